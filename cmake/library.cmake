@@ -1,0 +1,75 @@
+# The library. A file's name says how it is compiled:
+#   src/**/cpu.cpp    once for each instruction set, with PF_TARGET as its name
+#   src/**/cuda.cu    where there is a CUDA toolkit
+#   any other .cpp    once
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
+file(GLOB_RECURSE cpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cpu.cpp)
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cuda.cu)
+list(REMOVE_ITEM sources ${cpu_sources})
+if(PARAFIELD_HAS_CUDA)
+  list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/core/cuda/absent.cpp)
+else()
+  list(FILTER sources EXCLUDE REGEX "/src/core/cuda/(runtime|backend)\\.cpp$")
+endif()
+
+# What every file of the library needs, tests included: the same bits on every device rest on the options here.
+add_library(parafield_build INTERFACE)
+target_include_directories(parafield_build INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+set(host_options -ffp-contract=off -fno-math-errno -fno-trapping-math)
+target_compile_options(parafield_build INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:${host_options};-Wall;-Wextra;-Wpedantic>)
+target_compile_definitions(parafield_build INTERFACE
+  $<$<BOOL:${PARAFIELD_HAS_CUDA}>:PARAFIELD_HAS_CUDA> $<$<BOOL:${PNG_FOUND}>:PARAFIELD_HAS_PNG>
+  PARAFIELD_VERSION="${PROJECT_VERSION}")
+if(OpenMP_CXX_FOUND)
+  target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${OpenMP_CXX_FLAGS}>)
+endif()
+if(PARAFIELD_SANITIZE)
+  target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${PARAFIELD_SANITIZE};-fno-omit-frame-pointer>)
+  target_link_options(parafield_build INTERFACE -fsanitize=${PARAFIELD_SANITIZE})
+endif()
+
+add_library(parafield ${sources})
+add_library(parafield::parafield ALIAS parafield)
+target_include_directories(parafield PUBLIC
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+target_compile_features(parafield PUBLIC cxx_std_20)
+target_link_libraries(parafield PRIVATE $<BUILD_INTERFACE:parafield_build>)
+if(PNG_FOUND)
+  target_link_libraries(parafield PRIVATE PNG::PNG)
+endif()
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(PARAFIELD_TARGETS v2 v3 v4)
+else()
+  set(PARAFIELD_TARGETS baseline)
+endif()
+foreach(target ${PARAFIELD_TARGETS})
+  add_library(parafield_cpu_${target} OBJECT ${cpu_sources})
+  target_link_libraries(parafield_cpu_${target} PRIVATE parafield_build)
+  target_compile_definitions(parafield_cpu_${target} PRIVATE PF_TARGET=${target})
+  target_compile_options(parafield_cpu_${target} PRIVATE -O3)
+  if(NOT target STREQUAL "baseline")
+    target_compile_options(parafield_cpu_${target} PRIVATE -march=x86-64-${target})
+  endif()
+  if(target STREQUAL "v4")
+    target_compile_options(parafield_cpu_${target} PRIVATE -mprefer-vector-width=512)
+  endif()
+  target_sources(parafield PRIVATE $<TARGET_OBJECTS:parafield_cpu_${target}>)
+endforeach()
+if(OpenMP_CXX_FOUND)
+  target_link_libraries(parafield PRIVATE OpenMP::OpenMP_CXX)
+endif()
+
+if(PARAFIELD_HAS_CUDA)
+  # CMake 3.25 does not know -std=c++20 for nvcc 13 and drops CUDA_STANDARD 20, so it is given as an option.
+  add_library(parafield_cuda OBJECT ${cuda_sources})
+  set_target_properties(parafield_cuda PROPERTIES CUDA_STANDARD_REQUIRED OFF CUDA_SEPARABLE_COMPILATION OFF)
+  string(REPLACE ";" "," host_options_list "${host_options}")
+  target_compile_options(parafield_cuda PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false;--expt-relaxed-constexpr;-Xcompiler=${host_options_list},-Wall>)
+  target_link_libraries(parafield_cuda PRIVATE parafield_build CUDA::cudart_static)
+  target_sources(parafield PRIVATE $<TARGET_OBJECTS:parafield_cuda>)
+  target_link_libraries(parafield PRIVATE CUDA::cudart_static)
+endif()

@@ -1,0 +1,86 @@
+#pragma once
+// How parameters are checked and read from text. Users read method.hpp.
+#include <algorithm>
+#include <type_traits>
+
+namespace parafield {
+namespace detail {
+
+[[noreturn]] void fail_parameter(std::string_view method, std::string_view name, const std::string& value,
+                                 const std::string& allowed);
+[[noreturn]] void fail_name(std::string_view kind, std::string_view name, const std::string& known);
+std::string text_of(int value);
+std::string text_of(float value);
+std::string text_of(bool value);
+bool read_value(const std::string& text, int& value);
+bool read_value(const std::string& text, float& value);
+bool read_value(const std::string& text, bool& value);
+bool same_name(std::string_view a, std::string_view b);  ///< `_` and `-` are equal
+
+template <class T>
+std::string allowed(const Parameter<T>& parameter) {
+  if constexpr (std::is_same_v<T, bool>) return "true or false";
+  if (parameter.choices.empty()) return text_of(parameter.min) + " to " + text_of(parameter.max);
+  std::string list;
+  for (const T& choice : parameter.choices) list += (list.empty() ? "" : ", ") + text_of(choice);
+  return list;
+}
+
+template <class T>
+bool is_allowed(T value, const Parameter<T>& parameter) {
+  if constexpr (std::is_same_v<T, bool>) return true;
+  if (!parameter.choices.empty()) return std::ranges::find(parameter.choices, value) != parameter.choices.end();
+  return value >= parameter.min && value <= parameter.max;
+}
+
+}  // namespace detail
+
+template <class Method>
+void check(const Method& method) {
+  describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
+    if (!detail::is_allowed(value, parameter))
+      detail::fail_parameter(Method::name, parameter.name, detail::text_of(value), detail::allowed(parameter));
+  });
+}
+
+template <class Method>
+bool set_parameter(Method& method, std::string_view name, const std::string& text) {
+  bool found = false;
+  describe(method, [&]<class T>(T& field, const Parameter<T>& parameter) {
+    if (!detail::same_name(parameter.name, name)) return;
+    found = true;
+    T value{};
+    if (!detail::read_value(text, value) || !detail::is_allowed(value, parameter))
+      detail::fail_parameter(Method::name, parameter.name, text, detail::allowed(parameter));
+    field = value;
+  });
+  return found;
+}
+
+template <class Method>
+Method preset(std::string_view name) {
+  std::string known;
+  for (const auto& preset : presets(Method{})) {
+    if (detail::same_name(preset.name, name)) return preset.method;
+    known += (known.empty() ? "" : ", ") + std::string(preset.name);
+  }
+  detail::fail_name("preset of " + std::string(Method::name), name, known);
+}
+
+template <class Methods>
+Methods method_named(std::string_view name) {
+  Methods found;
+  bool any = false;
+  std::string known;
+  for_each_method<Methods>([&]<class Method>(const Method& method) {
+    known += (known.empty() ? "" : ", ") + std::string(Method::name);
+    if (!any && detail::same_name(Method::name, name)) {
+      found = method;
+      any = true;
+    }
+  });
+  if (!any) detail::fail_name("method", name, known);
+  return found;
+}
+
+}  // namespace parafield

@@ -1,0 +1,52 @@
+#pragma once
+#include <memory>
+
+#include "parafield/image.hpp"
+
+namespace parafield {
+
+/// A plan for one task (flow), method, size and device. The constructor checks and allocates; calls with frames of
+/// one kind of memory allocate nothing after the first. Not for use by two threads at once.
+///
+/// Results are where the frames are. Host frames: the result is complete, in host memory, when the call returns.
+/// CUDA frames: the result is in the memory of that device, written asynchronously on the estimator's stream (the
+/// user's, if one is given); `synchronize()` waits for it. A result is the estimator's own and stands until its next
+/// call: move nothing out of it, copy it with `to()`.
+///
+/// Every call throws Error(invalid_argument) for a frame of another size than the estimator's, no data, a pitch
+/// smaller than a row, or memory that its device does not read; nothing has changed then.
+template <class Task>
+class Estimator {
+ public:
+  using Method = typename Task::Method;
+  using Input = typename Task::Input;
+  using Result = typename Task::Result;
+
+  /// Throws Error(invalid_argument) for a size below 1x1 or a parameter out of range, Error(device), Error(memory).
+  Estimator(Method method, Size size, Device device = Device::best(), Stream stream = {});
+  ~Estimator();
+  Estimator(Estimator&&) noexcept;
+  Estimator& operator=(Estimator&&) noexcept;
+
+  const Result& operator()(const Input& input);
+  const Result& operator()(const Frame& frame0, const Frame& frame1);
+
+  /// The next frame of a stream: null until the method has as many as it needs, then the result of the newest ones.
+  /// Each frame is converted once.
+  const Result* push(const Frame& frame);
+  void reset();  ///< forget the frames pushed so far
+
+  void synchronize();
+
+  const Method& method() const;
+  Size size() const;
+  Device device() const;
+  Stream stream() const;                ///< the CUDA stream that results are written on; empty on the CPU
+  std::size_t workspace_bytes() const;  ///< memory of the device that the estimator holds
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace parafield

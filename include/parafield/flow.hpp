@@ -1,0 +1,56 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "parafield/estimator.hpp"
+#include "parafield/methods/lucas_kanade.hpp"
+
+namespace parafield {
+
+/// A flow field that somebody else owns: planes of u (to the right) and v (down), px a frame; frame0(x) matches
+/// frame1(x + flow(x)). `valid` is 0 where the flow is unknown or not to be trusted; no data = all valid.
+struct FlowView {
+  View<const float> u, v;
+  View<const std::uint8_t> valid = {};
+
+  Size size() const { return u.size(); }
+};
+
+/// A flow field. Flow is written at every pixel, also where `valid` is 0. `confidence` >= 0 grows with the certainty
+/// of the method (Lucas-Kanade: the smaller eigenvalue of the gradient tensor); fields read from files have none.
+struct FlowField {
+  Image<float> u, v;
+  Image<std::uint8_t> valid;
+  Image<float> confidence;
+
+  FlowField() = default;
+  explicit FlowField(Size size, Memory memory = {})
+      : u(size, memory), v(size, memory), valid(size, memory), confidence(size, memory) {}
+
+  Size size() const { return u.size(); }
+  Memory memory() const { return u.memory(); }
+  FlowField to(Memory memory) const;  ///< a copy in another memory
+  operator FlowView() const { return {u, v, valid}; }
+};
+
+struct FlowInput {
+  std::span<const Frame> frames;          ///< as many as the method needs, in time order
+  std::optional<FlowView> start = {};     ///< a first guess of the flow, in the frames' memory
+};
+
+/// Every method that estimates flow.
+using FlowMethod = std::variant<LucasKanade>;
+
+struct Flow {
+  using Method = FlowMethod;
+  using Input = FlowInput;
+  using Result = FlowField;
+};
+using FlowEstimator = Estimator<Flow>;
+
+/// One-shot form: the flow from frame0 to frame1, where the frames are. Throws like the estimator.
+FlowField estimate_flow(const Frame& frame0, const Frame& frame1, const FlowMethod& method = {},
+                        const Device& device = Device::best());
+
+}  // namespace parafield

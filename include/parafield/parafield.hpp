@@ -1,0 +1,9 @@
+#pragma once
+#include "parafield/color.hpp"
+#include "parafield/device.hpp"
+#include "parafield/error.hpp"
+#include "parafield/evaluation.hpp"
+#include "parafield/flow.hpp"
+#include "parafield/image.hpp"
+#include "parafield/io.hpp"
+#include "parafield/scenes.hpp"

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parafield/flow.hpp"
+
+namespace parafield {
+
+/// A rendered sequence with exact ground truth, in host memory.
+struct Scene {
+  std::vector<FrameBuffer> frames;            ///< gray_u8
+  std::vector<FlowField> flow;                ///< flow[i]: from frame i to i + 1; exact, known at every pixel
+  std::vector<Image<std::uint8_t>> occluded;  ///< occluded[i]: 1 where a pixel of frame i is not seen in frame i + 1
+};
+
+struct SceneOptions {
+  Size size = {640, 480};
+  int frames = 2;
+  std::uint64_t seed = 1;
+  bool fine = true;  ///< fine texture (down to about 3 px) or only smooth shading
+};
+
+struct SceneInfo {
+  std::string_view name, help;
+};
+
+/// translation, rotation, zoom, affine, layers (two, with occlusion).
+std::span<const SceneInfo> scenes();
+
+/// The same bytes for the same options, on every machine. Throws Error(invalid_argument) for an unknown name (listing
+/// the known ones), a size below 1x1 or fewer than 1 frame.
+Scene render_scene(std::string_view name, const SceneOptions& options = {});
+
+}  // namespace parafield

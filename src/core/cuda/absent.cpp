@@ -1,0 +1,28 @@
+#include "core/cuda/runtime.hpp"
+#include "core/fail.hpp"
+
+namespace parafield::cuda {
+
+int device_count() { return 0; }
+std::string why_absent() { return "parafield was built without CUDA"; }
+std::vector<DeviceInfo> devices() { return {}; }
+void require(int device) { fail(ErrorCode::device, "cuda:", device, " cannot be used: ", why_absent()); }
+
+void* allocate(std::size_t, int device) {
+  require(device);
+  return nullptr;
+}
+void release(void*) {}
+void* allocate_pinned(std::size_t) {
+  require(0);
+  return nullptr;
+}
+void release_pinned(void*) {}
+void copy(void*, std::ptrdiff_t, const void*, std::ptrdiff_t, std::ptrdiff_t, int) { require(0); }
+
+EventTimer::EventTimer(int device, void* stream) : stream_(stream), device_(device) { require(device); }
+EventTimer::~EventTimer() = default;
+void EventTimer::start() {}
+double EventTimer::stop() { return 0; }
+
+}  // namespace parafield::cuda

@@ -1,0 +1,38 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "parafield/device.hpp"
+
+/// What the rest of the library needs of CUDA, in plain C++. runtime.cpp implements it with the CUDA runtime,
+/// absent.cpp where the library is built without CUDA: then there are no devices and everything else throws.
+namespace parafield::cuda {
+
+int device_count();        ///< usable devices; 0 where there is no driver
+std::string why_absent();  ///< why device_count() is 0
+std::vector<DeviceInfo> devices();
+void require(int device);  ///< throws Error(device) with the reason where it cannot be used
+
+void* allocate(std::size_t bytes, int device);  ///< zero-filled
+void release(void* data);
+void* allocate_pinned(std::size_t bytes);  ///< zero-filled
+void release_pinned(void* data);
+void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch, std::ptrdiff_t row_bytes, int height);
+
+/// Time between two points of a stream, by events.
+class EventTimer {
+ public:
+  EventTimer(int device, void* stream);
+  ~EventTimer();
+  EventTimer(const EventTimer&) = delete;
+  EventTimer& operator=(const EventTimer&) = delete;
+  void start();
+  double stop();  ///< milliseconds
+
+ private:
+  void *begin_ = nullptr, *end_ = nullptr, *stream_;
+  int device_;
+};
+
+}  // namespace parafield::cuda

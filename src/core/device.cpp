@@ -1,0 +1,93 @@
+#include "parafield/device.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "core/cpu/instruction_set.hpp"
+#include "core/cuda/runtime.hpp"
+#include "core/fail.hpp"
+
+namespace parafield {
+namespace {
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      if (const auto colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
+  return "CPU";
+}
+
+DeviceInfo describe_cpu() {
+  const std::size_t memory = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGE_SIZE));
+  return {Device::cpu(), processor_name(), to_string(instruction_set()), int(std::max(1u, std::thread::hardware_concurrency())), memory};
+}
+
+}  // namespace
+
+Device Device::best() { return cuda::device_count() > 0 ? Device::cuda(0) : Device::cpu(); }
+
+std::string to_string(const Device& device) {
+  return device.kind == Device::Kind::cpu ? "cpu" : text("cuda:", device.index);
+}
+
+Device parse_device(const std::string& name, int threads) {
+  if (threads < 0) fail(ErrorCode::invalid_argument, "threads cannot be ", threads, "; 0 = one for each core");
+  if (name == "cpu" || (name == "auto" && cuda::device_count() == 0)) return Device::cpu(threads);
+  if (name == "cuda" || name == "auto") return Device::cuda(0);
+  if (name.starts_with("cuda:")) {
+    int index = -1;
+    const auto [end, error] = std::from_chars(name.data() + 5, name.data() + name.size(), index);
+    if (error == std::errc{} && end == name.data() + name.size() && index >= 0) return Device::cuda(index);
+  }
+  fail(ErrorCode::invalid_argument, "there is no device '", name, "'; a device is auto, cpu, cuda or cuda:N");
+}
+
+std::vector<DeviceInfo> devices() {
+  std::vector<DeviceInfo> list = cuda::devices();
+  list.insert(list.begin(), describe_cpu());
+  return list;
+}
+
+DeviceInfo describe_device(const Device& device) {
+  if (device.kind == Device::Kind::cpu) {
+    DeviceInfo info = describe_cpu();
+    info.device = device;
+    if (device.threads > 0) info.threads = device.threads;
+    return info;
+  }
+  cuda::require(device.index);
+  return cuda::devices()[std::size_t(device.index)];
+}
+
+std::string why_no_cuda() { return cuda::device_count() > 0 ? "" : cuda::why_absent(); }
+
+struct Timer::Impl {
+  std::optional<cuda::EventTimer> events;
+  std::chrono::steady_clock::time_point begin;
+};
+
+Timer::Timer(const Device& device, Stream stream) : impl_(std::make_unique<Impl>()) {
+  if (device.kind == Device::Kind::cuda) impl_->events.emplace(device.index, stream.handle);
+}
+Timer::~Timer() = default;
+Timer::Timer(Timer&&) noexcept = default;
+Timer& Timer::operator=(Timer&&) noexcept = default;
+
+void Timer::start() {
+  if (impl_->events) return impl_->events->start();
+  impl_->begin = std::chrono::steady_clock::now();
+}
+
+double Timer::stop() {
+  if (impl_->events) return impl_->events->stop();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - impl_->begin).count();
+}
+
+}  // namespace parafield

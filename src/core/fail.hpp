@@ -1,0 +1,22 @@
+#pragma once
+#include <sstream>
+
+#include "parafield/error.hpp"
+
+namespace parafield {
+
+/// The parts, written one after the other.
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream stream;
+  (stream << ... << parts);
+  return stream.str();
+}
+
+/// Throws Error(code) with the parts, written one after the other, as its message.
+template <class... Parts>
+[[noreturn]] void fail(ErrorCode code, const Parts&... parts) {
+  throw Error(code, text(parts...));
+}
+
+}  // namespace parafield

@@ -1,0 +1,45 @@
+#include "parafield/method.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/fail.hpp"
+
+namespace parafield::detail {
+
+void fail_parameter(std::string_view method, std::string_view name, const std::string& value, const std::string& allowed) {
+  fail(ErrorCode::invalid_argument, method, ": ", name, " cannot be ", value, "; allowed: ", allowed);
+}
+
+void fail_name(std::string_view kind, std::string_view name, const std::string& known) {
+  fail(ErrorCode::invalid_argument, "there is no ", kind, " '", name, "'; there are: ", known);
+}
+
+std::string text_of(int value) { return std::to_string(value); }
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(float value) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  return {buffer, end};
+}
+
+template <class T>
+static bool read_number(const std::string& text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && !text.empty();
+}
+
+bool read_value(const std::string& text, int& value) { return read_number(text, value); }
+bool read_value(const std::string& text, float& value) { return read_number(text, value); }
+bool read_value(const std::string& text, bool& value) {
+  value = text == "true" || text == "1" || text == "on" || text == "yes";
+  return value || text == "false" || text == "0" || text == "off" || text == "no";
+}
+
+bool same_name(std::string_view a, std::string_view b) {
+  const auto plain = [](char c) { return c == '_' ? '-' : c; };
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return plain(x) == plain(y); });
+}
+
+}  // namespace parafield::detail

@@ -1,0 +1,33 @@
+#include <gtest/gtest.h>
+
+#include "parafield/parafield.hpp"
+
+namespace parafield {
+namespace {
+
+TEST(Image, IsZeroFilledAlignedAndCopies) {
+  Image<float> image({5, 3});
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(image.view().data) % 64, 0u);
+  EXPECT_EQ(image.view().pitch % 64, 0);
+  EXPECT_EQ(image(4, 2), 0);
+  image(4, 2) = 7;
+  const Image<float> copy = image.to(Memory::host());
+  EXPECT_EQ(copy(4, 2), 7);
+  EXPECT_NE(copy.view().data, image.view().data);
+}
+
+TEST(Image, WithoutPixelsIsAnError) {
+  EXPECT_THROW(Image<float>({0, 3}), Error);
+  EXPECT_THROW(FrameBuffer({3, -1}, PixelFormat::rgb_u8), Error);
+}
+
+TEST(Device, IsParsed) {
+  EXPECT_EQ(parse_device("cpu", 3), Device::cpu(3));
+  EXPECT_EQ(parse_device("cuda"), Device::cuda(0));
+  EXPECT_EQ(parse_device("cuda:2"), Device::cuda(2));
+  EXPECT_EQ(parse_device("auto").kind, Device::best().kind);
+  for (const char* bad : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:1"}) EXPECT_THROW(parse_device(bad), Error) << bad;
+}
+
+}  // namespace
+}  // namespace parafield
