@@ -12,7 +12,7 @@ namespace parafield {
 /// A rendered sequence with exact ground truth, in host memory. Every frame is the texture itself, evaluated
 /// where the motion takes each pixel from and rounded to u8: nothing is resampled. Motion is the same from
 /// every frame to the next: a few px at 640x480, other for each seed. Edges between layers are hard: a pixel
-/// shows, and its flow is that of, the layer at its centre. Flow has no `confidence`.
+/// has the gray value and the flow of the layer at its centre. Flow has no `confidence`.
 struct Scene {
   std::vector<FrameBuffer> frames;            ///< gray_u8
   std::vector<FlowField> flow;                ///< flow[i]: from frame i to i + 1; exact, known at every pixel
