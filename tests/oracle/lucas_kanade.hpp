@@ -15,6 +15,7 @@ struct Flow {
 
 struct LucasKanadeResult {
   Flow flow;
+  Flow solved;      ///< before the last median; `flow` where there is none
   Grid confidence;  ///< smaller eigenvalue of A^T A at level 0, in the last iteration
   Grid valid;       ///< 1 or 0
 };
@@ -106,23 +107,23 @@ inline LucasKanadeResult lucas_kanade(const Grid& frame0, const Grid& frame1, co
   };
   Flow flow = start ? Flow{first(start->u), first(start->v)} : Flow{Grid(coarsest_size), Grid(coarsest_size)};
 
-  LucasKanadeResult result;
+  LucasKanadeStep step;
   for (int level = coarsest; level >= 0; --level) {
-    const Size size = pyramid0[level].size;
-    if (level < coarsest) flow = {enlarge(flow.u, size), enlarge(flow.v, size)};
+    if (level < coarsest)
+      flow = {enlarge(flow.u, pyramid0[level].size), enlarge(flow.v, pyramid0[level].size)};
     for (int i = 0; i < method.iterations; ++i) {
-      const LucasKanadeStep step = lucas_kanade_step(pyramid0[level], pyramid1[level], method, flow);
-      flow = step.flow;
-      result.confidence = step.smaller_eigenvalue;
-      result.valid = tabulate(size, [&](int x, int y) {
-        return double(step.smaller_eigenvalue(x, y) >= method.min_eigenvalue &&
-                      inside(size, x + flow.u(x, y), y + flow.v(x, y)) && !std::isnan(frame0(x, y)));
-      });
-      if (method.median > 0) flow = {median(flow.u, method.median), median(flow.v, method.median)};
+      step = lucas_kanade_step(pyramid0[level], pyramid1[level], method, flow);
+      flow = method.median > 0 ? Flow{median(step.flow.u, method.median), median(step.flow.v, method.median)}
+                               : step.flow;
     }
   }
-  result.flow = std::move(flow);
-  return result;
+  const Grid valid = tabulate(frame0.size, [&](int x, int y) {
+    const bool matched = inside(frame0.size, x + step.flow.u(x, y), y + step.flow.v(x, y));
+    return step.smaller_eigenvalue(x, y) >= method.min_eigenvalue && matched && !std::isnan(frame0(x, y))
+               ? 1.0
+               : 0.0;
+  });
+  return {flow, step.flow, step.smaller_eigenvalue, valid};
 }
 
 }  // namespace parafield::oracle
