@@ -68,7 +68,7 @@ if(PARAFIELD_HAS_CUDA)
   set_target_properties(parafield_cuda PROPERTIES CUDA_STANDARD_REQUIRED OFF CUDA_SEPARABLE_COMPILATION OFF)
   string(REPLACE ";" "," host_options_list "${host_options}")
   target_compile_options(parafield_cuda PRIVATE
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false;--expt-relaxed-constexpr;-Xcompiler=${host_options_list},-Wall>)
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false;--expt-relaxed-constexpr;--diag-suppress=554;-Xcompiler=${host_options_list},-Wall,-Wno-unknown-pragmas>)
   target_link_libraries(parafield_cuda PRIVATE parafield_build CUDA::cudart_static)
   target_sources(parafield PRIVATE $<TARGET_OBJECTS:parafield_cuda>)
   target_link_libraries(parafield PRIVATE CUDA::cudart_static)

@@ -26,7 +26,8 @@ TEST(Device, IsParsed) {
   EXPECT_EQ(parse_device("cuda"), Device::cuda(0));
   EXPECT_EQ(parse_device("cuda:2"), Device::cuda(2));
   EXPECT_EQ(parse_device("auto").kind, Device::best().kind);
-  for (const char* bad : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:1"}) EXPECT_THROW(parse_device(bad), Error) << bad;
+  for (const char* bad : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:1"})
+    EXPECT_THROW(parse_device(bad), Error) << bad;
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ struct ColorOptions {
   float max_motion = 0;  ///< px: this length has full colour; 0 = the longest flow of the field
 };
 
-/// A colour picture (rgb_u8, host) of a host flow field; pixels that are unknown (|u| or |v| > 1e9, NaN) are black in
-/// the Middlebury scheme and gray in Marzat's. `valid` is not looked at.
+/// A colour picture (rgb_u8, host) of a host flow field; pixels that are unknown (|u| or |v| > 1e9, NaN) are
+/// black in the Middlebury scheme and gray in Marzat's. `valid` is not looked at.
 FrameBuffer color_flow(const FlowView& flow, const ColorOptions& options = {});
 
 }  // namespace parafield

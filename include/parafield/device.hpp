@@ -29,7 +29,8 @@ Device parse_device(const std::string& text, int threads = 0);
 struct DeviceInfo {
   Device device;
   std::string name;             ///< processor's or card's own name
-  std::string instruction_set;  ///< CPU: the build of the loops in use (v2, v3, v4, baseline); CUDA: compute capability
+  std::string instruction_set;  ///< CPU: the build of the loops in use (v2, v3, v4, baseline); CUDA: compute
+                                ///< capability
   int threads = 0;              ///< CPU: threads used by default; CUDA: multiprocessors
   std::size_t memory = 0;       ///< bytes
 };
@@ -57,7 +58,8 @@ struct Memory {
   bool operator==(const Memory&) const = default;
 };
 
-/// A CUDA stream that the user owns (a cudaStream_t); empty = the estimator makes its own. Ignored on the CPU.
+/// A CUDA stream that the user owns (a cudaStream_t); empty = the estimator makes its own. Ignored on the
+/// CPU.
 struct Stream {
   void* handle = nullptr;
 };

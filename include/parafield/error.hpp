@@ -13,8 +13,8 @@ enum class ErrorCode {
   memory             ///< more memory than there is
 };
 
-/// The only exception that the library throws. `what()` is one line: what was wrong, with the numbers, and what
-/// would be right. Thrown where a value enters: constructors, readers, estimator calls.
+/// The only exception that the library throws. `what()` is one line: what was wrong, with the numbers, and
+/// what would be right. Thrown where a value enters: constructors, readers, estimator calls.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

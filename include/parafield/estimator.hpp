@@ -5,16 +5,16 @@
 
 namespace parafield {
 
-/// A plan for one task (flow), method, size and device. The constructor checks and allocates; calls with frames of
-/// one kind of memory allocate nothing after the first. Not for use by two threads at once.
+/// A plan for one task (flow), method, size and device. The constructor checks and allocates; calls with
+/// frames of one kind of memory allocate nothing after the first. Not for use by two threads at once.
 ///
-/// Results are where the frames are. Host frames: the result is complete, in host memory, when the call returns.
-/// CUDA frames: the result is in the memory of that device, written asynchronously on the estimator's stream (the
-/// user's, if one is given); `synchronize()` waits for it. A result is the estimator's own and stands until its next
-/// call: move nothing out of it, copy it with `to()`.
+/// Results are where the frames are. Host frames: the result is complete, in host memory, when the call
+/// returns. CUDA frames: the result is in the memory of that device, written asynchronously on the
+/// estimator's stream (the user's, if one is given); `synchronize()` waits for it. A result is the
+/// estimator's own and stands until its next call: move nothing out of it, copy it with `to()`.
 ///
-/// Every call throws Error(invalid_argument) for a frame of another size than the estimator's, no data, a pitch
-/// smaller than a row, or memory that its device does not read; nothing has changed then.
+/// Every call throws Error(invalid_argument) for a frame of another size than the estimator's, no data, a
+/// pitch smaller than a row, or memory that its device does not read; nothing has changed then.
 template <class Task>
 class Estimator {
  public:
@@ -22,7 +22,8 @@ class Estimator {
   using Input = typename Task::Input;
   using Result = typename Task::Result;
 
-  /// Throws Error(invalid_argument) for a size below 1x1 or a parameter out of range, Error(device), Error(memory).
+  /// Throws Error(invalid_argument) for a size below 1x1 or beyond 2^20 a side or 2^29 pixels, or a parameter
+  /// out of range, Error(device), Error(memory).
   Estimator(Method method, Size size, Device device = Device::best(), Stream stream = {});
   ~Estimator();
   Estimator(Estimator&&) noexcept;
@@ -31,8 +32,8 @@ class Estimator {
   const Result& operator()(const Input& input);
   const Result& operator()(const Frame& frame0, const Frame& frame1);
 
-  /// The next frame of a stream: null until the method has as many as it needs, then the result of the newest ones.
-  /// Each frame is converted once.
+  /// The next frame of a stream: null until the method has as many as it needs, then the result of the newest
+  /// ones. Each frame is converted once. A call of operator() forgets the frames pushed before.
   const Result* push(const Frame& frame);
   void reset();  ///< forget the frames pushed so far
 

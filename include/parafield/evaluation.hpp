@@ -7,13 +7,14 @@ namespace parafield {
 
 /// Error of a flow field against the truth, over the pixels that count.
 struct FlowScores {
-  double aae = 0, aae_std = 0;       ///< degrees: angle between (u, v, 1) and the true one (Barron; Marzat section 2.4)
-  double epe = 0, epe_std = 0;       ///< px: length of the difference
-  double r1 = 0, r3 = 0, r5 = 0;     ///< share of pixels, 0..1, with an endpoint error above 1, 3, 5 px
-  double density = 0;                ///< share, 0..1, of the pixels with known truth that the estimate calls valid
-  std::int64_t pixels = 0;           ///< pixels that count
-  std::int64_t unknown = 0;          ///< pixels left out because their truth is unknown
-  std::int64_t missing = 0;          ///< pixels left out because the estimate has no value there
+  double aae = 0,
+         aae_std = 0;  ///< degrees: angle between (u, v, 1) and the true one (Barron; Marzat section 2.4)
+  double epe = 0, epe_std = 0;    ///< px: length of the difference
+  double r1 = 0, r3 = 0, r5 = 0;  ///< share of pixels, 0..1, with an endpoint error above 1, 3, 5 px
+  double density = 0;        ///< share, 0..1, of the pixels with known truth that the estimate calls valid
+  std::int64_t pixels = 0;   ///< pixels that count
+  std::int64_t unknown = 0;  ///< pixels left out because their truth is unknown
+  std::int64_t missing = 0;  ///< pixels left out because the estimate has no value there
 };
 
 struct EvaluationOptions {
@@ -21,9 +22,9 @@ struct EvaluationOptions {
   bool valid_only = false;             ///< count only what the estimate calls valid
 };
 
-/// Every pixel with known truth counts (inside the mask, where one is given). Unknown: `truth.valid` 0, or |u| or
-/// |v| > 1e9 or NaN. Host memory. All sums in float64, in row order. Throws Error(invalid_argument) for sizes that
-/// differ. Without a pixel that counts, the errors are NaN.
+/// Every pixel with known truth counts (inside the mask, where one is given). Unknown: `truth.valid` 0, or
+/// |u| or |v| > 1e9 or NaN. Host memory. All sums in float64, in row order. Throws Error(invalid_argument)
+/// for sizes that differ. Without a pixel that counts, the errors are NaN.
 FlowScores evaluate(const FlowView& estimate, const FlowView& truth, const EvaluationOptions& options = {});
 
 }  // namespace parafield

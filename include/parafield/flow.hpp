@@ -8,8 +8,9 @@
 
 namespace parafield {
 
-/// A flow field that somebody else owns: planes of u (to the right) and v (down), px a frame; frame0(x) matches
-/// frame1(x + flow(x)). `valid` is 0 where the flow is unknown or not to be trusted; no data = all valid.
+/// A flow field that somebody else owns: planes of u (to the right) and v (down), px a frame; frame0(x)
+/// matches frame1(x + flow(x)). `valid` is 0 where the flow is unknown or not to be trusted; no data = all
+/// valid.
 struct FlowView {
   View<const float> u, v;
   View<const std::uint8_t> valid = {};
@@ -17,8 +18,9 @@ struct FlowView {
   Size size() const { return u.size(); }
 };
 
-/// A flow field. Flow is written at every pixel, also where `valid` is 0. `confidence` >= 0 grows with the certainty
-/// of the method (Lucas-Kanade: the smaller eigenvalue of the gradient tensor); fields read from files have none.
+/// A flow field. Flow is written at every pixel, also where `valid` is 0. `confidence` >= 0 grows with the
+/// certainty of the method (Lucas-Kanade: the smaller eigenvalue of the gradient tensor); fields read from
+/// files have none.
 struct FlowField {
   Image<float> u, v;
   Image<std::uint8_t> valid;
@@ -35,8 +37,8 @@ struct FlowField {
 };
 
 struct FlowInput {
-  std::span<const Frame> frames;          ///< as many as the method needs, in time order
-  std::optional<FlowView> start = {};     ///< a first guess of the flow, in the frames' memory
+  std::span<const Frame> frames;       ///< as many as the method needs, in time order
+  std::optional<FlowView> start = {};  ///< a first guess of the flow, in the frames' memory
 };
 
 /// Every method that estimates flow.

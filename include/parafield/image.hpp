@@ -33,11 +33,7 @@ struct View {
     return reinterpret_cast<T*>(reinterpret_cast<Byte*>(data) + y * pitch);
   }
   PF_HD T& operator()(int x, int y) const { return row(y)[x]; }
-  PF_HD operator View<const T>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data, width, height, pitch};
-  }
+  PF_HD operator View<const T>() const requires(!std::is_const_v<T>) { return {data, width, height, pitch}; }
   PF_HD explicit operator bool() const { return data != nullptr; }
   Size size() const { return {width, height}; }
 };
@@ -49,8 +45,8 @@ int channels(PixelFormat format);
 int bytes_per_pixel(PixelFormat format);
 const char* to_string(PixelFormat format);
 
-/// What a user hands in: somebody's pixels, not owned. Colour is read as BT.601 luma; a NaN pixel (f32) has no
-/// weight and its flow is marked invalid.
+/// What a user hands in: somebody's pixels, not owned. Colour is read as BT.601 luma; a NaN pixel (f32) has
+/// no weight and its flow is marked invalid.
 struct Frame {
   const void* data = nullptr;
   int width = 0, height = 0;
@@ -78,13 +74,17 @@ class Image {
  public:
   Image() = default;
   explicit Image(Size size, Memory memory = {})
-      : size_(size), memory_(memory), allocation_(detail::allocate(size.width * std::ptrdiff_t(sizeof(T)), size.height, memory)) {}
+      : size_(size),
+        memory_(memory),
+        allocation_(detail::allocate(size.width * std::ptrdiff_t(sizeof(T)), size.height, memory)) {}
   Image(Image&&) noexcept = default;
   Image& operator=(Image&&) noexcept = default;
 
   Size size() const { return size_; }
   Memory memory() const { return memory_; }
-  View<T> view() { return {static_cast<T*>(allocation_.data.get()), size_.width, size_.height, allocation_.pitch}; }
+  View<T> view() {
+    return {static_cast<T*>(allocation_.data.get()), size_.width, size_.height, allocation_.pitch};
+  }
   View<const T> view() const {
     return {static_cast<const T*>(allocation_.data.get()), size_.width, size_.height, allocation_.pitch};
   }

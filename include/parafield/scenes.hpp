@@ -11,9 +11,10 @@ namespace parafield {
 
 /// A rendered sequence with exact ground truth, in host memory.
 struct Scene {
-  std::vector<FrameBuffer> frames;            ///< gray_u8
-  std::vector<FlowField> flow;                ///< flow[i]: from frame i to i + 1; exact, known at every pixel
-  std::vector<Image<std::uint8_t>> occluded;  ///< occluded[i]: 1 where a pixel of frame i is not seen in frame i + 1
+  std::vector<FrameBuffer> frames;  ///< gray_u8
+  std::vector<FlowField> flow;      ///< flow[i]: from frame i to i + 1; exact, known at every pixel
+  std::vector<Image<std::uint8_t>>
+      occluded;  ///< occluded[i]: 1 where a pixel of frame i is not seen in frame i + 1
 };
 
 struct SceneOptions {
@@ -30,8 +31,8 @@ struct SceneInfo {
 /// translation, rotation, zoom, affine, layers (two, with occlusion).
 std::span<const SceneInfo> scenes();
 
-/// The same bytes for the same options, on every machine. Throws Error(invalid_argument) for an unknown name (listing
-/// the known ones), a size below 1x1 or fewer than 1 frame.
+/// The same bytes for the same options, on every machine. Throws Error(invalid_argument) for an unknown name
+/// (listing the known ones), a size below 1x1 or fewer than 1 frame.
 Scene render_scene(std::string_view name, const SceneOptions& options = {});
 
 }  // namespace parafield

@@ -26,7 +26,8 @@ std::string processor_name() {
 
 DeviceInfo describe_cpu() {
   const std::size_t memory = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGE_SIZE));
-  return {Device::cpu(), processor_name(), to_string(instruction_set()), int(std::max(1u, std::thread::hardware_concurrency())), memory};
+  return {Device::cpu(), processor_name(), to_string(instruction_set()),
+          int(std::max(1u, std::thread::hardware_concurrency())), memory};
 }
 
 }  // namespace
@@ -38,7 +39,8 @@ std::string to_string(const Device& device) {
 }
 
 Device parse_device(const std::string& name, int threads) {
-  if (threads < 0) fail(ErrorCode::invalid_argument, "threads cannot be ", threads, "; 0 = one for each core");
+  if (threads < 0)
+    fail(ErrorCode::invalid_argument, "threads cannot be ", threads, "; 0 = one for each core");
   if (name == "cpu" || (name == "auto" && cuda::device_count() == 0)) return Device::cpu(threads);
   if (name == "cuda" || name == "auto") return Device::cuda(0);
   if (name.starts_with("cuda:")) {

@@ -12,14 +12,18 @@ namespace detail {
 
 Allocation allocate(std::ptrdiff_t row_bytes, int height, Memory memory) {
   if (row_bytes < 1 || height < 1)
-    fail(ErrorCode::invalid_argument, "an image needs at least one pixel; asked for ", height, " rows of ", row_bytes, " bytes");
+    fail(ErrorCode::invalid_argument, "an image needs at least one pixel; asked for ", height, " rows of ",
+         row_bytes, " bytes");
   constexpr std::ptrdiff_t alignment = 64;
   const std::ptrdiff_t pitch = (row_bytes + alignment - 1) / alignment * alignment;
   if (pitch > std::numeric_limits<std::ptrdiff_t>::max() / height)
-    fail(ErrorCode::memory, "an image of ", height, " rows of ", row_bytes, " bytes is larger than any memory");
+    fail(ErrorCode::memory, "an image of ", height, " rows of ", row_bytes,
+         " bytes is larger than any memory");
   const std::size_t bytes = std::size_t(pitch) * height;
-  if (memory.kind == Memory::Kind::cuda) return {{cuda::allocate(bytes, memory.device), cuda::release}, pitch};
-  if (memory.kind == Memory::Kind::pinned) return {{cuda::allocate_pinned(bytes), cuda::release_pinned}, pitch};
+  if (memory.kind == Memory::Kind::cuda)
+    return {{cuda::allocate(bytes, memory.device), cuda::release}, pitch};
+  if (memory.kind == Memory::Kind::pinned)
+    return {{cuda::allocate_pinned(bytes), cuda::release_pinned}, pitch};
   void* data = std::aligned_alloc(alignment, bytes);
   if (!data) fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes for an image");
   std::memset(data, 0, bytes);
@@ -31,7 +35,8 @@ void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from,
   if (!to_memory.on_host() || !from_memory.on_host())
     return cuda::copy(to, to_pitch, from, from_pitch, row_bytes, height);
   for (int y = 0; y < height; ++y)
-    std::memcpy(static_cast<char*>(to) + y * to_pitch, static_cast<const char*>(from) + y * from_pitch, std::size_t(row_bytes));
+    std::memcpy(static_cast<char*>(to) + y * to_pitch, static_cast<const char*>(from) + y * from_pitch,
+                std::size_t(row_bytes));
 }
 
 }  // namespace detail
@@ -40,40 +45,56 @@ int channels(PixelFormat format) {
   switch (format) {
     case PixelFormat::gray_u8:
     case PixelFormat::gray_u16:
-    case PixelFormat::gray_f32: return 1;
+    case PixelFormat::gray_f32:
+      return 1;
     case PixelFormat::rgba_u8:
-    case PixelFormat::bgra_u8: return 4;
-    default: return 3;
+    case PixelFormat::bgra_u8:
+      return 4;
+    default:
+      return 3;
   }
 }
 
 int bytes_per_pixel(PixelFormat format) {
   switch (format) {
     case PixelFormat::gray_u16:
-    case PixelFormat::rgb_u16: return 2 * channels(format);
+    case PixelFormat::rgb_u16:
+      return 2 * channels(format);
     case PixelFormat::gray_f32:
-    case PixelFormat::rgb_f32: return 4 * channels(format);
-    default: return channels(format);
+    case PixelFormat::rgb_f32:
+      return 4 * channels(format);
+    default:
+      return channels(format);
   }
 }
 
 const char* to_string(PixelFormat format) {
   switch (format) {
-    case PixelFormat::gray_u8: return "gray_u8";
-    case PixelFormat::gray_u16: return "gray_u16";
-    case PixelFormat::gray_f32: return "gray_f32";
-    case PixelFormat::rgb_u8: return "rgb_u8";
-    case PixelFormat::rgb_u16: return "rgb_u16";
-    case PixelFormat::rgb_f32: return "rgb_f32";
-    case PixelFormat::bgr_u8: return "bgr_u8";
-    case PixelFormat::rgba_u8: return "rgba_u8";
-    case PixelFormat::bgra_u8: return "bgra_u8";
+    case PixelFormat::gray_u8:
+      return "gray_u8";
+    case PixelFormat::gray_u16:
+      return "gray_u16";
+    case PixelFormat::gray_f32:
+      return "gray_f32";
+    case PixelFormat::rgb_u8:
+      return "rgb_u8";
+    case PixelFormat::rgb_u16:
+      return "rgb_u16";
+    case PixelFormat::rgb_f32:
+      return "rgb_f32";
+    case PixelFormat::bgr_u8:
+      return "bgr_u8";
+    case PixelFormat::rgba_u8:
+      return "rgba_u8";
+    case PixelFormat::bgra_u8:
+      return "bgra_u8";
   }
   return "?";
 }
 
 FrameBuffer::FrameBuffer(Size size, PixelFormat format, Memory memory) : size_(size), format_(format) {
-  if (size.width < 1 || size.height < 1 || size.width > std::numeric_limits<int>::max() / bytes_per_pixel(format))
+  if (size.width < 1 || size.height < 1 ||
+      size.width > std::numeric_limits<int>::max() / bytes_per_pixel(format))
     fail(ErrorCode::invalid_argument, "a frame cannot have ", size.width, "x", size.height, " pixels");
   bytes_ = Image<std::uint8_t>({size.width * bytes_per_pixel(format), size.height}, memory);
 }

@@ -7,7 +7,8 @@
 
 namespace parafield::detail {
 
-void fail_parameter(std::string_view method, std::string_view name, const std::string& value, const std::string& allowed) {
+void fail_parameter(std::string_view method, std::string_view name, const std::string& value,
+                    const std::string& allowed) {
   fail(ErrorCode::invalid_argument, method, ": ", name, " cannot be ", value, "; allowed: ", allowed);
 }
 

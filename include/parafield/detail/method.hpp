@@ -29,7 +29,8 @@ std::string allowed(const Parameter<T>& parameter) {
 template <class T>
 bool is_allowed(T value, const Parameter<T>& parameter) {
   if constexpr (std::is_same_v<T, bool>) return true;
-  if (!parameter.choices.empty()) return std::ranges::find(parameter.choices, value) != parameter.choices.end();
+  if (!parameter.choices.empty())
+    return std::ranges::find(parameter.choices, value) != parameter.choices.end();
   return value >= parameter.min && value <= parameter.max;
 }
 
@@ -39,7 +40,8 @@ template <class Method>
 void check(const Method& method) {
   describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
     if (!detail::is_allowed(value, parameter))
-      detail::fail_parameter(Method::name, parameter.name, detail::text_of(value), detail::allowed(parameter));
+      detail::fail_parameter(Method::name, parameter.name, detail::text_of(value),
+                             detail::allowed(parameter));
   });
 }
 

@@ -1,10 +1,11 @@
 #pragma once
-#include "parafield/image.hpp"
+#include "core/arithmetic.hpp"
 
 namespace parafield {
 
-/// A frame of any format as luma, 0..255: where pixels enter the library. 16-bit values are divided by 257; colour
-/// becomes BT.601 luma. `frame` lies in memory that the backend reads; on CUDA it is an input that a replay reads anew.
+/// A frame of any format as luma, 0..255: where pixels enter the library. 16-bit values are divided by 257;
+/// colour becomes BT.601 luma. `frame` lies in memory that the backend reads; on CUDA it is an input that a
+/// replay reads anew.
 template <class Backend>
 void convert(Backend& backend, const Frame& frame, View<float> luma);
 
@@ -13,7 +14,8 @@ template <class Sample>
 PF_HD float luma_of(const Sample* row, int x, int channels, int red, float scale) {
   const Sample* pixel = row + x * channels;
   if (channels == 1) return float(pixel[0]) * scale;
-  const float sum = __builtin_fmaf(0.114f, float(pixel[2 - red]), __builtin_fmaf(0.587f, float(pixel[1]), 0.299f * float(pixel[red])));
+  const float sum =
+      fma(0.114f, float(pixel[2 - red]), fma(0.587f, float(pixel[1]), 0.299f * float(pixel[red])));
   return sum * scale;
 }
 

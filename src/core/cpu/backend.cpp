@@ -12,7 +12,8 @@ template <InstructionSet Set>
 CpuBackend<Set>::CpuBackend(const Device& device, Stream)
     : threads_(device.threads > 0 ? device.threads : int(std::max(1u, std::thread::hardware_concurrency()))) {
   if (device.threads < 0 || device.threads > 1024)
-    fail(ErrorCode::invalid_argument, "threads cannot be ", device.threads, "; allowed: 0 (one for each core) to 1024");
+    fail(ErrorCode::invalid_argument, "threads cannot be ", device.threads,
+         "; allowed: 0 (one for each core) to 1024");
 #ifndef _OPENMP
   threads_ = 1;
 #endif
@@ -30,7 +31,9 @@ void CpuBackend<Set>::reserve_scratch(std::size_t bytes) {
   std::free(scratch_);
   scratch_bytes_ = bytes;
   scratch_ = static_cast<char*>(std::aligned_alloc(64, bytes * std::size_t(threads_)));
-  if (!scratch_) fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes of scratch memory for each of ", threads_, " threads");
+  if (!scratch_)
+    fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes of scratch memory for each of ", threads_,
+         " threads");
 }
 
 #if defined(__x86_64__)

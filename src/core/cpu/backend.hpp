@@ -10,9 +10,9 @@
 
 namespace parafield {
 
-/// The CPU backend. Each cpu.cpp is compiled once for each instruction set and names its own backend `Cpu`. So that
-/// no two of these objects share a symbol, they define only specialisations for their own `Cpu` and functions of an
-/// unnamed namespace, and use no std containers.
+/// The CPU backend. Each cpu.cpp is compiled once for each instruction set and names its own backend `Cpu`.
+/// So that no two of these objects share a symbol, they define only specialisations for their own `Cpu` and
+/// functions of an unnamed namespace, and use no std containers.
 template <InstructionSet Set>
 class CpuBackend {
  public:
@@ -28,7 +28,8 @@ class CpuBackend {
   void synchronize() const {}
   std::size_t scratch_bytes() const { return scratch_bytes_ * std::size_t(threads_); }
 
-  /// Makes sure of that many bytes of scratch memory for each thread of `bands`, aligned to 64. Not during a solve.
+  /// Makes sure of that many bytes of scratch memory for each thread of `bands`, aligned to 64. Not during a
+  /// solve.
   void reserve_scratch(std::size_t bytes);
 
   /// Runs the steps of a solve. (On CUDA they are recorded once for each key and replayed.)

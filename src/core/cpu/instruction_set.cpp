@@ -16,15 +16,17 @@ const char* to_string(InstructionSet set) {
 
 bool is_supported(InstructionSet set) {
   switch (set) {
-    case InstructionSet::v2: return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+    case InstructionSet::v2:
+      return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
     case InstructionSet::v3:
-      return is_supported(InstructionSet::v2) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-             __builtin_cpu_supports("bmi2");
+      return is_supported(InstructionSet::v2) && __builtin_cpu_supports("avx2") &&
+             __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
     case InstructionSet::v4:
       return is_supported(InstructionSet::v3) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -34,7 +36,8 @@ InstructionSet instruction_set() {
     for (const InstructionSet set : {v2, v3, v4}) {
       if (std::string_view(forced) != to_string(set)) continue;
       if (!is_supported(set))
-        fail(ErrorCode::device, "PARAFIELD_ISA=", forced, ": this processor lacks the instructions of x86-64-", forced);
+        fail(ErrorCode::device, "PARAFIELD_ISA=", forced,
+             ": this processor lacks the instructions of x86-64-", forced);
       return set;
     }
     fail(ErrorCode::invalid_argument, "PARAFIELD_ISA=", forced, ": there is v2, v3 and v4");
@@ -49,8 +52,10 @@ InstructionSet instruction_set() {
 bool is_supported(InstructionSet set) { return set == InstructionSet::baseline; }
 
 InstructionSet instruction_set() {
-  if (const char* forced = std::getenv("PARAFIELD_ISA"); forced && *forced && std::string_view(forced) != "baseline")
-    fail(ErrorCode::invalid_argument, "PARAFIELD_ISA=", forced, ": this build has one instruction set, baseline");
+  if (const char* forced = std::getenv("PARAFIELD_ISA");
+      forced && *forced && std::string_view(forced) != "baseline")
+    fail(ErrorCode::invalid_argument, "PARAFIELD_ISA=", forced,
+         ": this build has one instruction set, baseline");
   return InstructionSet::baseline;
 }
 

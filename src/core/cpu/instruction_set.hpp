@@ -1,7 +1,7 @@
 #pragma once
 
-/// The row loops are compiled once for each instruction set; the best one that the processor has is chosen when a
-/// backend is made. PARAFIELD_ISA=v2|v3|v4 in the environment forces one.
+/// The row loops are compiled once for each instruction set; the best one that the processor has is chosen
+/// when a backend is made. PARAFIELD_ISA=v2|v3|v4 in the environment forces one.
 namespace parafield {
 
 enum class InstructionSet { baseline, v2, v3, v4 };
@@ -9,8 +9,8 @@ enum class InstructionSet { baseline, v2, v3, v4 };
 const char* to_string(InstructionSet set);
 bool is_supported(InstructionSet set);
 
-/// Throws Error(invalid_argument) where PARAFIELD_ISA names none of this build's, Error(device) where the processor
-/// lacks it.
+/// Throws Error(invalid_argument) where PARAFIELD_ISA names none of this build's, Error(device) where the
+/// processor lacks it.
 InstructionSet instruction_set();
 
 }  // namespace parafield

@@ -9,7 +9,8 @@ namespace parafield::cuda {
 inline void check(cudaError_t result, const char* call) {
   if (result == cudaSuccess) return;
   cudaGetLastError();  // so that a failure that can be recovered from is not reported again
-  fail(result == cudaErrorMemoryAllocation ? ErrorCode::memory : ErrorCode::device, call, ": ", cudaGetErrorString(result));
+  fail(result == cudaErrorMemoryAllocation ? ErrorCode::memory : ErrorCode::device, call, ": ",
+       cudaGetErrorString(result));
 }
 
 }  // namespace parafield::cuda

@@ -45,7 +45,8 @@ std::vector<DeviceInfo> devices() {
 void require(int device) {
   if (device_count() == 0) fail(ErrorCode::device, "cuda:", device, " cannot be used: ", why_absent());
   if (device < 0 || device >= device_count())
-    fail(ErrorCode::device, "there is no cuda:", device, "; this machine has cuda:0 to cuda:", device_count() - 1);
+    fail(ErrorCode::device, "there is no cuda:", device,
+         "; this machine has cuda:0 to cuda:", device_count() - 1);
 }
 
 void* allocate(std::size_t bytes, int device) {
@@ -56,7 +57,8 @@ void* allocate(std::size_t bytes, int device) {
     cudaGetLastError();
     std::size_t free = 0, total = 0;
     cudaMemGetInfo(&free, &total);
-    fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes on cuda:", device, ": ", free, " of ", total, " are free");
+    fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes on cuda:", device, ": ", free, " of ", total,
+         " are free");
   }
   PF_CUDA(cudaMemset(data, 0, bytes));
   PF_CUDA(cudaDeviceSynchronize());
@@ -75,7 +77,8 @@ void* allocate_pinned(std::size_t bytes) {
 
 void release_pinned(void* data) { cudaFreeHost(data); }
 
-void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch, std::ptrdiff_t row_bytes, int height) {
+void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
+          std::ptrdiff_t row_bytes, int height) {
   PF_CUDA(cudaMemcpy2D(to, to_pitch, from, from_pitch, row_bytes, height, cudaMemcpyDefault));
 }
 
@@ -104,7 +107,8 @@ double EventTimer::stop() {
   PF_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(end_), static_cast<cudaStream_t>(stream_)));
   PF_CUDA(cudaEventSynchronize(static_cast<cudaEvent_t>(end_)));
   float milliseconds = 0;
-  PF_CUDA(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(begin_), static_cast<cudaEvent_t>(end_)));
+  PF_CUDA(
+      cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(begin_), static_cast<cudaEvent_t>(end_)));
   return milliseconds;
 }
 

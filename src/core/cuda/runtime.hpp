@@ -18,7 +18,8 @@ void* allocate(std::size_t bytes, int device);  ///< zero-filled
 void release(void* data);
 void* allocate_pinned(std::size_t bytes);  ///< zero-filled
 void release_pinned(void* data);
-void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch, std::ptrdiff_t row_bytes, int height);
+void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
+          std::ptrdiff_t row_bytes, int height);
 
 /// Time between two points of a stream, by events.
 class EventTimer {

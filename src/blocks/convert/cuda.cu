@@ -1,0 +1,58 @@
+#include "blocks/convert/convert.hpp"
+#include "core/cuda/backend.hpp"
+
+namespace parafield {
+namespace {
+
+template <class Sample>
+__device__ float luma_at(const Frame& frame, int x, int y, int channels, int red, float scale) {
+  const auto* row = reinterpret_cast<const Sample*>(static_cast<const char*>(frame.data) + y * frame.pitch);
+  return luma_of(row, x, channels, red, scale);
+}
+
+__global__ void convert_kernel(Frame frame, View<float> luma) {
+  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x >= luma.width || y >= luma.height) return;
+  using enum PixelFormat;
+  float value = 0;
+  switch (frame.format) {
+    case gray_u8:
+      value = luma_at<unsigned char>(frame, x, y, 1, 0, 1);
+      break;
+    case gray_u16:
+      value = luma_at<unsigned short>(frame, x, y, 1, 0, scale_u16);
+      break;
+    case gray_f32:
+      value = luma_at<float>(frame, x, y, 1, 0, 1);
+      break;
+    case rgb_u8:
+      value = luma_at<unsigned char>(frame, x, y, 3, 0, 1);
+      break;
+    case rgb_u16:
+      value = luma_at<unsigned short>(frame, x, y, 3, 0, scale_u16);
+      break;
+    case rgb_f32:
+      value = luma_at<float>(frame, x, y, 3, 0, 1);
+      break;
+    case bgr_u8:
+      value = luma_at<unsigned char>(frame, x, y, 3, 2, 1);
+      break;
+    case rgba_u8:
+      value = luma_at<unsigned char>(frame, x, y, 4, 0, 1);
+      break;
+    case bgra_u8:
+      value = luma_at<unsigned char>(frame, x, y, 4, 2, 1);
+      break;
+  }
+  luma(x, y) = value;
+}
+
+}  // namespace
+
+template <>
+void convert(Cuda& cuda, const Frame& frame, View<float> luma) {
+  const dim3 block(32, 8), grid(blocks_for(luma.width, 32), blocks_for(luma.height, 8));
+  cuda.launch_input(convert_kernel, grid, block, frame, luma);
+}
+
+}  // namespace parafield

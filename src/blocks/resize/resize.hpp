@@ -1,0 +1,35 @@
+#pragma once
+#include "core/arithmetic.hpp"
+#include "core/workspace.hpp"
+
+/// Flow between the levels of a pyramid. Level l + 1 has half the size of level l, and half its flow.
+namespace parafield {
+
+template <class Backend>
+void zero_flow(Backend& backend, FlowPlanes flow);
+
+/// Flow of level 0 as the start at level `level`: every 2^level-th pixel, divided by 2^level. What is no flow
+/// (NaN, beyond 1e9) starts as 0. `fine` may be the user's memory: on CUDA it is an input that a replay reads
+/// anew.
+template <class Backend>
+void reduce_flow(Backend& backend, View<const float> fine_u, View<const float> fine_v, int level,
+                 FlowPlanes coarse);
+
+/// The finer level's start: twice the bilinear sample at half the coordinates (Marzat, section 2.2).
+template <class Backend>
+void enlarge_flow(Backend& backend, FlowPlanes coarse, FlowPlanes fine);
+
+PF_HD float reduced_flow(View<const float> fine, int x, int y, int level) {
+  const float value = fine(smaller(x << level, fine.width - 1), smaller(y << level, fine.height - 1));
+  return magnitude(value) <= 1e9f ? value / float(1 << level) : 0.0f;
+}
+
+/// x: column of the fine level; top and bottom: the rows of the coarse one around y / 2.
+PF_HD float enlarged_flow(const float* top, const float* bottom, float share_y, int x, int last) {
+  const int left = x >> 1, right = smaller(left + 1, last);
+  const float share_x = 0.5f * float(x & 1);
+  return 2 * interpolate(interpolate(top[left], bottom[left], share_y),
+                         interpolate(top[right], bottom[right], share_y), share_x);
+}
+
+}  // namespace parafield

@@ -1,0 +1,41 @@
+#include "blocks/smooth/smooth.hpp"
+#include "core/cuda/backend.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr int tile_width = 32, tile_height = 8;
+
+/// Each warp makes a row of its tile: the columns that it reaches, smoothed down, in shared memory; then
+/// along.
+__global__ void smooth_kernel(View<const float> in, GaussianTaps taps, View<float> out) {
+  __shared__ float columns[tile_height][tile_width + 2 * GaussianTaps::max_radius];
+  const int x0 = int(blockIdx.x) * tile_width, y = int(blockIdx.y) * tile_height + int(threadIdx.y);
+  if (y >= in.height) return;  // whole warps
+  const int radius = taps.radius, last = in.width - 1, bottom = in.height - 1;
+  float* column = columns[threadIdx.y];
+  for (int i = int(threadIdx.x); i < tile_width + 2 * radius; i += tile_width) {
+    const int x = clamp(x0 + i - radius, 0, last);
+    float sum = taps.weight[0] * in(x, y);
+    for (int k = 1; k <= radius; ++k)
+      sum = fma(taps.weight[k], in(x, clamp(y - k, 0, bottom)) + in(x, clamp(y + k, 0, bottom)), sum);
+    column[i] = sum;
+  }
+  __syncwarp();
+  const int x = x0 + int(threadIdx.x), i = radius + int(threadIdx.x);
+  if (x > last) return;
+  float sum = taps.weight[0] * column[i];
+  for (int k = 1; k <= radius; ++k) sum = fma(taps.weight[k], column[i - k] + column[i + k], sum);
+  out(x, y) = sum;
+}
+
+}  // namespace
+
+template <>
+void smooth(Cuda& cuda, View<const float> in, const GaussianTaps& taps, View<float> out) {
+  const dim3 block(tile_width, tile_height),
+      grid(blocks_for(out.width, tile_width), blocks_for(out.height, tile_height));
+  cuda.launch(smooth_kernel, grid, block, 0, in, taps, out);
+}
+
+}  // namespace parafield

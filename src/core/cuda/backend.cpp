@@ -1,0 +1,103 @@
+#include "core/cuda/backend.hpp"
+
+#include "core/cuda/runtime.hpp"
+
+namespace parafield {
+
+Cuda::Cuda(const Device& device, Stream stream) : device_(device.index), owns_stream_(!stream.handle) {
+  cuda::require(device_);
+  activate();
+  if (owns_stream_)
+    PF_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  else
+    stream_ = static_cast<cudaStream_t>(stream.handle);
+  PF_CUDA(cudaStreamCreateWithFlags(&recorder_, cudaStreamNonBlocking));
+}
+
+Cuda::~Cuda() {
+  cudaSetDevice(device_);
+  cudaStreamSynchronize(stream_);
+  for (auto& [key, graph] : graphs_) {
+    if (graph.executable) cudaGraphExecDestroy(graph.executable);
+    if (graph.graph) cudaGraphDestroy(graph.graph);
+  }
+  if (recorder_) cudaStreamDestroy(recorder_);
+  if (owns_stream_) cudaStreamDestroy(stream_);
+}
+
+void Cuda::synchronize() const {
+  activate();
+  PF_CUDA(cudaStreamSynchronize(stream_));
+}
+
+void Cuda::begin_recording() {
+  mode_ = Mode::recording;
+  recorded_inputs_.clear();
+  PF_CUDA(cudaStreamBeginCapture(recorder_, cudaStreamCaptureModeThreadLocal));
+}
+
+void Cuda::end_recording(Graph& graph) {
+  PF_CUDA(cudaStreamEndCapture(recorder_, &graph.graph));
+  PF_CUDA(cudaGraphInstantiate(&graph.executable, graph.graph, 0));
+  graph.inputs = recorded_inputs_;
+}
+
+void Cuda::abandon_recording() {
+  cudaGraph_t partial = nullptr;
+  cudaStreamEndCapture(recorder_, &partial);
+  if (partial) cudaGraphDestroy(partial);
+  cudaGetLastError();
+}
+
+void Cuda::begin_replay(Graph& graph) {
+  mode_ = Mode::replaying;
+  replayed_ = &graph;
+  next_input_ = 0;
+}
+
+void Cuda::launch_graph(Graph& graph) { PF_CUDA(cudaGraphLaunch(graph.executable, stream_)); }
+
+void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                       std::vector<void*> arguments, bool is_input) {
+  if (mode_ == Mode::replaying) {
+    cudaKernelNodeParams parameters{};
+    parameters.func = const_cast<void*>(kernel);
+    parameters.gridDim = grid;
+    parameters.blockDim = block;
+    parameters.sharedMemBytes = unsigned(shared_bytes);
+    parameters.kernelParams = arguments.data();
+    PF_CUDA(cudaGraphExecKernelNodeSetParams(replayed_->executable, replayed_->inputs.at(next_input_++),
+                                             &parameters));
+    return;
+  }
+  PF_CUDA(cudaLaunchKernel(kernel, grid, block, arguments.data(), shared_bytes, recorder_));
+  if (!is_input) return;
+  // The node just captured is the one that the next launch would wait for.
+  cudaStreamCaptureStatus status{};
+  const cudaGraphNode_t* last = nullptr;
+  std::size_t count = 0;
+#if CUDART_VERSION >= 13000
+  PF_CUDA(cudaStreamGetCaptureInfo(recorder_, &status, nullptr, nullptr, &last, nullptr, &count));
+#else
+  PF_CUDA(cudaStreamGetCaptureInfo_v2(recorder_, &status, nullptr, nullptr, &last, &count));
+#endif
+  if (count != 1) fail(ErrorCode::device, "a recorded input kernel has ", count, " graph nodes instead of 1");
+  recorded_inputs_.push_back(last[0]);
+}
+
+void Cuda::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
+                std::ptrdiff_t row_bytes, int height) {
+  PF_CUDA(cudaMemcpy2DAsync(to, std::size_t(to_pitch), from, std::size_t(from_pitch), std::size_t(row_bytes),
+                            std::size_t(height), cudaMemcpyDefault, stream_));
+}
+
+void Cuda::allow_shared_memory(const void* kernel, std::size_t bytes) const {
+  int limit = 0;
+  PF_CUDA(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_));
+  if (bytes > std::size_t(limit))
+    fail(ErrorCode::unsupported, "a kernel needs ", bytes, " bytes of shared memory, cuda:", device_,
+         " gives ", limit);
+  PF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)));
+}
+
+}  // namespace parafield

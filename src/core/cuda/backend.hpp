@@ -1,0 +1,113 @@
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "core/cuda/check.hpp"
+#include "parafield/image.hpp"
+
+namespace parafield {
+
+/// The CUDA backend: a device, a stream and the recorded graphs of its solves. Each cuda.cu specialises the
+/// steps for it and launches every kernel through `launch` or `launch_input`.
+class Cuda {
+ public:
+  Cuda(const Device& device, Stream stream);
+  ~Cuda();
+  Cuda(const Cuda&) = delete;
+  Cuda& operator=(const Cuda&) = delete;
+
+  Memory memory() const { return Memory::cuda(device_); }
+  Stream stream() const { return {stream_}; }
+  void synchronize() const;
+  std::size_t scratch_bytes() const { return 0; }
+  void reserve_scratch(std::size_t) {}  // blocks keep theirs in shared memory
+  void activate() const { PF_CUDA(cudaSetDevice(device_)); }
+
+  /// Runs the steps of a solve. The first time for a key they are recorded into a graph, later the graph is
+  /// launched and the same steps run once more on the host, where they only give the input kernels their new
+  /// arguments. So for one key the steps must launch the same kernels with the same arguments, but for
+  /// launch_input's.
+  template <class Steps>
+  void replay(int key, Steps steps) {
+    if (auto found = graphs_.find(key); found != graphs_.end()) {
+      begin_replay(found->second);
+      steps();
+    } else {
+      begin_recording();
+      try {
+        steps();
+      } catch (...) {
+        abandon_recording();
+        throw;
+      }
+      end_recording(graphs_[key]);
+    }
+    launch_graph(graphs_[key]);
+  }
+
+  /// A kernel that reads and writes only the workspace and the estimator's own results.
+  template <class... Parameters, class... Arguments>
+  void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+              const Arguments&... arguments) {
+    if (mode_ == Mode::replaying) return;
+    std::tuple<Parameters...> values{Parameters(arguments)...};
+    std::apply(
+        [&](auto&... value) {
+          launch_with(reinterpret_cast<const void*>(kernel), grid, block, shared_bytes, {&value...}, false);
+        },
+        values);
+  }
+
+  /// A kernel that reads what the user handed in: its arguments are given anew at each replay.
+  template <class... Parameters, class... Arguments>
+  void launch_input(void (*kernel)(Parameters...), dim3 grid, dim3 block, const Arguments&... arguments) {
+    std::tuple<Parameters...> values{Parameters(arguments)...};
+    std::apply(
+        [&](auto&... value) {
+          launch_with(reinterpret_cast<const void*>(kernel), grid, block, 0, {&value...}, true);
+        },
+        values);
+  }
+
+  /// Rows of bytes between host and device, on the stream.
+  void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
+            std::ptrdiff_t row_bytes, int height);
+
+  /// Bytes of dynamic shared memory that a kernel may use: raises the kernel's limit, or throws
+  /// Error(unsupported).
+  void allow_shared_memory(const void* kernel, std::size_t bytes) const;
+
+ private:
+  enum class Mode { recording, replaying };
+  struct Graph {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    std::vector<cudaGraphNode_t> inputs;  // nodes of launch_input, in order
+  };
+
+  void begin_recording();
+  void end_recording(Graph& graph);
+  void abandon_recording();
+  void begin_replay(Graph& graph);
+  void launch_graph(Graph& graph);
+  void launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                   std::vector<void*> arguments, bool is_input);
+
+  int device_;
+  bool owns_stream_;
+  cudaStream_t stream_ = nullptr;    // results are written on it
+  cudaStream_t recorder_ = nullptr;  // kernels are captured on it, never run
+  Mode mode_ = Mode::recording;
+  Graph* replayed_ = nullptr;
+  std::size_t next_input_ = 0;
+  std::vector<cudaGraphNode_t> recorded_inputs_;
+  std::map<int, Graph> graphs_;
+};
+
+/// Blocks needed to cover `count` with `size` each.
+inline unsigned blocks_for(int count, int size) { return unsigned((count + size - 1) / size); }
+
+}  // namespace parafield

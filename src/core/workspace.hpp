@@ -1,0 +1,38 @@
+#pragma once
+#include <vector>
+
+#include "parafield/image.hpp"
+
+namespace parafield {
+
+/// Two planes of a flow field, px a frame.
+struct FlowPlanes {
+  View<float> u, v;
+};
+
+/// Memory of one device for everything between the frames and the result: taken when an estimator is made,
+/// given back with it, never in between.
+class Workspace {
+ public:
+  explicit Workspace(Memory memory) : memory_(memory) {}
+
+  template <class T>
+  View<T> image(Size size) {
+    images_.emplace_back(Size{size.width * int(sizeof(T)), size.height}, memory_);
+    const auto bytes = images_.back().view();
+    bytes_ += std::size_t(bytes.pitch) * std::size_t(size.height);
+    return {reinterpret_cast<T*>(bytes.data), size.width, size.height, bytes.pitch};
+  }
+  FlowPlanes flow(Size size) {
+    const View<float> u = image<float>(size);
+    return {u, image<float>(size)};
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  Memory memory_;
+  std::vector<Image<std::uint8_t>> images_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace parafield

@@ -1,0 +1,208 @@
+#include "core/cpu/backend.hpp"
+#include "gradient/lucas_kanade/step.hpp"
+
+// A thread walks down its band of rows. Of each row it makes the pixels' products, sums them along the row,
+// and keeps these sums for as many rows as the window has; sums down the columns then give the normal
+// equations. Compulsory work of a pixel: 4 gathered values and 5 loads for the products, 2 * 5 * (window - 1)
+// additions, one division.
+namespace parafield {
+namespace {
+
+constexpr int equations = NormalEquations::count;
+
+/// out[x] = in[x] + in[x + 1] + ... + in[x + window - 1], added in this order.
+template <int Window>
+void sum_along(const float* __restrict in, float* __restrict out, int count, int window) {
+  if constexpr (Window > 0) {
+    for (int x = 0; x < count; ++x) {
+      float sum = in[x];
+      PF_UNROLL
+      for (int k = 1; k < Window; ++k) sum += in[x + k];
+      out[x] = sum;
+    }
+  } else {
+    for (int x = 0; x < count; ++x) out[x] = in[x];
+    for (int k = 1; k < window; ++k)
+      for (int x = 0; x < count; ++x) out[x] += in[x + k];
+  }
+}
+
+/// out[x] = rows[0][x] + rows[1][x] + ..., added in this order.
+template <int Window>
+void sum_down(const float* const* rows, std::ptrdiff_t offset, float* __restrict out, int count, int window) {
+  if constexpr (Window > 0) {
+    const float* in[Window];
+    PF_UNROLL
+    for (int k = 0; k < Window; ++k) in[k] = rows[k] + offset;
+    for (int x = 0; x < count; ++x) {
+      float sum = in[0][x];
+      PF_UNROLL
+      for (int k = 1; k < Window; ++k) sum += in[k][x];
+      out[x] = sum;
+    }
+  } else {
+    for (int x = 0; x < count; ++x) out[x] = rows[0][offset + x];
+    for (int k = 1; k < window; ++k) {
+      const float* in = rows[k] + offset;
+      for (int x = 0; x < count; ++x) out[x] += in[x];
+    }
+  }
+}
+
+/// Columns x0 .. x1 of a level, with the scratch memory of one thread.
+struct Tile {
+  View<const float> frame0, frame1;
+  LeastSquares p;
+  FlowPlanes in, out;
+  Trust trust;
+  int x0, x1;
+  float* scratch;
+
+  int width() const { return x1 - x0; }
+  std::ptrdiff_t stride() const { return least_squares_tile + 64; }  // of a row of sums
+  float* row_sums(int y) const { return scratch + y % p.window() * equations * stride(); }
+  float* window_sums() const { return scratch + p.window() * equations * stride(); }
+  float* products() const { return window_sums() + equations * stride(); }
+  std::ptrdiff_t products_stride() const { return stride() + p.window(); }
+};
+
+/// The products of row y at columns [begin, end), to out[equation * stride + x].
+template <bool Interior>
+PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __restrict out) {
+  const View<const float> frame0 = tile.frame0, frame1 = tile.frame1;
+  const int width = frame0.width, height = frame0.height, last = width - 1;
+  const std::ptrdiff_t stride = tile.products_stride();
+  const float* row = frame0.row(y);
+  const float *above2 = frame0.row(clamp(y - 2, 0, height - 1)),
+              *above = frame0.row(clamp(y - 1, 0, height - 1)),
+              *below = frame0.row(clamp(y + 1, 0, height - 1)),
+              *below2 = frame0.row(clamp(y + 2, 0, height - 1));
+  const float *u = tile.in.u.row(y), *v = tile.in.v.row(y);
+  const float robust2 = tile.p.robust2, line = float(y);
+  const float* pixels = frame1.data;
+  const int pitch = int(frame1.pitch / std::ptrdiff_t(sizeof(float)));
+  const int step_x = width > 1 ? 1 : 0, step_y = height > 1 ? pitch : 0;
+  for (int x = begin; x < end; ++x) {
+    const float gx = Interior ? derivative(row[x - 2], row[x - 1], row[x + 1], row[x + 2])
+                              : derivative(row[clamp(x - 2, 0, last)], row[clamp(x - 1, 0, last)],
+                                           row[clamp(x + 1, 0, last)], row[clamp(x + 2, 0, last)]);
+    const float gy = derivative(above2[x], above[x], below[x], below2[x]);
+    const Match match = locate(float(x) + u[x], line + v[x], width, height);
+    const int corner = match.y * pitch + match.x;
+    const float top = interpolate(pixels[corner], pixels[corner + step_x], match.share_x);
+    const float bottom =
+        interpolate(pixels[corner + step_y], pixels[corner + step_y + step_x], match.share_x);
+    const float e = interpolate(top, bottom, match.share_y) - row[x];
+    const NormalEquations part = normal_equations(gx, gy, e, match.inside, u[x], v[x], robust2);
+    out[x] = part.xx;
+    out[stride + x] = part.xy;
+    out[2 * stride + x] = part.yy;
+    out[3 * stride + x] = part.xt;
+    out[4 * stride + x] = part.yt;
+  }
+}
+
+/// The sums along row y, over the window of each column of the tile.
+template <int Window>
+void sum_row(const Tile& tile, int y) {
+  const int width = tile.frame0.width, before = tile.p.before;
+  const int left = tile.x0 - before, right = tile.x1 + tile.p.after;  // columns that the windows reach
+  const int begin = larger(left, 0), end = smaller(right, width);
+  const std::ptrdiff_t stride = tile.products_stride();
+  float* products = tile.products() - left;
+  const int inner_begin = clamp(2, begin, end), inner_end = clamp(width - 2, inner_begin, end);
+  products_part<false>(tile, y, begin, inner_begin, products);
+  products_part<true>(tile, y, inner_begin, inner_end, products);
+  products_part<false>(tile, y, inner_end, end, products);
+  float* sums = tile.row_sums(y);
+  for (int i = 0; i < equations; ++i) {
+    float* row = products + i * stride;
+    for (int x = left; x < begin; ++x) row[x] = row[begin];
+    for (int x = end; x < right; ++x) row[x] = row[end - 1];
+    sum_along<Window>(row + left, sums + i * tile.stride(), tile.width(), tile.p.window());
+  }
+}
+
+/// The solution at row y, from the sums along the rows under the window.
+template <int Window>
+void solve_row(const Tile& tile, int y) {
+  const int width = tile.frame0.width, height = tile.frame0.height, count = tile.width(), x0 = tile.x0;
+  const std::ptrdiff_t stride = tile.stride();
+  const float* rows[32];
+  for (int k = 0; k < tile.p.window(); ++k)
+    rows[k] = tile.row_sums(clamp(y - tile.p.before + k, 0, height - 1));
+  float* __restrict sums = tile.window_sums();
+  for (int i = 0; i < equations; ++i)
+    sum_down<Window>(rows, i * stride, sums + i * stride, count, tile.p.window());
+
+  const float *u = tile.in.u.row(y) + x0, *v = tile.in.v.row(y) + x0;
+  float* __restrict out_u = tile.out.u.row(y) + x0, * __restrict out_v = tile.out.v.row(y) + x0;
+  const float alpha = tile.p.alpha;
+  for (int x = 0; x < count; ++x) {
+    const NormalEquations sum{sums[x], sums[stride + x], sums[2 * stride + x], sums[3 * stride + x],
+                              sums[4 * stride + x]};
+    const Solution solution = solve(sum, u[x], v[x], alpha, width, height);
+    out_u[x] = solution.u;
+    out_v[x] = solution.v;
+  }
+  if (!tile.trust.valid) return;
+  const float* luma = tile.frame0.row(y) + x0;
+  unsigned char* __restrict valid = tile.trust.valid.row(y) + x0;
+  float* __restrict confidence = tile.trust.confidence.row(y) + x0;
+  const float unit = tile.p.eigenvalue_unit, min_eigenvalue = tile.p.min_eigenvalue;
+  for (int x = 0; x < count; ++x) {
+    const float eigenvalue =
+        smaller_eigenvalue({sums[x], sums[stride + x], sums[2 * stride + x], 0, 0}, unit);
+    confidence[x] = eigenvalue;
+    valid[x] = is_trusted(eigenvalue, min_eigenvalue, luma[x], float(x0 + x) + out_u[x], float(y) + out_v[x],
+                          width, height);
+  }
+}
+
+template <int Window>
+void solve_band(const Tile& tile, int y0, int y1) {
+  const int last = tile.frame0.height - 1;
+  int next = larger(0, y0 - tile.p.before);  // the first row without sums
+  for (int y = y0; y < y1; ++y) {
+    for (; next <= smaller(last, y + tile.p.after); ++next) sum_row<Window>(tile, next);
+    solve_row<Window>(tile, y);
+  }
+}
+
+void solve_band(const Tile& tile, int y0, int y1) {
+  switch (tile.p.window()) {  // the usual windows have loops of their own, unrolled
+    case 5:
+      return solve_band<5>(tile, y0, y1);
+    case 7:
+      return solve_band<7>(tile, y0, y1);
+    case 9:
+      return solve_band<9>(tile, y0, y1);
+    case 10:
+      return solve_band<10>(tile, y0, y1);
+    case 11:
+      return solve_band<11>(tile, y0, y1);
+    case 15:
+      return solve_band<15>(tile, y0, y1);
+    case 21:
+      return solve_band<21>(tile, y0, y1);
+    default:
+      return solve_band<0>(tile, y0, y1);
+  }
+}
+
+}  // namespace
+
+template <>
+void least_squares_step(Cpu& cpu, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
+                        FlowPlanes in, FlowPlanes out, Trust trust) {
+  const int width = frame0.width;
+  const int tiles = (width + least_squares_tile - 1) / least_squares_tile;
+  cpu.bands(frame0.height, [=](int y0, int y1, char* scratch) {
+    for (int i = 0; i < tiles; ++i) {
+      const int x0 = int((long long)width * i / tiles), x1 = int((long long)width * (i + 1) / tiles);
+      solve_band({frame0, frame1, p, in, out, trust, x0, x1, reinterpret_cast<float*>(scratch)}, y0, y1);
+    }
+  });
+}
+
+}  // namespace parafield

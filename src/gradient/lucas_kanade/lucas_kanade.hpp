@@ -1,0 +1,89 @@
+#pragma once
+#include "blocks/convert/convert.hpp"
+#include "blocks/median/median.hpp"
+#include "blocks/pyramid/pyramid.hpp"
+#include "blocks/resize/resize.hpp"
+#include "blocks/smooth/smooth.hpp"
+#include "gradient/lucas_kanade/step.hpp"
+#include "parafield/flow.hpp"
+
+namespace parafield {
+
+/// Pyramidal iterative Lucas-Kanade: Marzat, sections 2.2 and 2.3. Frames live in slots: each is prepared
+/// once, and any two slots can then be solved.
+template <class Backend>
+class LucasKanadeSolver {
+ public:
+  static constexpr int slots = LucasKanade::frames;
+
+  LucasKanadeSolver(Backend& backend, Workspace& workspace, const LucasKanade& method, Size size)
+      : backend_(backend),
+        method_(method),
+        squares_(least_squares(method)),
+        taps_(gaussian_taps(method.presmooth)) {
+    if (method.presmooth > 0) luma_ = workspace.image<float>(size);
+    const std::vector<Size> sizes = pyramid_sizes(size, method.levels);
+    for (auto& pyramid : pyramids_)
+      for (const Size level : sizes) pyramid.push_back(workspace.image<float>(level));
+    for (const Size level : sizes) {
+      flows_.push_back(workspace.flow(level));
+      others_.push_back(workspace.flow(level));
+    }
+    backend.reserve_scratch(least_squares_scratch(squares_));
+  }
+
+  /// Takes a frame into a slot: luma, smoothing, pyramid.
+  void prepare(const Frame& frame, int slot) {
+    const auto& pyramid = pyramids_[slot];
+    convert(backend_, frame, method_.presmooth > 0 ? luma_ : pyramid[0]);
+    if (method_.presmooth > 0) smooth<Backend>(backend_, luma_, taps_, pyramid[0]);
+    for (std::size_t level = 1; level < pyramid.size(); ++level)
+      reduce<Backend>(backend_, pyramid[level - 1], pyramid[level]);
+  }
+
+  /// Flow from the frame in slot `first` to the one in the other slot. `start`: a flow of level 0 to start
+  /// from.
+  void solve(int first, const FlowView* start, FlowField& result) {
+    const auto &pyramid0 = pyramids_[first], &pyramid1 = pyramids_[1 - first];
+    const int coarsest = int(flows_.size()) - 1;
+    FlowPlanes flow;
+    for (int level = coarsest; level >= 0; --level) {
+      const FlowPlanes begin = flows_[level];
+      FlowPlanes next = others_[level];
+      if (level < coarsest)
+        enlarge_flow(backend_, flow, begin);
+      else if (start)
+        reduce_flow(backend_, start->u, start->v, level, begin);
+      else
+        zero_flow(backend_, begin);
+      flow = begin;
+      for (int i = 1; i <= method_.iterations; ++i) {
+        const bool last = level == 0 && i == method_.iterations;
+        const FlowPlanes output{result.u, result.v};
+        const FlowPlanes solved = last && !method_.median ? output : next;
+        least_squares_step<Backend>(backend_, pyramid0[level], pyramid1[level], squares_, flow, solved,
+                                    last ? Trust{result.valid, result.confidence} : Trust{});
+        if (method_.median) {
+          median(backend_, solved, method_.median, last ? output : flow);
+        } else {
+          next = flow;
+          flow = solved;
+        }
+      }
+    }
+  }
+
+  /// Whether pushed frames start from the last pair's flow (section 2.3).
+  bool starts_from_last() const { return method_.temporal; }
+
+ private:
+  Backend& backend_;
+  const LucasKanade method_;
+  const LeastSquares squares_;
+  const GaussianTaps taps_;
+  View<float> luma_;                        // of the frame being smoothed
+  std::vector<View<float>> pyramids_[2];    // of the frame in each slot
+  std::vector<FlowPlanes> flows_, others_;  // of each level: two that take turns in holding the flow so far
+};
+
+}  // namespace parafield

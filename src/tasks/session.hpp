@@ -1,0 +1,171 @@
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "core/backend.hpp"
+#include "core/workspace.hpp"
+#include "parafield/flow.hpp"
+
+namespace parafield {
+
+/// Throws Error(invalid_argument) with the numbers for a frame that an estimator of that size and device
+/// cannot read. Returns the frame with its pitch filled in.
+Frame checked(const Frame& frame, const char* name, Size size, const Device& device);
+
+/// What an estimator does, whatever its method and backend.
+template <class Task>
+class Session {
+ public:
+  using Result = typename Task::Result;
+  virtual ~Session() = default;
+  virtual const Result& call(const typename Task::Input& input) = 0;
+  virtual const Result* push(const Frame& frame) = 0;
+  virtual void reset() = 0;
+  virtual void synchronize() = 0;
+  virtual Stream stream() const = 0;
+  virtual std::size_t workspace_bytes() const = 0;
+};
+
+/// Takes frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots.
+/// copy_planes(from, to, copy) and the solver are the task's own.
+template <class Task, class Backend, template <class> class Solver>
+class SolverSession final : public Session<Task> {
+ public:
+  using Result = typename Task::Result;
+
+  template <class Method>
+  SolverSession(const Method& method, Size size, const Device& device, Stream stream)
+      : size_(size),
+        device_(device),
+        backend_(device, stream),
+        workspace_(backend_.memory()),
+        solver_(backend_, workspace_, method, size) {
+    if constexpr (on_gpu) device_result_ = Result(size, backend_.memory());
+  }
+
+  const Result& call(const typename Task::Input& input) override {
+    pushed_ = 0;
+    if (input.frames.size() != slots)
+      fail(ErrorCode::invalid_argument, "the method takes ", int(slots), " frames, not ",
+           input.frames.size());
+    Frame frames[slots];
+    for (int i = 0; i < slots; ++i)
+      frames[i] = checked(input.frames[i], i == 0 ? "frame 0" : "frame 1", size_, device_);
+    const bool on_host = frames[0].memory.on_host();
+    for (const Frame& frame : frames)
+      if (frame.memory.on_host() != on_host)
+        fail(ErrorCode::invalid_argument, "one frame is in host memory and one on a device");
+    if (input.start && input.start->size() != size_)
+      fail(ErrorCode::invalid_argument, "the start flow is ", input.start->u.width, "x",
+           input.start->u.height, ", the frames are ", size_.width, "x", size_.height);
+    activate();
+    std::optional<FlowView> start = input.start;
+    if (on_host) {
+      for (int i = 0; i < slots; ++i) frames[i] = on_backend(frames[i], i);
+      if (start) start = on_backend(*start);
+    }
+    Result& result = target(on_host);
+    backend_.replay(start ? call_with_start : call_without_start, [&] {
+      for (int i = 0; i < slots; ++i) solver_.prepare(frames[i], i);
+      solver_.solve(0, start ? &*start : nullptr, result);
+    });
+    return delivered(on_host);
+  }
+
+  const Result* push(const Frame& user_frame) override {
+    Frame frame = checked(user_frame, "the frame", size_, device_);
+    const bool on_host = frame.memory.on_host();
+    activate();
+    const int slot = int(pushed_ % slots);
+    if (on_host) frame = on_backend(frame, slot);
+    Result& result = target(on_host);
+    const bool complete = pushed_ + 1 >= slots;
+    const bool warm = pushed_ >= slots && solver_.starts_from_last();
+    const FlowView last = result;
+    backend_.replay(push_keys + 3 * slot + (complete ? 1 + warm : 0), [&] {
+      solver_.prepare(frame, slot);
+      if (complete) solver_.solve((slot + 1) % slots, warm ? &last : nullptr, result);
+    });
+    ++pushed_;
+    if (complete) return &delivered(on_host);
+    if (on_host) backend_.synchronize();  // the user may now change the frame
+    return nullptr;
+  }
+
+  void reset() override { pushed_ = 0; }
+  void synchronize() override { backend_.synchronize(); }
+  Stream stream() const override { return backend_.stream(); }
+  std::size_t workspace_bytes() const override { return workspace_.bytes() + backend_.scratch_bytes(); }
+
+ private:
+  static constexpr bool on_gpu = requires(Backend b) { b.activate(); };
+  static constexpr int slots = Solver<Backend>::slots;
+  enum Key { call_without_start, call_with_start, push_keys };
+
+  void activate() {
+    if constexpr (on_gpu) backend_.activate();
+  }
+
+  /// Where the solver writes: always the backend's memory.
+  Result& target(bool on_host) {
+    if (on_host && host_result_.size() != size_)
+      host_result_ = Result(size_, on_gpu ? Memory::pinned() : Memory::host());
+    return on_gpu ? device_result_ : host_result_;
+  }
+
+  const Result& delivered(bool on_host) {
+    if constexpr (on_gpu) {
+      if (!on_host) return device_result_;
+      copy_planes(device_result_, host_result_,
+                  [&](const auto& from, auto& to) { copy(from.view(), to.view()); });
+      backend_.synchronize();
+    }
+    return host_result_;
+  }
+
+  /// A host frame, copied to where the backend reads it.
+  Frame on_backend(const Frame& frame, int slot) {
+    if constexpr (on_gpu) {
+      FrameBuffer& staging = staging_[slot];
+      if (staging.size() != frame.size() || staging.format() != frame.format)
+        staging = FrameBuffer(frame.size(), frame.format, backend_.memory());
+      const Frame there = staging;
+      backend_.copy(const_cast<void*>(there.data), there.pitch, frame.data, frame.pitch,
+                    std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format), frame.height);
+      return there;
+    }
+    return frame;
+  }
+
+  FlowView on_backend(const FlowView& start) {
+    if constexpr (on_gpu) {
+      if (staged_start_.size() != size_) staged_start_ = FlowField(size_, backend_.memory());
+      copy(start.u, staged_start_.u.view());
+      copy(start.v, staged_start_.v.view());
+      return staged_start_;
+    }
+    return start;
+  }
+
+  template <class T>
+  void copy(View<const T> from, View<T> to) {
+    backend_.copy(to.data, to.pitch, from.data, from.pitch, from.width * std::ptrdiff_t(sizeof(T)),
+                  from.height);
+  }
+  template <class T>
+  void copy(View<T> from, View<T> to) {
+    copy(View<const T>(from), to);
+  }
+
+  const Size size_;
+  const Device device_;
+  Backend backend_;
+  Workspace workspace_;
+  Solver<Backend> solver_;
+  FrameBuffer staging_[slots];
+  FlowField staged_start_;
+  Result device_result_, host_result_;
+  std::int64_t pushed_ = 0;
+};
+
+}  // namespace parafield
