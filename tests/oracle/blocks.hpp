@@ -86,16 +86,17 @@ inline Grid enlarge(const Grid& flow, Size size) {
   return tabulate(size, [&](int x, int y) { return 2 * bilinear(flow, x / 2.0, y / 2.0); });
 }
 
-/// d/dx by (1 -8 0 8 -1) / 12: exact for polynomials up to degree 4.
+/// d/dx by (1 -8 0 8 -1) / 12: exact for polynomials up to degree 4. Written as differences, so that it is
+/// exactly 0 where the image is constant.
 inline Grid derivative_x(const Grid& image) {
   return tabulate(image.size, [&](int x, int y) {
-    return (image(x - 2, y) - 8 * image(x - 1, y) + 8 * image(x + 1, y) - image(x + 2, y)) / 12;
+    return (8 * (image(x + 1, y) - image(x - 1, y)) - (image(x + 2, y) - image(x - 2, y))) / 12;
   });
 }
 
 inline Grid derivative_y(const Grid& image) {
   return tabulate(image.size, [&](int x, int y) {
-    return (image(x, y - 2) - 8 * image(x, y - 1) + 8 * image(x, y + 1) - image(x, y + 2)) / 12;
+    return (8 * (image(x, y + 1) - image(x, y - 1)) - (image(x, y + 2) - image(x, y - 2))) / 12;
   });
 }
 

@@ -71,7 +71,7 @@ inline LucasKanadeStep lucas_kanade_step(const Grid& frame0, const Grid& frame1,
       step.flow.u(x, y) = std::clamp(step.flow.u(x, y), -double(size.width), double(size.width));
       step.flow.v(x, y) = std::clamp(step.flow.v(x, y), -double(size.height), double(size.height));
       step.smaller_eigenvalue(x, y) =
-          (xx(x, y) + yy(x, y)) / 2 - std::hypot((xx(x, y) - yy(x, y)) / 2, xy(x, y));
+          std::max((xx(x, y) + yy(x, y)) / 2 - std::hypot((xx(x, y) - yy(x, y)) / 2, xy(x, y)), 0.0);
     }
   return step;
 }
@@ -98,12 +98,15 @@ inline LucasKanadeResult lucas_kanade(const Grid& frame0, const Grid& frame1, co
   const std::vector<Grid> pyramid0 = prepared(frame0), pyramid1 = prepared(frame1);
   const int coarsest = int(pyramid0.size()) - 1;
 
-  // At the coarsest level, pixel (x, y) lies at (x, y) * scale of level 0 and moves 1 / scale as far.
+  // At the coarsest level, pixel (x, y) lies at (x, y) * scale of level 0 and moves 1 / scale as far. What is
+  // no flow (not a number, beyond 1e9 px) starts as 0.
   const Size coarsest_size = pyramid0[coarsest].size;
   const int scale = 1 << coarsest;
   const auto first = [&](const Grid& component) {
+    const Grid known = tabulate(
+        component.size, [&](int x, int y) { return std::abs(component(x, y)) <= 1e9 ? component(x, y) : 0; });
     return tabulate(coarsest_size,
-                    [&](int x, int y) { return bilinear(component, x * scale, y * scale) / scale; });
+                    [&](int x, int y) { return bilinear(known, x * scale, y * scale) / scale; });
   };
   Flow flow = start ? Flow{first(start->u), first(start->v)} : Flow{Grid(coarsest_size), Grid(coarsest_size)};
 

@@ -92,9 +92,9 @@ TEST(OracleLucasKanade, LimitsTheFlowToTheSizeOfTheImage) {
 TEST(OracleLucasKanade, LeavesTheFlowWhereNothingIsKnown) {
   const Grid flat({12, 9}, 80);
   const LucasKanadeResult result = lucas_kanade(flat, Grid({12, 9}, 90));
-  for (double u : result.flow.u.values) EXPECT_NEAR(u, 0, 1e-9);
+  for (double u : result.flow.u.values) EXPECT_EQ(u, 0);
   for (double valid : result.valid.values) EXPECT_EQ(valid, 0);
-  EXPECT_NEAR(lucas_kanade(Grid({1, 1}, 7), Grid({1, 1}, 9)).flow.u(0, 0), 0, 1e-9);
+  EXPECT_EQ(lucas_kanade(Grid({1, 1}, 7), Grid({1, 1}, 9)).flow.u(0, 0), 0);
 }
 
 /// One iteration by hand. frame0 = 10 x, frame1 = 10 (x - 1/2), so gx = 10 and I_t = -5 in the middle: the
