@@ -9,7 +9,7 @@ namespace parafield {
 struct FlowScores {
   double aae = 0,
          aae_std = 0;  ///< degrees: angle between (u, v, 1) and the true one (Barron; Marzat section 2.4)
-  double epe = 0, epe_std = 0;    ///< px: length of the difference
+  double epe = 0, epe_std = 0;    ///< px: length of the difference (Marzat section 2.4)
   double r1 = 0, r3 = 0, r5 = 0;  ///< share of pixels, 0..1, with an endpoint error above 1, 3, 5 px
   double density = 0;        ///< share, 0..1, of the pixels with known truth that the estimate calls valid
   std::int64_t pixels = 0;   ///< pixels that count
@@ -23,8 +23,9 @@ struct EvaluationOptions {
 };
 
 /// Every pixel with known truth counts (inside the mask, where one is given). Unknown: `truth.valid` 0, or
-/// |u| or |v| > 1e9 or NaN. Host memory. All sums in float64, in row order. Throws Error(invalid_argument)
-/// for sizes that differ. Without a pixel that counts, the errors are NaN.
+/// |u| or |v| > 1e9 or NaN. Everything in host memory. Means and deviations (of the population) in float64,
+/// in row order. Throws Error(invalid_argument) for sizes that differ. Without a pixel that counts, the
+/// errors are NaN; without known truth, the density is NaN too.
 FlowScores evaluate(const FlowView& estimate, const FlowView& truth, const EvaluationOptions& options = {});
 
 }  // namespace parafield

@@ -9,19 +9,22 @@
 
 namespace parafield {
 
-/// A rendered sequence with exact ground truth, in host memory.
+/// A rendered sequence with exact ground truth, in host memory. Every frame is the texture itself, evaluated
+/// where the motion takes each pixel from and rounded to u8: nothing is resampled. Motion is the same from
+/// every frame to the next: a few px at 640x480, other for each seed. Edges between layers are hard: a pixel
+/// has the gray value and the flow of the layer at its centre. Flow has no `confidence`.
 struct Scene {
-  std::vector<FrameBuffer> frames;  ///< gray_u8
-  std::vector<FlowField> flow;      ///< flow[i]: from frame i to i + 1; exact, known at every pixel
-  std::vector<Image<std::uint8_t>>
-      occluded;  ///< occluded[i]: 1 where a pixel of frame i is not seen in frame i + 1
+  std::vector<FrameBuffer> frames;            ///< gray_u8
+  std::vector<FlowField> flow;                ///< flow[i]: from frame i to i + 1; exact, known at every pixel
+  std::vector<Image<std::uint8_t>> occluded;  ///< occluded[i]: 1 where a pixel of frame i is not seen in
+                                              ///< frame i + 1: its match is hidden or outside the image
 };
 
 struct SceneOptions {
   Size size = {640, 480};
   int frames = 2;
   std::uint64_t seed = 1;
-  bool fine = true;  ///< fine texture (down to about 3 px) or only smooth shading
+  bool fine = true;  ///< texture down to about 3 px, or only smooth shading (above about 20 px)
 };
 
 struct SceneInfo {

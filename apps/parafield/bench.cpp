@@ -1,0 +1,143 @@
+#include "bench.hpp"
+
+#include <cstdlib>
+
+#include "commands.hpp"
+#include "files.hpp"
+#include "options.hpp"
+#include "report.hpp"
+
+namespace parafield::command {
+namespace {
+
+struct BenchOptions {
+  std::vector<std::string> methods, devices, sizes = {"316x252", "640x480", "1920x1080", "3840x2160"};
+  std::string preset, data, json_file;
+  int repeats = 0, threads = 0;
+  CLI::Option* json = nullptr;
+};
+
+struct NamedMethod {
+  FlowMethod method;
+  std::string preset;
+};
+
+/// The presets of the methods that were asked for, or of all.
+std::vector<NamedMethod> chosen_methods(const BenchOptions& options) {
+  std::vector<FlowMethod> methods;
+  for (const std::string& name : options.methods) methods.push_back(method_named<FlowMethod>(name));
+  if (options.methods.empty())
+    for_each_method<FlowMethod>([&](const auto& method) { methods.push_back(method); });
+
+  std::vector<NamedMethod> chosen;
+  for (const FlowMethod& method : methods)
+    std::visit(
+        [&]<class Method>(const Method&) {
+          if (!options.preset.empty() && !options.methods.empty()) {
+            chosen.push_back({preset<Method>(options.preset), options.preset});
+            return;
+          }
+          for (const auto& preset : presets(Method{}))
+            if (options.preset.empty() || options.preset == preset.name)
+              chosen.push_back({preset.method, std::string(preset.name)});
+        },
+        method);
+  if (chosen.empty())
+    throw UsageError(
+        fmt::format("no method has a preset '{}'; parafield methods lists them", options.preset));
+  return chosen;
+}
+
+std::vector<DeviceInfo> chosen_devices(const BenchOptions& options) {
+  std::vector<Device> list;
+  for (const std::string& name : options.devices)
+    list.push_back(typed([&] { return parse_device(name, options.threads); }));
+  if (list.empty())
+    for (const DeviceInfo& info : devices())
+      list.push_back(info.device.kind == Device::Kind::cpu ? Device::cpu(options.threads) : info.device);
+  std::vector<DeviceInfo> infos;
+  for (const Device& device : list) infos.push_back(describe_device(device));
+  return infos;
+}
+
+/// The real pair: one that was asked for must be there; PARAFIELD_DATA may hold other data.
+std::optional<BenchPair> chosen_data(const BenchOptions& options) {
+  if (!options.data.empty()) return read_yosemite(options.data);
+  const char* folder = std::getenv("PARAFIELD_DATA");
+  if (!folder || !std::filesystem::exists(Path(folder) / "yosemite" / "noclouds" / "yos08_nosky.flo"))
+    return {};
+  return read_yosemite(folder);
+}
+
+void run(const BenchOptions& options) {
+  const auto methods = typed([&] { return chosen_methods(options); });
+  std::vector<Size> sizes;
+  for (const std::string& size : options.sizes) sizes.push_back(parse_size(size));
+  check_outputs({{"--json", options.json_file, {}}}, {});
+  const auto devices = chosen_devices(options);
+  const auto data = chosen_data(options);
+  const BenchPair* const pair = data ? &*data : nullptr;
+  const bool json = options.json->count() > 0, table = !json || !options.json_file.empty();
+
+  Json report;
+  report["version"] = PARAFIELD_VERSION;
+  report["scene"] = {{"name", BenchScene::name},
+                     {"frames", BenchScene::frames},
+                     {"seed", BenchScene::seed},
+                     {"texture", "fine"}};
+  report["results"] = Json::array();
+  if (table) print(bench_header(pair));
+  for (const Size size : sizes) {
+    const Scene scene = render_scene(BenchScene::name,
+                                     {.size = size, .frames = BenchScene::frames, .seed = BenchScene::seed});
+    for (const DeviceInfo& device : devices)
+      for (const auto& [method, preset] : methods) {
+        const Case one{method, preset, device, size};
+        const Measurement measured = measure_case(one, scene, pair, {.fixed = options.repeats});
+        report["results"].push_back(bench_json(one, measured, pair));
+        if (table) print(bench_row(one, measured));
+      }
+  }
+  if (!options.json_file.empty())
+    write_text(options.json_file, json_text(report));
+  else if (json)
+    print(json_text(report));
+}
+
+}  // namespace
+
+void add_bench(CLI::App& program) {
+  const auto options = std::make_shared<BenchOptions>();
+  CLI::App* command = program.add_subcommand("bench", "Time every method on every device");
+  command->add_option("-m,--method", options->methods, "methods; default: all")->type_name("NAME ...");
+  command->add_option("--preset", options->preset, "only this preset; default: all of each method")
+      ->type_name("NAME");
+  command
+      ->add_option("-d,--device", options->devices,
+                   "devices: auto, cpu, cuda, cuda:N; default: all that can be used")
+      ->type_name("NAME ...");
+  command->add_option("--threads", options->threads, "CPU threads; 0 = one for each core")
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--size", options->sizes, "sizes; default: 316x252 640x480 1920x1080 3840x2160")
+      ->type_name("WxH ...");
+  command
+      ->add_option("--repeat", options->repeats,
+                   "times each is timed; default: as often as fits in 1.5 s, 10 to 2000")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
+  command
+      ->add_option("--data", options->data,
+                   "folder with yosemite/noclouds/ (yos08.png, yos09.png, yos08_nosky.flo): AAE and ETATO "
+                   "are told for that pair "
+                   "too; default: PARAFIELD_DATA of the environment")
+      ->type_name("DIR");
+  options->json =
+      command
+          ->add_option("--json", options->json_file, "write JSON to FILE, or print it instead of the table")
+          ->type_name("[FILE]")
+          ->expected(0, 1);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace parafield::command

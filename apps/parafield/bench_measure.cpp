@@ -1,0 +1,92 @@
+#include <array>
+
+#include "bench.hpp"
+
+namespace parafield::command {
+namespace {
+
+/// Degrees. The estimator is made for it, since the size of the pair may be another than the one that is
+/// timed.
+double aae_of(const FlowMethod& method, const Device& device, const Frame& frame0, const Frame& frame1,
+              const FlowView& truth) {
+  FlowEstimator estimator(method, frame0.size(), device);
+  return evaluate(estimator(frame0, frame1), truth).aae;
+}
+
+std::vector<FrameBuffer> copies(const std::vector<FrameBuffer>& frames, Memory memory) {
+  std::vector<FrameBuffer> there;
+  for (const FrameBuffer& frame : frames) there.push_back(frame.to(memory));
+  return there;
+}
+
+/// 0 1 2 3 2 1 0 1 ...: each is beside the one before.
+std::size_t there_and_back(int i, std::size_t count) {
+  const std::size_t period = 2 * (count - 1), phase = std::size_t(i) % period;
+  return phase < count ? phase : period - phase;
+}
+
+/// Calls before the clock starts: they allocate and record.
+constexpr int warm_up = 3;
+
+Times measure_pairs(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
+                    const Repeats& repeats) {
+  const auto call = [&](int i) {
+    const std::size_t pair = std::size_t(i) % (frames.size() - 1);
+    timer.start();
+    estimator(frames[pair], frames[pair + 1]);
+    return timer.stop();
+  };
+  for (int i = 0; i < warm_up; ++i) call(i);
+  return measure(repeats, call);
+}
+
+Times measure_stream(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
+                     const Repeats& repeats) {
+  int next = 0;
+  const auto call = [&](int) {
+    const FrameBuffer& frame = frames[there_and_back(next++, frames.size())];
+    timer.start();
+    estimator.push(frame);
+    return timer.stop();
+  };
+  estimator.reset();
+  for (int i = 0; i < 2 * warm_up; ++i) call(i);
+  return measure(repeats, call);
+}
+
+}  // namespace
+
+BenchPair read_yosemite(const std::string& folder) {
+  const std::filesystem::path pair = std::filesystem::path(folder) / "yosemite" / "noclouds";
+  return {"yosemite noclouds yos08-09", read_frame(pair / "yos08.png"), read_frame(pair / "yos09.png"),
+          read_flow(pair / "yos08_nosky.flo")};
+}
+
+Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* data, const Repeats& repeats) {
+  const Device& device = one.device.device;
+  const bool cuda = device.kind == Device::Kind::cuda;
+  const auto resident = copies(scene.frames, cuda ? Memory::cuda(device.index) : Memory::host());
+  const auto host = copies(scene.frames, cuda ? Memory::pinned() : Memory::host());
+
+  Measurement measured;
+  FlowEstimator estimator(one.method, one.size, device);
+  Timer device_timer(device, estimator.stream());
+  Timer wall_timer(Device::cpu());
+  measured.resident = measure_pairs(estimator, resident, device_timer, repeats);
+  measured.streaming = measure_stream(estimator, resident, device_timer, repeats);
+  measured.workspace_bytes = estimator.workspace_bytes();
+  // Host frames: the call returns when the result is in host memory.
+  measured.end_to_end = measure_pairs(estimator, host, wall_timer, repeats);
+
+  for (std::size_t pair = 0; pair < scene.flow.size(); ++pair)
+    measured.scene_aae +=
+        evaluate(estimator(host[pair], host[pair + 1]), scene.flow[pair]).aae / double(scene.flow.size());
+  if (data) measured.data_aae = aae_of(one.method, device, data->frame0, data->frame1, data->truth);
+  return measured;
+}
+
+double etato(const Times& resident, Size size, double aae) {
+  return resident.median * 1000 / (double(size.width) * size.height) * aae;
+}
+
+}  // namespace parafield::command

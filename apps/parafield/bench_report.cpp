@@ -1,0 +1,76 @@
+#include "bench.hpp"
+#include "report.hpp"
+
+namespace parafield::command {
+namespace {
+
+Json times_json(const Times& times) {
+  Json object;
+  object["median_milliseconds"] = times.median;
+  object["p10_milliseconds"] = times.p10;
+  object["p90_milliseconds"] = times.p90;
+  object["min_milliseconds"] = times.min;
+  object["repeats"] = times.repeats;
+  return object;
+}
+
+std::string times_text(const Times& times) {
+  return fmt::format("{:.3f} ({:.3f}-{:.3f})", times.median, times.p10, times.p90);
+}
+
+std::string_view name_of(const FlowMethod& method) {
+  return std::visit([](const auto& chosen) { return chosen.name; }, method);
+}
+
+constexpr const char* columns = "{:<7} {:<24} {:>9} {:>27} {:>27} {:>27} {:>6} {:>8}";
+
+}  // namespace
+
+Json bench_json(const Case& one, const Measurement& measured, const BenchPair* data) {
+  Json report;
+  report["task"] = "flow";
+  report["method"] = name_of(one.method);
+  report["preset"] = one.preset;
+  report["parameters"] = std::visit([](const auto& chosen) { return parameters_json(chosen); }, one.method);
+  add_device(report, one.device);
+  report["width"] = one.size.width;
+  report["height"] = one.size.height;
+  report["resident"] = times_json(measured.resident);
+  report["streaming"] = times_json(measured.streaming);
+  report["end_to_end"] = times_json(measured.end_to_end);
+  report["workspace_bytes"] = measured.workspace_bytes;
+  const auto add_accuracy = [&](const char* key, std::string_view name, double aae) {
+    report[key]["name"] = name;
+    report[key]["aae_degrees"] = aae;
+    report[key]["etato_microsecond_degrees_per_pixel"] = etato(measured.resident, one.size, aae);
+  };
+  add_accuracy("scene", BenchScene::name, measured.scene_aae);
+  if (measured.data_aae) add_accuracy("data", data->name, *measured.data_aae);
+  return report;
+}
+
+std::string bench_header(const BenchPair* data) {
+  std::string text = fmt::format(
+      "milliseconds: median (10 % - 90 %); AAE in degrees; ETATO in us x degrees a pixel\n"
+      "AAE and ETATO on the rendered scene {}{}\n\n",
+      BenchScene::name, data ? fmt::format(", then on {}", data->name) : "");
+  text +=
+      fmt::format(columns, "device", "method", "size", "resident", "streaming", "end to end", "AAE", "ETATO");
+  if (data) text += fmt::format(" {:>6} {:>8}", "AAE", "ETATO");
+  return text + "\n";
+}
+
+std::string bench_row(const Case& one, const Measurement& measured) {
+  std::string text = fmt::format(
+      columns, to_string(one.device.device), fmt::format("{} {}", name_of(one.method), one.preset),
+      fmt::format("{}x{}", one.size.width, one.size.height), times_text(measured.resident),
+      times_text(measured.streaming), times_text(measured.end_to_end),
+      fmt::format("{:.2f}", measured.scene_aae),
+      fmt::format("{:.4f}", etato(measured.resident, one.size, measured.scene_aae)));
+  if (measured.data_aae)
+    text += fmt::format(" {:>6.2f} {:>8.4f}", *measured.data_aae,
+                        etato(measured.resident, one.size, *measured.data_aae));
+  return text + "\n";
+}
+
+}  // namespace parafield::command

@@ -1,0 +1,38 @@
+#include "commands.hpp"
+#include "report.hpp"
+
+namespace parafield::command {
+namespace {
+
+void run(bool json) {
+  const std::string no_cuda = why_no_cuda();
+  Json report;
+  std::string text;
+  for (const DeviceInfo& info : devices()) {
+    const bool cpu = info.device.kind == Device::Kind::cpu;
+    Json one;
+    one["device"] = to_string(info.device);
+    one["device_name"] = info.name;
+    one["instruction_set"] = info.instruction_set;
+    one[cpu ? "threads" : "multiprocessors"] = info.threads;
+    one["memory_bytes"] = info.memory;
+    report["devices"].push_back(one);
+    text += fmt::format("{:<7} {}, {} {}, {} {}, {:.1f} GiB\n", to_string(info.device), info.name,
+                        cpu ? "instruction set" : "compute capability", info.instruction_set, info.threads,
+                        cpu ? "threads" : "multiprocessors", double(info.memory) / (1 << 30));
+  }
+  report["why_no_cuda"] = no_cuda.empty() ? Json(nullptr) : Json(no_cuda);
+  if (!no_cuda.empty()) text += fmt::format("cuda    none: {}\n", no_cuda);
+  print(json ? json_text(report) : text);
+}
+
+}  // namespace
+
+void add_devices(CLI::App& program) {
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* command = program.add_subcommand("devices", "List the devices that can be used");
+  command->add_flag("--json", *json, "print one JSON object");
+  command->callback([json] { run(*json); });
+}
+
+}  // namespace parafield::command

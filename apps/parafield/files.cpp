@@ -1,0 +1,120 @@
+#include "files.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+#include "interrupt.hpp"
+#include "options.hpp"
+
+namespace parafield::command {
+namespace fs = std::filesystem;
+namespace {
+
+std::string lower_extension(const Path& path) {
+  std::string extension = path.extension().string();
+  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+  return extension;
+}
+
+bool same_file(const Path& a, const Path& b) {
+  std::error_code error;
+  if (fs::equivalent(a, b, error)) return true;
+  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
+}
+
+/// The folder that a file of this name lies in.
+Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
+
+[[noreturn]] void fail_file(const Path& path, const std::string& why) {
+  throw Error(ErrorCode::file, path.string() + ": " + why);
+}
+
+/// What is removed at the end, or where writing a series was given up.
+struct Unfinished {
+  Path beside;
+  std::vector<Path> made = {};  // folders that were not there before, the deepest first
+
+  ~Unfinished() {
+    std::error_code ignored;
+    fs::remove_all(beside, ignored);
+    for (const Path& path : made) fs::remove(path, ignored);
+  }
+};
+
+}  // namespace
+
+void check_outputs(const std::vector<Output>& outputs, const std::vector<Path>& inputs) {
+  for (const auto& [option, path, extensions] : outputs) {
+    if (path.empty()) continue;
+    if (!extensions.empty() && std::ranges::find(extensions, lower_extension(path)) == extensions.end())
+      throw UsageError(fmt::format("{} {}: the name must end in {}", option, path.string(),
+                                   fmt::join(extensions, " or ")));
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (!outputs[i].path.empty() && !outputs[j].path.empty() && same_file(outputs[i].path, outputs[j].path))
+        throw UsageError(fmt::format("{} and {} name one file, {}", outputs[j].option, outputs[i].option,
+                                     outputs[i].path.string()));
+  for (const auto& [option, path, extensions] : outputs) {
+    if (path.empty()) continue;
+    std::error_code error;
+    if (fs::is_directory(path, error)) fail_file(path, "cannot be written, it is a folder");
+    for (const Path& input : inputs)
+      if (!input.empty() && same_file(path, input))
+        fail_file(path, "is an input, " + option + " would replace it");
+    const Path folder = folder_of(path);
+    if (!fs::is_directory(folder, error))
+      fail_file(path, "cannot be written, there is no folder " + folder.string());
+    if (access(folder.c_str(), W_OK) != 0)
+      fail_file(path, fmt::format("cannot be written into {}: {}", folder.string(), std::strerror(errno)));
+  }
+}
+
+void check_same_size(const Path& a, Size size_a, const Path& b, Size size_b) {
+  if (size_a == size_b) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("sizes differ: {} is {}x{}, {} is {}x{}", a.string(), size_a.width, size_a.height,
+                          b.string(), size_b.width, size_b.height));
+}
+
+void write_text(const Path& path, const std::string& text) {
+  const WhileWriting whole;
+  const Path beside = folder_of(path) / fmt::format(".{}.{}", path.filename().string(), getpid());
+  std::FILE* file = std::fopen(beside.c_str(), "wb");
+  bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  int problem = errno;
+  if (file && std::fclose(file) != 0) {
+    written = false;
+    problem = errno;
+  }
+  if (written && std::rename(beside.c_str(), path.c_str()) == 0) return;
+  if (written) problem = errno;
+  if (file) std::remove(beside.c_str());
+  fail_file(path, fmt::format("cannot be written: {}", std::strerror(problem)));
+}
+
+void write_series(const Path& folder, const std::function<void(const Path& to)>& write) {
+  const WhileWriting whole;
+  Unfinished series{folder / fmt::format(".parafield.{}", getpid())};
+  try {
+    for (Path missing = fs::absolute(folder).lexically_normal(); !fs::exists(missing);
+         missing = missing.parent_path())
+      series.made.push_back(missing);
+    fs::create_directories(series.beside);
+    write(series.beside);
+    for (const auto& entry : fs::directory_iterator(series.beside))
+      fs::rename(entry.path(), folder / entry.path().filename());
+    series.made.clear();
+  } catch (const fs::filesystem_error& problem) {
+    fail_file(folder, "cannot be written: " + problem.code().message());
+  }
+}
+
+}  // namespace parafield::command

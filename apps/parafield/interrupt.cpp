@@ -1,0 +1,46 @@
+#include "interrupt.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+namespace parafield::command {
+namespace {
+
+// A signal may reach any thread, also one of a row loop.
+std::atomic<int> writing = 0;
+std::atomic<int> pending = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void on_interrupt(int signal) {
+  if (writing > 0)
+    pending = signal;
+  else
+    _exit(128 + signal);
+}
+
+}  // namespace
+
+void end_on_interrupt() {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction action = {};
+    // A shell starts background jobs with SIGINT ignored; that stays so.
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = on_interrupt;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+WhileWriting::WhileWriting() { ++writing; }
+
+WhileWriting::~WhileWriting() {
+  if (--writing == 0 && pending) _exit(128 + pending);
+}
+
+bool WhileWriting::interrupted() { return pending != 0; }
+
+}  // namespace parafield::command

@@ -1,0 +1,69 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <new>
+#include <string>
+
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "options.hpp"
+
+namespace {
+
+/// One line, whatever the message and the names of files in it hold.
+int fail(int code, std::string message) {
+  for (char& c : message)
+    if (c == '\n' || c == '\r') c = ' ';
+  std::fprintf(stderr, "parafield: error: %s\n", message.c_str());
+  return code;
+}
+
+/// "parafield flow --help", for the command that was given.
+std::string where_help_is(const CLI::App& program) {
+  const auto commands = program.get_subcommands();
+  return "see parafield " + (commands.empty() ? "" : commands.front()->get_name() + " ") + "--help";
+}
+
+int run(CLI::App& program, int argc, char** argv) {
+  constexpr int failed = 1, usage = 2;
+  using namespace parafield;
+  try {
+    command::add_flow(program);
+    command::add_eval(program);
+    command::add_color(program);
+    command::add_synth(program);
+    command::add_methods(program);
+    command::add_devices(program);
+    command::add_bench(program);
+    for (CLI::App* each : program.get_subcommands({})) each->formatter(command::help_formatter());
+    program.parse(argc, argv);
+    if (!program.get_subcommands().empty()) return 0;
+    std::fputs(program.help().c_str(), stderr);
+    return usage;
+  } catch (const CLI::Success& help_or_version) {
+    return program.exit(help_or_version);
+  } catch (const CLI::ParseError& error) {
+    return fail(usage, std::string(error.what()) + "; " + where_help_is(program));
+  } catch (const command::UsageError& error) {
+    return fail(usage, error.what());
+  } catch (const Error& error) {
+    return fail(failed, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(failed, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(failed, error.what());
+  } catch (const command::Interrupted&) {
+    return fail(failed, "interrupted");  // does not return here: WhileWriting has ended the program
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  parafield::command::end_on_interrupt();
+  CLI::App program("Dense optical flow on CPUs and CUDA GPUs", "parafield");
+  program.formatter(parafield::command::help_formatter());
+  program.set_version_flag("--version", "parafield " PARAFIELD_VERSION, "print the version");
+  program.set_help_flag("-h,--help", "print this help");
+  program.require_subcommand(0, 1);
+  return run(program, argc, argv);
+}

@@ -1,0 +1,48 @@
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+/// Repeated timing, and what is said of it.
+namespace parafield::command {
+
+/// How often a call is timed: `fixed` times, or, where that is 0, as often as fits in `seconds` within the
+/// bounds.
+struct Repeats {
+  int fixed = 0;
+  double seconds = 1.5;
+  int least = 10, most = 2000;
+};
+
+/// The value below which a share q of the sorted values lies, linear between two of them.
+inline double quantile(const std::vector<double>& sorted, double q) {
+  const double position = q * double(sorted.size() - 1);
+  const std::size_t below = std::size_t(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], position - double(below));
+}
+
+struct Times {
+  double median = 0, p10 = 0, p90 = 0, min = 0;  ///< milliseconds
+  int repeats = 0;
+};
+
+/// call(i) runs once and returns its milliseconds, i = 0, 1, ...
+template <class Call>
+Times measure(const Repeats& repeats, Call call) {
+  std::vector<double> times;
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const auto enough = [&] {
+    const int count = int(times.size());
+    if (repeats.fixed > 0) return count >= repeats.fixed;
+    const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+    return count >= repeats.most || (count >= repeats.least && elapsed >= repeats.seconds);
+  };
+  while (!enough()) times.push_back(call(int(times.size())));
+  std::ranges::sort(times);
+  return {quantile(times, 0.5), quantile(times, 0.1), quantile(times, 0.9), times.front(), int(times.size())};
+}
+
+}  // namespace parafield::command

@@ -1,0 +1,62 @@
+#include "report.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace parafield::command {
+namespace {
+
+std::string number(double value, int digits) {
+  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
+}
+
+std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.2f} %", 100 * share); }
+
+}  // namespace
+
+void add_device(Json& report, const DeviceInfo& info) {
+  report["device"] = to_string(info.device);
+  report["device_name"] = info.name;
+  report["instruction_set"] = info.instruction_set;
+  if (info.device.kind == Device::Kind::cpu) report["threads"] = info.threads;
+}
+
+void add_scores(Json& report, const FlowScores& scores) {
+  report["aae"] = scores.aae;
+  report["aae_std"] = scores.aae_std;
+  report["epe"] = scores.epe;
+  report["epe_std"] = scores.epe_std;
+  report["r1"] = scores.r1;
+  report["r3"] = scores.r3;
+  report["r5"] = scores.r5;
+  report["density"] = scores.density;
+  report["pixels"] = scores.pixels;
+  report["unknown"] = scores.unknown;
+  report["missing"] = scores.missing;
+}
+
+std::string scores_text(const FlowScores& scores) {
+  return fmt::format(
+      "AAE {} degrees (std {}), EPE {} px (std {}), above 1 px {}, 3 px {}, 5 px {}\n"
+      "density {}, {} pixels count, {} of unknown truth, {} without estimate\n",
+      number(scores.aae, 3), number(scores.aae_std, 3), number(scores.epe, 4), number(scores.epe_std, 4),
+      percent(scores.r1), percent(scores.r3), percent(scores.r5), percent(scores.density), scores.pixels,
+      scores.unknown, scores.missing);
+}
+
+std::string device_text(const DeviceInfo& info) {
+  return fmt::format("{} ({})", to_string(info.device), info.name);
+}
+
+std::string json_text(const Json& report) {
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw Error(ErrorCode::file, fmt::format("standard output cannot be written: {}", std::strerror(errno)));
+}
+
+}  // namespace parafield::command

@@ -1,0 +1,80 @@
+#include "commands.hpp"
+#include "files.hpp"
+#include "interrupt.hpp"
+#include "options.hpp"
+
+namespace parafield::command {
+namespace {
+
+struct SynthOptions {
+  std::string scene, folder, size = "640x480", texture = "fine";
+  int frames = 2;
+  std::uint64_t seed = 1;
+};
+
+/// A mask as people see one: white where it is 1.
+FrameBuffer picture_of(const Image<std::uint8_t>& mask) {
+  FrameBuffer picture(mask.size(), PixelFormat::gray_u8);
+  for (int y = 0; y < mask.size().height; ++y)
+    for (int x = 0; x < mask.size().width; ++x)
+      static_cast<std::uint8_t*>(picture.row(y))[x] = mask(x, y) ? 255 : 0;
+  return picture;
+}
+
+void run(const SynthOptions& options) {
+  const SceneOptions scene_options{.size = parse_size(options.size),
+                                   .frames = options.frames,
+                                   .seed = options.seed,
+                                   .fine = options.texture == "fine"};
+  const Scene scene = render_scene(options.scene, scene_options);
+  write_series(options.folder, [&](const Path& to) {
+    const auto file = [&](const char* name, std::size_t i, const char* extension) {
+      if (WhileWriting::interrupted()) throw Interrupted{};
+      return to / fmt::format("{}{:04}{}", name, i, extension);
+    };
+    for (std::size_t i = 0; i < scene.frames.size(); ++i)
+      write_frame(file("frame", i, ".png"), scene.frames[i]);
+    for (std::size_t i = 0; i < scene.flow.size(); ++i) write_flow(file("flow", i, ".flo"), scene.flow[i]);
+    for (std::size_t i = 0; i < scene.occluded.size(); ++i)
+      write_frame(file("occluded", i, ".png"), picture_of(scene.occluded[i]));
+  });
+}
+
+}  // namespace
+
+void add_synth(CLI::App& program) {
+  const auto options = std::make_shared<SynthOptions>();
+  std::vector<std::string> names;
+  std::string help = "scene: ";
+  for (const SceneInfo& scene : scenes()) {
+    help += fmt::format("{}{} ({})", names.empty() ? "" : ", ", scene.name, scene.help);
+    names.emplace_back(scene.name);
+  }
+  CLI::App* command = program.add_subcommand("synth", "Render a scene with its true flow");
+  command->add_option("SCENE", options->scene, help)
+      ->required()
+      ->type_name("NAME")
+      ->check(CLI::IsMember(names));
+  command
+      ->add_option(
+          "-o,--output", options->folder,
+          "folder for frame0000.png ..., flow0000.flo ... (true flow) and occluded0000.png ... (white where "
+          "a pixel is not seen in the next frame); made where it is missing")
+      ->required()
+      ->type_name("DIR");
+  command->add_option("--size", options->size, "size in pixels")->type_name("WxH")->capture_default_str();
+  command->add_option("--frames", options->frames, "number of frames")
+      ->type_name("N")
+      ->check(CLI::Range(1, 9999))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "the same seed gives the same scene everywhere")
+      ->type_name("S")
+      ->capture_default_str();
+  command->add_option("--texture", options->texture, "fine (details down to about 3 px) or smooth")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"fine", "smooth"}))
+      ->capture_default_str();
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace parafield::command

@@ -1,0 +1,118 @@
+#include "parafield/color.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "core/flow_view.hpp"
+
+namespace parafield {
+namespace {
+
+using Color = std::array<std::uint8_t, 3>;
+
+constexpr int wheel_hues = 55;
+
+/// The wheel of Baker et al. 2011: from each of the six pure hues to the next one channel rises or falls in
+/// equal steps, in as many as the eye tells apart there.
+constexpr std::array<Color, wheel_hues> make_wheel() {
+  struct Arc {
+    int hues, channel;
+    bool rises;
+  };
+  constexpr Arc arcs[] = {
+      {15, 1, true},   // red to yellow
+      {6, 0, false},   // yellow to green
+      {4, 2, true},    // green to cyan
+      {11, 1, false},  // cyan to blue
+      {13, 0, true},   // blue to magenta
+      {6, 2, false},   // magenta to red
+  };
+  std::array<Color, wheel_hues> wheel{};
+  Color hue{255, 0, 0};
+  int next = 0;
+  for (const Arc& arc : arcs) {
+    for (int i = 0; i < arc.hues; ++i) {
+      const int step = 255 * i / arc.hues;
+      hue[arc.channel] = std::uint8_t(arc.rises ? step : 255 - step);
+      wheel[next++] = hue;
+    }
+    hue[arc.channel] = arc.rises ? 255 : 0;
+  }
+  return wheel;
+}
+
+/// `length` 1 = the colour itself; shorter tends to white, longer is darkened. As in the colour code that
+/// comes with the Middlebury benchmark, a whole turn takes 54 steps, from the first hue to the last, and
+/// levels are cut off, not rounded: pictures can be compared with those of others.
+Color middlebury(double u, double v, double length) {
+  static constexpr std::array<Color, wheel_hues> wheel = make_wheel();
+  // Turns from "to the right", clockwise on the screen. Of v = 0 and v = -0 atan2 would make first and last
+  // hue.
+  const double angle = v == 0 ? (u < 0 ? 0.5 : 0) : std::atan2(-v, -u) / (2 * std::numbers::pi) + 0.5;
+  const double position = angle * (wheel_hues - 1);
+  const int first = std::min(int(position), wheel_hues - 2);
+  const double part = position - first;
+  Color color;
+  for (int channel = 0; channel < 3; ++channel) {
+    const double hue = ((1 - part) * wheel[first][channel] + part * wheel[first + 1][channel]) / 255;
+    color[channel] = std::uint8_t(255 * (length <= 1 ? 1 - length * (1 - hue) : 0.75 * hue));
+  }
+  return color;
+}
+
+/// The HSV colour of full saturation with the vector's angle as hue and its length as value.
+Color marzat(double u, double v, double length) {
+  const double angle = std::atan2(v, u) / (2 * std::numbers::pi);
+  const double value = 255 * std::min(length, 1.0);
+  Color color;
+  for (int channel = 0; channel < 3; ++channel) {
+    // A channel is full within a sixth of a turn around its own hue and falls to none within the next sixth.
+    const double turn = angle - channel / 3.0;
+    const double away = std::abs(turn - std::round(turn));
+    color[channel] = std::uint8_t(std::lround(value * std::clamp(2 - 6 * away, 0.0, 1.0)));
+  }
+  return color;
+}
+
+double length_of(double u, double v) { return std::sqrt(u * u + v * v); }
+
+double longest(const FlowView& flow) {
+  double longest = 0;
+  for (int y = 0; y < flow.u.height; ++y)
+    for (int x = 0; x < flow.u.width; ++x)
+      if (has_value(flow.u(x, y), flow.v(x, y)))
+        longest = std::max(longest, length_of(flow.u(x, y), flow.v(x, y)));
+  return longest;
+}
+
+}  // namespace
+
+FrameBuffer color_flow(const FlowView& flow, const ColorOptions& options) {
+  check_flow(flow, "the flow field");
+  if (!(options.max_motion >= 0 && std::isfinite(options.max_motion)))
+    fail(ErrorCode::invalid_argument, "max_motion cannot be ", options.max_motion,
+         "; it is a length in px, or 0 for the longest flow of the field");
+  const auto colored = options.scheme == ColorScheme::middlebury ? middlebury : marzat;
+  const Color unknown = options.scheme == ColorScheme::middlebury ? Color{0, 0, 0} : Color{128, 128, 128};
+  const double max_motion = options.max_motion > 0 ? options.max_motion : longest(flow);
+
+  FrameBuffer picture(flow.size(), PixelFormat::rgb_u8);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static)
+#endif
+  for (int y = 0; y < flow.u.height; ++y) {
+    auto* out = static_cast<std::uint8_t*>(picture.row(y));
+    for (int x = 0; x < flow.u.width; ++x, out += 3) {
+      const float u = flow.u(x, y), v = flow.v(x, y);
+      const double length = max_motion > 0 ? length_of(u, v) / max_motion : 0;
+      const Color color = has_value(u, v) ? colored(u, v, length) : unknown;
+      std::copy(color.begin(), color.end(), out);
+    }
+  }
+  return picture;
+}
+
+}  // namespace parafield

@@ -1,0 +1,103 @@
+#include "parafield/evaluation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "core/flow_view.hpp"
+
+namespace parafield {
+namespace {
+
+/// Running mean and deviation (Welford 1962). A plain sum of squares would give a field with the same error
+/// everywhere a deviation above 0.
+struct Moments {
+  double mean = 0, squares = 0;
+  std::int64_t count = 0;
+
+  void add(double value) {
+    const double difference = value - mean;
+    mean += difference / double(++count);
+    squares += difference * (value - mean);
+  }
+  double deviation() const { return std::sqrt(squares / double(count)); }
+};
+
+/// Degrees between (u, v, 1) and (true_u, true_v, 1); the rounded cosine may leave [-1, 1] (Marzat
+/// section 2.4).
+double angular_error(double u, double v, double true_u, double true_v) {
+  const double dot = u * true_u + v * true_v + 1;
+  const double lengths = std::sqrt((u * u + v * v + 1) * (true_u * true_u + true_v * true_v + 1));
+  return std::acos(std::clamp(dot / lengths, -1.0, 1.0)) * (180 / std::numbers::pi);
+}
+
+double endpoint_error(double u, double v, double true_u, double true_v) {
+  return std::sqrt((u - true_u) * (u - true_u) + (v - true_v) * (v - true_v));
+}
+
+bool is_set(View<const std::uint8_t> plane, int x, int y) { return !plane || plane(x, y) != 0; }
+
+void check_size(const char* what, Size size, Size truth) {
+  if (size != truth)
+    fail(ErrorCode::invalid_argument, what, " has ", size.width, "x", size.height,
+         " pixels, the true flow has ", truth.width, "x", truth.height);
+}
+
+}  // namespace
+
+FlowScores evaluate(const FlowView& estimate, const FlowView& truth, const EvaluationOptions& options) {
+  check_flow(truth, "the true flow");
+  check_flow(estimate, "the estimated flow");
+  check_size("the estimated flow", estimate.size(), truth.size());
+  if (options.mask) check_size("the mask", options.mask.size(), truth.size());
+
+  FlowScores scores;
+  Moments angle, endpoint;
+  std::int64_t known = 0, trusted = 0, above1 = 0, above3 = 0, above5 = 0;
+  const Size size = truth.size();
+  for (int y = 0; y < size.height; ++y) {
+    for (int x = 0; x < size.width; ++x) {
+      if (!is_set(options.mask, x, y)) continue;
+      const float true_u = truth.u(x, y), true_v = truth.v(x, y);
+      if (!is_set(truth.valid, x, y) || !has_value(true_u, true_v)) {
+        ++scores.unknown;
+        continue;
+      }
+      ++known;
+      const float u = estimate.u(x, y), v = estimate.v(x, y);
+      if (!has_value(u, v)) {
+        ++scores.missing;
+        continue;
+      }
+      const bool valid = is_set(estimate.valid, x, y);
+      trusted += valid;
+      if (options.valid_only && !valid) continue;
+
+      angle.add(angular_error(u, v, true_u, true_v));
+      const double error = endpoint_error(u, v, true_u, true_v);
+      endpoint.add(error);
+      above1 += error > 1;
+      above3 += error > 3;
+      above5 += error > 5;
+    }
+  }
+
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto share = [](std::int64_t part, std::int64_t whole) {
+    return whole ? double(part) / double(whole) : nan;
+  };
+  const std::int64_t pixels = endpoint.count;
+  scores.pixels = pixels;
+  scores.aae = pixels ? angle.mean : nan;
+  scores.aae_std = pixels ? angle.deviation() : nan;
+  scores.epe = pixels ? endpoint.mean : nan;
+  scores.epe_std = pixels ? endpoint.deviation() : nan;
+  scores.r1 = share(above1, pixels);
+  scores.r3 = share(above3, pixels);
+  scores.r5 = share(above5, pixels);
+  scores.density = share(trusted, known);
+  return scores;
+}
+
+}  // namespace parafield

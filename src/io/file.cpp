@@ -1,0 +1,143 @@
+#include "io/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "core/fail.hpp"
+
+namespace parafield::io {
+namespace fs = std::filesystem;
+namespace {
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+/// The file that a write to `path` replaces: links are followed, as by any other program.
+fs::path followed(const fs::path& path) {
+  if (path.filename().empty()) fail(ErrorCode::file, "names no file");
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return path;
+  // A link there is an open file (/dev/stdout, /proc/self/fd/1): what it leads to cannot be replaced.
+  const std::string folder =
+      fs::canonical(path.parent_path().empty() ? "." : path.parent_path(), error).string() + "/";
+  if (folder == "/dev/" || folder.starts_with("/proc/"))
+    fail(ErrorCode::file, "cannot be written: not a regular file, and a file is replaced whole");
+  const fs::path target = fs::canonical(path, error);
+  if (error) fail(ErrorCode::file, "cannot be written: the link leads nowhere: ", error.message());
+  return target;
+}
+
+/// A new file beside `target`: removed at the end of its life unless it took the target's place.
+class Temporary {
+ public:
+  explicit Temporary(const fs::path& target) : target_(target) {
+    static std::atomic<unsigned> count = 0;
+    int error = EEXIST;
+    for (int attempt = 0; attempt < 1000 && error == EEXIST; ++attempt) {
+      // A short name of its own, so that every name that the file system takes can be written.
+      path_ = target.parent_path() / text(".parafield-", ::getpid(), "-", count++, ".part");
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      error = descriptor_ < 0 ? errno : 0;
+    }
+    if (error == 0) return;
+    const fs::path folder = target.parent_path().empty() ? "." : target.parent_path();
+    fail(ErrorCode::file, "cannot be written: no file can be made in the folder ", shown(folder), ": ",
+         reason(error));
+  }
+  ~Temporary() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!renamed_) ::unlink(path_.c_str());
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+
+  int descriptor() const { return descriptor_; }
+
+  void take_place() {
+    // Some file systems say only here that the disk is full.
+    const int closed = ::close(std::exchange(descriptor_, -1));
+    if (closed != 0 || ::rename(path_.c_str(), target_.c_str()) != 0)
+      fail(ErrorCode::file, "cannot be written: ", reason(errno));
+    renamed_ = true;
+  }
+
+ private:
+  fs::path target_, path_;
+  int descriptor_ = -1;
+  bool renamed_ = false;
+};
+
+}  // namespace
+
+InputFile::InputFile(const fs::path& path) {
+  // Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor_ < 0) fail(ErrorCode::file, "cannot be read: ", reason(errno));
+  struct stat status = {};
+  const int error = ::fstat(descriptor_, &status) == 0 ? 0 : errno;
+  if (error == 0 && S_ISREG(status.st_mode)) {
+    size_ = std::uint64_t(status.st_size);
+    return;
+  }
+  ::close(descriptor_);
+  if (error) fail(ErrorCode::file, "cannot be read: ", reason(error));
+  fail(ErrorCode::file,
+       "cannot be read: ", S_ISDIR(status.st_mode) ? "it is a directory" : "not a regular file");
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+Bytes InputFile::first(std::uint64_t count) const {
+  Bytes bytes(std::min(count, size_));
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = ::pread(descriptor_, bytes.data() + done, bytes.size() - done, off_t(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(ErrorCode::file, "cannot be read: ", reason(errno));
+    if (got == 0) break;  // somebody shortened the file meanwhile: the format's reader says what is missing
+    done += std::size_t(got);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+void write_file(const fs::path& path, ByteSpan bytes) {
+  const fs::path target = followed(path);
+  struct stat old = {};
+  const bool replaces = ::stat(target.c_str(), &old) == 0;
+  if (replaces && S_ISDIR(old.st_mode)) fail(ErrorCode::file, "cannot be written: it is a directory");
+  if (replaces && !S_ISREG(old.st_mode))
+    fail(ErrorCode::file, "cannot be written: not a regular file, and a file is replaced whole");
+  // A rename would replace a write-protected file without a word.
+  if (replaces && ::access(target.c_str(), W_OK) != 0)
+    fail(ErrorCode::file, "cannot be written: ", reason(errno));
+
+  Temporary temporary(target);
+  // The new file keeps the old one's permissions; where that cannot be, it has a new file's.
+  if (replaces) (void)!::fchmod(temporary.descriptor(), old.st_mode & 07777);
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t put = ::write(temporary.descriptor(), bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0)
+      fail(ErrorCode::file, "cannot be written: ", reason(errno), " after ", done, " of ", bytes.size(),
+           " bytes");
+    done += std::size_t(put);
+  }
+  temporary.take_place();
+}
+
+std::string shown(const fs::path& path) {
+  std::string name = path.string();
+  for (char& c : name)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
+  return name;
+}
+
+}  // namespace parafield::io

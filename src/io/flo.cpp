@@ -1,0 +1,74 @@
+// Middlebury's .flo: the float 202021.25 ("PIEH"), width and height as 32-bit integers, then u and v of each
+// pixel as floats, row by row; all little-endian (Baker et al. 2011, flow-code).
+#include <bit>
+
+#include "core/fail.hpp"
+#include "io/formats.hpp"
+
+namespace parafield::io {
+namespace {
+
+constexpr std::size_t header_bytes = 12;
+constexpr float unknown_flow = 1e10f;
+
+std::uint32_t load_u32(const std::uint8_t* p) {
+  return p[0] | std::uint32_t(p[1]) << 8 | std::uint32_t(p[2]) << 16 | std::uint32_t(p[3]) << 24;
+}
+float load_float(const std::uint8_t* p) { return std::bit_cast<float>(load_u32(p)); }
+
+std::uint8_t* store_u32(std::uint8_t* p, std::uint32_t value) {
+  for (int shift = 0; shift < 32; shift += 8) *p++ = std::uint8_t(value >> shift);
+  return p;
+}
+std::uint8_t* store_float(std::uint8_t* p, float value) {
+  return store_u32(p, std::bit_cast<std::uint32_t>(value));
+}
+
+}  // namespace
+
+bool is_flo(ByteSpan bytes) {
+  return bytes.size() >= 4 && bytes[0] == 'P' && bytes[1] == 'I' && bytes[2] == 'E' && bytes[3] == 'H';
+}
+
+FlowField decode_flo(ByteSpan bytes) {
+  if (bytes.size() < header_bytes)
+    fail(ErrorCode::format, "the header of a .flo file has ", header_bytes, " bytes, the file has ",
+         bytes.size());
+  const auto width = std::int32_t(load_u32(bytes.data() + 4)),
+             height = std::int32_t(load_u32(bytes.data() + 8));
+  if (width < 1 || height < 1 || width > max_side || height > max_side)
+    fail(ErrorCode::format, "a .flo file of ", width, "x", height, " pixels; each side is 1 to ", max_side);
+  // Longer than needed is damaged, too: its width or height is not what was written.
+  const std::uint64_t needed = header_bytes + 8 * std::uint64_t(width) * std::uint64_t(height);
+  if (bytes.size() != needed)
+    fail(ErrorCode::format, width, "x", height, " pixels need ", needed, " bytes, the file has ",
+         bytes.size());
+
+  FlowField flow = flow_without_confidence({width, height});
+  const std::uint8_t* p = bytes.data() + header_bytes;
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x, p += 8) {
+      const float u = load_float(p), v = load_float(p + 4);
+      flow.u(x, y) = u;
+      flow.v(x, y) = v;
+      flow.valid(x, y) = !unknown(u, v);
+    }
+  return flow;
+}
+
+Bytes encode_flo(const FlowView& flow, bool mark_invalid) {
+  const auto [width, height] = flow.size();
+  Bytes bytes(header_bytes + 8 * std::size_t(width) * std::size_t(height));
+  std::uint8_t* p = store_float(bytes.data(), 202021.25f);
+  p = store_u32(p, std::uint32_t(width));
+  p = store_u32(p, std::uint32_t(height));
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      const bool left_out = mark_invalid && flow.valid && !flow.valid(x, y);
+      p = store_float(p, left_out ? unknown_flow : flow.u(x, y));
+      p = store_float(p, left_out ? unknown_flow : flow.v(x, y));
+    }
+  return bytes;
+}
+
+}  // namespace parafield::io

@@ -1,0 +1,58 @@
+#pragma once
+#include "io/file.hpp"
+#include "parafield/flow.hpp"
+
+/// The formats, in memory: decoders take the whole file's bytes, encoders return them. A decoder checks every
+/// size against the number of bytes before it allocates, and throws Error(format) that says what is wrong,
+/// without the file's name. Encoders take what check_frame and check_flow let through.
+namespace parafield::io {
+
+/// No frame is wider or higher. Above it a header is damaged; below it sizes in bytes cannot overflow.
+inline constexpr int max_side = 1'000'000;
+
+enum class Content { png, pnm, flo, unknown };
+
+/// Judged by the first bytes; `recognised_by` of them are enough.
+Content content_of(ByteSpan bytes);
+inline constexpr std::size_t recognised_by = 64;
+
+/// Any frame, any flow field; Error(format) also where the content is something else.
+FrameBuffer decode_frame(ByteSpan bytes);
+FlowField decode_flow(ByteSpan bytes);
+
+/// The first chunk of a PNG file.
+struct PngHeader {
+  Size size;
+  int bit_depth = 0;
+  int color_type = 0;  ///< 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGB and alpha
+
+  bool is_flow() const { return bit_depth == 16 && color_type == 2; }
+};
+bool is_png(ByteSpan bytes);
+PngHeader png_header(ByteSpan bytes);  ///< works without libpng
+FrameBuffer decode_png(ByteSpan bytes);
+Bytes encode_png(const Frame& frame);  ///< Error(unsupported) without libpng, as decode_png
+
+bool is_pnm(ByteSpan bytes);
+FrameBuffer decode_pnm(ByteSpan bytes);
+Bytes encode_pnm(const Frame& frame);  ///< gray: PGM, rgb: PPM
+
+bool is_flo(ByteSpan bytes);
+FlowField decode_flo(ByteSpan bytes);
+Bytes encode_flo(const FlowView& flow, bool mark_invalid);
+
+FlowField decode_kitti(ByteSpan bytes);
+Bytes encode_kitti(const FlowView& flow);
+
+/// Error(invalid_argument) unless it is a host frame of u8 or u16, gray or rgb. Returns it with its pitch
+/// filled in.
+Frame check_frame(const Frame& frame);
+void check_flow(const FlowView& flow);
+
+/// Fields read from files have no confidence.
+FlowField flow_without_confidence(Size size);
+
+/// Middlebury's convention: such a flow is not known.
+inline bool unknown(float u, float v) { return !(u >= -1e9f && u <= 1e9f && v >= -1e9f && v <= 1e9f); }
+
+}  // namespace parafield::io

@@ -1,0 +1,212 @@
+#include "parafield/io.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "core/fail.hpp"
+#include "io/formats.hpp"
+
+namespace parafield {
+namespace io {
+namespace {
+
+/// Calls `work` and puts the file's name before the message of what it throws.
+template <class Work>
+auto naming(const std::filesystem::path& path, Work work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(error.code(), shown(path) + ": " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::memory, shown(path) + ": not enough memory");
+  }
+}
+
+/// The whole file; of a file of no known kind, which may be huge, only what shows that.
+Bytes read_content(const std::filesystem::path& path) {
+  const InputFile file(path);
+  Bytes head = file.first(recognised_by);
+  return content_of(head) == Content::unknown ? head : file.first(file.size());
+}
+
+[[noreturn]] void fail_unknown(ByteSpan bytes, const char* wanted) {
+  if (bytes.empty()) fail(ErrorCode::format, "the file is empty");
+  std::string start;
+  for (const std::uint8_t byte : bytes.first(std::min<std::size_t>(bytes.size(), 4))) {
+    char digits[4];
+    std::snprintf(digits, sizeof digits, " %02x", byte);
+    start += digits;
+  }
+  fail(ErrorCode::format, "not a ", wanted, " file: it starts with the bytes", start);
+}
+
+std::string lower_extension(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  return extension;
+}
+
+}  // namespace
+
+Content content_of(ByteSpan bytes) {
+  if (is_png(bytes)) return Content::png;
+  if (is_pnm(bytes)) return Content::pnm;
+  if (is_flo(bytes)) return Content::flo;
+  return Content::unknown;
+}
+
+FrameBuffer decode_frame(ByteSpan bytes) {
+  switch (content_of(bytes)) {
+    case Content::png:
+      return decode_png(bytes);
+    case Content::pnm:
+      return decode_pnm(bytes);
+    case Content::flo:
+      fail(ErrorCode::format, "a flow field (.flo), not an image");
+    case Content::unknown:
+      break;
+  }
+  fail_unknown(bytes, "PNG, PGM or PPM");
+}
+
+FlowField decode_flow(ByteSpan bytes) {
+  switch (content_of(bytes)) {
+    case Content::png:
+      return decode_kitti(bytes);
+    case Content::pnm:
+      fail(ErrorCode::format, "an image (PGM or PPM), not a flow field");
+    case Content::flo:
+      return decode_flo(bytes);
+    case Content::unknown:
+      break;
+  }
+  fail_unknown(bytes, ".flo or KITTI flow (PNG)");
+}
+
+FlowField flow_without_confidence(Size size) {
+  FlowField flow;
+  flow.u = Image<float>(size);
+  flow.v = Image<float>(size);
+  flow.valid = Image<std::uint8_t>(size);
+  return flow;
+}
+
+Frame check_frame(const Frame& frame) {
+  if (!frame.memory.on_host())
+    fail(ErrorCode::invalid_argument, "the frame is in the memory of CUDA device ", frame.memory.device,
+         "; files are written from host memory");
+  if (!frame.data || frame.width < 1 || frame.height < 1)
+    fail(ErrorCode::invalid_argument, "a frame of ", frame.width, "x", frame.height, " pixels",
+         frame.data ? "" : " without data", " cannot be written");
+  switch (frame.format) {
+    case PixelFormat::gray_u8:
+    case PixelFormat::gray_u16:
+    case PixelFormat::rgb_u8:
+    case PixelFormat::rgb_u16:
+      break;
+    default:
+      fail(ErrorCode::invalid_argument, "a frame of ", to_string(frame.format),
+           " cannot be written; it should be gray_u8, gray_u16, rgb_u8 or rgb_u16");
+  }
+  Frame checked = frame;
+  const std::ptrdiff_t row_bytes = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
+  if (checked.pitch == 0) checked.pitch = row_bytes;
+  if (checked.pitch < row_bytes)
+    fail(ErrorCode::invalid_argument, "a pitch of ", frame.pitch, " bytes is less than a row of ", row_bytes);
+  return checked;
+}
+
+void check_flow(const FlowView& flow) {
+  const auto check = [size = flow.size()](const auto& plane, const char* name, std::size_t value_bytes) {
+    if (plane.size() != size)
+      fail(ErrorCode::invalid_argument, "the flow's u has ", size.width, "x", size.height, " pixels, ", name,
+           " has ", plane.width, "x", plane.height);
+    if (plane.pitch < std::ptrdiff_t(value_bytes) * size.width)
+      fail(ErrorCode::invalid_argument, "the pitch of the flow's ", name, ", ", plane.pitch,
+           " bytes, is less than a row of ", value_bytes * std::size_t(size.width));
+  };
+  if (!flow.u || !flow.v || flow.u.width < 1 || flow.u.height < 1)
+    fail(ErrorCode::invalid_argument, "a flow field of ", flow.u.width, "x", flow.u.height, " pixels",
+         flow.u && flow.v ? "" : " without data", " cannot be written");
+  check(flow.u, "u", sizeof(float));
+  check(flow.v, "v", sizeof(float));
+  if (flow.valid) check(flow.valid, "valid", 1);
+}
+
+}  // namespace io
+
+FrameBuffer read_frame(const std::filesystem::path& path) {
+  return io::naming(path, [&] { return io::decode_frame(io::read_content(path)); });
+}
+
+void write_frame(const std::filesystem::path& path, const Frame& frame) {
+  io::naming(path, [&] {
+    const Frame checked = io::check_frame(frame);
+    const std::string extension = io::lower_extension(path);
+    const int wanted = extension == ".pgm" ? 1 : extension == ".ppm" ? 3 : 0;
+    if (wanted && wanted != channels(frame.format))
+      fail(ErrorCode::invalid_argument, "a ", extension, " file holds ", wanted == 1 ? "gray" : "rgb",
+           " pixels, the frame is ", to_string(frame.format), "; write it as ", wanted == 1 ? ".ppm" : ".pgm",
+           " or .png");
+    if (!wanted && extension != ".png")
+      fail(ErrorCode::invalid_argument, "frames are not written as '", extension,
+           "' files; use .png, .pgm or .ppm");
+    io::write_file(path, wanted ? io::encode_pnm(checked) : io::encode_png(checked));
+  });
+}
+
+FlowField read_flow(const std::filesystem::path& path) {
+  return io::naming(path, [&] { return io::decode_flow(io::read_content(path)); });
+}
+
+void write_flow(const std::filesystem::path& path, const FlowView& flow, bool mark_invalid) {
+  io::naming(path, [&] {
+    io::check_flow(flow);
+    const std::string extension = io::lower_extension(path);
+    if (extension != ".flo" && extension != ".png")
+      fail(ErrorCode::invalid_argument, "flow is not written as '", extension,
+           "' files; use .flo or .png (KITTI)");
+    io::write_file(path, extension == ".flo" ? io::encode_flo(flow, mark_invalid) : io::encode_kitti(flow));
+  });
+}
+
+Image<std::uint8_t> read_mask(const std::filesystem::path& path) {
+  const FrameBuffer frame = read_frame(path);
+  return io::naming(path, [&] {
+    Image<std::uint8_t> mask(frame.size());
+    // A gray value is above 0 where a channel is, whatever its depth: where a byte of the pixel is.
+    const int bytes = bytes_per_pixel(frame.format());
+    for (int y = 0; y < frame.size().height; ++y) {
+      const auto* pixel = static_cast<const std::uint8_t*>(frame.row(y));
+      for (int x = 0; x < frame.size().width; ++x, pixel += bytes)
+        mask(x, y) = std::any_of(pixel, pixel + bytes, [](std::uint8_t byte) { return byte != 0; });
+    }
+    return mask;
+  });
+}
+
+FileKind file_kind(const std::filesystem::path& path) {
+  return io::naming(path, [&] {
+    const io::Bytes head = io::InputFile(path).first(io::recognised_by);
+    switch (io::content_of(head)) {
+      case io::Content::pnm:
+        return FileKind::frame;
+      case io::Content::flo:
+        return FileKind::flow;
+      case io::Content::png:
+        break;
+      case io::Content::unknown:
+        return FileKind::unknown;
+    }
+    // A damaged header is for the reader to complain about.
+    try {
+      return io::png_header(head).is_flow() ? FileKind::flow : FileKind::frame;
+    } catch (const Error&) {
+      return FileKind::frame;
+    }
+  });
+}
+
+}  // namespace parafield

@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <array>
+
+#include "core/fail.hpp"
+#include "io/formats.hpp"
+
+#ifdef PARAFIELD_HAS_PNG
+#include <png.h>
+
+#include <bit>
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#endif
+
+namespace parafield::io {
+namespace {
+
+constexpr std::array<std::uint8_t, 8> signature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+
+std::uint32_t load_u32(const std::uint8_t* p) {
+  return std::uint32_t(p[0]) << 24 | std::uint32_t(p[1]) << 16 | std::uint32_t(p[2]) << 8 | p[3];
+}
+
+}  // namespace
+
+bool is_png(ByteSpan bytes) {
+  return bytes.size() >= signature.size() && std::equal(signature.begin(), signature.end(), bytes.begin());
+}
+
+PngHeader png_header(ByteSpan bytes) {
+  if (bytes.size() < 33)
+    fail(ErrorCode::format, "the header of a PNG file has 33 bytes, the file has ", bytes.size());
+  constexpr std::array<std::uint8_t, 8> first_chunk = {0, 0, 0, 13, 'I', 'H', 'D', 'R'};
+  if (!std::equal(first_chunk.begin(), first_chunk.end(), bytes.begin() + signature.size()))
+    fail(ErrorCode::format, "damaged PNG file: it does not begin with a header");
+  const std::uint32_t width = load_u32(&bytes[16]), height = load_u32(&bytes[20]);
+  if (width < 1 || height < 1 || width > max_side || height > max_side)
+    fail(ErrorCode::format, "a PNG file of ", width, "x", height, " pixels; each side is 1 to ", max_side);
+  return {{int(width), int(height)}, bytes[24], bytes[25]};
+}
+
+#ifdef PARAFIELD_HAS_PNG
+
+// libpng leaves by longjmp where something is wrong. It may only pass over functions without destructors, so
+// each sequence of libpng calls stands in a function of its own, which sets the jump's target, uses plain
+// values only, and returns false after a jump. C++ exceptions never pass through libpng.
+namespace {
+
+struct Session {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  char message[200] = "";
+};
+
+void keep_message(png_structp png, png_const_charp message) {
+  auto* session = static_cast<Session*>(png_get_error_ptr(png));
+  std::snprintf(session->message, sizeof session->message, "%s", message);
+  png_longjmp(png, 1);
+}
+void ignore_warning(png_structp, png_const_charp) {}
+
+struct Reader : Session {
+  ByteSpan bytes;
+  std::size_t at = 0;
+  bool ended = false;
+  int passes = 1;
+
+  explicit Reader(ByteSpan b) : bytes(b) {
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, keep_message, ignore_warning);
+    if (png) info = png_create_info_struct(png);
+    if (info) return;
+    png_destroy_read_struct(&png, &info, nullptr);
+    fail(ErrorCode::unsupported, "libpng cannot be used: ", *message ? message : "out of memory");
+  }
+  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  [[noreturn]] void fail_damaged() const {
+    if (ended)
+      fail(ErrorCode::format, "damaged PNG file: it ends at byte ", bytes.size(),
+           ", before the end of its image");
+    fail(ErrorCode::format, "damaged PNG file: ", message);
+  }
+};
+
+void next_bytes(png_structp png, png_bytep to, std::size_t count) {
+  auto* reader = static_cast<Reader*>(png_get_io_ptr(png));
+  if (reader->bytes.size() - reader->at < count) {
+    reader->ended = true;
+    png_error(png, "the file ends early");
+  }
+  std::memcpy(to, reader->bytes.data() + reader->at, count);
+  reader->at += count;
+}
+
+/// Up to the first row, which will come as gray or RGB of 8 or 16 bit in the machine's byte order.
+bool start_reading(Reader& reader) {
+  if (setjmp(png_jmpbuf(reader.png))) return false;
+  png_set_read_fn(reader.png, &reader, next_bytes);
+  // Text, time, colour profiles and the like are left unread.
+  png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+  png_read_info(reader.png, reader.info);
+  png_set_expand_gray_1_2_4_to_8(reader.png);
+  if (png_get_color_type(reader.png, reader.info) == PNG_COLOR_TYPE_PALETTE)
+    png_set_palette_to_rgb(reader.png);
+  png_set_strip_alpha(reader.png);
+  if (std::endian::native == std::endian::little) png_set_swap(reader.png);
+  reader.passes = png_set_interlace_handling(reader.png);
+  png_read_update_info(reader.png, reader.info);
+  return true;
+}
+
+void read_passes(png_structp png, int passes, View<std::uint8_t> rows) {
+  for (int pass = 0; pass < passes; ++pass)
+    for (int y = 0; y < rows.height; ++y) png_read_row(png, rows.row(y), nullptr);
+}
+
+bool read_rows(Reader& reader, View<std::uint8_t> rows) {
+  if (setjmp(png_jmpbuf(reader.png))) return false;
+  read_passes(reader.png, reader.passes, rows);
+  png_read_end(reader.png, nullptr);
+  return true;
+}
+
+struct Writer : Session {
+  Bytes bytes;
+  bool out_of_memory = false;
+
+  Writer() {
+    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, this, keep_message, ignore_warning);
+    if (png) info = png_create_info_struct(png);
+    if (info) return;
+    png_destroy_write_struct(&png, &info);
+    fail(ErrorCode::unsupported, "libpng cannot be used: ", *message ? message : "out of memory");
+  }
+  ~Writer() { png_destroy_write_struct(&png, &info); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  bool append(const std::uint8_t* from, std::size_t count) noexcept try {
+    bytes.insert(bytes.end(), from, from + count);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+};
+
+void append_bytes(png_structp png, png_bytep from, std::size_t count) {
+  auto* writer = static_cast<Writer*>(png_get_io_ptr(png));
+  if (writer->append(from, count)) return;
+  writer->out_of_memory = true;
+  png_error(png, "out of memory");
+}
+void flush_nothing(png_structp) {}
+
+bool write_image(Writer& writer, const Frame& frame, bool rgb, bool wide) {
+  if (setjmp(png_jmpbuf(writer.png))) return false;
+  png_set_write_fn(writer.png, &writer, append_bytes, flush_nothing);
+  png_set_IHDR(writer.png, writer.info, png_uint_32(frame.width), png_uint_32(frame.height), wide ? 16 : 8,
+               rgb ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_write_info(writer.png, writer.info);
+  if (wide && std::endian::native == std::endian::little) png_set_swap(writer.png);
+  for (int y = 0; y < frame.height; ++y)
+    png_write_row(writer.png, static_cast<png_const_bytep>(frame.data) + y * frame.pitch);
+  png_write_end(writer.png, nullptr);
+  return true;
+}
+
+}  // namespace
+
+FrameBuffer decode_png(ByteSpan bytes) {
+  // Deflate makes at most 1032 bytes out of one: a header that promises more is damaged, and nothing is
+  // allocated.
+  const PngHeader header = png_header(bytes);
+  constexpr int channels_of[] = {1, 1, 3, 1, 2, 1, 4};
+  const int bits = header.bit_depth * channels_of[std::min(header.color_type, 6)];
+  const std::uint64_t row_bytes = (std::uint64_t(header.size.width) * std::uint64_t(bits) + 7) / 8;
+  if (row_bytes * std::uint64_t(header.size.height) > 1032 * std::uint64_t(bytes.size()))
+    fail(ErrorCode::format, "damaged PNG file: ", header.size.width, "x", header.size.height, " pixels of ",
+         bits, " bit do not fit into its ", bytes.size(), " bytes");
+
+  Reader reader(bytes);
+  if (!start_reading(reader)) reader.fail_damaged();
+  const bool rgb = png_get_channels(reader.png, reader.info) == 3,
+             wide = png_get_bit_depth(reader.png, reader.info) == 16;
+  FrameBuffer frame(header.size, wide ? (rgb ? PixelFormat::rgb_u16 : PixelFormat::gray_u16)
+                                      : (rgb ? PixelFormat::rgb_u8 : PixelFormat::gray_u8));
+  const auto expected = std::size_t(header.size.width) * std::size_t(bytes_per_pixel(frame.format()));
+  if (png_get_rowbytes(reader.png, reader.info) != expected)
+    fail(ErrorCode::unsupported, "libpng gives rows of ", png_get_rowbytes(reader.png, reader.info),
+         " bytes, not ", expected);
+  const Frame view = frame;
+  if (!read_rows(reader, {static_cast<std::uint8_t*>(frame.row(0)), int(expected), view.height, view.pitch}))
+    reader.fail_damaged();
+  return frame;
+}
+
+Bytes encode_png(const Frame& frame) {
+  const bool rgb = channels(frame.format) == 3;
+  Writer writer;
+  if (!write_image(writer, frame, rgb, bytes_per_pixel(frame.format) == (rgb ? 6 : 2))) {
+    if (writer.out_of_memory) throw std::bad_alloc();
+    fail(ErrorCode::invalid_argument, "cannot be written as PNG: ", writer.message);
+  }
+  return std::move(writer.bytes);
+}
+
+#else
+
+FrameBuffer decode_png(ByteSpan) {
+  fail(ErrorCode::unsupported, "PNG files cannot be read: parafield was built without libpng");
+}
+Bytes encode_png(const Frame&) {
+  fail(ErrorCode::unsupported, "PNG files cannot be written: parafield was built without libpng");
+}
+
+#endif
+
+}  // namespace parafield::io

@@ -1,0 +1,125 @@
+#include "scenes/motion.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/fail.hpp"
+#include "scenes/random.hpp"
+
+namespace parafield {
+namespace {
+
+/// What a scene draws its motion from. Everything here decides pixels, so it uses + - * / and sqrt only,
+/// which give the same bits on every machine.
+class Draw {
+ public:
+  Draw(Size size, std::uint64_t seed) : size_(size), key_(random_bits(seed, 1000)) {}
+
+  double between(double low, double high) {
+    return low + (high - low) * to_unit(random_bits(key_, count_++));
+  }
+  double sign() { return between(-1, 1) < 0 ? -1 : 1; }
+  double either_side(double low, double high) {
+    const double side = sign();
+    return side * between(low, high);
+  }
+
+  Point centre() const { return {(size_.width - 1) / 2.0, (size_.height - 1) / 2.0}; }
+  double shorter_side() const { return std::min(size_.width, size_.height); }
+
+  /// Shifts are meant for 640x480 and grow with the image's side, but neither vanish nor outgrow a search
+  /// range.
+  Affine shift(double x, double y) const {
+    const double scale =
+        std::clamp(std::sqrt(double(size_.width) * size_.height / (640.0 * 480.0)), 0.25, 4.0);
+    return {1, 0, 0, 1, x * scale, y * scale};
+  }
+
+ private:
+  Size size_;
+  std::uint64_t key_;
+  std::uint64_t count_ = 0;
+};
+
+/// Sine and cosine by their series, exact to float64 rounding for the small angles used here (radians, below
+/// 0.1).
+Affine rotation(double angle) {
+  const double square = angle * angle;
+  const double sine = angle * (1 - square / 6 * (1 - square / 20 * (1 - square / 42 * (1 - square / 72))));
+  const double cosine = 1 - square / 2 * (1 - square / 12 * (1 - square / 30 * (1 - square / 56)));
+  return {cosine, -sine, sine, cosine};
+}
+
+constexpr double degree = 0.017453292519943295;
+
+std::vector<Layer> translation(Draw draw) {
+  const double x = draw.either_side(1.5, 4), y = draw.either_side(0.8, 2.5);
+  return {{draw.shift(x, y), {}}};
+}
+
+std::vector<Layer> turning(Draw draw) {
+  return {{rotation(draw.either_side(0.5, 0.9) * degree).about(draw.centre()), {}}};
+}
+
+/// Always towards the viewer: texture that shrinks would soon be finer than the pixels.
+std::vector<Layer> zoom(Draw draw) {
+  const double factor = draw.between(1.008, 1.016);
+  return {{Affine{factor, 0, 0, factor}.about(draw.centre()), {}}};
+}
+
+/// A stretch, a shear and a shift. Shears of opposite sign, so that no direction shrinks for long.
+std::vector<Layer> affine(Draw draw) {
+  const double turn = draw.sign();
+  const Affine linear{1 + draw.between(0.004, 0.010), -turn * draw.between(0.004, 0.009),
+                      turn * draw.between(0.004, 0.009), 1 + draw.between(-0.002, 0.004)};
+  const double x = draw.either_side(0.5, 2), y = draw.either_side(0.5, 2);
+  return {{draw.shift(x, y) * linear.about(draw.centre()), {}}};
+}
+
+/// An ellipse that moves and turns over a background that moves the other way.
+std::vector<Layer> layers(Draw draw) {
+  const double x = draw.sign(), y = draw.sign();
+  const double back_x = -x * draw.between(0.8, 2), back_y = -y * draw.between(0.3, 1.2);
+  const double front_x = x * draw.between(2, 4.5), front_y = y * draw.between(1, 2.5);
+  const double side = draw.shorter_side();
+  const Point centre{draw.centre().x - x * 0.08 * side, draw.centre().y - y * 0.08 * side};
+  const Shape shape{centre, side * draw.between(0.30, 0.36), side * draw.between(0.22, 0.28)};
+  const Affine turn = rotation(draw.either_side(0.2, 0.6) * degree).about(centre);
+  return {{draw.shift(front_x, front_y) * turn, shape}, {draw.shift(back_x, back_y), {}}};
+}
+
+struct Entry {
+  SceneInfo info;
+  std::vector<Layer> (*layers)(Draw);
+};
+constexpr Entry entries[] = {
+    {{"translation", "everything moves by the same few px"}, translation},
+    {{"rotation", "a turn around the centre, below a degree a frame"}, turning},
+    {{"zoom", "towards the viewer, about a percent a frame"}, zoom},
+    {{"affine", "a stretch, a shear and a shift"}, affine},
+    {{"layers", "an ellipse moves and turns over a background that moves the other way; occlusion"}, layers},
+};
+
+}  // namespace
+
+std::span<const SceneInfo> scenes() {
+  static const auto infos = [] {
+    std::array<SceneInfo, std::size(entries)> list;
+    std::transform(std::begin(entries), std::end(entries), list.begin(),
+                   [](const Entry& entry) { return entry.info; });
+    return list;
+  }();
+  return infos;
+}
+
+std::vector<Layer> scene_layers(std::string_view name, Size size, std::uint64_t seed) {
+  std::string known;
+  for (const Entry& entry : entries) {
+    if (entry.info.name == name) return entry.layers(Draw(size, seed));
+    known += (known.empty() ? "" : ", ") + std::string(entry.info.name);
+  }
+  fail(ErrorCode::invalid_argument, "there is no scene '", name, "'; the scenes are ", known);
+}
+
+}  // namespace parafield

@@ -1,0 +1,99 @@
+#include <cmath>
+
+#include "core/fail.hpp"
+#include "scenes/motion.hpp"
+#include "scenes/random.hpp"
+#include "scenes/texture.hpp"
+
+namespace parafield {
+namespace {
+
+/// One layer at the time of one frame.
+struct Placed {
+  const Layer* layer;
+  const Texture* texture;
+  Affine to_start;  ///< from a point of this frame to the point of frame 0 that is seen there
+
+  bool covers(Point p) const { return layer->shape.contains(to_start(p)); }
+};
+
+/// The index of the nearest layer at a point.
+std::size_t nearest(std::span<const Placed> placed, Point p) {
+  std::size_t i = 0;
+  while (i + 1 < placed.size() && !placed[i].covers(p)) ++i;
+  return i;
+}
+
+std::uint8_t to_gray(double value) {
+  return std::uint8_t(value < 0 ? 0 : value > 255 ? 255 : std::floor(value + 0.5));
+}
+
+/// Paints a layer over what lies behind it.
+void paint(const Placed& layer, FrameBuffer& frame) {
+  const Size size = frame.size();
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static)
+#endif
+  for (int y = 0; y < size.height; ++y) {
+    Texture::Reader gray(*layer.texture);
+    auto* out = static_cast<std::uint8_t*>(frame.row(y));
+    for (int x = 0; x < size.width; ++x) {
+      const Point start = layer.to_start({double(x), double(y)});
+      if (layer.layer->shape.contains(start)) out[x] = to_gray(gray(start.x, start.y));
+    }
+  }
+}
+
+/// Truth from one frame, `now`, to the next.
+void write_truth(std::span<const Placed> now, std::span<const Placed> next, FlowField& flow,
+                 Image<std::uint8_t>& occluded) {
+  const Size size = flow.size();
+  for (int y = 0; y < size.height; ++y) {
+    for (int x = 0; x < size.width; ++x) {
+      const Point p{double(x), double(y)};
+      const std::size_t layer = nearest(now, p);
+      const Point match = now[layer].layer->step(p);
+      flow.u(x, y) = float(match.x - p.x);
+      flow.v(x, y) = float(match.y - p.y);
+      flow.valid(x, y) = 1;
+      const bool inside =
+          match.x >= 0 && match.y >= 0 && match.x <= size.width - 1 && match.y <= size.height - 1;
+      occluded(x, y) = !inside || nearest(next, match) < layer;
+    }
+  }
+}
+
+}  // namespace
+
+Scene render_scene(std::string_view name, const SceneOptions& options) {
+  if (options.size.width < 1 || options.size.height < 1)
+    fail(ErrorCode::invalid_argument, "a scene cannot have ", options.size.width, "x", options.size.height,
+         " pixels");
+  if (options.frames < 1)
+    fail(ErrorCode::invalid_argument, "a scene needs at least 1 frame; asked for ", options.frames);
+  const std::vector<Layer> layers = scene_layers(name, options.size, options.seed);
+
+  std::vector<Texture> textures;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    textures.emplace_back(random_bits(options.seed, i), options.fine);
+  std::vector<Placed> placed;
+  for (std::size_t i = 0; i < layers.size(); ++i) placed.push_back({&layers[i], &textures[i], {}});
+
+  Scene scene;
+  for (int i = 0; i < options.frames; ++i) {
+    FrameBuffer& frame = scene.frames.emplace_back(options.size, PixelFormat::gray_u8);
+    for (auto layer = placed.rbegin(); layer != placed.rend(); ++layer) paint(*layer, frame);
+    if (i + 1 == options.frames) break;
+    const std::vector<Placed> now = placed;
+    for (Placed& layer : placed) layer.to_start = layer.to_start * layer.layer->step.inverse();
+    FlowField flow(options.size);
+    flow.confidence = {};
+    Image<std::uint8_t> occluded(options.size);
+    write_truth(now, placed, flow, occluded);
+    scene.flow.push_back(std::move(flow));
+    scene.occluded.push_back(std::move(occluded));
+  }
+  return scene;
+}
+
+}  // namespace parafield

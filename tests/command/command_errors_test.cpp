@@ -1,0 +1,179 @@
+// Every bad input: the exit code, one line that says what is wrong, and nothing written.
+#include <thread>
+
+#include "command/run_command.hpp"
+
+namespace parafield::test {
+namespace {
+
+class CommandErrors : public CommandTest {
+ protected:
+  void SetUp() override {
+    CommandTest::SetUp();
+    render();
+  }
+
+  void cut(const std::string& from, const std::string& to, std::size_t bytes) const {
+    std::ofstream(to, std::ios::binary) << read_text(from).substr(0, bytes);
+  }
+
+  /// `parafield flow` of the scene, with more words.
+  Words flow(Words more = {}) const {
+    const Words words = {"flow", frame0(), frame1(), "-d", "cpu"};
+    more.insert(more.begin(), words.begin(), words.end());
+    return more;
+  }
+};
+
+TEST_F(CommandErrors, FilesThatCannotBeRead) {
+  const std::string missing = path("missing.png"), short_png = path("short.png"),
+                    short_flo = path("short.flo"), text = path("text.png");
+  cut(frame0(), short_png, 60);
+  cut(truth(), short_flo, 100);
+  std::ofstream(text) << "no picture\n";
+  std::ofstream(path("empty.png")).flush();
+  const std::string out = path("out.flo");
+  for (const std::string& bad : {missing, short_png, text, path("empty.png"), path("scene"), truth()}) {
+    expect_failure(1, {"flow", frame0(), bad, "-o", out, "-d", "cpu"}, {bad});
+    expect_failure(1, {"flow", bad, frame1(), "-o", out, "-d", "cpu"}, {bad});
+    expect_failure(1, flow({"--gt", truth(), "--mask", bad, "-o", out}), {bad});
+  }
+  for (const std::string& bad : {missing, short_flo, text, path("empty.png"), path("scene"), frame0()}) {
+    expect_failure(1, flow({"--gt", bad, "-o", out}), {bad});
+    expect_failure(1, {"color", bad, "-o", path("out.png")}, {bad});
+    expect_failure(1, {"eval", bad, truth()}, {bad});
+    expect_failure(1, {"eval", truth(), bad}, {bad});
+  }
+}
+
+TEST_F(CommandErrors, FilesOfAnotherKind) {
+  expect_failure(1, {"eval", frame0(), frame1()},
+                 {frame0() + " holds a picture", frame1() + " holds a picture"});
+  expect_failure(1, {"eval", truth(), frame1()}, {truth() + " holds flow", frame1() + " holds a picture"});
+}
+
+TEST_F(CommandErrors, SizesThatDiffer) {
+  run_well({"synth", "zoom", "-o", path("other"), "--size", "50x40"});
+  const std::string other_frame = path("other/frame0001.png"), other_flow = path("other/flow0000.flo");
+  const auto named = [&](const std::string& a, const std::string& b) {
+    return Words{a, b, "96x64", "50x40"};
+  };
+  expect_failure(1, {"flow", frame0(), other_frame, "-o", path("out.flo"), "-d", "cpu"},
+                 named(frame0(), other_frame));
+  expect_failure(1, flow({"--gt", other_flow, "-o", path("out.flo")}), named(frame0(), other_flow));
+  expect_failure(1, flow({"--gt", truth(), "--mask", other_frame, "-o", path("out.flo")}),
+                 named(frame0(), other_frame));
+  expect_failure(1, {"eval", other_flow, truth()}, named(truth(), other_flow));
+  expect_failure(1, {"eval", truth(), truth(), "--mask", other_frame}, named(truth(), other_frame));
+}
+
+TEST_F(CommandErrors, WordsThatAreNotUnderstood) {
+  const std::string out = path("out.flo");
+  expect_failure(2, {"optical"}, {"optical"});
+  expect_failure(2, {"flow"}, {"FRAME0"});
+  expect_failure(2, {"flow", frame0()}, {"FRAME1"});
+  expect_failure(2, flow({"third.png"}), {"third.png"});
+  expect_failure(2, flow({"-o", out, "--windows", "5"}), {"--windows"});
+  expect_failure(2, flow({"-o", out, "-m", "horn"}), {"horn", "lucas-kanade"});
+  expect_failure(2, flow({"-o", out, "--preset", "fast"}), {"fast", "paper", "accurate"});
+  expect_failure(2, {"flow", frame0(), frame1(), "-d", "gpu", "-o", out}, {"gpu", "cuda:N"});
+  expect_failure(2, flow({"--threads", "-1"}), {"threads"});
+  expect_failure(2, flow({"--repeat", "0"}), {"--repeat"});
+  expect_failure(2, flow({"--repeat", "two"}), {"--repeat"});
+  expect_failure(2, flow({"--mask", frame0()}), {"--gt"});
+  expect_failure(2, flow({"--valid-only"}), {"--gt"});
+  expect_failure(2, {"color", truth()}, {"--output"});
+  expect_failure(2, {"color", truth(), "-o", path("out.png"), "--scheme", "gray"}, {"gray", "marzat"});
+  for (const char* bad : {"-1", "nan", "inf", "wide"})
+    expect_failure(2, {"color", truth(), "-o", path("out.png"), "--max-motion", bad}, {"--max-motion"});
+  expect_failure(2, {"synth", "circle", "-o", path("new")}, {"circle", "translation"});
+  expect_failure(2, {"synth", "zoom"}, {"--output"});
+  for (const char* bad : {"640", "640x", "0x480", "640x-1", "640x480x3", "axb", ""})
+    expect_failure(2, {"synth", "zoom", "-o", path("new"), "--size", bad}, {"size"});
+  for (const char* bad : {"0", "-3", "2.5", "10000"})
+    expect_failure(2, {"synth", "zoom", "-o", path("new"), "--frames", bad}, {"--frames"});
+  expect_failure(2, {"synth", "zoom", "-o", path("new"), "--seed", "-1"}, {"--seed"});
+  expect_failure(2, {"synth", "zoom", "-o", path("new"), "--texture", "rough"}, {"rough"});
+  expect_failure(2, {"bench", "--preset", "fast"}, {"fast"});
+  expect_failure(2, {"bench", "-m", "horn"}, {"horn"});
+  expect_failure(2, {"bench", "-d", "gpu"}, {"gpu"});
+  expect_failure(2, {"bench", "--size", "big"}, {"big"});
+  expect_failure(2, {"methods", "more"}, {"more"});
+}
+
+TEST_F(CommandErrors, ParametersOutOfRange) {
+  for (const char* bad : {"0", "17", "-1", "four", "4.5", "nan", "", "99999999999999"})
+    expect_failure(2, flow({"--levels=" + std::string(bad), "-o", path("out.flo")}), {"levels", "1 to 16"});
+  for (const char* bad : {"0", "2", "-1", "nan", "inf", "1e-6x", "small"})
+    expect_failure(2, flow({"--alpha=" + std::string(bad), "-o", path("out.flo")}), {"alpha"});
+  expect_failure(2, flow({"--median", "4"}), {"median", "0, 3, 5"});
+  expect_failure(2, flow({"--temporal=maybe"}), {"temporal", "maybe"});
+}
+
+TEST_F(CommandErrors, OutputsThatCannotBeWritten) {
+  expect_failure(2, flow({"-o", path("out.jpg")}), {"-o", ".flo"});
+  expect_failure(2, flow({"-o", path("out")}), {"-o", ".flo"});
+  expect_failure(2, flow({"-o", path("a.flo"), "--color", path("out.flo")}), {"--color", ".png"});
+  expect_failure(2, flow({"-o", path("a.png"), "--color", path("scene/../a.png")}),
+                 {"-o", "--color", "a.png"});
+  expect_failure(1, flow({"-o", path("none/out.flo"), "--color", path("out.png")}), {path("none/out.flo")});
+  expect_failure(1, flow({"-o", path("out.flo"), "--color", path("none/out.png")}), {path("none/out.png")});
+  expect_failure(1, flow({"-o", path("scene/flow0000.flo/out.flo")}), {"out.flo"});
+  expect_failure(1, flow({"-o", frame1()}), {frame1(), "input"});
+  expect_failure(1, {"color", truth(), "-o", "/proc/out.png"}, {"/proc/out.png"});
+  expect_failure(1, flow({"-o", "/proc/out.flo"}), {"/proc/out.flo"});
+  expect_failure(1, {"synth", "zoom", "--size", "8x8", "-o", frame0()}, {frame0()});
+  expect_failure(1, {"synth", "zoom", "--size", "8x8", "-o", path("scene/frame0000.png/new")},
+                 {path("scene/frame0000.png/new")});
+  expect_failure(1, {"synth", "zoom", "--size", "8x8", "-o", "/proc/new"}, {"/proc/new"});
+  expect_failure(1,
+                 {"bench", "-d", "cpu", "--size", "8x8", "--repeat", "1", "--json", path("none/bench.json")},
+                 {"bench.json"});
+  std::filesystem::create_directory(path("folder.flo"));
+  expect_failure(1, flow({"-o", path("folder.flo")}), {"folder.flo", "folder"});
+}
+
+TEST_F(CommandErrors, FoldersWithoutPermission) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  std::filesystem::create_directory(path("closed"));
+  std::filesystem::permissions(path("closed"),
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  expect_failure(1, flow({"-o", path("closed/out.flo")}), {path("closed/out.flo")});
+  expect_failure(1, {"synth", "zoom", "--size", "8x8", "-o", path("closed/new")}, {path("closed/new")});
+}
+
+TEST_F(CommandErrors, MissingDataThatWasAskedFor) {
+  expect_failure(1, {"bench", "-d", "cpu", "--size", "8x8", "--repeat", "1", "--data", path("none")},
+                 {"yos08.png"});
+}
+
+TEST_F(CommandErrors, MissingDevices) {
+  const std::string reason = why_no_cuda();
+  const std::string device = reason.empty() ? "cuda:999" : "cuda";
+  const Words says = reason.empty() ? Words{"cuda:999"} : Words{"cuda", reason};
+  expect_failure(1, {"flow", frame0(), frame1(), "-o", path("out.flo"), "-d", device}, says);
+  expect_failure(1, {"bench", "-d", device}, says);
+}
+
+TEST_F(CommandErrors, UnknownInstructionSet) {
+  expect_failure(1, flow({"-o", path("out.flo")}), {"PARAFIELD_ISA=v9"}, {"PARAFIELD_ISA=v9"});
+  expect_failure(1, {"devices"}, {"PARAFIELD_ISA=v9"}, {"PARAFIELD_ISA=v9"});
+}
+
+TEST_F(CommandErrors, MessagesStayOnOneLine) {
+  expect_failure(1, {"eval", path("two\nlines.flo"), truth()}, {"two lines.flo"});
+}
+
+TEST_F(CommandErrors, CtrlCEndsWith130) {
+  const auto before = contents();
+  const pid_t process = start(flow({"-o", path("out.flo"), "--repeat", "1000000"}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  kill(process, SIGINT);
+  const Outcome outcome = finish(process);
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(contents(), before);
+}
+
+}  // namespace
+}  // namespace parafield::test

@@ -1,0 +1,255 @@
+// Every subcommand, end to end, on scenes that it renders itself.
+#include "command/run_command.hpp"
+
+namespace parafield::test {
+namespace {
+
+class Command : public CommandTest {};
+
+const Words score_keys = {"aae", "aae_std", "epe",    "epe_std", "r1",     "r3",
+                          "r5",  "density", "pixels", "unknown", "missing"};
+
+TEST_F(Command, SaysItsVersionAndItsHelp) {
+  EXPECT_EQ(run_well({"--version"}).out, "parafield " PARAFIELD_VERSION "\n");
+  for (const char* command : {"flow", "eval", "color", "synth", "methods", "devices", "bench"}) {
+    EXPECT_NE(run_well({"--help"}).out.find(command), std::string::npos);
+    EXPECT_NE(run_well({command, "--help"}).out.find("Usage: parafield " + std::string(command)),
+              std::string::npos);
+  }
+}
+
+TEST_F(Command, WithoutASubcommandPrintsHelpAndFails) {
+  const Outcome outcome = run({});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("flow"), std::string::npos);
+}
+
+TEST_F(Command, HelpListsEveryParameterWithItsRange) {
+  const std::string help = run_well({"flow", "--help"}).out;
+  for_each_method<FlowMethod>([&](const auto& method) {
+    describe(method, [&](const auto&, const auto& parameter) {
+      std::string option = "--" + std::string(parameter.name);
+      std::ranges::replace(option, '_', '-');
+      EXPECT_NE(help.find(option), std::string::npos) << option;
+    });
+  });
+  EXPECT_NE(help.find("1 to 16, default 4"), std::string::npos) << help;
+}
+
+TEST_F(Command, SynthWritesAWholeSequence) {
+  run_well({"synth", "layers", "-o", path("new/scene"), "--size", "40x30", "--frames", "3", "--texture",
+            "smooth"});
+  const Words files = {"frame0000.png", "frame0001.png",    "frame0002.png",   "flow0000.flo",
+                       "flow0001.flo",  "occluded0000.png", "occluded0001.png"};
+  for (const std::string& file : files)
+    EXPECT_TRUE(std::filesystem::exists(path("new/scene/" + file))) << file;
+  EXPECT_EQ(contents().size(), files.size() + 2);
+  EXPECT_EQ(read_frame(path("new/scene/frame0002.png")).size(), (Size{40, 30}));
+  EXPECT_EQ(read_flow(path("new/scene/flow0001.flo")).size(), (Size{40, 30}));
+}
+
+TEST_F(Command, SynthIsTheSameForTheSameSeed) {
+  for (const char* folder : {"a", "b"})
+    run_well({"synth", "affine", "-o", path(folder), "--size", "40x30", "--seed", "5"});
+  run_well({"synth", "affine", "-o", path("c"), "--size", "40x30", "--seed", "6"});
+  EXPECT_EQ(read_text(path("a/frame0000.png")), read_text(path("b/frame0000.png")));
+  EXPECT_NE(read_text(path("a/frame0000.png")), read_text(path("c/frame0000.png")));
+}
+
+TEST_F(Command, SynthAddsToAFolderThatIsThere) {
+  std::filesystem::create_directory(path("scene"));
+  std::ofstream(path("scene/note.txt")) << "kept";
+  render();
+  EXPECT_EQ(read_text(path("scene/note.txt")), "kept");
+  EXPECT_EQ(contents().size(), 6u);  // the folder, the note, two frames, flow, occlusion
+}
+
+TEST_F(Command, FlowWritesFlowAndPictureAndScores) {
+  render();
+  const Outcome outcome =
+      run_well({"flow", frame0(), frame1(), "-o", path("out.flo"), "--color", path("out.png"), "--gt",
+                truth(), "-d", "cpu", "--repeat", "2", "--json"});
+  const auto json = outcome.json();
+  EXPECT_EQ(json["method"], "lucas-kanade");
+  EXPECT_FALSE(json.contains("preset"));
+  EXPECT_EQ(json["parameters"]["window"], 11);
+  EXPECT_EQ(json["parameters"]["alpha"], 1e-6);
+  EXPECT_EQ(json["device"], "cpu");
+  EXPECT_FALSE(json["device_name"].get<std::string>().empty());
+  EXPECT_FALSE(json["instruction_set"].get<std::string>().empty());
+  EXPECT_GE(json["threads"], 1);
+  EXPECT_EQ(json["width"], 96);
+  EXPECT_EQ(json["height"], 64);
+  EXPECT_EQ(json["repeats"], 2);
+  EXPECT_GT(json["milliseconds"], 0);
+  for (const std::string& key : score_keys) EXPECT_TRUE(json[key].is_number()) << key;
+  EXPECT_EQ(json["pixels"], 96 * 64);
+  EXPECT_EQ(json["unknown"], 0);
+  EXPECT_LT(json["aae"], 3) << "degrees; a translation is easy";
+  EXPECT_LT(json["epe"], 0.2) << "px";
+  EXPECT_GT(json["density"], 0.5);
+  EXPECT_EQ(read_flow(path("out.flo")).size(), (Size{96, 64}));
+  EXPECT_EQ(read_frame(path("out.png")).size(), (Size{96, 64}));
+  EXPECT_EQ(read_frame(path("out.png")).format(), PixelFormat::rgb_u8);
+}
+
+TEST_F(Command, FlowReportsInTextAndOnlyOnRequest) {
+  render();
+  const std::string text = run_well({"flow", frame0(), frame1(), "-d", "cpu", "--gt", truth()}).out;
+  for (const char* word : {"lucas-kanade on cpu", "96x64", " ms", "AAE", "EPE", "density"})
+    EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
+  EXPECT_EQ(run_well({"flow", frame0(), frame1(), "-d", "cpu", "-q"}).out, "");
+  const auto json = run_well({"flow", frame0(), frame1(), "-d", "cpu", "-q", "--json"}).json();
+  EXPECT_FALSE(json.contains("aae"));
+}
+
+TEST_F(Command, PresetComesFirstThenOptions) {
+  render();
+  const Words flow = {"flow", frame0(), frame1(), "-d", "cpu", "--json"};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), flow.begin(), flow.end());
+    return run_well(more).json();
+  };
+  const auto json = with({"--window", "7", "--preset", "accurate", "--min-eigenvalue", "1e-4"});
+  EXPECT_EQ(json["preset"], "accurate");
+  EXPECT_EQ(json["parameters"]["window"], 7);
+  EXPECT_EQ(json["parameters"]["min_eigenvalue"], 1e-4);
+  EXPECT_EQ(json["parameters"]["median"], preset<LucasKanade>("accurate").median);
+  EXPECT_EQ(with({"--no-temporal"})["parameters"]["temporal"], false);
+  EXPECT_EQ(with({"--temporal=false"})["parameters"]["temporal"], false);
+  EXPECT_EQ(with({"--temporal"})["parameters"]["temporal"], true);
+  EXPECT_EQ(with({"-m", "lucas_kanade"})["method"], "lucas-kanade");
+}
+
+TEST_F(Command, EvalAgreesWithFlow) {
+  render("layers");
+  for (const Words& more : {Words{}, Words{"--mask", path("scene/occluded0000.png")}}) {
+    Words flow = {"flow", frame0(), frame1(), "-d", "cpu", "-o", path("out.flo"), "--gt", truth(), "--json"};
+    Words eval = {"eval", path("out.flo"), truth(), "--json"};
+    flow.insert(flow.end(), more.begin(), more.end());
+    eval.insert(eval.end(), more.begin(), more.end());
+    const auto of_flow = run_well(flow).json(), of_eval = run_well(eval).json();
+    for (const std::string& key : score_keys) {
+      if (key == "density") continue;  // .flo does not store what is valid
+      EXPECT_EQ(of_flow[key], of_eval[key]) << key;
+    }
+    EXPECT_EQ(of_eval["density"], 1);
+    EXPECT_EQ(of_eval["task"], "flow");
+  }
+  EXPECT_NE(run_well({"eval", path("out.flo"), truth()}).out.find("AAE"), std::string::npos);
+}
+
+TEST_F(Command, EvalKnowsWhatIsValidInKittiFiles) {
+  render();
+  const Outcome flow = run_well({"flow", frame0(), frame1(), "-d", "cpu", "-o", path("out.png"), "--gt",
+                                 truth(), "--valid-only", "--json"});
+  const auto eval = run_well({"eval", path("out.png"), truth(), "--valid-only", "--json"}).json();
+  EXPECT_EQ(eval["pixels"], flow.json()["pixels"]);
+  EXPECT_NEAR(eval["epe"], flow.json()["epe"], 1. / 64);
+}
+
+TEST_F(Command, EvalWithoutPixelsSaysNull) {
+  render();
+  FrameBuffer nothing({96, 64}, PixelFormat::gray_u8);
+  write_frame(path("black.png"), nothing);
+  const auto json = run_well({"eval", truth(), truth(), "--mask", path("black.png"), "--json"}).json();
+  EXPECT_EQ(json["pixels"], 0);
+  EXPECT_TRUE(json["aae"].is_null());
+}
+
+TEST_F(Command, ColorDrawsBothSchemes) {
+  render("rotation");
+  run_well({"color", truth(), "-o", path("a.png")});
+  run_well({"color", truth(), "-o", path("b.png"), "--scheme", "marzat", "--max-motion", "2.5"});
+  EXPECT_EQ(read_frame(path("a.png")).size(), (Size{96, 64}));
+  EXPECT_EQ(read_frame(path("b.png")).size(), (Size{96, 64}));
+  EXPECT_NE(read_text(path("a.png")), read_text(path("b.png")));
+}
+
+TEST_F(Command, MethodsListsEveryMethod) {
+  const auto json = run_well({"methods", "--json"}).json();
+  const std::string text = run_well({"methods"}).out;
+  std::size_t index = 0;
+  for_each_method<FlowMethod>([&]<class Method>(const Method& method) {
+    const auto& entry = json["flow"][index++];
+    EXPECT_EQ(entry["name"], Method::name);
+    EXPECT_EQ(entry["source"], Method::source);
+    EXPECT_EQ(entry["presets"].size(), presets(method).size());
+    EXPECT_NE(text.find(Method::name), std::string::npos);
+    std::size_t count = 0;
+    describe(method, [&](const auto& value, const auto& parameter) {
+      const auto& one = entry["parameters"][count++];
+      EXPECT_EQ(one["name"], parameter.name);
+      EXPECT_FLOAT_EQ(float(one["default"]), float(value));
+      EXPECT_TRUE(one.contains("unit") && one.contains("help"));
+      EXPECT_TRUE(one["type"] == "bool" || one.contains("choices") ||
+                  (one.contains("min") && one.contains("max")));
+    });
+    EXPECT_EQ(count, entry["parameters"].size());
+  });
+  EXPECT_EQ(index, json["flow"].size());
+}
+
+TEST_F(Command, DevicesListsTheCpuFirst) {
+  const auto json = run_well({"devices", "--json"}).json();
+  EXPECT_EQ(json["devices"][0]["device"], "cpu");
+  EXPECT_GE(json["devices"][0]["threads"], 1);
+  EXPECT_EQ(json["devices"].size() > 1, json["why_no_cuda"].is_null());
+  const std::string text = run_well({"devices"}).out;
+  EXPECT_TRUE(text.starts_with("cpu"));
+  EXPECT_EQ(text.find("cuda    none: " + why_no_cuda()) != std::string::npos, !why_no_cuda().empty());
+}
+
+TEST_F(Command, BenchMeasuresEveryPresetAndSize) {
+  const Words bench = {"bench", "-d", "cpu", "--size", "48x32", "40x40", "--repeat", "3"};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), bench.begin(), bench.end());
+    return run_well(more);
+  };
+  const auto json = with({"--json"}).json();
+  EXPECT_EQ(json["version"], PARAFIELD_VERSION);
+  EXPECT_EQ(json["results"].size(), 2 * presets(LucasKanade{}).size());
+  for (const auto& result : json["results"]) {
+    for (const char* way : {"resident", "streaming", "end_to_end"}) {
+      const auto& times = result[way];
+      EXPECT_EQ(times["repeats"], 3);
+      EXPECT_GT(times["min_milliseconds"], 0);
+      EXPECT_LE(times["min_milliseconds"], times["p10_milliseconds"]);
+      EXPECT_LE(times["p10_milliseconds"], times["median_milliseconds"]);
+      EXPECT_LE(times["median_milliseconds"], times["p90_milliseconds"]);
+    }
+    const double pixels = double(result["width"]) * double(result["height"]);
+    const double etato = double(result["resident"]["median_milliseconds"]) * 1000 / pixels *
+                         double(result["scene"]["aae_degrees"]);
+    EXPECT_NEAR(result["scene"]["etato_microsecond_degrees_per_pixel"], etato, 1e-9);
+    EXPECT_FALSE(result.contains("data"));
+  }
+  const std::string table = with({"--preset", "paper"}).out;
+  EXPECT_NE(table.find("lucas-kanade paper"), std::string::npos);
+  EXPECT_EQ(table.find("accurate"), std::string::npos);
+  EXPECT_NE(with({"-m", "lucas-kanade", "--json", path("bench.json")}).out.find("48x32"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(read_text(path("bench.json")))["results"].size(), json["results"].size());
+}
+
+TEST_F(Command, ForcedInstructionSetIsTheOneThatRuns) {
+  if (run({"devices"}, {"PARAFIELD_ISA=v2"}).code != 0)
+    GTEST_SKIP() << "only x86-64 has the instruction set v2";
+  render();
+  const auto json =
+      run_well({"flow", frame0(), frame1(), "-d", "cpu", "--json"}, {"PARAFIELD_ISA=v2"}).json();
+  EXPECT_EQ(json["instruction_set"], "v2");
+}
+
+TEST_F(Command, FramesMayBeNamedLikeSubcommands) {
+  render();
+  std::filesystem::copy(frame0(), path("flow"));
+  std::filesystem::copy(frame1(), path("eval"));
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(path(""));
+  run_well({"flow", "flow", "eval", "-d", "cpu"});
+  std::filesystem::current_path(here);
+}
+
+}  // namespace
+}  // namespace parafield::test

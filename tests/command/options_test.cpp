@@ -1,0 +1,107 @@
+// Options of a task with several methods, here two that are made up.
+#include "options.hpp"
+
+#include <gtest/gtest.h>
+
+#include "files.hpp"
+#include "measure.hpp"
+
+namespace parafield::test {
+
+struct First {
+  static constexpr std::string_view name = "first";
+  int window = 3;
+  bool fast = false;
+};
+struct Second {
+  static constexpr std::string_view name = "second";
+  int window = 5;
+  float weight = 0.5f;
+};
+
+template <class Method, class Visitor>
+requires std::is_same_v<std::remove_const_t<Method>, First>
+void describe(Method& method, Visitor&& visit) {
+  visit(method.window, Parameter<int>{"window", 1, 9, "px", "side"});
+  visit(method.fast, Parameter<bool>{"fast", false, true, "", "hurry"});
+}
+template <class Method, class Visitor>
+requires std::is_same_v<std::remove_const_t<Method>, Second>
+void describe(Method& method, Visitor&& visit) {
+  visit(method.window, Parameter<int>{"window", 1, 31, "px", "side"});
+  visit(method.weight, Parameter<float>{"weight", 0, 1, "", "of the data"});
+}
+inline std::array<Preset<First>, 1> presets(const First&) { return {{{"wide", {.window = 9}, ""}}}; }
+inline std::array<Preset<Second>, 1> presets(const Second&) { return {{{"heavy", {.weight = 1}, ""}}}; }
+
+namespace {
+
+using Methods = std::variant<First, Second>;
+
+Methods parse(std::vector<std::string> words) {
+  CLI::App app;
+  command::MethodOptions<Methods> options;
+  options.add_to(app);
+  std::ranges::reverse(words);
+  app.parse(words);
+  return options.method();
+}
+
+std::string problem(const std::vector<std::string>& words) {
+  try {
+    parse(words);
+  } catch (const command::UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MethodOptions, FirstMethodIsTheDefault) { EXPECT_EQ(std::get<First>(parse({})).window, 3); }
+
+TEST(MethodOptions, SharedParametersAreOneOption) {
+  EXPECT_EQ(std::get<First>(parse({"--window", "7"})).window, 7);
+  EXPECT_EQ(std::get<Second>(parse({"--window", "21", "-m", "second"})).window, 21);
+  EXPECT_EQ(problem({"--window", "21"}), "first: window cannot be 21; allowed: 1 to 9");
+}
+
+TEST(MethodOptions, AnotherMethodsParameterIsAnErrorThatNamesIt) {
+  EXPECT_EQ(problem({"--weight", "1"}), "first has no parameter --weight; it is one of second");
+  EXPECT_EQ(problem({"-m", "second", "--no-fast"}), "second has no parameter --fast; it is one of first");
+}
+
+TEST(MethodOptions, PresetsBelongToTheirMethod) {
+  EXPECT_EQ(std::get<First>(parse({"--preset", "wide", "--fast"})).window, 9);
+  EXPECT_NE(problem({"--preset", "heavy"}), "");
+  EXPECT_EQ(std::get<Second>(parse({"--preset", "heavy", "-m", "second"})).weight, 1);
+}
+
+TEST(MethodOptions, TextOfOptionsNamesWhatDiffers) {
+  EXPECT_EQ(command::options_text(First{}), "");
+  EXPECT_EQ(command::options_text(First{.window = 4, .fast = true}), "--window 4 --fast");
+}
+
+TEST(Sizes, AreTwoNumbers) {
+  EXPECT_EQ(command::parse_size("640x480"), (Size{640, 480}));
+  for (const char* bad : {"", "x", "1x", "x1", "0x1", "1x0", "-1x2", "1x2 ", "1X2", "99999999999x1"})
+    EXPECT_THROW(command::parse_size(bad), command::UsageError) << bad;
+}
+
+TEST(Quantiles, LieBetweenTheValues) {
+  EXPECT_EQ(command::quantile({1, 2, 4}, 0.5), 2);
+  EXPECT_EQ(command::quantile({1, 2, 4, 8}, 0.5), 3);
+  EXPECT_DOUBLE_EQ(command::quantile({0, 10}, 0.1), 1);
+  EXPECT_EQ(command::quantile({7}, 0.9), 7);
+}
+
+TEST(Measure, RepeatsAsOftenAsAsked) {
+  int calls = 0;
+  const command::Times times = command::measure({.fixed = 5}, [&](int i) { return ++calls, double(i); });
+  EXPECT_EQ(calls, 5);
+  EXPECT_EQ(times.median, 2);
+  EXPECT_EQ(times.min, 0);
+  EXPECT_EQ(command::measure({.seconds = 0, .least = 4}, [](int) { return 1.; }).repeats, 4);
+  EXPECT_EQ(command::measure({.seconds = 100, .least = 1, .most = 9}, [](int) { return 1.; }).repeats, 9);
+}
+
+}  // namespace
+}  // namespace parafield::test

@@ -1,0 +1,142 @@
+#pragma once
+// Runs the built parafield command and looks at what it says and leaves behind.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "parafield/parafield.hpp"
+
+namespace parafield::test {
+
+using Words = std::vector<std::string>;
+
+struct Outcome {
+  int code = -1;  ///< exit code; 128 + signal where one ended it
+  std::string out, err;
+
+  nlohmann::json json() const { return nlohmann::json::parse(out); }
+};
+
+inline std::string read_text(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A test in a folder of its own, which is removed afterwards.
+class CommandTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "parafield-command-XXXXXX").string();
+    ASSERT_TRUE(mkdtemp(name.data()));
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  /// `environment`: "NAME=value", added to this process's own.
+  pid_t start(Words arguments, Words environment = {}) const {
+    arguments.insert(arguments.begin(), PARAFIELD_COMMAND);
+    for (char** entry = environ; *entry; ++entry)
+      if (const std::string text = *entry; !text.starts_with("PARAFIELD_")) environment.push_back(text);
+    const auto pointers = [](Words& words) {
+      std::vector<char*> list;
+      for (std::string& word : words) list.push_back(word.data());
+      list.push_back(nullptr);
+      return list;
+    };
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 1, out_file().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&files, 2, err_file().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t defaults;  // a test that runs in the background ignores SIGINT, and so would its children
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGINT);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    pid_t process = -1;
+    EXPECT_EQ(posix_spawn(&process, PARAFIELD_COMMAND, &files, &attributes, pointers(arguments).data(),
+                          pointers(environment).data()),
+              0);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return process;
+  }
+
+  Outcome finish(pid_t process) const {
+    int status = 0;
+    EXPECT_EQ(waitpid(process, &status, 0), process);
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    Outcome outcome{code, read_text(out_file()), read_text(err_file())};
+    std::filesystem::remove(out_file());
+    std::filesystem::remove(err_file());
+    return outcome;
+  }
+
+  Outcome run(const Words& arguments, const Words& environment = {}) const {
+    return finish(start(arguments, environment));
+  }
+
+  /// What the command prints when it succeeds.
+  Outcome run_well(const Words& arguments, const Words& environment = {}) const {
+    const Outcome outcome = run(arguments, environment);
+    EXPECT_EQ(outcome.code, 0) << outcome.err << testing::PrintToString(arguments);
+    EXPECT_EQ(outcome.err, "");
+    return outcome;
+  }
+
+  /// Every file and folder there is, with sizes of files.
+  std::set<std::string> contents() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
+      names.insert(entry.path().string() +
+                   (entry.is_regular_file() ? " " + std::to_string(entry.file_size()) : ""));
+    return names;
+  }
+
+  /// The command fails with that code and one line that has every one of `says`, and writes nothing.
+  void expect_failure(int code, const Words& arguments, const Words& says,
+                      const Words& environment = {}) const {
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    const auto before = contents();
+    const Outcome outcome = run(arguments, environment);
+    EXPECT_EQ(outcome.code, code);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(outcome.err.starts_with("parafield: error: ")) << outcome.err;
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    for (const std::string& word : says)
+      EXPECT_NE(outcome.err.find(word), std::string::npos) << word << " in: " << outcome.err;
+    EXPECT_EQ(contents(), before);
+  }
+
+  /// Renders a scene into `scene/` of the folder: frame0000.png, frame0001.png, flow0000.flo ...
+  void render(const std::string& scene = "translation", const std::string& size = "96x64") const {
+    run_well({"synth", scene, "-o", path("scene"), "--size", size, "--seed", "3"});
+  }
+  std::string frame0() const { return path("scene/frame0000.png"); }
+  std::string frame1() const { return path("scene/frame0001.png"); }
+  std::string truth() const { return path("scene/flow0000.flo"); }
+
+ private:
+  std::string out_file() const { return folder_.string() + ".out"; }
+  std::string err_file() const { return folder_.string() + ".err"; }
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace parafield::test

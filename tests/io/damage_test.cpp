@@ -1,0 +1,93 @@
+#include "io/folder.hpp"
+#include "io/formats.hpp"
+#include "io/samples.hpp"
+#include "parafield/io.hpp"
+
+// Damaged files of every kind: an Error or an image, never anything else. The sanitizers look on.
+namespace parafield {
+namespace {
+
+std::vector<samples::Sample> all_samples() {
+  std::vector<samples::Sample> all = samples::pnms();
+  for (samples::Sample& sample : samples::flows()) all.push_back(std::move(sample));
+  for (samples::Sample& sample : samples::pngs()) all.push_back(std::move(sample));
+#ifndef PARAFIELD_HAS_PNG
+  std::erase_if(all, [](const samples::Sample& sample) { return sample.name.ends_with(".png"); });
+#endif
+  return all;
+}
+
+bool is_frame(io::ByteSpan bytes) { return io::content_of(bytes) != io::Content::flo; }
+
+void decode(io::ByteSpan bytes) {
+  // Memory of exactly that many bytes, so that reading one more is seen.
+  const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
+  if (is_frame(exact))
+    io::decode_frame(exact);
+  else
+    io::decode_flow(exact);
+}
+
+TEST(Damage, SamplesAreSound) {
+  for (const samples::Sample& sample : all_samples()) EXPECT_NO_THROW(decode(sample.bytes)) << sample.name;
+}
+
+TEST(Damage, TruncatedAnywhereIsAnError) {
+  for (const samples::Sample& sample : all_samples()) {
+    // The line end after the last number of a plain file is no loss.
+    std::size_t length = sample.bytes.size();
+    while (sample.name.starts_with("plain") && sample.bytes[length - 1] == '\n') --length;
+    if (sample.name == "plain16.pgm") length -= std::string_view(" # the end").size();
+    for (std::size_t count = 0; count < length; ++count) {
+      // A plain file's last number may still be one without its last digit.
+      if (sample.name.starts_with("plain") && sample.bytes[count] >= '0' && sample.bytes[count - 1] >= '0' &&
+          count > length - 4)
+        continue;
+      expect_error(ErrorCode::format, "", [&] { decode({sample.bytes.data(), count}); });
+      if (testing::Test::HasFailure()) FAIL() << sample.name << " of " << count << " bytes";
+    }
+  }
+}
+
+TEST(Damage, AnyByteChangedIsAnErrorOrAnImage) {
+  for (const samples::Sample& sample : all_samples())
+    for (std::size_t at = 0; at < sample.bytes.size(); ++at)
+      for (const int change : {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff}) {
+        std::vector<std::uint8_t> damaged = sample.bytes;
+        damaged[at] ^= std::uint8_t(change);
+        try {
+          decode(damaged);
+        } catch (const Error& error) {
+          ASSERT_EQ(int(error.code()), int(ErrorCode::format))
+              << sample.name << " byte " << at << ": " << error.what();
+        }
+      }
+}
+
+#ifdef PARAFIELD_HAS_PNG
+// A PNG's chunks carry checksums: nothing that is damaged in its header, palette or pixels is taken for an
+// image.
+TEST(Damage, ChangedPngIsNoImage) {
+  for (const png_bytes::Header& header : samples::png_headers(5, 3)) {
+    if (header.color_type == 3) continue;  // tRNS is not looked at, so damage there does no harm
+    const samples::Bytes sound = samples::png(header);
+    for (std::size_t at = 0; at < sound.size(); ++at) {
+      samples::Bytes damaged = sound;
+      damaged[at] ^= 0x10;
+      EXPECT_THROW(io::decode_frame(damaged), Error) << samples::name_of(header) << " byte " << at;
+    }
+  }
+}
+
+TEST(Damage, LibpngPrintsNothing) {
+  samples::Bytes damaged = samples::png({5, 3, 8, 2});
+  damaged[45] ^= 1;
+  testing::internal::CaptureStderr();
+  EXPECT_THROW(io::decode_frame(damaged), Error);
+  EXPECT_THROW(io::decode_frame({damaged.data(), 60}), Error);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+#endif
+
+}  // namespace
+}  // namespace parafield

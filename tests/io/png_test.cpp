@@ -1,0 +1,144 @@
+#include <cstring>
+
+#include "io/folder.hpp"
+#include "io/formats.hpp"
+#include "io/samples.hpp"
+#include "parafield/io.hpp"
+
+#ifdef PARAFIELD_HAS_PNG
+
+namespace parafield {
+namespace {
+
+using png_bytes::Header;
+
+unsigned value_at(const FrameBuffer& frame, int x, int y, int channel) {
+  const int index = x * channels(frame.format()) + channel;
+  if (bytes_per_pixel(frame.format()) == 2 * channels(frame.format()))
+    return static_cast<const std::uint16_t*>(frame.row(y))[index];
+  return static_cast<const std::uint8_t*>(frame.row(y))[index];
+}
+
+TEST(Png, EveryKindIsRead) {
+  for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{7, 5}, Size{17, 11}})
+    for (const Header& header : samples::png_headers(unsigned(size.width), unsigned(size.height))) {
+      SCOPED_TRACE(samples::name_of(header));
+      const FrameBuffer frame = io::decode_frame(samples::png(header));
+      const bool rgb = header.color_type == 2 || header.color_type == 3 || header.color_type == 6;
+      const bool wide = header.bit_depth == 16;
+      ASSERT_EQ(frame.size(), size);
+      ASSERT_STREQ(to_string(frame.format()),
+                   wide ? (rgb ? "rgb_u16" : "gray_u16") : (rgb ? "rgb_u8" : "gray_u8"));
+      const samples::Bytes palette = samples::palette(header.bit_depth);
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x)
+          for (int c = 0; c < channels(frame.format()); ++c) {
+            unsigned expected = samples::pattern(x, y, c, header.bit_depth);
+            if (header.color_type == 3)
+              expected = palette[3 * samples::pattern(x, y, 0, header.bit_depth) + unsigned(c)];
+            else if (header.bit_depth < 8)
+              expected = expected * 255 / ((1u << header.bit_depth) - 1);
+            ASSERT_EQ(value_at(frame, x, y, c), expected) << x << ", " << y << ", " << c;
+          }
+    }
+}
+
+TEST(Png, TransparentColourIsDropped) {
+  const Header header{4, 1, 8, 0};
+  const auto value = [](int x, int, int) { return unsigned(x); };
+  const FrameBuffer frame = io::decode_frame(png_bytes::file(header, value, {{}, {0, 2}}));
+  ASSERT_EQ(frame.format(), PixelFormat::gray_u8);
+  for (int x = 0; x < 4; ++x) EXPECT_EQ(value_at(frame, x, 0, 0), unsigned(x));
+}
+
+TEST(Png, ColoursThatThePaletteLacksAreBlack) {
+  const auto value = [](int x, int, int) { return unsigned(x * 85); };
+  const FrameBuffer frame = io::decode_frame(png_bytes::file({4, 1, 8, 3}, value, {{1, 2, 3}, {}}));
+  EXPECT_EQ(value_at(frame, 0, 0, 2), 3u);
+  for (int x = 1; x < 4; ++x) EXPECT_EQ(value_at(frame, x, 0, 2), 0u);
+}
+
+TEST(Png, RoundTrips) {
+  const Folder folder;
+  for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{7, 5}, Size{640, 3}})
+    for (const PixelFormat format :
+         {PixelFormat::gray_u8, PixelFormat::gray_u16, PixelFormat::rgb_u8, PixelFormat::rgb_u16}) {
+      SCOPED_TRACE(testing::Message() << size.width << "x" << size.height << " " << to_string(format));
+      FrameBuffer frame(size, format);
+      const int row_bytes = size.width * bytes_per_pixel(format);
+      for (int y = 0; y < size.height; ++y)
+        for (int i = 0; i < row_bytes; ++i)
+          static_cast<std::uint8_t*>(frame.row(y))[i] = std::uint8_t(i * 7 + y * 31);
+      write_frame(folder / "a.PNG", frame);
+      const FrameBuffer back = read_frame(folder / "a.PNG");
+      ASSERT_EQ(back.size(), size);
+      ASSERT_EQ(back.format(), format);
+      for (int y = 0; y < size.height; ++y)
+        ASSERT_EQ(std::memcmp(back.row(y), frame.row(y), std::size_t(row_bytes)), 0);
+      EXPECT_EQ(file_kind(folder / "a.PNG"),
+                format == PixelFormat::rgb_u16 ? FileKind::flow : FileKind::frame);
+    }
+}
+
+// The pitch may be odd, 0 for rows that touch, or larger than a row.
+TEST(Png, IsWrittenFromRowsOfAnyPitch) {
+  const Folder folder;
+  std::vector<std::uint8_t> pixels(100);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = std::uint8_t(i);
+  for (const int pitch : {0, 3, 4, 11}) {
+    write_frame(folder / "a.png", {pixels.data(), 3, 5, pitch, PixelFormat::gray_u8});
+    const FrameBuffer back = read_frame(folder / "a.png");
+    for (int y = 0; y < 5; ++y)
+      for (int x = 0; x < 3; ++x) EXPECT_EQ(value_at(back, x, y, 0), unsigned(y * (pitch ? pitch : 3) + x));
+  }
+}
+
+TEST(Png, HugeHeadersAllocateNothing) {
+  const auto zero = [](int, int, int) { return 0u; };
+  for (const Header& header :
+       {Header{1000000, 1000000, 16, 6}, Header{999999, 999999, 1, 3}, Header{60000, 60000, 8, 0, true}}) {
+    png_bytes::Bytes file = png_bytes::start(header);
+    png_bytes::append_chunk(file, "IDAT", png_bytes::zlib_stored(png_bytes::scanlines({}, zero)));
+    png_bytes::append_chunk(file, "IEND", {});
+    expect_error(ErrorCode::format, "pixels of", [&] { io::decode_frame(file); });
+  }
+  for (const Header& header :
+       {Header{0xffffffff, 0xffffffff}, Header{0x7fffffff, 1}, Header{0, 5}, Header{5, 0}})
+    expect_error(ErrorCode::format, "each side is 1 to 1000000",
+                 [&] { io::decode_frame(png_bytes::start(header)); });
+}
+
+TEST(Png, DamageIsNamed) {
+  const auto pixels = [](int, int, int) { return 3u; };
+  // Rows for a smaller image than the header's.
+  png_bytes::Bytes file = png_bytes::start({4, 4});
+  png_bytes::append_chunk(file, "IDAT", png_bytes::zlib_stored(png_bytes::scanlines({4, 3}, pixels)));
+  png_bytes::append_chunk(file, "IEND", {});
+  expect_error(ErrorCode::format, "damaged PNG file: ", [&] { io::decode_frame(file); });
+  // A flipped bit in the pixels.
+  file = png_bytes::file({4, 4}, pixels);
+  file[60] ^= 1;
+  expect_error(ErrorCode::format, "IDAT: ", [&] { io::decode_frame(file); });
+  expect_error(ErrorCode::format, "Invalid IHDR data", [&] {
+    io::decode_frame(png_bytes::file({4, 4, 0, 0}, pixels));
+  });
+  // Half of it.
+  file = png_bytes::file({40, 40}, pixels);
+  file.resize(600);
+  expect_error(ErrorCode::format, "it ends at byte 600", [&] { io::decode_frame(file); });
+}
+
+}  // namespace
+}  // namespace parafield
+
+#else
+
+TEST(Png, IsMissing) {
+  const parafield::samples::Bytes file = parafield::samples::png({5, 3, 16, 2});
+  parafield::expect_error(parafield::ErrorCode::unsupported, "libpng",
+                          [&] { parafield::io::decode_frame(file); });
+  parafield::expect_error(parafield::ErrorCode::unsupported, "libpng",
+                          [&] { parafield::io::decode_flow(file); });
+}
+
+#endif

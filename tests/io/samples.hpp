@@ -1,0 +1,108 @@
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/png_bytes.hpp"
+
+/// Small files of every kind that parafield reads, byte by byte: for tests that damage them, and to start
+/// fuzzing from.
+namespace parafield::samples {
+
+using Bytes = std::vector<std::uint8_t>;
+
+struct Sample {
+  std::string name;
+  Bytes bytes;
+};
+
+inline Bytes bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
+
+inline Bytes joined(std::string_view text, const Bytes& bytes) {
+  Bytes all(text.size() + bytes.size());
+  std::copy(bytes.begin(), bytes.end(), std::copy(text.begin(), text.end(), all.begin()));
+  return all;
+}
+
+inline void append_le(Bytes& bytes, std::uint32_t value) {
+  for (int shift = 0; shift < 32; shift += 8) bytes.push_back(std::uint8_t(value >> shift));
+}
+
+/// A .flo file of these values: u and v of each pixel.
+inline Bytes flo(std::int32_t width, std::int32_t height, const std::vector<float>& values) {
+  Bytes bytes = bytes_of("PIEH");
+  append_le(bytes, std::uint32_t(width));
+  append_le(bytes, std::uint32_t(height));
+  for (const float value : values) append_le(bytes, std::bit_cast<std::uint32_t>(value));
+  return bytes;
+}
+
+/// Some value of a channel, different for neighbours.
+inline unsigned pattern(int x, int y, int channel, int bit_depth) {
+  return (unsigned(x) * 40503u + unsigned(y) * 10007u + unsigned(channel) * 30011u + 12345u) >> 2 &
+         ((1u << bit_depth) - 1);
+}
+
+/// A palette of 2^depth colours.
+inline Bytes palette(int bit_depth) {
+  Bytes colors;
+  for (int i = 0; i < 3 << bit_depth; ++i) colors.push_back(std::uint8_t(i * 37 + 11));
+  return colors;
+}
+
+inline Bytes png(png_bytes::Header header) {
+  const auto value = [&](int x, int y, int c) { return pattern(x, y, c, header.bit_depth); };
+  png_bytes::Chunks chunks;
+  if (header.color_type == 3) chunks = {palette(header.bit_depth), {0, 128}};
+  return png_bytes::file(header, value, chunks);
+}
+
+/// Every depth, colour type and interlacing that PNG has.
+inline std::vector<png_bytes::Header> png_headers(std::uint32_t width, std::uint32_t height) {
+  std::vector<png_bytes::Header> headers;
+  for (const bool interlaced : {false, true})
+    for (const int color_type : {0, 2, 3, 4, 6})
+      for (const int depth : {1, 2, 4, 8, 16}) {
+        if (depth < 8 && color_type != 0 && color_type != 3) continue;
+        if (depth == 16 && color_type == 3) continue;
+        headers.push_back({width, height, depth, color_type, interlaced});
+      }
+  return headers;
+}
+
+inline std::string name_of(const png_bytes::Header& header) {
+  return "type" + std::to_string(header.color_type) + "_depth" + std::to_string(header.bit_depth) +
+         (header.interlaced ? "_interlaced" : "") + ".png";
+}
+
+inline std::vector<Sample> pngs() {
+  std::vector<Sample> list;
+  for (const png_bytes::Header& header : png_headers(5, 3)) list.push_back({name_of(header), png(header)});
+  return list;
+}
+
+/// None of them ends in a number that would be a number, too, without its last digit.
+inline std::vector<Sample> pnms() {
+  return {
+      {"plain.pgm", bytes_of("P2\n# a comment\n3 2 # another\n255\n0 1 2\n30 40 5")},
+      {"plain16.pgm", bytes_of("P2 2 1 1000\n0 1000 # the end\n")},
+      {"plain.ppm", bytes_of("P3\n1 2\n100\n0 50 100\n1 2 3\n")},
+      {"raw.pgm", joined("P5\n3 2\n255\n", {0, 1, 2, 253, 254, 255})},
+      {"raw10.pgm", joined("P5 2 2 1023\n", {0, 0, 0, 1, 2, 0, 3, 255})},
+      {"raw.ppm", joined("P6 2 1 255 ", {1, 2, 3, 4, 5, 6})},
+      {"raw16.ppm", joined("P6\n1 1\n# a comment\n65535\n", {1, 2, 3, 4, 255, 255})},
+  };
+}
+
+inline std::vector<Sample> flows() {
+  return {
+      {"3x2.flo", flo(3, 2, {0, 1, -2.5f, 3, 1e10f, 1e10f, 0.25f, -1, 5, 6, 7, 8})},
+      {"1x1.flo", flo(1, 1, {1, -1})},
+      {"kitti.png", png({4, 3, 16, 2, false})},
+      {"kitti_interlaced.png", png({9, 5, 16, 2, true})},
+  };
+}
+
+}  // namespace parafield::samples

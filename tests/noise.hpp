@@ -1,0 +1,69 @@
+#pragma once
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "parafield/image.hpp"
+
+/// Random test images, the same on every machine.
+namespace parafield {
+
+/// A frame with random texture, moved by `shift` px to the right, with `padding` bytes of `guard` after each row and
+/// a row of guard above and below.
+class GuardedFrame {
+ public:
+  GuardedFrame(Size size, PixelFormat format, unsigned seed, float shift, int padding, unsigned char guard)
+      : size_(size), format_(format) {
+    const int sample_bytes = bytes_per_pixel(format) / channels(format);
+    pitch_ = std::ptrdiff_t(size.width) * bytes_per_pixel(format) + padding / sample_bytes * sample_bytes;
+    bytes_.assign(std::size_t(pitch_) * std::size_t(size.height + 2), guard);
+    std::mt19937 random(seed);
+    float phase[4];
+    for (float& p : phase) p = float(random() % 1000) * 0.00628f;
+    std::mt19937 grain(seed * 2654435761u + unsigned(shift * 64));
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x)
+        for (int c = 0; c < channels(format); ++c) {
+          const float px = float(x) - shift, py = float(y) + 0.3f * shift;
+          float value = 128 + 40 * std::sin(0.31f * px + phase[0]) * std::cos(0.27f * py + phase[1]) +
+                        50 * std::sin(0.05f * px + 0.07f * py + phase[2]) + 20 * std::cos(0.9f * py - 0.7f * px + phase[3]) + 5 * float(c);
+          value += float(grain() % 9) - 4;
+          put(x, y, c, value < 0 ? 0 : value > 255 ? 255 : value);
+        }
+  }
+
+  /// Only f32 frames: a pixel that is not a number.
+  void set_nan(int x, int y) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    std::memcpy(pixel(x, y), &nan, sizeof nan);
+  }
+
+  Frame frame() const { return {bytes_.data() + pitch_, size_.width, size_.height, pitch_, format_, Memory::host()}; }
+  operator Frame() const { return frame(); }
+
+ private:
+  unsigned char* pixel(int x, int y) {
+    return bytes_.data() + std::size_t(pitch_) * std::size_t(y + 1) + std::size_t(x) * std::size_t(bytes_per_pixel(format_));
+  }
+  void put(int x, int y, int channel, float value) {
+    const int sample_bytes = bytes_per_pixel(format_) / channels(format_);
+    unsigned char* to = pixel(x, y) + channel * sample_bytes;
+    if (sample_bytes == 1) {
+      *to = static_cast<unsigned char>(value);
+    } else if (sample_bytes == 2) {
+      const auto sample = static_cast<std::uint16_t>(value * 257);
+      std::memcpy(to, &sample, sizeof sample);
+    } else {
+      std::memcpy(to, &value, sizeof value);
+    }
+  }
+
+  Size size_;
+  PixelFormat format_;
+  std::ptrdiff_t pitch_;
+  std::vector<unsigned char> bytes_;
+};
+
+}  // namespace parafield
