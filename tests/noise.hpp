@@ -28,7 +28,8 @@ class GuardedFrame {
         for (int c = 0; c < channels(format); ++c) {
           const float px = float(x) - shift, py = float(y) + 0.3f * shift;
           float value = 128 + 40 * std::sin(0.31f * px + phase[0]) * std::cos(0.27f * py + phase[1]) +
-                        50 * std::sin(0.05f * px + 0.07f * py + phase[2]) + 20 * std::cos(0.9f * py - 0.7f * px + phase[3]) + 5 * float(c);
+                        50 * std::sin(0.05f * px + 0.07f * py + phase[2]) +
+                        20 * std::cos(0.9f * py - 0.7f * px + phase[3]) + 5 * float(c);
           value += float(grain() % 9) - 4;
           put(x, y, c, value < 0 ? 0 : value > 255 ? 255 : value);
         }
@@ -40,12 +41,15 @@ class GuardedFrame {
     std::memcpy(pixel(x, y), &nan, sizeof nan);
   }
 
-  Frame frame() const { return {bytes_.data() + pitch_, size_.width, size_.height, pitch_, format_, Memory::host()}; }
+  Frame frame() const {
+    return {bytes_.data() + pitch_, size_.width, size_.height, pitch_, format_, Memory::host()};
+  }
   operator Frame() const { return frame(); }
 
  private:
   unsigned char* pixel(int x, int y) {
-    return bytes_.data() + std::size_t(pitch_) * std::size_t(y + 1) + std::size_t(x) * std::size_t(bytes_per_pixel(format_));
+    return bytes_.data() + std::size_t(pitch_) * std::size_t(y + 1) +
+           std::size_t(x) * std::size_t(bytes_per_pixel(format_));
   }
   void put(int x, int y, int channel, float value) {
     const int sample_bytes = bytes_per_pixel(format_) / channels(format_);

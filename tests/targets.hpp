@@ -35,7 +35,8 @@ inline Target reference_target() { return targets().front(); }
 /// Why a target cannot be used here; empty where it can.
 inline std::string why_not(const Target& target) {
   if (!target.instruction_set) return why_no_cuda();
-  for (const InstructionSet set : {InstructionSet::baseline, InstructionSet::v2, InstructionSet::v3, InstructionSet::v4})
+  for (const InstructionSet set :
+       {InstructionSet::baseline, InstructionSet::v2, InstructionSet::v3, InstructionSet::v4})
     if (std::string(target.instruction_set) == to_string(set) && !is_supported(set))
       return std::string("this processor lacks x86-64-") + target.instruction_set;
   return "";

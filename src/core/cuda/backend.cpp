@@ -58,19 +58,19 @@ void Cuda::begin_replay(Graph& graph) {
 void Cuda::launch_graph(Graph& graph) { PF_CUDA(cudaGraphLaunch(graph.executable, stream_)); }
 
 void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
-                       std::vector<void*> arguments, bool is_input) {
+                       void** arguments, bool is_input) {
   if (mode_ == Mode::replaying) {
     cudaKernelNodeParams parameters{};
     parameters.func = const_cast<void*>(kernel);
     parameters.gridDim = grid;
     parameters.blockDim = block;
     parameters.sharedMemBytes = unsigned(shared_bytes);
-    parameters.kernelParams = arguments.data();
+    parameters.kernelParams = arguments;
     PF_CUDA(cudaGraphExecKernelNodeSetParams(replayed_->executable, replayed_->inputs.at(next_input_++),
                                              &parameters));
     return;
   }
-  PF_CUDA(cudaLaunchKernel(kernel, grid, block, arguments.data(), shared_bytes, recorder_));
+  PF_CUDA(cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, recorder_));
   if (!is_input) return;
   // The node just captured is the one that the next launch would wait for.
   cudaStreamCaptureStatus status{};

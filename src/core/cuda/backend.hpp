@@ -56,7 +56,8 @@ class Cuda {
     std::tuple<Parameters...> values{Parameters(arguments)...};
     std::apply(
         [&](auto&... value) {
-          launch_with(reinterpret_cast<const void*>(kernel), grid, block, shared_bytes, {&value...}, false);
+          void* pointers[] = {&value...};
+          launch_with(reinterpret_cast<const void*>(kernel), grid, block, shared_bytes, pointers, false);
         },
         values);
   }
@@ -67,7 +68,8 @@ class Cuda {
     std::tuple<Parameters...> values{Parameters(arguments)...};
     std::apply(
         [&](auto&... value) {
-          launch_with(reinterpret_cast<const void*>(kernel), grid, block, 0, {&value...}, true);
+          void* pointers[] = {&value...};
+          launch_with(reinterpret_cast<const void*>(kernel), grid, block, 0, pointers, true);
         },
         values);
   }
@@ -94,7 +96,7 @@ class Cuda {
   void begin_replay(Graph& graph);
   void launch_graph(Graph& graph);
   void launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
-                   std::vector<void*> arguments, bool is_input);
+                   void** arguments, bool is_input);
 
   int device_;
   bool owns_stream_;

@@ -1,0 +1,264 @@
+// Every block on every target: the oracle's values, the same bits as the reference target, and nothing written beside
+// its result.
+#include "oracle/blocks.hpp"
+
+#include <functional>
+#include <map>
+
+#include "blocks/convert/convert.hpp"
+#include "blocks/median/median.hpp"
+#include "blocks/pyramid/pyramid.hpp"
+#include "blocks/resize/resize.hpp"
+#include "blocks/smooth/smooth.hpp"
+#include "core/backend.hpp"
+#include "noise.hpp"
+#include "targets.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr float guard = -12345.5f;
+
+/// An image within a larger one that holds guard values, in any memory.
+class Guarded {
+ public:
+  explicit Guarded(Size size) : size_(size), storage_({size.width + 5, size.height + 2}) {
+    for (int y = 0; y < size.height + 2; ++y)
+      for (int x = 0; x < size.width + 5; ++x) storage_(x, y) = guard;
+  }
+  Guarded(Size size, unsigned seed) : Guarded(size) {
+    std::mt19937 random(seed);
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) view()(x, y) = float(random() % 65536) / 256 - 20;
+  }
+  View<float> view() {
+    const View<float> all = storage_.view();
+    return {all.row(1), size_.width, size_.height, all.pitch};
+  }
+  void move(Memory memory) { storage_ = storage_.to(memory); }
+
+  void expect_intact_guard(const std::string& what) const {
+    for (int y = 0; y < size_.height + 2; ++y)
+      for (int x = 0; x < size_.width + 5; ++x)
+        if (y == 0 || y == size_.height + 1 || x >= size_.width) {
+          ASSERT_EQ(storage_(x, y), guard)
+              << what << ": written beside the image at (" << x << ", " << y - 1 << ")";
+        }
+  }
+
+ private:
+  Size size_;
+  Image<float> storage_;
+};
+
+/// Runs steps on a target: images go there, steps(backend) runs, images come back.
+template <class Steps>
+void run_on(const Target& target, std::vector<Guarded*> images, Steps steps) {
+  const Forced forced(target);
+  const Device device = target.device(2);
+  with_backend(device, [&]<class Backend>() {
+    Backend backend(device, {});
+    for (Guarded* image : images) image->move(backend.memory());
+    for (int i = 0; i < 2; ++i) backend.replay(0, [&] { steps(backend); });  // recorded, then replayed
+    backend.synchronize();
+    for (Guarded* image : images) image->move(Memory::host());
+  });
+}
+
+constexpr Size sizes[] = {{1, 1}, {1, 9},   {9, 1},   {2, 3},    {4, 4},    {5, 6},
+                          {7, 5}, {33, 17}, {40, 64}, {101, 67}, {1100, 9}, {641, 479}};
+
+void expect_near(const oracle::Grid& expected, View<const float> actual, double tolerance,
+                 const std::string& what) {
+  ASSERT_EQ(expected.size, actual.size()) << what;
+  for (int y = 0; y < actual.height; ++y)
+    for (int x = 0; x < actual.width; ++x)
+      ASSERT_NEAR(expected(x, y), double(actual(x, y)), tolerance)
+          << what << " at (" << x << ", " << y << ")";
+}
+
+void expect_same_bits(View<const float> a, View<const float> b, const std::string& what) {
+  for (int y = 0; y < a.height; ++y)
+    for (int x = 0; x < a.width; ++x)
+      ASSERT_EQ(std::memcmp(&a(x, y), &b(x, y), sizeof(float)), 0)
+          << what << " at (" << x << ", " << y << "): " << a(x, y) << " and " << b(x, y);
+}
+
+std::string text_of(Size size) { return std::to_string(size.width) + "x" + std::to_string(size.height); }
+
+class Blocks : public OnTarget {
+ protected:
+  /// make(target) -> the result images of a block, read from the host; compared with the reference target's.
+  void expect_like_reference(const std::function<std::vector<Guarded>(const Target&)>& make,
+                             const std::string& what,
+                             const std::function<void(std::vector<Guarded>&)>& check) {
+    std::vector<Guarded> expected = make(reference_target()), actual = make(GetParam());
+    check(actual);
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+      actual[i].expect_intact_guard(what);
+      expect_same_bits(expected[i].view(), actual[i].view(), what);
+    }
+  }
+};
+
+TEST_P(Blocks, Convert) {
+  using enum PixelFormat;
+  for (const PixelFormat format :
+       {gray_u8, gray_u16, gray_f32, rgb_u8, rgb_u16, rgb_f32, bgr_u8, rgba_u8, bgra_u8})
+    for (const Size size : sizes) {
+      const GuardedFrame frame(size, format, 3, 0, 20, 0xff);
+      const std::string what = std::string(to_string(format)) + " " + text_of(size);
+      const auto make = [&](const Target& target) {
+        std::vector<Guarded> result;
+        result.emplace_back(size);
+        FrameBuffer there;
+        run_on(target, {&result[0]}, [&]<class Backend>(Backend& backend) {
+          if (backend.memory().on_host()) return convert(backend, frame.frame(), result[0].view());
+          if (!there.frame().data) {
+            FrameBuffer host(size, format);
+            for (int y = 0; y < size.height; ++y)
+              std::memcpy(host.row(y), static_cast<const char*>(frame.frame().data) + y * frame.frame().pitch,
+                          std::size_t(size.width * bytes_per_pixel(format)));
+            there = host.to(backend.memory());
+          }
+          convert(backend, there.frame(), result[0].view());
+        });
+        return result;
+      };
+      expect_like_reference(
+          make, what, [&](auto& result) { expect_near(oracle::luma(frame), result[0].view(), 1e-4, what); });
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_P(Blocks, Reduce) {
+  for (const Size size : sizes) {
+    Guarded fine(size, 5);
+    const oracle::Grid expected = oracle::reduce(oracle::grid_of(fine.view()));
+    const auto make = [&](const Target& target) {
+      std::vector<Guarded> result;
+      result.emplace_back(expected.size);
+      Guarded in(size, 5);
+      run_on(target, {&in, &result[0]},
+             [&]<class Backend>(Backend& backend) { reduce<Backend>(backend, in.view(), result[0].view()); });
+      return result;
+    };
+    expect_like_reference(make, text_of(size), [&](auto& result) {
+      expect_near(expected, result[0].view(), 1e-3, text_of(size));
+    });
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(Blocks, Smooth) {
+  for (const float sigma : {0.3f, 0.5f, 0.8f, 1.7f, 5.0f})
+    for (const Size size : sizes) {
+      const std::string what = "sigma " + std::to_string(sigma) + ", " + text_of(size);
+      Guarded image(size, 6);
+      const oracle::Grid expected =
+          oracle::smooth(oracle::grid_of(image.view()), oracle::gaussian_taps(sigma));
+      const auto make = [&](const Target& target) {
+        std::vector<Guarded> result;
+        result.emplace_back(size);
+        Guarded in(size, 6);
+        run_on(target, {&in, &result[0]}, [&]<class Backend>(Backend& backend) {
+          smooth<Backend>(backend, in.view(), gaussian_taps(sigma), result[0].view());
+        });
+        return result;
+      };
+      expect_like_reference(make, what,
+                            [&](auto& result) { expect_near(expected, result[0].view(), 1e-3, what); });
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_P(Blocks, Median) {
+  for (const int side : {3, 5})
+    for (const Size size : sizes) {
+      const std::string what = std::to_string(side) + "x" + std::to_string(side) + ", " + text_of(size);
+      Guarded u(size, 7), v(size, 8);
+      const oracle::Grid expected_u = oracle::median(oracle::grid_of(u.view()), side);
+      const oracle::Grid expected_v = oracle::median(oracle::grid_of(v.view()), side);
+      const auto make = [&](const Target& target) {
+        std::vector<Guarded> result;
+        result.emplace_back(size);
+        result.emplace_back(size);
+        Guarded in_u(size, 7), in_v(size, 8);
+        run_on(target, {&in_u, &in_v, &result[0], &result[1]}, [&]<class Backend>(Backend& backend) {
+          median(backend, {in_u.view(), in_v.view()}, side, {result[0].view(), result[1].view()});
+        });
+        return result;
+      };
+      expect_like_reference(make, what, [&](auto& result) {
+        expect_near(expected_u, result[0].view(), 0, what);  // exact
+        expect_near(expected_v, result[1].view(), 0, what);
+      });
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_P(Blocks, EnlargeFlow) {
+  for (const Size size : sizes) {
+    const Size coarse{(size.width + 1) / 2, (size.height + 1) / 2};
+    Guarded u(coarse, 9), v(coarse, 10);
+    const oracle::Grid expected_u = oracle::enlarge(oracle::grid_of(u.view()), size);
+    const oracle::Grid expected_v = oracle::enlarge(oracle::grid_of(v.view()), size);
+    const auto make = [&](const Target& target) {
+      std::vector<Guarded> result;
+      result.emplace_back(size);
+      result.emplace_back(size);
+      Guarded in_u(coarse, 9), in_v(coarse, 10);
+      run_on(target, {&in_u, &in_v, &result[0], &result[1]}, [&]<class Backend>(Backend& backend) {
+        enlarge_flow(backend, FlowPlanes{in_u.view(), in_v.view()},
+                     FlowPlanes{result[0].view(), result[1].view()});
+      });
+      return result;
+    };
+    expect_like_reference(make, text_of(size), [&](auto& result) {
+      expect_near(expected_u, result[0].view(), 1e-3, text_of(size));
+      expect_near(expected_v, result[1].view(), 1e-3, text_of(size));
+    });
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(Blocks, ReduceAndZeroFlow) {
+  for (const Size size : sizes)
+    for (const int level : {0, 1, 3}) {
+      const Size coarse = pyramid_sizes(size, level + 1).back();
+      const int reached = int(pyramid_sizes(size, level + 1).size()) - 1;
+      const std::string what = "level " + std::to_string(reached) + " of " + text_of(size);
+      const auto make = [&](const Target& target) {
+        std::vector<Guarded> result;
+        for (int i = 0; i < 4; ++i) result.emplace_back(coarse);
+        Guarded u(size, 11), v(size, 12);
+        u.view()(0, 0) = std::numeric_limits<float>::quiet_NaN();
+        v.view()(0, 0) = 1e10f;
+        run_on(target, {&u, &v, &result[0], &result[1], &result[2], &result[3]},
+               [&]<class Backend>(Backend& backend) {
+                 reduce_flow<Backend>(backend, u.view(), v.view(), reached,
+                                      {result[0].view(), result[1].view()});
+                 zero_flow(backend, FlowPlanes{result[2].view(), result[3].view()});
+               });
+        return result;
+      };
+      expect_like_reference(make, what, [&](auto& result) {
+        Guarded u(size, 11);
+        for (int y = 0; y < coarse.height; ++y)
+          for (int x = 0; x < coarse.width; ++x) {
+            const int fx = std::min(x << reached, size.width - 1),
+                      fy = std::min(y << reached, size.height - 1);
+            const float expected = x == 0 && y == 0 ? 0 : u.view()(fx, fy) / float(1 << reached);
+            ASSERT_EQ(result[0].view()(x, y), expected) << what;
+            ASSERT_EQ(result[2].view()(x, y), 0) << what;
+          }
+        ASSERT_EQ(result[1].view()(0, 0), 0) << what << ": unknown flow starts as 0";
+      });
+      if (HasFatalFailure()) return;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Blocks, every_target(), target_name);
+
+}  // namespace
+}  // namespace parafield
