@@ -48,20 +48,20 @@ PngHeader png_header(ByteSpan bytes) {
 // values only, and returns false after a jump. C++ exceptions never pass through libpng.
 namespace {
 
-struct Session {
+struct Codec {
   png_structp png = nullptr;
   png_infop info = nullptr;
   char message[200] = "";
 };
 
 void keep_message(png_structp png, png_const_charp message) {
-  auto* session = static_cast<Session*>(png_get_error_ptr(png));
-  std::snprintf(session->message, sizeof session->message, "%s", message);
+  auto* codec = static_cast<Codec*>(png_get_error_ptr(png));
+  std::snprintf(codec->message, sizeof codec->message, "%s", message);
   png_longjmp(png, 1);
 }
 void ignore_warning(png_structp, png_const_charp) {}
 
-struct Reader : Session {
+struct Reader : Codec {
   ByteSpan bytes;
   std::size_t at = 0;
   bool ended = false;
@@ -125,7 +125,7 @@ bool read_rows(Reader& reader, View<std::uint8_t> rows) {
   return true;
 }
 
-struct Writer : Session {
+struct Writer : Codec {
   Bytes bytes;
   bool out_of_memory = false;
 
