@@ -26,8 +26,12 @@ if(OpenMP_CXX_FOUND)
   target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${OpenMP_CXX_FLAGS}>)
 endif()
 if(PARAFIELD_SANITIZE)
-  target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${PARAFIELD_SANITIZE};-fno-omit-frame-pointer>)
+  target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${PARAFIELD_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer>)
   target_link_options(parafield_build INTERFACE -fsanitize=${PARAFIELD_SANITIZE})
+endif()
+if(PARAFIELD_FUZZ)
+  # The fuzzer sees which branches of the library an input takes.
+  target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()
 
 add_library(parafield ${sources})

@@ -37,12 +37,7 @@ TEST(Damage, TruncatedAnywhereIsAnError) {
     // The line end after the last number of a plain file is no loss.
     std::size_t length = sample.bytes.size();
     while (sample.name.starts_with("plain") && sample.bytes[length - 1] == '\n') --length;
-    if (sample.name == "plain16.pgm") length -= std::string_view(" # the end").size();
     for (std::size_t count = 0; count < length; ++count) {
-      // A plain file's last number may still be one without its last digit.
-      if (sample.name.starts_with("plain") && sample.bytes[count] >= '0' && sample.bytes[count - 1] >= '0' &&
-          count > length - 4)
-        continue;
       expect_error(ErrorCode::format, "", [&] { decode({sample.bytes.data(), count}); });
       if (testing::Test::HasFailure()) FAIL() << sample.name << " of " << count << " bytes";
     }

@@ -124,6 +124,7 @@ TEST(Files, FramesThatCannotBeWrittenAreNamed) {
   expect("a.jpg", frame, "a.jpg: frames are not written as '.jpg' files; use .png, .pgm or .ppm");
   expect("a", frame, "not written as '' files");
   expect("a.ppm", frame, "a .ppm file holds rgb pixels, the frame is gray_u8; write it as .pgm or .png");
+  expect("/dev/stdout", frame, "/dev/stdout: frames are not written as '' files");
   frame.memory = Memory::cuda(1);
   expect("a.pgm", frame, "the frame is in the memory of CUDA device 1");
   frame = good;

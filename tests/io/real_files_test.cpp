@@ -27,7 +27,7 @@ std::vector<int> pixel(const FrameBuffer& frame, int x, int y) {
   return {first, first + count};
 }
 
-std::int64_t sum(const FrameBuffer& frame) {
+[[maybe_unused]] std::int64_t sum(const FrameBuffer& frame) {
   std::int64_t total = 0;
   for (int y = 0; y < frame.size().height; ++y)
     for (int i = 0; i < frame.size().width * channels(frame.format()); ++i)

@@ -83,11 +83,11 @@ inline std::vector<Sample> pngs() {
   return list;
 }
 
-/// None of them ends in a number that would be a number, too, without its last digit.
+/// The plain ones end in a number of one digit: a longer one would be a number, too, without its last digit.
 inline std::vector<Sample> pnms() {
   return {
       {"plain.pgm", bytes_of("P2\n# a comment\n3 2 # another\n255\n0 1 2\n30 40 5")},
-      {"plain16.pgm", bytes_of("P2 2 1 1000\n0 1000 # the end\n")},
+      {"plain16.pgm", bytes_of("P2 2 1 1000\n1000 # half\n0\n")},
       {"plain.ppm", bytes_of("P3\n1 2\n100\n0 50 100\n1 2 3\n")},
       {"raw.pgm", joined("P5\n3 2\n255\n", {0, 1, 2, 253, 254, 255})},
       {"raw10.pgm", joined("P5 2 2 1023\n", {0, 0, 0, 1, 2, 0, 3, 255})},

@@ -1,0 +1,23 @@
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "io/samples.hpp"
+
+// Writes the sample files of the tests into FOLDER/frame and FOLDER/flow, for the fuzzers to start from.
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: fuzz_corpus FOLDER\n");
+    return 2;
+  }
+  const auto write = [&](const char* kind, const std::vector<parafield::samples::Sample>& samples) {
+    const std::filesystem::path folder = std::filesystem::path(arguments[1]) / kind;
+    std::filesystem::create_directories(folder);
+    for (const parafield::samples::Sample& sample : samples)
+      std::ofstream(folder / sample.name, std::ios::binary)
+          .write(reinterpret_cast<const char*>(sample.bytes.data()), std::streamsize(sample.bytes.size()));
+  };
+  write("frame", parafield::samples::pngs());
+  write("frame", parafield::samples::pnms());
+  write("flow", parafield::samples::flows());
+}
