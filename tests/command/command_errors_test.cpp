@@ -176,5 +176,16 @@ TEST_F(CommandErrors, CtrlCEndsWith130) {
   EXPECT_EQ(contents(), before);
 }
 
+TEST_F(CommandErrors, CtrlCWhileASeriesIsWrittenLeavesNothing) {
+  const auto before = contents();
+  const pid_t process =
+      start({"synth", "zoom", "-o", path("new/scene"), "--size", "160x120", "--frames", "200"});
+  for (int i = 0; i < 20000 && !std::filesystem::exists(path("new/scene")); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(process, SIGINT);
+  EXPECT_EQ(finish(process).code, 130);
+  EXPECT_EQ(contents(), before);
+}
+
 }  // namespace
 }  // namespace parafield::test
