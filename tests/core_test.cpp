@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "parafield/parafield.hpp"
+#include "targets.hpp"
 
 namespace parafield {
 namespace {
@@ -28,6 +29,27 @@ TEST(Device, IsParsed) {
   EXPECT_EQ(parse_device("auto").kind, Device::best().kind);
   for (const char* bad : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:1"})
     EXPECT_THROW(parse_device(bad), Error) << bad;
+}
+
+class InstructionSets : public OnTarget {};
+
+TEST_P(InstructionSets, AForcedOneIsCompiledForAndRuns) {
+  if (!GetParam().instruction_set) GTEST_SKIP() << "only of the CPU";
+  const Forced forced(GetParam());
+  EXPECT_EQ(describe_device(Device::cpu()).instruction_set, GetParam().instruction_set);
+}
+INSTANTIATE_TEST_SUITE_P(Targets, InstructionSets, every_target(), target_name);
+
+TEST(InstructionSet, ThatDoesNotExistIsAnError) {
+  const Forced forced({"wrong", "v9"});
+  EXPECT_THROW(describe_device(Device::cpu()), Error);
+  EXPECT_THROW(FlowEstimator(LucasKanade{}, {8, 8}, Device::cpu()), Error);
+}
+
+TEST(Device, ThatIsMissingIsAnError) {
+  EXPECT_THROW(describe_device(Device::cuda(99)), Error);
+  EXPECT_THROW(FlowEstimator(LucasKanade{}, {8, 8}, Device::cuda(99)), Error);
+  EXPECT_THROW(Image<float>({8, 8}, Memory::cuda(99)), Error);
 }
 
 }  // namespace

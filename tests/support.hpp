@@ -9,8 +9,7 @@
 namespace parafield::test {
 
 /// The folder of real sequences with ground truth, which is no part of the repository: $PARAFIELD_DATA,
-/// otherwise
-/// ../shared/data beside the source tree. Empty where there is none.
+/// otherwise ../shared/data beside the source tree. Empty where there is none.
 inline std::optional<std::filesystem::path> data_folder() {
   const char* given = std::getenv("PARAFIELD_DATA");
   const std::filesystem::path folder = given && *given

@@ -9,9 +9,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/cpu/instruction_set.hpp"
-#include "core/cuda/runtime.hpp"
-#include "core/fail.hpp"
+#include "core/backend.hpp"
 
 namespace parafield {
 namespace {
@@ -24,10 +22,17 @@ std::string processor_name() {
   return "CPU";
 }
 
+const char* instruction_set_in_use() {
+  return with_backend(Device::cpu(), []<class Backend>() -> const char* {
+    if constexpr (requires { Backend::instruction_set; }) return to_string(compiled_for(Backend(Device::cpu(), {})));
+    return "";
+  });
+}
+
 DeviceInfo describe_cpu() {
   const std::size_t memory = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGE_SIZE));
-  return {Device::cpu(), processor_name(), to_string(instruction_set()),
-          int(std::max(1u, std::thread::hardware_concurrency())), memory};
+  const int threads = int(std::max(1u, std::thread::hardware_concurrency()));
+  return {Device::cpu(), processor_name(), instruction_set_in_use(), threads, memory};
 }
 
 }  // namespace

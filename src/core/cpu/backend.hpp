@@ -68,6 +68,10 @@ class CpuBackend {
   std::size_t scratch_bytes_ = 0;
 };
 
+/// What the compiler of a backend's loops was told to use, as it says itself.
+template <class Backend>
+InstructionSet compiled_for(const Backend& cpu);
+
 #ifdef PF_TARGET
 using Cpu = CpuBackend<InstructionSet::PF_TARGET>;
 #endif
