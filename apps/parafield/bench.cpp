@@ -109,21 +109,24 @@ void run(const BenchOptions& options) {
 void add_bench(CLI::App& program) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App* command = program.add_subcommand("bench", "Time every method on every device");
-  command->add_option("-m,--method", options->methods, "methods; default: all")->type_name("NAME ...");
+  command->add_option("-m,--method", options->methods, "methods, one or more; default: all")
+      ->type_name("NAME");
   command->add_option("--preset", options->preset, "only this preset; default: all of each method")
       ->type_name("NAME");
   command
       ->add_option("-d,--device", options->devices,
-                   "devices: auto, cpu, cuda, cuda:N; default: all that can be used")
-      ->type_name("NAME ...");
+                   "devices, one or more: auto, cpu, cuda, cuda:N; default: all that can be used")
+      ->type_name("NAME");
   command->add_option("--threads", options->threads, "CPU threads; 0 = one for each core")
       ->type_name("N")
       ->capture_default_str();
-  command->add_option("--size", options->sizes, "sizes; default: 316x252 640x480 1920x1080 3840x2160")
-      ->type_name("WxH ...");
+  command
+      ->add_option("--size", options->sizes,
+                   "sizes, one or more; default: 316x252 640x480 1920x1080 3840x2160")
+      ->type_name("WxH");
   command
       ->add_option("--repeat", options->repeats,
-                   "times each is timed; default: as often as fits in 1.5 s, 10 to 2000")
+                   "how often each call is timed; default: as often as fits in 1.5 s, 10 to 2000")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
   command

@@ -112,6 +112,11 @@ void write_series(const Path& folder, const std::function<void(const Path& to)>&
     for (const auto& entry : fs::directory_iterator(series.beside))
       fs::rename(entry.path(), folder / entry.path().filename());
     series.made.clear();
+  } catch (const Error& problem) {  // of a writer: name the file that was meant
+    std::string message = problem.what();
+    if (const auto at = message.find(series.beside.string()); at != std::string::npos)
+      message.replace(at, series.beside.string().size(), folder.string());
+    throw Error(problem.code(), message);
   } catch (const fs::filesystem_error& problem) {
     fail_file(folder, "cannot be written: " + problem.code().message());
   }

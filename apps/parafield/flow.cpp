@@ -135,7 +135,7 @@ void add_flow(CLI::App& program) {
       ->needs(truth);
   command
       ->add_option("--repeat", options->repeats,
-                   "times the estimation is timed, after one that is not; the median is told")
+                   "how often the estimation is timed, after one call that is not; the median is reported")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

@@ -33,6 +33,7 @@ void end_on_interrupt() {
     sigemptyset(&action.sa_mask);
     sigaction(signal, &action, nullptr);
   }
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is an error of its writer, like a full disk
 }
 
 WhileWriting::WhileWriting() { ++writing; }

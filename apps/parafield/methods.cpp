@@ -44,7 +44,7 @@ std::string method_text(const Method& method) {
   std::string text = fmt::format("{} ({} frames)\n  {}\n", Method::name, Method::frames, Method::source);
   describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
     text += fmt::format("  {:<18} {}, default {}\n      {}\n", option_name(parameter.name),
-                        range_text(parameter), value, parameter.help);
+                        range_text(parameter), value, wrapped(std::string(parameter.help), 6));
   });
   for (const auto& preset : presets(method)) {
     text += fmt::format("  --preset {:<9} {}\n", preset.name, preset.help);

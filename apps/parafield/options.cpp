@@ -6,11 +6,20 @@
 namespace parafield::command {
 namespace {
 
+/// CLI11's help, but short: no internals of checks and flags, and descriptions wrapped.
 class WrappedHelp : public CLI::Formatter {
  public:
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    return described(make_option_name(option, is_positional) + make_option_opts(option),
-                     make_option_desc(option));
+    std::string name = option->get_name(is_positional, true);
+    for (auto open = name.find('{'); open != std::string::npos; open = name.find('{'))
+      name.erase(open, name.find('}') - open + 1);
+    if (const std::string type = option->get_type_name(); !is_positional && !type.empty())
+      name += " " + type.substr(0, type.find(':'));
+    std::string description = option->get_description();
+    if (option->get_required() && !is_positional) description += " (required)";
+    if (const std::string value = option->get_default_str(); !value.empty())
+      description += " (default " + value + ")";
+    return described(name, description);
   }
 
   std::string make_subcommand(const CLI::App* command) const override {
@@ -18,30 +27,32 @@ class WrappedHelp : public CLI::Formatter {
   }
 
  private:
-  static constexpr std::size_t indent = 26, width = 100;
-
   static std::string described(const std::string& name, const std::string& description) {
+    constexpr std::size_t indent = 26;
     std::string out = "  " + name;
-    std::size_t column = out.size();
-    if (column + 2 > indent) {
-      out += '\n';
-      column = 0;
-    }
-    std::istringstream words(description);
-    for (std::string word; words >> word;) {
-      if (column > indent && column + 1 + word.size() > width) {
-        out += '\n';
-        column = 0;
-      }
-      const std::size_t gap = column < indent ? indent - column : 1;
-      out += std::string(gap, ' ') + word;
-      column += gap + word.size();
-    }
-    return out + '\n';
+    out += out.size() + 2 > indent ? "\n" + std::string(indent, ' ') : std::string(indent - out.size(), ' ');
+    return out + wrapped(description, indent) + "\n";
   }
 };
 
 }  // namespace
+
+std::string wrapped(const std::string& text, std::size_t indent) {
+  constexpr std::size_t width = 100;
+  std::string out;
+  std::size_t column = indent;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > indent && column + 1 + word.size() > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    }
+    if (column > indent) out += ' ';
+    column += word.size() + (column > indent);
+    out += word;
+  }
+  return out;
+}
 
 std::shared_ptr<CLI::Formatter> help_formatter() { return std::make_shared<WrappedHelp>(); }
 

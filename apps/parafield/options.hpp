@@ -38,7 +38,10 @@ struct DeviceOptions {
 /// "640x480". Throws UsageError.
 Size parse_size(const std::string& text);
 
-/// Help with descriptions wrapped at 100 columns.
+/// Text broken before column 100; the first line starts in column `indent`, the others are indented by that.
+std::string wrapped(const std::string& text, std::size_t indent);
+
+/// How --help is printed.
 std::shared_ptr<CLI::Formatter> help_formatter();
 
 /// --method, --preset and every parameter of every method of a task. A preset comes first, then options

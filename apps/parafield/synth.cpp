@@ -69,6 +69,7 @@ void add_synth(CLI::App& program) {
       ->capture_default_str();
   command->add_option("--seed", options->seed, "the same seed gives the same scene everywhere")
       ->type_name("S")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--texture", options->texture, "fine (details down to about 3 px) or smooth")
       ->type_name("NAME")

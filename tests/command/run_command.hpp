@@ -104,8 +104,8 @@ class CommandTest : public testing::Test {
   std::set<std::string> contents() const {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
-      names.insert(entry.path().string() +
-                   (entry.is_regular_file() ? " " + std::to_string(entry.file_size()) : ""));
+      names.insert(entry.path().string() + ' ' +
+                   std::to_string(entry.is_regular_file() ? entry.file_size() : 0));
     return names;
   }
 
