@@ -186,6 +186,11 @@ FrameBuffer decode_png(ByteSpan bytes) {
   if (row_bytes * std::uint64_t(header.size.height) > 1032 * std::uint64_t(bytes.size()))
     fail(ErrorCode::format, "damaged PNG file: ", header.size.width, "x", header.size.height, " pixels of ",
          bits, " bit do not fit into its ", bytes.size(), " bytes");
+  // A small file of one colour can hold a picture that is larger than the memory; no method takes one.
+  constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
+  if (std::int64_t(header.size.width) * header.size.height > most_pixels)
+    fail(ErrorCode::unsupported, "a PNG file of ", header.size.width, "x", header.size.height,
+         " pixels is too large: at most ", most_pixels, " in all");
 
   Reader reader(bytes);
   if (!start_reading(reader)) reader.fail_damaged();
