@@ -1,0 +1,73 @@
+#pragma once
+// The library's Lucas-Kanade against the oracle: float against float64, the same equations.
+//
+// Rounding alone separates the two, some 1e-7 px where the window fixes the flow well. Elsewhere each
+// iteration multiplies the difference, and a match that one of them sees just outside the frame changes a
+// weight from 1 to 0. So the pixels with a decent smaller eigenvalue are compared, and what follows from the
+// flow (validity, confidence) wherever the flow agrees.
+#include <gtest/gtest.h>
+
+#include "oracle/lucas_kanade.hpp"
+#include "parafield/flow.hpp"
+
+namespace parafield {
+
+/// A failing test names the parameters.
+inline void PrintTo(const LucasKanade& method, std::ostream* out) {
+  describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
+    *out << parameter.name << ' ' << value << "  ";
+  });
+}
+
+/// Pixels count whose normal matrix, alpha included, has its smaller eigenvalue at least here.
+constexpr double decent_eigenvalue = 1e-4;
+
+/// px
+struct Tolerance {
+  double mean = 5e-6, percentile99 = 2e-5, largest = 1e-3;
+};
+
+inline void expect_agreement(const FlowField& flow, const oracle::LucasKanadeResult& expected,
+                             const LucasKanade& method, Tolerance tolerance = {}) {
+  const Size size = expected.confidence.size;
+  ASSERT_EQ(flow.size(), size);
+  std::vector<double> differences;
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      ASSERT_TRUE(std::isfinite(flow.u(x, y)) && std::isfinite(flow.v(x, y))) << "at " << x << ", " << y;
+      ASSERT_LE(flow.valid(x, y), 1);
+      const double u = expected.flow.u(x, y), v = expected.flow.v(x, y),
+                   eigenvalue = expected.confidence(x, y);
+      const double difference = std::hypot(flow.u(x, y) - u, flow.v(x, y) - v);
+      if (eigenvalue + method.alpha >= decent_eigenvalue) differences.push_back(difference);
+      if (difference > tolerance.percentile99) continue;
+
+      EXPECT_NEAR(flow.confidence(x, y), eigenvalue, 0.01 * eigenvalue + 1e-7) << "at " << x << ", " << y;
+      const bool eigenvalue_decides = std::abs(eigenvalue - method.min_eigenvalue) < 0.01 * eigenvalue + 1e-7;
+      const auto near_border = [&](double position, int side) {
+        return std::min(std::abs(position), std::abs(position - (side - 1))) < 2 * tolerance.percentile99;
+      };
+      const bool border_decides = near_border(x + expected.solved.u(x, y), size.width) ||
+                                  near_border(y + expected.solved.v(x, y), size.height);
+      if (!eigenvalue_decides && !border_decides) {
+        EXPECT_EQ(flow.valid(x, y), expected.valid(x, y)) << "at " << x << ", " << y;
+      }
+    }
+  if (differences.empty()) return;
+  std::sort(differences.begin(), differences.end());
+  double mean = 0;
+  for (double difference : differences) mean += difference / differences.size();
+  const double percentile99 = differences[std::size_t(0.99 * (differences.size() - 1))];
+  EXPECT_LE(mean, tolerance.mean);
+  EXPECT_LE(percentile99, tolerance.percentile99);
+  EXPECT_LE(differences.back(), tolerance.largest);
+}
+
+inline void expect_agreement(const Frame& frame0, const Frame& frame1, const LucasKanade& method,
+                             Tolerance tolerance = {}) {
+  expect_agreement(estimate_flow(frame0, frame1, method, Device::cpu(2)),
+                   oracle::lucas_kanade(oracle::luma(frame0), oracle::luma(frame1), method), method,
+                   tolerance);
+}
+
+}  // namespace parafield
