@@ -40,6 +40,7 @@ const LucasKanade parameters[] = {
     {.alpha = 1e-9f},
     {.alpha = 1e-2f},
     {.presmooth = 0.7f},
+    {.presmooth = 0.8f},
     {.presmooth = 3.1f},
     {.robust = 0.02f},
     {.robust = 1},
@@ -158,8 +159,9 @@ TEST(LucasKanadeOracle, PixelsThatAreNoNumber) {
   Pair pair({64, 48}, 29);
   pair.frame0(20, 30) = std::numeric_limits<float>::quiet_NaN();
   pair.frame1(50, 11) = std::numeric_limits<float>::infinity();
-  for (int levels : {1, 2})
-    expect_agreement(frame_of(pair.frame0), frame_of(pair.frame1), {.levels = levels});
+  for (const int levels : {1, 2})
+    for (const float presmooth : {0.0f, 0.5f})
+      expect_agreement(frame_of(pair.frame0), frame_of(pair.frame1), {.levels = levels, .presmooth = presmooth});
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ inline LucasKanadeResult lucas_kanade(const Grid& frame0, const Grid& frame1, co
   }
   const Grid valid = tabulate(frame0.size, [&](int x, int y) {
     const bool matched = inside(frame0.size, x + step.flow.u(x, y), y + step.flow.v(x, y));
-    return step.smaller_eigenvalue(x, y) >= method.min_eigenvalue && matched && !std::isnan(frame0(x, y))
+    return step.smaller_eigenvalue(x, y) >= method.min_eigenvalue && matched && !std::isnan(pyramid0[0](x, y))
                ? 1.0
                : 0.0;
   });

@@ -41,7 +41,9 @@ void describe(Method& method, Visitor&& visit) {
         Parameter<float>{"alpha", 1e-9f, 1, "",
                          "regularisation of eq. 5; intensities in [0, 1], sums over the window as means"});
   visit(method.presmooth,
-        Parameter<float>{"presmooth", 0, 5, "px", "sigma of a gaussian over both frames; 0 = none"});
+        Parameter<float>{
+            "presmooth", 0, 5, "px",
+            "sigma of a gaussian over both frames; 0 = none; a NaN pixel spreads to its radius, 2.5 sigma"});
   visit(method.robust,
         Parameter<float>{"robust", 0, 1, "",
                          "weight 1 / (1 + (e / robust)^2) of a pixel whose brightness differs by e, "
