@@ -1,4 +1,6 @@
 #pragma once
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <deque>
 #include <stdexcept>

@@ -1,5 +1,6 @@
 // Every subcommand, end to end, on scenes that it renders itself.
 #include "command/run_command.hpp"
+#include "support.hpp"
 
 namespace parafield::test {
 namespace {
@@ -230,6 +231,16 @@ TEST_F(Command, BenchMeasuresEveryPresetAndSize) {
   EXPECT_EQ(table.find("accurate"), std::string::npos);
   EXPECT_NE(with({"-m", "lucas-kanade", "--json", path("bench.json")}).out.find("48x32"), std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(read_text(path("bench.json")))["results"].size(), json["results"].size());
+}
+
+TEST_F(Command, BenchScoresTheRealPair) {
+  PARAFIELD_DATA_OR_SKIP(pair, "yosemite/noclouds");
+  const std::string data = pair.parent_path().parent_path().string();
+  const auto json = run_well({"bench", "-d", "cpu", "--preset", "paper", "--size", "64x48", "--repeat", "1",
+                              "--data", data, "--json"})
+                        .json();
+  EXPECT_EQ(json["results"][0]["data"]["name"], "yosemite noclouds yos08-09");
+  EXPECT_LT(json["results"][0]["data"]["aae_degrees"], 3.6);
 }
 
 TEST_F(Command, ForcedInstructionSetIsTheOneThatRuns) {
