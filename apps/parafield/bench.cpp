@@ -12,7 +12,7 @@ namespace {
 
 struct BenchOptions {
   std::vector<std::string> methods, devices, sizes = {"316x252", "640x480", "1920x1080", "3840x2160"};
-  std::string preset, data, json_file;
+  std::string preset, data, commit, json_file;
   int repeats = 0, threads = 0;
   CLI::Option* json = nullptr;
 };
@@ -81,6 +81,7 @@ void run(const BenchOptions& options) {
 
   Json report;
   report["version"] = PARAFIELD_VERSION;
+  if (!options.commit.empty()) report["commit"] = options.commit;
   report["scene"] = {{"name", BenchScene::name},
                      {"frames", BenchScene::frames},
                      {"seed", BenchScene::seed},
@@ -135,6 +136,7 @@ void add_bench(CLI::App& program) {
                    "are told for that pair "
                    "too; default: PARAFIELD_DATA of the environment")
       ->type_name("DIR");
+  command->add_option("--commit", options->commit, "what was measured, for the JSON")->type_name("TEXT");
   options->json =
       command
           ->add_option("--json", options->json_file, "write JSON to FILE, or print it instead of the table")

@@ -66,7 +66,7 @@ class SolverSession final : public Session<Task> {
     }
     Result& result = target(on_host);
     backend_.replay(start ? call_with_start : call_without_start, [&] {
-      for (int i = 0; i < slots; ++i) solver_.prepare(frames[i], i);
+      solver_.prepare(frames, 0, slots);
       solver_.solve(0, start ? &*start : nullptr, result);
     });
     return delivered(on_host);
@@ -83,7 +83,7 @@ class SolverSession final : public Session<Task> {
     const bool warm = pushed_ >= slots && solver_.starts_from_last();
     const FlowView last = result;
     backend_.replay(push_keys + 3 * slot + (complete ? 1 + warm : 0), [&] {
-      solver_.prepare(frame, slot);
+      solver_.prepare(&frame, slot, 1);
       if (complete) solver_.solve((slot + 1) % slots, warm ? &last : nullptr, result);
     });
     ++pushed_;

@@ -113,7 +113,9 @@ TEST_P(Blocks, Convert) {
         result.emplace_back(size);
         FrameBuffer there;
         run_on(target, {&result[0]}, [&]<class Backend>(Backend& backend) {
-          if (backend.memory().on_host()) return convert(backend, frame.frame(), result[0].view());
+          const View<float> luma = result[0].view();
+          Frame here = frame;
+          if (backend.memory().on_host()) return convert(backend, &here, &luma, 1);
           if (!there.frame().data) {
             FrameBuffer host(size, format);
             for (int y = 0; y < size.height; ++y)
@@ -121,7 +123,8 @@ TEST_P(Blocks, Convert) {
                           std::size_t(size.width * bytes_per_pixel(format)));
             there = host.to(backend.memory());
           }
-          convert(backend, there.frame(), result[0].view());
+          here = there;
+          convert(backend, &here, &luma, 1);
         });
         return result;
       };
@@ -131,20 +134,37 @@ TEST_P(Blocks, Convert) {
     }
 }
 
-TEST_P(Blocks, Reduce) {
+TEST_P(Blocks, BuildPyramids) {
   for (const Size size : sizes) {
-    Guarded fine(size, 5);
-    const oracle::Grid expected = oracle::reduce(oracle::grid_of(fine.view()));
-    const auto make = [&](const Target& target) {
+    const std::vector<Size> levels = pyramid_sizes(size, 6);
+    const auto make = [&](const Target& target) {  // the levels above level 0 of two frames
       std::vector<Guarded> result;
-      result.emplace_back(expected.size);
-      Guarded in(size, 5);
-      run_on(target, {&in, &result[0]},
-             [&]<class Backend>(Backend& backend) { reduce<Backend>(backend, in.view(), result[0].view()); });
+      std::vector<Guarded> frames;
+      for (unsigned seed : {5, 6}) {
+        frames.emplace_back(size, seed);
+        for (std::size_t i = 1; i < levels.size(); ++i) result.emplace_back(levels[i]);
+      }
+      std::vector<Guarded*> images{&frames[0], &frames[1]};
+      for (Guarded& image : result) images.push_back(&image);
+      run_on(target, images, [&]<class Backend>(Backend& backend) {
+        Pyramid pyramids[2];
+        for (std::size_t i = 0; i < 2; ++i) {
+          pyramids[i].level[pyramids[i].levels++] = frames[i].view();
+          for (std::size_t level = 1; level < levels.size(); ++level)
+            pyramids[i].level[pyramids[i].levels++] = result[i * (levels.size() - 1) + level - 1].view();
+        }
+        build_pyramids(backend, pyramids, 2);
+      });
       return result;
     };
     expect_like_reference(make, text_of(size), [&](auto& result) {
-      expect_near(expected, result[0].view(), 1e-3, text_of(size));
+      for (unsigned i = 0; i < 2; ++i) {
+        oracle::Grid expected = oracle::grid_of(Guarded(size, 5 + i).view());
+        for (std::size_t level = 1; level < levels.size(); ++level) {
+          expected = oracle::reduce(expected);
+          expect_near(expected, result[i * (levels.size() - 1) + level - 1].view(), 1e-3, text_of(size));
+        }
+      }
     });
     if (HasFatalFailure()) return;
   }

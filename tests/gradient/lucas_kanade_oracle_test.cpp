@@ -161,7 +161,8 @@ TEST(LucasKanadeOracle, PixelsThatAreNoNumber) {
   pair.frame1(50, 11) = std::numeric_limits<float>::infinity();
   for (const int levels : {1, 2})
     for (const float presmooth : {0.0f, 0.5f})
-      expect_agreement(frame_of(pair.frame0), frame_of(pair.frame1), {.levels = levels, .presmooth = presmooth});
+      expect_agreement(frame_of(pair.frame0), frame_of(pair.frame1),
+                       {.levels = levels, .presmooth = presmooth});
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 
 namespace parafield {
 
-/// A frame of any format as luma, 0..255: where pixels enter the library. 16-bit values are divided by 257;
-/// colour becomes BT.601 luma. `frame` lies in memory that the backend reads; on CUDA it is an input that a
-/// replay reads anew.
+/// One or two frames of any format, but of the same size, as luma, 0..255: where pixels enter the library. 16-bit
+/// values are divided by 257; colour becomes BT.601 luma. The frames lie in memory that the backend reads; on CUDA they
+/// are inputs that a replay reads anew.
 template <class Backend>
-void convert(Backend& backend, const Frame& frame, View<float> luma);
+void convert(Backend& backend, const Frame* frames, const View<float>* luma, int count);
 
 /// One pixel of convert: the value at index `x` of a row of interleaved pixels.
 template <class Sample>

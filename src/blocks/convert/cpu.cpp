@@ -15,10 +15,7 @@ void convert_rows(const Cpu& cpu, const Frame& frame, View<float> luma, float sc
   });
 }
 
-}  // namespace
-
-template <>
-void convert(Cpu& cpu, const Frame& frame, View<float> luma) {
+void convert_frame(const Cpu& cpu, const Frame& frame, View<float> luma) {
   using enum PixelFormat;
   switch (frame.format) {
     case gray_u8:
@@ -40,6 +37,13 @@ void convert(Cpu& cpu, const Frame& frame, View<float> luma) {
     case bgra_u8:
       return convert_rows<unsigned char, 4, 2>(cpu, frame, luma, 1);
   }
+}
+
+}  // namespace
+
+template <>
+void convert(Cpu& cpu, const Frame* frames, const View<float>* luma, int count) {
+  for (int i = 0; i < count; ++i) convert_frame(cpu, frames[i], luma[i]);
 }
 
 }  // namespace parafield

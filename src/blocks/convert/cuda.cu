@@ -1,5 +1,6 @@
 #include "blocks/convert/convert.hpp"
 #include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
 
 namespace parafield {
 namespace {
@@ -10,7 +11,16 @@ __device__ float luma_at(const Frame& frame, int x, int y, int channels, int red
   return luma_of(row, x, channels, red, scale);
 }
 
-__global__ void convert_kernel(Frame frame, View<float> luma) {
+struct Conversions {
+  Frame frame[2];
+  View<float> luma[2];
+};
+
+/// blockIdx.z: the frame.
+__global__ void convert_kernel(Conversions conversions) {
+  begin_kernel();
+  const Frame& frame = conversions.frame[blockIdx.z];
+  const View<float> luma = conversions.luma[blockIdx.z];
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= luma.width || y >= luma.height) return;
   using enum PixelFormat;
@@ -50,9 +60,15 @@ __global__ void convert_kernel(Frame frame, View<float> luma) {
 }  // namespace
 
 template <>
-void convert(Cuda& cuda, const Frame& frame, View<float> luma) {
-  const dim3 block(32, 8), grid(blocks_for(luma.width, 32), blocks_for(luma.height, 8));
-  cuda.launch_input(convert_kernel, grid, block, frame, luma);
+void convert(Cuda& cuda, const Frame* frames, const View<float>* luma, int count) {
+  Conversions conversions{};
+  for (int i = 0; i < count; ++i) {
+    conversions.frame[i] = frames[i];
+    conversions.luma[i] = luma[i];
+  }
+  const dim3 block(32, 8),
+      grid(blocks_for(luma[0].width, 32), blocks_for(luma[0].height, 8), unsigned(count));
+  cuda.launch_input(convert_kernel, grid, block, conversions);
 }
 
 }  // namespace parafield

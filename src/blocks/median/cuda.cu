@@ -1,5 +1,6 @@
 #include "blocks/median/median.hpp"
 #include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
 
 namespace parafield {
 namespace {
@@ -7,6 +8,7 @@ namespace {
 /// blockIdx.z: the component.
 template <int Radius>
 __global__ void median_kernel(FlowPlanes in, FlowPlanes out) {
+  begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= in.u.width || y >= in.u.height) return;
   constexpr int side = 2 * Radius + 1;

@@ -12,13 +12,9 @@ void reduce_row(View<const float> fine, int y, float* out, int width) {
               *c = fine.row(2 * y), *d = fine.row(clamp(2 * y + 1, 0, bottom)),
               *e = fine.row(clamp(2 * y + 2, 0, bottom));
   const auto column = [=](int x) { return binomial(a[x], b[x], c[x], d[x], e[x]); };
-  const auto at_border = [=](int x) {
-    return binomial(column(clamp(2 * x - 2, 0, last)), column(clamp(2 * x - 1, 0, last)), column(2 * x),
-                    column(clamp(2 * x + 1, 0, last)), column(clamp(2 * x + 2, 0, last)));
-  };
   constexpr int chunk = 256;  // columns smoothed at a time, on the stack
   float smoothed[2 * chunk + 3];
-  out[0] = at_border(0);
+  out[0] = reduced(fine, 0, y);
   const int end = larger(1, (last - 2) / 2 + 1);  // x < end: 2x + 2 lies inside
   for (int x0 = 1; x0 < end; x0 += chunk) {
     const int count = smaller(chunk, end - x0), first = 2 * x0 - 2;
@@ -27,14 +23,18 @@ void reduce_row(View<const float> fine, int y, float* out, int width) {
       out[x0 + i] = binomial(smoothed[2 * i], smoothed[2 * i + 1], smoothed[2 * i + 2], smoothed[2 * i + 3],
                              smoothed[2 * i + 4]);
   }
-  for (int x = end; x < width; ++x) out[x] = at_border(x);
+  for (int x = end; x < width; ++x) out[x] = reduced(fine, x, y);
 }
 
 }  // namespace
 
 template <>
-void reduce(Cpu& cpu, View<const float> fine, View<float> coarse) {
-  cpu.rows(coarse.height, [=](int y) { reduce_row(fine, y, coarse.row(y), coarse.width); });
+void build_pyramids(Cpu& cpu, const Pyramid* pyramids, int count) {
+  for (int i = 0; i < count; ++i)
+    for (int level = 1; level < pyramids[i].levels; ++level) {
+      const View<float> fine = pyramids[i].level[level - 1], coarse = pyramids[i].level[level];
+      cpu.rows(coarse.height, [=](int y) { reduce_row(fine, y, coarse.row(y), coarse.width); });
+    }
 }
 
 }  // namespace parafield

@@ -1,30 +1,69 @@
 #include "blocks/pyramid/pyramid.hpp"
 #include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
 
+// Small levels are bound by launches, so that one launch makes two levels, of both frames.
 namespace parafield {
 namespace {
 
-__global__ void reduce_kernel(View<const float> fine, View<float> coarse) {
-  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
-  if (x >= coarse.width || y >= coarse.height) return;
-  const int last = fine.width - 1, bottom = fine.height - 1;
-  const float* rows[5];
-  for (int k = 0; k < 5; ++k) rows[k] = fine.row(clamp(2 * y + k - 2, 0, bottom));
-  float smoothed[5];
-  for (int k = 0; k < 5; ++k) {
-    const int column = clamp(2 * x + k - 2, 0, last);
-    smoothed[k] =
-        binomial(rows[0][column], rows[1][column], rows[2][column], rows[3][column], rows[4][column]);
+constexpr int tile = 8;              // of the coarser level made
+constexpr int reach = 2 * tile + 3;  // of the finer one, under it
+constexpr int threads_x = 32, threads_y = 8;
+
+struct Levels {
+  View<const float> fine;
+  View<float> half, quarter;  // no quarter: one level is made
+};
+
+struct LevelsOfFrames {
+  Levels frame[2];
+};
+
+/// A block makes a tile of the quarter level; the half level under it goes to shared memory, and its own share of it,
+/// 2 tile x 2 tile, to the level. blockIdx.z: the frame.
+__global__ void __launch_bounds__(threads_x* threads_y) reduce_kernel(LevelsOfFrames frames) {
+  begin_kernel();
+  __shared__ float under[reach][reach + 1];
+  const Levels& levels = frames.frame[blockIdx.z];
+  const int x0 = 2 * tile * int(blockIdx.x) - 2, y0 = 2 * tile * int(blockIdx.y) - 2;
+  const int last = levels.half.width - 1, bottom = levels.half.height - 1;
+  const int thread = int(threadIdx.y) * threads_x + int(threadIdx.x);
+  for (int i = thread; i < reach * reach; i += threads_x * threads_y) {
+    const int row = i / reach, column = i - row * reach;
+    const int x = clamp(x0 + column, 0, last), y = clamp(y0 + row, 0, bottom);
+    const float value = reduced(levels.fine, x, y);
+    under[row][column] = value;
+    const bool own = row >= 2 && row < 2 + 2 * tile && column >= 2 && column < 2 + 2 * tile;
+    if (own && x == x0 + column && y == y0 + row) levels.half(x, y) = value;
   }
-  coarse(x, y) = binomial(smoothed[0], smoothed[1], smoothed[2], smoothed[3], smoothed[4]);
+  if (!levels.quarter) return;
+  __syncthreads();
+  if (thread >= tile * tile) return;
+  const int column = thread % tile, row = thread / tile;
+  const int x = tile * int(blockIdx.x) + column, y = tile * int(blockIdx.y) + row;
+  if (x >= levels.quarter.width || y >= levels.quarter.height) return;
+  float smoothed[5];
+  PF_UNROLL
+  for (int k = 0; k < 5; ++k)
+    smoothed[k] = binomial(under[2 * row][2 * column + k], under[2 * row + 1][2 * column + k],
+                           under[2 * row + 2][2 * column + k], under[2 * row + 3][2 * column + k],
+                           under[2 * row + 4][2 * column + k]);
+  levels.quarter(x, y) = binomial(smoothed[0], smoothed[1], smoothed[2], smoothed[3], smoothed[4]);
 }
 
 }  // namespace
 
 template <>
-void reduce(Cuda& cuda, View<const float> fine, View<float> coarse) {
-  const dim3 block(32, 8), grid(blocks_for(coarse.width, 32), blocks_for(coarse.height, 8));
-  cuda.launch(reduce_kernel, grid, block, 0, fine, coarse);
+void build_pyramids(Cuda& cuda, const Pyramid* pyramids, int count) {
+  for (int level = 1; level < pyramids[0].levels; level += 2) {
+    LevelsOfFrames frames{};
+    for (int i = 0; i < count; ++i)
+      frames.frame[i] = {pyramids[i].level[level - 1], pyramids[i].level[level],
+                         level + 1 < pyramids[i].levels ? pyramids[i].level[level + 1] : View<float>{}};
+    const View<float> half = frames.frame[0].half;
+    const dim3 grid(blocks_for(half.width, 2 * tile), blocks_for(half.height, 2 * tile), unsigned(count));
+    cuda.launch(reduce_kernel, grid, dim3(threads_x, threads_y), 0, frames);
+  }
 }
 
 }  // namespace parafield

@@ -5,13 +5,20 @@
 
 namespace parafield {
 
-/// One level of a gaussian pyramid from the finer one: (1 4 6 4 1) / 16 each way, then every second pixel.
-/// `coarse` has half the size of `fine`, rounded up; beyond the border the nearest pixel stands in.
-template <class Backend>
-void reduce(Backend& backend, View<const float> fine, View<float> coarse);
+/// A gaussian pyramid; level 0 is the finest.
+struct Pyramid {
+  static constexpr int max_levels = 16;
+  int levels = 0;
+  View<float> level[max_levels];
+};
 
-/// Sizes from level 0 on: each half of the one before, rounded up; at most `levels`, and none but level 0
-/// with a shorter side under 4 px.
+/// Makes the levels above level 0 of one or two pyramids of the same sizes, each level from the one before by
+/// (1 4 6 4 1) / 16 each way, then every second pixel; beyond the border the nearest pixel stands in.
+template <class Backend>
+void build_pyramids(Backend& backend, const Pyramid* pyramids, int count);
+
+/// Sizes from level 0 on: each half of the one before, rounded up; at most `levels`, and none but level 0 with a
+/// shorter side under 4 px.
 inline std::vector<Size> pyramid_sizes(Size size, int levels) {
   std::vector<Size> sizes{size};
   while (int(sizes.size()) < levels) {
@@ -24,6 +31,17 @@ inline std::vector<Size> pyramid_sizes(Size size, int levels) {
 
 PF_HD float binomial(float a, float b, float c, float d, float e) {
   return fma(6, c, fma(4, b + d, a + e)) * (1.0f / 16);
+}
+
+/// The pixel (x, y) of the level after `fine`.
+PF_HD float reduced(View<const float> fine, int x, int y) {
+  const int last = fine.width - 1, bottom = fine.height - 1;
+  const float *a = fine.row(clamp(2 * y - 2, 0, bottom)), *b = fine.row(clamp(2 * y - 1, 0, bottom)),
+              *c = fine.row(2 * y), *d = fine.row(clamp(2 * y + 1, 0, bottom)),
+              *e = fine.row(clamp(2 * y + 2, 0, bottom));
+  const auto column = [=](int i) { return binomial(a[i], b[i], c[i], d[i], e[i]); };
+  return binomial(column(clamp(2 * x - 2, 0, last)), column(clamp(2 * x - 1, 0, last)), column(2 * x),
+                  column(clamp(2 * x + 1, 0, last)), column(clamp(2 * x + 2, 0, last)));
 }
 
 }  // namespace parafield

@@ -1,10 +1,12 @@
 #include "blocks/resize/resize.hpp"
 #include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
 
 namespace parafield {
 namespace {
 
 __global__ void zero_kernel(FlowPlanes flow) {
+  begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= flow.u.width || y >= flow.u.height) return;
   flow.u(x, y) = 0;
@@ -13,6 +15,7 @@ __global__ void zero_kernel(FlowPlanes flow) {
 
 __global__ void reduce_kernel(View<const float> fine_u, View<const float> fine_v, int level,
                               FlowPlanes coarse) {
+  begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= coarse.u.width || y >= coarse.u.height) return;
   coarse.u(x, y) = reduced_flow(fine_u, x, y, level);
@@ -20,6 +23,7 @@ __global__ void reduce_kernel(View<const float> fine_u, View<const float> fine_v
 }
 
 __global__ void enlarge_kernel(FlowPlanes coarse, FlowPlanes fine) {
+  begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= fine.u.width || y >= fine.u.height) return;
   const int top = y >> 1, bottom = smaller(top + 1, coarse.u.height - 1), last = coarse.u.width - 1;

@@ -1,5 +1,6 @@
 #include "blocks/smooth/smooth.hpp"
 #include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
 
 namespace parafield {
 namespace {
@@ -9,6 +10,7 @@ constexpr int tile_width = 32, tile_height = 8;
 /// Each warp makes a row of its tile: the columns that it reaches, smoothed down, in shared memory; then
 /// along.
 __global__ void smooth_kernel(View<const float> in, GaussianTaps taps, View<float> out) {
+  begin_kernel();
   __shared__ float columns[tile_height][tile_width + 2 * GaussianTaps::max_radius];
   const int x0 = int(blockIdx.x) * tile_width, y = int(blockIdx.y) * tile_height + int(threadIdx.y);
   if (y >= in.height) return;  // whole warps

@@ -12,6 +12,11 @@ Cuda::Cuda(const Device& device, Stream stream) : device_(device.index), owns_st
   else
     stream_ = static_cast<cudaStream_t>(stream.handle);
   PF_CUDA(cudaStreamCreateWithFlags(&recorder_, cudaStreamNonBlocking));
+  int major = 0;
+  PF_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device_));
+  PF_CUDA(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device_));
+  PF_CUDA(cudaDeviceGetAttribute(&shared_memory_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_));
+  overlaps_ = major >= 9;
 }
 
 Cuda::~Cuda() {
@@ -57,8 +62,8 @@ void Cuda::begin_replay(Graph& graph) {
 
 void Cuda::launch_graph(Graph& graph) { PF_CUDA(cudaGraphLaunch(graph.executable, stream_)); }
 
-void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
-                       void** arguments, bool is_input) {
+void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void** arguments,
+                       bool is_input) {
   if (mode_ == Mode::replaying) {
     cudaKernelNodeParams parameters{};
     parameters.func = const_cast<void*>(kernel);
@@ -70,14 +75,25 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
                                              &parameters));
     return;
   }
-  PF_CUDA(cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, recorder_));
+  cudaLaunchAttribute overlap{};  // see begin_kernel
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = recorder_;
+  config.attrs = &overlap;
+  config.numAttrs = overlaps_ ? 1 : 0;
+  PF_CUDA(cudaLaunchKernelExC(&config, kernel, arguments));
   if (!is_input) return;
   // The node just captured is the one that the next launch would wait for.
   cudaStreamCaptureStatus status{};
   const cudaGraphNode_t* last = nullptr;
   std::size_t count = 0;
 #if CUDART_VERSION >= 13000
-  PF_CUDA(cudaStreamGetCaptureInfo(recorder_, &status, nullptr, nullptr, &last, nullptr, &count));
+  const cudaGraphEdgeData* edges = nullptr;
+  PF_CUDA(cudaStreamGetCaptureInfo(recorder_, &status, nullptr, nullptr, &last, &edges, &count));
 #else
   PF_CUDA(cudaStreamGetCaptureInfo_v2(recorder_, &status, nullptr, nullptr, &last, &count));
 #endif
@@ -92,11 +108,9 @@ void Cuda::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdif
 }
 
 void Cuda::allow_shared_memory(const void* kernel, std::size_t bytes) const {
-  int limit = 0;
-  PF_CUDA(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_));
-  if (bytes > std::size_t(limit))
+  if (bytes > std::size_t(shared_memory_))
     fail(ErrorCode::unsupported, "a kernel needs ", bytes, " bytes of shared memory, cuda:", device_,
-         " gives ", limit);
+         " gives ", shared_memory_);
   PF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)));
 }
 

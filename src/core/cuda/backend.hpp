@@ -24,6 +24,10 @@ class Cuda {
   void synchronize() const;
   std::size_t scratch_bytes() const { return 0; }
   void reserve_scratch(std::size_t) {}  // blocks keep theirs in shared memory
+  int multiprocessors() const { return multiprocessors_; }
+  std::size_t shared_memory() const {
+    return std::size_t(shared_memory_);
+  }  // that a block can have, in bytes
   void activate() const { PF_CUDA(cudaSetDevice(device_)); }
 
   /// Runs the steps of a solve. The first time for a key they are recorded into a graph, later the graph is
@@ -95,10 +99,13 @@ class Cuda {
   void abandon_recording();
   void begin_replay(Graph& graph);
   void launch_graph(Graph& graph);
-  void launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
-                   void** arguments, bool is_input);
+  void launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void** arguments,
+                   bool is_input);
 
   int device_;
+  int multiprocessors_ = 0;
+  int shared_memory_ = 0;
+  bool overlaps_ = false;
   bool owns_stream_;
   cudaStream_t stream_ = nullptr;    // results are written on it
   cudaStream_t recorder_ = nullptr;  // kernels are captured on it, never run

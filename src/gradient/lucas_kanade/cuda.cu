@@ -1,122 +1,215 @@
 #include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
 #include "gradient/lucas_kanade/step.hpp"
 
-// One launch a solution. A block makes a tile: the products of every pixel that its windows reach go to
-// shared memory, each warp sums whole rows of them in place, and each thread sums down a column for its
-// pixels and solves.
+// One launch a solution. A block makes a tile of 64 columns: the products of every pixel that its windows reach go to
+// shared memory; sums along the rows replace them there, four columns a thread; then each thread sums down a column for
+// a few rows and solves. Heights of tiles are chosen so that the blocks fill the multiprocessors evenly.
 namespace parafield {
 namespace {
 
 constexpr int equations = NormalEquations::count;
-constexpr int tile_width = 32, warps = 8;  // a warp's lanes are the columns of the tile
+constexpr int tile_width = 64, threads = 512, warps = threads / 32;
+constexpr int columns_each = 4, threads_a_row = tile_width / columns_each;  // half a warp sums along a row
 
-/// The part of pixel (x, y), which lies inside the level.
+/// Floats of a row in shared memory: what sum_along may touch.
+__host__ __device__ constexpr int row_floats(int window) { return (tile_width + window - 1 + 3) / 4 * 4; }
+
+/// The part of pixel (x, y), which lies inside the level. Interior: so do the pixels up to two away from it.
+template <bool Interior>
 __device__ NormalEquations products_at(View<const float> frame0, View<const float> frame1, FlowPlanes in,
                                        float robust2, int x, int y) {
   const int last = frame0.width - 1, bottom = frame0.height - 1;
+  const auto column = [=](int i) { return Interior ? i : clamp(i, 0, last); };
+  const auto line = [=](int j) { return Interior ? j : clamp(j, 0, bottom); };
   const float* row = frame0.row(y);
-  const float gx = derivative(row[clamp(x - 2, 0, last)], row[clamp(x - 1, 0, last)],
-                              row[clamp(x + 1, 0, last)], row[clamp(x + 2, 0, last)]);
-  const float gy = derivative(frame0(x, clamp(y - 2, 0, bottom)), frame0(x, clamp(y - 1, 0, bottom)),
-                              frame0(x, clamp(y + 1, 0, bottom)), frame0(x, clamp(y + 2, 0, bottom)));
+  const float gx = derivative(row[column(x - 2)], row[column(x - 1)], row[column(x + 1)], row[column(x + 2)]);
+  const float gy = derivative(frame0(x, line(y - 2)), frame0(x, line(y - 1)), frame0(x, line(y + 1)),
+                              frame0(x, line(y + 2)));
   const float u = in.u(x, y), v = in.v(x, y);
   const Match match = locate(float(x) + u, float(y) + v, frame1.width, frame1.height);
   const float e = sample(frame1, match) - row[x];
   return normal_equations(gx, gy, e, match.inside, u, v, robust2);
 }
 
-/// Window: the window's side where it is known to the compiler, otherwise 0. RowsEach: rows of the tile for
-/// each thread.
-template <int Window, int RowsEach>
-__global__ void __launch_bounds__(tile_width* warps)
-    least_squares_kernel(View<const float> frame0, View<const float> frame1, LeastSquares p, FlowPlanes in,
-                         FlowPlanes out, Trust trust) {
-  extern __shared__ float products[];
+template <int Window, bool Interior>
+__device__ void fill_products(View<const float> frame0, View<const float> frame1, const LeastSquares& p,
+                              FlowPlanes in, int x0, int y0, int rows, float* products) {
   const int window = Window > 0 ? Window : p.window();
-  const int columns = tile_width + window - 1, rows = warps * RowsEach + window - 1, plane = rows * columns;
-  const int width = frame0.width, height = frame0.height;
-  const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * warps * RowsEach;
-  const int lane = int(threadIdx.x), warp = int(threadIdx.y);
-
-  for (int i = warp * tile_width + lane; i < plane; i += tile_width * warps) {
+  const int columns = tile_width + window - 1, pitch = row_floats(window), plane = rows * pitch;
+  const int left = x0 - p.before, top = y0 - p.before;
+  for (int i = int(threadIdx.x); i < rows * columns; i += threads) {
     const int row = i / columns, column = i - row * columns;
-    const int x = clamp(x0 + column - p.before, 0, width - 1), y = clamp(y0 + row - p.before, 0, height - 1);
-    const NormalEquations part = products_at(frame0, frame1, in, p.robust2, x, y);
-    products[i] = part.xx;
-    products[plane + i] = part.xy;
-    products[2 * plane + i] = part.yy;
-    products[3 * plane + i] = part.xt;
-    products[4 * plane + i] = part.yt;
+    const int x = Interior ? left + column : clamp(left + column, 0, frame0.width - 1);
+    const int y = Interior ? top + row : clamp(top + row, 0, frame0.height - 1);
+    const NormalEquations part = products_at<Interior>(frame0, frame1, in, p.robust2, x, y);
+    float* to = products + row * pitch + column;
+    to[0] = part.xx;
+    to[plane] = part.xy;
+    to[2 * plane] = part.yy;
+    to[3 * plane] = part.xt;
+    to[4 * plane] = part.yt;
   }
+}
+
+/// sums[j] = values[j] + values[j + 1] + ... + values[j + window - 1], added in this order.
+template <int Window>
+__device__ void sum_along(const float* values, int window, float (&sums)[columns_each]) {
+  if constexpr (Window > 0) {
+    float held[(Window + columns_each + 2) / 4 * 4];
+    PF_UNROLL
+    for (int k = 0; k < int(sizeof held / sizeof(float)); k += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(values + k);
+      held[k] = four.x;
+      held[k + 1] = four.y;
+      held[k + 2] = four.z;
+      held[k + 3] = four.w;
+    }
+    PF_UNROLL
+    for (int j = 0; j < columns_each; ++j) {
+      sums[j] = held[j];
+      PF_UNROLL
+      for (int k = 1; k < Window; ++k) sums[j] += held[j + k];
+    }
+  } else {
+    PF_UNROLL
+    for (int j = 0; j < columns_each; ++j) {
+      sums[j] = values[j];
+      for (int k = 1; k < window; ++k) sums[j] += values[j + k];
+    }
+  }
+}
+
+/// The same down a column, for `Rows` rows.
+template <int Window, int Rows>
+__device__ void sum_down(const float* values, int pitch, int window, float (&sums)[Rows]) {
+  if constexpr (Window > 0) {
+    float held[Window + Rows - 1];
+    PF_UNROLL
+    for (int k = 0; k < Window + Rows - 1; ++k) held[k] = values[k * pitch];
+    PF_UNROLL
+    for (int j = 0; j < Rows; ++j) {
+      sums[j] = held[j];
+      PF_UNROLL
+      for (int k = 1; k < Window; ++k) sums[j] += held[j + k];
+    }
+  } else {
+    PF_UNROLL
+    for (int j = 0; j < Rows; ++j) {
+      sums[j] = values[j * pitch];
+      for (int k = 1; k < window; ++k) sums[j] += values[(j + k) * pitch];
+    }
+  }
+}
+
+/// Window: the window's side where the compiler knows it, otherwise 0. Rows: rows of the tile that a thread solves,
+/// which divide tile_rows.
+template <int Window, int Rows>
+__global__ void __launch_bounds__(threads, 2)
+    least_squares_kernel(View<const float> frame0, View<const float> frame1, LeastSquares p, FlowPlanes in,
+                         FlowPlanes out, Trust trust, int tile_rows) {
+  begin_kernel();
+  extern __shared__ float4 storage[];
+  float* const products = reinterpret_cast<float*>(storage);
+  const int window = Window > 0 ? Window : p.window();
+  const int pitch = row_floats(window), rows = tile_rows + window - 1, plane = rows * pitch;
+  const int width = frame0.width, height = frame0.height;
+  const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_rows;
+
+  const bool interior = x0 - p.before >= 2 && y0 - p.before >= 2 && x0 + tile_width + p.after + 2 <= width &&
+                        y0 + tile_rows + p.after + 2 <= height;
+  if (interior)
+    fill_products<Window, true>(frame0, frame1, p, in, x0, y0, rows, products);
+  else
+    fill_products<Window, false>(frame0, frame1, p, in, x0, y0, rows, products);
   __syncthreads();
 
-  for (int row = warp; row < rows; row += warps) {
-    float sums[equations];
-    PF_UNROLL
-    for (int i = 0; i < equations; ++i) {
-      const float* values = products + i * plane + row * columns + lane;
-      float sum = values[0];
+  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
+  for (int first = 2 * warp; first < rows; first += 2 * warps) {
+    const int row = first + lane / threads_a_row;
+    float* const values = products + row * pitch + columns_each * (lane % threads_a_row);
+    float sums[equations][columns_each];
+    if (row < rows) {
       PF_UNROLL
-      for (int k = 1; k < window; ++k) sum += values[k];
-      sums[i] = sum;
+      for (int i = 0; i < equations; ++i) sum_along<Window>(values + i * plane, window, sums[i]);
     }
     __syncwarp();  // every lane has read the row that is now written over
-    PF_UNROLL
-    for (int i = 0; i < equations; ++i) products[i * plane + row * columns + lane] = sums[i];
+    if (row < rows) {
+      PF_UNROLL
+      for (int i = 0; i < equations; ++i)
+        *reinterpret_cast<float4*>(values + i * plane) =
+            make_float4(sums[i][0], sums[i][1], sums[i][2], sums[i][3]);
+    }
   }
   __syncthreads();
 
-  const int x = x0 + lane;
-  if (x >= width) return;
-  PF_UNROLL
-  for (int j = 0; j < RowsEach; ++j) {
-    const int row = warp * RowsEach + j, y = y0 + row;
-    if (y >= height) return;
-    float sums[equations];
+  for (int i = int(threadIdx.x); i < tile_rows / Rows * tile_width; i += threads) {
+    const int column = i % tile_width, row = i / tile_width * Rows;
+    const int x = x0 + column;
+    if (x >= width || y0 + row >= height) continue;
+    float sums[equations][Rows];
     PF_UNROLL
-    for (int i = 0; i < equations; ++i) {
-      const float* values = products + i * plane + row * columns + lane;
-      float sum = values[0];
-      PF_UNROLL
-      for (int k = 1; k < window; ++k) sum += values[k * columns];
-      sums[i] = sum;
-    }
-    const NormalEquations sum{sums[0], sums[1], sums[2], sums[3], sums[4]};
-    const Solution solution = solve(sum, in.u(x, y), in.v(x, y), p.alpha, width, height);
-    out.u(x, y) = solution.u;
-    out.v(x, y) = solution.v;
-    if (trust.valid) {
-      const float eigenvalue = smaller_eigenvalue(sum, p.eigenvalue_unit);
-      trust.confidence(x, y) = eigenvalue;
-      trust.valid(x, y) = is_trusted(eigenvalue, p.min_eigenvalue, frame0(x, y), float(x) + solution.u,
-                                     float(y) + solution.v, width, height);
+    for (int k = 0; k < equations; ++k)
+      sum_down<Window, Rows>(products + k * plane + row * pitch + column, pitch, window, sums[k]);
+    PF_UNROLL
+    for (int j = 0; j < Rows; ++j) {
+      const int y = y0 + row + j;
+      if (y >= height) break;
+      const NormalEquations sum{sums[0][j], sums[1][j], sums[2][j], sums[3][j], sums[4][j]};
+      const Solution solution = solve(sum, in.u(x, y), in.v(x, y), p.alpha, width, height);
+      out.u(x, y) = solution.u;
+      out.v(x, y) = solution.v;
+      if (trust.valid) {
+        const float eigenvalue = smaller_eigenvalue(sum, p.eigenvalue_unit);
+        trust.confidence(x, y) = eigenvalue;
+        trust.valid(x, y) = is_trusted(eigenvalue, p.min_eigenvalue, frame0(x, y), float(x) + solution.u,
+                                       float(y) + solution.v, width, height);
+      }
     }
   }
 }
 
-template <int Window, int RowsEach>
-void launch_step(Cuda& cuda, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
-                 FlowPlanes in, FlowPlanes out, Trust trust) {
-  constexpr int tile_height = warps * RowsEach;
-  const int window = p.window();
-  const std::size_t bytes = std::size_t(tile_width + window - 1) * std::size_t(tile_height + window - 1) *
-                            equations * sizeof(float);
-  const auto kernel = least_squares_kernel<Window, RowsEach>;
-  if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
-  const dim3 block(tile_width, warps),
-      grid(blocks_for(frame0.width, tile_width), blocks_for(frame0.height, tile_height));
-  cuda.launch(kernel, grid, block, bytes, frame0, frame1, p, in, out, trust);
+std::size_t shared_bytes(int tile_rows, int window) {
+  return std::size_t(tile_rows + window - 1) * std::size_t(row_floats(window)) * equations * sizeof(float);
 }
 
-/// Small levels take flat tiles: more blocks than multiprocessors matter more there than less work at the
-/// edges.
+/// Rows of a tile: those with the least work for the busiest multiprocessor, halo included. Beyond 16 a multiple of 4,
+/// beyond 8 of 2.
+int choose_tile_rows(const Cuda& cuda, Size size, int window) {
+  int best = 1;
+  double least = 1e30;
+  for (int rows = 1; rows <= 64; rows += rows < 8 ? 1 : rows < 16 ? 2 : 4) {
+    if (rows > 1 && shared_bytes(rows, window) > cuda.shared_memory()) break;
+    const int blocks = int(blocks_for(size.width, tile_width) * blocks_for(size.height, rows));
+    const double work =
+        double((blocks + cuda.multiprocessors() - 1) / cuda.multiprocessors()) * (rows + window - 1 + 4);
+    if (work >= least) continue;
+    least = work;
+    best = rows;
+  }
+  return best;
+}
+
+template <int Window, int Rows>
+void launch_step(Cuda& cuda, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
+                 FlowPlanes in, FlowPlanes out, Trust trust, int tile_rows) {
+  const std::size_t bytes = shared_bytes(tile_rows, p.window());
+  const auto kernel = least_squares_kernel<Window, Rows>;
+  if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
+  const dim3 grid(blocks_for(frame0.width, tile_width), blocks_for(frame0.height, tile_rows));
+  cuda.launch(kernel, grid, dim3(threads), bytes, frame0, frame1, p, in, out, trust, tile_rows);
+}
+
 template <int Window>
 void launch_step(Cuda& cuda, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
                  FlowPlanes in, FlowPlanes out, Trust trust) {
-  if (frame0.width * frame0.height < 100'000)
-    launch_step<Window, 1>(cuda, frame0, frame1, p, in, out, trust);
+  const int tile_rows = choose_tile_rows(cuda, frame0.size(), p.window());
+  if (tile_rows > 16)
+    launch_step<Window, 4>(cuda, frame0, frame1, p, in, out, trust, tile_rows);
+  else if (tile_rows > 8)
+    launch_step<Window, 2>(cuda, frame0, frame1, p, in, out, trust, tile_rows);
   else
-    launch_step<Window, 2>(cuda, frame0, frame1, p, in, out, trust);
+    launch_step<Window, 1>(cuda, frame0, frame1, p, in, out, trust, tile_rows);
 }
 
 }  // namespace

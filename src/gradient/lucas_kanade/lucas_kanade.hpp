@@ -21,10 +21,12 @@ class LucasKanadeSolver {
         method_(method),
         squares_(least_squares(method)),
         taps_(gaussian_taps(method.presmooth)) {
-    if (method.presmooth > 0) luma_ = workspace.image<float>(size);
     const std::vector<Size> sizes = pyramid_sizes(size, method.levels);
-    for (auto& pyramid : pyramids_)
-      for (const Size level : sizes) pyramid.push_back(workspace.image<float>(level));
+    for (int slot = 0; slot < slots; ++slot) {
+      for (const Size level : sizes)
+        pyramids_[slot].level[pyramids_[slot].levels++] = workspace.image<float>(level);
+      luma_[slot] = method.presmooth > 0 ? workspace.image<float>(size) : pyramids_[slot].level[0];
+    }
     for (const Size level : sizes) {
       flows_.push_back(workspace.flow(level));
       others_.push_back(workspace.flow(level));
@@ -32,19 +34,19 @@ class LucasKanadeSolver {
     backend.reserve_scratch(least_squares_scratch(squares_));
   }
 
-  /// Takes a frame into a slot: luma, smoothing, pyramid.
-  void prepare(const Frame& frame, int slot) {
-    const auto& pyramid = pyramids_[slot];
-    convert(backend_, frame, method_.presmooth > 0 ? luma_ : pyramid[0]);
-    if (method_.presmooth > 0) smooth<Backend>(backend_, luma_, taps_, pyramid[0]);
-    for (std::size_t level = 1; level < pyramid.size(); ++level)
-      reduce<Backend>(backend_, pyramid[level - 1], pyramid[level]);
+  /// Takes frames into the slots from `slot` on: luma, smoothing, pyramids.
+  void prepare(const Frame* frames, int slot, int count) {
+    convert(backend_, frames, luma_ + slot, count);
+    if (method_.presmooth > 0)
+      for (int i = slot; i < slot + count; ++i)
+        smooth<Backend>(backend_, luma_[i], taps_, pyramids_[i].level[0]);
+    build_pyramids(backend_, pyramids_ + slot, count);
   }
 
   /// Flow from the frame in slot `first` to the one in the other slot. `start`: a flow of level 0 to start
   /// from.
   void solve(int first, const FlowView* start, FlowField& result) {
-    const auto &pyramid0 = pyramids_[first], &pyramid1 = pyramids_[1 - first];
+    const Pyramid &pyramid0 = pyramids_[first], &pyramid1 = pyramids_[1 - first];
     const int coarsest = int(flows_.size()) - 1;
     FlowPlanes flow;
     for (int level = coarsest; level >= 0; --level) {
@@ -61,8 +63,8 @@ class LucasKanadeSolver {
         const bool last = level == 0 && i == method_.iterations;
         const FlowPlanes output{result.u, result.v};
         const FlowPlanes solved = last && !method_.median ? output : next;
-        least_squares_step<Backend>(backend_, pyramid0[level], pyramid1[level], squares_, flow, solved,
-                                    last ? Trust{result.valid, result.confidence} : Trust{});
+        least_squares_step<Backend>(backend_, pyramid0.level[level], pyramid1.level[level], squares_, flow,
+                                    solved, last ? Trust{result.valid, result.confidence} : Trust{});
         if (method_.median) {
           median(backend_, solved, method_.median, last ? output : flow);
         } else {
@@ -81,8 +83,8 @@ class LucasKanadeSolver {
   const LucasKanade method_;
   const LeastSquares squares_;
   const GaussianTaps taps_;
-  View<float> luma_;                        // of the frame being smoothed
-  std::vector<View<float>> pyramids_[2];    // of the frame in each slot
+  View<float> luma_[slots];                 // of the frame in each slot: level 0 where nothing is smoothed
+  Pyramid pyramids_[slots];                 // of the frame in each slot
   std::vector<FlowPlanes> flows_, others_;  // of each level: two that take turns in holding the flow so far
 };
 
