@@ -22,6 +22,9 @@ target_compile_options(parafield_build INTERFACE
 target_compile_definitions(parafield_build INTERFACE
   $<$<BOOL:${PARAFIELD_HAS_CUDA}>:PARAFIELD_HAS_CUDA> $<$<BOOL:${PNG_FOUND}>:PARAFIELD_HAS_PNG>
   PARAFIELD_VERSION="${PROJECT_VERSION}")
+if(PARAFIELD_HAS_CUDA)
+  target_include_directories(parafield_build SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+endif()
 if(OpenMP_CXX_FOUND)
   target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${OpenMP_CXX_FLAGS}>)
 endif()

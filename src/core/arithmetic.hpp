@@ -15,16 +15,22 @@ namespace parafield {
 PF_HD float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 template <class T>
-PF_HD T smaller(T a, T b) {
+PF_HD constexpr T smaller(T a, T b) {
   return a < b ? a : b;
 }
 template <class T>
-PF_HD T larger(T a, T b) {
+PF_HD constexpr T larger(T a, T b) {
   return a > b ? a : b;
 }
 
-/// `value` within [low, high]; NaN becomes low.
-PF_HD float clamp(float value, float low, float high) { return smaller(larger(value, low), high); }
+/// `value` within [low, high], neither of which is -0; NaN becomes low.
+PF_HD float clamp(float value, float low, float high) {
+#ifdef __CUDA_ARCH__
+  return fminf(fmaxf(value, low), high);  // one instruction each; as below for these bounds
+#else
+  return smaller(larger(value, low), high);
+#endif
+}
 PF_HD int clamp(int value, int low, int high) { return smaller(larger(value, low), high); }
 
 PF_HD float magnitude(float value) { return __builtin_fabsf(value); }

@@ -111,20 +111,18 @@ TEST_P(Blocks, Convert) {
       const auto make = [&](const Target& target) {
         std::vector<Guarded> result;
         result.emplace_back(size);
-        FrameBuffer there;
+        FrameBuffer there(size, format);
+        Frame input = frame;
+        for (int y = 0; y < size.height; ++y)
+          std::memcpy(there.row(y), static_cast<const char*>(input.data) + y * input.pitch,
+                      std::size_t(size.width * bytes_per_pixel(format)));
+        if (!target.instruction_set) {
+          there = there.to(Memory::cuda());
+          input = there;
+        }
         run_on(target, {&result[0]}, [&]<class Backend>(Backend& backend) {
           const View<float> luma = result[0].view();
-          Frame here = frame;
-          if (backend.memory().on_host()) return convert(backend, &here, &luma, 1);
-          if (!there.frame().data) {
-            FrameBuffer host(size, format);
-            for (int y = 0; y < size.height; ++y)
-              std::memcpy(host.row(y), static_cast<const char*>(frame.frame().data) + y * frame.frame().pitch,
-                          std::size_t(size.width * bytes_per_pixel(format)));
-            there = host.to(backend.memory());
-          }
-          here = there;
-          convert(backend, &here, &luma, 1);
+          convert(backend, &input, &luma, 1);
         });
         return result;
       };

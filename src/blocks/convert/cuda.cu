@@ -11,16 +11,11 @@ __device__ float luma_at(const Frame& frame, int x, int y, int channels, int red
   return luma_of(row, x, channels, red, scale);
 }
 
-struct Conversions {
-  Frame frame[2];
-  View<float> luma[2];
-};
-
 /// blockIdx.z: the frame.
-__global__ void convert_kernel(Conversions conversions) {
+__global__ void convert_kernel(Frame frame0, Frame frame1, View<float> luma0, View<float> luma1) {
   begin_kernel();
-  const Frame& frame = conversions.frame[blockIdx.z];
-  const View<float> luma = conversions.luma[blockIdx.z];
+  const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
+  const View<float> luma = blockIdx.z == 0 ? luma0 : luma1;
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= luma.width || y >= luma.height) return;
   using enum PixelFormat;
@@ -61,14 +56,10 @@ __global__ void convert_kernel(Conversions conversions) {
 
 template <>
 void convert(Cuda& cuda, const Frame* frames, const View<float>* luma, int count) {
-  Conversions conversions{};
-  for (int i = 0; i < count; ++i) {
-    conversions.frame[i] = frames[i];
-    conversions.luma[i] = luma[i];
-  }
+  const int last = count - 1;
   const dim3 block(32, 8),
       grid(blocks_for(luma[0].width, 32), blocks_for(luma[0].height, 8), unsigned(count));
-  cuda.launch_input(convert_kernel, grid, block, conversions);
+  cuda.launch_input(convert_kernel, grid, block, frames[0], frames[last], luma[0], luma[last]);
 }
 
 }  // namespace parafield

@@ -4,37 +4,79 @@
 namespace parafield {
 namespace {
 
-template <int Radius>
-PF_HD float median_at(const float* const (&rows)[2 * Radius + 1], const int (&columns)[2 * Radius + 1]) {
-  constexpr int side = 2 * Radius + 1;
-  float values[side * side];
+constexpr int chunk = 128;  // pixels at a time: their columns stay in the nearest cache
+constexpr int columns = chunk + 4;
+
+/// The columns of side pixels around row y, from x0 - side / 2 on, sorted.
+template <int Side>
+void sort_columns(View<const float> in, int y, int x0, int count, float (&sorted)[Side][columns]) {
+  constexpr int radius = Side / 2;
+  const float* rows[Side];
   PF_UNROLL
-  for (int j = 0; j < side; ++j) PF_UNROLL
-  for (int i = 0; i < side; ++i) values[j * side + i] = rows[j][columns[i]];
-  return median_of(values);
+  for (int j = 0; j < Side; ++j) rows[j] = in.row(clamp(y + j - radius, 0, in.height - 1));
+  const int left = x0 - radius, last = in.width - 1;
+  const int begin = larger(0, -left), end = smaller(count, in.width - left);  // those inside
+  for (int i = begin; i < end; ++i) {
+    float values[Side];
+    PF_UNROLL
+    for (int j = 0; j < Side; ++j) values[j] = unsigned_zero(rows[j][left + i]);
+    sort(values);
+    PF_UNROLL
+    for (int j = 0; j < Side; ++j) sorted[j][i] = values[j];
+  }
+  for (int j = 0; j < Side; ++j) {
+    for (int i = 0; i < begin; ++i) sorted[j][i] = sorted[j][begin];
+    for (int i = end; i < count; ++i) sorted[j][i] = sorted[j][last - left];
+  }
 }
 
-template <int Radius>
-void median_row(View<const float> in, int y, float* __restrict out) {
-  constexpr int side = 2 * Radius + 1;
-  const int last = in.width - 1;
-  const float* rows[side];
-  for (int j = 0; j < side; ++j) rows[j] = in.row(clamp(y + j - Radius, 0, in.height - 1));
-  const auto at_border = [&](int x) {
-    int columns[side];
-    for (int i = 0; i < side; ++i) columns[i] = clamp(x + i - Radius, 0, last);
-    out[x] = median_at<Radius>(rows, columns);
-  };
-  const int begin = smaller(Radius, in.width), end = larger(begin, in.width - Radius);
-  for (int x = 0; x < begin; ++x) at_border(x);
-  for (int x = begin; x < end; ++x) {
-    float values[side * side];
-    PF_UNROLL
-    for (int j = 0; j < side; ++j) PF_UNROLL
-    for (int i = 0; i < side; ++i) values[j * side + i] = rows[j][x + i - Radius];
-    out[x] = median_of(values);
+void median_row_3(View<const float> in, int y, float* __restrict out) {
+  float sorted[3][columns];
+  for (int x0 = 0; x0 < in.width; x0 += chunk) {
+    const int count = smaller(chunk, in.width - x0);
+    sort_columns<3>(in, y, x0, count + 2, sorted);
+    for (int i = 0; i < count; ++i) {
+      float a[3], b[3], c[3];
+      PF_UNROLL
+      for (int j = 0; j < 3; ++j) {
+        a[j] = sorted[j][i];
+        b[j] = sorted[j][i + 1];
+        c[j] = sorted[j][i + 2];
+      }
+      out[x0 + i] = median_of_columns(a, b, c);
+    }
   }
-  for (int x = end; x < in.width; ++x) at_border(x);
+}
+
+void median_row_5(View<const float> in, int y, float* __restrict out) {
+  float sorted[5][columns], pairs[10][columns];
+  for (int x0 = 0; x0 < in.width; x0 += chunk) {
+    const int count = smaller(chunk, in.width - x0);
+    sort_columns<5>(in, y, x0, count + 4, sorted);
+    for (int i = 0; i < count + 2; ++i) {  // columns i and i + 1
+      float a[5], b[5], both[10];
+      PF_UNROLL
+      for (int j = 0; j < 5; ++j) {
+        a[j] = sorted[j][i];
+        b[j] = sorted[j][i + 1];
+      }
+      merge(a, b, both);
+      PF_UNROLL
+      for (int j = 0; j < 10; ++j) pairs[j][i] = both[j];
+    }
+    for (int i = 0; i < count; ++i) {
+      float a[10], b[10], c[5], middle[6];
+      PF_UNROLL
+      for (int j = 0; j < 10; ++j) {
+        a[j] = pairs[j][i];
+        b[j] = pairs[j][i + 2];
+      }
+      PF_UNROLL
+      for (int j = 0; j < 5; ++j) c[j] = sorted[j][i + 4];
+      middle_of_pairs(a, b, middle);
+      out[x0 + i] = median_with_column(middle, c);
+    }
+  }
 }
 
 }  // namespace
@@ -42,13 +84,9 @@ void median_row(View<const float> in, int y, float* __restrict out) {
 template <>
 void median(Cpu& cpu, FlowPlanes in, int side, FlowPlanes out) {
   cpu.rows(in.u.height, [=](int y) {
-    if (side == 3) {
-      median_row<1>(in.u, y, out.u.row(y));
-      median_row<1>(in.v, y, out.v.row(y));
-    } else {
-      median_row<2>(in.u, y, out.u.row(y));
-      median_row<2>(in.v, y, out.v.row(y));
-    }
+    const auto median_row = side == 3 ? median_row_3 : median_row_5;
+    median_row(in.u, y, out.u.row(y));
+    median_row(in.v, y, out.v.row(y));
   });
 }
 

@@ -15,16 +15,12 @@ struct Levels {
   View<float> half, quarter;  // no quarter: one level is made
 };
 
-struct LevelsOfFrames {
-  Levels frame[2];
-};
-
 /// A block makes a tile of the quarter level; the half level under it goes to shared memory, and its own share of it,
 /// 2 tile x 2 tile, to the level. blockIdx.z: the frame.
-__global__ void __launch_bounds__(threads_x* threads_y) reduce_kernel(LevelsOfFrames frames) {
+__global__ void __launch_bounds__(threads_x* threads_y) reduce_kernel(Levels frame0, Levels frame1) {
   begin_kernel();
   __shared__ float under[reach][reach + 1];
-  const Levels& levels = frames.frame[blockIdx.z];
+  const Levels levels = blockIdx.z == 0 ? frame0 : frame1;
   const int x0 = 2 * tile * int(blockIdx.x) - 2, y0 = 2 * tile * int(blockIdx.y) - 2;
   const int last = levels.half.width - 1, bottom = levels.half.height - 1;
   const int thread = int(threadIdx.y) * threads_x + int(threadIdx.x);
@@ -56,13 +52,14 @@ __global__ void __launch_bounds__(threads_x* threads_y) reduce_kernel(LevelsOfFr
 template <>
 void build_pyramids(Cuda& cuda, const Pyramid* pyramids, int count) {
   for (int level = 1; level < pyramids[0].levels; level += 2) {
-    LevelsOfFrames frames{};
-    for (int i = 0; i < count; ++i)
-      frames.frame[i] = {pyramids[i].level[level - 1], pyramids[i].level[level],
-                         level + 1 < pyramids[i].levels ? pyramids[i].level[level + 1] : View<float>{}};
-    const View<float> half = frames.frame[0].half;
+    const auto levels_of = [=](const Pyramid& pyramid) -> Levels {
+      return {pyramid.level[level - 1], pyramid.level[level],
+              level + 1 < pyramid.levels ? pyramid.level[level + 1] : View<float>{}};
+    };
+    const View<float> half = pyramids[0].level[level];
     const dim3 grid(blocks_for(half.width, 2 * tile), blocks_for(half.height, 2 * tile), unsigned(count));
-    cuda.launch(reduce_kernel, grid, dim3(threads_x, threads_y), 0, frames);
+    cuda.launch(reduce_kernel, grid, dim3(threads_x, threads_y), 0, levels_of(pyramids[0]),
+                levels_of(pyramids[count - 1]));
   }
 }
 

@@ -9,40 +9,56 @@ namespace parafield {
 namespace {
 
 constexpr int equations = NormalEquations::count;
-constexpr int tile_width = 64, threads = 512, warps = threads / 32;
+constexpr int tile_width = 64, threads = 1024, warps = threads / 32;
 constexpr int columns_each = 4, threads_a_row = tile_width / columns_each;  // half a warp sums along a row
 
 /// Floats of a row in shared memory: what sum_along may touch.
 __host__ __device__ constexpr int row_floats(int window) { return (tile_width + window - 1 + 3) / 4 * 4; }
 
+/// What a solution reads; planes of one level share their pitch, so that one offset serves all.
+struct Input {
+  const float *frame0, *frame1, *u, *v;
+  int width, height, pitch;  // pitch in floats
+};
+
 /// The part of pixel (x, y), which lies inside the level. Interior: so do the pixels up to two away from it.
 template <bool Interior>
-__device__ NormalEquations products_at(View<const float> frame0, View<const float> frame1, FlowPlanes in,
-                                       float robust2, int x, int y) {
-  const int last = frame0.width - 1, bottom = frame0.height - 1;
-  const auto column = [=](int i) { return Interior ? i : clamp(i, 0, last); };
-  const auto line = [=](int j) { return Interior ? j : clamp(j, 0, bottom); };
-  const float* row = frame0.row(y);
-  const float gx = derivative(row[column(x - 2)], row[column(x - 1)], row[column(x + 1)], row[column(x + 2)]);
-  const float gy = derivative(frame0(x, line(y - 2)), frame0(x, line(y - 1)), frame0(x, line(y + 1)),
-                              frame0(x, line(y + 2)));
-  const float u = in.u(x, y), v = in.v(x, y);
-  const Match match = locate(float(x) + u, float(y) + v, frame1.width, frame1.height);
-  const float e = sample(frame1, match) - row[x];
+__device__ NormalEquations products_at(const Input& in, float robust2, int x, int y) {
+  const int at = y * in.pitch + x;
+  const float* here = in.frame0 + at;
+  float gx, gy;
+  if constexpr (Interior) {
+    const float *above = here - in.pitch, *below = here + in.pitch;
+    gx = derivative(here[-2], here[-1], here[1], here[2]);
+    gy = derivative(above[-in.pitch], above[0], below[0], below[in.pitch]);
+  } else {
+    const float* row = in.frame0 + y * in.pitch;
+    const auto column = [=](int i) { return row[clamp(i, 0, in.width - 1)]; };
+    const auto line = [=](int j) { return in.frame0[clamp(j, 0, in.height - 1) * in.pitch + x]; };
+    gx = derivative(column(x - 2), column(x - 1), column(x + 1), column(x + 2));
+    gy = derivative(line(y - 2), line(y - 1), line(y + 1), line(y + 2));
+  }
+  const float u = in.u[at], v = in.v[at];
+  const Match match = locate(float(x) + u, float(y) + v, in.width, in.height);
+  const float* top = in.frame1 + match.y * in.pitch + match.x;
+  const int right = in.width > 1 ? 1 : 0, down = in.height > 1 ? in.pitch : 0;
+  const float e = interpolate(interpolate(top[0], top[right], match.share_x),
+                              interpolate(top[down], top[down + right], match.share_x), match.share_y) -
+                  here[0];
   return normal_equations(gx, gy, e, match.inside, u, v, robust2);
 }
 
 template <int Window, bool Interior>
-__device__ void fill_products(View<const float> frame0, View<const float> frame1, const LeastSquares& p,
-                              FlowPlanes in, int x0, int y0, int rows, float* products) {
+__device__ void fill_products(const Input& in, const LeastSquares& p, int x0, int y0, int rows,
+                              float* products) {
   const int window = Window > 0 ? Window : p.window();
   const int columns = tile_width + window - 1, pitch = row_floats(window), plane = rows * pitch;
   const int left = x0 - p.before, top = y0 - p.before;
   for (int i = int(threadIdx.x); i < rows * columns; i += threads) {
     const int row = i / columns, column = i - row * columns;
-    const int x = Interior ? left + column : clamp(left + column, 0, frame0.width - 1);
-    const int y = Interior ? top + row : clamp(top + row, 0, frame0.height - 1);
-    const NormalEquations part = products_at<Interior>(frame0, frame1, in, p.robust2, x, y);
+    const int x = Interior ? left + column : clamp(left + column, 0, in.width - 1);
+    const int y = Interior ? top + row : clamp(top + row, 0, in.height - 1);
+    const NormalEquations part = products_at<Interior>(in, p.robust2, x, y);
     float* to = products + row * pitch + column;
     to[0] = part.xx;
     to[plane] = part.xy;
@@ -105,23 +121,22 @@ __device__ void sum_down(const float* values, int pitch, int window, float (&sum
 /// Window: the window's side where the compiler knows it, otherwise 0. Rows: rows of the tile that a thread solves,
 /// which divide tile_rows.
 template <int Window, int Rows>
-__global__ void __launch_bounds__(threads, 2)
-    least_squares_kernel(View<const float> frame0, View<const float> frame1, LeastSquares p, FlowPlanes in,
-                         FlowPlanes out, Trust trust, int tile_rows) {
+__global__ void __launch_bounds__(threads)
+    least_squares_kernel(Input in, LeastSquares p, FlowPlanes out, Trust trust, int tile_rows) {
   begin_kernel();
   extern __shared__ float4 storage[];
   float* const products = reinterpret_cast<float*>(storage);
   const int window = Window > 0 ? Window : p.window();
   const int pitch = row_floats(window), rows = tile_rows + window - 1, plane = rows * pitch;
-  const int width = frame0.width, height = frame0.height;
+  const int width = in.width, height = in.height;
   const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_rows;
 
   const bool interior = x0 - p.before >= 2 && y0 - p.before >= 2 && x0 + tile_width + p.after + 2 <= width &&
                         y0 + tile_rows + p.after + 2 <= height;
   if (interior)
-    fill_products<Window, true>(frame0, frame1, p, in, x0, y0, rows, products);
+    fill_products<Window, true>(in, p, x0, y0, rows, products);
   else
-    fill_products<Window, false>(frame0, frame1, p, in, x0, y0, rows, products);
+    fill_products<Window, false>(in, p, x0, y0, rows, products);
   __syncthreads();
 
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
@@ -155,14 +170,15 @@ __global__ void __launch_bounds__(threads, 2)
     for (int j = 0; j < Rows; ++j) {
       const int y = y0 + row + j;
       if (y >= height) break;
+      const int at = y * in.pitch + x;
       const NormalEquations sum{sums[0][j], sums[1][j], sums[2][j], sums[3][j], sums[4][j]};
-      const Solution solution = solve(sum, in.u(x, y), in.v(x, y), p.alpha, width, height);
-      out.u(x, y) = solution.u;
-      out.v(x, y) = solution.v;
+      const Solution solution = solve(sum, in.u[at], in.v[at], p.alpha, width, height);
+      out.u.data[at] = solution.u;
+      out.v.data[at] = solution.v;
       if (trust.valid) {
         const float eigenvalue = smaller_eigenvalue(sum, p.eigenvalue_unit);
         trust.confidence(x, y) = eigenvalue;
-        trust.valid(x, y) = is_trusted(eigenvalue, p.min_eigenvalue, frame0(x, y), float(x) + solution.u,
+        trust.valid(x, y) = is_trusted(eigenvalue, p.min_eigenvalue, in.frame0[at], float(x) + solution.u,
                                        float(y) + solution.v, width, height);
       }
     }
@@ -197,7 +213,18 @@ void launch_step(Cuda& cuda, View<const float> frame0, View<const float> frame1,
   const auto kernel = least_squares_kernel<Window, Rows>;
   if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
   const dim3 grid(blocks_for(frame0.width, tile_width), blocks_for(frame0.height, tile_rows));
-  cuda.launch(kernel, grid, dim3(threads), bytes, frame0, frame1, p, in, out, trust, tile_rows);
+  for (const View<float>& plane : {in.u, in.v, out.u, out.v})
+    if (plane.pitch != frame0.pitch || plane.pitch != frame1.pitch)
+      fail(ErrorCode::invalid_argument, "planes of a level have pitches of ", plane.pitch, " and ",
+           frame0.pitch, " bytes");
+  const Input input{frame0.data,
+                    frame1.data,
+                    in.u.data,
+                    in.v.data,
+                    frame0.width,
+                    frame0.height,
+                    int(frame0.pitch / std::ptrdiff_t(sizeof(float)))};
+  cuda.launch(kernel, grid, dim3(threads), bytes, input, p, out, trust, tile_rows);
 }
 
 template <int Window>
