@@ -1,6 +1,7 @@
 #include "core/cpu/instruction_set.hpp"
 
 #include <cstdlib>
+#include <initializer_list>
 #include <string_view>
 
 #include "core/fail.hpp"
