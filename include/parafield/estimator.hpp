@@ -21,10 +21,12 @@ class Estimator {
   using Method = typename Task::Method;
   using Input = typename Task::Input;
   using Result = typename Task::Result;
+  using Options = typename Task::Options;
 
   /// Throws Error(invalid_argument) for a size below 1x1 or beyond 2^20 a side or 2^29 pixels, or a parameter
   /// out of range, Error(device), Error(memory).
-  Estimator(Method method, Size size, Device device = Device::best(), Stream stream = {});
+  Estimator(Method method, Size size, Device device = Device::best(), Stream stream = {},
+            Options options = {});
   ~Estimator();
   Estimator(Estimator&&) noexcept;
   Estimator& operator=(Estimator&&) noexcept;

@@ -41,18 +41,26 @@ struct FlowInput {
   std::optional<FlowView> start = {};  ///< a first guess of the flow, in the frames' memory
 };
 
+/// What holds for every method of flow.
+struct FlowOptions {
+  /// Forward-backward check: the flow back is estimated too, and flow is valid only where going there and back ends
+  /// within this many px of the pixel. Takes twice the time. 0 = no check.
+  float fb_check = 0;
+};
+
 /// Every method that estimates flow.
 using FlowMethod = std::variant<LucasKanade>;
 
 struct Flow {
   using Method = FlowMethod;
   using Input = FlowInput;
+  using Options = FlowOptions;
   using Result = FlowField;
 };
 using FlowEstimator = Estimator<Flow>;
 
 /// One-shot form: the flow from frame0 to frame1, where the frames are. Throws like the estimator.
 FlowField estimate_flow(const Frame& frame0, const Frame& frame1, const FlowMethod& method = {},
-                        const Device& device = Device::best());
+                        const Device& device = Device::best(), const FlowOptions& options = {});
 
 }  // namespace parafield

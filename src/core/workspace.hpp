@@ -10,6 +10,12 @@ struct FlowPlanes {
   View<float> u, v;
 };
 
+/// Where a method says how far to trust its flow; no data = not asked for.
+struct Trust {
+  View<std::uint8_t> valid = {};
+  View<float> confidence = {};
+};
+
 /// Memory of one device for everything between the frames and the result: taken when an estimator is made,
 /// given back with it, never in between.
 class Workspace {

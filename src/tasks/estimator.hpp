@@ -14,10 +14,11 @@ struct Estimator<Task>::Impl {
 /// Each task's own: the session of a method on a device.
 template <class Task>
 std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method, Size size,
-                                            const Device& device, Stream stream);
+                                            const Device& device, Stream stream,
+                                            const typename Task::Options& options);
 
 template <class Task>
-Estimator<Task>::Estimator(Method method, Size size, Device device, Stream stream) {
+Estimator<Task>::Estimator(Method method, Size size, Device device, Stream stream, Options options) {
   if (size.width < 1 || size.height < 1)
     fail(ErrorCode::invalid_argument, "frames cannot have ", size.width, "x", size.height, " pixels");
   constexpr int longest_side = 1 << 20;
@@ -27,8 +28,8 @@ Estimator<Task>::Estimator(Method method, Size size, Device device, Stream strea
     fail(ErrorCode::invalid_argument, "frames of ", size.width, "x", size.height,
          " pixels are too large: at most ", longest_side, " a side and ", most_pixels, " in all");
   std::visit([](const auto& value) { check(value); }, method);
-  impl_ =
-      std::make_unique<Impl>(Impl{method, size, device, make_session<Task>(method, size, device, stream)});
+  impl_ = std::make_unique<Impl>(
+      Impl{method, size, device, make_session<Task>(method, size, device, stream, options)});
 }
 template <class Task>
 Estimator<Task>::~Estimator() = default;

@@ -34,12 +34,13 @@ class SolverSession final : public Session<Task> {
   using Result = typename Task::Result;
 
   template <class Method>
-  SolverSession(const Method& method, Size size, const Device& device, Stream stream)
+  SolverSession(const Method& method, Size size, const Device& device, Stream stream,
+                const typename Task::Options& options)
       : size_(size),
         device_(device),
         backend_(device, stream),
         workspace_(backend_.memory()),
-        solver_(backend_, workspace_, method, size) {
+        solver_(backend_, workspace_, method, size, options) {
     if constexpr (on_gpu) device_result_ = Result(size, backend_.memory());
   }
 

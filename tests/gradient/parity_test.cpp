@@ -118,7 +118,8 @@ Results run(const Target& target, const Case& c, int threads, int padding, unsig
             const std::function<Frame(const Frame&)>& place, Memory memory) {
   const Forced forced(target);
   const auto frames = frames_of(c, padding, guard);
-  FlowEstimator estimator(c.method, c.size, target.device(threads));
+  const FlowOptions options{.fb_check = c.seed % 4 == 0 ? 0.7f : 0.0f};
+  FlowEstimator estimator(c.method, c.size, target.device(threads), {}, options);
   const auto taken = [&](const FlowField& flow) {
     estimator.synchronize();
     return flow.to(Memory::host());

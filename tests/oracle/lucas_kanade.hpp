@@ -17,6 +17,7 @@ struct LucasKanadeResult {
   Flow flow;
   Flow solved;      ///< before the last median; `flow` where there is none
   Grid confidence;  ///< smaller eigenvalue of A^T A at level 0, in the last iteration
+  Grid residual;    ///< brightness difference at the match of `solved`; not a number where a pixel is none
   Grid valid;       ///< 1 or 0
 };
 
@@ -120,13 +121,17 @@ inline LucasKanadeResult lucas_kanade(const Grid& frame0, const Grid& frame1, co
                                : step.flow;
     }
   }
+  const auto& [u, v] = step.flow;
+  const Grid residual = tabulate(frame0.size, [&](int x, int y) {
+    return std::abs(bilinear(pyramid1[0], x + u(x, y), y + v(x, y)) - pyramid0[0](x, y));
+  });
   const Grid valid = tabulate(frame0.size, [&](int x, int y) {
-    const bool matched = inside(frame0.size, x + step.flow.u(x, y), y + step.flow.v(x, y));
-    return step.smaller_eigenvalue(x, y) >= method.min_eigenvalue && matched && !std::isnan(pyramid0[0](x, y))
+    return step.smaller_eigenvalue(x, y) >= method.min_eigenvalue && residual(x, y) <= method.max_residual &&
+                   inside(frame0.size, x + u(x, y), y + v(x, y))
                ? 1.0
                : 0.0;
   });
-  return {flow, step.flow, step.smaller_eigenvalue, valid};
+  return {flow, step.flow, step.smaller_eigenvalue, residual, valid};
 }
 
 }  // namespace parafield::oracle

@@ -133,16 +133,37 @@ TEST_P(OnDevice, TemporalRefinementStartsFromTheLastFlow) {
     for (int x = 0; x < size.width; ++x) ASSERT_EQ(pushed->u(x, y), expected.u(x, y));
 }
 
+TEST_P(OnDevice, TheForwardBackwardCheckClearsWhatIsHidden) {
+  const Scene scene = render_scene("layers", {.size = {160, 120}});
+  const FlowField plain = estimate_flow(scene.frames[0], scene.frames[1], LucasKanade{}, device());
+  const FlowField checked =
+      estimate_flow(scene.frames[0], scene.frames[1], LucasKanade{}, device(), {.fb_check = 0.5f});
+  int hidden = 0, kept = 0, elsewhere = 0, kept_elsewhere = 0;
+  for (int y = 0; y < 120; ++y)
+    for (int x = 0; x < 160; ++x) {
+      ASSERT_EQ(plain.u(x, y), checked.u(x, y)) << "flow stays";
+      ASSERT_LE(checked.valid(x, y), plain.valid(x, y));
+      (scene.occluded[0](x, y) ? hidden : elsewhere) += 1;
+      (scene.occluded[0](x, y) ? kept : kept_elsewhere) += checked.valid(x, y);
+    }
+  EXPECT_LT(kept, 0.4 * hidden);
+  EXPECT_GT(kept_elsewhere, 0.85 * elsewhere);
+  EXPECT_NE(message_of([&] {
+              FlowEstimator(LucasKanade{}, {8, 8}, device(), {}, {.fb_check = -1});
+            }),
+            "no error");
+}
+
 TEST_P(OnDevice, NothingIsAllocatedAfterTheFirstPairs) {
-  const Size size{160, 120};
+  const Size size{64, 48};
   std::vector<GuardedFrame> frames;
   for (int i = 0; i < 4; ++i) frames.push_back(noise(size, float(i)));
-  FlowEstimator estimator(LucasKanade{.presmooth = 0.5f, .median = 3}, size, device());
+  FlowEstimator estimator(LucasKanade{.presmooth = 0.5f, .median = 3}, size, device(), {}, {.fb_check = 1});
   for (int i = 0; i < 4; ++i)
     estimator.push(frames[std::size_t(i)]);  // each phase of the ring, cold and warm
   const std::size_t workspace = estimator.workspace_bytes();
   const long before = allocations;
-  for (int i = 0; i < 50; ++i) estimator.push(frames[std::size_t(i % 4)]);
+  for (int i = 0; i < 1000; ++i) estimator.push(frames[std::size_t(i % 4)]);
   EXPECT_EQ(allocations, before);
   estimator(frames[0], frames[1]);
   const long before_calls = allocations;

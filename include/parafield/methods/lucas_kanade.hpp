@@ -22,6 +22,7 @@ struct LucasKanade {
   int median = 0;
   bool temporal = true;
   float min_eigenvalue = 1e-5f;
+  float max_residual = 0.1f;
 };
 
 template <class Method, class Visitor>
@@ -56,8 +57,12 @@ void describe(Method& method, Visitor&& visit) {
   visit(method.min_eigenvalue,
         Parameter<float>{
             "min_eigenvalue", 0, 1, "",
-            "flow is marked valid where the smaller eigenvalue of the window's mean gradient tensor is "
-            "at least this (intensities in [0, 1]) and the match lies inside the second frame"});
+            "flow is valid where the smaller eigenvalue of the window's mean gradient tensor is at least "
+            "this (intensities in [0, 1]) and the match lies inside the second frame"});
+  visit(method.max_residual,
+        Parameter<float>{
+            "max_residual", 0, 1, "",
+            "... and the brightness at the match differs by at most this (intensities in [0, 1])"});
 }
 
 inline std::array<Preset<LucasKanade>, 2> presets(const LucasKanade&) {

@@ -21,13 +21,12 @@ PF_HD Match locate(float x, float y, int width, int height) {
   return {column, row, x - float(column), y - float(row), inside};
 }
 
-/// The bilinear value there.
-PF_HD float sample(View<const float> image, const Match& match) {
-  const int step = image.width > 1 ? 1 : 0;
-  const float* top = image.row(match.y) + match.x;
-  const float* bottom = image.row(image.height > 1 ? match.y + 1 : match.y) + match.x;
-  return interpolate(interpolate(top[0], top[step], match.share_x),
-                     interpolate(bottom[0], bottom[step], match.share_x), match.share_y);
+/// The bilinear value there, of an image of that size with `pitch` floats from one row to the next.
+PF_HD float sample(const float* pixels, int pitch, int width, int height, const Match& match) {
+  const float* top = pixels + match.y * pitch + match.x;
+  const int right = width > 1 ? 1 : 0, down = height > 1 ? pitch : 0;
+  return interpolate(interpolate(top[0], top[right], match.share_x),
+                     interpolate(top[down], top[down + right], match.share_x), match.share_y);
 }
 
 }  // namespace parafield

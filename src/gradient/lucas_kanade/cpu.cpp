@@ -81,18 +81,13 @@ PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __r
   const float robust2 = tile.p.robust2, line = float(y);
   const float* pixels = frame1.data;
   const int pitch = int(frame1.pitch / std::ptrdiff_t(sizeof(float)));
-  const int step_x = width > 1 ? 1 : 0, step_y = height > 1 ? pitch : 0;
   for (int x = begin; x < end; ++x) {
     const float gx = Interior ? derivative(row[x - 2], row[x - 1], row[x + 1], row[x + 2])
                               : derivative(row[clamp(x - 2, 0, last)], row[clamp(x - 1, 0, last)],
                                            row[clamp(x + 1, 0, last)], row[clamp(x + 2, 0, last)]);
     const float gy = derivative(above2[x], above[x], below[x], below2[x]);
     const Match match = locate(float(x) + u[x], line + v[x], width, height);
-    const int corner = match.y * pitch + match.x;
-    const float top = interpolate(pixels[corner], pixels[corner + step_x], match.share_x);
-    const float bottom =
-        interpolate(pixels[corner + step_y], pixels[corner + step_y + step_x], match.share_x);
-    const float e = interpolate(top, bottom, match.share_y) - row[x];
+    const float e = sample(pixels, pitch, width, height, match) - row[x];
     const NormalEquations part = normal_equations(gx, gy, e, match.inside, u[x], v[x], robust2);
     out[x] = part.xx;
     out[stride + x] = part.xy;
@@ -149,13 +144,16 @@ void solve_row(const Tile& tile, int y) {
   const float* luma = tile.frame0.row(y) + x0;
   unsigned char* __restrict valid = tile.trust.valid.row(y) + x0;
   float* __restrict confidence = tile.trust.confidence.row(y) + x0;
-  const float unit = tile.p.eigenvalue_unit, min_eigenvalue = tile.p.min_eigenvalue;
+  const LeastSquares p = tile.p;
+  const float* pixels = tile.frame1.data;
+  const int pitch = int(tile.frame1.pitch / std::ptrdiff_t(sizeof(float)));
+  const float line = float(y);
   for (int x = 0; x < count; ++x) {
     const float eigenvalue =
-        smaller_eigenvalue({sums[x], sums[stride + x], sums[2 * stride + x], 0, 0}, unit);
+        smaller_eigenvalue({sums[x], sums[stride + x], sums[2 * stride + x], 0, 0}, p.eigenvalue_unit);
+    const Match match = locate(float(x0 + x) + out_u[x], line + out_v[x], width, height);
     confidence[x] = eigenvalue;
-    valid[x] = is_trusted(eigenvalue, min_eigenvalue, luma[x], float(x0 + x) + out_u[x], float(y) + out_v[x],
-                          width, height);
+    valid[x] = is_trusted(eigenvalue, sample(pixels, pitch, width, height, match) - luma[x], match, p);
   }
 }
 

@@ -40,11 +40,7 @@ __device__ NormalEquations products_at(const Input& in, float robust2, int x, in
   }
   const float u = in.u[at], v = in.v[at];
   const Match match = locate(float(x) + u, float(y) + v, in.width, in.height);
-  const float* top = in.frame1 + match.y * in.pitch + match.x;
-  const int right = in.width > 1 ? 1 : 0, down = in.height > 1 ? in.pitch : 0;
-  const float e = interpolate(interpolate(top[0], top[right], match.share_x),
-                              interpolate(top[down], top[down + right], match.share_x), match.share_y) -
-                  here[0];
+  const float e = sample(in.frame1, in.pitch, in.width, in.height, match) - here[0];
   return normal_equations(gx, gy, e, match.inside, u, v, robust2);
 }
 
@@ -178,8 +174,9 @@ __global__ void __launch_bounds__(threads)
       if (trust.valid) {
         const float eigenvalue = smaller_eigenvalue(sum, p.eigenvalue_unit);
         trust.confidence(x, y) = eigenvalue;
-        trust.valid(x, y) = is_trusted(eigenvalue, p.min_eigenvalue, in.frame0[at], float(x) + solution.u,
-                                       float(y) + solution.v, width, height);
+        const Match match = locate(float(x) + solution.u, float(y) + solution.v, width, height);
+        const float residual = sample(in.frame1, in.pitch, width, height, match) - in.frame0[at];
+        trust.valid(x, y) = is_trusted(eigenvalue, residual, match, p);
       }
     }
   }

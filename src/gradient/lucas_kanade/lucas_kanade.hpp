@@ -45,7 +45,7 @@ class LucasKanadeSolver {
 
   /// Flow from the frame in slot `first` to the one in the other slot. `start`: a flow of level 0 to start
   /// from.
-  void solve(int first, const FlowView* start, FlowField& result) {
+  void solve(int first, const FlowView* start, FlowPlanes result, Trust trust) {
     const Pyramid &pyramid0 = pyramids_[first], &pyramid1 = pyramids_[1 - first];
     const int coarsest = int(flows_.size()) - 1;
     FlowPlanes flow;
@@ -61,12 +61,11 @@ class LucasKanadeSolver {
       flow = begin;
       for (int i = 1; i <= method_.iterations; ++i) {
         const bool last = level == 0 && i == method_.iterations;
-        const FlowPlanes output{result.u, result.v};
-        const FlowPlanes solved = last && !method_.median ? output : next;
+        const FlowPlanes solved = last && !method_.median ? result : next;
         least_squares_step<Backend>(backend_, pyramid0.level[level], pyramid1.level[level], squares_, flow,
-                                    solved, last ? Trust{result.valid, result.confidence} : Trust{});
+                                    solved, last ? trust : Trust{});
         if (method_.median) {
-          median(backend_, solved, method_.median, last ? output : flow);
+          median(backend_, solved, method_.median, last ? result : flow);
         } else {
           next = flow;
           flow = solved;

@@ -18,6 +18,7 @@ struct LeastSquares {
   float robust2;          ///< square of the robust scale, times 255^2; 0 = all weights 1
   float eigenvalue_unit;  ///< 1 / (255^2 and the window's pixels)
   float min_eigenvalue;
+  float max_residual;  ///< 0..255
 
   PF_HD int window() const { return before + 1 + after; }
 };
@@ -29,14 +30,9 @@ inline LeastSquares least_squares(const LucasKanade& method) {
           method.alpha * unit,
           method.robust * method.robust * 255 * 255,
           1 / unit,
-          method.min_eigenvalue};
+          method.min_eigenvalue,
+          method.max_residual * 255};
 }
-
-/// Where the last solution says how far to trust it; no data = not asked for.
-struct Trust {
-  View<std::uint8_t> valid = {};
-  View<float> confidence = {};
-};
 
 /// Solves once at every pixel of a level. `in` and `out` do not overlap.
 template <class Backend>
@@ -102,10 +98,10 @@ PF_HD float smaller_eigenvalue(const NormalEquations& sum, float unit) {
   return larger(fma(0.5f, sum.xx + sum.yy, -root) * unit, 0.0f);
 }
 
-PF_HD bool is_trusted(float eigenvalue, float min_eigenvalue, float luma, float x, float y, int width,
-                      int height) {
-  return (eigenvalue >= min_eigenvalue) & (luma == luma) & (x >= 0) & (x <= float(width - 1)) & (y >= 0) &
-         (y <= float(height - 1));
+/// Whether to trust the flow of a pixel, whose match lies at `match` and whose brightness differs there by `residual`
+/// (NaN: either is no number).
+PF_HD bool is_trusted(float eigenvalue, float residual, const Match& match, const LeastSquares& p) {
+  return (eigenvalue >= p.min_eigenvalue) & (magnitude(residual) <= p.max_residual) & match.inside;
 }
 
 }  // namespace parafield

@@ -1,0 +1,28 @@
+#include "blocks/consistency/consistency.hpp"
+#include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
+
+namespace parafield {
+namespace {
+
+__global__ void consistency_kernel(FlowPlanes forward, FlowPlanes backward, int pitch, float tolerance,
+                                   View<std::uint8_t> valid) {
+  begin_kernel();
+  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x >= valid.width || y >= valid.height) return;
+  if (!is_consistent(forward.u(x, y), forward.v(x, y), backward.u.data, backward.v.data, pitch, valid.width,
+                     valid.height, x, y, tolerance))
+    valid(x, y) = 0;
+}
+
+}  // namespace
+
+template <>
+void check_consistency(Cuda& cuda, FlowPlanes forward, FlowPlanes backward, float tolerance,
+                       View<std::uint8_t> valid) {
+  const dim3 block(32, 8), grid(blocks_for(valid.width, 32), blocks_for(valid.height, 8));
+  const int pitch = int(backward.u.pitch / std::ptrdiff_t(sizeof(float)));
+  cuda.launch(consistency_kernel, grid, block, 0, forward, backward, pitch, tolerance, valid);
+}
+
+}  // namespace parafield
