@@ -93,11 +93,11 @@ std::vector<Layer> layers(Draw draw) {
 /// A thin vertical pole, as high as the image, over a background that moves the other way.
 std::vector<Layer> pole(Draw draw) {
   const double x = draw.sign(), y = draw.sign();
-  const Affine front = draw.shift(x * draw.between(2.5, 4.5), y * draw.between(0.4, 1.2));
-  const Affine back = draw.shift(-x * draw.between(0.8, 2), -y * draw.between(0.3, 1));
+  const double front_x = x * draw.between(2.5, 4.5), front_y = y * draw.between(0.4, 1.2);
+  const double back_x = -x * draw.between(0.8, 2), back_y = -y * draw.between(0.3, 1);
   const Point centre{draw.centre().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
-  return {{front, {centre, draw.width() / 120, std::numeric_limits<double>::infinity()}, false, 55},
-          {back, {}}};
+  const Shape shape{centre, draw.width() / 120, std::numeric_limits<double>::infinity()};
+  return {{draw.shift(front_x, front_y), shape, false, 55}, {draw.shift(back_x, back_y), {}}};
 }
 
 /// As when a camera swings fast past something near: all moves the same way, what is near further.
