@@ -35,8 +35,8 @@ struct SceneInfo {
 };
 
 /// translation, rotation, zoom, affine, layers (two, with occlusion), pole (thin), large (motion), flythrough
-/// (terrain under a moving sky, with depth). The camera of `flythrough` is level: at depth d the pixel (x, y) sees
-/// the point (x - (width - 1) / 2, y - (0.42 height - 0.5)) d / f, with f = 0.8 max(width, 4/3 height) px.
+/// (terrain under a moving sky, with depth). The camera of `flythrough` is level: at depth d the pixel (x, y)
+/// sees the point (x - (width - 1) / 2, y - (0.42 height - 0.5)) d / f, with f = 0.8 max(width, 4/3 height) px.
 std::span<const SceneInfo> scenes();
 
 /// The same bytes for the same options, on every machine. Throws Error(invalid_argument) for an unknown name

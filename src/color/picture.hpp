@@ -7,8 +7,8 @@
 
 namespace parafield {
 
-/// A frame of any format as rgb_u8. Throws Error(invalid_argument) for one without pixels or that is not in host
-/// memory; `what` names it.
+/// A frame of any format as rgb_u8. Throws Error(invalid_argument) for one without pixels or that is not in
+/// host memory; `what` names it.
 FrameBuffer to_rgb(const Frame& frame, const char* what);
 
 /// Lays a colour over a pixel. `coverage` is clamped to 0..1.

@@ -16,6 +16,9 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nearest = 0.2, farthest = 60;  ///< depths between which terrain is drawn
 
+/// In px: the width of the smallest picture of 4:3 that holds the image decides it.
+double focal_length(Size size) { return 0.8 * std::max(double(size.width), size.height * 4.0 / 3); }
+
 struct Pixel {
   double x = 0, y = 0, depth = 0;  ///< depth along the viewing direction; infinite = sky
 };
@@ -53,11 +56,11 @@ class Flight {
     const auto draw = [&](std::uint64_t i, double low, double high) {
       return low + (high - low) * to_unit(random_bits(key_, i));
     };
-    // The smallest picture of 4:3 that holds the image decides the scale; tiny ones fly faster to move at all.
-    const double side = std::max(double(size_.width), size_.height * 4.0 / 3);
-    const double speed = std::clamp(160 / side, 1.0, 16.0) * draw(0, 0.022, 0.028);
+    const double focal = focal_length(size_);
+    // Over tiny images the camera flies faster, or nothing would move.
+    const double speed = std::clamp(128 / focal, 1.0, 16.0) * draw(0, 0.022, 0.028);
     const double wind =
-        (draw(1, -1, 1) < 0 ? -1 : 1) * draw(2, 0.0028, 0.0042) * std::clamp(160 / side, 1.0, 4.0);
+        (draw(1, -1, 1) < 0 ? -1 : 1) * draw(2, 0.0028, 0.0042) * std::clamp(128 / focal, 1.0, 4.0);
     Landscape::Reader landscape(landscape_);
     Camera camera;
     camera.z = draw(3, 0, 100) + frame * speed;
@@ -67,7 +70,7 @@ class Flight {
     const double length = std::sqrt(1 + turn * turn);
     camera.ahead_x = turn / length;
     camera.ahead_z = 1 / length;
-    camera.focal = 0.8 * side;
+    camera.focal = focal;
     camera.centre = (size_.width - 1) / 2.0;
     camera.horizon = 0.42 * size_.height - 0.5;
     camera.drift = wind * frame;
@@ -249,8 +252,7 @@ void write_truth(const Landscape& landscape, const Camera& now, const Image<doub
 }  // namespace
 
 Scene render_flythrough(const SceneOptions& options) {
-  const double focal = 0.8 * std::max(options.size.width, options.size.height);
-  const Landscape landscape(random_bits(options.seed, 3000), 1 / focal);
+  const Landscape landscape(random_bits(options.seed, 3000), 1 / focal_length(options.size));
   const Flight flight(landscape, options);
 
   Scene scene;

@@ -51,7 +51,7 @@ double Landscape::Reader::ground(double x, double z, double height, double footp
   }
   // Woods below, snow on the peaks, the snow line as ragged as the ground.
   const double snow = smooth_step(1.5, 2.5, height + 0.8 * gray);
-  return 100 + (58 - 20 * snow) * gray + 85 * snow;
+  return 100 + (58 - 20 * snow) * gray + 65 * snow;
 }
 
 double Landscape::Reader::sky(double x, double up, double footprint) {

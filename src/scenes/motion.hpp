@@ -7,8 +7,8 @@
 
 namespace parafield {
 
-/// An elliptic patch of the plane in frame 0; a vertical strip with an infinite `radius_y`; without radii, all of
-/// the plane.
+/// An elliptic patch of the plane in frame 0; a vertical strip with an infinite `radius_y`; without radii, all
+/// of the plane.
 struct Shape {
   Point centre;
   double radius_x = 0, radius_y = 0;
