@@ -3,6 +3,7 @@
 #include "interrupt.hpp"
 #include "measure.hpp"
 #include "options.hpp"
+#include "pictures.hpp"
 #include "report.hpp"
 
 namespace parafield::command {
@@ -12,6 +13,7 @@ struct FlowOptions {
   std::string frame0, frame1;
   std::string output, color, truth, mask;
   bool valid_only = false, json = false, quiet = false;
+  PictureOptions picture;
   MethodOptions<FlowMethod> method;
   DeviceOptions device;
   int repeats = 1;
@@ -88,7 +90,7 @@ void run(const FlowOptions& options) {
     write_flow(options.output, flow);
   }
   if (!options.color.empty()) {
-    const FrameBuffer picture = color_flow(flow);
+    const FrameBuffer picture = options.picture.draw(flow, frame0);
     const WhileWriting whole;
     write_frame(options.color, picture);
   }
@@ -121,8 +123,11 @@ void add_flow(CLI::App& program) {
       ->add_option("-o,--output", options->output,
                    "write the flow: .flo (Middlebury) or .png (KITTI, 16 bit)")
       ->type_name("FILE");
-  command->add_option("--color", options->color, "write a colour picture of the flow: .png or .ppm")
-      ->type_name("FILE");
+  CLI::Option* color =
+      command->add_option("--color", options->color, "write a picture of the flow: .png or .ppm")
+          ->type_name("FILE");
+  options->picture.add_to(*command, color);
+  command->get_option("--legend")->needs(color);
   CLI::Option* truth =
       command->add_option("--gt", options->truth, "true flow to compare with: .flo or KITTI .png")
           ->type_name("FILE");

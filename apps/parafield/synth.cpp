@@ -50,7 +50,8 @@ void add_synth(CLI::App& program) {
     help += fmt::format("{}{} ({})", names.empty() ? "" : ", ", scene.name, scene.help);
     names.emplace_back(scene.name);
   }
-  CLI::App* command = program.add_subcommand("synth", "Render a scene with its true flow");
+  CLI::App* command =
+      program.add_subcommand("synth", "Render a scene with its true flow (the library gives depth, too)");
   command->add_option("SCENE", options->scene, help)
       ->required()
       ->type_name("NAME")

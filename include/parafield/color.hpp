@@ -20,4 +20,27 @@ struct ColorOptions {
 /// pixels, planes that differ in size, or a `max_motion` that is negative or not finite.
 FrameBuffer color_flow(const FlowView& flow, const ColorOptions& options = {});
 
+/// A disc of `diameter` px in a square picture: at each of its points the colour of the flow from the centre to
+/// there, the rim being `max_motion`; around it the colour of no motion. Throws Error(invalid_argument) for a
+/// diameter below 1.
+FrameBuffer color_wheel(int diameter, ColorScheme scheme = ColorScheme::middlebury);
+
+/// The picture as rgb_u8 with the wheel as its legend in the lower right corner, a quarter of the shorter side.
+FrameBuffer with_legend(const Frame& picture, ColorScheme scheme = ColorScheme::middlebury);
+
+struct ArrowOptions {
+  int step = 16;    ///< px from one arrow to the next
+  float scale = 1;  ///< length of an arrow / length of the flow
+};
+
+/// The frame as rgb_u8 with yellow arrows from every `step`th pixel to where it moves; motion too short for an
+/// arrow is a dot. Pixels that are unknown or not `valid` get none. Throws Error(invalid_argument) for a flow
+/// field of another size, a step below 1, or a scale that is not above 0 and finite.
+FrameBuffer draw_arrows(const Frame& frame, const FlowView& flow, const ArrowOptions& options = {});
+
+/// Two pictures of one size side by side, as rgb_u8. Throws Error(invalid_argument) where sizes differ.
+FrameBuffer beside(const Frame& left, const Frame& right);
+
+// Frames and pictures above are of any format and in host memory; others are Error(invalid_argument).
+
 }  // namespace parafield

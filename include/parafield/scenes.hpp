@@ -9,15 +9,18 @@
 
 namespace parafield {
 
-/// A rendered sequence with exact ground truth, in host memory. Every frame is the texture itself, evaluated
-/// where the motion takes each pixel from and rounded to u8: nothing is resampled. Motion is the same from
-/// every frame to the next: a few px at 640x480, other for each seed. Edges between layers are hard: a pixel
-/// has the gray value and the flow of the layer at its centre. Flow has no `confidence`.
+/// A rendered sequence with exact ground truth, in host memory. Every frame is the scene itself, evaluated at
+/// every pixel's centre and rounded to u8: nothing is resampled. Motion is a few px at 640x480 (40 to 80 in
+/// `large`), other for each seed, and the same from every frame to the next but in `flythrough`, whose camera
+/// follows a valley. Edges between layers, and of the terrain, are hard: a pixel has the gray value and the
+/// flow of what is seen at its centre. Flow has no `confidence`.
 struct Scene {
   std::vector<FrameBuffer> frames;            ///< gray_u8
   std::vector<FlowField> flow;                ///< flow[i]: from frame i to i + 1; exact, known at every pixel
   std::vector<Image<std::uint8_t>> occluded;  ///< occluded[i]: 1 where a pixel of frame i is not seen in
                                               ///< frame i + 1: its match is hidden or outside the image
+  std::vector<Image<float>> depth;            ///< depth[i]: of frame i along the viewing direction, in scene
+                                              ///< units; infinity in the sky. Empty for flat scenes
 };
 
 struct SceneOptions {
@@ -31,7 +34,9 @@ struct SceneInfo {
   std::string_view name, help;
 };
 
-/// translation, rotation, zoom, affine, layers (two, with occlusion).
+/// translation, rotation, zoom, affine, layers (two, with occlusion), pole (thin), large (motion), flythrough
+/// (terrain under a moving sky, with depth). The camera of `flythrough` is level: at depth d the pixel (x, y)
+/// sees the point (x - (width - 1) / 2, y - (0.42 height - 0.5)) d / f, with f = 0.8 max(width, 4/3 height) px.
 std::span<const SceneInfo> scenes();
 
 /// The same bytes for the same options, on every machine. Throws Error(invalid_argument) for an unknown name

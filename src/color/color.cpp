@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numbers>
 
+#include "color/picture.hpp"
 #include "core/flow_view.hpp"
 
 namespace parafield {
@@ -113,6 +114,46 @@ FrameBuffer color_flow(const FlowView& flow, const ColorOptions& options) {
     }
   }
   return picture;
+}
+
+FrameBuffer color_wheel(int diameter, ColorScheme scheme) {
+  if (diameter < 1)
+    fail(ErrorCode::invalid_argument, "a colour wheel cannot have a diameter of ", diameter,
+         " px; at least 1");
+  const float radius = float(diameter) / 2, centre = float(diameter - 1) / 2;
+  FlowField flow({diameter, diameter});
+  for (int y = 0; y < diameter; ++y)
+    for (int x = 0; x < diameter; ++x) {
+      flow.u(x, y) = float(x) - centre;
+      flow.v(x, y) = float(y) - centre;
+    }
+  FrameBuffer wheel = color_flow(flow, {.scheme = scheme, .max_motion = radius});
+  const double still = scheme == ColorScheme::middlebury ? 255 : 0;
+  for (int y = 0; y < diameter; ++y) {
+    auto* out = static_cast<std::uint8_t*>(wheel.row(y));
+    for (int x = 0; x < diameter; ++x, out += 3)
+      blend(out, {still, still, still}, length_of(flow.u(x, y), flow.v(x, y)) - radius + 1);
+  }
+  return wheel;
+}
+
+FrameBuffer with_legend(const Frame& picture, ColorScheme scheme) {
+  FrameBuffer drawn = to_rgb(picture, "the picture");
+  const Size size = drawn.size();
+  const int diameter = std::max(std::min(size.width, size.height) / 4, 1), margin = diameter / 12;
+  const FrameBuffer wheel = color_wheel(diameter, scheme);
+  const int left = size.width - diameter - margin, top = size.height - diameter - margin;
+  const double centre = (diameter - 1) / 2.0, radius = diameter / 2.0;
+  for (int y = 0; y < diameter; ++y)
+    for (int x = 0; x < diameter; ++x) {
+      auto* out = static_cast<std::uint8_t*>(drawn.row(top + y)) + 3 * (left + x);
+      const auto* color = static_cast<const std::uint8_t*>(wheel.row(y)) + 3 * x;
+      const double from_rim = radius - length_of(x - centre, y - centre);
+      blend(out, {double(color[0]), double(color[1]), double(color[2])}, from_rim);
+      // A thin ring sets it off from any background.
+      blend(out, {96, 96, 96}, std::min(from_rim, 2 - from_rim));
+    }
+  return drawn;
 }
 
 }  // namespace parafield

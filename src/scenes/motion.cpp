@@ -1,14 +1,12 @@
 #include "scenes/motion.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <limits>
 
-#include "core/fail.hpp"
 #include "scenes/random.hpp"
 
 namespace parafield {
-namespace {
 
 /// What a scene draws its motion from. Everything here decides pixels, so it uses + - * / and sqrt only,
 /// which give the same bits on every machine.
@@ -26,6 +24,7 @@ class Draw {
   }
 
   Point centre() const { return {(size_.width - 1) / 2.0, (size_.height - 1) / 2.0}; }
+  double width() const { return size_.width; }
   double shorter_side() const { return std::min(size_.width, size_.height); }
 
   /// Shifts are meant for 640x480 and grow with the image's side, but neither vanish nor outgrow a search
@@ -41,6 +40,8 @@ class Draw {
   std::uint64_t key_;
   std::uint64_t count_ = 0;
 };
+
+namespace {
 
 /// Sine and cosine by their series, exact to float64 rounding for the small angles used here (radians, below
 /// 0.1).
@@ -89,37 +90,43 @@ std::vector<Layer> layers(Draw draw) {
   return {{draw.shift(front_x, front_y) * turn, shape}, {draw.shift(back_x, back_y), {}}};
 }
 
-struct Entry {
-  SceneInfo info;
-  std::vector<Layer> (*layers)(Draw);
-};
-constexpr Entry entries[] = {
+/// A thin vertical pole, as high as the image, over a background that moves the other way.
+std::vector<Layer> pole(Draw draw) {
+  const double x = draw.sign(), y = draw.sign();
+  const double front_x = x * draw.between(2.5, 4.5), front_y = y * draw.between(0.4, 1.2);
+  const double back_x = -x * draw.between(0.8, 2), back_y = -y * draw.between(0.3, 1);
+  const Point centre{draw.centre().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
+  const Shape shape{centre, draw.width() / 120, std::numeric_limits<double>::infinity()};
+  return {{draw.shift(front_x, front_y), shape, false, 55}, {draw.shift(back_x, back_y), {}}};
+}
+
+/// As when a camera swings fast past something near: all moves the same way, what is near further.
+std::vector<Layer> large(Draw draw) {
+  const double x = draw.sign(), y = draw.sign();
+  const double far_x = x * draw.between(40, 48), far_y = y * draw.between(4, 10);
+  const double near_x = x * draw.between(60, 74), near_y = y * draw.between(10, 20);
+  const double side = draw.shorter_side();
+  const Point centre{draw.centre().x - x * 0.25 * side, draw.centre().y - y * 0.1 * side};
+  const Shape shape{centre, side * draw.between(0.28, 0.34), side * draw.between(0.24, 0.30)};
+  return {{draw.shift(near_x, near_y), shape, true}, {draw.shift(far_x, far_y), {}, true}};
+}
+
+constexpr LayeredScene list[] = {
     {{"translation", "everything moves by the same few px"}, translation},
     {{"rotation", "a turn around the centre, below a degree a frame"}, turning},
     {{"zoom", "towards the viewer, about a percent a frame"}, zoom},
     {{"affine", "a stretch, a shear and a shift"}, affine},
     {{"layers", "an ellipse moves and turns over a background that moves the other way; occlusion"}, layers},
+    {{"pole", "a thin vertical pole passes over a background that moves the other way; occlusion"}, pole},
+    {{"large", "motion of 40 to 80 px, what is near further than what is far; occlusion"}, large},
 };
 
 }  // namespace
 
-std::span<const SceneInfo> scenes() {
-  static const auto infos = [] {
-    std::array<SceneInfo, std::size(entries)> list;
-    std::transform(std::begin(entries), std::end(entries), list.begin(),
-                   [](const Entry& entry) { return entry.info; });
-    return list;
-  }();
-  return infos;
-}
+std::span<const LayeredScene> layered_scenes() { return list; }
 
-std::vector<Layer> scene_layers(std::string_view name, Size size, std::uint64_t seed) {
-  std::string known;
-  for (const Entry& entry : entries) {
-    if (entry.info.name == name) return entry.layers(Draw(size, seed));
-    known += (known.empty() ? "" : ", ") + std::string(entry.info.name);
-  }
-  fail(ErrorCode::invalid_argument, "there is no scene '", name, "'; the scenes are ", known);
+std::vector<Layer> scene_layers(const LayeredScene& scene, Size size, std::uint64_t seed) {
+  return scene.layers(Draw(size, seed));
 }
 
 }  // namespace parafield

@@ -7,7 +7,8 @@
 
 namespace parafield {
 
-/// An elliptic patch of the plane in frame 0; without radii, all of the plane.
+/// An elliptic patch of the plane in frame 0; a vertical strip with an infinite `radius_y`; without radii, all
+/// of the plane.
 struct Shape {
   Point centre;
   double radius_x = 0, radius_y = 0;
@@ -23,10 +24,21 @@ struct Shape {
 struct Layer {
   Affine step;
   Shape shape;
+  bool coarse = false;  ///< texture with large structure, too
+  double light = 0;     ///< added to the gray values of the texture
 };
 
-/// The layers of a scene, the nearest first; the last one fills the plane. Throws Error(invalid_argument) for
-/// a name that is none of `scenes()`.
-std::vector<Layer> scene_layers(std::string_view name, Size size, std::uint64_t seed);
+class Draw;
+
+struct LayeredScene {
+  SceneInfo info;
+  std::vector<Layer> (*layers)(Draw);
+};
+
+/// The scenes that consist of flat layers.
+std::span<const LayeredScene> layered_scenes();
+
+/// The layers of a scene, the nearest first; the last one fills the plane.
+std::vector<Layer> scene_layers(const LayeredScene& scene, Size size, std::uint64_t seed);
 
 }  // namespace parafield

@@ -1,21 +1,25 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <span>
+
+#include "scenes/noise.hpp"
 
 namespace parafield {
 
+/// What a texture is made of.
+struct Grain {
+  bool fine = true;     ///< details down to about 3 px, otherwise only wavelengths above about 20 px
+  bool coarse = false;  ///< also wavelengths up to some 200 px, by which large motion can be found
+};
+
 /// A random gray texture over the whole plane, a smooth function of real coordinates (px): its frames are
-/// evaluated, never resampled. A sum of octaves; each is a cubic B-spline over a lattice of independent
-/// random numbers. The B-spline's spectrum, sinc^4, makes an octave of spacing s fade out at wavelengths near
-/// 2 s and vanish at s, so that the finest, s = 1.5 px, keeps detail down to about 3 px and next to nothing
-/// beyond what pixels can carry.
+/// evaluated, never resampled. A sum of octaves; the finest, of a spacing of 1.5 px, keeps detail down to about
+/// 3 px and next to nothing beyond what pixels can carry.
 class Texture {
  public:
-  /// `fine` = all octaves, otherwise only those with wavelengths above about 20 px.
-  Texture(std::uint64_t seed, bool fine);
+  Texture(std::uint64_t seed, Grain grain);
 
-  /// Reads along a path: remembers for each octave the lattice values around the last point.
+  /// Reads along a path.
   class Reader {
    public:
     explicit Reader(const Texture& texture) : texture_(&texture) {}
@@ -23,21 +27,16 @@ class Texture {
     double operator()(double x, double y);
 
    private:
-    struct Cell {
-      std::int64_t column = INT64_MIN, row = INT64_MIN;
-      double values[4][4];
-    };
     const Texture* texture_;
-    std::array<Cell, 5> cells_;
+    std::array<Octave::Reader, 7> octaves_;
   };
 
  private:
-  struct Octave {
-    double spacing = 0, contrast = 0;
-    double shift_x = 0, shift_y = 0;  ///< in lattice units; lattices of two octaves never fall together
-    std::uint64_t key = 0;
+  struct Band {
+    Octave octave;
+    double contrast = 0;
   };
-  std::array<Octave, 5> octaves_;
+  std::array<Band, 7> bands_;
 };
 
 }  // namespace parafield

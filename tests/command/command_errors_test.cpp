@@ -63,6 +63,8 @@ TEST_F(CommandErrors, SizesThatDiffer) {
   expect_failure(1, flow({"--gt", other_flow, "-o", path("out.flo")}), named(frame0(), other_flow));
   expect_failure(1, flow({"--gt", truth(), "--mask", other_frame, "-o", path("out.flo")}),
                  named(frame0(), other_frame));
+  expect_failure(1, {"color", truth(), "--frame", other_frame, "--beside", "-o", path("out.png")},
+                 named(truth(), other_frame));
   expect_failure(1, {"eval", other_flow, truth()}, named(truth(), other_flow));
   expect_failure(1, {"eval", truth(), truth(), "--mask", other_frame}, named(truth(), other_frame));
 }
@@ -86,6 +88,18 @@ TEST_F(CommandErrors, WordsThatAreNotUnderstood) {
   expect_failure(2, {"color", truth(), "-o", path("out.png"), "--scheme", "gray"}, {"gray", "marzat"});
   for (const char* bad : {"-1", "nan", "inf", "wide"})
     expect_failure(2, {"color", truth(), "-o", path("out.png"), "--max-motion", bad}, {"--max-motion"});
+  const auto color = [&](Words more) {
+    more.insert(more.begin(), {"color", truth(), "-o", path("out.png")});
+    return more;
+  };
+  expect_failure(2, color({"--arrows"}), {"--arrows", "--frame"});
+  expect_failure(2, color({"--beside"}), {"--beside", "--frame"});
+  expect_failure(2, color({"--step", "8"}), {"--step", "--arrows"});
+  expect_failure(2, color({"--frame", frame0(), "--arrows", "--step", "0"}), {"--step"});
+  expect_failure(2, color({"--frame", frame0(), "--arrows", "--scale", "-1"}), {"--scale"});
+  expect_failure(2, color({"--frame", frame0(), "--arrows", "--legend"}), {"--arrows", "--legend"});
+  expect_failure(2, color({"--frame", frame0(), "--arrows", "--scheme", "marzat"}), {"--arrows", "--scheme"});
+  expect_failure(2, flow({"--legend"}), {"--legend", "--color"});
   expect_failure(2, {"synth", "circle", "-o", path("new")}, {"circle", "translation"});
   expect_failure(2, {"synth", "zoom"}, {"--output"});
   for (const char* bad : {"640", "640x", "0x480", "640x-1", "640x480x3", "axb", ""})

@@ -159,6 +159,28 @@ TEST_F(Command, EvalWithoutPixelsSaysNull) {
   EXPECT_TRUE(json["aae"].is_null());
 }
 
+TEST_F(Command, PicturesHaveArrowsLegendAndTheFrameBesideThem) {
+  render();
+  const std::string out = path("out.png");
+  const auto picture = [&](Words words) {
+    for (const std::string& word : {std::string(words[0] == "flow" ? "--color" : "-o"), out})
+      words.push_back(word);
+    run_well(words);
+    return read_text(out);
+  };
+  const std::string plain = picture({"color", truth()});
+  const std::string arrows = picture({"color", truth(), "--frame", frame0(), "--arrows"});
+  EXPECT_NE(arrows, plain);
+  EXPECT_NE(arrows,
+            picture({"color", truth(), "--frame", frame0(), "--arrows", "--step", "8", "--scale", "2"}));
+  EXPECT_NE(plain, picture({"color", truth(), "--legend"}));
+  EXPECT_EQ(plain, picture({"color", truth(), "--frame", frame0()}));
+  picture({"color", truth(), "--frame", frame0(), "--beside", "--legend", "--scheme", "marzat"});
+  EXPECT_EQ(read_frame(out).size(), (Size{192, 64}));
+  picture({"flow", frame0(), frame1(), "-d", "cpu", "--arrows", "--beside"});
+  EXPECT_EQ(read_frame(out).size(), (Size{192, 64}));
+}
+
 TEST_F(Command, ColorDrawsBothSchemes) {
   render("rotation");
   run_well({"color", truth(), "-o", path("a.png")});

@@ -1,8 +1,5 @@
-#include <cmath>
-
-#include "core/fail.hpp"
-#include "scenes/motion.hpp"
 #include "scenes/random.hpp"
+#include "scenes/render.hpp"
 #include "scenes/texture.hpp"
 
 namespace parafield {
@@ -24,10 +21,6 @@ std::size_t nearest(std::span<const Placed> placed, Point p) {
   return i;
 }
 
-std::uint8_t to_gray(double value) {
-  return std::uint8_t(value < 0 ? 0 : value > 255 ? 255 : std::floor(value + 0.5));
-}
-
 /// Paints a layer over what lies behind it.
 void paint(const Placed& layer, FrameBuffer& frame) {
   const Size size = frame.size();
@@ -39,7 +32,7 @@ void paint(const Placed& layer, FrameBuffer& frame) {
     auto* out = static_cast<std::uint8_t*>(frame.row(y));
     for (int x = 0; x < size.width; ++x) {
       const Point start = layer.to_start({double(x), double(y)});
-      if (layer.layer->shape.contains(start)) out[x] = to_gray(gray(start.x, start.y));
+      if (layer.layer->shape.contains(start)) out[x] = to_gray(gray(start.x, start.y) + layer.layer->light);
     }
   }
 }
@@ -65,17 +58,12 @@ void write_truth(std::span<const Placed> now, std::span<const Placed> next, Flow
 
 }  // namespace
 
-Scene render_scene(std::string_view name, const SceneOptions& options) {
-  if (options.size.width < 1 || options.size.height < 1)
-    fail(ErrorCode::invalid_argument, "a scene cannot have ", options.size.width, "x", options.size.height,
-         " pixels");
-  if (options.frames < 1)
-    fail(ErrorCode::invalid_argument, "a scene needs at least 1 frame; asked for ", options.frames);
-  const std::vector<Layer> layers = scene_layers(name, options.size, options.seed);
+Scene render_layers(const LayeredScene& layered, const SceneOptions& options) {
+  const std::vector<Layer> layers = scene_layers(layered, options.size, options.seed);
 
   std::vector<Texture> textures;
   for (std::size_t i = 0; i < layers.size(); ++i)
-    textures.emplace_back(random_bits(options.seed, i), options.fine);
+    textures.emplace_back(random_bits(options.seed, i), Grain{options.fine, layers[i].coarse});
   std::vector<Placed> placed;
   for (std::size_t i = 0; i < layers.size(); ++i) placed.push_back({&layers[i], &textures[i], {}});
 

@@ -1,0 +1,29 @@
+#include "pictures.hpp"
+
+namespace parafield::command {
+
+void PictureOptions::add_to(CLI::App& command, CLI::Option* frame) {
+  CLI::Option* const arrows_option =
+      command.add_flag("--arrows", arrows, "draw arrows over the frame instead of colours")->needs(frame);
+  command.add_option("--step", arrow.step, "px from one arrow to the next")
+      ->type_name("PX")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str()
+      ->needs(arrows_option);
+  command.add_option("--scale", arrow.scale, "length of the arrows / length of the flow")
+      ->type_name("X")
+      ->check(CLI::Range(1e-3, 1e6))
+      ->capture_default_str()
+      ->needs(arrows_option);
+  command.add_flag("--beside", beside, "put the frame and the picture side by side")->needs(frame);
+  command.add_flag("--legend", legend, "put the wheel of colours into the lower right corner")
+      ->excludes(arrows_option);
+}
+
+FrameBuffer PictureOptions::draw(const FlowView& flow, const Frame& frame, const ColorOptions& color) const {
+  FrameBuffer picture = arrows ? draw_arrows(frame, flow, arrow) : color_flow(flow, color);
+  if (legend) picture = with_legend(picture, color.scheme);
+  return beside ? parafield::beside(frame, picture) : std::move(picture);
+}
+
+}  // namespace parafield::command

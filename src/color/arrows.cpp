@@ -1,0 +1,79 @@
+#include <cmath>
+
+#include "color/picture.hpp"
+#include "core/flow_view.hpp"
+#include "parafield/color.hpp"
+
+namespace parafield {
+namespace {
+
+struct Segment {
+  double x0, y0, x1, y1;
+};
+
+/// A line with round ends: every pixel is covered by as much as its centre's distance says.
+void draw(FrameBuffer& picture, const Segment& line, double radius, const std::array<double, 3>& color) {
+  const Size size = picture.size();
+  const double dx = line.x1 - line.x0, dy = line.y1 - line.y0, square = dx * dx + dy * dy, reach = radius + 1;
+  const int top = int(std::clamp(std::min(line.y0, line.y1) - reach, 0.0, double(size.height))),
+            bottom = int(std::clamp(std::max(line.y0, line.y1) + reach + 1, 0.0, double(size.height)));
+  for (int y = top; y < bottom; ++y) {
+    // The part of the line that can reach this row.
+    double first = 0, last = 1;
+    if (std::abs(dy) > 1e-9) {
+      first = (y - line.y0 - std::copysign(reach, dy)) / dy;
+      last = (y - line.y0 + std::copysign(reach, dy)) / dy;
+    }
+    const double x_first = line.x0 + std::clamp(first, 0.0, 1.0) * dx,
+                 x_last = line.x0 + std::clamp(last, 0.0, 1.0) * dx;
+    const int left = int(std::clamp(std::min(x_first, x_last) - reach, 0.0, double(size.width))),
+              right = int(std::clamp(std::max(x_first, x_last) + reach + 1, 0.0, double(size.width)));
+    auto* row = static_cast<std::uint8_t*>(picture.row(y));
+    for (int x = left; x < right; ++x) {
+      const double along =
+          square > 0 ? std::clamp(((x - line.x0) * dx + (y - line.y0) * dy) / square, 0.0, 1.0) : 0;
+      const double away_x = x - line.x0 - along * dx, away_y = y - line.y0 - along * dy;
+      blend(row + 3 * x, color, radius + 0.5 - std::sqrt(away_x * away_x + away_y * away_y));
+    }
+  }
+}
+
+}  // namespace
+
+FrameBuffer draw_arrows(const Frame& frame, const FlowView& flow, const ArrowOptions& options) {
+  check_flow(flow, "the flow field");
+  if (options.step < 1)
+    fail(ErrorCode::invalid_argument, "arrows cannot be ", options.step, " px apart; at least 1");
+  if (!(options.scale > 0 && std::isfinite(options.scale)))
+    fail(ErrorCode::invalid_argument, "arrows cannot be scaled by ", options.scale,
+         "; a scale is finite and above 0");
+  FrameBuffer picture = to_rgb(frame, "the frame");
+  if (picture.size() != flow.size())
+    fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its flow ",
+         flow.u.width, "x", flow.u.height);
+
+  const std::array<double, 3> yellow{255, 225, 0}, dark{20, 20, 20};
+  const auto first = [&](int side) { return std::min(options.step, side) / 2; };
+  for (int y = first(flow.u.height); y < flow.u.height; y += options.step)
+    for (int x = first(flow.u.width); x < flow.u.width; x += options.step) {
+      const double u = double(options.scale) * flow.u(x, y), v = double(options.scale) * flow.v(x, y);
+      if (!has_value(flow.u(x, y), flow.v(x, y)) || (flow.valid && !flow.valid(x, y))) continue;
+      const double length = std::sqrt(u * u + v * v);
+      const double tip_x = x + u, tip_y = y + v;
+      // The shaft, then the two sides of the head, which lie 27 degrees off it (slope 1/2).
+      Segment parts[3] = {{double(x), double(y), tip_x, tip_y}};
+      int count = 1;
+      if (length < 1) {
+        parts[0] = {double(x), double(y), double(x), double(y)};
+      } else {
+        const double head = std::clamp(0.3 * length, 1.5, 6.0) / length;
+        for (const double side : {-0.5, 0.5})
+          parts[count++] = {tip_x, tip_y, tip_x - head * (u - side * v), tip_y - head * (v + side * u)};
+      }
+      for (int i = 0; i < count; ++i) draw(picture, parts[i], 1.7, dark);
+      for (int i = 0; i < count; ++i) draw(picture, parts[i], 0.7, yellow);
+    }
+  return picture;
+}
+
+}  // namespace parafield

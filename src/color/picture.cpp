@@ -1,0 +1,67 @@
+#include "color/picture.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "core/fail.hpp"
+#include "parafield/color.hpp"
+
+namespace parafield {
+namespace {
+
+/// One channel of a pixel as 0..255.
+std::uint8_t level(std::uint8_t value) { return value; }
+std::uint8_t level(std::uint16_t value) { return std::uint8_t((value + 128) / 257); }
+std::uint8_t level(float value) { return std::uint8_t(value > 0 ? std::min(value, 255.0f) + 0.5f : 0); }
+
+/// `order`: which channel is red, green, blue.
+template <class T>
+void copy_row(const char* from, int width, int channels, std::array<int, 3> order, std::uint8_t* to) {
+  for (int x = 0; x < width; ++x, from += channels * sizeof(T))
+    for (const int channel : order) {
+      T value;
+      std::memcpy(&value, from + channel * sizeof(T), sizeof(T));
+      *to++ = level(value);
+    }
+}
+
+}  // namespace
+
+FrameBuffer to_rgb(const Frame& frame, const char* what) {
+  if (!frame.data || frame.width < 1 || frame.height < 1)
+    fail(ErrorCode::invalid_argument, what, " has no pixels");
+  if (frame.memory != Memory::host())
+    fail(ErrorCode::invalid_argument, what, " is not in host memory, where pictures are drawn");
+  const int count = channels(frame.format), bytes = bytes_per_pixel(frame.format);
+  const bool blue_first = frame.format == PixelFormat::bgr_u8 || frame.format == PixelFormat::bgra_u8;
+  const std::array<int, 3> order = count == 1   ? std::array{0, 0, 0}
+                                   : blue_first ? std::array{2, 1, 0}
+                                                : std::array{0, 1, 2};
+  const std::ptrdiff_t pitch = frame.pitch ? frame.pitch : std::ptrdiff_t(frame.width) * bytes;
+  const auto copy = bytes / count == 1   ? copy_row<std::uint8_t>
+                    : bytes / count == 2 ? copy_row<std::uint16_t>
+                                         : copy_row<float>;
+  FrameBuffer picture(frame.size(), PixelFormat::rgb_u8);
+  for (int y = 0; y < frame.height; ++y)
+    copy(static_cast<const char*>(frame.data) + y * pitch, frame.width, count, order,
+         static_cast<std::uint8_t*>(picture.row(y)));
+  return picture;
+}
+
+FrameBuffer beside(const Frame& left, const Frame& right) {
+  const FrameBuffer halves[] = {to_rgb(left, "the left picture"), to_rgb(right, "the right picture")};
+  const Size size = left.size();
+  if (right.size() != size)
+    fail(ErrorCode::invalid_argument, "pictures side by side have one size; the left one has ", size.width,
+         "x", size.height, " pixels, the right one ", right.width, "x", right.height);
+  FrameBuffer both({2 * size.width, size.height}, PixelFormat::rgb_u8);
+  const auto row_bytes = std::size_t(3) * std::size_t(size.width);
+  for (int y = 0; y < size.height; ++y) {
+    auto* out = static_cast<char*>(both.row(y));
+    std::memcpy(out, halves[0].row(y), row_bytes);
+    std::memcpy(out + row_bytes, halves[1].row(y), row_bytes);
+  }
+  return both;
+}
+
+}  // namespace parafield

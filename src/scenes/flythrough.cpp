@@ -1,0 +1,281 @@
+// A camera flies along a valley, in the manner of the Yosemite sequence. A pixel's ray is followed to the
+// terrain in float64; its flow is the projection of the point found there into the next camera. The camera is
+// level: each column of the image looks along one vertical plane, so that within a column a higher pixel never
+// sees nearer than a lower one and its search starts where the last one ended.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "scenes/landscape.hpp"
+#include "scenes/random.hpp"
+#include "scenes/render.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nearest = 0.2, farthest = 60;  ///< depths between which terrain is drawn
+
+/// In px: the width of the smallest picture of 4:3 that holds the image decides it.
+double focal_length(Size size) { return 0.8 * std::max(double(size.width), size.height * 4.0 / 3); }
+
+struct Pixel {
+  double x = 0, y = 0, depth = 0;  ///< depth along the viewing direction; infinite = sky
+};
+
+struct Camera {
+  double x = 0, z = 0, height = 0;
+  double ahead_x = 0, ahead_z = 1;            ///< the viewing direction, of length 1
+  double focal = 1, centre = 0, horizon = 0;  ///< px
+  double drift = 0;  ///< how far the sky has moved since frame 0, as a slope to the right
+
+  /// What a pixel looks along: (x, z) per unit of depth, and how far it sinks.
+  struct Ray {
+    double x, z, sinks;
+  };
+  Ray ray(double column, double row) const {
+    const double aside = (column - centre) / focal;
+    return {ahead_x + aside * ahead_z, ahead_z - aside * ahead_x, (row - horizon) / focal};
+  }
+
+  /// Where a direction, or a point seen from here, is in the image.
+  Pixel project(double right_x, double right_z, double up) const {
+    const double depth = right_x * ahead_x + right_z * ahead_z;
+    return {centre + focal * (right_x * ahead_z - right_z * ahead_x) / depth, horizon - focal * up / depth,
+            depth};
+  }
+};
+
+/// The flight: a camera for every frame.
+class Flight {
+ public:
+  Flight(const Landscape& landscape, const SceneOptions& options)
+      : landscape_(landscape), size_(options.size), key_(random_bits(options.seed, 2000)) {}
+
+  Camera camera(int frame) const {
+    const auto draw = [&](std::uint64_t i, double low, double high) {
+      return low + (high - low) * to_unit(random_bits(key_, i));
+    };
+    const double focal = focal_length(size_);
+    // Over tiny images the camera flies faster, or nothing would move.
+    const double speed = std::clamp(128 / focal, 1.0, 16.0) * draw(0, 0.022, 0.028);
+    const double wind =
+        (draw(1, -1, 1) < 0 ? -1 : 1) * draw(2, 0.0028, 0.0042) * std::clamp(128 / focal, 1.0, 4.0);
+    Landscape::Reader landscape(landscape_);
+    Camera camera;
+    camera.z = draw(3, 0, 100) + frame * speed;
+    camera.x = landscape.middle(camera.z);
+    camera.height = 1;
+    const double turn = (landscape.middle(camera.z + 2.5) - camera.x) / 2.5 + draw(4, -0.12, 0.12);
+    const double length = std::sqrt(1 + turn * turn);
+    camera.ahead_x = turn / length;
+    camera.ahead_z = 1 / length;
+    camera.focal = focal;
+    camera.centre = (size_.width - 1) / 2.0;
+    camera.horizon = 0.42 * size_.height - 0.5;
+    camera.drift = wind * frame;
+    return camera;
+  }
+
+ private:
+  const Landscape& landscape_;
+  Size size_;
+  std::uint64_t key_;
+};
+
+/// Everything that one thread sees from one camera.
+class Eye {
+ public:
+  Eye(const Landscape& landscape, const Camera& camera) : camera_(camera), landscape_(landscape) {}
+
+  /// The depth in `from`..`to` at which a ray first meets the terrain; infinity = it does not.
+  double first_hit(const Camera::Ray& ray, double from, double to) {
+    double depth = from, above = clearance(ray, depth);
+    while (above > 0) {
+      if (depth >= to || (ray.sinks <= 0 && camera_.height - depth * ray.sinks > Landscape::highest))
+        return infinity;
+      // Half a pixel's width at least, further where the terrain is far below.
+      const double next = std::min(depth + std::max(0.4 * above, 0.5 * depth / camera_.focal), to);
+      const double next_above = clearance(ray, next);
+      if (next_above <= 0) return refine(ray, depth, above, next, next_above);
+      depth = next;
+      above = next_above;
+    }
+    return depth;
+  }
+
+  double gray_of_ground(const Camera::Ray& ray, double depth, double finer) {
+    const double x = camera_.x + depth * ray.x, z = camera_.z + depth * ray.z;
+    // The pixel's footprint on the tangent plane: `across` wide, `along` long. Long footprints are averaged
+    // over a few points, or texture far away would be a blur across, too.
+    const double across = depth / camera_.focal;
+    const Slope slope = slope_at(x, z, across);
+    const double rise = slope.x * ray.x + slope.z * ray.z;
+    const double aslant = std::abs(slope.x * camera_.ahead_z - slope.z * camera_.ahead_x);
+    const double along = across * (1 + aslant) / std::max(ray.sinks + rise, 0.01);
+    constexpr int points = 4;
+    const double footprint = std::max(across, along / points);
+
+    double sum = 0;
+    for (int i = 0; i < points; ++i) {
+      const double off = along * ((i + 0.5) / points - 0.5);
+      const double height = camera_.height - depth * ray.sinks + off * rise;
+      sum += landscape_.ground(x + off * ray.x, z + off * ray.z, height, finer * footprint);
+    }
+    // The sun stands on the left, behind the camera's shoulder. Slopes are those of the footprint's size.
+    const Slope shade = slope_at(x, z, finer * footprint);
+    const double facing =
+        (0.62 * shade.x + 0.35 * shade.z + 0.70) / std::sqrt(shade.x * shade.x + shade.z * shade.z + 1);
+    return sum / points * (0.42 + 0.75 * std::max(facing, 0.0));
+  }
+
+  double gray_of_sky(const Camera::Ray& ray, double finer) {
+    return landscape_.sky(ray.x / ray.z - camera_.drift, -ray.sinks / ray.z, finer / camera_.focal);
+  }
+
+ private:
+  struct Slope {
+    double x, z;
+  };
+
+  double clearance(const Camera::Ray& ray, double depth) {
+    return camera_.height - depth * ray.sinks -
+           landscape_.height(camera_.x + depth * ray.x, camera_.z + depth * ray.z);
+  }
+
+  /// The mean slope over `width` both ways.
+  Slope slope_at(double x, double z, double width) {
+    return {(landscape_.height(x + width, z) - landscape_.height(x - width, z)) / (2 * width),
+            (landscape_.height(x, z + width) - landscape_.height(x, z - width)) / (2 * width)};
+  }
+
+  /// The root between a depth above the terrain and one below it: the Illinois form of false position.
+  double refine(const Camera::Ray& ray, double a, double above_a, double b, double above_b) {
+    double last = 0;
+    for (int i = 0; i < 60 && b - a > 1e-13 * b; ++i) {
+      const double middle = a + (b - a) * (above_a / (above_a - above_b));
+      const double above = clearance(ray, middle);
+      if (above == 0 || middle <= a || middle >= b) return middle;
+      if (above > 0) {
+        a = middle;
+        above_a = above;
+        above_b /= last > 0 ? 2 : 1;
+      } else {
+        b = middle;
+        above_b = above;
+        above_a /= last < 0 ? 2 : 1;
+      }
+      last = above;
+    }
+    return b;
+  }
+
+  Camera camera_;
+  Landscape::Reader landscape_;
+};
+
+/// The depths of all pixels.
+Image<double> find_depth(const Landscape& landscape, const Camera& camera, Size size) {
+  Image<double> depth(size);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 8)
+#endif
+  for (int x = 0; x < size.width; ++x) {
+    Eye eye(landscape, camera);
+    double start = nearest;
+    for (int y = size.height - 1; y >= 0; --y) {
+      if (start < farthest) start = eye.first_hit(camera.ray(x, y), start, farthest);
+      depth(x, y) = start;
+    }
+  }
+  return depth;
+}
+
+void paint(const Landscape& landscape, const Camera& camera, const Image<double>& depth, bool fine,
+           FrameBuffer& frame) {
+  const Size size = frame.size();
+  const double finer = fine ? 1 : 7;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 4)
+#endif
+  for (int y = 0; y < size.height; ++y) {
+    Eye eye(landscape, camera);
+    auto* out = static_cast<std::uint8_t*>(frame.row(y));
+    for (int x = 0; x < size.width; ++x) {
+      const Camera::Ray ray = camera.ray(x, y);
+      out[x] = to_gray(depth(x, y) < infinity ? eye.gray_of_ground(ray, depth(x, y), finer)
+                                              : eye.gray_of_sky(ray, finer));
+    }
+  }
+}
+
+/// Where the next camera sees what this one sees at a pixel.
+Pixel follow(const Camera& now, const Camera& next, int x, int y, double depth) {
+  const Camera::Ray ray = now.ray(x, y);
+  if (depth < infinity)
+    return next.project(now.x + depth * ray.x - next.x, now.z + depth * ray.z - next.z,
+                        now.height - depth * ray.sinks - next.height);
+  const double drift = next.drift - now.drift;
+  const Pixel pixel = next.project(ray.x / ray.z + drift, 1, -ray.sinks / ray.z);
+  return {pixel.x, pixel.y, infinity};
+}
+
+void write_truth(const Landscape& landscape, const Camera& now, const Image<double>& depth,
+                 const Camera& next, const Image<double>& next_depth, FlowField& flow,
+                 Image<std::uint8_t>& occluded) {
+  const Size size = flow.size();
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 4)
+#endif
+  for (int y = 0; y < size.height; ++y) {
+    Eye eye(landscape, next);
+    for (int x = 0; x < size.width; ++x) {
+      const Pixel match = follow(now, next, x, y, depth(x, y));
+      flow.u(x, y) = float(match.x - x);
+      flow.v(x, y) = float(match.y - y);
+      flow.valid(x, y) = 1;
+      occluded(x, y) = 1;
+      if (match.x < 0 || match.y < 0 || match.x > size.width - 1 || match.y > size.height - 1) continue;
+      // Is anything in front of it there? From the pixels below on: what they see is nearer than what is seen
+      // here, and in front of that there is nothing.
+      const int left = int(match.x), right = std::min(left + 1, size.width - 1),
+                below = std::min(int(match.y) + 1, size.height - 1);
+      const double start = std::min(next_depth(left, below), next_depth(right, below));
+      // Up to half a pixel's width before the point itself.
+      const double end = match.depth < infinity ? match.depth * (1 - 0.5 / next.focal) : farthest;
+      occluded(x, y) =
+          start < end && eye.first_hit(next.ray(match.x, match.y), 0.999 * start, end) < infinity;
+    }
+  }
+}
+
+}  // namespace
+
+Scene render_flythrough(const SceneOptions& options) {
+  const Landscape landscape(random_bits(options.seed, 3000), 1 / focal_length(options.size));
+  const Flight flight(landscape, options);
+
+  Scene scene;
+  Camera last;
+  Image<double> last_depth;
+  for (int i = 0; i < options.frames; ++i) {
+    const Camera camera = flight.camera(i);
+    Image<double> depth = find_depth(landscape, camera, options.size);
+    paint(landscape, camera, depth, options.fine,
+          scene.frames.emplace_back(options.size, PixelFormat::gray_u8));
+    Image<float>& stored = scene.depth.emplace_back(options.size);
+    for (int y = 0; y < options.size.height; ++y)
+      for (int x = 0; x < options.size.width; ++x) stored(x, y) = float(depth(x, y));
+    if (i > 0) {
+      FlowField& flow = scene.flow.emplace_back(options.size);
+      flow.confidence = {};
+      write_truth(landscape, last, last_depth, camera, depth, flow,
+                  scene.occluded.emplace_back(options.size));
+    }
+    last = camera;
+    last_depth = std::move(depth);
+  }
+  return scene;
+}
+
+}  // namespace parafield

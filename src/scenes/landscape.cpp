@@ -1,0 +1,68 @@
+#include "scenes/landscape.hpp"
+
+#include <cmath>
+
+#include "scenes/random.hpp"
+
+namespace parafield {
+namespace {
+
+/// How much of an octave is shown where a pixel covers `footprint`: all of it from wavelengths of some five
+/// pixels on, none below three.
+double visible(const Octave& octave, double footprint) {
+  return smooth_step(1.2 * footprint, 2.4 * footprint, octave.spacing);
+}
+
+std::vector<Octave> octaves(std::uint64_t key, double coarsest, double finest) {
+  std::vector<Octave> list;
+  for (double spacing = coarsest; spacing >= finest && list.size() < 24; spacing /= 2)
+    list.push_back(Octave::random(spacing, random_bits(key, list.size())));
+  return list;
+}
+
+}  // namespace
+
+Landscape::Landscape(std::uint64_t seed, double finest)
+    : middle_(Octave::random(8, random_bits(seed, 0))),
+      ground_(octaves(random_bits(seed, 1), 1.2, finest)),
+      clouds_(octaves(random_bits(seed, 2), 0.5, finest)) {
+  const double spacings[] = {5, 2.4, 1.2, 0.6, 0.3};
+  for (std::size_t i = 0; i < relief_.size(); ++i)
+    relief_[i] = Octave::random(spacings[i], random_bits(seed, 10 + i));
+}
+
+double Landscape::Reader::height(double x, double z) {
+  const auto noise = [&](std::size_t i) { return relief_[i](landscape_->relief_[i], x, z); };
+  // 0 in the valley, 1 in the mountains, which have their ridges where the noise changes its sign.
+  const double aside = (x - middle(z)) / 2.2, square = aside * aside;
+  const double mountains = square / (1 + square);
+  const double slope = noise(0) + 0.5 * noise(1);
+  const double ridges = 1 - 2 * std::sqrt(slope * slope + 0.002);
+  const double rough = noise(2) + 0.55 * noise(3) + 0.3 * noise(4);
+  return mountains * mountains * (0.3 + 3.2 * ridges) + (0.12 + 0.8 * mountains) * rough;
+}
+
+double Landscape::Reader::ground(double x, double z, double height, double footprint) {
+  double gray = 0;
+  for (std::size_t i = 0; i < ground_.size(); ++i) {
+    const double weight = visible(landscape_->ground_[i], footprint);
+    if (weight == 0) break;
+    gray += weight * ground_[i](landscape_->ground_[i], x, z);
+  }
+  // Woods below, snow on the peaks, the snow line as ragged as the ground.
+  const double snow = smooth_step(1.5, 2.5, height + 0.8 * gray);
+  return 100 + (58 - 20 * snow) * gray + 65 * snow;
+}
+
+double Landscape::Reader::sky(double x, double up, double footprint) {
+  double clouds = 0, contrast = 1;
+  for (std::size_t i = 0; i < clouds_.size(); ++i, contrast *= 0.75) {
+    const double weight = visible(landscape_->clouds_[i], footprint);
+    if (weight == 0) break;
+    clouds += weight * contrast * clouds_[i](landscape_->clouds_[i], x / 2, up);
+  }
+  clouds = 1.8 * clouds - 0.1;
+  return 165 + 80 * clouds / std::sqrt(1 + clouds * clouds);
+}
+
+}  // namespace parafield

@@ -1,0 +1,47 @@
+#include "scenes/noise.hpp"
+
+#include <cmath>
+
+#include "scenes/random.hpp"
+
+namespace parafield {
+namespace {
+
+/// Weights of the four lattice values around a point: the uniform cubic B-spline.
+void spline_weights(double t, double (&weights)[4]) {
+  const double s = 1 - t;
+  weights[0] = s * s * s / 6;
+  weights[1] = (4 - 3 * t * t * (2 - t)) / 6;
+  weights[2] = (4 - 3 * s * s * (2 - s)) / 6;
+  weights[3] = t * t * t / 6;
+}
+
+}  // namespace
+
+Octave Octave::random(double spacing, std::uint64_t key) {
+  return {spacing, to_unit(random_bits(key, 0)), to_unit(random_bits(key, 1)), random_bits(key, 2)};
+}
+
+double Octave::Reader::operator()(const Octave& octave, double x, double y) {
+  const double across = x / octave.spacing + octave.shift_x, down = y / octave.spacing + octave.shift_y;
+  const double column = std::floor(across), row = std::floor(down);
+  if (std::int64_t(column) != column_ || std::int64_t(row) != row_) {
+    column_ = std::int64_t(column);
+    row_ = std::int64_t(row);
+    for (int j = 0; j < 4; ++j) {
+      const std::uint64_t row_key = random_bits(octave.key, std::uint64_t(row_ + j));
+      for (int k = 0; k < 4; ++k)
+        values_[j][k] = 2 * to_unit(random_bits(row_key, std::uint64_t(column_ + k))) - 1;
+    }
+  }
+
+  double horizontal[4], vertical[4], sum = 0;
+  spline_weights(across - column, horizontal);
+  spline_weights(down - row, vertical);
+  for (int j = 0; j < 4; ++j)
+    sum += vertical[j] * (horizontal[0] * values_[j][0] + horizontal[1] * values_[j][1] +
+                          horizontal[2] * values_[j][2] + horizontal[3] * values_[j][3]);
+  return sum;
+}
+
+}  // namespace parafield

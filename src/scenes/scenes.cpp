@@ -1,0 +1,36 @@
+#include "core/fail.hpp"
+#include "scenes/render.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr SceneInfo flythrough{"flythrough",
+                               "a camera flies along a valley under drifting clouds; depth, occlusion"};
+
+}  // namespace
+
+std::span<const SceneInfo> scenes() {
+  static const auto infos = [] {
+    std::vector<SceneInfo> list;
+    for (const LayeredScene& scene : layered_scenes()) list.push_back(scene.info);
+    list.push_back(flythrough);
+    return list;
+  }();
+  return infos;
+}
+
+Scene render_scene(std::string_view name, const SceneOptions& options) {
+  if (options.size.width < 1 || options.size.height < 1)
+    fail(ErrorCode::invalid_argument, "a scene cannot have ", options.size.width, "x", options.size.height,
+         " pixels");
+  if (options.frames < 1)
+    fail(ErrorCode::invalid_argument, "a scene needs at least 1 frame; asked for ", options.frames);
+  if (name == flythrough.name) return render_flythrough(options);
+  for (const LayeredScene& scene : layered_scenes())
+    if (name == scene.info.name) return render_layers(scene, options);
+  std::string known;
+  for (const SceneInfo& info : scenes()) known += (known.empty() ? "" : ", ") + std::string(info.name);
+  fail(ErrorCode::invalid_argument, "there is no scene '", name, "'; the scenes are ", known);
+}
+
+}  // namespace parafield
