@@ -9,13 +9,14 @@
 namespace parafield::command {
 namespace {
 
-struct FlowOptions {
+struct Command {
   std::string frame0, frame1;
   std::string output, color, truth, mask;
   bool valid_only = false, json = false, quiet = false;
   PictureOptions picture;
   MethodOptions<FlowMethod> method;
   DeviceOptions device;
+  FlowOptions flow;
   int repeats = 1;
 };
 
@@ -26,10 +27,10 @@ struct Estimate {
 
 /// Times the estimator alone: the frames are on its device before it starts, and a first call has allocated.
 Estimate estimate(const FlowMethod& method, const Device& device, const FrameBuffer& frame0,
-                  const FrameBuffer& frame1, int repeats) {
+                  const FrameBuffer& frame1, const FlowOptions& options, int repeats) {
   const Memory memory = device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
   const FrameBuffer resident0 = frame0.to(memory), resident1 = frame1.to(memory);
-  FlowEstimator estimator(method, frame0.size(), device);
+  FlowEstimator estimator(method, frame0.size(), device, {}, options);
   Timer timer(device, estimator.stream());
   estimator(resident0, resident1);
   estimator.synchronize();
@@ -43,7 +44,7 @@ Estimate estimate(const FlowMethod& method, const Device& device, const FrameBuf
   return {result->to(Memory::host()), times};
 }
 
-Json report_json(const FlowOptions& options, const FlowMethod& method, const DeviceInfo& info, Size size,
+Json report_json(const Command& options, const FlowMethod& method, const DeviceInfo& info, Size size,
                  const Times& times) {
   Json report;
   std::visit(
@@ -53,6 +54,7 @@ Json report_json(const FlowOptions& options, const FlowMethod& method, const Dev
         report["parameters"] = parameters_json(chosen);
       },
       method);
+  report["fb_check"] = options.flow.fb_check;
   add_device(report, info);
   report["width"] = size.width;
   report["height"] = size.height;
@@ -61,7 +63,7 @@ Json report_json(const FlowOptions& options, const FlowMethod& method, const Dev
   return report;
 }
 
-void run(const FlowOptions& options) {
+void run(const Command& options) {
   const FlowMethod method = options.method.method();
   const Device device = options.device.device();
   check_outputs({{"-o", options.output, {".flo", ".png"}}, {"--color", options.color, {".png", ".ppm"}}},
@@ -81,7 +83,7 @@ void run(const FlowOptions& options) {
     check_same_size(options.frame0, frame0.size(), options.mask, mask.size());
   }
 
-  const auto [flow, times] = estimate(method, device, frame0, frame1, options.repeats);
+  const auto [flow, times] = estimate(method, device, frame0, frame1, options.flow, options.repeats);
   FlowScores scores;
   if (truth.u) scores = evaluate(flow, truth, {.mask = mask, .valid_only = options.valid_only});
 
@@ -111,7 +113,7 @@ void run(const FlowOptions& options) {
 }  // namespace
 
 void add_flow(CLI::App& program) {
-  const auto options = std::make_shared<FlowOptions>();
+  const auto options = std::make_shared<Command>();
   CLI::App* command = program.add_subcommand("flow", "Estimate the optical flow from one frame to the next");
   command->add_option("FRAME0", options->frame0, "first frame: PNG, PGM or PPM")
       ->required()
@@ -138,6 +140,14 @@ void add_flow(CLI::App& program) {
       ->add_flag("--valid-only", options->valid_only,
                  "with --gt: count only the pixels that the method trusts")
       ->needs(truth);
+  command
+      ->add_option(
+          "--fb-check", options->flow.fb_check,
+          "forward-backward check: flow is valid only where going there and back ends within PX of the "
+          "pixel; takes twice the time; 0 = none")
+      ->type_name("PX")
+      ->check(CLI::Range(0.0f, 1e6f))
+      ->capture_default_str();
   command
       ->add_option("--repeat", options->repeats,
                    "how often the estimation is timed, after one call that is not; the median is reported")
