@@ -111,7 +111,7 @@ void run(const FlowOptions& options) {
 void add_flow(CLI::App& program) {
   const auto options = std::make_shared<FlowOptions>();
   CLI::App* command = program.add_subcommand("flow", "Estimate the optical flow from one frame to the next");
-  command->add_option("FRAME0", options->frame0, "first frame: PNG, PGM or PPM")
+  command->add_option("FRAME0", options->frame0, "first frame: PNG, JPEG, PGM or PPM")
       ->required()
       ->type_name("FILE");
   command->add_option("FRAME1", options->frame1, "second frame, of the same size")

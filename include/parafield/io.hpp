@@ -8,9 +8,10 @@
 /// beside and rename: never half a file, and a path that is no regular file (a pipe, a device) is Error(file).
 namespace parafield {
 
-/// PNG (1 to 16 bit, gray, palette or RGB; alpha is dropped), PGM, PPM (plain or raw; a maximum other than 255 or
-/// 65535 is scaled to the next of them). The content decides, not the name. The frame is in host memory: gray or rgb,
-/// u8 or u16.
+/// PNG (1 to 16 bit, gray, palette or RGB; alpha is dropped), JPEG (8 bit, gray or colour, baseline or progressive;
+/// CMYK is Error(unsupported)), PGM, PPM (plain or raw; a maximum other than 255 or 65535 is scaled to the next of
+/// them). The content decides, not the name. Where a PNG or JPEG file has an EXIF orientation, the frame is turned as a
+/// viewer would show it, so its width may be the stored height. The frame is in host memory: gray or rgb, u8 or u16.
 FrameBuffer read_frame(const std::filesystem::path& path);
 
 /// By extension: .png (u8, u16; gray or rgb), .pgm (gray), .ppm (rgb). Host frames of u8 or u16.

@@ -9,8 +9,10 @@ namespace parafield::io {
 
 /// No frame is wider or higher. Above it a header is damaged; below it sizes in bytes cannot overflow.
 inline constexpr int max_side = 1'000'000;
+/// Nor has it more pixels: no estimator takes them. It bounds what a small file of much compressed pixels can ask for.
+inline constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
 
-enum class Content { png, pnm, flo, unknown };
+enum class Content { png, jpeg, pnm, flo, unknown };
 
 /// Judged by the first bytes; `recognised_by` of them are enough.
 Content content_of(ByteSpan bytes);
@@ -30,8 +32,19 @@ struct PngHeader {
 };
 bool is_png(ByteSpan bytes);
 PngHeader png_header(ByteSpan bytes);  ///< works without libpng
-FrameBuffer decode_png(ByteSpan bytes);
+/// The pixels as they are stored, or turned as the file's EXIF data says.
+enum class Orientation { stored, as_viewed };
+FrameBuffer decode_png(ByteSpan bytes, Orientation orientation = Orientation::as_viewed);
 Bytes encode_png(const Frame& frame);  ///< Error(unsupported) without libpng, as decode_png
+
+bool is_jpeg(ByteSpan bytes);
+FrameBuffer decode_jpeg(
+    ByteSpan bytes);  ///< turned as its EXIF data says; Error(unsupported) without libjpeg
+
+/// EXIF's orientation, 1 to 8, of a TIFF structure; 1 (as stored) also where that is damaged or says nothing.
+int exif_orientation(ByteSpan tiff);
+/// The frame as a viewer would show it.
+FrameBuffer turned(FrameBuffer frame, int exif_orientation);
 
 bool is_pnm(ByteSpan bytes);
 FrameBuffer decode_pnm(ByteSpan bytes);

@@ -52,6 +52,7 @@ std::string lower_extension(const std::filesystem::path& path) {
 
 Content content_of(ByteSpan bytes) {
   if (is_png(bytes)) return Content::png;
+  if (is_jpeg(bytes)) return Content::jpeg;
   if (is_pnm(bytes)) return Content::pnm;
   if (is_flo(bytes)) return Content::flo;
   return Content::unknown;
@@ -61,6 +62,8 @@ FrameBuffer decode_frame(ByteSpan bytes) {
   switch (content_of(bytes)) {
     case Content::png:
       return decode_png(bytes);
+    case Content::jpeg:
+      return decode_jpeg(bytes);
     case Content::pnm:
       return decode_pnm(bytes);
     case Content::flo:
@@ -68,13 +71,15 @@ FrameBuffer decode_frame(ByteSpan bytes) {
     case Content::unknown:
       break;
   }
-  fail_unknown(bytes, "PNG, PGM or PPM");
+  fail_unknown(bytes, "PNG, JPEG, PGM or PPM");
 }
 
 FlowField decode_flow(ByteSpan bytes) {
   switch (content_of(bytes)) {
     case Content::png:
       return decode_kitti(bytes);
+    case Content::jpeg:
+      fail(ErrorCode::format, "an image (JPEG), not a flow field");
     case Content::pnm:
       fail(ErrorCode::format, "an image (PGM or PPM), not a flow field");
     case Content::flo:
@@ -191,6 +196,7 @@ FileKind file_kind(const std::filesystem::path& path) {
   return io::naming(path, [&] {
     const io::Bytes head = io::InputFile(path).first(io::recognised_by);
     switch (io::content_of(head)) {
+      case io::Content::jpeg:
       case io::Content::pnm:
         return FileKind::frame;
       case io::Content::flo:

@@ -19,5 +19,6 @@ int main(int count, char** arguments) {
   };
   write("frame", parafield::samples::pngs());
   write("frame", parafield::samples::pnms());
+  write("frame", parafield::samples::jpegs());
   write("flow", parafield::samples::flows());
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/jpeg_bytes.hpp"
 #include "io/png_bytes.hpp"
 
 /// Small files of every kind that parafield reads, byte by byte: for tests that damage them, and to start
@@ -81,6 +82,20 @@ inline std::vector<Sample> pngs() {
   std::vector<Sample> list;
   for (const png_bytes::Header& header : png_headers(5, 3)) list.push_back({name_of(header), png(header)});
   return list;
+}
+
+inline Bytes jpeg(const jpeg_bytes::Header& header, const Bytes& segments = {}) {
+  return jpeg_bytes::file(
+      header, [](int x, int y, int c) { return int(pattern(x, y, c, 8)); }, segments);
+}
+
+inline std::vector<Sample> jpegs() {
+  return {
+      {"gray.jpg", jpeg({10, 9})},
+      {"rgb.jpg", jpeg({9, 10, 3}, jpeg_bytes::exif_segment(jpeg_bytes::exif(6, true)))},
+      {"subsampled.jpg", jpeg({17, 4, 3, false, 2})},
+      {"progressive.jpg", jpeg({12, 5, 3, true}, jpeg_bytes::exif_segment(jpeg_bytes::exif(3, false)))},
+  };
 }
 
 /// The plain ones end in a number of one digit: a longer one would be a number, too, without its last digit.
