@@ -12,7 +12,7 @@ inline constexpr int max_side = 1'000'000;
 /// Nor has it more pixels: no estimator takes them. It bounds what a small file of much compressed pixels can ask for.
 inline constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
 
-enum class Content { png, jpeg, pnm, flo, unknown };
+enum class Content { png, jpeg, pnm, pfm, flo, npy, unknown };
 
 /// Judged by the first bytes; `recognised_by` of them are enough.
 Content content_of(ByteSpan bytes);
@@ -50,9 +50,20 @@ bool is_pnm(ByteSpan bytes);
 FrameBuffer decode_pnm(ByteSpan bytes);
 Bytes encode_pnm(const Frame& frame);  ///< gray: PGM, rgb: PPM
 
+/// Three channels are flow to decode_flow, and colours to decode_frame.
+bool is_pfm(ByteSpan bytes);
+bool is_pfm_of_flow(ByteSpan bytes);
+FrameBuffer decode_pfm_frame(ByteSpan bytes);
+FlowField decode_pfm_flow(ByteSpan bytes);
+Bytes encode_pfm(const FlowView& flow, bool mark_invalid);
+
 bool is_flo(ByteSpan bytes);
 FlowField decode_flo(ByteSpan bytes);
 Bytes encode_flo(const FlowView& flow, bool mark_invalid);
+
+bool is_npy(ByteSpan bytes);
+FlowField decode_npy(ByteSpan bytes);
+Bytes encode_npy(const FlowView& flow, bool mark_invalid);
 
 FlowField decode_kitti(ByteSpan bytes);
 Bytes encode_kitti(const FlowView& flow);
@@ -67,5 +78,19 @@ FlowField flow_without_confidence(Size size);
 
 /// Middlebury's convention: such a flow is not known.
 inline bool unknown(float u, float v) { return !(u >= -1e9f && u <= 1e9f && v >= -1e9f && v <= 1e9f); }
+
+/// A pixel as .flo, PFM and .npy files hold it: without validity, other than by that convention.
+inline void set_flow(FlowField& flow, int x, int y, float u, float v) {
+  flow.u(x, y) = u;
+  flow.v(x, y) = v;
+  flow.valid(x, y) = !unknown(u, v);
+}
+struct Vector {
+  float u, v;
+};
+inline Vector written_flow(const FlowView& flow, int x, int y, bool mark_invalid) {
+  if (mark_invalid && flow.valid && !flow.valid(x, y)) return {1e10f, 1e10f};
+  return {flow.u(x, y), flow.v(x, y)};
+}
 
 }  // namespace parafield::io

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "core/fail.hpp"
+#include "io/bytes.hpp"
 #include "io/formats.hpp"
 
 #ifdef PARAFIELD_HAS_PNG
@@ -20,10 +21,6 @@ namespace {
 
 constexpr std::array<std::uint8_t, 8> signature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
-std::uint32_t load_u32(const std::uint8_t* p) {
-  return std::uint32_t(p[0]) << 24 | std::uint32_t(p[1]) << 16 | std::uint32_t(p[2]) << 8 | p[3];
-}
-
 }  // namespace
 
 bool is_png(ByteSpan bytes) {
@@ -36,7 +33,8 @@ PngHeader png_header(ByteSpan bytes) {
   constexpr std::array<std::uint8_t, 8> first_chunk = {0, 0, 0, 13, 'I', 'H', 'D', 'R'};
   if (!std::equal(first_chunk.begin(), first_chunk.end(), bytes.begin() + signature.size()))
     fail(ErrorCode::format, "damaged PNG file: it does not begin with a header");
-  const std::uint32_t width = load_u32(&bytes[16]), height = load_u32(&bytes[20]);
+  const std::uint32_t width = load_u32(&bytes[16], std::endian::big),
+                      height = load_u32(&bytes[20], std::endian::big);
   if (width < 1 || height < 1 || width > max_side || height > max_side)
     fail(ErrorCode::format, "a PNG file of ", width, "x", height, " pixels; each side is 1 to ", max_side);
   return {{int(width), int(height)}, bytes[24], bytes[25]};

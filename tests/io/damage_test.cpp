@@ -9,6 +9,7 @@ namespace {
 
 std::vector<samples::Sample> all_samples() {
   std::vector<samples::Sample> all = samples::pnms();
+  for (samples::Sample& sample : samples::pfms()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::flows()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::pngs()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::jpegs()) all.push_back(std::move(sample));
@@ -21,15 +22,13 @@ std::vector<samples::Sample> all_samples() {
   return all;
 }
 
-bool is_frame(io::ByteSpan bytes) { return io::content_of(bytes) != io::Content::flo; }
-
 void decode(io::ByteSpan bytes) {
   // Memory of exactly that many bytes, so that reading one more is seen.
   const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
-  if (is_frame(exact))
-    io::decode_frame(exact);
-  else
-    io::decode_flow(exact);
+  const io::Content content = io::content_of(exact);
+  const bool flow = content == io::Content::flo || content == io::Content::npy;
+  if (flow || io::is_pfm_of_flow(exact)) io::decode_flow(exact);
+  if (!flow) io::decode_frame(exact);
 }
 
 TEST(Damage, SamplesAreSound) {
