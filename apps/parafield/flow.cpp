@@ -10,7 +10,7 @@ namespace {
 
 struct FlowOptions {
   std::string frame0, frame1;
-  std::string output, color, truth, mask;
+  std::string output, valid, color, truth, mask;
   bool valid_only = false, json = false, quiet = false;
   MethodOptions<FlowMethod> method;
   DeviceOptions device;
@@ -62,7 +62,9 @@ Json report_json(const FlowOptions& options, const FlowMethod& method, const Dev
 void run(const FlowOptions& options) {
   const FlowMethod method = options.method.method();
   const Device device = options.device.device();
-  check_outputs({{"-o", options.output, {".flo", ".png"}}, {"--color", options.color, {".png", ".ppm"}}},
+  check_outputs({{"-o", options.output, {".flo", ".png", ".pfm", ".npy"}},
+                 {"--valid", options.valid, {".png", ".pgm"}},
+                 {"--color", options.color, {".png", ".ppm"}}},
                 {options.frame0, options.frame1, options.truth, options.mask});
   const DeviceInfo info = describe_device(device);
 
@@ -86,6 +88,10 @@ void run(const FlowOptions& options) {
   if (!options.output.empty()) {
     const WhileWriting whole;
     write_flow(options.output, flow);
+  }
+  if (!options.valid.empty()) {
+    const WhileWriting whole;
+    write_mask(options.valid, flow.valid);
   }
   if (!options.color.empty()) {
     const FrameBuffer picture = color_flow(flow);
@@ -111,7 +117,7 @@ void run(const FlowOptions& options) {
 void add_flow(CLI::App& program) {
   const auto options = std::make_shared<FlowOptions>();
   CLI::App* command = program.add_subcommand("flow", "Estimate the optical flow from one frame to the next");
-  command->add_option("FRAME0", options->frame0, "first frame: PNG, JPEG, PGM or PPM")
+  command->add_option("FRAME0", options->frame0, "first frame: PNG, JPEG, PGM, PPM or PFM")
       ->required()
       ->type_name("FILE");
   command->add_option("FRAME1", options->frame1, "second frame, of the same size")
@@ -119,12 +125,16 @@ void add_flow(CLI::App& program) {
       ->type_name("FILE");
   command
       ->add_option("-o,--output", options->output,
-                   "write the flow: .flo (Middlebury) or .png (KITTI, 16 bit)")
+                   "write the flow: .flo (Middlebury), .png (KITTI, 16 bit), .pfm or .npy (NumPy)")
+      ->type_name("FILE");
+  command
+      ->add_option("--valid", options->valid,
+                   "write where the flow is to be trusted: .png or .pgm, 255 there and 0 elsewhere")
       ->type_name("FILE");
   command->add_option("--color", options->color, "write a colour picture of the flow: .png or .ppm")
       ->type_name("FILE");
   CLI::Option* truth =
-      command->add_option("--gt", options->truth, "true flow to compare with: .flo or KITTI .png")
+      command->add_option("--gt", options->truth, "true flow to compare with: .flo, .pfm, .npy or KITTI .png")
           ->type_name("FILE");
   command->add_option("--mask", options->mask, "with --gt: a picture; where it is 0, pixels do not count")
       ->type_name("FILE")
