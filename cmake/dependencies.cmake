@@ -36,6 +36,11 @@ if(NOT PNG_FOUND)
   list(APPEND PARAFIELD_LEFT_OUT "PNG files (KITTI flow too): no libpng found (libpng-dev)")
 endif()
 
+find_package(JPEG)
+if(NOT JPEG_FOUND)
+  list(APPEND PARAFIELD_LEFT_OUT "JPEG files: no libjpeg found (libjpeg-dev)")
+endif()
+
 if(PARAFIELD_APPS)
   find_package(CLI11 CONFIG QUIET)
   find_package(fmt CONFIG QUIET)

@@ -21,6 +21,7 @@ target_compile_options(parafield_build INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:${host_options};-Wall;-Wextra;-Wpedantic>)
 target_compile_definitions(parafield_build INTERFACE
   $<$<BOOL:${PARAFIELD_HAS_CUDA}>:PARAFIELD_HAS_CUDA> $<$<BOOL:${PNG_FOUND}>:PARAFIELD_HAS_PNG>
+  $<$<BOOL:${JPEG_FOUND}>:PARAFIELD_HAS_JPEG>
   PARAFIELD_VERSION="${PROJECT_VERSION}")
 if(PARAFIELD_HAS_CUDA)
   target_include_directories(parafield_build SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
@@ -45,6 +46,9 @@ target_compile_features(parafield PUBLIC cxx_std_20)
 target_link_libraries(parafield PRIVATE $<BUILD_INTERFACE:parafield_build>)
 if(PNG_FOUND)
   target_link_libraries(parafield PRIVATE PNG::PNG)
+endif()
+if(JPEG_FOUND)
+  target_link_libraries(parafield PRIVATE JPEG::JPEG)
 endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

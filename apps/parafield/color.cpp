@@ -38,7 +38,9 @@ void run(const ColorCommandOptions& options) {
 void add_color(CLI::App& program) {
   const auto options = std::make_shared<ColorCommandOptions>();
   CLI::App* command = program.add_subcommand("color", "Draw flow in colours or as arrows");
-  command->add_option("FLOW", options->flow, "flow: .flo or KITTI .png")->required()->type_name("FILE");
+  command->add_option("FLOW", options->flow, "flow: .flo, .pfm, .npy or KITTI .png")
+      ->required()
+      ->type_name("FILE");
   command->add_option("-o,--output", options->output, "picture to write: .png or .ppm")
       ->required()
       ->type_name("FILE");

@@ -50,7 +50,7 @@ void run(const EvalOptions& options) {
 void add_eval(CLI::App& program) {
   const auto options = std::make_shared<EvalOptions>();
   CLI::App* command = program.add_subcommand("eval", "Compare an estimated flow with the true one");
-  command->add_option("EST", options->estimate, "estimated flow: .flo or KITTI .png")
+  command->add_option("EST", options->estimate, "estimated flow: .flo, .pfm, .npy or KITTI .png")
       ->required()
       ->type_name("FILE");
   command->add_option("GT", options->truth, "true flow, of the same size; unknown pixels do not count")

@@ -11,7 +11,7 @@ namespace {
 
 struct Command {
   std::string frame0, frame1;
-  std::string output, color, truth, mask;
+  std::string output, valid, color, truth, mask;
   bool valid_only = false, json = false, quiet = false;
   PictureOptions picture;
   MethodOptions<FlowMethod> method;
@@ -66,7 +66,9 @@ Json report_json(const Command& options, const FlowMethod& method, const DeviceI
 void run(const Command& options) {
   const FlowMethod method = options.method.method();
   const Device device = options.device.device();
-  check_outputs({{"-o", options.output, {".flo", ".png"}}, {"--color", options.color, {".png", ".ppm"}}},
+  check_outputs({{"-o", options.output, {".flo", ".png", ".pfm", ".npy"}},
+                 {"--valid", options.valid, {".png", ".pgm"}},
+                 {"--color", options.color, {".png", ".ppm"}}},
                 {options.frame0, options.frame1, options.truth, options.mask});
   const DeviceInfo info = describe_device(device);
 
@@ -90,6 +92,10 @@ void run(const Command& options) {
   if (!options.output.empty()) {
     const WhileWriting whole;
     write_flow(options.output, flow);
+  }
+  if (!options.valid.empty()) {
+    const WhileWriting whole;
+    write_mask(options.valid, flow.valid);
   }
   if (!options.color.empty()) {
     const FrameBuffer picture = options.picture.draw(flow, frame0);
@@ -115,7 +121,7 @@ void run(const Command& options) {
 void add_flow(CLI::App& program) {
   const auto options = std::make_shared<Command>();
   CLI::App* command = program.add_subcommand("flow", "Estimate the optical flow from one frame to the next");
-  command->add_option("FRAME0", options->frame0, "first frame: PNG, PGM or PPM")
+  command->add_option("FRAME0", options->frame0, "first frame: PNG, JPEG, PGM, PPM or PFM")
       ->required()
       ->type_name("FILE");
   command->add_option("FRAME1", options->frame1, "second frame, of the same size")
@@ -123,7 +129,11 @@ void add_flow(CLI::App& program) {
       ->type_name("FILE");
   command
       ->add_option("-o,--output", options->output,
-                   "write the flow: .flo (Middlebury) or .png (KITTI, 16 bit)")
+                   "write the flow: .flo (Middlebury), .png (KITTI, 16 bit), .pfm or .npy (NumPy)")
+      ->type_name("FILE");
+  command
+      ->add_option("--valid", options->valid,
+                   "write where the flow is to be trusted: .png or .pgm, 255 there and 0 elsewhere")
       ->type_name("FILE");
   CLI::Option* color =
       command->add_option("--color", options->color, "write a picture of the flow: .png or .ppm")
@@ -131,7 +141,7 @@ void add_flow(CLI::App& program) {
   options->picture.add_to(*command, color);
   command->get_option("--legend")->needs(color);
   CLI::Option* truth =
-      command->add_option("--gt", options->truth, "true flow to compare with: .flo or KITTI .png")
+      command->add_option("--gt", options->truth, "true flow to compare with: .flo, .pfm, .npy or KITTI .png")
           ->type_name("FILE");
   command->add_option("--mask", options->mask, "with --gt: a picture; where it is 0, pixels do not count")
       ->type_name("FILE")

@@ -12,15 +12,6 @@ struct SynthOptions {
   std::uint64_t seed = 1;
 };
 
-/// A mask as people see one: white where it is 1.
-FrameBuffer picture_of(const Image<std::uint8_t>& mask) {
-  FrameBuffer picture(mask.size(), PixelFormat::gray_u8);
-  for (int y = 0; y < mask.size().height; ++y)
-    for (int x = 0; x < mask.size().width; ++x)
-      static_cast<std::uint8_t*>(picture.row(y))[x] = mask(x, y) ? 255 : 0;
-  return picture;
-}
-
 void run(const SynthOptions& options) {
   const SceneOptions scene_options{.size = parse_size(options.size),
                                    .frames = options.frames,
@@ -36,7 +27,7 @@ void run(const SynthOptions& options) {
       write_frame(file("frame", i, ".png"), scene.frames[i]);
     for (std::size_t i = 0; i < scene.flow.size(); ++i) write_flow(file("flow", i, ".flo"), scene.flow[i]);
     for (std::size_t i = 0; i < scene.occluded.size(); ++i)
-      write_frame(file("occluded", i, ".png"), picture_of(scene.occluded[i]));
+      write_mask(file("occluded", i, ".png"), scene.occluded[i]);
   });
 }
 

@@ -8,29 +8,37 @@
 /// beside and rename: never half a file, and a path that is no regular file (a pipe, a device) is Error(file).
 namespace parafield {
 
-/// PNG (1 to 16 bit, gray, palette or RGB; alpha is dropped), PGM, PPM (plain or raw; a maximum other than 255 or
-/// 65535 is scaled to the next of them). The content decides, not the name. The frame is in host memory: gray or rgb,
-/// u8 or u16.
+/// PNG (1 to 16 bit, gray, palette or RGB; alpha is dropped), JPEG (8 bit, gray or colour, baseline or progressive;
+/// CMYK is Error(unsupported)), PGM, PPM (plain or raw; a maximum other than 255 or 65535 is scaled to the next of
+/// them). The content decides, not the name. Where a PNG or JPEG file has an EXIF orientation, the frame is turned as a
+/// viewer would show it, so its width may be the stored height. PFM (f32, values as they are; the size of its scale is
+/// not used). The frame is in host memory: gray or rgb, u8, u16 or f32.
 FrameBuffer read_frame(const std::filesystem::path& path);
 
 /// By extension: .png (u8, u16; gray or rgb), .pgm (gray), .ppm (rgb). Host frames of u8 or u16.
 void write_frame(const std::filesystem::path& path, const Frame& frame);
 
-/// Middlebury .flo (|u| or |v| > 1e9 or NaN = unknown: valid 0) or KITTI's 16-bit RGB PNG (u, v = (value - 32768) / 64,
-/// third channel = valid). The content decides.
+/// Middlebury .flo; PFM of three channels (PF: u, v and one that is not used; either byte order); .npy (a NumPy array of
+/// little-endian float32 or float64, height x width x 2, C order); KITTI's 16-bit RGB PNG (u, v = (value - 32768) / 64,
+/// third channel = valid). In all but KITTI's, |u| or |v| > 1e9 or NaN is unknown: valid 0. The content decides.
 FlowField read_flow(const std::filesystem::path& path);
 
-/// By extension: .flo (every pixel's flow; validity is not stored, unless `mark_invalid`: then invalid pixels are
-/// written as unknown, 1e10) or .png (KITTI; flow is rounded to 1/64 px, and valid flow beyond -512 .. 511.98 px is an
-/// Error(invalid_argument); unknown flow is not valid, and what does not fit there is written as 0). Host memory.
+/// By extension: .flo, .pfm or .npy (float32) with every pixel's flow (validity is not stored, unless `mark_invalid`:
+/// then invalid pixels are written as unknown, 1e10), or .png (KITTI; flow is rounded to 1/64 px, and valid flow beyond
+/// -512 .. 511.98 px is an Error(invalid_argument); unknown flow is not valid, and what does not fit there is written as
+/// 0). Host memory.
 void write_flow(const std::filesystem::path& path, const FlowView& flow, bool mark_invalid = false);
 
-/// A mask: pixels with a gray value above 0 become 1, others 0. Any file that read_frame reads.
+/// A mask: pixels with a gray value (of colour: any channel) above 0 become 1, others 0. Any file that read_frame reads.
 Image<std::uint8_t> read_mask(const std::filesystem::path& path);
+
+/// 255 where the mask is not 0, otherwise 0. By extension: .png or .pgm. Host memory; pitch 0 = rows touch.
+void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask);
 
 enum class FileKind { frame, flow, unknown };
 
-/// What a file holds, judged by its first bytes; a 16-bit RGB PNG counts as flow. Throws Error(file).
+/// What a file holds, judged by its first bytes; a 16-bit RGB PNG, a PFM of three channels and .npy count as
+/// flow. Throws Error(file).
 FileKind file_kind(const std::filesystem::path& path);
 
 }  // namespace parafield

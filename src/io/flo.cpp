@@ -1,28 +1,13 @@
 // Middlebury's .flo: the float 202021.25 ("PIEH"), width and height as 32-bit integers, then u and v of each
 // pixel as floats, row by row; all little-endian (Baker et al. 2011, flow-code).
-#include <bit>
-
 #include "core/fail.hpp"
+#include "io/bytes.hpp"
 #include "io/formats.hpp"
 
 namespace parafield::io {
 namespace {
 
 constexpr std::size_t header_bytes = 12;
-constexpr float unknown_flow = 1e10f;
-
-std::uint32_t load_u32(const std::uint8_t* p) {
-  return p[0] | std::uint32_t(p[1]) << 8 | std::uint32_t(p[2]) << 16 | std::uint32_t(p[3]) << 24;
-}
-float load_float(const std::uint8_t* p) { return std::bit_cast<float>(load_u32(p)); }
-
-std::uint8_t* store_u32(std::uint8_t* p, std::uint32_t value) {
-  for (int shift = 0; shift < 32; shift += 8) *p++ = std::uint8_t(value >> shift);
-  return p;
-}
-std::uint8_t* store_float(std::uint8_t* p, float value) {
-  return store_u32(p, std::bit_cast<std::uint32_t>(value));
-}
 
 }  // namespace
 
@@ -47,12 +32,7 @@ FlowField decode_flo(ByteSpan bytes) {
   FlowField flow = flow_without_confidence({width, height});
   const std::uint8_t* p = bytes.data() + header_bytes;
   for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x, p += 8) {
-      const float u = load_float(p), v = load_float(p + 4);
-      flow.u(x, y) = u;
-      flow.v(x, y) = v;
-      flow.valid(x, y) = !unknown(u, v);
-    }
+    for (int x = 0; x < width; ++x, p += 8) set_flow(flow, x, y, load_float(p), load_float(p + 4));
   return flow;
 }
 
@@ -64,9 +44,8 @@ Bytes encode_flo(const FlowView& flow, bool mark_invalid) {
   p = store_u32(p, std::uint32_t(height));
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
-      const bool left_out = mark_invalid && flow.valid && !flow.valid(x, y);
-      p = store_float(p, left_out ? unknown_flow : flow.u(x, y));
-      p = store_float(p, left_out ? unknown_flow : flow.v(x, y));
+      const auto [u, v] = written_flow(flow, x, y, mark_invalid);
+      p = store_float(store_float(p, u), v);
     }
   return bytes;
 }

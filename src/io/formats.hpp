@@ -9,8 +9,10 @@ namespace parafield::io {
 
 /// No frame is wider or higher. Above it a header is damaged; below it sizes in bytes cannot overflow.
 inline constexpr int max_side = 1'000'000;
+/// Nor has it more pixels: no estimator takes them. It bounds what a small file of much compressed pixels can ask for.
+inline constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
 
-enum class Content { png, pnm, flo, unknown };
+enum class Content { png, jpeg, pnm, pfm, flo, npy, unknown };
 
 /// Judged by the first bytes; `recognised_by` of them are enough.
 Content content_of(ByteSpan bytes);
@@ -30,16 +32,38 @@ struct PngHeader {
 };
 bool is_png(ByteSpan bytes);
 PngHeader png_header(ByteSpan bytes);  ///< works without libpng
-FrameBuffer decode_png(ByteSpan bytes);
+/// The pixels as they are stored, or turned as the file's EXIF data says.
+enum class Orientation { stored, as_viewed };
+FrameBuffer decode_png(ByteSpan bytes, Orientation orientation = Orientation::as_viewed);
 Bytes encode_png(const Frame& frame);  ///< Error(unsupported) without libpng, as decode_png
+
+bool is_jpeg(ByteSpan bytes);
+FrameBuffer decode_jpeg(
+    ByteSpan bytes);  ///< turned as its EXIF data says; Error(unsupported) without libjpeg
+
+/// EXIF's orientation, 1 to 8, of a TIFF structure; 1 (as stored) also where that is damaged or says nothing.
+int exif_orientation(ByteSpan tiff);
+/// The frame as a viewer would show it.
+FrameBuffer turned(FrameBuffer frame, int exif_orientation);
 
 bool is_pnm(ByteSpan bytes);
 FrameBuffer decode_pnm(ByteSpan bytes);
 Bytes encode_pnm(const Frame& frame);  ///< gray: PGM, rgb: PPM
 
+/// Three channels are flow to decode_flow, and colours to decode_frame.
+bool is_pfm(ByteSpan bytes);
+bool is_pfm_of_flow(ByteSpan bytes);
+FrameBuffer decode_pfm_frame(ByteSpan bytes);
+FlowField decode_pfm_flow(ByteSpan bytes);
+Bytes encode_pfm(const FlowView& flow, bool mark_invalid);
+
 bool is_flo(ByteSpan bytes);
 FlowField decode_flo(ByteSpan bytes);
 Bytes encode_flo(const FlowView& flow, bool mark_invalid);
+
+bool is_npy(ByteSpan bytes);
+FlowField decode_npy(ByteSpan bytes);
+Bytes encode_npy(const FlowView& flow, bool mark_invalid);
 
 FlowField decode_kitti(ByteSpan bytes);
 Bytes encode_kitti(const FlowView& flow);
@@ -54,5 +78,19 @@ FlowField flow_without_confidence(Size size);
 
 /// Middlebury's convention: such a flow is not known.
 inline bool unknown(float u, float v) { return !(u >= -1e9f && u <= 1e9f && v >= -1e9f && v <= 1e9f); }
+
+/// A pixel as .flo, PFM and .npy files hold it: without validity, other than by that convention.
+inline void set_flow(FlowField& flow, int x, int y, float u, float v) {
+  flow.u(x, y) = u;
+  flow.v(x, y) = v;
+  flow.valid(x, y) = !unknown(u, v);
+}
+struct Vector {
+  float u, v;
+};
+inline Vector written_flow(const FlowView& flow, int x, int y, bool mark_invalid) {
+  if (mark_invalid && flow.valid && !flow.valid(x, y)) return {1e10f, 1e10f};
+  return {flow.u(x, y), flow.v(x, y)};
+}
 
 }  // namespace parafield::io

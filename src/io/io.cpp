@@ -52,8 +52,11 @@ std::string lower_extension(const std::filesystem::path& path) {
 
 Content content_of(ByteSpan bytes) {
   if (is_png(bytes)) return Content::png;
+  if (is_jpeg(bytes)) return Content::jpeg;
   if (is_pnm(bytes)) return Content::pnm;
+  if (is_pfm(bytes)) return Content::pfm;
   if (is_flo(bytes)) return Content::flo;
+  if (is_npy(bytes)) return Content::npy;
   return Content::unknown;
 }
 
@@ -61,28 +64,40 @@ FrameBuffer decode_frame(ByteSpan bytes) {
   switch (content_of(bytes)) {
     case Content::png:
       return decode_png(bytes);
+    case Content::jpeg:
+      return decode_jpeg(bytes);
     case Content::pnm:
       return decode_pnm(bytes);
+    case Content::pfm:
+      return decode_pfm_frame(bytes);
     case Content::flo:
       fail(ErrorCode::format, "a flow field (.flo), not an image");
+    case Content::npy:
+      fail(ErrorCode::format, "an array (.npy), not an image");
     case Content::unknown:
       break;
   }
-  fail_unknown(bytes, "PNG, PGM or PPM");
+  fail_unknown(bytes, "PNG, JPEG, PGM, PPM or PFM");
 }
 
 FlowField decode_flow(ByteSpan bytes) {
   switch (content_of(bytes)) {
     case Content::png:
       return decode_kitti(bytes);
+    case Content::jpeg:
+      fail(ErrorCode::format, "an image (JPEG), not a flow field");
     case Content::pnm:
       fail(ErrorCode::format, "an image (PGM or PPM), not a flow field");
+    case Content::pfm:
+      return decode_pfm_flow(bytes);
     case Content::flo:
       return decode_flo(bytes);
+    case Content::npy:
+      return decode_npy(bytes);
     case Content::unknown:
       break;
   }
-  fail_unknown(bytes, ".flo or KITTI flow (PNG)");
+  fail_unknown(bytes, ".flo, PFM, .npy or KITTI flow (PNG)");
 }
 
 FlowField flow_without_confidence(Size size) {
@@ -165,10 +180,12 @@ void write_flow(const std::filesystem::path& path, const FlowView& flow, bool ma
   io::naming(path, [&] {
     io::check_flow(flow);
     const std::string extension = io::lower_extension(path);
-    if (extension != ".flo" && extension != ".png")
-      fail(ErrorCode::invalid_argument, "flow is not written as '", extension,
-           "' files; use .flo or .png (KITTI)");
-    io::write_file(path, extension == ".flo" ? io::encode_flo(flow, mark_invalid) : io::encode_kitti(flow));
+    if (extension == ".flo") return io::write_file(path, io::encode_flo(flow, mark_invalid));
+    if (extension == ".pfm") return io::write_file(path, io::encode_pfm(flow, mark_invalid));
+    if (extension == ".npy") return io::write_file(path, io::encode_npy(flow, mark_invalid));
+    if (extension == ".png") return io::write_file(path, io::encode_kitti(flow));
+    fail(ErrorCode::invalid_argument, "flow is not written as '", extension,
+         "' files; use .flo, .pfm, .npy or .png (KITTI)");
   });
 }
 
@@ -176,14 +193,34 @@ Image<std::uint8_t> read_mask(const std::filesystem::path& path) {
   const FrameBuffer frame = read_frame(path);
   return io::naming(path, [&] {
     Image<std::uint8_t> mask(frame.size());
-    // A gray value is above 0 where a channel is, whatever its depth: where a byte of the pixel is.
-    const int bytes = bytes_per_pixel(frame.format());
-    for (int y = 0; y < frame.size().height; ++y) {
-      const auto* pixel = static_cast<const std::uint8_t*>(frame.row(y));
-      for (int x = 0; x < frame.size().width; ++x, pixel += bytes)
-        mask(x, y) = std::any_of(pixel, pixel + bytes, [](std::uint8_t byte) { return byte != 0; });
-    }
+    const int count = channels(frame.format());
+    const auto fill = [&]<class T>(T) {
+      for (int y = 0; y < mask.size().height; ++y) {
+        const auto* pixel = static_cast<const T*>(frame.row(y));
+        for (int x = 0; x < mask.size().width; ++x, pixel += count)
+          mask(x, y) = std::any_of(pixel, pixel + count, [](T value) { return value > 0; });
+      }
+    };
+    // A gray value is above 0 where a channel is.
+    const int value_bytes = bytes_per_pixel(frame.format()) / count;
+    value_bytes == 1 ? fill(std::uint8_t{}) : value_bytes == 2 ? fill(std::uint16_t{}) : fill(float{});
     return mask;
+  });
+}
+
+void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask) {
+  io::naming(path, [&] {
+    const std::string extension = io::lower_extension(path);
+    if (extension != ".png" && extension != ".pgm")
+      fail(ErrorCode::invalid_argument, "masks are not written as '", extension, "' files; use .png or .pgm");
+    View<const std::uint8_t> rows = mask;
+    rows.pitch =
+        io::check_frame({mask.data, mask.width, mask.height, mask.pitch, PixelFormat::gray_u8}).pitch;
+    FrameBuffer frame(mask.size(), PixelFormat::gray_u8);
+    for (int y = 0; y < mask.height; ++y)
+      std::transform(rows.row(y), rows.row(y) + mask.width, static_cast<std::uint8_t*>(frame.row(y)),
+                     [](std::uint8_t value) { return value ? 255 : 0; });
+    io::write_file(path, extension == ".pgm" ? io::encode_pnm(frame) : io::encode_png(frame));
   });
 }
 
@@ -191,9 +228,13 @@ FileKind file_kind(const std::filesystem::path& path) {
   return io::naming(path, [&] {
     const io::Bytes head = io::InputFile(path).first(io::recognised_by);
     switch (io::content_of(head)) {
+      case io::Content::jpeg:
       case io::Content::pnm:
         return FileKind::frame;
+      case io::Content::pfm:
+        return io::is_pfm_of_flow(head) ? FileKind::flow : FileKind::frame;
       case io::Content::flo:
+      case io::Content::npy:
         return FileKind::flow;
       case io::Content::png:
         break;

@@ -27,7 +27,8 @@ FlowField decode_kitti(ByteSpan bytes) {
          kinds[header.color_type <= 6 ? header.color_type : 1],
          ": not flow; KITTI's flow is a PNG of 16 bit, RGB");
   }
-  const FrameBuffer frame = decode_png(bytes);
+  // Turning the field would mean turning its vectors, too: a flow field is no photograph.
+  const FrameBuffer frame = decode_png(bytes, Orientation::stored);
   FlowField flow = flow_without_confidence(frame.size());
   for (int y = 0; y < flow.size().height; ++y) {
     const auto* values = static_cast<const std::uint16_t*>(frame.row(y));

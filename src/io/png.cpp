@@ -2,6 +2,7 @@
 #include <array>
 
 #include "core/fail.hpp"
+#include "io/bytes.hpp"
 #include "io/formats.hpp"
 
 #ifdef PARAFIELD_HAS_PNG
@@ -12,16 +13,13 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <utility>
 #endif
 
 namespace parafield::io {
 namespace {
 
 constexpr std::array<std::uint8_t, 8> signature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-
-std::uint32_t load_u32(const std::uint8_t* p) {
-  return std::uint32_t(p[0]) << 24 | std::uint32_t(p[1]) << 16 | std::uint32_t(p[2]) << 8 | p[3];
-}
 
 }  // namespace
 
@@ -35,7 +33,8 @@ PngHeader png_header(ByteSpan bytes) {
   constexpr std::array<std::uint8_t, 8> first_chunk = {0, 0, 0, 13, 'I', 'H', 'D', 'R'};
   if (!std::equal(first_chunk.begin(), first_chunk.end(), bytes.begin() + signature.size()))
     fail(ErrorCode::format, "damaged PNG file: it does not begin with a header");
-  const std::uint32_t width = load_u32(&bytes[16]), height = load_u32(&bytes[20]);
+  const std::uint32_t width = load_u32(&bytes[16], std::endian::big),
+                      height = load_u32(&bytes[20], std::endian::big);
   if (width < 1 || height < 1 || width > max_side || height > max_side)
     fail(ErrorCode::format, "a PNG file of ", width, "x", height, " pixels; each side is 1 to ", max_side);
   return {{int(width), int(height)}, bytes[24], bytes[25]};
@@ -66,6 +65,7 @@ struct Reader : Codec {
   std::size_t at = 0;
   bool ended = false;
   int passes = 1;
+  int orientation = 1;  // EXIF's
 
   explicit Reader(ByteSpan b) : bytes(b) {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, keep_message, ignore_warning);
@@ -102,6 +102,10 @@ bool start_reading(Reader& reader) {
   png_set_read_fn(reader.png, &reader, next_bytes);
   // Text, time, colour profiles and the like are left unread.
   png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+#ifdef PNG_READ_eXIf_SUPPORTED
+  constexpr png_byte exif[] = "eXIf";
+  png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_AS_DEFAULT, exif, 1);
+#endif
   png_read_info(reader.png, reader.info);
   png_set_expand_gray_1_2_4_to_8(reader.png);
   if (png_get_color_type(reader.png, reader.info) == PNG_COLOR_TYPE_PALETTE)
@@ -121,7 +125,13 @@ void read_passes(png_structp png, int passes, View<std::uint8_t> rows) {
 bool read_rows(Reader& reader, View<std::uint8_t> rows) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   read_passes(reader.png, reader.passes, rows);
-  png_read_end(reader.png, nullptr);
+  png_read_end(reader.png, reader.info);
+#ifdef PNG_READ_eXIf_SUPPORTED
+  png_uint_32 count = 0;
+  png_bytep exif = nullptr;
+  if (png_get_eXIf_1(reader.png, reader.info, &count, &exif) && exif)
+    reader.orientation = exif_orientation({exif, count});
+#endif
   return true;
 }
 
@@ -176,7 +186,7 @@ bool write_image(Writer& writer, const Frame& frame, bool rgb, bool wide) {
 
 }  // namespace
 
-FrameBuffer decode_png(ByteSpan bytes) {
+FrameBuffer decode_png(ByteSpan bytes, Orientation orientation) {
   // Deflate makes at most 1032 bytes out of one: a header that promises more is damaged, and nothing is
   // allocated.
   const PngHeader header = png_header(bytes);
@@ -187,7 +197,6 @@ FrameBuffer decode_png(ByteSpan bytes) {
     fail(ErrorCode::format, "damaged PNG file: ", header.size.width, "x", header.size.height, " pixels of ",
          bits, " bit do not fit into its ", bytes.size(), " bytes");
   // A small file of one colour can hold a picture that is larger than the memory; no method takes one.
-  constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
   if (std::int64_t(header.size.width) * header.size.height > most_pixels)
     fail(ErrorCode::unsupported, "a PNG file of ", header.size.width, "x", header.size.height,
          " pixels is too large: at most ", most_pixels, " in all");
@@ -205,7 +214,7 @@ FrameBuffer decode_png(ByteSpan bytes) {
   const Frame view = frame;
   if (!read_rows(reader, {static_cast<std::uint8_t*>(frame.row(0)), int(expected), view.height, view.pitch}))
     reader.fail_damaged();
-  return frame;
+  return orientation == Orientation::stored ? std::move(frame) : turned(std::move(frame), reader.orientation);
 }
 
 Bytes encode_png(const Frame& frame) {
@@ -220,7 +229,7 @@ Bytes encode_png(const Frame& frame) {
 
 #else
 
-FrameBuffer decode_png(ByteSpan) {
+FrameBuffer decode_png(ByteSpan, Orientation) {
   fail(ErrorCode::unsupported, "PNG files cannot be read: parafield was built without libpng");
 }
 Bytes encode_png(const Frame&) {

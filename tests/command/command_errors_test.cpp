@@ -128,6 +128,8 @@ TEST_F(CommandErrors, ParametersOutOfRange) {
 TEST_F(CommandErrors, OutputsThatCannotBeWritten) {
   expect_failure(2, flow({"-o", path("out.jpg")}), {"-o", ".flo"});
   expect_failure(2, flow({"-o", path("out")}), {"-o", ".flo"});
+  expect_failure(2, flow({"--valid", path("out.flo")}), {"--valid", ".png"});
+  expect_failure(2, flow({"-o", path("a.png"), "--valid", path("a.png")}), {"-o", "--valid", path("a.png")});
   expect_failure(2, flow({"-o", path("a.flo"), "--color", path("out.flo")}), {"--color", ".png"});
   expect_failure(2, flow({"-o", path("a.png"), "--color", path("scene/../a.png")}),
                  {"-o", "--color", "a.png"});

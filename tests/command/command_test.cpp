@@ -95,6 +95,34 @@ TEST_F(Command, FlowWritesFlowAndPictureAndScores) {
   EXPECT_EQ(read_frame(path("out.png")).format(), PixelFormat::rgb_u8);
 }
 
+TEST_F(Command, FlowIsWrittenByExtension) {
+  render();
+  run_well(
+      {"flow", frame0(), frame1(), "-d", "cpu", "-q", "-o", path("out.flo"), "--valid", path("valid.png")});
+  const FlowField flow = read_flow(path("out.flo"));
+  for (const char* name : {"out.pfm", "out.npy"}) {
+    run_well({"flow", frame0(), frame1(), "-d", "cpu", "-q", "-o", path(name), "--valid", path("valid.pgm")});
+    const FlowField same = read_flow(path(name));
+    ASSERT_EQ(same.size(), flow.size());
+    for (int y = 0; y < flow.size().height; ++y)
+      for (int x = 0; x < flow.size().width; ++x) {
+        ASSERT_EQ(same.u(x, y), flow.u(x, y));
+        ASSERT_EQ(same.v(x, y), flow.v(x, y));
+      }
+    EXPECT_EQ(run_well({"eval", path(name), path("out.flo"), "--json"}).json()["epe"], 0);
+  }
+  run_well({"flow", frame0(), frame1(), "-d", "cpu", "-q", "-o", path("out.png")});
+  const FlowField kitti = read_flow(path("out.png"));
+  for (const char* name : {"valid.png", "valid.pgm"}) {
+    const FrameBuffer valid = read_frame(path(name));
+    ASSERT_EQ(valid.size(), flow.size());
+    ASSERT_EQ(valid.format(), PixelFormat::gray_u8);
+    for (int y = 0; y < flow.size().height; ++y)
+      for (int x = 0; x < flow.size().width; ++x)
+        ASSERT_EQ(static_cast<const std::uint8_t*>(valid.row(y))[x], kitti.valid(x, y) ? 255 : 0);
+  }
+}
+
 TEST_F(Command, FlowReportsInTextAndOnlyOnRequest) {
   render();
   const std::string text = run_well({"flow", frame0(), frame1(), "-d", "cpu", "--gt", truth()}).out;

@@ -19,5 +19,8 @@ int main(int count, char** arguments) {
   };
   write("frame", parafield::samples::pngs());
   write("frame", parafield::samples::pnms());
+  write("frame", parafield::samples::jpegs());
+  write("frame", parafield::samples::pfms());
+  write("flow", parafield::samples::pfms());
   write("flow", parafield::samples::flows());
 }

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <limits>
 
 #include "io/folder.hpp"
 #include "io/samples.hpp"
@@ -88,6 +89,11 @@ TEST(Files, KindIsJudgedByTheFirstBytes) {
   samples::Bytes cut = samples::png({5, 3, 16, 2});
   cut.resize(20);
   EXPECT_EQ(file_kind(folder.with("a.png", cut)), FileKind::frame);
+  for (const samples::Sample& sample : samples::pfms())
+    EXPECT_EQ(file_kind(folder.with("a", sample.bytes)),
+              sample.name == "little.pfm" ? FileKind::frame : FileKind::flow);
+  for (const samples::Sample& sample : samples::flows())
+    EXPECT_EQ(file_kind(folder.with("a", sample.bytes)), FileKind::flow) << sample.name;
   EXPECT_EQ(file_kind(folder.with("a", samples::bytes_of("P5"))), FileKind::unknown);
   EXPECT_EQ(file_kind(folder.with("a", samples::bytes_of("P4\n1 1\n"))), FileKind::unknown);
   EXPECT_EQ(file_kind(folder.with("a", {})), FileKind::unknown);
@@ -104,6 +110,39 @@ TEST(Files, Masks) {
   mask = read_mask(folder.with("a.ppm", samples::joined("P6 2 1 255\n", {0, 0, 1, 0, 0, 0})));
   EXPECT_EQ(mask(0, 0), 1);
   EXPECT_EQ(mask(1, 0), 0);
+}
+
+TEST(Files, MasksOfFloats) {
+  const Folder folder;
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto path = folder.with("a.pfm", samples::pfm("Pf 5 1 -1\n", {0, -0.f, 0.5f, -2, nan}));
+  const Image<std::uint8_t> mask = read_mask(path);
+  for (int x = 0; x < 5; ++x) EXPECT_EQ(mask(x, 0), x == 2) << x;
+}
+
+TEST(Files, MasksAreWritten) {
+  const Folder folder;
+  Image<std::uint8_t> mask({3, 2});
+  mask(0, 0) = 1;
+  mask(2, 1) = 200;
+  write_mask(folder / "a.pgm", mask);
+  EXPECT_EQ(bytes_in(folder / "a.pgm"), samples::joined("P5\n3 2\n255\n", {255, 0, 0, 0, 0, 255}));
+  const std::uint8_t touching[] = {0, 1, 2, 0};
+  write_mask(folder / "a.PGM", {touching, 2, 2, 0});
+  EXPECT_EQ(bytes_in(folder / "a.PGM"), samples::joined("P5\n2 2\n255\n", {0, 255, 255, 0}));
+#ifdef PARAFIELD_HAS_PNG
+  write_mask(folder / "a.png", mask);
+  const FrameBuffer back = read_frame(folder / "a.png");
+  EXPECT_EQ(back.format(), PixelFormat::gray_u8);
+  EXPECT_EQ(read_mask(folder / "a.png")(2, 1), 1);
+  EXPECT_EQ(read_mask(folder / "a.png")(1, 1), 0);
+#endif
+  expect_error(ErrorCode::invalid_argument, "a.jpg: masks are not written as '.jpg' files; use .png or .pgm",
+               [&] { write_mask(folder / "a.jpg", mask); });
+  expect_error(ErrorCode::invalid_argument, "without data", [&] { write_mask(folder / "b.pgm", {}); });
+  expect_error(ErrorCode::invalid_argument, "less than a row of 2", [&] {
+    write_mask(folder / "b.pgm", {touching, 2, 2, 1});
+  });
 }
 
 TEST(Files, NamesMayBeUtf8) {

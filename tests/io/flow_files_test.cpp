@@ -80,7 +80,7 @@ TEST(Flo, DamageIsNamed) {
   expect(samples::bytes_of("PIEH"), "the header of a .flo file has 12 bytes, the file has 4");
   expect(samples::bytes_of("P5 1 1 255\n."), "an image (PGM or PPM), not a flow field");
   expect(samples::bytes_of("XIEH"),
-         "not a .flo or KITTI flow (PNG) file: it starts with the bytes 58 49 45 48");
+         "not a .flo, PFM, .npy or KITTI flow (PNG) file: it starts with the bytes 58 49 45 48");
   expect({}, "the file is empty");
   expect_error(ErrorCode::format, "a flow field (.flo), not an image", [] {
     io::decode_frame(samples::flo(1, 1, {1, 2}));
@@ -93,7 +93,7 @@ TEST(FlowFiles, WhatCannotBeWrittenIsNamed) {
     expect_error(ErrorCode::invalid_argument, part, [&] { write_flow(folder / name, flow); });
   };
   const FlowField flow({4, 3}), other({3, 4});
-  expect("a.txt", flow, "a.txt: flow is not written as '.txt' files; use .flo or .png (KITTI)");
+  expect("a.txt", flow, "a.txt: flow is not written as '.txt' files; use .flo, .pfm, .npy or .png (KITTI)");
   expect("a.flo", {}, "without data");
   expect("a.flo", {flow.u, other.v}, "u has 4x3 pixels, v has 3x4");
   expect("a.flo", {flow.u, flow.v, other.valid}, "valid has 3x4");

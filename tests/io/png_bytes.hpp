@@ -110,6 +110,7 @@ inline Bytes start(const Header& header) {
 struct Chunks {
   Bytes palette = {};       ///< PLTE: red, green, blue of each colour
   Bytes transparency = {};  ///< tRNS
+  Bytes exif = {};          ///< eXIf, before the pixels
 };
 
 template <class Value>
@@ -117,6 +118,7 @@ Bytes file(const Header& header, Value value, const Chunks& chunks = {}) {
   Bytes file = start(header);
   if (!chunks.palette.empty()) append_chunk(file, "PLTE", chunks.palette);
   if (!chunks.transparency.empty()) append_chunk(file, "tRNS", chunks.transparency);
+  if (!chunks.exif.empty()) append_chunk(file, "eXIf", chunks.exif);
   append_chunk(file, "IDAT", zlib_stored(scanlines(header, value)));
   append_chunk(file, "IEND", {});
   return file;

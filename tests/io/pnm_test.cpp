@@ -113,7 +113,7 @@ TEST(Pnm, DamageIsNamed) {
   expect("P2 2 1 100\n1 1 1", "follow the last");
   expect("P5 1 1 255", "need 1 bytes");
   expect("P5 1 1 255x", "the maximum is no number");
-  expect("P1 1 1 0", "not a PNG, PGM or PPM file: it starts with the bytes 50 31 20 31");
+  expect("P1 1 1 0", "not a PNG, JPEG, PGM, PPM or PFM file: it starts with the bytes 50 31 20 31");
 }
 
 TEST(Pnm, LineEndAfterThePixelsIsNoPixel) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/jpeg_bytes.hpp"
 #include "io/png_bytes.hpp"
 
 /// Small files of every kind that parafield reads, byte by byte: for tests that damage them, and to start
@@ -36,6 +37,41 @@ inline Bytes flo(std::int32_t width, std::int32_t height, const std::vector<floa
   append_le(bytes, std::uint32_t(width));
   append_le(bytes, std::uint32_t(height));
   for (const float value : values) append_le(bytes, std::bit_cast<std::uint32_t>(value));
+  return bytes;
+}
+
+/// A .pfm file: the header's text and these values, as they lie in the file.
+inline Bytes pfm(std::string_view header, const std::vector<float>& values, bool big_endian = false) {
+  Bytes bytes = bytes_of(header);
+  for (const float value : values) {
+    append_le(bytes, std::bit_cast<std::uint32_t>(value));
+    if (big_endian) std::reverse(bytes.end() - 4, bytes.end());
+  }
+  return bytes;
+}
+
+/// A .npy file: the header's dictionary and these bytes.
+inline Bytes npy(std::string_view dictionary, const Bytes& values, int version = 1) {
+  Bytes bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', std::uint8_t(version), 0};
+  append_le(bytes, std::uint32_t(dictionary.size()));
+  if (version == 1) bytes.resize(bytes.size() - 2);
+  bytes.insert(bytes.end(), dictionary.begin(), dictionary.end());
+  bytes.insert(bytes.end(), values.begin(), values.end());
+  return bytes;
+}
+
+inline std::string npy_header(std::string_view type, std::string_view shape, bool fortran_order = false) {
+  return "{'descr': '" + std::string(type) + "', 'fortran_order': " + (fortran_order ? "True" : "False") +
+         ", 'shape': " + std::string(shape) + ", }     \n";
+}
+
+inline Bytes floats(const std::vector<float>& values) { return pfm("", values); }
+inline Bytes doubles(const std::vector<double>& values) {
+  Bytes bytes;
+  for (const double value : values) {
+    append_le(bytes, std::uint32_t(std::bit_cast<std::uint64_t>(value)));
+    append_le(bytes, std::uint32_t(std::bit_cast<std::uint64_t>(value) >> 32));
+  }
   return bytes;
 }
 
@@ -83,6 +119,20 @@ inline std::vector<Sample> pngs() {
   return list;
 }
 
+inline Bytes jpeg(const jpeg_bytes::Header& header, const Bytes& segments = {}) {
+  return jpeg_bytes::file(
+      header, [](int x, int y, int c) { return int(pattern(x, y, c, 8)); }, segments);
+}
+
+inline std::vector<Sample> jpegs() {
+  return {
+      {"gray.jpg", jpeg({10, 9})},
+      {"rgb.jpg", jpeg({9, 10, 3}, jpeg_bytes::exif_segment(jpeg_bytes::exif(6, true)))},
+      {"subsampled.jpg", jpeg({17, 4, 3, false, 2})},
+      {"progressive.jpg", jpeg({12, 5, 3, true}, jpeg_bytes::exif_segment(jpeg_bytes::exif(3, false)))},
+  };
+}
+
 /// The plain ones end in a number of one digit: a longer one would be a number, too, without its last digit.
 inline std::vector<Sample> pnms() {
   return {
@@ -96,10 +146,21 @@ inline std::vector<Sample> pnms() {
   };
 }
 
+/// Frames, and the one of three channels flow as well.
+inline std::vector<Sample> pfms() {
+  return {
+      {"little.pfm", pfm("Pf\n3 2\n-1.0\n", {0, 255, 1.5f, -3, 4, 1e20f})},
+      {"big.pfm", pfm("PF\n2 1\n1\n", {0, 1, -2.5f, 3, 1e10f, 0.25f}, true)},
+      {"little_color.pfm", pfm("PF 1 2 -0.5\n", {1, 2, 0, -3, 4, 0})},
+  };
+}
+
 inline std::vector<Sample> flows() {
   return {
       {"3x2.flo", flo(3, 2, {0, 1, -2.5f, 3, 1e10f, 1e10f, 0.25f, -1, 5, 6, 7, 8})},
       {"1x1.flo", flo(1, 1, {1, -1})},
+      {"version1.npy", npy(npy_header("<f4", "(2, 1, 2)"), floats({1, 2, -3, 1e10f}))},
+      {"version3.npy", npy(npy_header("<f8", "(1, 2, 2)"), doubles({1, 2, -3, 1e300}), 3)},
       {"kitti.png", png({4, 3, 16, 2, false})},
       {"kitti_interlaced.png", png({9, 5, 16, 2, true})},
   };

@@ -1,0 +1,29 @@
+#pragma once
+#include <bit>
+#include <cstdint>
+
+/// Numbers of files, in the byte order that the file has, whatever the machine's.
+namespace parafield::io {
+
+inline std::uint32_t load_u32(const std::uint8_t* p, std::endian order = std::endian::little) {
+  return order == std::endian::little
+             ? p[0] | std::uint32_t(p[1]) << 8 | std::uint32_t(p[2]) << 16 | std::uint32_t(p[3]) << 24
+             : p[3] | std::uint32_t(p[2]) << 8 | std::uint32_t(p[1]) << 16 | std::uint32_t(p[0]) << 24;
+}
+inline float load_float(const std::uint8_t* p, std::endian order = std::endian::little) {
+  return std::bit_cast<float>(load_u32(p, order));
+}
+inline double load_double(const std::uint8_t* p) {
+  return std::bit_cast<double>(load_u32(p) | std::uint64_t(load_u32(p + 4)) << 32);
+}
+
+/// These return where the next number goes. Little-endian.
+inline std::uint8_t* store_u32(std::uint8_t* p, std::uint32_t value) {
+  for (int shift = 0; shift < 32; shift += 8) *p++ = std::uint8_t(value >> shift);
+  return p;
+}
+inline std::uint8_t* store_float(std::uint8_t* p, float value) {
+  return store_u32(p, std::bit_cast<std::uint32_t>(value));
+}
+
+}  // namespace parafield::io

@@ -1,0 +1,201 @@
+// JPEG (ITU-T T.81) through libjpeg: baseline and progressive, gray or colour of 8 bit.
+#include "core/fail.hpp"
+#include "io/formats.hpp"
+
+#ifdef PARAFIELD_HAS_JPEG
+#include <cstddef>
+#include <cstdio>
+// libjpeg's header needs the two above.
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+#endif
+
+namespace parafield::io {
+
+bool is_jpeg(ByteSpan bytes) {
+  return bytes.size() >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff;
+}
+
+#ifdef PARAFIELD_HAS_JPEG
+
+// As with libpng (png.cpp): libjpeg leaves by longjmp, so each sequence of its calls stands in a function of its own,
+// which sets the jump's target, uses plain values only, and returns false after a jump.
+namespace {
+
+/// Each scan of a progressive file goes over every block, and costs a few bytes only. Encoders write about ten.
+constexpr int most_scans = 100;
+
+struct Reader {
+  jpeg_decompress_struct jpeg = {};
+  jpeg_error_mgr errors = {};
+  jpeg_source_mgr source = {};
+  jpeg_progress_mgr progress = {};
+  std::jmp_buf target;
+  ByteSpan bytes;
+  int code = 0;
+  bool ended = false, too_many_scans = false;
+  char message[JMSG_LENGTH_MAX] = "";
+
+  explicit Reader(ByteSpan b) : bytes(b) {}
+  ~Reader() { jpeg_destroy_decompress(&jpeg); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  [[noreturn]] void fail_damaged() const {
+    if (ended)
+      fail(ErrorCode::format, "damaged JPEG file: it ends at byte ", bytes.size(),
+           ", before the end of its image");
+    if (too_many_scans)
+      fail(ErrorCode::unsupported, "a JPEG file of more than ", most_scans, " scans is not read");
+    if (code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
+    const bool other_kind =
+        code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED || code == JERR_ARITH_NOTIMPL;
+    fail(other_kind ? ErrorCode::unsupported : ErrorCode::format,
+         other_kind ? "a JPEG file that is not read: " : "damaged JPEG file: ", message);
+  }
+};
+
+Reader& reader_of(j_common_ptr jpeg) { return *static_cast<Reader*>(jpeg->client_data); }
+
+[[noreturn]] void leave(j_common_ptr jpeg) {
+  Reader& reader = reader_of(jpeg);
+  reader.code = jpeg->err->msg_code;
+  jpeg->err->format_message(jpeg, reader.message);
+  std::longjmp(reader.target, 1);
+}
+
+/// libjpeg's warnings (level -1) say that data is missing or makes no sense; it would go on with gray blocks.
+void leave_on_warning(j_common_ptr jpeg, int level) {
+  if (level >= 0) return;
+  const jpeg_error_mgr& error = *jpeg->err;
+  // Not so these: a colour transform or a version that libjpeg does not know, and, of many webcams, a few bytes
+  // between the last pixel and the end of the image.
+  if (error.msg_code == JWRN_ADOBE_XFORM || error.msg_code == JWRN_JFIF_MAJOR) return;
+  constexpr int few = 16, end_of_image = 0xd9;
+  if (error.msg_code == JWRN_EXTRANEOUS_DATA && error.msg_parm.i[0] <= few &&
+      error.msg_parm.i[1] == end_of_image)
+    return;
+  leave(jpeg);
+}
+
+void no_output(j_common_ptr) {}
+void no_source_call(j_decompress_ptr) {}
+
+/// All bytes are there from the start: asked for more, the file is too short.
+boolean next_bytes(j_decompress_ptr jpeg) {
+  reader_of(reinterpret_cast<j_common_ptr>(jpeg)).ended = true;
+  leave(reinterpret_cast<j_common_ptr>(jpeg));
+}
+
+void skip_bytes(j_decompress_ptr jpeg, long count) {
+  if (count <= 0) return;
+  if (std::size_t(count) > jpeg->src->bytes_in_buffer) next_bytes(jpeg);
+  jpeg->src->next_input_byte += count;
+  jpeg->src->bytes_in_buffer -= std::size_t(count);
+}
+
+void count_scans(j_common_ptr jpeg) {
+  if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number <= most_scans) return;
+  reader_of(jpeg).too_many_scans = true;
+  leave(jpeg);
+}
+
+bool read_header(Reader& reader) {
+  jpeg_decompress_struct& jpeg = reader.jpeg;
+  jpeg.err = jpeg_std_error(&reader.errors);
+  reader.errors.error_exit = leave;
+  reader.errors.emit_message = leave_on_warning;
+  reader.errors.output_message = no_output;
+  jpeg.client_data = &reader;
+  if (setjmp(reader.target)) return false;
+  jpeg_create_decompress(&jpeg);
+  reader.source.next_input_byte = reader.bytes.data();
+  reader.source.bytes_in_buffer = reader.bytes.size();
+  reader.source.init_source = reader.source.term_source = no_source_call;
+  reader.source.fill_input_buffer = next_bytes;
+  reader.source.skip_input_data = skip_bytes;
+  reader.source.resync_to_restart = jpeg_resync_to_restart;
+  jpeg.src = &reader.source;
+  reader.progress.progress_monitor = count_scans;
+  jpeg.progress = &reader.progress;
+  jpeg_save_markers(&jpeg, JPEG_APP0 + 1, 0xffff);
+  jpeg_read_header(&jpeg, TRUE);
+  return true;
+}
+
+bool read_pixels(Reader& reader, View<std::uint8_t> rows) {
+  jpeg_decompress_struct& jpeg = reader.jpeg;
+  if (setjmp(reader.target)) return false;
+  jpeg.out_color_space = jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_start_decompress(&jpeg);
+  while (jpeg.output_scanline < jpeg.output_height) {
+    JSAMPROW row = rows.row(int(jpeg.output_scanline));
+    jpeg_read_scanlines(&jpeg, &row, 1);
+  }
+  jpeg_finish_decompress(&jpeg);
+  return true;
+}
+
+/// What the decoder takes, and what fits into the file; nothing of the image's size is allocated before.
+void check_header(const jpeg_decompress_struct& jpeg, std::size_t file_bytes) {
+  const bool gray = jpeg.num_components == 1 && jpeg.jpeg_color_space == JCS_GRAYSCALE,
+             color = jpeg.num_components == 3 &&
+                     (jpeg.jpeg_color_space == JCS_YCbCr || jpeg.jpeg_color_space == JCS_RGB);
+  if (jpeg.num_components == 4)
+    fail(ErrorCode::unsupported, "a JPEG file of CMYK colours is not read; gray and RGB are");
+  if (!gray && !color)
+    fail(ErrorCode::unsupported, "a JPEG file of ", jpeg.num_components,
+         " channels of no known colour is not read");
+  if (jpeg.data_precision != 8)
+    fail(ErrorCode::unsupported, "a JPEG file of ", jpeg.data_precision, " bit is not read; 8 bit are");
+  if (jpeg.arith_code) fail(ErrorCode::unsupported, "a JPEG file with arithmetic coding is not read");
+  const auto width = std::int64_t(jpeg.image_width), height = std::int64_t(jpeg.image_height);
+  // Huffman's code has at least a bit for a block of 64 pixels.
+  if (width * height > 512 * std::int64_t(file_bytes))
+    fail(ErrorCode::format, "damaged JPEG file: ", width, "x", height, " pixels do not fit into its ",
+         file_bytes, " bytes");
+  if (width * height > most_pixels)
+    fail(ErrorCode::unsupported, "a JPEG file of ", width, "x", height, " pixels is too large: at most ",
+         most_pixels, " in all");
+}
+
+int orientation_of(const jpeg_decompress_struct& jpeg) {
+  constexpr std::string_view exif("Exif\0\0", 6);
+  for (const jpeg_marker_struct* marker = jpeg.marker_list; marker; marker = marker->next)
+    if (marker->data_length >= exif.size() && std::memcmp(marker->data, exif.data(), exif.size()) == 0)
+      return exif_orientation({marker->data + exif.size(), marker->data_length - exif.size()});
+  return 1;
+}
+
+}  // namespace
+
+FrameBuffer decode_jpeg(ByteSpan bytes) {
+  Reader reader(bytes);
+  if (!read_header(reader)) reader.fail_damaged();
+  check_header(reader.jpeg, bytes.size());
+  const int orientation = orientation_of(reader.jpeg);
+  FrameBuffer frame({int(reader.jpeg.image_width), int(reader.jpeg.image_height)},
+                    reader.jpeg.num_components == 1 ? PixelFormat::gray_u8 : PixelFormat::rgb_u8);
+  const Frame view = frame;
+  const int row_bytes = view.width * bytes_per_pixel(view.format);
+  if (!read_pixels(reader, {static_cast<std::uint8_t*>(frame.row(0)), row_bytes, view.height, view.pitch}))
+    reader.fail_damaged();
+  return turned(std::move(frame), orientation);
+}
+
+#else
+
+FrameBuffer decode_jpeg(ByteSpan) {
+  fail(ErrorCode::unsupported, "JPEG files cannot be read: parafield was built without libjpeg");
+}
+
+#endif
+
+}  // namespace parafield::io

@@ -1,0 +1,124 @@
+// PFM (Debevec): "PF" (three channels) or "Pf" (one), width, height and a scale as text, each with one white space after
+// it, then 32-bit floats, the lowest row first; a scale below 0 says little-endian. Flow has u and v in the first two
+// channels (FlyingThings3D: Mayer et al. 2016).
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+#include "core/fail.hpp"
+#include "io/bytes.hpp"
+#include "io/formats.hpp"
+
+namespace parafield::io {
+namespace {
+
+bool is_space(std::uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+struct Pfm {
+  int channels = 0;
+  Size size;
+  std::endian order = std::endian::little;
+  const std::uint8_t* pixels = nullptr;
+
+  /// The values of a row; y counts from above, as in images.
+  const std::uint8_t* row(int y) const {
+    return pixels + std::size_t(size.height - 1 - y) * std::size_t(size.width) * std::size_t(channels) * 4;
+  }
+};
+
+/// The header's next word and the white space that ends it.
+std::string_view next_word(ByteSpan bytes, std::size_t& at, const char* what) {
+  while (at < bytes.size() && is_space(bytes[at])) ++at;
+  const std::size_t start = at;
+  while (at < bytes.size() && !is_space(bytes[at])) ++at;
+  // No number needs more; what has no white space for long is no header.
+  if (at == bytes.size() || at == start || at - start > 40)
+    fail(ErrorCode::format, "damaged header: no ", what, " at byte ", start);
+  ++at;
+  return {reinterpret_cast<const char*>(&bytes[start]), at - 1 - start};
+}
+
+template <class T>
+T next_number(ByteSpan bytes, std::size_t& at, const char* what) {
+  const std::string_view word = next_word(bytes, at, what);
+  T value = {};
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc{} || end != word.data() + word.size())
+    fail(ErrorCode::format, "damaged header: the ", what, " is no number, at byte ", at - 1 - word.size());
+  return value;
+}
+
+/// The header, with as many bytes behind it as it says.
+Pfm open_pfm(ByteSpan bytes) {
+  Pfm file;
+  file.channels = bytes[1] == 'F' ? 3 : 1;
+  std::size_t at = 2;
+  file.size.width = next_number<int>(bytes, at, "width");
+  file.size.height = next_number<int>(bytes, at, "height");
+  // Its size is a unit of the values, which nobody uses; its sign is the byte order.
+  const auto scale = next_number<float>(bytes, at, "scale");
+  if (!std::isfinite(scale) || scale == 0)
+    fail(ErrorCode::format, "the scale is ", scale, "; below 0 it says little-endian, above big-endian");
+  file.order = scale < 0 ? std::endian::little : std::endian::big;
+  const auto [width, height] = file.size;
+  if (width < 1 || height < 1 || width > max_side || height > max_side)
+    fail(ErrorCode::format, "a PFM file of ", width, "x", height, " pixels; each side is 1 to ", max_side);
+  const std::uint64_t needed =
+      std::uint64_t(width) * std::uint64_t(height) * std::uint64_t(file.channels) * 4;
+  if (bytes.size() - at != needed)
+    fail(ErrorCode::format, width, "x", height, " pixels need ", needed,
+         " bytes after the header, the file has ", bytes.size() - at);
+  file.pixels = bytes.data() + at;
+  return file;
+}
+
+}  // namespace
+
+bool is_pfm(ByteSpan bytes) {
+  return bytes.size() >= 3 && bytes[0] == 'P' && (bytes[1] == 'F' || bytes[1] == 'f') && is_space(bytes[2]);
+}
+
+bool is_pfm_of_flow(ByteSpan bytes) { return is_pfm(bytes) && bytes[1] == 'F'; }
+
+FrameBuffer decode_pfm_frame(ByteSpan bytes) {
+  const Pfm file = open_pfm(bytes);
+  FrameBuffer frame(file.size, file.channels == 3 ? PixelFormat::rgb_f32 : PixelFormat::gray_f32);
+  for (int y = 0; y < file.size.height; ++y) {
+    auto* values = static_cast<float*>(frame.row(y));
+    const std::uint8_t* from = file.row(y);
+    for (int i = 0; i < file.size.width * file.channels; ++i, from += 4)
+      values[i] = load_float(from, file.order);
+  }
+  return frame;
+}
+
+FlowField decode_pfm_flow(ByteSpan bytes) {
+  const Pfm file = open_pfm(bytes);
+  if (file.channels != 3)
+    fail(ErrorCode::format,
+         "a PFM file of one channel (Pf), not flow; flow has three (PF): u, v and one that is not used");
+  FlowField flow = flow_without_confidence(file.size);
+  for (int y = 0; y < file.size.height; ++y) {
+    const std::uint8_t* from = file.row(y);
+    for (int x = 0; x < file.size.width; ++x, from += 12)
+      set_flow(flow, x, y, load_float(from, file.order), load_float(from + 4, file.order));
+  }
+  return flow;
+}
+
+Bytes encode_pfm(const FlowView& flow, bool mark_invalid) {
+  const auto [width, height] = flow.size();
+  const std::string header = text("PF\n", width, " ", height, "\n-1.0\n");
+  Bytes bytes(header.size() + 12 * std::size_t(width) * std::size_t(height));
+  std::memcpy(bytes.data(), header.data(), header.size());
+  std::uint8_t* p = bytes.data() + header.size();
+  for (int y = height - 1; y >= 0; --y)
+    for (int x = 0; x < width; ++x) {
+      const auto [u, v] = written_flow(flow, x, y, mark_invalid);
+      p = store_float(store_float(store_float(p, u), v), 0);
+    }
+  return bytes;
+}
+
+}  // namespace parafield::io
