@@ -180,7 +180,8 @@ TEST_P(Blocks, Smooth) {
         result.emplace_back(size);
         Guarded in(size, 6);
         run_on(target, {&in, &result[0]}, [&]<class Backend>(Backend& backend) {
-          smooth<Backend>(backend, in.view(), gaussian_taps(sigma), result[0].view());
+          const View<float> from = in.view(), to = result[0].view();
+          smooth(backend, &from, gaussian_taps(sigma), &to, 1);
         });
         return result;
       };

@@ -29,13 +29,16 @@ void smooth_part(View<const float> in, const GaussianTaps& taps, int y, int x0, 
 }  // namespace
 
 template <>
-void smooth(Cpu& cpu, View<const float> in, const GaussianTaps& taps, View<float> out) {
+void smooth(Cpu& cpu, const View<float>* in, const GaussianTaps& taps, const View<float>* out, int count) {
   constexpr int chunk = 1024;
-  cpu.rows(out.height, [=](int y) {
-    float columns[chunk + 2 * GaussianTaps::max_radius];
-    for (int x = 0; x < out.width; x += chunk)
-      smooth_part(in, taps, y, x, smaller(chunk, out.width - x), out.row(y), columns);
-  });
+  for (int i = 0; i < count; ++i) {
+    const View<float> from = in[i], to = out[i];
+    cpu.rows(to.height, [=](int y) {
+      float columns[chunk + 2 * GaussianTaps::max_radius];
+      for (int x = 0; x < to.width; x += chunk)
+        smooth_part(from, taps, y, x, smaller(chunk, to.width - x), to.row(y), columns);
+    });
+  }
 }
 
 }  // namespace parafield

@@ -9,8 +9,12 @@ constexpr int tile_width = 32, tile_height = 8;
 
 /// Each warp makes a row of its tile: the columns that it reaches, smoothed down, in shared memory; then
 /// along.
-__global__ void smooth_kernel(View<const float> in, GaussianTaps taps, View<float> out) {
+/// blockIdx.z: the image.
+__global__ void smooth_kernel(View<const float> in0, View<const float> in1, GaussianTaps taps, View<float> out0,
+                              View<float> out1) {
   begin_kernel();
+  const View<const float> in = blockIdx.z == 0 ? in0 : in1;
+  const View<float> out = blockIdx.z == 0 ? out0 : out1;
   __shared__ float columns[tile_height][tile_width + 2 * GaussianTaps::max_radius];
   const int x0 = int(blockIdx.x) * tile_width, y = int(blockIdx.y) * tile_height + int(threadIdx.y);
   if (y >= in.height) return;  // whole warps
@@ -34,10 +38,12 @@ __global__ void smooth_kernel(View<const float> in, GaussianTaps taps, View<floa
 }  // namespace
 
 template <>
-void smooth(Cuda& cuda, View<const float> in, const GaussianTaps& taps, View<float> out) {
-  const dim3 block(tile_width, tile_height),
-      grid(blocks_for(out.width, tile_width), blocks_for(out.height, tile_height));
-  cuda.launch(smooth_kernel, grid, block, 0, in, taps, out);
+void smooth(Cuda& cuda, const View<float>* in, const GaussianTaps& taps, const View<float>* out, int count) {
+  const int last = count - 1;
+  const dim3 block(tile_width, tile_height);
+  const dim3 grid(blocks_for(out[0].width, tile_width), blocks_for(out[0].height, tile_height),
+                  unsigned(count));
+  cuda.launch(smooth_kernel, grid, block, 0, in[0], in[last], taps, out[0], out[last]);
 }
 
 }  // namespace parafield

@@ -13,9 +13,10 @@ struct GaussianTaps {
 /// Taps out to 2.5 sigma; sigma in px, at most 5.
 GaussianTaps gaussian_taps(float sigma);
 
-/// Gaussian smoothing, down the columns and then along the rows; beyond the border the nearest pixel stands
-/// in. `in` and `out` have the same size and do not overlap.
+/// Gaussian smoothing of one or two images, down the columns and then along the rows; beyond the border the nearest
+/// pixel stands in. All have the same size and none overlap.
 template <class Backend>
-void smooth(Backend& backend, View<const float> in, const GaussianTaps& taps, View<float> out);
+void smooth(Backend& backend, const View<float>* in, const GaussianTaps& taps, const View<float>* out,
+            int count);
 
 }  // namespace parafield

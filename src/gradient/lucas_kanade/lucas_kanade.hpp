@@ -37,9 +37,11 @@ class LucasKanadeSolver {
   /// Takes frames into the slots from `slot` on: luma, smoothing, pyramids.
   void prepare(const Frame* frames, int slot, int count) {
     convert(backend_, frames, luma_ + slot, count);
-    if (method_.presmooth > 0)
-      for (int i = slot; i < slot + count; ++i)
-        smooth<Backend>(backend_, luma_[i], taps_, pyramids_[i].level[0]);
+    if (method_.presmooth > 0) {
+      View<float> smoothed[slots];
+      for (int i = 0; i < count; ++i) smoothed[i] = pyramids_[slot + i].level[0];
+      smooth(backend_, luma_ + slot, taps_, smoothed, count);
+    }
     build_pyramids(backend_, pyramids_ + slot, count);
   }
 
