@@ -45,8 +45,8 @@ Table trade_off_table(const Study& study) {
           "ETATO = microseconds a pixel times AAE; less is better. AAE on {}, also beside the other size, as "
           "in the paper. The time is that of one pair, frames and result in the device's memory, median and "
           "minimum; the time a pixel is the median's. The paper's rows: its table 1; LKCuda took 67 ms at "
-          "640x480 and 21 ms at "
-          " 316x252 on a Tesla C870, and 0.226 us a pixel is neither exactly.",
+          "640x480 and 21 ms at 316x252 "
+          "on a Tesla C870, and 0.226 us a pixel is neither exactly.",
           pair.name),
       {"method", "size", "ms", "min ms", "us a pixel", "AAE", "ETATO", "ETATO of min"},
       {{"Bruhn (paper)", "316x252", {54, 0}, "", {0.68, 2}, {2.63, 2}, {1.785, 3}, ""},
