@@ -37,13 +37,12 @@ std::vector<Contestant> contestants(const Pair& pair, const Device& device) {
          [=, &pair] { return milliseconds([&] { *flow = &(*estimator)(pair.frame0, pair.frame1); }); },
          [flow] { return (*flow)->to(Memory::host()); }});
   }
+  // DIS wants rows that touch each other.
+  const cv::Mat frame0 = as_mat(pair.frame0).clone(), frame1 = as_mat(pair.frame1).clone();
   for (const OpenCvMethod& method : opencv_methods()) {
-    const auto flow = std::make_shared<cv::Mat>(cv::Mat::zeros(as_mat(pair.frame0).size(), CV_32FC2));
+    const auto flow = std::make_shared<cv::Mat>(cv::Mat::zeros(frame0.size(), CV_32FC2));
     list.push_back({method.name,
-                    [=, &pair] {
-                      return milliseconds(
-                          [&] { method.estimate(as_mat(pair.frame0), as_mat(pair.frame1), *flow); });
-                    },
+                    [=] { return milliseconds([&] { method.estimate(frame0, frame1, *flow); }); },
                     [flow] { return as_field(*flow); }});
   }
   return list;
@@ -77,7 +76,7 @@ Report compare(const ProgramOptions& options) {
       {}};
   Table times{
       "Times",
-      "Milliseconds of one pair in host memory, median / minimum; each call as soon after an untimed one "
+      "Milliseconds of one pair in host memory, median / minimum; each call right after an untimed one "
       "of its own, all methods in turn.",
       {"method"},
       {}};

@@ -32,7 +32,7 @@ class DenseLucasKanade {
 
 OpenCvMethod method(std::string name, const cv::Ptr<cv::DenseOpticalFlow>& algorithm) {
   return {std::move(name), [algorithm](const cv::Mat& frame0, const cv::Mat& frame1, cv::Mat& flow) {
-            flow.setTo(0);  // some take what is there as a first guess
+            flow.release();  // DIS takes what is there as a first guess
             algorithm->calc(frame0, frame1, flow);
           }};
 }
