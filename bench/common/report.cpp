@@ -100,7 +100,7 @@ std::string Quietness::text() const {
   const double others = std::max(0.0, (busy - busy_ - own) / (total - total_));
   return fmt::format(
       "load average {:.1f} at the start; other processes had {:.0f} % of the processors' time{}", load_,
-      others * 100, load_ > 1.5 || others > 0.05 ? " (not quiet: trust the minima, not the medians)" : "");
+      others * 100, others > 0.05 ? " (not quiet: trust the minima, not the medians)" : "");
 }
 
 std::string device_text(const Device& device) {

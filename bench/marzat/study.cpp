@@ -18,17 +18,17 @@ int main(int argc, char** argv) {
   return run_program([&] {
     const Study study{parse_device(device, options.threads), data_folder(options.data), options.quick,
                       options.effort()};
-    const Quietness quietness;
+    const Quietness quietness;  // while times are taken
     Report report{"Marzat's study of Lucas-Kanade", {}, {}};
+    for (const auto& table : {trade_off_table, step_table, speed_up_table})
+      report.tables.push_back(table(study));
+    const std::string machine = quietness.text();
     for (const auto& tables : {accuracy_tables(study), temporal_tables(study)})
       report.tables.insert(report.tables.end(), tables.begin(), tables.end());
-    report.tables.push_back(trade_off_table(study));
-    report.tables.push_back(step_table(study));
-    report.tables.push_back(speed_up_table(study));
     report.conditions = {{"device", device_text(study.device)},
                          {"commit", options.commit},
                          {"real sequences", study.data ? "found" : "not found: rendered ones only"},
-                         {"machine", quietness.text()}};
+                         {"machine", machine}};
     write(report, options.markdown_file, options.json_file);
   });
 }

@@ -80,20 +80,23 @@ Table trade_off_table(const Study& study) {
 }
 
 Table step_table(const Study& study) {
+  // Differences are sharper without what threads wait for each other.
+  const Device device = study.device.kind == Device::Kind::cpu ? Device::cpu(1) : study.device;
   constexpr int levels = LucasKanade{}.levels, iterations = LucasKanade{}.iterations, many = 7;
   Table table{
       "Fig. 7: the time of each step",
       fmt::format(
-          "Milliseconds of one pair (share), 4 levels, window 11, 3 iterations, from the minima of runs "
-          "timed "
-          "in turn. A step cannot be timed alone through the public interface, so each is a difference of "
-          "whole runs. One iteration on the levels 0..l: (T({} iterations) - T(1)) / {} with l + 1 levels; "
-          "on "
-          "level l: that less the same with l levels; times 3. Conversion and pyramids: twice the time by "
-          "which a pair takes longer than a pushed frame without `temporal`, which prepares one frame less; "
-          "on a GPU both frames are prepared in one launch, so this is the share that grows with the frames. "
-          "The rest: enlarging the flow, the start at zero, validity and confidence, launching.",
-          many, many - 1),
+          "Milliseconds of one pair and share of them, 4 levels, window 11, 3 iterations, on {}, from the "
+          "minima "
+          "of runs timed in turn. A step cannot be timed alone through the public interface, so each is a "
+          "difference of whole runs. One iteration on the levels 0..l: (T({} iterations) - T(1)) / {} with l "
+          "+ 1 "
+          "levels; on level l: that less the same with l levels; times 3. Conversion and pyramids: twice the "
+          "time by which a pair takes longer than a pushed frame without `temporal`, which prepares one "
+          "frame "
+          "less; on a GPU both frames are prepared in one launch, so this is what grows with the frames. The "
+          "rest: enlarging the flow, the start at zero, validity and confidence, launching.",
+          device_text(device), many, many - 1),
       {"step"},
       {}};
   table.rows.push_back({"conversion and pyramids"});
@@ -104,11 +107,11 @@ Table step_table(const Study& study) {
 
   for (const Size size : {study.size(vga), study.size(yosemite)}) {
     const Scene scene = timing_scene(size);
-    std::vector<Call> calls{flow_call(LucasKanade{}, study.device, scene),
-                            flow_call(LucasKanade{.temporal = false}, study.device, scene, /*push=*/true)};
+    std::vector<Call> calls{flow_call(LucasKanade{}, device, scene),
+                            flow_call(LucasKanade{.temporal = false}, device, scene, /*push=*/true)};
     for (int l = 1; l <= levels; ++l)
       for (const int n : {1, many})
-        calls.push_back(flow_call(LucasKanade{.levels = l, .iterations = n}, study.device, scene));
+        calls.push_back(flow_call(LucasKanade{.levels = l, .iterations = n}, device, scene));
     const std::vector<Times> times = time_in_turn(calls, study.effort);
 
     const double all = times[0].min, preparing = 2 * (times[0].min - times[1].min);
