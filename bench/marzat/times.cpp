@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <array>
+
+#include "marzat/study.hpp"
+
+namespace parafield::bench {
+namespace {
+
+/// Forces the instruction set of the CPU estimators that are made while it lives.
+class ForcedInstructionSet {
+ public:
+  explicit ForcedInstructionSet(const char* name) {
+    if (const char* before = getenv("PARAFIELD_ISA")) before_ = before;
+    setenv("PARAFIELD_ISA", name, 1);
+  }
+  ~ForcedInstructionSet() {
+    if (before_.empty())
+      unsetenv("PARAFIELD_ISA");
+    else
+      setenv("PARAFIELD_ISA", before_.c_str(), 1);
+  }
+  ForcedInstructionSet(const ForcedInstructionSet&) = delete;
+
+ private:
+  std::string before_;
+};
+
+/// AAE where the paper takes it from, or on a rendered pair.
+double reference_aae(const Study& study, const Pair& pair, const LucasKanade& method) {
+  FlowEstimator estimator(method, pair.frame0.size(), study.device);
+  return score(estimator(pair.frame0, pair.frame1), pair).aae;
+}
+
+}  // namespace
+
+Table trade_off_table(const Study& study) {
+  std::optional<Pair> real;
+  if (study.data) real = read_pair(*study.data, "noclouds");
+  const Pair pair = real ? std::move(*real) : rendered_pair("layers", study.size(yosemite));
+  Table table{
+      "Table 1: execution time and accuracy trade-off (ETATO)",
+      fmt::format(
+          "ETATO = microseconds a pixel times AAE; less is better. AAE on {}, also beside the other size, as "
+          "in the paper. The time is that of one pair, frames and result in the device's memory, median and "
+          "minimum; the time a pixel is the median's. The paper's rows: its table 1; LKCuda took 67 ms at "
+          "640x480 and 21 ms at 316x252 "
+          "on a Tesla C870, and 0.226 us a pixel is neither exactly.",
+          pair.name),
+      {"method", "size", "ms", "min ms", "us a pixel", "AAE", "ETATO", "ETATO of min"},
+      {{"Bruhn (paper)", "316x252", {54, 0}, "", {0.68, 2}, {2.63, 2}, {1.785, 3}, ""},
+       {"HSCuda (paper)", "", "", "", {2.5, 1}, {4.36, 2}, {10.9, 1}, ""},
+       {"LKCuda (paper)", "", "", "", {0.226, 3}, {2.34, 2}, {0.53, 2}, ""},
+       {"LKCuda (its times)", "640x480", {67, 0}, "", {0.218, 3}, {2.34, 2}, {0.51, 2}, ""},
+       {"LKCuda (its times)", "316x252", {21, 0}, "", {0.264, 3}, {2.34, 2}, {0.62, 2}, ""}}};
+
+  std::vector<Call> calls;
+  std::vector<std::vector<Cell>> rows;
+  std::vector<std::pair<Size, double>> facts;
+  for (const Size size : {study.size(vga), study.size(yosemite)}) {
+    const Scene scene = timing_scene(size);
+    for (const auto& preset : presets(LucasKanade{})) {
+      calls.push_back(flow_call(preset.method, study.device, scene));
+      rows.push_back({fmt::format("parafield {}", preset.name), size_text(size)});
+      facts.emplace_back(size, reference_aae(study, pair, preset.method));
+    }
+  }
+  const std::vector<Times> times = time_in_turn(calls, study.effort);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto [size, aae] = facts[i];
+    const double microseconds = times[i].median * 1000 / (double(size.width) * size.height);
+    for (const Cell& cell :
+         {Cell(times[i].median, 3), Cell(times[i].min, 3), Cell(microseconds, 5), Cell(aae, 2),
+          Cell(microseconds * aae, 5), Cell(microseconds * aae * times[i].min / times[i].median, 5)})
+      rows[i].push_back(cell);
+    table.rows.push_back(std::move(rows[i]));
+  }
+  return table;
+}
+
+Table step_table(const Study& study) {
+  // Differences are sharper without what threads wait for each other.
+  const Device device = study.device.kind == Device::Kind::cpu ? Device::cpu(1) : study.device;
+  constexpr int levels = LucasKanade{}.levels, iterations = LucasKanade{}.iterations, many = 7;
+  Table table{
+      "Fig. 7: the time of each step",
+      fmt::format(
+          "Milliseconds of one pair and share of them, 4 levels, window 11, 3 iterations, on {}, from the "
+          "minima "
+          "of runs timed in turn. A step cannot be timed alone through the public interface, so each is a "
+          "difference of whole runs. One iteration on the levels 0..l: (T({} iterations) - T(1)) / {} with l "
+          "+ 1 "
+          "levels; on level l: that less the same with l levels; times 3. Conversion and pyramids: twice the "
+          "time by which a pair takes longer than a pushed frame without `temporal`, which prepares one "
+          "frame "
+          "less; on a GPU both frames are prepared in one launch, so this is what grows with the frames. The "
+          "rest: enlarging the flow, the start at zero, validity and confidence, launching.",
+          device_text(device), many, many - 1),
+      {"step"},
+      {}};
+  table.rows.push_back({"conversion and pyramids"});
+  for (int level = levels - 1; level >= 0; --level)
+    table.rows.push_back({fmt::format("solution, level {}", level)});
+  table.rows.push_back({"enlarging and the rest"});
+  table.rows.push_back({"all"});
+
+  for (const Size size : {study.size(vga), study.size(yosemite)}) {
+    const Scene scene = timing_scene(size);
+    std::vector<Call> calls{flow_call(LucasKanade{}, device, scene),
+                            flow_call(LucasKanade{.temporal = false}, device, scene, /*push=*/true)};
+    for (int l = 1; l <= levels; ++l)
+      for (const int n : {1, many})
+        calls.push_back(flow_call(LucasKanade{.levels = l, .iterations = n}, device, scene));
+    const std::vector<Times> times = time_in_turn(calls, study.effort);
+
+    const double all = times[0].min, preparing = 2 * (times[0].min - times[1].min);
+    std::array<double, levels> iteration;  // on the levels 0 to l together
+    for (std::size_t l = 0; l < levels; ++l)
+      iteration[l] = (times[3 + 2 * l].min - times[2 + 2 * l].min) / (many - 1);
+    std::vector<double> steps{preparing};
+    for (std::size_t l = levels; l-- > 0;)
+      steps.push_back(iterations * (iteration[l] - (l > 0 ? iteration[l - 1] : 0)));
+    steps.push_back(all - preparing - iterations * iteration[levels - 1]);
+    steps.push_back(all);
+    table.columns.push_back(fmt::format("{} ms", size_text(size)));
+    table.columns.push_back(fmt::format("{} %", size_text(size)));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      table.rows[i].push_back({steps[i], 3});
+      table.rows[i].push_back({steps[i] / all * 100, 0});
+    }
+  }
+  return table;
+}
+
+Table speed_up_table(const Study& study) {
+  const Size size = study.size(vga);
+  Table table{
+      fmt::format("Section 4: speed-up over one CPU thread, {}", size_text(size)),
+      "One pair, 4 levels, window 11, 3 iterations; milliseconds, median and minimum, and how often faster "
+      "than one CPU thread (minima). v2 is SSE4.2 without AVX, where the fused multiply-add that keeps "
+      "results the same is a function call; v3 is AVX2, v4 AVX-512. The paper: 7 s in C on a 3 GHz "
+      "processor, 67 ms on a Tesla C870, a factor of 100.",
+      {"device", "ms", "min ms", "over one thread, v2", "over one thread, best set"},
+      {{"3 GHz processor (paper)", {7000, 0}, "", "", {1, 0}},
+       {"Tesla C870 (paper)", {67, 0}, "", "", {100, 0}}}};
+
+  const Scene scene = timing_scene(size);
+  std::vector<Call> calls;
+  std::vector<std::string> names;
+  for (const char* set : {"v2", "v3", "v4", "baseline"}) {
+    const ForcedInstructionSet forced(set);
+    try {
+      calls.push_back(flow_call(LucasKanade{}, Device::cpu(1), scene));
+      names.push_back(fmt::format("cpu, 1 thread, {}", set));
+    } catch (const Error&) {  // no such instruction set here
+    }
+  }
+  const std::size_t best = calls.size() - 1;
+  const DeviceInfo cpu = describe_device(Device::cpu());
+  calls.push_back(flow_call(LucasKanade{}, Device::cpu(), scene));
+  names.push_back(fmt::format("cpu, {} threads, {}", cpu.threads, cpu.instruction_set));
+  for (const DeviceInfo& info : devices()) {
+    if (info.device.kind != Device::Kind::cuda) continue;
+    calls.push_back(flow_call(LucasKanade{}, info.device, scene));
+    names.push_back(fmt::format("{}, {}", to_string(info.device), info.name));
+  }
+  const std::vector<Times> times = time_in_turn(calls, study.effort);
+  for (std::size_t i = 0; i < times.size(); ++i)
+    table.rows.push_back({names[i],
+                          {times[i].median, 3},
+                          {times[i].min, 3},
+                          {times[0].min / times[i].min, 1},
+                          {times[best].min / times[i].min, 1}});
+  return table;
+}
+
+}  // namespace parafield::bench
