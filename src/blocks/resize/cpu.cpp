@@ -23,14 +23,6 @@ void enlarge_row(View<const float> coarse, View<float> fine, int y) {
 }  // namespace
 
 template <>
-void zero_flow(Cpu& cpu, FlowPlanes flow) {
-  cpu.rows(flow.u.height, [=](int y) {
-    float *u = flow.u.row(y), *v = flow.v.row(y);
-    for (int x = 0; x < flow.u.width; ++x) u[x] = v[x] = 0;
-  });
-}
-
-template <>
 void reduce_flow(Cpu& cpu, View<const float> fine_u, View<const float> fine_v, int level, FlowPlanes coarse) {
   cpu.rows(coarse.u.height, [=](int y) {
     for (int x = 0; x < coarse.u.width; ++x) {

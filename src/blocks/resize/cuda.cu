@@ -5,14 +5,6 @@
 namespace parafield {
 namespace {
 
-__global__ void zero_kernel(FlowPlanes flow) {
-  begin_kernel();
-  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
-  if (x >= flow.u.width || y >= flow.u.height) return;
-  flow.u(x, y) = 0;
-  flow.v(x, y) = 0;
-}
-
 __global__ void reduce_kernel(View<const float> fine_u, View<const float> fine_v, int level,
                               FlowPlanes coarse) {
   begin_kernel();
@@ -36,11 +28,6 @@ const dim3 block(32, 8);
 dim3 grid_for(FlowPlanes flow) { return {blocks_for(flow.u.width, 32), blocks_for(flow.u.height, 8)}; }
 
 }  // namespace
-
-template <>
-void zero_flow(Cuda& cuda, FlowPlanes flow) {
-  cuda.launch(zero_kernel, grid_for(flow), block, 0, flow);
-}
 
 template <>
 void reduce_flow(Cuda& cuda, View<const float> fine_u, View<const float> fine_v, int level,

@@ -5,9 +5,6 @@
 /// Flow between the levels of a pyramid. Level l + 1 has half the size of level l, and half its flow.
 namespace parafield {
 
-template <class Backend>
-void zero_flow(Backend& backend, FlowPlanes flow);
-
 /// Flow of level 0 as the start at level `level`: every 2^level-th pixel, divided by 2^level. What is no flow
 /// (NaN, beyond 1e9) starts as 0. `fine` may be the user's memory: on CUDA it is an input that a replay reads
 /// anew.

@@ -10,8 +10,8 @@ constexpr int tile_width = 32, tile_height = 8;
 /// Each warp makes a row of its tile: the columns that it reaches, smoothed down, in shared memory; then
 /// along.
 /// blockIdx.z: the image.
-__global__ void smooth_kernel(View<const float> in0, View<const float> in1, GaussianTaps taps, View<float> out0,
-                              View<float> out1) {
+__global__ void smooth_kernel(View<const float> in0, View<const float> in1, GaussianTaps taps,
+                              View<float> out0, View<float> out1) {
   begin_kernel();
   const View<const float> in = blockIdx.z == 0 ? in0 : in1;
   const View<float> out = blockIdx.z == 0 ? out0 : out1;

@@ -192,13 +192,14 @@ void solve_band(const Tile& tile, int y0, int y1) {
 
 template <>
 void least_squares_step(Cpu& cpu, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
-                        FlowPlanes in, FlowPlanes out, Trust trust) {
+                        StartingFlow in, FlowPlanes out, Trust trust) {
+  if (in.coarser.u) enlarge_flow(cpu, in.coarser, in.flow);
   const int width = frame0.width;
   const int tiles = (width + least_squares_tile - 1) / least_squares_tile;
   cpu.bands(frame0.height, [=](int y0, int y1, char* scratch) {
     for (int i = 0; i < tiles; ++i) {
       const int x0 = int((long long)width * i / tiles), x1 = int((long long)width * (i + 1) / tiles);
-      solve_band({frame0, frame1, p, in, out, trust, x0, x1, reinterpret_cast<float*>(scratch)}, y0, y1);
+      solve_band({frame0, frame1, p, in.flow, out, trust, x0, x1, reinterpret_cast<float*>(scratch)}, y0, y1);
     }
   });
 }

@@ -15,10 +15,20 @@ constexpr int columns_each = 4, threads_a_row = tile_width / columns_each;  // h
 /// Floats of a row in shared memory: what sum_along may touch.
 __host__ __device__ constexpr int row_floats(int window) { return (tile_width + window - 1 + 3) / 4 * 4; }
 
-/// What a solution reads; planes of one level share their pitch, so that one offset serves all.
+/// What a solution reads; planes of one level share their pitch, so that one offset serves all. The first solution of a
+/// level has no u and v but those of the coarser level.
 struct Input {
   const float *frame0, *frame1, *u, *v;
   int width, height, pitch;  // pitch in floats
+  FlowPlanes coarser;
+
+  __device__ Solution flow(int x, int y, int at) const {
+    if (u) return {u[at], v[at]};
+    const int top = y >> 1, bottom = smaller(top + 1, coarser.u.height - 1), last = coarser.u.width - 1;
+    const float share = 0.5f * float(y & 1);
+    return {enlarged_flow(coarser.u.row(top), coarser.u.row(bottom), share, x, last),
+            enlarged_flow(coarser.v.row(top), coarser.v.row(bottom), share, x, last)};
+  }
 };
 
 /// The part of pixel (x, y), which lies inside the level. Interior: so do the pixels up to two away from it.
@@ -38,7 +48,7 @@ __device__ NormalEquations products_at(const Input& in, float robust2, int x, in
     gx = derivative(column(x - 2), column(x - 1), column(x + 1), column(x + 2));
     gy = derivative(line(y - 2), line(y - 1), line(y + 1), line(y + 2));
   }
-  const float u = in.u[at], v = in.v[at];
+  const auto [u, v] = in.flow(x, y, at);
   const Match match = locate(float(x) + u, float(y) + v, in.width, in.height);
   const float e = sample(in.frame1, in.pitch, in.width, in.height, match) - here[0];
   return normal_equations(gx, gy, e, match.inside, u, v, robust2);
@@ -168,7 +178,8 @@ __global__ void __launch_bounds__(threads)
       if (y >= height) break;
       const int at = y * in.pitch + x;
       const NormalEquations sum{sums[0][j], sums[1][j], sums[2][j], sums[3][j], sums[4][j]};
-      const Solution solution = solve(sum, in.u[at], in.v[at], p.alpha, width, height);
+      const Solution before = in.flow(x, y, at);
+      const Solution solution = solve(sum, before.u, before.v, p.alpha, width, height);
       out.u.data[at] = solution.u;
       out.v.data[at] = solution.v;
       if (trust.valid) {
@@ -205,28 +216,30 @@ int choose_tile_rows(const Cuda& cuda, Size size, int window) {
 
 template <int Window, int Rows>
 void launch_step(Cuda& cuda, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
-                 FlowPlanes in, FlowPlanes out, Trust trust, int tile_rows) {
+                 StartingFlow in, FlowPlanes out, Trust trust, int tile_rows) {
   const std::size_t bytes = shared_bytes(tile_rows, p.window());
   const auto kernel = least_squares_kernel<Window, Rows>;
   if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
   const dim3 grid(blocks_for(frame0.width, tile_width), blocks_for(frame0.height, tile_rows));
-  for (const View<float>& plane : {in.u, in.v, out.u, out.v})
+  for (const View<float>& plane : {in.flow.u, in.flow.v, out.u, out.v})
     if (plane.pitch != frame0.pitch || plane.pitch != frame1.pitch)
       fail(ErrorCode::invalid_argument, "planes of a level have pitches of ", plane.pitch, " and ",
            frame0.pitch, " bytes");
+  const bool enlarge = bool(in.coarser.u);
   const Input input{frame0.data,
                     frame1.data,
-                    in.u.data,
-                    in.v.data,
+                    enlarge ? nullptr : in.flow.u.data,
+                    enlarge ? nullptr : in.flow.v.data,
                     frame0.width,
                     frame0.height,
-                    int(frame0.pitch / std::ptrdiff_t(sizeof(float)))};
+                    int(frame0.pitch / std::ptrdiff_t(sizeof(float))),
+                    in.coarser};
   cuda.launch(kernel, grid, dim3(threads), bytes, input, p, out, trust, tile_rows);
 }
 
 template <int Window>
 void launch_step(Cuda& cuda, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
-                 FlowPlanes in, FlowPlanes out, Trust trust) {
+                 StartingFlow in, FlowPlanes out, Trust trust) {
   const int tile_rows = choose_tile_rows(cuda, frame0.size(), p.window());
   if (tile_rows > 16)
     launch_step<Window, 4>(cuda, frame0, frame1, p, in, out, trust, tile_rows);
@@ -240,7 +253,7 @@ void launch_step(Cuda& cuda, View<const float> frame0, View<const float> frame1,
 
 template <>
 void least_squares_step(Cuda& cuda, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
-                        FlowPlanes in, FlowPlanes out, Trust trust) {
+                        StartingFlow in, FlowPlanes out, Trust trust) {
   switch (p.window()) {  // the usual windows have kernels of their own, unrolled
     case 7:
       return launch_step<7>(cuda, frame0, frame1, p, in, out, trust);

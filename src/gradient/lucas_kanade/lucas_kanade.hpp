@@ -31,6 +31,7 @@ class LucasKanadeSolver {
       flows_.push_back(workspace.flow(level));
       others_.push_back(workspace.flow(level));
     }
+    no_motion_ = workspace.flow(sizes.back());
     backend.reserve_scratch(least_squares_scratch(squares_));
   }
 
@@ -50,28 +51,28 @@ class LucasKanadeSolver {
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust) {
     const Pyramid &pyramid0 = pyramids_[first], &pyramid1 = pyramids_[1 - first];
     const int coarsest = int(flows_.size()) - 1;
-    FlowPlanes flow;
+    FlowPlanes flow = no_motion_;
+    if (start) {
+      flow = flows_[coarsest];
+      reduce_flow(backend_, start->u, start->v, coarsest, flow);
+    }
     for (int level = coarsest; level >= 0; --level) {
-      const FlowPlanes begin = flows_[level];
+      StartingFlow from{flow};
+      if (level < coarsest) from = {flows_[level], flow};
       FlowPlanes next = others_[level];
-      if (level < coarsest)
-        enlarge_flow(backend_, flow, begin);
-      else if (start)
-        reduce_flow(backend_, start->u, start->v, level, begin);
-      else
-        zero_flow(backend_, begin);
-      flow = begin;
       for (int i = 1; i <= method_.iterations; ++i) {
         const bool last = level == 0 && i == method_.iterations;
         const FlowPlanes solved = last && !method_.median ? result : next;
-        least_squares_step<Backend>(backend_, pyramid0.level[level], pyramid1.level[level], squares_, flow,
+        least_squares_step<Backend>(backend_, pyramid0.level[level], pyramid1.level[level], squares_, from,
                                     solved, last ? trust : Trust{});
         if (method_.median) {
-          median(backend_, solved, method_.median, last ? result : flow);
+          flow = last ? result : flows_[level];
+          median(backend_, solved, method_.median, flow);
         } else {
-          next = flow;
           flow = solved;
+          next = solved.u.data == others_[level].u.data ? flows_[level] : others_[level];
         }
+        from = {flow};
       }
     }
   }
@@ -87,6 +88,7 @@ class LucasKanadeSolver {
   View<float> luma_[slots];                 // of the frame in each slot: level 0 where nothing is smoothed
   Pyramid pyramids_[slots];                 // of the frame in each slot
   std::vector<FlowPlanes> flows_, others_;  // of each level: two that take turns in holding the flow so far
+  FlowPlanes no_motion_;                    // of the coarsest level; always zero
 };
 
 }  // namespace parafield

@@ -1,5 +1,6 @@
 #pragma once
 #include "blocks/gradient/gradient.hpp"
+#include "blocks/resize/resize.hpp"
 #include "blocks/warp/warp.hpp"
 #include "core/workspace.hpp"
 #include "parafield/methods/lucas_kanade.hpp"
@@ -34,10 +35,17 @@ inline LeastSquares least_squares(const LucasKanade& method) {
           method.max_residual * 255};
 }
 
+/// The flow that a solution starts from: `flow`, or, where `coarser` is given, that of the coarser level enlarged; then
+/// `flow` is room for it, which a backend may use or not.
+struct StartingFlow {
+  FlowPlanes flow;
+  FlowPlanes coarser = {};
+};
+
 /// Solves once at every pixel of a level. `in` and `out` do not overlap.
 template <class Backend>
 void least_squares_step(Backend& backend, View<const float> frame0, View<const float> frame1,
-                        const LeastSquares& p, FlowPlanes in, FlowPlanes out, Trust trust = {});
+                        const LeastSquares& p, StartingFlow in, FlowPlanes out, Trust trust = {});
 
 /// The five sums of the normal equations: of one pixel, or of a window.
 struct NormalEquations {
