@@ -26,9 +26,10 @@ else()
   list(APPEND PARAFIELD_LEFT_OUT "CUDA backend: PARAFIELD_CUDA is OFF")
 endif()
 
+find_package(Threads REQUIRED)
 find_package(OpenMP COMPONENTS CXX)
 if(NOT OpenMP_CXX_FOUND)
-  list(APPEND PARAFIELD_LEFT_OUT "several CPU threads: no OpenMP found")
+  list(APPEND PARAFIELD_LEFT_OUT "several threads for rendering scenes and pictures: no OpenMP found")
 endif()
 
 find_package(PNG)

@@ -25,7 +25,7 @@ std::string processor_name() {
 const char* instruction_set_in_use() {
   return with_backend(Device::cpu(), []<class Backend>() -> const char* {
     if constexpr (requires { Backend::instruction_set; })
-      return to_string(compiled_for(Backend(Device::cpu(), {})));
+      return to_string(compiled_for(Backend(Device::cpu(1), {})));
     return "";
   });
 }

@@ -5,10 +5,37 @@
 namespace parafield {
 namespace {
 
+constexpr int lanes = 32, rows = 8, pixels_each = 4;
+
 template <class Sample>
 __device__ float luma_at(const Frame& frame, int x, int y, int channels, int red, float scale) {
   const auto* row = reinterpret_cast<const Sample*>(static_cast<const char*>(frame.data) + y * frame.pitch);
   return luma_of(row, x, channels, red, scale);
+}
+
+__device__ float luma_at(const Frame& frame, int x, int y) {
+  using enum PixelFormat;
+  switch (frame.format) {
+    case gray_u8:
+      return luma_at<unsigned char>(frame, x, y, 1, 0, 1);
+    case gray_u16:
+      return luma_at<unsigned short>(frame, x, y, 1, 0, scale_u16);
+    case gray_f32:
+      return luma_at<float>(frame, x, y, 1, 0, 1);
+    case rgb_u8:
+      return luma_at<unsigned char>(frame, x, y, 3, 0, 1);
+    case rgb_u16:
+      return luma_at<unsigned short>(frame, x, y, 3, 0, scale_u16);
+    case rgb_f32:
+      return luma_at<float>(frame, x, y, 3, 0, 1);
+    case bgr_u8:
+      return luma_at<unsigned char>(frame, x, y, 3, 2, 1);
+    case rgba_u8:
+      return luma_at<unsigned char>(frame, x, y, 4, 0, 1);
+    case bgra_u8:
+      return luma_at<unsigned char>(frame, x, y, 4, 2, 1);
+  }
+  return 0;
 }
 
 /// blockIdx.z: the frame.
@@ -16,40 +43,13 @@ __global__ void convert_kernel(Frame frame0, Frame frame1, View<float> luma0, Vi
   begin_kernel();
   const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
   const View<float> luma = blockIdx.z == 0 ? luma0 : luma1;
-  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
-  if (x >= luma.width || y >= luma.height) return;
-  using enum PixelFormat;
-  float value = 0;
-  switch (frame.format) {
-    case gray_u8:
-      value = luma_at<unsigned char>(frame, x, y, 1, 0, 1);
-      break;
-    case gray_u16:
-      value = luma_at<unsigned short>(frame, x, y, 1, 0, scale_u16);
-      break;
-    case gray_f32:
-      value = luma_at<float>(frame, x, y, 1, 0, 1);
-      break;
-    case rgb_u8:
-      value = luma_at<unsigned char>(frame, x, y, 3, 0, 1);
-      break;
-    case rgb_u16:
-      value = luma_at<unsigned short>(frame, x, y, 3, 0, scale_u16);
-      break;
-    case rgb_f32:
-      value = luma_at<float>(frame, x, y, 3, 0, 1);
-      break;
-    case bgr_u8:
-      value = luma_at<unsigned char>(frame, x, y, 3, 2, 1);
-      break;
-    case rgba_u8:
-      value = luma_at<unsigned char>(frame, x, y, 4, 0, 1);
-      break;
-    case bgra_u8:
-      value = luma_at<unsigned char>(frame, x, y, 4, 2, 1);
-      break;
+  const int y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (y >= luma.height) return;
+  PF_UNROLL
+  for (int i = 0; i < pixels_each; ++i) {
+    const int x = (int(blockIdx.x) * pixels_each + i) * lanes + int(threadIdx.x);
+    if (x < luma.width) luma(x, y) = luma_at(frame, x, y);
   }
-  luma(x, y) = value;
 }
 
 }  // namespace

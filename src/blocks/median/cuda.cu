@@ -8,7 +8,7 @@ namespace {
 // A warp makes part of a row of one component: its lanes sort the columns around it, one or two each, and then take the
 // medians. Two pixels beside each other share four of their columns, which is less work; one for each lane ends sooner,
 // which matters more on small levels.
-constexpr int lanes = 32, rows = 8;
+constexpr int lanes = 32, rows = 4;
 
 /// blockIdx.z: the component.
 template <int Side, int PixelsEach>

@@ -8,20 +8,26 @@
 
 namespace parafield {
 
-template <InstructionSet Set>
-CpuBackend<Set>::CpuBackend(const Device& device, Stream)
-    : threads_(device.threads > 0 ? device.threads : int(std::max(1u, std::thread::hardware_concurrency()))) {
-  if (device.threads < 0 || device.threads > 1024)
-    fail(ErrorCode::invalid_argument, "threads cannot be ", device.threads,
+static int checked_threads(int threads) {
+  if (threads < 0 || threads > 1024)
+    fail(ErrorCode::invalid_argument, "threads cannot be ", threads,
          "; allowed: 0 (one for each core) to 1024");
-#ifndef _OPENMP
-  threads_ = 1;
-#endif
+  return threads > 0 ? threads : int(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 template <InstructionSet Set>
+CpuBackend<Set>::CpuBackend(const Device& device, Stream)
+    : thread_count_(checked_threads(device.threads)), threads_(new Threads(thread_count_)) {}
+
+template <InstructionSet Set>
 CpuBackend<Set>::~CpuBackend() {
+  delete threads_;
   std::free(scratch_);
+}
+
+template <InstructionSet Set>
+void CpuBackend<Set>::run_parts(int parts, void (*part)(const void*, int, int), const void* data) const {
+  threads_->run(parts, part, data);
 }
 
 template <InstructionSet Set>
@@ -30,9 +36,9 @@ void CpuBackend<Set>::reserve_scratch(std::size_t bytes) {
   if (bytes <= scratch_bytes_) return;
   std::free(scratch_);
   scratch_bytes_ = bytes;
-  scratch_ = static_cast<char*>(std::aligned_alloc(64, bytes * std::size_t(threads_)));
+  scratch_ = static_cast<char*>(std::aligned_alloc(64, bytes * std::size_t(thread_count_)));
   if (!scratch_)
-    fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes of scratch memory for each of ", threads_,
+    fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes of scratch memory for each of ", thread_count_,
          " threads");
 }
 

@@ -1,11 +1,8 @@
 #pragma once
 #include <cstddef>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "core/cpu/instruction_set.hpp"
+#include "core/cpu/threads.hpp"
 #include "parafield/device.hpp"
 
 namespace parafield {
@@ -26,7 +23,7 @@ class CpuBackend {
   Memory memory() const { return Memory::host(); }
   Stream stream() const { return {}; }
   void synchronize() const {}
-  std::size_t scratch_bytes() const { return scratch_bytes_ * std::size_t(threads_); }
+  std::size_t scratch_bytes() const { return scratch_bytes_ * std::size_t(thread_count_); }
 
   /// Makes sure of that many bytes of scratch memory for each thread of `bands`, aligned to 64. Not during a
   /// solve.
@@ -41,29 +38,43 @@ class CpuBackend {
   /// f(y) for each row.
   template <class RowFunction>
   void rows(int height, RowFunction f) const {
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads_) schedule(static)
-#endif
-    for (int y = 0; y < height; ++y) f(y);
+    const int parts = height < 4 * threads() ? height : 4 * threads();
+    share(parts, [=](int part, int) {
+      const int end = int((long long)height * (part + 1) / parts);
+      for (int y = int((long long)height * part / parts); y < end; ++y) f(y);
+    });
   }
 
-  /// f(y0, y1, scratch) for each thread's share of the rows, y0 < y1.
+  /// f(y0, y1, scratch) for bands of rows, y0 < y1. A band begins with work of its own: there are few.
   template <class BandFunction>
   void bands(int height, BandFunction f) const {
-#ifdef _OPENMP
-#pragma omp parallel num_threads(threads_)
-    {
-      const int band = omp_get_thread_num(), count = omp_get_num_threads();
-      const int y0 = int((long long)height * band / count), y1 = int((long long)height * (band + 1) / count);
-      if (y0 < y1) f(y0, y1, scratch_ + scratch_bytes_ * std::size_t(band));
-    }
-#else
-    f(0, height, scratch_);
-#endif
+    const int most = height / 64 < 2 * threads() ? threads() : 2 * threads();
+    const int parts = height < most ? height : most;
+    char* const scratch = scratch_;
+    const std::size_t bytes = scratch_bytes_;
+    share(parts, [=](int part, int thread) {
+      f(int((long long)height * part / parts), int((long long)height * (part + 1) / parts),
+        scratch + bytes * std::size_t(thread));
+    });
   }
 
  private:
-  int threads_;
+  int threads() const { return thread_count_; }
+
+  /// f(part, thread) for each part, on the threads.
+  template <class PartFunction>
+  void share(int parts, const PartFunction& f) const {
+    run_parts(
+        parts,
+        [](const void* data, int part, int thread) {
+          (*static_cast<const PartFunction*>(data))(part, thread);
+        },
+        &f);
+  }
+  void run_parts(int parts, void (*part)(const void*, int, int), const void* data) const;
+
+  int thread_count_;
+  Threads* threads_;
   char* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
 };

@@ -22,8 +22,9 @@ struct Input {
   int width, height, pitch;  // pitch in floats
   FlowPlanes coarser;
 
+  template <bool FromCoarser>
   __device__ Solution flow(int x, int y, int at) const {
-    if (u) return {u[at], v[at]};
+    if constexpr (!FromCoarser) return {u[at], v[at]};
     const int top = y >> 1, bottom = smaller(top + 1, coarser.u.height - 1), last = coarser.u.width - 1;
     const float share = 0.5f * float(y & 1);
     return {enlarged_flow(coarser.u.row(top), coarser.u.row(bottom), share, x, last),
@@ -32,7 +33,7 @@ struct Input {
 };
 
 /// The part of pixel (x, y), which lies inside the level. Interior: so do the pixels up to two away from it.
-template <bool Interior>
+template <bool FromCoarser, bool Interior>
 __device__ NormalEquations products_at(const Input& in, float robust2, int x, int y) {
   const int at = y * in.pitch + x;
   const float* here = in.frame0 + at;
@@ -48,13 +49,13 @@ __device__ NormalEquations products_at(const Input& in, float robust2, int x, in
     gx = derivative(column(x - 2), column(x - 1), column(x + 1), column(x + 2));
     gy = derivative(line(y - 2), line(y - 1), line(y + 1), line(y + 2));
   }
-  const auto [u, v] = in.flow(x, y, at);
+  const auto [u, v] = in.flow<FromCoarser>(x, y, at);
   const Match match = locate(float(x) + u, float(y) + v, in.width, in.height);
   const float e = sample(in.frame1, in.pitch, in.width, in.height, match) - here[0];
   return normal_equations(gx, gy, e, match.inside, u, v, robust2);
 }
 
-template <int Window, bool Interior>
+template <int Window, bool FromCoarser, bool Interior>
 __device__ void fill_products(const Input& in, const LeastSquares& p, int x0, int y0, int rows,
                               float* products) {
   const int window = Window > 0 ? Window : p.window();
@@ -64,7 +65,7 @@ __device__ void fill_products(const Input& in, const LeastSquares& p, int x0, in
     const int row = i / columns, column = i - row * columns;
     const int x = Interior ? left + column : clamp(left + column, 0, in.width - 1);
     const int y = Interior ? top + row : clamp(top + row, 0, in.height - 1);
-    const NormalEquations part = products_at<Interior>(in, p.robust2, x, y);
+    const NormalEquations part = products_at<FromCoarser, Interior>(in, p.robust2, x, y);
     float* to = products + row * pitch + column;
     to[0] = part.xx;
     to[plane] = part.xy;
@@ -126,7 +127,7 @@ __device__ void sum_down(const float* values, int pitch, int window, float (&sum
 
 /// Window: the window's side where the compiler knows it, otherwise 0. Rows: rows of the tile that a thread solves,
 /// which divide tile_rows.
-template <int Window, int Rows>
+template <int Window, int Rows, bool FromCoarser>
 __global__ void __launch_bounds__(threads)
     least_squares_kernel(Input in, LeastSquares p, FlowPlanes out, Trust trust, int tile_rows) {
   begin_kernel();
@@ -140,9 +141,9 @@ __global__ void __launch_bounds__(threads)
   const bool interior = x0 - p.before >= 2 && y0 - p.before >= 2 && x0 + tile_width + p.after + 2 <= width &&
                         y0 + tile_rows + p.after + 2 <= height;
   if (interior)
-    fill_products<Window, true>(in, p, x0, y0, rows, products);
+    fill_products<Window, FromCoarser, true>(in, p, x0, y0, rows, products);
   else
-    fill_products<Window, false>(in, p, x0, y0, rows, products);
+    fill_products<Window, FromCoarser, false>(in, p, x0, y0, rows, products);
   __syncthreads();
 
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
@@ -178,7 +179,7 @@ __global__ void __launch_bounds__(threads)
       if (y >= height) break;
       const int at = y * in.pitch + x;
       const NormalEquations sum{sums[0][j], sums[1][j], sums[2][j], sums[3][j], sums[4][j]};
-      const Solution before = in.flow(x, y, at);
+      const Solution before = in.flow<FromCoarser>(x, y, at);
       const Solution solution = solve(sum, before.u, before.v, p.alpha, width, height);
       out.u.data[at] = solution.u;
       out.v.data[at] = solution.v;
@@ -218,14 +219,15 @@ template <int Window, int Rows>
 void launch_step(Cuda& cuda, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
                  StartingFlow in, FlowPlanes out, Trust trust, int tile_rows) {
   const std::size_t bytes = shared_bytes(tile_rows, p.window());
-  const auto kernel = least_squares_kernel<Window, Rows>;
+  const bool enlarge = bool(in.coarser.u);
+  const auto kernel =
+      enlarge ? least_squares_kernel<Window, Rows, true> : least_squares_kernel<Window, Rows, false>;
   if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
   const dim3 grid(blocks_for(frame0.width, tile_width), blocks_for(frame0.height, tile_rows));
   for (const View<float>& plane : {in.flow.u, in.flow.v, out.u, out.v})
     if (plane.pitch != frame0.pitch || plane.pitch != frame1.pitch)
       fail(ErrorCode::invalid_argument, "planes of a level have pitches of ", plane.pitch, " and ",
            frame0.pitch, " bytes");
-  const bool enlarge = bool(in.coarser.u);
   const Input input{frame0.data,
                     frame1.data,
                     enlarge ? nullptr : in.flow.u.data,
