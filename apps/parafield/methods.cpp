@@ -16,7 +16,9 @@ Json method_json(const Method& method) {
     Json one;
     one["name"] = parameter.name;
     one["type"] = type_name<T>;
-    if constexpr (!std::is_same_v<T, bool>) {
+    if constexpr (std::is_enum_v<T>) {
+      for (const std::string_view choice : names_of(T{})) one["choices"].push_back(choice);
+    } else if constexpr (!std::is_same_v<T, bool>) {
       if (parameter.choices.empty()) {
         one["min"] = json_value(parameter.min);
         one["max"] = json_value(parameter.max);
@@ -43,8 +45,9 @@ template <class Method>
 std::string method_text(const Method& method) {
   std::string text = fmt::format("{} ({} frames)\n  {}\n", Method::name, Method::frames, Method::source);
   describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
-    text += fmt::format("  {:<18} {}, default {}\n      {}\n", option_name(parameter.name),
-                        range_text(parameter), value, wrapped(std::string(parameter.help), 6));
+    text +=
+        fmt::format("  {:<18} {}, default {}\n      {}\n", option_name(parameter.name), range_text(parameter),
+                    detail::text_of(value), wrapped(std::string(parameter.help), 6));
   });
   for (const auto& preset : presets(method)) {
     text += fmt::format("  --preset {:<9} {}\n", preset.name, preset.help);

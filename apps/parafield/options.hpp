@@ -89,7 +89,7 @@ class MethodOptions {
   template <class T>
   void add_parameter(CLI::App& command, const std::string& method, const T& value,
                      const Parameter<T>& parameter) {
-    const std::string range = fmt::format("{}, default {}", range_text(parameter), value);
+    const std::string range = fmt::format("{}, default {}", range_text(parameter), detail::text_of(value));
     for (Given& given : given_)
       if (given.parameter == parameter.name) {  // several methods have it: one option
         given.methods.push_back(method);
@@ -103,7 +103,7 @@ class MethodOptions {
       given.option = command.add_flag(fmt::format("{}{{true}},--no-{}{{false}}", name, name.substr(2)),
                                       given.text, help);
     else
-      given.option = command.add_option(name, given.text, help)->type_name("N");
+      given.option = command.add_option(name, given.text, help)->type_name(std::is_enum_v<T> ? "NAME" : "N");
     given.option->group("Parameters of " + method);
   }
 

@@ -15,6 +15,8 @@ using Json = nlohmann::ordered_json;
 
 inline Json json_value(int value) { return value; }
 inline Json json_value(bool value) { return value; }
+template <class T>
+requires std::is_enum_v<T> Json json_value(T value) { return detail::text_of(value); }
 /// The shortest number that names the float: 1e-06, not 9.999999974752427e-07.
 inline Json json_value(float value) { return std::stod(fmt::format("{}", value)); }
 
@@ -28,6 +30,9 @@ inline std::string option_name(std::string_view field) {
 
 template <class T>
 constexpr std::string_view type_name = "float";
+template <class T>
+requires std::is_enum_v<T>
+constexpr std::string_view type_name<T> = "name";
 template <>
 inline constexpr std::string_view type_name<int> = "int";
 template <>
@@ -36,7 +41,7 @@ inline constexpr std::string_view type_name<bool> = "bool";
 /// "1 to 16", "0, 3 or 5 px", "true or false".
 template <class T>
 std::string range_text(const Parameter<T>& parameter) {
-  if constexpr (std::is_same_v<T, bool>) return "true or false";
+  if constexpr (std::is_same_v<T, bool> || std::is_enum_v<T>) return detail::allowed(parameter);
   std::string text;
   for (std::size_t i = 0; i < parameter.choices.size(); ++i)
     text += fmt::format("{}{}",
@@ -69,7 +74,7 @@ std::string options_text(const Method& method) {
     if constexpr (std::is_same_v<T, bool>)
       text += value ? " " + option : " --no-" + option.substr(2);
     else
-      text += fmt::format(" {} {}", option, value);
+      text += fmt::format(" {} {}", option, detail::text_of(value));
   });
   return text.empty() ? text : text.substr(1);
 }

@@ -1,11 +1,16 @@
 #pragma once
 #include <memory>
+#include <vector>
 
 #include "parafield/image.hpp"
 
 namespace parafield {
 
-/// A plan for one task (flow), method, size and device. The constructor checks and allocates; calls with
+/// Which energies a method reports that minimises one (the label methods): of its result, or before the first and after
+/// each sweep. Takes a pass over the pixels each.
+enum class EnergyReport { none, result, sweeps };
+
+/// A plan for one task (flow, stereo, motion detection), method, size and device. The constructor checks and allocates; calls with
 /// frames of one kind of memory allocate nothing after the first. Not for use by two threads at once.
 ///
 /// Results are where the frames are. Host frames: the result is complete, in host memory, when the call
@@ -36,10 +41,14 @@ class Estimator {
 
   /// The next frame of a stream: null until the method has as many as it needs, then the result of the newest
   /// ones. Each frame is converted once. A call of operator() forgets the frames pushed before.
-  const Result* push(const Frame& frame);
+  const Result* push(const Frame& frame) requires Task::streams;
   void reset();  ///< forget the frames pushed so far
 
   void synchronize();
+
+  /// The energies that the options asked for, of the last result; waits for it. Empty where none were asked for, or
+  /// the method minimises none. A method that ended early repeats its last energy.
+  std::vector<double> energies();
 
   const Method& method() const;
   Size size() const;

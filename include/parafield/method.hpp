@@ -12,7 +12,8 @@
 /// from it.
 namespace parafield {
 
-/// What there is to know about one parameter of a method. T: int, float or bool.
+/// What there is to know about one parameter of a method. T: int, float, bool, or an enum whose names_of(T) lists the
+/// names of its values 0, 1, ...
 template <class T>
 struct Parameter {
   std::string_view name;  ///< the field's name; the command line writes `-` for `_`

@@ -1,5 +1,6 @@
 #pragma once
 #include "parafield/color.hpp"
+#include "parafield/detection.hpp"
 #include "parafield/device.hpp"
 #include "parafield/error.hpp"
 #include "parafield/evaluation.hpp"
@@ -7,3 +8,4 @@
 #include "parafield/image.hpp"
 #include "parafield/io.hpp"
 #include "parafield/scenes.hpp"
+#include "parafield/stereo.hpp"

@@ -18,8 +18,29 @@ bool read_value(const std::string& text, bool& value);
 bool same_name(std::string_view a, std::string_view b);  ///< `_` and `-` are equal
 
 template <class T>
+requires std::is_enum_v<T> std::string text_of(T value) {
+  return std::string(names_of(value)[std::size_t(value)]);
+}
+template <class T>
+requires std::is_enum_v<T>
+bool read_value(const std::string& text, T& value) {
+  const auto names = names_of(value);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (same_name(names[i], text)) {
+      value = T(i);
+      return true;
+    }
+  return false;
+}
+
+template <class T>
 std::string allowed(const Parameter<T>& parameter) {
   if constexpr (std::is_same_v<T, bool>) return "true or false";
+  if constexpr (std::is_enum_v<T>) {
+    std::string list;
+    for (const std::string_view name : names_of(T{})) list += (list.empty() ? "" : ", ") + std::string(name);
+    return list;
+  }
   if (parameter.choices.empty()) return text_of(parameter.min) + " to " + text_of(parameter.max);
   std::string list;
   for (const T& choice : parameter.choices) list += (list.empty() ? "" : ", ") + text_of(choice);

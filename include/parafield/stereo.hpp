@@ -1,0 +1,72 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "parafield/estimator.hpp"
+#include "parafield/methods/label_solvers.hpp"
+
+namespace parafield {
+
+/// A disparity field that somebody else owns: d in px, x_right = x_left - d. `valid` is 0 where the disparity is unknown
+/// or not to be trusted; no data = all valid.
+struct DisparityView {
+  View<const float> d;
+  View<const std::uint8_t> valid = {};
+
+  Size size() const { return d.size(); }
+};
+
+/// The disparities of the left image. Written at every pixel, also where `valid` is 0. `confidence` >= 0 grows with the
+/// certainty of the method; fields read from files have none.
+struct DisparityField {
+  Image<float> d;
+  Image<std::uint8_t> valid;
+  Image<float> confidence;
+
+  DisparityField() = default;
+  explicit DisparityField(Size size, Memory memory = {})
+      : d(size, memory), valid(size, memory), confidence(size, memory) {}
+
+  Size size() const { return d.size(); }
+  Memory memory() const { return d.memory(); }
+  DisparityField to(Memory memory) const;  ///< a copy in another memory
+  operator DisparityView() const { return {d, valid}; }
+};
+
+struct StereoInput {
+  std::span<const Frame> frames;            ///< left, right
+  std::optional<DisparityView> start = {};  ///< a first guess, in the frames' memory
+};
+
+/// What holds for every method of stereo. Steps come in this order.
+struct StereoOptions {
+  float lr_check =
+      0;  ///< left-right check: valid where the right image's disparity agrees within this many px; the
+          ///< right image is solved too; 0 = no check
+  int speckle = 0;  ///< connected regions of up to this many px are invalid; 0 = none
+  bool fill =
+      false;  ///< invalid pixels take the smaller of the nearest valid disparities on their row: the background's
+  int median = 0;  ///< side of a median of the disparities at last: 3 or 5; 0 = none
+  EnergyReport energies = EnergyReport::none;
+};
+
+/// Every method of stereo.
+using StereoMethod = std::variant<WinnerTakesAll<StereoEnergy>, Icm<StereoEnergy>, Annealing<StereoEnergy>>;
+
+struct Stereo {
+  static constexpr bool streams = false;  ///< frames come in pairs
+  using Method = StereoMethod;
+  using Input = StereoInput;
+  using Options = StereoOptions;
+  using Result = DisparityField;
+};
+
+/// operator()(left, right); both rectified: a match lies on the same row.
+using StereoEstimator = Estimator<Stereo>;
+
+/// One-shot form: the disparities of the left image, where the frames are. Throws like the estimator.
+DisparityField estimate_disparity(const Frame& left, const Frame& right, const StereoMethod& method = {},
+                                  const Device& device = Device::best(), const StereoOptions& options = {});
+
+}  // namespace parafield
