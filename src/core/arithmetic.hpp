@@ -38,6 +38,19 @@ PF_HD float magnitude(float value) { return __builtin_fabsf(value); }
 /// False for NaN and infinities (and beyond 1e30, where squares would overflow).
 PF_HD bool is_finite(float value) { return magnitude(value) <= 1e30f; }
 
+/// exp(x) for x <= 0, to 2e-7 of it; at least 1e-38. The same bits everywhere, which the library's expf is not.
+PF_HD float exponential(float x) {
+  const float t = larger(x * 1.44269504f, -126.0f);
+  const float whole = (t + 12582912.0f) - 12582912.0f, f = t - whole;  // rounded to the nearest
+  float power = fma(f, 1.53533e-4f, 1.33989e-3f);
+  power = fma(f, power, 9.61844e-3f);
+  power = fma(f, power, 5.55034e-2f);
+  power = fma(f, power, 2.40226507e-1f);
+  power = fma(f, power, 6.93147182e-1f);
+  power = fma(f, power, 1.0f);
+  return power * __builtin_bit_cast(float, (int(whole) + 127) << 23);
+}
+
 PF_HD float interpolate(float a, float b, float share) { return fma(share, b - a, a); }
 
 }  // namespace parafield

@@ -4,46 +4,42 @@
 namespace parafield {
 namespace {
 
-template <class Sample, int Channels, int Red>
-void convert_rows(const Cpu& cpu, const Frame& frame, View<float> luma, float scale) {
-  const View<const Sample> pixels{static_cast<const Sample*>(frame.data), frame.width, frame.height,
-                                  frame.pitch};
-  cpu.rows(luma.height, [=](int y) {
-    const Sample* in = pixels.row(y);
-    float* out = luma.row(y);
-    for (int x = 0; x < luma.width; ++x) out[x] = luma_of(in, x, Channels, Red, scale);
-  });
-}
-
-void convert_frame(const Cpu& cpu, const Frame& frame, View<float> luma) {
-  using enum PixelFormat;
-  switch (frame.format) {
-    case gray_u8:
-      return convert_rows<unsigned char, 1, 0>(cpu, frame, luma, 1);
-    case gray_u16:
-      return convert_rows<unsigned short, 1, 0>(cpu, frame, luma, scale_u16);
-    case gray_f32:
-      return convert_rows<float, 1, 0>(cpu, frame, luma, 1);
-    case rgb_u8:
-      return convert_rows<unsigned char, 3, 0>(cpu, frame, luma, 1);
-    case rgb_u16:
-      return convert_rows<unsigned short, 3, 0>(cpu, frame, luma, scale_u16);
-    case rgb_f32:
-      return convert_rows<float, 3, 0>(cpu, frame, luma, 1);
-    case bgr_u8:
-      return convert_rows<unsigned char, 3, 2>(cpu, frame, luma, 1);
-    case rgba_u8:
-      return convert_rows<unsigned char, 4, 0>(cpu, frame, luma, 1);
-    case bgra_u8:
-      return convert_rows<unsigned char, 4, 2>(cpu, frame, luma, 1);
-  }
+template <class Sample>
+View<const Sample> pixels_of(const Frame& frame) {
+  return {static_cast<const Sample*>(frame.data), frame.width, frame.height, frame.pitch};
 }
 
 }  // namespace
 
 template <>
 void convert(Cpu& cpu, const Frame* frames, const View<float>* luma, int count) {
-  for (int i = 0; i < count; ++i) convert_frame(cpu, frames[i], luma[i]);
+  for (int i = 0; i < count; ++i)
+    with_format(frames[i].format, [&]<class Sample, int Channels, int Red>(float scale) {
+      const View<const Sample> pixels = pixels_of<Sample>(frames[i]);
+      const View<float> to = luma[i];
+      cpu.rows(to.height, [=](int y) {
+        const Sample* in = pixels.row(y);
+        float* out = to.row(y);
+        for (int x = 0; x < to.width; ++x) out[x] = luma_of(in, x, Channels, Red, scale);
+      });
+    });
+}
+
+template <>
+void convert_color(Cpu& cpu, const Frame& frame, const View<float>* red_green_blue) {
+  with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
+    const View<const Sample> pixels = pixels_of<Sample>(frame);
+    const View<float> red = red_green_blue[0], green = red_green_blue[1], blue = red_green_blue[2];
+    cpu.rows(red.height, [=](int y) {
+      const Sample* in = pixels.row(y);
+      float *r = red.row(y), *g = green.row(y), *b = blue.row(y);
+      for (int x = 0; x < red.width; ++x) {
+        r[x] = channel_of(in, x, 0, Channels, Red, scale);
+        g[x] = channel_of(in, x, 1, Channels, Red, scale);
+        b[x] = channel_of(in, x, 2, Channels, Red, scale);
+      }
+    });
+  });
 }
 
 }  // namespace parafield

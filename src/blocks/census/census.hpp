@@ -1,0 +1,43 @@
+#pragma once
+#include "core/arithmetic.hpp"
+#include "parafield/image.hpp"
+
+namespace parafield {
+
+/// The census transform of each pixel: a bit for each of the 24 others of the 5x5 pixels around it, in row order, the
+/// last lowest: 1 where it is less than the pixel. Beyond the border the nearest pixel stands in.
+template <class Backend>
+void census(Backend& backend, View<const float> image, View<std::uint32_t> transformed);
+
+/// `at(dx, dy)`: the image around the pixel.
+template <class At>
+PF_HD std::uint32_t census_of(At at) {
+  const float middle = at(0, 0);
+  std::uint32_t bits = 0;
+  PF_UNROLL
+  for (int dy = -2; dy <= 2; ++dy) {
+    PF_UNROLL
+    for (int dx = -2; dx <= 2; ++dx)
+      if (dx != 0 || dy != 0) bits = bits << 1 | (at(dx, dy) < middle ? 1u : 0u);
+  }
+  return bits;
+}
+
+/// Stands for a pixel outside the image where such a match is to cost more than any.
+constexpr std::uint32_t no_census = 1u << 31;
+
+/// How many bits differ, 0..24; 1e30 where one is no_census.
+PF_HD float census_distance(std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t different = a ^ b;
+#ifdef __CUDA_ARCH__
+  const int count = __popc(different);
+#else
+  std::uint32_t sum = different - (different >> 1 & 0x55555555u);
+  sum = (sum & 0x33333333u) + (sum >> 2 & 0x33333333u);
+  sum = (sum + (sum >> 4)) & 0x0f0f0f0fu;
+  const int count = int(sum * 0x01010101u >> 24);
+#endif
+  return int(different) < 0 ? 1e30f : float(count);
+}
+
+}  // namespace parafield

@@ -1,0 +1,177 @@
+#include "core/cpu/backend.hpp"
+#include "markov/match/match.hpp"
+
+// Bands of rows; in a band each label by itself. Its differences go through a ring of as many rows as the window has, so
+// that each is made once a band; means down the ring and then along the row follow, and the winners are updated while the
+// costs are at hand: without a volume, nothing of them goes to memory.
+namespace parafield {
+namespace {
+
+constexpr int band_rows = match_band_rows;
+
+/// weight * min(difference, limit) of a row's pixels and their matches for a label.
+void fill_differences(const Matching& m, int lx, int ly, int y, float* out) {
+  const std::ptrdiff_t at = y * m.pitch;
+  const std::ptrdiff_t to = (y + m.grid.y0 + ly) * m.pitch + (m.grid.x0 + lx) * m.step;
+  const Features a = m.frame0, b = m.frame1;
+  const float weight = m.weight, limit = m.limit;
+  const int width = m.width;
+  with_term(m.term, m.color, [=]<DataTerm Term, bool Color>() {
+    for (int x = 0; x < width; ++x) out[x] = weight * smaller(data_term<Term, Color>(a, b, at + x, to + x), limit);
+  });
+}
+
+/// out[x] = sum of weight[k] * rows[k][x]. Side: the window's where the compiler knows it, or 0.
+template <int Side>
+void mean_down(const float* const* rows, const Window& window, int width, float* out) {
+  if constexpr (Side > 0) {
+    const float* row[Side];
+    float weight[Side];
+    for (int k = 0; k < Side; ++k) row[k] = rows[k], weight[k] = window.weight[k];
+    for (int x = 0; x < width; ++x) {
+      float sum = weight[0] * row[0][x];
+      PF_UNROLL
+      for (int k = 1; k < Side; ++k) sum = fma(weight[k], row[k][x], sum);
+      out[x] = sum;
+    }
+  } else {
+    for (int x = 0; x < width; ++x) out[x] = window.weight[0] * rows[0][x];
+    for (int k = 1; k < window.side; ++k) {
+      const float* row = rows[k];
+      const float weight = window.weight[k];
+      for (int x = 0; x < width; ++x) out[x] = fma(weight, row[x], out[x]);
+    }
+  }
+}
+
+template <int Side>
+void mean_along(const float* in, const Window& window, int width, float* out) {
+  const float* rows[Window::max_side];
+  for (int k = 0; k < window.side; ++k) rows[k] = in + k;
+  mean_down<Side>(rows, window, width, out);
+}
+
+/// The winners so far of a row, and the costs beside theirs.
+struct Running {
+  float *least, *before, *after, *last;
+  int* label;
+};
+
+void update_winners(const float* costs, int label, int width, Running row) {
+  float *least = row.least, *before = row.before, *after = row.after, *last = row.last;
+  int* best = row.label;
+#pragma GCC ivdep  // rows of different planes
+  for (int x = 0; x < width; ++x) {
+    const float cost = costs[x];
+    const bool better = cost < least[x], next = best[x] + 1 == label;
+    after[x] = next ? cost : after[x];
+    before[x] = better ? last[x] : before[x];
+    least[x] = better ? cost : least[x];
+    best[x] = better ? label : best[x];
+    last[x] = cost;
+  }
+}
+void update_winners(const float* costs, int label, int width, float* least, int* best) {
+  for (int x = 0; x < width; ++x) {
+    const float cost = costs[x];
+    const bool better = cost < least[x];
+    least[x] = better ? cost : least[x];
+    best[x] = better ? label : best[x];
+  }
+}
+
+template <int Side>
+void match_band(const Matching& m, Volume volume, Winners winners, int y0, int y1, float* scratch) {
+  const int width = m.width, side = m.window.side, radius = side / 2, stride = match_row_floats(m);
+  float* const ring = scratch;
+  float* const column = ring + side * stride;  // a row of means down, with room for the window on both sides
+  float* const means = column + stride;
+  float* const planes = means + stride;
+  const auto plane_row = [=](int plane, int y) { return planes + (plane * band_rows + (y - y0)) * stride; };
+  const auto running = [=](int y) -> Running {
+    return {plane_row(0, y), plane_row(1, y), plane_row(2, y), plane_row(3, y), reinterpret_cast<int*>(plane_row(4, y))};
+  };
+  const bool wants_costs = bool(winners.costs.middle);
+  for (int y = y0; y < y1 && winners.labels; ++y) {
+    const Running row = running(y);
+    for (int x = 0; x < width; ++x) row.least[x] = 3e38f, row.label[x] = 0;
+    for (int x = 0; x < width; ++x) row.before[x] = row.after[x] = row.last[x] = 0;
+  }
+  const int first = larger(0, y0 - radius), last = smaller(m.height, y1 + radius) - 1;  // rows that have differences
+  for (int ly = 0; ly < m.grid.ny; ++ly)
+    for (int lx = 0; lx < m.grid.nx; ++lx) {
+      const int label = ly * m.grid.nx + lx;
+      int filled = first;
+      for (int y = y0; y < y1; ++y) {
+        for (; filled <= smaller(y + radius, last); ++filled)
+          fill_differences(m, lx, ly, filled, ring + filled % side * stride);
+        const float* costs = ring + y % side * stride;
+        if constexpr (Side != 1) {
+          const float* rows[Window::max_side];
+          for (int k = 0; k < side; ++k) rows[k] = ring + clamp(y + k - radius, 0, m.height - 1) % side * stride;
+          float* const middle = column + radius;
+          mean_down<Side>(rows, m.window, width, middle);
+          for (int x = 0; x < radius; ++x) column[x] = middle[0], middle[width + x] = middle[width - 1];
+          mean_along<Side>(column, m.window, width, means);
+          costs = means;
+        }
+        if (volume) {
+          float* const stored = volume.row(y, label);
+          for (int x = 0; x < width; ++x) stored[x] = costs[x];
+        }
+        if (!winners.labels) continue;
+        const Running row = running(y);
+        wants_costs ? update_winners(costs, label, width, row)
+                    : update_winners(costs, label, width, row.least, row.label);
+      }
+    }
+  if (!winners.labels) return;
+  for (int y = y0; y < y1; ++y) {
+    const Running row = running(y);
+    Label* const labels = winners.labels.row(y);
+    for (int x = 0; x < width; ++x) {
+      const int label = row.label[x], ly = m.grid.ny == 1 ? 0 : label / m.grid.nx;
+      labels[x] = m.grid.label(label - ly * m.grid.nx, ly);
+    }
+    if (!wants_costs) continue;
+    const int top = m.grid.nx - 1;
+    float *middle = winners.costs.middle.row(y), *before = winners.costs.before_x.row(y),
+          *after = winners.costs.after_x.row(y);
+    for (int x = 0; x < width; ++x) {
+      const bool inside = row.label[x] > 0 && row.label[x] < top;
+      middle[x] = row.least[x];
+      before[x] = inside ? row.before[x] : row.least[x];
+      after[x] = inside ? row.after[x] : row.least[x];
+    }
+  }
+}
+
+template <int Side>
+void match_all(Cpu& cpu, const Matching& m, Volume volume, Winners winners) {
+  const int bands = (m.height + band_rows - 1) / band_rows;
+  cpu.bands(bands, [&](int begin, int end, void* scratch) {
+    for (int band = begin; band < end; ++band)
+      match_band<Side>(m, volume, winners, band * band_rows, smaller(m.height, (band + 1) * band_rows),
+                       static_cast<float*>(scratch));
+  });
+}
+
+}  // namespace
+
+template <>
+void match(Cpu& cpu, const Matching& matching, Volume volume, Winners winners) {
+  switch (matching.window.side) {
+    case 1:
+      return match_all<1>(cpu, matching, volume, winners);
+    case 3:
+      return match_all<3>(cpu, matching, volume, winners);
+    case 5:
+      return match_all<5>(cpu, matching, volume, winners);
+    case 7:
+      return match_all<7>(cpu, matching, volume, winners);
+    default:
+      return match_all<0>(cpu, matching, volume, winners);
+  }
+}
+
+}  // namespace parafield

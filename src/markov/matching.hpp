@@ -1,0 +1,226 @@
+#pragma once
+#include "blocks/convert/convert.hpp"
+#include "blocks/smooth/smooth.hpp"
+#include "markov/features/features.hpp"
+#include "markov/fields/fields.hpp"
+#include "markov/match/match.hpp"
+#include "markov/minimize.hpp"
+
+namespace parafield {
+
+/// What stereo and displacements share: label fields whose data costs compare pixels of two frames. Frames live in slots:
+/// each is prepared once, and any two slots can then be solved.
+template <class Backend>
+class MatchingSolver {
+ public:
+  static constexpr int slots = 2;
+
+  MatchingSolver(Backend& backend, Workspace& workspace, const MatchingCost& cost, const Smoothness& smoothness,
+                 LabelGrid grid, bool sub_pixel, const Optimizer& optimizer, EnergyReport report, Size size)
+      : backend_(backend),
+        cost_(cost),
+        smoothness_(smoothness),
+        pair_(pair_cost_of(smoothness)),
+        grid_(grid),
+        sub_pixel_(sub_pixel),
+        optimizer_(optimizer),
+        size_(size),
+        window_(aggregation_window(cost)),
+        taps_(gaussian_taps(cost.presmooth)),
+        columns_(larger(magnitude_of(grid.x0), magnitude_of(grid.x0 + grid.nx - 1))),
+        rows_(grid.ny > 1 ? larger(magnitude_of(grid.y0), magnitude_of(grid.y0 + grid.ny - 1)) : 0),
+        field_(backend, workspace, size, grid, optimizer, report) {
+    for (FrameData& frame : frames_) take_planes(frame, workspace);
+    if (cost.presmooth > 0)
+      for (View<float>& plane : unsmoothed_) plane = workspace.image<float>(size);
+    if (smoothness.edge_scale > 0)
+      for (int j = 0; j < smoothness.neighbors / 2; ++j) edges_.forward[j] = workspace.image<float>(size);
+    if (stores_costs(report)) volume_ = take_volume(workspace);
+    costs_.middle = workspace.image<float>(size);
+    costs_.before_x = workspace.image<float>(size);
+    costs_.after_x = workspace.image<float>(size);
+    if (grid.ny > 1) {
+      costs_.before_y = workspace.image<float>(size);
+      costs_.after_y = workspace.image<float>(size);
+    }
+    backend.reserve_scratch(match_scratch(matching(0, 1)));
+  }
+
+  /// Takes frames into the slots from `slot` on.
+  void prepare(const Frame* frames, int slot, int count) {
+    if (needs_luma()) {
+      View<float> luma[slots], smoothed[slots];
+      for (int i = 0; i < count; ++i) {
+        smoothed[i] = frames_[slot + i].luma;
+        luma[i] = cost_.presmooth > 0 ? unsmoothed_[i] : smoothed[i];
+      }
+      convert(backend_, frames, luma, count);
+      if (cost_.presmooth > 0) smooth(backend_, luma, taps_, smoothed, count);
+    }
+    for (int i = 0; i < count; ++i) prepare_rest(frames[i], frames_[slot + i]);
+  }
+
+  bool takes_start() const { return optimizer_.kind != Optimizer::Kind::winner_takes_all; }
+  View<double> energies() const { return field_.energies(); }
+
+  /// The field of the frame in slot `first`; the other slot has its matches, `step` times a label's x away. `start`: in
+  /// the user's memory; no data of v for disparities. `main`: the solve that energies are reported of.
+  void solve(int first, int step, const View<const float>* start_u, const View<const float>* start_v, View<float> u,
+             View<float> v, Trust trust, bool main) {
+    if (smoothness_.edge_scale > 0) find_edges(frames_[first]);
+    const Matching matching = this->matching(first, step);
+    const bool one_row = grid_.ny == 1;
+    Winners winners{start_u ? View<Label>{} : field_.labels(), one_row && is_winner() ? costs_ : CostsAround{}};
+    if (start_u) nearest_labels(backend_, *start_u, start_v ? *start_v : View<const float>{}, grid_, field_.labels());
+    if (volume_ || winners.labels) match(backend_, matching, volume_, winners);
+    View<Label> labels = field_.labels();
+    if (!is_winner() || !one_row || volume_)
+      with_data(matching, [&]<class Data>(const Data& data) {
+        const Energy<Data> energy{size_.width, size_.height, grid_, pair_, edges_, data};
+        labels = field_.minimize(energy, main);
+        if (!winners.costs.middle) costs_around(backend_, energy, View<const Label>(labels), costs_);
+      });
+    label_values(backend_, {labels, costs_, frames_[first].known, grid_, step, sub_pixel_}, u, v, trust);
+  }
+
+ private:
+  /// The planes of a frame; those not needed have no data.
+  struct FrameData {
+    View<float> luma, color[3], gradient;
+    View<std::uint32_t> census;
+    View<std::uint8_t> known;
+  };
+
+  static int magnitude_of(int value) { return value < 0 ? -value : value; }
+  bool is_winner() const { return optimizer_.kind == Optimizer::Kind::winner_takes_all; }
+  bool compares(DataTerm term) const { return cost_.data == term || cost_.data == DataTerm::mix; }
+  bool differs() const { return compares(DataTerm::absolute) || cost_.data == DataTerm::squared; }
+  bool needs_color() const { return (cost_.color && differs()) || smoothness_.edge_scale > 0; }
+  bool needs_luma() const {
+    return (!cost_.color && differs()) || compares(DataTerm::census) || compares(DataTerm::gradient);
+  }
+  /// Absolute differences are as soon made as read; other costs are stored for solvers that ask for them often.
+  bool is_lazy() const { return cost_.data == DataTerm::absolute && cost_.aggregation == 1; }
+  bool stores_costs(EnergyReport report) const {
+    return !is_lazy() && (!is_winner() || grid_.ny > 1 || report != EnergyReport::none);
+  }
+
+  /// A plane with room around it for every match: all of them have one pitch.
+  template <class T>
+  View<T> take_plane(Workspace& workspace) {
+    const View<T> whole = workspace.image<T>({size_.width + 2 * columns_, size_.height + 2 * rows_});
+    pitch_ = whole.pitch / std::ptrdiff_t(sizeof(T));
+    return {&whole.row(rows_)[columns_], size_.width, size_.height, whole.pitch};
+  }
+
+  void take_planes(FrameData& frame, Workspace& workspace) {
+    if (needs_luma()) frame.luma = take_plane<float>(workspace);
+    if (needs_color())
+      for (View<float>& plane : frame.color) plane = take_plane<float>(workspace);
+    if (compares(DataTerm::census)) frame.census = take_plane<std::uint32_t>(workspace);
+    if (compares(DataTerm::gradient)) frame.gradient = take_plane<float>(workspace);
+    frame.known = workspace.image<std::uint8_t>(size_);
+  }
+
+  Volume take_volume(Workspace& workspace) {
+    const std::int64_t rows = std::int64_t(size_.height) * grid_.count();
+    if (rows > (1 << 30))
+      fail(ErrorCode::memory, "data costs of ", grid_.count(), " labels at ", size_.width, "x", size_.height,
+           " pixels take ", rows * size_.width * 4 / (1 << 20), " MiB");
+    const View<float> all = workspace.image<float>({size_.width, int(rows)});
+    return {all.data, all.pitch / std::ptrdiff_t(sizeof(float)), grid_.count()};
+  }
+
+  static View<std::uint32_t> words(View<float> plane) {
+    return {reinterpret_cast<std::uint32_t*>(plane.data), plane.width, plane.height, plane.pitch};
+  }
+
+  void prepare_rest(const Frame& frame, FrameData& data) {
+    if (needs_color()) {
+      convert_color(backend_, frame, cost_.presmooth > 0 ? unsmoothed_ : data.color);
+      if (cost_.presmooth > 0) {
+        smooth(backend_, unsmoothed_, taps_, data.color, 2);
+        smooth(backend_, unsmoothed_ + 2, taps_, data.color + 2, 1);
+      }
+    }
+    constexpr std::uint32_t nan = 0x7fc00000;  // differs from everything by NaN, which no limit lets through
+    Planes planes;
+    if (needs_luma()) planes.add(words(data.luma), nan);
+    if (needs_color())
+      for (const View<float>& plane : data.color) planes.add(words(plane), nan);
+    clean(backend_, planes, data.known);
+    if (data.census) {
+      census(backend_, View<const float>(data.luma), data.census);
+      planes.add(data.census, no_census);
+    }
+    if (data.gradient) {
+      central_differences(backend_, View<const float>(data.luma), data.gradient);
+      planes.add(words(data.gradient), nan);
+    }
+    if (columns_ > 0 || rows_ > 0) extend(backend_, planes, columns_, rows_, cost_.truncation == 0);
+  }
+
+  void find_edges(const FrameData& frame) {
+    View<const float> planes[3];
+    for (int i = 0; i < 3; ++i) planes[i] = frame.color[i];
+    edge_weights(backend_, planes, 3, smoothness_.edge_scale, smoothness_.edge_floor, edges_);
+  }
+
+  static Features features_of(const FrameData& frame) {
+    return {frame.luma.data, {frame.color[0].data, frame.color[1].data, frame.color[2].data}, frame.gradient.data,
+            frame.census.data};
+  }
+
+  Matching matching(int first, int step) const {
+    return {.frame0 = features_of(frames_[first]),
+            .frame1 = features_of(frames_[1 - first]),
+            .width = size_.width,
+            .height = size_.height,
+            .pitch = pitch_,
+            .grid = grid_,
+            .step = step,
+            .term = cost_.data,
+            .color = cost_.color,
+            .weight = cost_.weight,
+            .limit = cost_.truncation > 0 ? cost_.truncation : 1e30f,
+            .window = window_};
+  }
+
+  /// use(data cost of the energy): stored, or made when asked for.
+  template <class Use>
+  void with_data(const Matching& m, Use use) {
+    if (volume_) return use(StoredCosts{volume_, grid_.nx});
+    if (!cost_.color)
+      return use(Differences<1>{
+          {m.frame0.luma}, {m.frame1.luma}, m.pitch, grid_.x0, grid_.y0, m.step, m.weight, m.limit});
+    use(Differences<3>{{m.frame0.color[0], m.frame0.color[1], m.frame0.color[2]},
+                       {m.frame1.color[0], m.frame1.color[1], m.frame1.color[2]},
+                       m.pitch,
+                       grid_.x0,
+                       grid_.y0,
+                       m.step,
+                       m.weight,
+                       m.limit});
+  }
+
+  Backend& backend_;
+  const MatchingCost cost_;
+  const Smoothness smoothness_;
+  const PairCost pair_;
+  const LabelGrid grid_;
+  const bool sub_pixel_;
+  const Optimizer optimizer_;
+  const Size size_;
+  const Window window_;
+  const GaussianTaps taps_;
+  const int columns_, rows_;  // of room around the planes
+  std::ptrdiff_t pitch_ = 0;
+  FrameData frames_[slots];
+  View<float> unsmoothed_[3];
+  EdgeWeights edges_;
+  Volume volume_;
+  CostsAround costs_;
+  LabelField<Backend> field_;
+};
+
+}  // namespace parafield

@@ -1,0 +1,123 @@
+#pragma once
+#include <cmath>
+#include <utility>
+
+#include "blocks/reduce/reduce.hpp"
+#include "core/workspace.hpp"
+#include "markov/sweep/sweep.hpp"
+#include "parafield/estimator.hpp"
+#include "parafield/methods/label_solvers.hpp"
+
+namespace parafield {
+
+/// How a label field is improved: what the methods' structs say, whatever their energies.
+struct Optimizer {
+  enum class Kind { winner_takes_all, icm, annealing };
+  Kind kind = Kind::winner_takes_all;
+  int sweeps = 0;
+  SiteOrder order = SiteOrder::colored;
+  double t_max = 1, t_min = 1;
+  std::uint32_t seed = 0;
+
+  /// Of the temperature of a sweep.
+  Temperature temperature(int sweep) const {
+    const double share = sweeps > 1 ? double(sweep) / (sweeps - 1) : 0;
+    return {float(1 / (t_max * std::pow(t_min / t_max, share))), scrambled(std::uint32_t(sweep) + scrambled(seed))};
+  }
+};
+
+template <class E>
+Optimizer optimizer_of(const WinnerTakesAll<E>&) {
+  return {};
+}
+template <class E>
+Optimizer optimizer_of(const Icm<E>& method) {
+  return {.kind = Optimizer::Kind::icm, .sweeps = method.sweeps, .order = method.order};
+}
+template <class E>
+Optimizer optimizer_of(const Annealing<E>& method) {
+  return {.kind = Optimizer::Kind::annealing,
+          .sweeps = method.sweeps,
+          .t_max = method.t_max,
+          .t_min = method.t_min,
+          .seed = std::uint32_t(method.seed)};
+}
+
+inline PairCost pair_cost_of(const Smoothness& smoothness) {
+  PairCost pair{.model = PairModel::linear, .slope = smoothness.beta, .neighbors = smoothness.neighbors};
+  float most = smoothness.smoothness_truncation > 0 ? smoothness.smoothness_truncation : 1e30f;
+  if (smoothness.smoothness == SmoothnessModel::potts) most = smaller(most, 1.0f);
+  if (smoothness.smoothness == SmoothnessModel::quadratic) pair.model = PairModel::quadratic;
+  if (smoothness.smoothness == SmoothnessModel::linear && most == 1e30f) pair.model = PairModel::separable;
+  if (most < 1e30f) pair.limit = smoothness.beta * most;
+  return pair;
+}
+
+/// The label fields of a solve, and what is reported of it.
+template <class Backend>
+class LabelField {
+ public:
+  LabelField(Backend& backend, Workspace& workspace, Size size, LabelGrid grid, const Optimizer& optimizer,
+             EnergyReport report)
+      : backend_(backend), optimizer_(optimizer), report_(report) {
+    labels_ = workspace.image<Label>(size);
+    if (optimizer.kind == Optimizer::Kind::icm) {
+      if (optimizer.order == SiteOrder::all_at_once) other_ = workspace.image<Label>(size);
+      changes_.flags = workspace.image<int>({optimizer.sweeps + 1, 1});
+    }
+    if (optimizer.kind != Optimizer::Kind::winner_takes_all)
+      backend.reserve_scratch(sweep_scratch(grid, optimizer.kind == Optimizer::Kind::annealing));
+    if (report == EnergyReport::none) return;
+    terms_ = workspace.image<float>(size);
+    row_sums_ = workspace.image<double>({size.height, 1});
+    energies_ = workspace.image<double>({report == EnergyReport::sweeps ? optimizer.sweeps + 1 : 1, 1});
+  }
+
+  /// Where a solve starts from.
+  View<Label> labels() const { return labels_; }
+
+  /// Energies of the last solve that reported them.
+  View<double> energies() const { return energies_; }
+
+  /// Lowers the energy of labels(); returns where the result is.
+  template <class Data>
+  View<Label> minimize(const Energy<Data>& energy, bool reports) {
+    const int colors = energy.pair.neighbors == 4 ? 2 : 4;
+    View<Label> labels = labels_, other = other_;
+    const bool each = reports && report_ == EnergyReport::sweeps;
+    if (each) record(energy, labels, 0);
+    if (optimizer_.kind == Optimizer::Kind::icm) clear_changes(backend_, changes_);
+    for (int sweep = 0; sweep < optimizer_.sweeps; ++sweep) {
+      if (optimizer_.kind == Optimizer::Kind::annealing) {
+        for (int color = 0; color < colors; ++color)
+          gibbs_sweep(backend_, energy, labels, {colors, color}, optimizer_.temperature(sweep));
+      } else if (optimizer_.order == SiteOrder::colored) {
+        for (int color = 0; color < colors; ++color)
+          icm_sweep(backend_, energy, View<const Label>(labels), labels, {colors, color}, changes_, sweep);
+      } else {
+        icm_sweep(backend_, energy, View<const Label>(labels), other, {}, changes_, sweep);
+        std::swap(labels, other);
+      }
+      if (each) record(energy, labels, sweep + 1);
+    }
+    if (reports && report_ == EnergyReport::result) record(energy, labels, 0);
+    return labels;
+  }
+
+ private:
+  template <class Data>
+  void record(const Energy<Data>& energy, View<const Label> labels, int i) {
+    energy_terms(backend_, energy, labels, terms_);
+    sum(backend_, View<const float>(terms_), row_sums_, energies_.data + i);
+  }
+
+  Backend& backend_;
+  const Optimizer optimizer_;
+  const EnergyReport report_;
+  View<Label> labels_, other_;
+  Changes changes_;
+  View<float> terms_;
+  View<double> row_sums_, energies_;
+};
+
+}  // namespace parafield

@@ -1,0 +1,278 @@
+#include "core/cpu/backend.hpp"
+#include "markov/sweep/sweep.hpp"
+
+// A row's sites go in chunks: what their neighbours cost is gathered first, then each label is tried on the whole chunk,
+// so that every loop runs along the row and vectorises.
+namespace parafield {
+namespace {
+
+constexpr int chunk = sweep_chunk;
+
+template <class T>
+using PerSite = T[chunk];
+
+/// The neighbours of a chunk's sites. Outside the image their weight is 0.
+struct Neighborhood {
+  PerSite<float> x[8], y[8], weight[8];
+};
+
+template <int Stride, class T>
+void gather(const T* from, int count, float* out) {
+  for (int i = 0; i < count; ++i) out[i] = float(from[i * Stride]);
+}
+
+/// Of the sites x0, x0 + Stride, ... of row y.
+template <int Stride, class Data>
+void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, int x0, int y, int count,
+                      Neighborhood& around) {
+  const int neighbors = energy.pair.neighbors, shift = energy.grid.shift(), mask = (1 << shift) - 1;
+  for (int k = 0; k < neighbors; ++k) {
+    const Offset to = neighbor_offset(k);
+    float *nx = around.x[k], *ny = around.y[k], *weight = around.weight[k];
+    const bool row_inside = y + to.y >= 0 && y + to.y < energy.height;
+    const int begin = !row_inside ? count : x0 + to.x < 0 ? 1 : 0;
+    const int most =
+        (energy.width - 1 - to.x - x0) / Stride + 1;  // sites whose neighbour is not beyond the last column
+    const int end =
+        !row_inside ? begin : larger(begin, smaller(count, energy.width - 1 - to.x < x0 ? 0 : most));
+    for (int i = 0; i < smaller(begin, count); ++i) nx[i] = ny[i] = weight[i] = 0;
+    for (int i = end; i < count; ++i) nx[i] = ny[i] = weight[i] = 0;
+    if (begin >= end) continue;
+    const Label* row = labels.row(y + to.y) + x0 + to.x;
+    for (int i = begin; i < end; ++i) {
+      const int label = row[i * Stride];
+      nx[i] = float(label & mask);
+      ny[i] = float(label >> shift);
+    }
+    const View<float>& plane = energy.edges.forward[(k & 1) + 2 * (k >> 2)];
+    if (!plane) {
+      for (int i = begin; i < end; ++i) weight[i] = 1;
+      continue;
+    }
+    const float* edge = is_forward(k) ? plane.row(y) + x0 : plane.row(y + to.y) + x0 + to.x;
+    for (int i = begin; i < end; ++i) weight[i] = edge[i * Stride];
+  }
+}
+
+/// The part of a label's cost that the neighbours of site i make.
+template <PairModel Model, int Neighbors>
+PF_HD float pair_costs(const PairCost& pair, const Neighborhood& around, float lx, float ly, int i) {
+  float sum = 0;
+  PF_UNROLL
+  for (int k = 0; k < Neighbors; ++k)
+    sum = fma(around.weight[k][i], pair.cost<Model>(lx - around.x[k][i], ly - around.y[k][i]), sum);
+  return sum;
+}
+
+/// Calls use(label, energy of it at each site of the chunk) for each label, lowest first. `tables`: nx + 1 chunks.
+template <PairModel Model, int Neighbors, int Stride, class Data, class Use>
+void try_labels(const Energy<Data>& energy, const Neighborhood& around, int x0, int y, int count,
+                float* tables, Use use) {
+  const LabelGrid grid = energy.grid;
+  const PairCost pair = energy.pair;
+  const auto data_row = [&](int lx, int ly) { return energy.data.row(y, lx, ly); };
+  if constexpr (Model == PairModel::separable) {
+    float* const along_y = tables + grid.nx * chunk;
+    for (int lx = 0; lx < grid.nx; ++lx) {
+      float* const along_x = tables + lx * chunk;
+      for (int i = 0; i < count; ++i) {
+        float sum = 0;
+        PF_UNROLL
+        for (int k = 0; k < Neighbors; ++k)
+          sum = fma(around.weight[k][i], pair.cost<Model>(float(lx) - around.x[k][i], 0), sum);
+        along_x[i] = sum;
+      }
+    }
+    for (int ly = 0; ly < grid.ny; ++ly) {
+      for (int i = 0; i < count; ++i) {
+        float sum = 0;
+        PF_UNROLL
+        for (int k = 0; k < Neighbors; ++k)
+          sum = fma(around.weight[k][i], pair.cost<Model>(0, float(ly) - around.y[k][i]), sum);
+        along_y[i] = sum;
+      }
+      for (int lx = 0; lx < grid.nx; ++lx) {
+        const auto data = data_row(lx, ly);
+        const float* const along_x = tables + lx * chunk;
+        use(grid.label(lx, ly), [=](int i) { return (data(x0 + i * Stride) + along_x[i]) + along_y[i]; });
+      }
+    }
+  } else {
+    for (int ly = 0; ly < grid.ny; ++ly)
+      for (int lx = 0; lx < grid.nx; ++lx) {
+        const auto data = data_row(lx, ly);
+        use(grid.label(lx, ly), [=, &around](int i) {
+          return data(x0 + i * Stride) + pair_costs<Model, Neighbors>(pair, around, float(lx), float(ly), i);
+        });
+      }
+  }
+}
+
+/// f(x0, y, sites) for the chunks of the rows that have sites of the colour.
+template <class F>
+void for_each_chunk(Cpu& cpu, int width, int height, Sites sites, F f) {
+  const int rows = (height - sites.first_row() + sites.row_stride() - 1) / sites.row_stride();
+  cpu.bands(rows, [=](int begin, int end, void* scratch) {
+    for (int i = begin; i < end; ++i) {
+      const int y = sites.first_row() + i * sites.row_stride();
+      for (int x = sites.first(y); x < width; x += chunk * sites.stride())
+        f(x, y, smaller(chunk, (width - x + sites.stride() - 1) / sites.stride()),
+          static_cast<float*>(scratch));
+    }
+  });
+}
+
+/// f.template operator()<Model, Neighbors, Stride>() for what an energy and sites ask for at run time.
+template <class F>
+void with_model(const PairCost& pair, Sites sites, F f) {
+  const auto with_neighbors = [&]<PairModel Model, int Neighbors>() {
+    sites.stride() == 1 ? f.template operator()<Model, Neighbors, 1>()
+                        : f.template operator()<Model, Neighbors, 2>();
+  };
+  const auto with_pair = [&]<PairModel Model>() {
+    pair.neighbors == 4 ? with_neighbors.template operator()<Model, 4>()
+                        : with_neighbors.template operator()<Model, 8>();
+  };
+  switch (pair.model) {
+    case PairModel::separable:
+      return with_pair.template operator()<PairModel::separable>();
+    case PairModel::linear:
+      return with_pair.template operator()<PairModel::linear>();
+    case PairModel::quadratic:
+      return with_pair.template operator()<PairModel::quadratic>();
+  }
+}
+
+template <class Data>
+void icm(Cpu& cpu, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
+         Changes changes, int sweep) {
+  int* const flags = changes.flags.data;
+  if (!__atomic_load_n(flags + sweep, __ATOMIC_RELAXED)) return;
+  with_model(energy.pair, sites, [&]<PairModel Model, int Neighbors, int Stride>() {
+    for_each_chunk(cpu, energy.width, energy.height, sites, [=](int x0, int y, int count, float* scratch) {
+      Neighborhood around;
+      gather_neighbors<Stride>(energy, in, x0, y, count, around);
+      PerSite<float> least;
+      PerSite<int> best;
+      for (int i = 0; i < count; ++i) least[i] = 3e38f, best[i] = 0;
+      try_labels<Model, Neighbors, Stride>(energy, around, x0, y, count, scratch,
+                                           [&](int label, auto cost_at) {
+                                             for (int i = 0; i < count; ++i) {
+                                               const float cost = cost_at(i);
+                                               const bool better = cost < least[i];
+                                               least[i] = better ? cost : least[i];
+                                               best[i] = better ? label : best[i];
+                                             }
+                                           });
+      const Label* const old = in.row(y) + x0;
+      Label* const now = out.row(y) + x0;
+      int changed = 0;
+      for (int i = 0; i < count; ++i) {
+        changed |= old[i * Stride] ^ best[i];
+        now[i * Stride] = Label(best[i]);
+      }
+      if (changed) __atomic_store_n(flags + sweep + 1, 1, __ATOMIC_RELAXED);
+    });
+  });
+}
+
+template <class Data>
+void gibbs(Cpu& cpu, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
+  with_model(energy.pair, sites, [&]<PairModel Model, int Neighbors, int Stride>() {
+    for_each_chunk(cpu, energy.width, energy.height, sites, [=](int x0, int y, int count, float* scratch) {
+      const LabelGrid grid = energy.grid;
+      const int total = grid.count(), group = group_size(grid);
+      Neighborhood around;
+      gather_neighbors<Stride>(energy, View<const Label>(labels), x0, y, count, around);
+      PerSite<float> least, sum, sum_of_group, aim;
+      PerSite<int> drawn;
+      for (int i = 0; i < count; ++i) least[i] = 3e38f;
+      float* probability = scratch + (grid.nx + 1) * chunk;
+      try_labels<Model, Neighbors, Stride>(energy, around, x0, y, count, scratch, [&](int, auto cost_at) {
+        for (int i = 0; i < count; ++i) {
+          const float cost = cost_at(i);
+          probability[i] = cost;
+          least[i] = smaller(cost, least[i]);
+        }
+        probability += chunk;
+      });
+
+      probability = scratch + (grid.nx + 1) * chunk;
+      for (int i = 0; i < count; ++i) sum[i] = sum_of_group[i] = 0;
+      for (int label = 0; label < total; ++label) {
+        float* const p = probability + label * chunk;
+        const bool ends = (label + 1) % group == 0 || label + 1 == total;
+        for (int i = 0; i < count; ++i) {
+          p[i] = exponential((least[i] - p[i]) * t.inverse);
+          sum_of_group[i] += p[i];
+        }
+        if (!ends) continue;
+        for (int i = 0; i < count; ++i) sum[i] += sum_of_group[i], sum_of_group[i] = 0;
+      }
+
+      for (int i = 0; i < count; ++i) aim[i] = random_number(t.key, x0 + i * Stride, y) * sum[i];
+      for (int i = 0; i < count; ++i) sum[i] = sum_of_group[i] = 0, drawn[i] = 0;
+      for (int label = 0; label < total; ++label) {
+        const float* const p = probability + label * chunk;
+        const bool ends = (label + 1) % group == 0 || label + 1 == total;
+        for (int i = 0; i < count; ++i) {
+          sum_of_group[i] += p[i];
+          drawn[i] += sum[i] + sum_of_group[i] <= aim[i] ? 1 : 0;
+        }
+        if (!ends) continue;
+        for (int i = 0; i < count; ++i) sum[i] += sum_of_group[i], sum_of_group[i] = 0;
+      }
+      Label* const now = labels.row(y) + x0;
+      for (int i = 0; i < count; ++i) {
+        const int label = smaller(drawn[i], total - 1), ly = label / grid.nx;
+        now[i * Stride] = grid.label(label - ly * grid.nx, ly);
+      }
+    });
+  });
+}
+
+template <class Data>
+void terms_of(Cpu& cpu, const Energy<Data>& energy, View<const Label> labels, View<float> terms) {
+  cpu.rows(energy.height, [=](int y) {
+    for (int x = 0; x < energy.width; ++x) terms(x, y) = energy_term(energy, labels, x, y);
+  });
+}
+
+template <class Data>
+void around_of(Cpu& cpu, const Energy<Data>& energy, View<const Label> labels, CostsAround costs) {
+  cpu.rows(energy.height, [=](int y) {
+    for (int x = 0; x < energy.width; ++x) store_costs_around(energy, labels(x, y), x, y, costs);
+  });
+}
+
+}  // namespace
+
+template <>
+void clear_changes(Cpu&, Changes changes) {
+  for (int i = 0; i < changes.flags.width; ++i) changes.flags.data[i] = i == 0;
+}
+
+#define PF_SWEEPS_OF(Data)                                                                                 \
+  template <>                                                                                              \
+  void icm_sweep(Cpu& cpu, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites, \
+                 Changes changes, int sweep) {                                                             \
+    icm(cpu, energy, in, out, sites, changes, sweep);                                                      \
+  }                                                                                                        \
+  template <>                                                                                              \
+  void gibbs_sweep(Cpu& cpu, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) { \
+    gibbs(cpu, energy, labels, sites, t);                                                                  \
+  }                                                                                                        \
+  template <>                                                                                              \
+  void energy_terms(Cpu& cpu, const Energy<Data>& energy, View<const Label> labels, View<float> terms) {   \
+    terms_of(cpu, energy, labels, terms);                                                                  \
+  }                                                                                                        \
+  template <>                                                                                              \
+  void costs_around(Cpu& cpu, const Energy<Data>& energy, View<const Label> labels, CostsAround costs) {   \
+    around_of(cpu, energy, labels, costs);                                                                 \
+  }
+
+PF_SWEEPS_OF(StoredCosts)
+PF_SWEEPS_OF(Differences<1>)
+PF_SWEEPS_OF(Differences<3>)
+
+}  // namespace parafield

@@ -1,0 +1,283 @@
+#include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
+#include "markov/sweep/sweep.hpp"
+
+// A thread a site. What its neighbours cost along x lies in shared memory for the separable model, so that a label takes
+// one load of its data, one of the table, and two additions.
+namespace parafield {
+namespace {
+
+constexpr int threads_x = 32, threads_y = 4, threads = threads_x * threads_y;
+
+/// The neighbours of a site. Outside the image their weight is 0.
+template <int Neighbors>
+struct Neighborhood {
+  float x[Neighbors], y[Neighbors], weight[Neighbors];
+};
+
+template <int Neighbors, class Data>
+__device__ Neighborhood<Neighbors> neighbors_of(const Energy<Data>& energy, View<const Label> labels, int x, int y) {
+  Neighborhood<Neighbors> around;
+  PF_UNROLL
+  for (int k = 0; k < Neighbors; ++k) {
+    const int nx = x + neighbor_offset(k).x, ny = y + neighbor_offset(k).y;
+    const bool inside = nx >= 0 && nx < energy.width && ny >= 0 && ny < energy.height;
+    const Label label = inside ? labels(nx, ny) : Label(0);
+    around.x[k] = float(energy.grid.x(label));
+    around.y[k] = float(energy.grid.y(label));
+    around.weight[k] = inside ? energy.edges.weight(x, y, k) : 0.0f;
+  }
+  return around;
+}
+
+template <PairModel Model, int Neighbors>
+__device__ float pair_costs_x(const PairCost& pair, const Neighborhood<Neighbors>& around, float lx) {
+  float sum = 0;
+  PF_UNROLL
+  for (int k = 0; k < Neighbors; ++k)
+    sum = fma(around.weight[k], pair.cost<Model>(lx - around.x[k], 0), sum);
+  return sum;
+}
+template <PairModel Model, int Neighbors>
+__device__ float pair_costs_y(const PairCost& pair, const Neighborhood<Neighbors>& around, float ly) {
+  float sum = 0;
+  PF_UNROLL
+  for (int k = 0; k < Neighbors; ++k)
+    sum = fma(around.weight[k], pair.cost<Model>(0, ly - around.y[k]), sum);
+  return sum;
+}
+template <PairModel Model, int Neighbors>
+__device__ float pair_costs(const PairCost& pair, const Neighborhood<Neighbors>& around, float lx, float ly) {
+  float sum = 0;
+  PF_UNROLL
+  for (int k = 0; k < Neighbors; ++k)
+    sum = fma(around.weight[k], pair.cost<Model>(lx - around.x[k], ly - around.y[k]), sum);
+  return sum;
+}
+
+/// Energies of a site's labels. `table`: the site's own column of shared memory, a float in every `threads`.
+template <PairModel Model, int Neighbors, class Data>
+struct Site {
+  const Energy<Data>& energy;
+  Neighborhood<Neighbors> around;
+  float* table;
+  int x, y;
+
+  /// A grid of few columns and many rows has its table; one row is seen once only.
+  static constexpr bool has_table = Model == PairModel::separable;
+
+  __device__ void fill_table() {
+    if constexpr (has_table)
+      if (energy.grid.ny > 1)
+        for (int lx = 0; lx < energy.grid.nx; ++lx)
+          table[lx * threads] = pair_costs_x<Model>(energy.pair, around, float(lx));
+  }
+
+  /// use(label's index, its energy) for the labels at [begin, end) of row ly of the grid, lowest first.
+  template <class Use>
+  __device__ void try_row(int ly, int begin, int end, Use use) const {
+    const int first = ly * energy.grid.nx;
+    if constexpr (has_table) {
+      if (energy.grid.ny > 1) {
+        const float along_y = pair_costs_y<Model>(energy.pair, around, float(ly));
+#pragma unroll 4
+        for (int lx = begin; lx < end; ++lx)
+          use(first + lx, (energy.data.row(y, lx, ly)(x) + table[lx * threads]) + along_y);
+      } else {
+#pragma unroll 4
+        for (int lx = begin; lx < end; ++lx)
+          use(lx, energy.data.row(y, lx, ly)(x) + pair_costs_x<Model>(energy.pair, around, float(lx)));
+      }
+    } else {
+#pragma unroll 4
+      for (int lx = begin; lx < end; ++lx)
+        use(first + lx,
+            energy.data.row(y, lx, ly)(x) + pair_costs<Model>(energy.pair, around, float(lx), float(ly)));
+    }
+  }
+  template <class Use>
+  __device__ void try_all(Use use) const {
+    for (int ly = 0; ly < energy.grid.ny; ++ly) try_row(ly, 0, energy.grid.nx, use);
+  }
+  __device__ Label label(int index) const {
+    const int ly = index / energy.grid.nx;
+    return energy.grid.label(index - ly * energy.grid.nx, ly);
+  }
+};
+
+/// The thread's site of the colour; outside the image where it has none.
+__device__ int2 own_site(Sites sites) {
+  const int column = int(blockIdx.x * threads_x + threadIdx.x), row = int(blockIdx.y * threads_y + threadIdx.y);
+  const int y = sites.first_row() + row * sites.row_stride();
+  return {sites.first(y) + column * sites.stride(), y};
+}
+
+extern __shared__ float shared[];
+
+template <PairModel Model, int Neighbors, class Data>
+__global__ void __launch_bounds__(threads)
+    icm_kernel(Energy<Data> energy, View<const Label> in, View<Label> out, Sites sites, const int* changed_before,
+               int* changed) {
+  begin_kernel();
+  if (!*changed_before) return;
+  const auto [x, y] = own_site(sites);
+  if (x >= energy.width || y >= energy.height) return;
+  float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
+  Site<Model, Neighbors, Data> site{energy, neighbors_of<Neighbors>(energy, in, x, y), table, x, y};
+  site.fill_table();
+  float least = 3e38f;
+  int best = 0;
+  site.try_all([&](int index, float cost) {
+    const bool better = cost < least;
+    least = better ? cost : least;
+    best = better ? index : best;
+  });
+  const Label now = site.label(best);
+  if (now != in(x, y)) *changed = 1;
+  out(x, y) = now;
+}
+
+template <PairModel Model, int Neighbors, class Data>
+__global__ void __launch_bounds__(threads)
+    gibbs_kernel(Energy<Data> energy, View<Label> labels, Sites sites, Temperature t) {
+  begin_kernel();
+  const auto [x, y] = own_site(sites);
+  if (x >= energy.width || y >= energy.height) return;
+  const LabelGrid grid = energy.grid;
+  float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
+  float* const group_sums = table + (grid.ny > 1 && Model == PairModel::separable ? grid.nx : 0) * threads;
+  Site<Model, Neighbors, Data> site{energy, neighbors_of<Neighbors>(energy, View<const Label>(labels), x, y), table, x,
+                                    y};
+  site.fill_table();
+  float least = 3e38f;
+  site.try_all([&](int, float cost) { least = smaller(cost, least); });
+
+  const int group = group_size(grid), groups = group_count(grid);
+  const auto try_group = [&](int i, auto use) {
+    if (grid.ny > 1)
+      site.try_row(i, 0, grid.nx, use);
+    else
+      site.try_row(0, i * group, smaller((i + 1) * group, grid.nx), use);
+  };
+  float sum = 0;
+  for (int i = 0; i < groups; ++i) {
+    float sum_of_group = 0;
+    try_group(i, [&](int, float cost) { sum_of_group += exponential((least - cost) * t.inverse); });
+    sum += sum_of_group;
+    group_sums[i * threads] = sum;
+  }
+
+  const float aim = random_number(t.key, x, y) * sum;
+  int i = 0;
+  while (i + 1 < groups && group_sums[i * threads] <= aim) ++i;
+  const float before = i > 0 ? group_sums[(i - 1) * threads] : 0.0f;
+  float sum_of_group = 0;
+  int drawn = i * group;
+  try_group(i, [&](int, float cost) {
+    sum_of_group += exponential((least - cost) * t.inverse);
+    drawn += before + sum_of_group <= aim ? 1 : 0;
+  });
+  labels(x, y) = site.label(smaller(drawn, grid.count() - 1));
+}
+
+template <class Data>
+__global__ void terms_kernel(Energy<Data> energy, View<const Label> labels, View<float> terms) {
+  begin_kernel();
+  const int x = int(blockIdx.x * threads_x + threadIdx.x), y = int(blockIdx.y * threads_y + threadIdx.y);
+  if (x < energy.width && y < energy.height) terms(x, y) = energy_term(energy, labels, x, y);
+}
+
+template <class Data>
+__global__ void around_kernel(Energy<Data> energy, View<const Label> labels, CostsAround costs) {
+  begin_kernel();
+  const int x = int(blockIdx.x * threads_x + threadIdx.x), y = int(blockIdx.y * threads_y + threadIdx.y);
+  if (x < energy.width && y < energy.height) store_costs_around(energy, labels(x, y), x, y, costs);
+}
+
+__global__ void clear_kernel(View<int> flags) {
+  begin_kernel();
+  for (int i = int(threadIdx.x); i < flags.width; i += int(blockDim.x)) flags.data[i] = i == 0;
+}
+
+const dim3 block(threads_x, threads_y);
+
+template <class Data>
+dim3 grid_of(const Energy<Data>& energy, Sites sites) {
+  return {blocks_for(energy.width, threads_x * sites.stride()), blocks_for(energy.height, threads_y * sites.row_stride())};
+}
+
+/// f.template operator()<Model, Neighbors>() for what an energy asks for at run time.
+template <class F>
+void with_model(const PairCost& pair, F f) {
+  const auto with_pair = [&]<PairModel Model>() {
+    pair.neighbors == 4 ? f.template operator()<Model, 4>() : f.template operator()<Model, 8>();
+  };
+  switch (pair.model) {
+    case PairModel::separable:
+      return with_pair.template operator()<PairModel::separable>();
+    case PairModel::linear:
+      return with_pair.template operator()<PairModel::linear>();
+    case PairModel::quadratic:
+      return with_pair.template operator()<PairModel::quadratic>();
+  }
+}
+
+template <class... Parameters, class... Arguments>
+void launch_sites(Cuda& cuda, void (*kernel)(Parameters...), dim3 grid, std::size_t floats, const Arguments&... arguments) {
+  const std::size_t bytes = floats * threads * sizeof(float);
+  if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
+  cuda.launch(kernel, grid, block, bytes, arguments...);
+}
+
+std::size_t table_floats(const PairCost& pair, LabelGrid grid) {
+  return pair.model == PairModel::separable && grid.ny > 1 ? std::size_t(grid.nx) : 0;
+}
+
+template <class Data>
+void icm(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites, Changes changes,
+         int sweep) {
+  with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
+    launch_sites(cuda, icm_kernel<Model, Neighbors, Data>, grid_of(energy, sites), table_floats(energy.pair, energy.grid),
+                 energy, in, out, sites, changes.flags.data + sweep, changes.flags.data + sweep + 1);
+  });
+}
+
+template <class Data>
+void gibbs(Cuda& cuda, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
+  with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
+    launch_sites(cuda, gibbs_kernel<Model, Neighbors, Data>, grid_of(energy, sites),
+                 table_floats(energy.pair, energy.grid) + std::size_t(group_count(energy.grid)), energy, labels, sites, t);
+  });
+}
+
+}  // namespace
+
+template <>
+void clear_changes(Cuda& cuda, Changes changes) {
+  cuda.launch(clear_kernel, dim3(1), dim3(256), 0, changes.flags);
+}
+
+#define PF_SWEEPS_OF(Data)                                                                                        \
+  template <>                                                                                                     \
+  void icm_sweep(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,      \
+                 Changes changes, int sweep) {                                                                    \
+    icm(cuda, energy, in, out, sites, changes, sweep);                                                            \
+  }                                                                                                               \
+  template <>                                                                                                     \
+  void gibbs_sweep(Cuda& cuda, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {      \
+    gibbs(cuda, energy, labels, sites, t);                                                                        \
+  }                                                                                                               \
+  template <>                                                                                                     \
+  void energy_terms(Cuda& cuda, const Energy<Data>& energy, View<const Label> labels, View<float> terms) {        \
+    cuda.launch(terms_kernel<Data>, grid_of(energy, {}), block, 0, energy, labels, terms);                        \
+  }                                                                                                               \
+  template <>                                                                                                     \
+  void costs_around(Cuda& cuda, const Energy<Data>& energy, View<const Label> labels, CostsAround costs) {        \
+    cuda.launch(around_kernel<Data>, grid_of(energy, {}), block, 0, energy, labels, costs);                       \
+  }
+
+PF_SWEEPS_OF(StoredCosts)
+PF_SWEEPS_OF(Differences<1>)
+PF_SWEEPS_OF(Differences<3>)
+
+}  // namespace parafield
