@@ -82,11 +82,12 @@ void median_row_5(View<const float> in, int y, float* __restrict out) {
 }  // namespace
 
 template <>
-void median(Cpu& cpu, FlowPlanes in, int side, FlowPlanes out) {
-  cpu.rows(in.u.height, [=](int y) {
+void median(Cpu& cpu, const View<float>* in, int side, const View<float>* out, int count) {
+  const View<float> in0 = in[0], in1 = in[count - 1], out0 = out[0], out1 = out[count - 1];
+  cpu.rows(in0.height, [=](int y) {
     const auto median_row = side == 3 ? median_row_3 : median_row_5;
-    median_row(in.u, y, out.u.row(y));
-    median_row(in.v, y, out.v.row(y));
+    median_row(in0, y, out0.row(y));
+    if (count == 2) median_row(in1, y, out1.row(y));
   });
 }
 

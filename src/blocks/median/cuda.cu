@@ -5,18 +5,20 @@
 namespace parafield {
 namespace {
 
-// A warp makes part of a row of one component: its lanes sort the columns around it, one or two each, and then take the
+// A warp makes part of a row of one image: its lanes sort the columns around it, one or two each, and then take the
 // medians. Two pixels beside each other share four of their columns, which is less work; one for each lane ends sooner,
 // which matters more on small levels.
 constexpr int lanes = 32, rows = 4;
 
-/// blockIdx.z: the component.
+/// blockIdx.z: the image.
 template <int Side, int PixelsEach>
-__global__ void __launch_bounds__(lanes* rows) median_kernel(FlowPlanes in, FlowPlanes out) {
+__global__ void __launch_bounds__(lanes* rows)
+    median_kernel(View<const float> in0, View<const float> in1, View<float> out0, View<float> out1) {
   begin_kernel();
   constexpr int radius = Side / 2, columns = lanes * PixelsEach, width = columns - 2 * radius;
   __shared__ alignas(8) float sorted[Side][rows][columns];
-  const View<float> from = blockIdx.z == 0 ? in.u : in.v, to = blockIdx.z == 0 ? out.u : out.v;
+  const View<const float> from = blockIdx.z == 0 ? in0 : in1;
+  const View<float> to = blockIdx.z == 0 ? out0 : out1;
   const int x0 = int(blockIdx.x) * width, y = int(blockIdx.y) * rows + int(threadIdx.y);
   const int lane = int(threadIdx.x), row = int(threadIdx.y);
   PF_UNROLL
@@ -67,21 +69,23 @@ __global__ void __launch_bounds__(lanes* rows) median_kernel(FlowPlanes in, Flow
 }
 
 template <int Side, int PixelsEach>
-void launch_median(Cuda& cuda, FlowPlanes in, FlowPlanes out) {
+void launch_median(Cuda& cuda, const View<float>* in, const View<float>* out, int count) {
   constexpr int width = lanes * PixelsEach - (Side - 1);
-  const dim3 grid(blocks_for(in.u.width, width), blocks_for(in.u.height, rows), 2);
-  cuda.launch(median_kernel<Side, PixelsEach>, grid, dim3(lanes, rows), 0, in, out);
+  const int last = count - 1;
+  const dim3 grid(blocks_for(in[0].width, width), blocks_for(in[0].height, rows), unsigned(count));
+  cuda.launch(median_kernel<Side, PixelsEach>, grid, dim3(lanes, rows), 0, in[0], in[last], out[0],
+              out[last]);
 }
 
 }  // namespace
 
 template <>
-void median(Cuda& cuda, FlowPlanes in, int side, FlowPlanes out) {
-  const bool small = in.u.width * in.u.height < 150'000;
+void median(Cuda& cuda, const View<float>* in, int side, const View<float>* out, int count) {
+  const bool small = in[0].width * in[0].height < 150'000;
   if (side == 3)
-    small ? launch_median<3, 1>(cuda, in, out) : launch_median<3, 2>(cuda, in, out);
+    small ? launch_median<3, 1>(cuda, in, out, count) : launch_median<3, 2>(cuda, in, out, count);
   else
-    small ? launch_median<5, 1>(cuda, in, out) : launch_median<5, 2>(cuda, in, out);
+    small ? launch_median<5, 1>(cuda, in, out, count) : launch_median<5, 2>(cuda, in, out, count);
 }
 
 }  // namespace parafield

@@ -1,13 +1,12 @@
 #pragma once
 #include "core/arithmetic.hpp"
-#include "core/workspace.hpp"
 
 namespace parafield {
 
-/// The exact median of the side x side pixels around each pixel, of both components apart; side 3 or 5;
-/// beyond the border the nearest pixel stands in. No NaN. `in` and `out` do not overlap.
+/// The exact median of the side x side pixels around each pixel, of one or two images; side 3 or 5; beyond the border
+/// the nearest pixel stands in. No NaN. All have the same size and none overlap.
 template <class Backend>
-void median(Backend& backend, FlowPlanes in, int side, FlowPlanes out);
+void median(Backend& backend, const View<float>* in, int side, const View<float>* out, int count);
 
 // The networks below are straight code once unrolled, and what is not asked for falls away. Columns are sorted once
 // for all windows that share them. Zeros have to have one sign: minima and maxima differ in which of -0 and 0 they take.

@@ -67,7 +67,8 @@ class LucasKanadeSolver {
                                     solved, last ? trust : Trust{});
         if (method_.median) {
           flow = last ? result : flows_[level];
-          median(backend_, solved, method_.median, flow);
+          const View<float> from_planes[] = {solved.u, solved.v}, to_planes[] = {flow.u, flow.v};
+          median(backend_, from_planes, method_.median, to_planes, 2);
         } else {
           flow = solved;
           next = solved.u.data == others_[level].u.data ? flows_[level] : others_[level];
