@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "parafield/estimator.hpp"
+#include "parafield/methods/label_solvers.hpp"
 #include "parafield/methods/lucas_kanade.hpp"
 
 namespace parafield {
@@ -53,7 +54,8 @@ struct FlowOptions {
 };
 
 /// Every method that estimates flow.
-using FlowMethod = std::variant<LucasKanade>;
+using FlowMethod = std::variant<LucasKanade, Icm<DisplacementEnergy>, Annealing<DisplacementEnergy>,
+                                WinnerTakesAll<DisplacementEnergy>>;
 
 struct Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed

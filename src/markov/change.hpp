@@ -14,7 +14,8 @@ class ChangeSolver {
   static constexpr int slots = 2;
 
   template <class Method>
-  ChangeSolver(Backend& backend, Workspace& workspace, const Method& method, Size size, const DetectionOptions& options)
+  ChangeSolver(Backend& backend, Workspace& workspace, const Method& method, Size size,
+               const DetectionOptions& options)
       : backend_(backend),
         energy_(method.energy),
         optimizer_(optimizer_of(method)),
@@ -40,7 +41,8 @@ class ChangeSolver {
       if (energy_.color) convert_color(backend_, frames[i], frame.plane);
       Planes planes;
       for (int j = 0; j < channels(); ++j)
-        planes.add({reinterpret_cast<std::uint32_t*>(frame.plane[j].data), size_.width, size_.height, frame.plane[j].pitch},
+        planes.add({reinterpret_cast<std::uint32_t*>(frame.plane[j].data), size_.width, size_.height,
+                    frame.plane[j].pitch},
                    0);
       clean(backend_, planes, frame.known);
     }
@@ -52,20 +54,24 @@ class ChangeSolver {
 
   void solve(int first, const MotionMaskView* start, MotionMask& result) {
     const FrameData &frame0 = frames_[first], &frame1 = frames_[1 - first];
-    Change change{.channels = channels(),
-                  .mean = energy_.mean,
-                  .weight = 1 / (energy_.sigma * energy_.sigma),
-                  .temporal = energy_.temporal};
-    for (int i = 0; i < channels(); ++i) change.frame0[i] = frame0.plane[i], change.frame1[i] = frame1.plane[i];
+    Change change;
+    change.channels = channels();
+    change.mean = energy_.mean;
+    change.weight = 1 / (energy_.sigma * energy_.sigma);
+    change.temporal = energy_.temporal;
+    for (int i = 0; i < channels(); ++i)
+      change.frame0[i] = frame0.plane[i], change.frame1[i] = frame1.plane[i];
     if (start) {
       labels_of_mask(backend_, start->moving, last_);
       change.last = last_;
     }
     change_costs(backend_, change, costs_, field_.labels());
-    const PairCost pair{.model = PairModel::linear, .slope = 2 * energy_.beta, .limit = 2 * energy_.beta, .neighbors = 8};
+    const PairCost pair{
+        .model = PairModel::linear, .slope = 2 * energy_.beta, .limit = 2 * energy_.beta, .neighbors = 8};
     const Energy<StoredCosts> energy{size_.width, size_.height, grid, pair, {}, {costs_, 2}};
     const View<Label> labels = field_.minimize(energy, true);
-    mask_of(backend_, {labels, costs_, pair, frame0.known, frame1.known}, result.moving, {result.valid, result.confidence});
+    mask_of(backend_, {labels, costs_, pair, frame0.known, frame1.known}, result.moving,
+            {result.valid, result.confidence});
   }
 
  private:

@@ -15,8 +15,9 @@ class MatchingSolver {
  public:
   static constexpr int slots = 2;
 
-  MatchingSolver(Backend& backend, Workspace& workspace, const MatchingCost& cost, const Smoothness& smoothness,
-                 LabelGrid grid, bool sub_pixel, const Optimizer& optimizer, EnergyReport report, Size size)
+  MatchingSolver(Backend& backend, Workspace& workspace, const MatchingCost& cost,
+                 const Smoothness& smoothness, LabelGrid grid, bool sub_pixel, const Optimizer& optimizer,
+                 EnergyReport report, Size size)
       : backend_(backend),
         cost_(cost),
         smoothness_(smoothness),
@@ -65,13 +66,15 @@ class MatchingSolver {
 
   /// The field of the frame in slot `first`; the other slot has its matches, `step` times a label's x away. `start`: in
   /// the user's memory; no data of v for disparities. `main`: the solve that energies are reported of.
-  void solve(int first, int step, const View<const float>* start_u, const View<const float>* start_v, View<float> u,
-             View<float> v, Trust trust, bool main) {
+  void solve(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
+             View<float> u, View<float> v, Trust trust, bool main) {
     if (smoothness_.edge_scale > 0) find_edges(frames_[first]);
     const Matching matching = this->matching(first, step);
     const bool one_row = grid_.ny == 1;
-    Winners winners{start_u ? View<Label>{} : field_.labels(), one_row && is_winner() ? costs_ : CostsAround{}};
-    if (start_u) nearest_labels(backend_, *start_u, start_v ? *start_v : View<const float>{}, grid_, field_.labels());
+    Winners winners{start_u ? View<Label>{} : field_.labels(),
+                    one_row && is_winner() ? costs_ : CostsAround{}};
+    if (start_u)
+      nearest_labels(backend_, *start_u, start_v ? *start_v : View<const float>{}, grid_, field_.labels());
     if (volume_ || winners.labels) match(backend_, matching, volume_, winners);
     View<Label> labels = field_.labels();
     if (!is_winner() || !one_row || volume_)
@@ -167,7 +170,9 @@ class MatchingSolver {
   }
 
   static Features features_of(const FrameData& frame) {
-    return {frame.luma.data, {frame.color[0].data, frame.color[1].data, frame.color[2].data}, frame.gradient.data,
+    return {frame.luma.data,
+            {frame.color[0].data, frame.color[1].data, frame.color[2].data},
+            frame.gradient.data,
             frame.census.data};
   }
 

@@ -22,7 +22,8 @@ struct Optimizer {
   /// Of the temperature of a sweep.
   Temperature temperature(int sweep) const {
     const double share = sweeps > 1 ? double(sweep) / (sweeps - 1) : 0;
-    return {float(1 / (t_max * std::pow(t_min / t_max, share))), scrambled(std::uint32_t(sweep) + scrambled(seed))};
+    return {float(1 / (t_max * std::pow(t_min / t_max, share))),
+            scrambled(std::uint32_t(sweep) + scrambled(seed))};
   }
 };
 

@@ -48,7 +48,7 @@ auto Estimator<Task>::operator()(const Frame& frame0, const Frame& frame1) -> co
   return impl_->session->call({frames});
 }
 template <class Task>
-auto Estimator<Task>::push(const Frame& frame) -> const Result* {
+auto Estimator<Task>::push(const Frame& frame) -> const Result* requires Task::streams {
   return impl_->session->push(frame);
 }
 template <class Task>
@@ -58,6 +58,10 @@ void Estimator<Task>::reset() {
 template <class Task>
 void Estimator<Task>::synchronize() {
   impl_->session->synchronize();
+}
+template <class Task>
+std::vector<double> Estimator<Task>::energies() {
+  return impl_->session->energies();
 }
 template <class Task>
 auto Estimator<Task>::method() const -> const Method& {

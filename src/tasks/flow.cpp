@@ -1,8 +1,9 @@
 #include "parafield/flow.hpp"
 
 #include "gradient/lucas_kanade/lucas_kanade.hpp"
-#include "tasks/checked_solver.hpp"
+#include "markov/displacement.hpp"
 #include "tasks/estimator.hpp"
+#include "tasks/refined.hpp"
 
 namespace parafield {
 
@@ -20,16 +21,30 @@ FlowField FlowField::to(Memory memory) const {
   return result;
 }
 
+template <class Copy>
+void copy_start(const FlowView& from, FlowField& to, Copy copy) {
+  copy(from.u, to.u);
+  copy(from.v, to.v);
+}
+
 template <>
 std::unique_ptr<Session<Flow>> make_session<Flow>(const FlowMethod& method, Size size, const Device& device,
                                                   Stream stream, const FlowOptions& options) {
-  if (!(options.fb_check >= 0 && options.fb_check <= 1e6f))
-    fail(ErrorCode::invalid_argument, "fb_check cannot be ", options.fb_check,
-         " px; allowed: 0 (no check) to 1e6");
-  return with_backend(device, [&]<class Backend>() -> std::unique_ptr<Session<Flow>> {
-    return std::make_unique<SolverSession<Flow, Backend, Checked<LucasKanadeSolver>::template Type>>(
-        std::get<LucasKanade>(method), size, device, stream, options);
-  });
+  check_refinement(options, options.fb_check, "fb_check");
+  const auto make = [&]<template <class> class Solver>(const auto& chosen) {
+    return with_backend(device, [&]<class Backend>() -> std::unique_ptr<Session<Flow>> {
+      return std::make_unique<SolverSession<Flow, Backend, RefinedFlow<Solver>::template Type>>(
+          chosen, size, device, stream, options);
+    });
+  };
+  return std::visit(
+      [&]<class Method>(const Method& chosen) {
+        if constexpr (LabelMethod<Method>)
+          return make.template operator()<DisplacementSolver>(chosen);
+        else
+          return make.template operator()<LucasKanadeSolver>(chosen);
+      },
+      method);
 }
 
 template class Estimator<Flow>;

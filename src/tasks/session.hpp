@@ -1,10 +1,12 @@
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/backend.hpp"
 #include "core/workspace.hpp"
-#include "parafield/flow.hpp"
+#include "parafield/estimator.hpp"
 
 namespace parafield {
 
@@ -22,16 +24,18 @@ class Session {
   virtual const Result* push(const Frame& frame) = 0;
   virtual void reset() = 0;
   virtual void synchronize() = 0;
+  virtual std::vector<double> energies() = 0;
   virtual Stream stream() const = 0;
   virtual std::size_t workspace_bytes() const = 0;
 };
 
 /// Takes frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots.
-/// copy_planes(from, to, copy) and the solver are the task's own.
+/// copy_planes(from, to, copy), copy_start(from, to, copy) and the solver are the task's own.
 template <class Task, class Backend, template <class> class Solver>
 class SolverSession final : public Session<Task> {
  public:
   using Result = typename Task::Result;
+  using Start = typename decltype(Task::Input::start)::value_type;
 
   template <class Method>
   SolverSession(const Method& method, Size size, const Device& device, Stream stream,
@@ -56,11 +60,13 @@ class SolverSession final : public Session<Task> {
     for (const Frame& frame : frames)
       if (frame.memory.on_host() != on_host)
         fail(ErrorCode::invalid_argument, "one frame is in host memory and one on a device");
+    if (input.start && !solver_.takes_start())
+      fail(ErrorCode::invalid_argument, "the method, with these parameters, has no use for a start");
     if (input.start && input.start->size() != size_)
-      fail(ErrorCode::invalid_argument, "the start flow is ", input.start->u.width, "x",
-           input.start->u.height, ", the frames are ", size_.width, "x", size_.height);
+      fail(ErrorCode::invalid_argument, "the start is ", input.start->size().width, "x",
+           input.start->size().height, ", the frames are ", size_.width, "x", size_.height);
     activate();
-    std::optional<FlowView> start = input.start;
+    std::optional<Start> start = input.start;
     if (on_host) {
       for (int i = 0; i < slots; ++i) frames[i] = on_backend(frames[i], i);
       if (start) start = on_backend(*start);
@@ -82,7 +88,7 @@ class SolverSession final : public Session<Task> {
     Result& result = target(on_host);
     const bool complete = pushed_ + 1 >= slots;
     const bool warm = pushed_ >= slots && solver_.starts_from_last();
-    const FlowView last = result;
+    const Start last = result;
     backend_.replay(push_keys + 3 * slot + (complete ? 1 + warm : 0), [&] {
       solver_.prepare(&frame, slot, 1);
       if (complete) solver_.solve((slot + 1) % slots, warm ? &last : nullptr, result);
@@ -95,6 +101,18 @@ class SolverSession final : public Session<Task> {
 
   void reset() override { pushed_ = 0; }
   void synchronize() override { backend_.synchronize(); }
+  std::vector<double> energies() override {
+    const View<double> all = solver_.energies();
+    std::vector<double> values(std::size_t(all.width));
+    if (values.empty()) return values;
+    activate();
+    if constexpr (on_gpu)
+      backend_.copy(values.data(), 0, all.data, all.pitch, std::ptrdiff_t(sizeof(double)) * all.width, 1);
+    else
+      std::copy_n(all.data, values.size(), values.data());
+    backend_.synchronize();
+    return values;
+  }
   Stream stream() const override { return backend_.stream(); }
   std::size_t workspace_bytes() const override { return workspace_.bytes() + backend_.scratch_bytes(); }
 
@@ -138,11 +156,10 @@ class SolverSession final : public Session<Task> {
     return frame;
   }
 
-  FlowView on_backend(const FlowView& start) {
+  Start on_backend(const Start& start) {
     if constexpr (on_gpu) {
-      if (staged_start_.size() != size_) staged_start_ = FlowField(size_, backend_.memory());
-      copy(start.u, staged_start_.u.view());
-      copy(start.v, staged_start_.v.view());
+      if (staged_start_.size() != size_) staged_start_ = Result(size_, backend_.memory());
+      copy_start(start, staged_start_, [&](const auto& from, auto& to) { copy(from, to.view()); });
       return staged_start_;
     }
     return start;
@@ -164,7 +181,7 @@ class SolverSession final : public Session<Task> {
   Workspace workspace_;
   Solver<Backend> solver_;
   FrameBuffer staging_[slots];
-  FlowField staged_start_;
+  Result staged_start_;
   Result device_result_, host_result_;
   std::int64_t pushed_ = 0;
 };

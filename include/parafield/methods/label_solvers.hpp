@@ -76,4 +76,9 @@ void describe(Method& method, Visitor&& visit) {
   }
 }
 
+template <LabelMethod Method>
+std::array<Preset<Method>, 1> presets(const Method&) {
+  return {{{"paper", Method{}, "the paper's model"}}};
+}
+
 }  // namespace parafield

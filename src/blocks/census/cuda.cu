@@ -18,8 +18,8 @@ __global__ void census_kernel(View<const float> image, View<std::uint32_t> trans
 
 template <>
 void census(Cuda& cuda, View<const float> image, View<std::uint32_t> transformed) {
-  cuda.launch(census_kernel, dim3(blocks_for(image.width, 32), blocks_for(image.height, 8)), dim3(32, 8), 0, image,
-              transformed);
+  cuda.launch(census_kernel, dim3(blocks_for(image.width, 32), blocks_for(image.height, 8)), dim3(32, 8), 0,
+              image, transformed);
 }
 
 }  // namespace parafield

@@ -16,7 +16,8 @@ class LucasKanadeSolver {
  public:
   static constexpr int slots = LucasKanade::frames;
 
-  LucasKanadeSolver(Backend& backend, Workspace& workspace, const LucasKanade& method, Size size)
+  LucasKanadeSolver(Backend& backend, Workspace& workspace, const LucasKanade& method, Size size,
+                    const FlowOptions&)
       : backend_(backend),
         method_(method),
         squares_(least_squares(method)),
@@ -48,7 +49,7 @@ class LucasKanadeSolver {
 
   /// Flow from the frame in slot `first` to the one in the other slot. `start`: a flow of level 0 to start
   /// from.
-  void solve(int first, const FlowView* start, FlowPlanes result, Trust trust) {
+  void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
     const Pyramid &pyramid0 = pyramids_[first], &pyramid1 = pyramids_[1 - first];
     const int coarsest = int(flows_.size()) - 1;
     FlowPlanes flow = no_motion_;
@@ -77,6 +78,9 @@ class LucasKanadeSolver {
       }
     }
   }
+
+  bool takes_start() const { return true; }
+  View<double> energies() const { return {}; }  // eq. 5 is minimised for each pixel by itself
 
   /// Whether pushed frames start from the last pair's flow (section 2.3).
   bool starts_from_last() const { return method_.temporal; }

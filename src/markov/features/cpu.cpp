@@ -65,7 +65,8 @@ void extend(Cpu& cpu, const Planes& planes, int columns, int rows, bool nearest)
 template <>
 void edge_weights(Cpu& cpu, const View<const float>* planes, int count, float scale, float floor,
                   const EdgeWeights& edges) {
-  const View<const float> first = planes[0], second = planes[count > 1 ? 1 : 0], third = planes[count > 2 ? 2 : 0];
+  const View<const float> first = planes[0], second = planes[count > 1 ? 1 : 0],
+                          third = planes[count > 2 ? 2 : 0];
   const EdgeWeights to = edges;
   cpu.rows(first.height, [=](int y) {
     for (int j = 0; j < 4; ++j) {
@@ -79,8 +80,9 @@ void edge_weights(Cpu& cpu, const View<const float>* planes, int count, float sc
       const float *b0 = first.row(y + offset.y) + offset.x, *b1 = second.row(y + offset.y) + offset.x,
                   *b2 = third.row(y + offset.y) + offset.x;
       for (int x = begin; x < end; ++x)
-        out[x] = edge_weight(larger(larger(magnitude(a0[x] - b0[x]), magnitude(a1[x] - b1[x])), magnitude(a2[x] - b2[x])),
-                             scale, floor);
+        out[x] = edge_weight(
+            larger(larger(magnitude(a0[x] - b0[x]), magnitude(a1[x] - b1[x])), magnitude(a2[x] - b2[x])),
+            scale, floor);
     }
   });
 }

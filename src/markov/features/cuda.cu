@@ -41,7 +41,8 @@ __global__ void extend_kernel(Planes planes, int columns, int rows, bool nearest
   const View<std::uint32_t> plane = planes.plane[blockIdx.y];
   const int width = plane.width, height = plane.height, whole = width + 2 * columns;
   const int above = rows * whole, beside = height * 2 * columns;
-  for (int i = int(blockIdx.x * blockDim.x + threadIdx.x); i < 2 * above + beside; i += int(gridDim.x * blockDim.x)) {
+  for (int i = int(blockIdx.x * blockDim.x + threadIdx.x); i < 2 * above + beside;
+       i += int(gridDim.x * blockDim.x)) {
     int x, y;
     if (i < 2 * above) {
       const int row = i / whole;
@@ -52,7 +53,8 @@ __global__ void extend_kernel(Planes planes, int columns, int rows, bool nearest
       x = column < columns ? column - columns : width + column - columns;
       y = row;
     }
-    plane.row(y)[x] = nearest ? plane(clamp(x, 0, width - 1), clamp(y, 0, height - 1)) : planes.outside[blockIdx.y];
+    plane.row(y)[x] =
+        nearest ? plane(clamp(x, 0, width - 1), clamp(y, 0, height - 1)) : planes.outside[blockIdx.y];
   }
 }
 
@@ -94,16 +96,16 @@ template <>
 void extend(Cuda& cuda, const Planes& planes, int columns, int rows, bool nearest) {
   const int width = planes.plane[0].width, height = planes.plane[0].height;
   const int pixels = 2 * rows * (width + 2 * columns) + 2 * columns * height;
-  cuda.launch(extend_kernel, dim3(smaller(blocks_for(pixels, 256), 256u), unsigned(planes.count)), dim3(256), 0, planes,
-              columns, rows, nearest);
+  cuda.launch(extend_kernel, dim3(smaller(blocks_for(pixels, 256), 256u), unsigned(planes.count)), dim3(256),
+              0, planes, columns, rows, nearest);
 }
 
 template <>
 void edge_weights(Cuda& cuda, const View<const float>* planes, int count, float scale, float floor,
                   const EdgeWeights& edges) {
   const Images images{{planes[0], planes[count > 1 ? 1 : 0], planes[count > 2 ? 2 : 0]}};
-  cuda.launch(edge_weights_kernel, grid_of(planes[0].width, planes[0].height, edges.forward[2] ? 4 : 2), block, 0,
-              images, scale, floor, edges);
+  cuda.launch(edge_weights_kernel, grid_of(planes[0].width, planes[0].height, edges.forward[2] ? 4 : 2),
+              block, 0, images, scale, floor, edges);
 }
 
 }  // namespace parafield

@@ -7,7 +7,8 @@ template <>
 void nearest_labels(Cpu& cpu, View<const float> u, View<const float> v, LabelGrid grid, View<Label> labels) {
   cpu.rows(labels.height, [=](int y) {
     for (int x = 0; x < labels.width; ++x)
-      labels(x, y) = grid.label(nearest_index(u(x, y), grid.x0, grid.nx), v ? nearest_index(v(x, y), grid.y0, grid.ny) : 0);
+      labels(x, y) = grid.label(nearest_index(u(x, y), grid.x0, grid.nx),
+                                v ? nearest_index(v(x, y), grid.y0, grid.ny) : 0);
   });
 }
 

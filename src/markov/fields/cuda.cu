@@ -15,15 +15,15 @@ __global__ void pixels_kernel(int width, int height, F f) {
 
 template <class F>
 void for_each_pixel(Cuda& cuda, Size size, F f) {
-  cuda.launch(pixels_kernel<F>, dim3(blocks_for(size.width, 32), blocks_for(size.height, 8)), dim3(32, 8), 0, size.width,
-              size.height, f);
+  cuda.launch(pixels_kernel<F>, dim3(blocks_for(size.width, 32), blocks_for(size.height, 8)), dim3(32, 8), 0,
+              size.width, size.height, f);
 }
 
 /// The same where it reads what the user handed in.
 template <class F>
 void for_each_input_pixel(Cuda& cuda, Size size, F f) {
-  cuda.launch_input(pixels_kernel<F>, dim3(blocks_for(size.width, 32), blocks_for(size.height, 8)), dim3(32, 8),
-                    size.width, size.height, f);
+  cuda.launch_input(pixels_kernel<F>, dim3(blocks_for(size.width, 32), blocks_for(size.height, 8)),
+                    dim3(32, 8), size.width, size.height, f);
 }
 
 struct NearestLabels {
@@ -31,7 +31,8 @@ struct NearestLabels {
   LabelGrid grid;
   View<Label> labels;
   __device__ void operator()(int x, int y) const {
-    labels(x, y) = grid.label(nearest_index(u(x, y), grid.x0, grid.nx), v ? nearest_index(v(x, y), grid.y0, grid.ny) : 0);
+    labels(x, y) = grid.label(nearest_index(u(x, y), grid.x0, grid.nx),
+                              v ? nearest_index(v(x, y), grid.y0, grid.ny) : 0);
   }
 };
 struct StoreValue {
@@ -61,7 +62,8 @@ struct StoreLabel {
 }  // namespace
 
 template <>
-void nearest_labels(Cuda& cuda, View<const float> u, View<const float> v, LabelGrid grid, View<Label> labels) {
+void nearest_labels(Cuda& cuda, View<const float> u, View<const float> v, LabelGrid grid,
+                    View<Label> labels) {
   for_each_input_pixel(cuda, labels.size(), NearestLabels{u, v, grid, labels});
 }
 

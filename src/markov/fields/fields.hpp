@@ -8,7 +8,8 @@ namespace parafield {
 
 /// The labels nearest to a field: of disparities (no v), or of flow.
 template <class Backend>
-void nearest_labels(Backend& backend, View<const float> u, View<const float> v, LabelGrid grid, View<Label> labels);
+void nearest_labels(Backend& backend, View<const float> u, View<const float> v, LabelGrid grid,
+                    View<Label> labels);
 
 /// What labels are worth: their values, refined by parabolas through the costs around them where `sub_pixel` is set;
 /// confidence: how far the costs beside lie above the label's, the smaller one of x and y. Valid where the pixel is known

@@ -17,7 +17,8 @@ void fill_differences(const Matching& m, int lx, int ly, int y, float* out) {
   const float weight = m.weight, limit = m.limit;
   const int width = m.width;
   with_term(m.term, m.color, [=]<DataTerm Term, bool Color>() {
-    for (int x = 0; x < width; ++x) out[x] = weight * smaller(data_term<Term, Color>(a, b, at + x, to + x), limit);
+    for (int x = 0; x < width; ++x)
+      out[x] = weight * smaller(data_term<Term, Color>(a, b, at + x, to + x), limit);
   });
 }
 
@@ -89,7 +90,8 @@ void match_band(const Matching& m, Volume volume, Winners winners, int y0, int y
   float* const planes = means + stride;
   const auto plane_row = [=](int plane, int y) { return planes + (plane * band_rows + (y - y0)) * stride; };
   const auto running = [=](int y) -> Running {
-    return {plane_row(0, y), plane_row(1, y), plane_row(2, y), plane_row(3, y), reinterpret_cast<int*>(plane_row(4, y))};
+    return {plane_row(0, y), plane_row(1, y), plane_row(2, y), plane_row(3, y),
+            reinterpret_cast<int*>(plane_row(4, y))};
   };
   const bool wants_costs = bool(winners.costs.middle);
   for (int y = y0; y < y1 && winners.labels; ++y) {
@@ -97,7 +99,8 @@ void match_band(const Matching& m, Volume volume, Winners winners, int y0, int y
     for (int x = 0; x < width; ++x) row.least[x] = 3e38f, row.label[x] = 0;
     for (int x = 0; x < width; ++x) row.before[x] = row.after[x] = row.last[x] = 0;
   }
-  const int first = larger(0, y0 - radius), last = smaller(m.height, y1 + radius) - 1;  // rows that have differences
+  const int first = larger(0, y0 - radius),
+            last = smaller(m.height, y1 + radius) - 1;  // rows that have differences
   for (int ly = 0; ly < m.grid.ny; ++ly)
     for (int lx = 0; lx < m.grid.nx; ++lx) {
       const int label = ly * m.grid.nx + lx;
@@ -108,7 +111,8 @@ void match_band(const Matching& m, Volume volume, Winners winners, int y0, int y
         const float* costs = ring + y % side * stride;
         if constexpr (Side != 1) {
           const float* rows[Window::max_side];
-          for (int k = 0; k < side; ++k) rows[k] = ring + clamp(y + k - radius, 0, m.height - 1) % side * stride;
+          for (int k = 0; k < side; ++k)
+            rows[k] = ring + clamp(y + k - radius, 0, m.height - 1) % side * stride;
           float* const middle = column + radius;
           mean_down<Side>(rows, m.window, width, middle);
           for (int x = 0; x < radius; ++x) column[x] = middle[0], middle[width + x] = middle[width - 1];

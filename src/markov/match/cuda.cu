@@ -44,7 +44,8 @@ __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volum
         for (int row = ty; row < rows; row += tile_height)
           for (int column = tx; column < columns; column += tile_width)
             differences[row * columns + column] =
-                difference_at(m, lx, ly, clamp(x0 + column - radius, 0, m.width - 1), clamp(y0 + row - radius, 0, m.height - 1));
+                difference_at(m, lx, ly, clamp(x0 + column - radius, 0, m.width - 1),
+                              clamp(y0 + row - radius, 0, m.height - 1));
         __syncthreads();
         for (int column = tx; column < columns; column += tile_width) {
           const float* down = differences + ty * columns + column;

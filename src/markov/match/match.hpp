@@ -57,7 +57,8 @@ inline std::size_t match_scratch(const Matching& matching) {
 
 // What both backends compute. Positions are offsets from the first pixel of the planes.
 
-PF_HD float difference(const float* const (&a)[3], const float* const (&b)[3], std::ptrdiff_t at, std::ptrdiff_t to) {
+PF_HD float difference(const float* const (&a)[3], const float* const (&b)[3], std::ptrdiff_t at,
+                       std::ptrdiff_t to) {
   return (magnitude(a[0][at] - b[0][to]) + magnitude(a[1][at] - b[1][to]) + magnitude(a[2][at] - b[2][to])) *
          (1.0f / 3);
 }
@@ -101,7 +102,8 @@ PF_HD auto with_term(DataTerm term, bool color, F f) {
     case DataTerm::gradient:
       return f.template operator()<DataTerm::gradient, false>();
     default:
-      return color ? f.template operator()<DataTerm::mix, true>() : f.template operator()<DataTerm::mix, false>();
+      return color ? f.template operator()<DataTerm::mix, true>()
+                   : f.template operator()<DataTerm::mix, false>();
   }
 }
 

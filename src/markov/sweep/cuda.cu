@@ -16,7 +16,8 @@ struct Neighborhood {
 };
 
 template <int Neighbors, class Data>
-__device__ Neighborhood<Neighbors> neighbors_of(const Energy<Data>& energy, View<const Label> labels, int x, int y) {
+__device__ Neighborhood<Neighbors> neighbors_of(const Energy<Data>& energy, View<const Label> labels, int x,
+                                                int y) {
   Neighborhood<Neighbors> around;
   PF_UNROLL
   for (int k = 0; k < Neighbors; ++k) {
@@ -34,16 +35,14 @@ template <PairModel Model, int Neighbors>
 __device__ float pair_costs_x(const PairCost& pair, const Neighborhood<Neighbors>& around, float lx) {
   float sum = 0;
   PF_UNROLL
-  for (int k = 0; k < Neighbors; ++k)
-    sum = fma(around.weight[k], pair.cost<Model>(lx - around.x[k], 0), sum);
+  for (int k = 0; k < Neighbors; ++k) sum = fma(around.weight[k], pair.cost<Model>(lx - around.x[k], 0), sum);
   return sum;
 }
 template <PairModel Model, int Neighbors>
 __device__ float pair_costs_y(const PairCost& pair, const Neighborhood<Neighbors>& around, float ly) {
   float sum = 0;
   PF_UNROLL
-  for (int k = 0; k < Neighbors; ++k)
-    sum = fma(around.weight[k], pair.cost<Model>(0, ly - around.y[k]), sum);
+  for (int k = 0; k < Neighbors; ++k) sum = fma(around.weight[k], pair.cost<Model>(0, ly - around.y[k]), sum);
   return sum;
 }
 template <PairModel Model, int Neighbors>
@@ -107,7 +106,8 @@ struct Site {
 
 /// The thread's site of the colour; outside the image where it has none.
 __device__ int2 own_site(Sites sites) {
-  const int column = int(blockIdx.x * threads_x + threadIdx.x), row = int(blockIdx.y * threads_y + threadIdx.y);
+  const int column = int(blockIdx.x * threads_x + threadIdx.x),
+            row = int(blockIdx.y * threads_y + threadIdx.y);
   const int y = sites.first_row() + row * sites.row_stride();
   return {sites.first(y) + column * sites.stride(), y};
 }
@@ -116,8 +116,8 @@ extern __shared__ float shared[];
 
 template <PairModel Model, int Neighbors, class Data>
 __global__ void __launch_bounds__(threads)
-    icm_kernel(Energy<Data> energy, View<const Label> in, View<Label> out, Sites sites, const int* changed_before,
-               int* changed) {
+    icm_kernel(Energy<Data> energy, View<const Label> in, View<Label> out, Sites sites,
+               const int* changed_before, int* changed) {
   begin_kernel();
   if (!*changed_before) return;
   const auto [x, y] = own_site(sites);
@@ -146,8 +146,8 @@ __global__ void __launch_bounds__(threads)
   const LabelGrid grid = energy.grid;
   float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
   float* const group_sums = table + (grid.ny > 1 && Model == PairModel::separable ? grid.nx : 0) * threads;
-  Site<Model, Neighbors, Data> site{energy, neighbors_of<Neighbors>(energy, View<const Label>(labels), x, y), table, x,
-                                    y};
+  Site<Model, Neighbors, Data> site{energy, neighbors_of<Neighbors>(energy, View<const Label>(labels), x, y),
+                                    table, x, y};
   site.fill_table();
   float least = 3e38f;
   site.try_all([&](int, float cost) { least = smaller(cost, least); });
@@ -203,7 +203,8 @@ const dim3 block(threads_x, threads_y);
 
 template <class Data>
 dim3 grid_of(const Energy<Data>& energy, Sites sites) {
-  return {blocks_for(energy.width, threads_x * sites.stride()), blocks_for(energy.height, threads_y * sites.row_stride())};
+  return {blocks_for(energy.width, threads_x * sites.stride()),
+          blocks_for(energy.height, threads_y * sites.row_stride())};
 }
 
 /// f.template operator()<Model, Neighbors>() for what an energy asks for at run time.
@@ -223,7 +224,8 @@ void with_model(const PairCost& pair, F f) {
 }
 
 template <class... Parameters, class... Arguments>
-void launch_sites(Cuda& cuda, void (*kernel)(Parameters...), dim3 grid, std::size_t floats, const Arguments&... arguments) {
+void launch_sites(Cuda& cuda, void (*kernel)(Parameters...), dim3 grid, std::size_t floats,
+                  const Arguments&... arguments) {
   const std::size_t bytes = floats * threads * sizeof(float);
   if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
   cuda.launch(kernel, grid, block, bytes, arguments...);
@@ -234,11 +236,12 @@ std::size_t table_floats(const PairCost& pair, LabelGrid grid) {
 }
 
 template <class Data>
-void icm(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites, Changes changes,
-         int sweep) {
+void icm(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
+         Changes changes, int sweep) {
   with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
-    launch_sites(cuda, icm_kernel<Model, Neighbors, Data>, grid_of(energy, sites), table_floats(energy.pair, energy.grid),
-                 energy, in, out, sites, changes.flags.data + sweep, changes.flags.data + sweep + 1);
+    launch_sites(cuda, icm_kernel<Model, Neighbors, Data>, grid_of(energy, sites),
+                 table_floats(energy.pair, energy.grid), energy, in, out, sites, changes.flags.data + sweep,
+                 changes.flags.data + sweep + 1);
   });
 }
 
@@ -246,7 +249,8 @@ template <class Data>
 void gibbs(Cuda& cuda, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
   with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
     launch_sites(cuda, gibbs_kernel<Model, Neighbors, Data>, grid_of(energy, sites),
-                 table_floats(energy.pair, energy.grid) + std::size_t(group_count(energy.grid)), energy, labels, sites, t);
+                 table_floats(energy.pair, energy.grid) + std::size_t(group_count(energy.grid)), energy,
+                 labels, sites, t);
   });
 }
 
@@ -257,23 +261,23 @@ void clear_changes(Cuda& cuda, Changes changes) {
   cuda.launch(clear_kernel, dim3(1), dim3(256), 0, changes.flags);
 }
 
-#define PF_SWEEPS_OF(Data)                                                                                        \
-  template <>                                                                                                     \
-  void icm_sweep(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,      \
-                 Changes changes, int sweep) {                                                                    \
-    icm(cuda, energy, in, out, sites, changes, sweep);                                                            \
-  }                                                                                                               \
-  template <>                                                                                                     \
-  void gibbs_sweep(Cuda& cuda, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {      \
-    gibbs(cuda, energy, labels, sites, t);                                                                        \
-  }                                                                                                               \
-  template <>                                                                                                     \
-  void energy_terms(Cuda& cuda, const Energy<Data>& energy, View<const Label> labels, View<float> terms) {        \
-    cuda.launch(terms_kernel<Data>, grid_of(energy, {}), block, 0, energy, labels, terms);                        \
-  }                                                                                                               \
-  template <>                                                                                                     \
-  void costs_around(Cuda& cuda, const Energy<Data>& energy, View<const Label> labels, CostsAround costs) {        \
-    cuda.launch(around_kernel<Data>, grid_of(energy, {}), block, 0, energy, labels, costs);                       \
+#define PF_SWEEPS_OF(Data)                                                                                   \
+  template <>                                                                                                \
+  void icm_sweep(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites, \
+                 Changes changes, int sweep) {                                                               \
+    icm(cuda, energy, in, out, sites, changes, sweep);                                                       \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void gibbs_sweep(Cuda& cuda, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) { \
+    gibbs(cuda, energy, labels, sites, t);                                                                   \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void energy_terms(Cuda& cuda, const Energy<Data>& energy, View<const Label> labels, View<float> terms) {   \
+    cuda.launch(terms_kernel<Data>, grid_of(energy, {}), block, 0, energy, labels, terms);                   \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void costs_around(Cuda& cuda, const Energy<Data>& energy, View<const Label> labels, CostsAround costs) {   \
+    cuda.launch(around_kernel<Data>, grid_of(energy, {}), block, 0, energy, labels, costs);                  \
   }
 
 PF_SWEEPS_OF(StoredCosts)

@@ -1,0 +1,34 @@
+#pragma once
+#include "markov/matching.hpp"
+#include "parafield/stereo.hpp"
+
+namespace parafield {
+
+/// Stereo as a field of disparities: Jodoin section 3.3. Slot 0 holds the left image.
+template <class Backend>
+class DisparitySolver {
+ public:
+  static constexpr int slots = MatchingSolver<Backend>::slots;
+
+  template <class Method>
+  DisparitySolver(Backend& backend, Workspace& workspace, const Method& method, Size size,
+                  const StereoOptions& options)
+      : solver_(backend, workspace, method.energy.cost, method.energy.smoothness,
+                {.nx = method.energy.disparities, .x0 = method.energy.min_disparity}, method.energy.sub_pixel,
+                optimizer_of(method), options.energies, size) {}
+
+  void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
+
+  void solve(int first, const DisparityView* start, View<float> result, Trust trust, bool main) {
+    solver_.solve(first, first == 0 ? -1 : 1, start ? &start->d : nullptr, nullptr, result, {}, trust, main);
+  }
+
+  bool takes_start() const { return solver_.takes_start(); }
+  bool starts_from_last() const { return false; }
+  View<double> energies() const { return solver_.energies(); }
+
+ private:
+  MatchingSolver<Backend> solver_;
+};
+
+}  // namespace parafield

@@ -1,0 +1,156 @@
+#pragma once
+#include "blocks/consistency/consistency.hpp"
+#include "blocks/fill/fill.hpp"
+#include "blocks/median/median.hpp"
+#include "blocks/speckle/speckle.hpp"
+#include "core/workspace.hpp"
+#include "parafield/flow.hpp"
+#include "parafield/stereo.hpp"
+
+/// What a task's options add to a method's solver, for a session.
+namespace parafield {
+
+/// Throws Error(invalid_argument) for options of flow or stereo out of range.
+template <class Options>
+void check_refinement(const Options& options, float tolerance, const char* tolerance_name) {
+  if (!(tolerance >= 0 && tolerance <= 1e6f))
+    fail(ErrorCode::invalid_argument, tolerance_name, " cannot be ", tolerance,
+         " px; allowed: 0 (no check) to 1e6");
+  if (options.speckle < 0)
+    fail(ErrorCode::invalid_argument, "speckle cannot be ", options.speckle,
+         " px; allowed: 0 (none) or more");
+  if (options.median != 0 && options.median != 3 && options.median != 5)
+    fail(ErrorCode::invalid_argument, "median cannot be ", options.median, "; allowed: 0 (none), 3, 5");
+}
+
+/// Removing speckles, filling, and a median: of one or two planes.
+template <class Backend>
+class Refinement {
+ public:
+  template <class Options>
+  Refinement(Backend& backend, Workspace& workspace, Size size, const Options& options, int planes)
+      : backend_(backend), speckle_(options.speckle), median_(options.median), fills_(options.fill) {
+    if (speckle_ > 0) {
+      components_ = workspace.image<std::int32_t>(size);
+      counts_ = workspace.image<std::int32_t>(size);
+    }
+    for (int i = 0; i < planes && median_ > 0; ++i) unsmoothed_[i] = workspace.image<float>(size);
+  }
+
+  /// Where the solver writes: the result itself, or what the median makes it of.
+  View<float> solved(int plane, View<float> result) const {
+    return median_ > 0 ? unsmoothed_[plane] : result;
+  }
+
+  /// `planes` is `solved`.
+  template <class Fill>
+  void operator()(const View<float>* planes, const View<float>* result, int count, View<std::uint8_t> valid,
+                  Fill fill) {
+    constexpr float speckle_step = 1;  // px between neighbours of one region
+    if (speckle_ > 0) {
+      const View<const float> from[] = {planes[0], planes[count - 1]};
+      remove_speckles(backend_, from, count, speckle_step, speckle_, valid, components_, counts_);
+    }
+    if (fills_) fill();
+    if (median_ > 0) median(backend_, planes, median_, result, count);
+  }
+
+ private:
+  Backend& backend_;
+  const int speckle_, median_;
+  const bool fills_;
+  View<std::int32_t> components_, counts_;
+  View<float> unsmoothed_[2];
+};
+
+/// A solver of flow and FlowOptions. The frames of its slots go both ways.
+template <template <class> class Solver>
+struct RefinedFlow {
+  template <class Backend>
+  class Type {
+   public:
+    static constexpr int slots = Solver<Backend>::slots;
+
+    template <class Method>
+    Type(Backend& backend, Workspace& workspace, const Method& method, Size size, const FlowOptions& options)
+        : backend_(backend),
+          fb_check_(options.fb_check),
+          solver_(backend, workspace, method, size, options),
+          refinement_(backend, workspace, size, options, 2) {
+      if (fb_check_ > 0) backward_ = workspace.flow(size);
+    }
+
+    void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
+
+    void solve(int first, const FlowView* start, FlowField& result) {
+      const FlowPlanes flow{refinement_.solved(0, result.u), refinement_.solved(1, result.v)};
+      const Trust trust{result.valid, result.confidence};
+      solver_.solve(first, start, flow, trust, true);
+      if (fb_check_ > 0) {
+        solver_.solve(1 - first, nullptr, backward_, {}, false);
+        check_consistency<Backend>(backend_, flow, backward_, fb_check_, trust.valid);
+      }
+      const View<float> planes[] = {flow.u, flow.v}, to[] = {result.u, result.v};
+      refinement_(planes, to, 2, trust.valid,
+                  [&] { fill_from_row(backend_, flow, View<const std::uint8_t>(trust.valid)); });
+    }
+
+    bool takes_start() const { return solver_.takes_start(); }
+    bool starts_from_last() const { return solver_.starts_from_last(); }
+    View<double> energies() const { return solver_.energies(); }
+
+   private:
+    Backend& backend_;
+    const float fb_check_;
+    Solver<Backend> solver_;
+    Refinement<Backend> refinement_;
+    FlowPlanes backward_;  // flow of the second frame to the first
+  };
+};
+
+/// A solver of stereo and StereoOptions.
+template <template <class> class Solver>
+struct RefinedDisparities {
+  template <class Backend>
+  class Type {
+   public:
+    static constexpr int slots = Solver<Backend>::slots;
+
+    template <class Method>
+    Type(Backend& backend, Workspace& workspace, const Method& method, Size size,
+         const StereoOptions& options)
+        : backend_(backend),
+          lr_check_(options.lr_check),
+          solver_(backend, workspace, method, size, options),
+          refinement_(backend, workspace, size, options, 1) {
+      if (lr_check_ > 0) right_ = workspace.image<float>(size);
+    }
+
+    void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
+
+    void solve(int, const DisparityView* start, DisparityField& result) {
+      const View<float> left = refinement_.solved(0, result.d), to = result.d;
+      const View<std::uint8_t> valid = result.valid;
+      solver_.solve(0, start, left, {valid, result.confidence}, true);
+      if (lr_check_ > 0) {
+        solver_.solve(1, nullptr, right_, {}, false);
+        check_disparities(backend_, View<const float>(left), View<const float>(right_), lr_check_, valid);
+      }
+      refinement_(&left, &to, 1, valid,
+                  [&] { fill_from_row(backend_, left, View<const std::uint8_t>(valid)); });
+    }
+
+    bool takes_start() const { return solver_.takes_start(); }
+    bool starts_from_last() const { return solver_.starts_from_last(); }
+    View<double> energies() const { return solver_.energies(); }
+
+   private:
+    Backend& backend_;
+    const float lr_check_;
+    Solver<Backend> solver_;
+    Refinement<Backend> refinement_;
+    View<float> right_;  // disparities of the right image
+  };
+};
+
+}  // namespace parafield
