@@ -48,8 +48,9 @@ std::string range_text(const Parameter<T>& parameter) {
                         i == 0                             ? ""
                         : i + 1 < parameter.choices.size() ? ", "
                                                            : " or ",
-                        parameter.choices[i]);
-  if (text.empty()) text = fmt::format("{} to {}", parameter.min, parameter.max);
+                        detail::text_of(parameter.choices[i]));
+  if (text.empty())
+    text = fmt::format("{} to {}", detail::text_of(parameter.min), detail::text_of(parameter.max));
   return parameter.unit.empty() ? text : fmt::format("{} {}", text, parameter.unit);
 }
 

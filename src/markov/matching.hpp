@@ -1,6 +1,7 @@
 #pragma once
 #include "blocks/convert/convert.hpp"
 #include "blocks/smooth/smooth.hpp"
+#include "core/fail.hpp"
 #include "markov/features/features.hpp"
 #include "markov/fields/fields.hpp"
 #include "markov/match/match.hpp"

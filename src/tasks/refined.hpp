@@ -47,10 +47,8 @@ class Refinement {
   void operator()(const View<float>* planes, const View<float>* result, int count, View<std::uint8_t> valid,
                   Fill fill) {
     constexpr float speckle_step = 1;  // px between neighbours of one region
-    if (speckle_ > 0) {
-      const View<const float> from[] = {planes[0], planes[count - 1]};
-      remove_speckles(backend_, from, count, speckle_step, speckle_, valid, components_, counts_);
-    }
+    if (speckle_ > 0)
+      remove_speckles(backend_, planes, count, speckle_step, speckle_, valid, components_, counts_);
     if (fills_) fill();
     if (median_ > 0) median(backend_, planes, median_, result, count);
   }

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -106,11 +105,12 @@ class SolverSession final : public Session<Task> {
     std::vector<double> values(std::size_t(all.width));
     if (values.empty()) return values;
     activate();
-    if constexpr (on_gpu)
-      backend_.copy(values.data(), 0, all.data, all.pitch, std::ptrdiff_t(sizeof(double)) * all.width, 1);
-    else
-      std::copy_n(all.data, values.size(), values.data());
-    backend_.synchronize();
+    if constexpr (on_gpu) {
+      backend_.copy(values.data(), all.pitch, all.data, all.pitch, std::ptrdiff_t(sizeof(double)) * all.width, 1);
+      backend_.synchronize();
+    } else {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = all.data[i];
+    }
     return values;
   }
   Stream stream() const override { return backend_.stream(); }
