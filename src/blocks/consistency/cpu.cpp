@@ -17,4 +17,21 @@ void check_consistency(Cpu& cpu, FlowPlanes forward, FlowPlanes backward, float 
   });
 }
 
+template <>
+void check_disparities(Cpu& cpu, View<const float> left, View<const float> right, float tolerance,
+                       View<std::uint8_t> valid) {
+  const int width = valid.width;
+  cpu.rows(valid.height, [=](int y) {
+    constexpr int chunk = 256;
+    int kept[chunk];  // as wide as what it is computed from: so that loop is vectorised
+    const float *d = left.row(y), *other = right.row(y), most = tolerance;
+    std::uint8_t* out = valid.row(y);
+    for (int x0 = 0; x0 < width; x0 += chunk) {
+      const int count = smaller(chunk, width - x0);
+      for (int i = 0; i < count; ++i) kept[i] = is_consistent(d[x0 + i], other, width, x0 + i, most) ? -1 : 0;
+      for (int i = 0; i < count; ++i) out[x0 + i] = std::uint8_t(out[x0 + i] & kept[i]);
+    }
+  });
+}
+
 }  // namespace parafield

@@ -15,14 +15,30 @@ __global__ void consistency_kernel(FlowPlanes forward, FlowPlanes backward, int 
     valid(x, y) = 0;
 }
 
+__global__ void disparities_kernel(View<const float> left, View<const float> right, float tolerance,
+                                   View<std::uint8_t> valid) {
+  begin_kernel();
+  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x >= valid.width || y >= valid.height) return;
+  if (!is_consistent(left(x, y), right.row(y), valid.width, x, tolerance)) valid(x, y) = 0;
+}
+
+const dim3 block(32, 8);
+dim3 grid_for(View<std::uint8_t> valid) { return {blocks_for(valid.width, 32), blocks_for(valid.height, 8)}; }
+
 }  // namespace
 
 template <>
 void check_consistency(Cuda& cuda, FlowPlanes forward, FlowPlanes backward, float tolerance,
                        View<std::uint8_t> valid) {
-  const dim3 block(32, 8), grid(blocks_for(valid.width, 32), blocks_for(valid.height, 8));
   const int pitch = int(backward.u.pitch / std::ptrdiff_t(sizeof(float)));
-  cuda.launch(consistency_kernel, grid, block, 0, forward, backward, pitch, tolerance, valid);
+  cuda.launch(consistency_kernel, grid_for(valid), block, 0, forward, backward, pitch, tolerance, valid);
+}
+
+template <>
+void check_disparities(Cuda& cuda, View<const float> left, View<const float> right, float tolerance,
+                       View<std::uint8_t> valid) {
+  cuda.launch(disparities_kernel, grid_for(valid), block, 0, left, right, tolerance, valid);
 }
 
 }  // namespace parafield
