@@ -28,6 +28,11 @@ void run(const SynthOptions& options) {
     for (std::size_t i = 0; i < scene.flow.size(); ++i) write_flow(file("flow", i, ".flo"), scene.flow[i]);
     for (std::size_t i = 0; i < scene.occluded.size(); ++i)
       write_mask(file("occluded", i, ".png"), scene.occluded[i]);
+    for (std::size_t i = 0; i < scene.depth.size(); ++i) {
+      const View<const float> depth = scene.depth[i];
+      write_frame(file("depth", i, ".pfm"),
+                  {depth.data, depth.width, depth.height, depth.pitch, PixelFormat::gray_f32});
+    }
   });
 }
 
@@ -42,7 +47,7 @@ void add_synth(CLI::App& program) {
     names.emplace_back(scene.name);
   }
   CLI::App* command =
-      program.add_subcommand("synth", "Render a scene with its true flow (the library gives depth, too)");
+      program.add_subcommand("synth", "Render a scene with its true flow, and its depth where it has some");
   command->add_option("SCENE", options->scene, help)
       ->required()
       ->type_name("NAME")
@@ -50,8 +55,9 @@ void add_synth(CLI::App& program) {
   command
       ->add_option(
           "-o,--output", options->folder,
-          "folder for frame0000.png ..., flow0000.flo ... (true flow) and occluded0000.png ... (white where "
-          "a pixel is not seen in the next frame); made where it is missing")
+          "folder for frame0000.png ..., flow0000.flo ... (true flow), occluded0000.png ... (white where a "
+          "pixel is not seen in the next frame) and, of a scene with depth, depth0000.pfm ... (one channel: "
+          "along the viewing direction, in scene units, infinite in the sky); made where it is missing")
       ->required()
       ->type_name("DIR");
   command->add_option("--size", options->size, "size in pixels")->type_name("WxH")->capture_default_str();

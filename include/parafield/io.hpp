@@ -15,7 +15,8 @@ namespace parafield {
 /// not used). The frame is in host memory: gray or rgb, u8, u16 or f32.
 FrameBuffer read_frame(const std::filesystem::path& path);
 
-/// By extension: .png (u8, u16; gray or rgb), .pgm (gray), .ppm (rgb). Host frames of u8 or u16.
+/// By extension: .png (u8, u16; gray or rgb), .pgm (u8, u16; gray), .ppm (u8, u16; rgb), .pfm (f32; gray as one
+/// channel, rgb as three; values as they are, infinity and NaN, too). Host memory.
 void write_frame(const std::filesystem::path& path, const Frame& frame);
 
 /// Middlebury .flo; PFM of three channels (PF: u, v and one that is not used; either byte order); .npy (a NumPy array of

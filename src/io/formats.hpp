@@ -55,7 +55,8 @@ bool is_pfm(ByteSpan bytes);
 bool is_pfm_of_flow(ByteSpan bytes);
 FrameBuffer decode_pfm_frame(ByteSpan bytes);
 FlowField decode_pfm_flow(ByteSpan bytes);
-Bytes encode_pfm(const FlowView& flow, bool mark_invalid);
+Bytes encode_pfm_frame(const Frame& frame);  ///< of f32, alone among the encoders of frames
+Bytes encode_pfm_flow(const FlowView& flow, bool mark_invalid);
 
 bool is_flo(ByteSpan bytes);
 FlowField decode_flo(ByteSpan bytes);
@@ -68,8 +69,7 @@ Bytes encode_npy(const FlowView& flow, bool mark_invalid);
 FlowField decode_kitti(ByteSpan bytes);
 Bytes encode_kitti(const FlowView& flow);
 
-/// Error(invalid_argument) unless it is a host frame of u8 or u16, gray or rgb. Returns it with its pitch
-/// filled in.
+/// Error(invalid_argument) unless it is a host frame, gray or rgb. Returns it with its pitch filled in.
 Frame check_frame(const Frame& frame);
 void check_flow(const FlowView& flow);
 

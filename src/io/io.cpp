@@ -118,12 +118,14 @@ Frame check_frame(const Frame& frame) {
   switch (frame.format) {
     case PixelFormat::gray_u8:
     case PixelFormat::gray_u16:
+    case PixelFormat::gray_f32:
     case PixelFormat::rgb_u8:
     case PixelFormat::rgb_u16:
+    case PixelFormat::rgb_f32:
       break;
     default:
       fail(ErrorCode::invalid_argument, "a frame of ", to_string(frame.format),
-           " cannot be written; it should be gray_u8, gray_u16, rgb_u8 or rgb_u16");
+           " cannot be written; it should be gray or rgb, of u8, u16 or f32");
   }
   Frame checked = frame;
   const std::ptrdiff_t row_bytes = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
@@ -160,14 +162,20 @@ void write_frame(const std::filesystem::path& path, const Frame& frame) {
   io::naming(path, [&] {
     const Frame checked = io::check_frame(frame);
     const std::string extension = io::lower_extension(path);
+    const bool floats = bytes_per_pixel(frame.format) == 4 * channels(frame.format);
+    const bool pfm = extension == ".pfm";
     const int wanted = extension == ".pgm" ? 1 : extension == ".ppm" ? 3 : 0;
+    if (!wanted && !pfm && extension != ".png")
+      fail(ErrorCode::invalid_argument, "frames are not written as '", extension,
+           "' files; use .png, .pgm, .ppm or .pfm (f32)");
+    if (floats != pfm)
+      fail(ErrorCode::invalid_argument, "a ", extension, " file holds ", pfm ? "f32" : "u8 or u16",
+           " pixels, the frame is ", to_string(frame.format), "; write it as ", pfm ? ".png" : ".pfm");
+    if (pfm) return io::write_file(path, io::encode_pfm_frame(checked));
     if (wanted && wanted != channels(frame.format))
       fail(ErrorCode::invalid_argument, "a ", extension, " file holds ", wanted == 1 ? "gray" : "rgb",
            " pixels, the frame is ", to_string(frame.format), "; write it as ", wanted == 1 ? ".ppm" : ".pgm",
            " or .png");
-    if (!wanted && extension != ".png")
-      fail(ErrorCode::invalid_argument, "frames are not written as '", extension,
-           "' files; use .png, .pgm or .ppm");
     io::write_file(path, wanted ? io::encode_pnm(checked) : io::encode_png(checked));
   });
 }
@@ -181,7 +189,7 @@ void write_flow(const std::filesystem::path& path, const FlowView& flow, bool ma
     io::check_flow(flow);
     const std::string extension = io::lower_extension(path);
     if (extension == ".flo") return io::write_file(path, io::encode_flo(flow, mark_invalid));
-    if (extension == ".pfm") return io::write_file(path, io::encode_pfm(flow, mark_invalid));
+    if (extension == ".pfm") return io::write_file(path, io::encode_pfm_flow(flow, mark_invalid));
     if (extension == ".npy") return io::write_file(path, io::encode_npy(flow, mark_invalid));
     if (extension == ".png") return io::write_file(path, io::encode_kitti(flow));
     fail(ErrorCode::invalid_argument, "flow is not written as '", extension,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "core/fail.hpp"
 #include "io/bytes.hpp"
@@ -73,6 +74,23 @@ Pfm open_pfm(ByteSpan bytes) {
   return file;
 }
 
+/// A little-endian file with its header, and where its values go.
+struct StartedPfm {
+  Bytes bytes;
+  std::uint8_t* values = nullptr;
+};
+
+StartedPfm start_pfm(int channels, Size size) {
+  const std::string header =
+      text(channels == 3 ? "PF" : "Pf", "\n", size.width, " ", size.height, "\n-1.0\n");
+  StartedPfm file;
+  file.bytes.resize(header.size() +
+                    4 * std::size_t(channels) * std::size_t(size.width) * std::size_t(size.height));
+  std::memcpy(file.bytes.data(), header.data(), header.size());
+  file.values = file.bytes.data() + header.size();
+  return file;
+}
+
 }  // namespace
 
 bool is_pfm(ByteSpan bytes) {
@@ -107,18 +125,28 @@ FlowField decode_pfm_flow(ByteSpan bytes) {
   return flow;
 }
 
-Bytes encode_pfm(const FlowView& flow, bool mark_invalid) {
-  const auto [width, height] = flow.size();
-  const std::string header = text("PF\n", width, " ", height, "\n-1.0\n");
-  Bytes bytes(header.size() + 12 * std::size_t(width) * std::size_t(height));
-  std::memcpy(bytes.data(), header.data(), header.size());
-  std::uint8_t* p = bytes.data() + header.size();
-  for (int y = height - 1; y >= 0; --y)
-    for (int x = 0; x < width; ++x) {
+Bytes encode_pfm_frame(const Frame& frame) {
+  const int row_values = frame.width * channels(frame.format);
+  auto [bytes, p] = start_pfm(channels(frame.format), {frame.width, frame.height});
+  for (int y = frame.height - 1; y >= 0; --y) {
+    const auto* from = static_cast<const std::uint8_t*>(frame.data) + y * frame.pitch;
+    for (int i = 0; i < row_values; ++i, from += 4) {
+      float value;
+      std::memcpy(&value, from, 4);  // the pitch need not be a multiple of 4
+      p = store_float(p, value);
+    }
+  }
+  return std::move(bytes);
+}
+
+Bytes encode_pfm_flow(const FlowView& flow, bool mark_invalid) {
+  auto [bytes, p] = start_pfm(3, flow.size());
+  for (int y = flow.size().height - 1; y >= 0; --y)
+    for (int x = 0; x < flow.size().width; ++x) {
       const auto [u, v] = written_flow(flow, x, y, mark_invalid);
       p = store_float(store_float(store_float(p, u), v), 0);
     }
-  return bytes;
+  return std::move(bytes);
 }
 
 }  // namespace parafield::io

@@ -50,6 +50,21 @@ TEST_F(Command, SynthWritesAWholeSequence) {
   EXPECT_EQ(read_flow(path("new/scene/flow0001.flo")).size(), (Size{40, 30}));
 }
 
+TEST_F(Command, SynthWritesDepthWhereTheSceneHasSome) {
+  run_well({"synth", "flythrough", "-o", path("scene"), "--size", "40x30", "--frames", "2", "--seed", "4"});
+  const Scene scene = render_scene("flythrough", {.size = {40, 30}, .seed = 4});
+  ASSERT_EQ(scene.depth.size(), 2u);
+  EXPECT_EQ(contents().size(), 1 + 2 + 1 + 1 + scene.depth.size());
+  for (std::size_t i = 0; i < scene.depth.size(); ++i) {
+    const FrameBuffer depth = read_frame(path("scene/depth000" + std::to_string(i) + ".pfm"));
+    ASSERT_EQ(depth.size(), (Size{40, 30}));
+    ASSERT_EQ(depth.format(), PixelFormat::gray_f32);
+    for (int y = 0; y < 30; ++y)
+      for (int x = 0; x < 40; ++x)
+        ASSERT_EQ(static_cast<const float*>(depth.row(y))[x], scene.depth[i](x, y));
+  }
+}
+
 TEST_F(Command, SynthIsTheSameForTheSameSeed) {
   for (const char* folder : {"a", "b"})
     run_well({"synth", "affine", "-o", path(folder), "--size", "40x30", "--seed", "5"});

@@ -160,7 +160,7 @@ TEST(Files, FramesThatCannotBeWrittenAreNamed) {
     expect_error(ErrorCode::invalid_argument, part, [&] { write_frame(folder / name, frame); });
   };
   Frame frame = good;
-  expect("a.jpg", frame, "a.jpg: frames are not written as '.jpg' files; use .png, .pgm or .ppm");
+  expect("a.jpg", frame, "a.jpg: frames are not written as '.jpg' files; use .png, .pgm, .ppm or .pfm (f32)");
   expect("a", frame, "not written as '' files");
   expect("a.ppm", frame, "a .ppm file holds rgb pixels, the frame is gray_u8; write it as .pgm or .png");
   expect("/dev/stdout", frame, "/dev/stdout: frames are not written as '' files");
@@ -170,9 +170,15 @@ TEST(Files, FramesThatCannotBeWrittenAreNamed) {
   frame.pitch = 3;
   expect("a.pgm", frame, "a pitch of 3 bytes is less than a row of 4");
   frame = good;
-  frame.format = PixelFormat::gray_f32;
-  expect("a.pgm", frame,
-         "a frame of gray_f32 cannot be written; it should be gray_u8, gray_u16, rgb_u8 or rgb_u16");
+  expect("a.pfm", frame, "a .pfm file holds f32 pixels, the frame is gray_u8; write it as .png");
+  frame.format = PixelFormat::bgr_u8;
+  for (const char* name : {"a.png", "a.pfm"})
+    expect(name, frame, "a frame of bgr_u8 cannot be written; it should be gray or rgb, of u8, u16 or f32");
+  const FrameBuffer floats({4, 3}, PixelFormat::gray_f32);
+  for (const char* extension : {".png", ".pgm", ".ppm"})
+    expect((std::string("a") + extension).c_str(), floats,
+           std::string("a ") + extension +
+               " file holds u8 or u16 pixels, the frame is gray_f32; write it as .pfm");
   frame = good;
   frame.data = nullptr;
   expect("a.pgm", frame, "without data");

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstring>
 
 #include "core/fail.hpp"
 #include "io/folder.hpp"
@@ -74,6 +75,43 @@ TEST(Pfm, FlowIsWrittenByteForByte) {
   EXPECT_EQ(bytes_in(folder / "a.pfm"), pfm("PF\n1 2\n-1.0\n", {0, -3, 0, 1.5f, 0, 0}));
   write_flow(folder / "a.pfm", flow, true);
   EXPECT_EQ(bytes_in(folder / "a.pfm"), pfm("PF\n1 2\n-1.0\n", {0, -3, 0, 1e10f, 1e10f, 0}));
+}
+
+TEST(Pfm, FramesAreWrittenByteForByte) {
+  const Folder folder;
+  const float pixels[] = {1, 2, 3, -4.5f, 5, INFINITY};
+  write_frame(folder / "a.pfm", {pixels, 3, 2, 0, PixelFormat::gray_f32});
+  EXPECT_EQ(bytes_in(folder / "a.pfm"), pfm("Pf\n3 2\n-1.0\n", {-4.5f, 5, INFINITY, 1, 2, 3}));
+  write_frame(folder / "a.PFM", {pixels, 1, 2, 0, PixelFormat::rgb_f32});
+  EXPECT_EQ(bytes_in(folder / "a.PFM"), pfm("PF\n1 2\n-1.0\n", {-4.5f, 5, INFINITY, 1, 2, 3}));
+}
+
+TEST(Pfm, FramesComeBackAsTheyWere) {
+  const Folder folder;
+  const auto path = folder / "a.pfm";
+  for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{7, 5}})
+    for (const PixelFormat format : {PixelFormat::gray_f32, PixelFormat::rgb_f32}) {
+      SCOPED_TRACE(testing::Message() << size.width << "x" << size.height << " " << to_string(format));
+      FrameBuffer frame(size, format);
+      const int row_values = size.width * channels(format);
+      for (int y = 0; y < size.height; ++y)
+        for (int i = 0; i < row_values; ++i)
+          static_cast<float*>(frame.row(y))[i] = float(i) / 7 - 31e3f * float(y);
+      static_cast<float*>(frame.row(0))[0] = INFINITY;
+      write_frame(path, frame);
+      const FrameBuffer back = read_frame(path);
+      ASSERT_EQ(back.size(), size);
+      ASSERT_EQ(back.format(), format);
+      EXPECT_EQ(values(back), values(frame));
+      EXPECT_EQ(file_kind(path), format == PixelFormat::gray_f32 ? FileKind::frame : FileKind::flow);
+    }
+  // Rows may lie at any distance, also one that is no multiple of a value's bytes.
+  alignas(float) std::uint8_t rows[4 + 4 + 1];
+  const float top = 1.5f, bottom = -2;
+  std::memcpy(rows, &top, 4);
+  std::memcpy(rows + 5, &bottom, 4);
+  write_frame(path, {rows, 1, 2, 5, PixelFormat::gray_f32});
+  EXPECT_EQ(values(read_frame(path)), (std::vector<float>{1.5f, -2}));
 }
 
 TEST(Pfm, DamageIsNamed) {

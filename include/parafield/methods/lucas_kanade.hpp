@@ -68,7 +68,7 @@ void describe(Method& method, Visitor&& visit) {
 inline std::array<Preset<LucasKanade>, 2> presets(const LucasKanade&) {
   return {{{"paper", LucasKanade{}, "the paper's parameters"},
            {"accurate",
-            {.levels = 5, .iterations = 10, .alpha = 1e-5f, .presmooth = 0.5f, .robust = 0.02f, .median = 5},
+            {.levels = 5, .iterations = 9, .alpha = 1e-5f, .presmooth = 0.5f, .robust = 0.02f, .median = 5},
             "lower error at several times the cost"}}};
 }
 
