@@ -104,11 +104,8 @@ void add_eval(CLI::App& program) {
   command->get_option("--scale")->description(
       "EST is disparities in a PNG: the file's value of 1 px (without it, "
       "16 bit have KITTI's 256)");
-  command
-      ->add_option("--gt-scale", options->true_scale,
-                   "likewise for GT (Middlebury: tsukuba 16, venus 8, cones 4, art and aloe 3)")
-      ->type_name("S")
-      ->check(CLI::Range(1e-6f, 1e6f));
+  add_scale(*command, "--gt-scale", options->true_scale,
+            "likewise for GT (Middlebury: tsukuba 16, venus 8, cones 4, art and aloe 3)");
   command
       ->add_option("--mask", options->mask,
                    "a picture; where it is 0, pixels do not count. For disparities, the scores of all pixels "

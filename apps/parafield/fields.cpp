@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "options.hpp"
 
@@ -28,7 +29,9 @@ const char* to_string(Task task) {
   return task == Task::flow ? "flow" : task == Task::disparity ? "disparity" : "mask";
 }
 
-void FieldOptions::add_to(CLI::App& command, std::vector<std::string> names, const std::string& scale_names) {
+void FieldOptions::add_to(CLI::App& command, const std::vector<std::string>& tasks,
+                          const std::string& scale_names) {
+  names = tasks;
   names.insert(names.begin(), "auto");
   command
       .add_option("--task", task,
@@ -37,12 +40,18 @@ void FieldOptions::add_to(CLI::App& command, std::vector<std::string> names, con
       ->type_name("NAME")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
-  command
-      .add_option(scale_names, scale,
-                  "disparities in a PNG: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4; "
-                  "without it, 16 bit have KITTI's 256)")
-      ->type_name("S")
-      ->check(CLI::Range(1e-6f, 1e6f));
+  add_scale(
+      command, scale_names, scale,
+      "disparities in a PNG: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4; without "
+      "it, 16 bit have KITTI's 256)");
+}
+
+CLI::Option* add_scale(CLI::App& command, const std::string& names, float& scale, const std::string& help) {
+  const auto check = [](const std::string& text) {
+    const double value = std::strtod(text.c_str(), nullptr);  // that it is a number is checked beside
+    return value >= 1e-6 && value <= 1e6 ? std::string() : text + " is no scale from 1e-6 to 1e6";
+  };
+  return command.add_option(names, scale, help)->type_name("S")->check(check);
 }
 
 Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {
@@ -62,11 +71,10 @@ Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {
   // Nobody draws masks of 16 bit: gray ones are KITTI's disparities.
   const auto is_wide = [](const Path& file) { return read_frame(file).format() == PixelFormat::gray_u16; };
   if (disparities && (!pictures || scaled || std::ranges::any_of(files, is_wide))) return Task::disparity;
-  throw Error(ErrorCode::format,
-              fmt::format("{}{}", fmt::join(says, " and "),
-                          pictures           ? "; --task says what it shows (disparities also need its scale)"
-                          : files.size() > 1 ? "; files of one kind are compared"
-                                             : ""));
+  std::string hint = files.size() > 1 ? "; files of one kind are compared" : "";
+  if (pictures)
+    hint = fmt::format("; --task says what it shows ({})", fmt::join(names.begin() + 1, names.end(), ", "));
+  throw Error(ErrorCode::format, fmt::format("{}{}", fmt::join(says, " and "), hint));
 }
 
 DisparityField read_disparity_of(const Path& path, float scale, const char* option) {

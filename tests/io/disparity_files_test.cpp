@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/fail.hpp"
 #include "io/folder.hpp"
 #include "io/formats.hpp"
 #include "io/samples.hpp"
@@ -38,10 +39,11 @@ void expect_field(const DisparityField& field, Size size, const std::vector<floa
 }
 
 TEST(DisparityFiles, FloatsAreTakenAsTheyAre) {
-  for (const bool big : {false, true})
-    expect_field(io::decode_disparity(
-                     samples::pfm(big ? "Pf\n2 2\n7\n" : "Pf\n2 2\n-7\n", {infinity, -2, 1.5f, nan}, big), 0),
-                 {2, 2}, {1.5f, nan, infinity, -2});
+  for (const bool big : {false, true}) {
+    const std::string header = text("Pf\n2 2\n", big ? 7 : -7, "\n");
+    expect_field(io::decode_disparity(samples::pfm(header, {infinity, -2, 1.5f, nan}, big), 0), {2, 2},
+                 {1.5f, nan, infinity, -2});
+  }
   expect_field(io::decode_disparity(
                    samples::npy(npy_header("<f4", "(2, 2)"), samples::floats({1.5f, nan, infinity, -2})), 0),
                {2, 2}, {1.5f, nan, infinity, -2});
