@@ -1,6 +1,8 @@
 #include <cmath>
+#include <optional>
 
 #include "commands.hpp"
+#include "fields.hpp"
 #include "files.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
@@ -10,25 +12,49 @@ namespace parafield::command {
 namespace {
 
 struct ColorCommandOptions {
-  std::string flow, output, frame, scheme = "middlebury";
+  std::string field, output, frame, scheme = "middlebury";
   float max_motion = 0;
+  std::optional<float> min, max;
+  FieldOptions kind;
   PictureOptions picture;
 };
 
-void run(const ColorCommandOptions& options) {
-  if (!(options.max_motion >= 0) || std::isinf(options.max_motion))
-    throw UsageError(fmt::format("--max-motion cannot be {}; it is a length in px, or 0 for the longest flow",
-                                 options.max_motion));
-  check_outputs({{"-o", options.output, {".png", ".ppm"}}}, {options.flow, options.frame});
+/// Throws UsageError for options of another task than the file's.
+void check_options(const CLI::App& command, Task task) {
+  const std::vector<const char*> of_flow = {"--scheme", "--max-motion", "--frame",  "--arrows",
+                                            "--step",   "--scale",      "--beside", "--legend"},
+                                 of_disparity = {"--min", "--max", "--disparity-scale"};
+  for (const char* option : task == Task::flow ? of_disparity : of_flow)
+    if (command.get_option(option)->count() > 0)
+      throw UsageError(fmt::format("{} is not for {}", option, task == Task::flow ? "flow" : "disparities"));
+}
+
+FrameBuffer drawn_flow(const ColorCommandOptions& options) {
   const ColorScheme scheme = options.scheme == "marzat" ? ColorScheme::marzat : ColorScheme::middlebury;
-  const FlowField flow = read_flow(options.flow);
+  const FlowField flow = read_flow(options.field);
   FrameBuffer frame;
   if (!options.frame.empty()) {
     frame = read_frame(options.frame);
-    check_same_size(options.flow, flow.size(), options.frame, frame.size());
+    check_same_size(options.field, flow.size(), options.frame, frame.size());
   }
-  const FrameBuffer picture =
-      options.picture.draw(flow, frame, {.scheme = scheme, .max_motion = options.max_motion});
+  return options.picture.draw(flow, frame, {.scheme = scheme, .max_motion = options.max_motion});
+}
+
+FrameBuffer drawn_disparity(const ColorCommandOptions& options) {
+  const DisparityField disparity = read_disparity_of(options.field, options.kind.scale, "--disparity-scale");
+  return typed([&] {
+    return color_disparity(disparity, {.min = options.min.value_or(0), .max = options.max.value_or(0)});
+  });
+}
+
+void run(const CLI::App& command, const ColorCommandOptions& options) {
+  if (!(options.max_motion >= 0) || std::isinf(options.max_motion))
+    throw UsageError(fmt::format("--max-motion cannot be {}; it is a length in px, or 0 for the longest flow",
+                                 options.max_motion));
+  check_outputs({{"-o", options.output, {".png", ".ppm"}}}, {options.field, options.frame});
+  const Task task = options.kind.task_of({options.field}, options.kind.scale != 0);
+  check_options(command, task);
+  const FrameBuffer picture = task == Task::flow ? drawn_flow(options) : drawn_disparity(options);
   const WhileWriting whole;
   write_frame(options.output, picture);
 }
@@ -37,8 +63,11 @@ void run(const ColorCommandOptions& options) {
 
 void add_color(CLI::App& program) {
   const auto options = std::make_shared<ColorCommandOptions>();
-  CLI::App* command = program.add_subcommand("color", "Draw flow in colours or as arrows");
-  command->add_option("FLOW", options->flow, "flow: .flo, .pfm, .npy or KITTI .png")
+  CLI::App* command =
+      program.add_subcommand("color", "Draw flow or disparities in colours, or flow as arrows");
+  command
+      ->add_option("FIELD", options->field,
+                   "flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png")
       ->required()
       ->type_name("FILE");
   command->add_option("-o,--output", options->output, "picture to write: .png or .ppm")
@@ -58,9 +87,21 @@ void add_color(CLI::App& program) {
   CLI::Option* frame =
       command->add_option("--frame", options->frame, "the flow's first frame")->type_name("FILE");
   options->picture.add_to(*command, frame);
+  options->kind.add_to(*command, {"flow", "disparity"}, "--disparity-scale");
+  CLI::Option* max =
+      command
+          ->add_option("--max", options->max,
+                       "disparity with the last colour (red), px; without it, colours go from the "
+                       "smallest to the largest that is valid")
+          ->type_name("PX");
+  command
+      ->add_option("--min", options->min,
+                   "with --max: disparity with the first colour (blue), px; 0 without it")
+      ->type_name("PX")
+      ->needs(max);
   for (const char* of_colors : {"--scheme", "--max-motion"})
     command->get_option("--arrows")->excludes(command->get_option(of_colors));
-  command->callback([options] { run(*options); });
+  command->callback([command, options] { run(*command, *options); });
 }
 
 }  // namespace parafield::command

@@ -37,6 +37,33 @@ void add_scores(Json& report, const FlowScores& scores) {
   report["missing"] = scores.missing;
 }
 
+void add_scores(Json& report, const DisparityScores& scores) {
+  report["bad_0_5"] = scores.bad_0_5;
+  report["bad_1"] = scores.bad_1;
+  report["bad_2"] = scores.bad_2;
+  report["bad_4"] = scores.bad_4;
+  report["average"] = scores.average;
+  report["rms"] = scores.rms;
+  report["d1_all"] = scores.d1_all;
+  report["density"] = scores.density;
+  report["pixels"] = scores.pixels;
+  report["unknown"] = scores.unknown;
+  report["missing"] = scores.missing;
+}
+
+void add_scores(Json& report, const MaskScores& scores) {
+  report["precision"] = scores.precision;
+  report["recall"] = scores.recall;
+  report["f1"] = scores.f1;
+  report["iou"] = scores.iou;
+  report["pwc"] = scores.pwc;
+  report["true_positives"] = scores.true_positives;
+  report["false_positives"] = scores.false_positives;
+  report["false_negatives"] = scores.false_negatives;
+  report["true_negatives"] = scores.true_negatives;
+  report["unscored"] = scores.unscored;
+}
+
 std::string scores_text(const FlowScores& scores) {
   return fmt::format(
       "AAE {} degrees (std {}), EPE {} px (std {}), above 1 px {}, 3 px {}, 5 px {}\n"
@@ -44,6 +71,24 @@ std::string scores_text(const FlowScores& scores) {
       number(scores.aae, 3), number(scores.aae_std, 3), number(scores.epe, 4), number(scores.epe_std, 4),
       percent(scores.r1), percent(scores.r3), percent(scores.r5), percent(scores.density), scores.pixels,
       scores.unknown, scores.missing);
+}
+
+std::string scores_text(const DisparityScores& scores) {
+  return fmt::format(
+      "error above 0.5 px {}, 1 px {}, 2 px {}, 4 px {}, average {} px, RMS {} px, D1 {}\n"
+      "density {}, {} pixels count, {} of unknown truth, {} without estimate\n",
+      percent(scores.bad_0_5), percent(scores.bad_1), percent(scores.bad_2), percent(scores.bad_4),
+      number(scores.average, 4), number(scores.rms, 4), percent(scores.d1_all), percent(scores.density),
+      scores.pixels, scores.unknown, scores.missing);
+}
+
+std::string scores_text(const MaskScores& scores) {
+  return fmt::format(
+      "precision {}, recall {}, F1 {}, IoU {}, wrong (PWC) {}\n"
+      "{} pixels rightly moving, {} wrongly, {} missed, {} rightly static, {} not scored\n",
+      number(scores.precision, 4), number(scores.recall, 4), number(scores.f1, 4), number(scores.iou, 4),
+      percent(scores.pwc / 100), scores.true_positives, scores.false_positives, scores.false_negatives,
+      scores.true_negatives, scores.unscored);
 }
 
 std::string device_text(const DeviceInfo& info) {

@@ -1,5 +1,7 @@
 #pragma once
+#include "parafield/detection.hpp"
 #include "parafield/flow.hpp"
+#include "parafield/stereo.hpp"
 
 namespace parafield {
 
@@ -37,6 +39,22 @@ struct ArrowOptions {
 /// arrow is a dot. Pixels that are unknown or not `valid` get none. Throws Error(invalid_argument) for a flow
 /// field of another size, a step below 1, or a scale that is not above 0 and finite.
 FrameBuffer draw_arrows(const Frame& frame, const FlowView& flow, const ArrowOptions& options = {});
+
+struct DisparityColorOptions {
+  float min = 0,
+        max = 0;  ///< px: these have the first and the last colour; 0, 0 = the range of the valid pixels
+  bool show_invalid = false;  ///< colour what is not valid by the disparity that is written there, too
+};
+
+/// A colour picture (rgb_u8, host) of a disparity field in host memory: from blue (far) over cyan, green and yellow to
+/// red (near), in steps that are equally large to the eye. Disparities beyond the range have its colours; pixels that
+/// are not valid, infinite or NaN are black. Throws Error(invalid_argument) for a field without pixels, planes that
+/// differ in size, or a range that is not finite or whose `max` is not above its `min`.
+FrameBuffer color_disparity(const DisparityView& disparity, const DisparityColorOptions& options = {});
+
+/// The frame as rgb_u8, tinted red where the mask (in host memory) says that something moves. Throws
+/// Error(invalid_argument) for a mask of another size.
+FrameBuffer overlay_mask(const Frame& frame, const MotionMaskView& mask);
 
 /// Two pictures of one size side by side, as rgb_u8. Throws Error(invalid_argument) where sizes differ.
 FrameBuffer beside(const Frame& left, const Frame& right);

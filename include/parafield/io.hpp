@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "parafield/flow.hpp"
+#include "parafield/stereo.hpp"
 
 /// Files. Readers check every size against the file before they allocate; a damaged file is Error(format), a missing
 /// one Error(file), a format that this build lacks Error(unsupported), each with the file's name. Writers write
@@ -30,16 +31,31 @@ FlowField read_flow(const std::filesystem::path& path);
 /// 0). Host memory.
 void write_flow(const std::filesystem::path& path, const FlowView& flow, bool mark_invalid = false);
 
+/// PFM of one channel (Pf) and .npy (little-endian float32 or float64, height x width, C order): values as they are, px;
+/// infinite or NaN is unknown. Gray PNG of 8 or 16 bit: value / `scale`, 0 is unknown. `scale` is the file's value of
+/// 1 px, which no PNG says itself: KITTI's 16 bit have 256, which 0 stands for; of 8 bit there is no usual one, and 0 is
+/// an Error(invalid_argument) (Middlebury: tsukuba 16, venus 8, cones 4, art and aloe 3). Unknown disparities are
+/// infinite, or NaN where the file says so, and their valid is 0. The content decides, not the name.
+DisparityField read_disparity(const std::filesystem::path& path, float scale = 0);
+
+/// By extension: .pfm or .npy (float32) with every pixel's disparity (validity is not stored, unless `mark_invalid`:
+/// then invalid pixels are written as infinity), or .png (16 bit, the disparity * `scale`, rounded; KITTI has 256).
+/// There 0 says unknown or not valid, so a valid disparity is written as 1 at least; one that is below 0 or above
+/// 65535 / scale is an Error(invalid_argument). Host memory.
+void write_disparity(const std::filesystem::path& path, const DisparityView& disparity, float scale = 256,
+                     bool mark_invalid = false);
+
 /// A mask: pixels with a gray value (of colour: any channel) above 0 become 1, others 0. Any file that read_frame reads.
 Image<std::uint8_t> read_mask(const std::filesystem::path& path);
 
 /// 255 where the mask is not 0, otherwise 0. By extension: .png or .pgm. Host memory; pitch 0 = rows touch.
 void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask);
 
-enum class FileKind { frame, flow, unknown };
+enum class FileKind { frame, flow, disparity, unknown };
 
-/// What a file holds, judged by its first bytes; a 16-bit RGB PNG, a PFM of three channels and .npy count as
-/// flow. Throws Error(file).
+/// What a file holds, judged by its first bytes; a 16-bit RGB PNG, a PFM of three channels and .npy count as flow, a
+/// PFM of one channel and .npy of two sides as disparity. A gray PNG may be disparity, too, but counts as a frame.
+/// Throws Error(file).
 FileKind file_kind(const std::filesystem::path& path);
 
 }  // namespace parafield

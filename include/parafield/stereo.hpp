@@ -69,4 +69,12 @@ using StereoEstimator = Estimator<Stereo>;
 DisparityField estimate_disparity(const Frame& left, const Frame& right, const StereoMethod& method = {},
                                   const Device& device = Device::best(), const StereoOptions& options = {});
 
+/// Depths of the left image, in the unit of `baseline`: focal_length * baseline / (d + offset). `focal_length` in px of
+/// the image; `offset` in px: how far the right camera's principal point lies to the right of the left one's (Middlebury's
+/// calibration files call it doffs). Infinity where the disparity is not valid, infinite or NaN, or d + offset is not
+/// above 0. Host memory. Throws Error(invalid_argument) for a focal length or baseline that is not above 0 and finite, or
+/// an offset that is not finite.
+Image<float> depth_of(const DisparityView& disparity, double focal_length, double baseline,
+                      double offset = 0);
+
 }  // namespace parafield

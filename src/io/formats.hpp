@@ -1,10 +1,11 @@
 #pragma once
 #include "io/file.hpp"
 #include "parafield/flow.hpp"
+#include "parafield/stereo.hpp"
 
 /// The formats, in memory: decoders take the whole file's bytes, encoders return them. A decoder checks every
 /// size against the number of bytes before it allocates, and throws Error(format) that says what is wrong,
-/// without the file's name. Encoders take what check_frame and check_flow let through.
+/// without the file's name. Encoders take what the checks below let through.
 namespace parafield::io {
 
 /// No frame is wider or higher. Above it a header is damaged; below it sizes in bytes cannot overflow.
@@ -18,9 +19,10 @@ enum class Content { png, jpeg, pnm, pfm, flo, npy, unknown };
 Content content_of(ByteSpan bytes);
 inline constexpr std::size_t recognised_by = 64;
 
-/// Any frame, any flow field; Error(format) also where the content is something else.
+/// Any frame, any flow field, any disparity field; Error(format) also where the content is something else.
 FrameBuffer decode_frame(ByteSpan bytes);
 FlowField decode_flow(ByteSpan bytes);
+DisparityField decode_disparity(ByteSpan bytes, float scale);
 
 /// The first chunk of a PNG file.
 struct PngHeader {
@@ -63,15 +65,28 @@ FlowField decode_flo(ByteSpan bytes);
 Bytes encode_flo(const FlowView& flow, bool mark_invalid);
 
 bool is_npy(ByteSpan bytes);
-FlowField decode_npy(ByteSpan bytes);
-Bytes encode_npy(const FlowView& flow, bool mark_invalid);
+bool is_npy_of_disparity(ByteSpan bytes);  ///< the header is enough; false where it is damaged
+FlowField decode_npy_flow(ByteSpan bytes);
+FrameBuffer decode_npy_plane(ByteSpan bytes);  ///< gray_f32
+Bytes encode_npy_flow(const FlowView& flow, bool mark_invalid);
+Bytes encode_npy_plane(const Frame& frame);  ///< of gray_f32
 
 FlowField decode_kitti(ByteSpan bytes);
 Bytes encode_kitti(const FlowView& flow);
 
+/// `scale`: the file's value of 1 px. 0 = KITTI's 256 for 16 bit, Error(invalid_argument) for 8 bit.
+DisparityField decode_png_disparity(ByteSpan bytes, float scale);
+DisparityField decode_pfm_disparity(ByteSpan bytes);
+DisparityField decode_npy_disparity(ByteSpan bytes);
+Bytes encode_png_disparity(const DisparityView& disparity, float scale);
+Bytes encode_pfm_disparity(const DisparityView& disparity, bool mark_invalid);
+Bytes encode_npy_disparity(const DisparityView& disparity, bool mark_invalid);
+
 /// Error(invalid_argument) unless it is a host frame, gray or rgb. Returns it with its pitch filled in.
 Frame check_frame(const Frame& frame);
 void check_flow(const FlowView& flow);
+void check_disparity(const DisparityView& disparity);
+void check_scale(float scale, bool may_be_0);
 
 /// Fields read from files have no confidence.
 FlowField flow_without_confidence(Size size);

@@ -93,11 +93,31 @@ FlowField decode_flow(ByteSpan bytes) {
     case Content::flo:
       return decode_flo(bytes);
     case Content::npy:
-      return decode_npy(bytes);
+      return decode_npy_flow(bytes);
     case Content::unknown:
       break;
   }
   fail_unknown(bytes, ".flo, PFM, .npy or KITTI flow (PNG)");
+}
+
+DisparityField decode_disparity(ByteSpan bytes, float scale) {
+  switch (content_of(bytes)) {
+    case Content::png:
+      return decode_png_disparity(bytes, scale);
+    case Content::jpeg:
+      fail(ErrorCode::format, "an image (JPEG), not disparities");
+    case Content::pnm:
+      fail(ErrorCode::format, "an image (PGM or PPM), not disparities; they are PFM, .npy or gray PNG");
+    case Content::pfm:
+      return decode_pfm_disparity(bytes);
+    case Content::flo:
+      fail(ErrorCode::format, "a flow field (.flo), not disparities");
+    case Content::npy:
+      return decode_npy_disparity(bytes);
+    case Content::unknown:
+      break;
+  }
+  fail_unknown(bytes, "PFM, .npy or PNG");
 }
 
 FlowField flow_without_confidence(Size size) {
@@ -106,50 +126,6 @@ FlowField flow_without_confidence(Size size) {
   flow.v = Image<float>(size);
   flow.valid = Image<std::uint8_t>(size);
   return flow;
-}
-
-Frame check_frame(const Frame& frame) {
-  if (!frame.memory.on_host())
-    fail(ErrorCode::invalid_argument, "the frame is in the memory of CUDA device ", frame.memory.device,
-         "; files are written from host memory");
-  if (!frame.data || frame.width < 1 || frame.height < 1)
-    fail(ErrorCode::invalid_argument, "a frame of ", frame.width, "x", frame.height, " pixels",
-         frame.data ? "" : " without data", " cannot be written");
-  switch (frame.format) {
-    case PixelFormat::gray_u8:
-    case PixelFormat::gray_u16:
-    case PixelFormat::gray_f32:
-    case PixelFormat::rgb_u8:
-    case PixelFormat::rgb_u16:
-    case PixelFormat::rgb_f32:
-      break;
-    default:
-      fail(ErrorCode::invalid_argument, "a frame of ", to_string(frame.format),
-           " cannot be written; it should be gray or rgb, of u8, u16 or f32");
-  }
-  Frame checked = frame;
-  const std::ptrdiff_t row_bytes = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
-  if (checked.pitch == 0) checked.pitch = row_bytes;
-  if (checked.pitch < row_bytes)
-    fail(ErrorCode::invalid_argument, "a pitch of ", frame.pitch, " bytes is less than a row of ", row_bytes);
-  return checked;
-}
-
-void check_flow(const FlowView& flow) {
-  const auto check = [size = flow.size()](const auto& plane, const char* name, std::size_t value_bytes) {
-    if (plane.size() != size)
-      fail(ErrorCode::invalid_argument, "the flow's u has ", size.width, "x", size.height, " pixels, ", name,
-           " has ", plane.width, "x", plane.height);
-    if (plane.pitch < std::ptrdiff_t(value_bytes) * size.width)
-      fail(ErrorCode::invalid_argument, "the pitch of the flow's ", name, ", ", plane.pitch,
-           " bytes, is less than a row of ", value_bytes * std::size_t(size.width));
-  };
-  if (!flow.u || !flow.v || flow.u.width < 1 || flow.u.height < 1)
-    fail(ErrorCode::invalid_argument, "a flow field of ", flow.u.width, "x", flow.u.height, " pixels",
-         flow.u && flow.v ? "" : " without data", " cannot be written");
-  check(flow.u, "u", sizeof(float));
-  check(flow.v, "v", sizeof(float));
-  if (flow.valid) check(flow.valid, "valid", 1);
 }
 
 }  // namespace io
@@ -190,10 +166,31 @@ void write_flow(const std::filesystem::path& path, const FlowView& flow, bool ma
     const std::string extension = io::lower_extension(path);
     if (extension == ".flo") return io::write_file(path, io::encode_flo(flow, mark_invalid));
     if (extension == ".pfm") return io::write_file(path, io::encode_pfm_flow(flow, mark_invalid));
-    if (extension == ".npy") return io::write_file(path, io::encode_npy(flow, mark_invalid));
+    if (extension == ".npy") return io::write_file(path, io::encode_npy_flow(flow, mark_invalid));
     if (extension == ".png") return io::write_file(path, io::encode_kitti(flow));
     fail(ErrorCode::invalid_argument, "flow is not written as '", extension,
          "' files; use .flo, .pfm, .npy or .png (KITTI)");
+  });
+}
+
+DisparityField read_disparity(const std::filesystem::path& path, float scale) {
+  return io::naming(path, [&] {
+    io::check_scale(scale, true);
+    return io::decode_disparity(io::read_content(path), scale);
+  });
+}
+
+void write_disparity(const std::filesystem::path& path, const DisparityView& disparity, float scale,
+                     bool mark_invalid) {
+  io::naming(path, [&] {
+    io::check_disparity(disparity);
+    io::check_scale(scale, false);
+    const std::string extension = io::lower_extension(path);
+    if (extension == ".pfm") return io::write_file(path, io::encode_pfm_disparity(disparity, mark_invalid));
+    if (extension == ".npy") return io::write_file(path, io::encode_npy_disparity(disparity, mark_invalid));
+    if (extension == ".png") return io::write_file(path, io::encode_png_disparity(disparity, scale));
+    fail(ErrorCode::invalid_argument, "disparities are not written as '", extension,
+         "' files; use .pfm, .npy or .png (16 bit)");
   });
 }
 
@@ -234,15 +231,18 @@ void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask
 
 FileKind file_kind(const std::filesystem::path& path) {
   return io::naming(path, [&] {
-    const io::Bytes head = io::InputFile(path).first(io::recognised_by);
+    const io::InputFile file(path);
+    const io::Bytes head = file.first(io::recognised_by);
     switch (io::content_of(head)) {
       case io::Content::jpeg:
       case io::Content::pnm:
         return FileKind::frame;
       case io::Content::pfm:
-        return io::is_pfm_of_flow(head) ? FileKind::flow : FileKind::frame;
-      case io::Content::flo:
+        return io::is_pfm_of_flow(head) ? FileKind::flow : FileKind::disparity;
       case io::Content::npy:
+        // The shape is the last entry of a header that is longer than what shows the kind.
+        return io::is_npy_of_disparity(file.first(1024)) ? FileKind::disparity : FileKind::flow;
+      case io::Content::flo:
         return FileKind::flow;
       case io::Content::png:
         break;

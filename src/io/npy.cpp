@@ -1,9 +1,11 @@
 // NumPy's .npy: "\x93NUMPY", a version, the header's length, and the header: a Python dictionary that says type, order
-// and shape of the array, whose values follow (numpy.lib.format, versions 1.0 to 3.0). Flow is height x width x 2.
+// and shape of the array, whose values follow (numpy.lib.format, versions 1.0 to 3.0). Flow is height x width x 2, a disparity
+// field height x width.
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "core/fail.hpp"
 #include "io/bytes.hpp"
@@ -19,7 +21,19 @@ struct Npy {
   std::string type;
   bool fortran_order = false;
   std::vector<std::int64_t> shape;
+  ByteSpan values = {};  // what follows the header
+
+  bool single() const { return type == "<f4"; }
+  Size size() const { return {int(shape[1]), int(shape[0])}; }
 };
+
+/// What an array should be.
+struct Wanted {
+  const char *what, *shape;
+  std::size_t channels;
+};
+constexpr Wanted wanted_flow{"flow", "height x width x 2", 2},
+    wanted_disparity{"disparity", "height x width", 1};
 
 /// Reads the few words of Python that NumPy writes here, and no other.
 class HeaderReader {
@@ -120,13 +134,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return all.empty() ? "a single value" : all;
 }
 
-}  // namespace
-
-bool is_npy(ByteSpan bytes) {
-  return bytes.size() >= signature.size() && std::equal(signature.begin(), signature.end(), bytes.begin());
-}
-
-FlowField decode_npy(ByteSpan bytes) {
+Npy read_header(ByteSpan bytes) {
   // Version 1 has a length of two bytes, the later ones (longer headers, names in UTF-8) of four.
   const int version = bytes.size() > 6 ? bytes[6] : 1;
   const std::size_t start = version == 1 ? 10 : 12;
@@ -140,59 +148,124 @@ FlowField decode_npy(ByteSpan bytes) {
   if (length > bytes.size() - start)
     fail(ErrorCode::format, "a .npy header of ", length, " bytes, the file has ", bytes.size() - start,
          " after its length");
-  const Npy npy = HeaderReader({reinterpret_cast<const char*>(bytes.data()) + start, length}).read();
+  Npy npy = HeaderReader({reinterpret_cast<const char*>(bytes.data()) + start, length}).read();
+  npy.values = bytes.subspan(start + length);
+  return npy;
+}
 
-  const std::string wanted = "; flow is little-endian float32 or float64, height x width x 2";
+/// An array as it is wanted, with as many bytes as its shape says.
+Npy open_npy(ByteSpan bytes, const Wanted& wanted) {
+  Npy npy = read_header(bytes);
+  const std::string should =
+      text(", not ", wanted.what, "; ", wanted.what, " is little-endian float32 or float64, ", wanted.shape);
   if (npy.type != "<f4" && npy.type != "<f8")
-    fail(ErrorCode::format, "an array of type '", npy.type, "', not flow", wanted);
+    fail(ErrorCode::format, "an array of type '", npy.type, "'", should);
   if (npy.fortran_order)
-    fail(ErrorCode::format, "an array in Fortran order is not read; save numpy.ascontiguousarray(flow)");
-  if (npy.shape.size() != 3 || npy.shape[2] != 2)
-    fail(ErrorCode::format, "an array of ", shape_text(npy.shape), ", not flow", wanted);
-  if (npy.shape[0] < 1 || npy.shape[1] < 1 || npy.shape[0] > max_side || npy.shape[1] > max_side)
-    fail(ErrorCode::format, "an array of ", shape_text(npy.shape), "; each side of flow is 1 to ", max_side);
-  const Size size{int(npy.shape[1]), int(npy.shape[0])};
-  const bool single = npy.type == "<f4";
-  const std::size_t value_bytes = single ? 4 : 8;
-  const std::uint64_t needed = 2 * value_bytes * std::uint64_t(size.width) * std::uint64_t(size.height);
-  const std::uint64_t found = bytes.size() - start - length;
-  if (found != needed)
-    fail(ErrorCode::format, "an array of ", shape_text(npy.shape), " needs ", needed,
-         " bytes after the header, the file has ", found);
+    fail(ErrorCode::format, "an array in Fortran order is not read; save numpy.ascontiguousarray(",
+         wanted.what, ")");
+  const auto& shape = npy.shape;
+  if (wanted.channels == 1 ? shape.size() != 2 : shape.size() != 3 || shape[2] != 2)
+    fail(ErrorCode::format, "an array of ", shape_text(shape), should);
+  if (shape[0] < 1 || shape[1] < 1 || shape[0] > max_side || shape[1] > max_side)
+    fail(ErrorCode::format, "an array of ", shape_text(shape), "; each side of ", wanted.what, " is 1 to ",
+         max_side);
+  const std::uint64_t needed =
+      wanted.channels * (npy.single() ? 4 : 8) * std::uint64_t(shape[0]) * std::uint64_t(shape[1]);
+  if (npy.values.size() != needed)
+    fail(ErrorCode::format, "an array of ", shape_text(shape), " needs ", needed,
+         " bytes after the header, the file has ", npy.values.size());
+  return npy;
+}
 
-  FlowField flow = flow_without_confidence(size);
-  const std::uint8_t* p = bytes.data() + start + length;
-  const auto next = [&] {
-    const float value = single ? load_float(p) : float(load_double(p));
-    p += value_bytes;
+/// The values, one after the other.
+class ValueReader {
+ public:
+  explicit ValueReader(const Npy& npy) : p_(npy.values.data()), single_(npy.single()) {}
+  float next() {
+    const float value = single_ ? load_float(p_) : float(load_double(p_));
+    p_ += single_ ? 4 : 8;
     return value;
-  };
-  for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) {
-      const float u = next(), v = next();
+  }
+
+ private:
+  const std::uint8_t* p_;
+  bool single_;
+};
+
+/// A file with its header, and where its values go.
+struct StartedNpy {
+  Bytes bytes;
+  std::uint8_t* values = nullptr;
+};
+
+StartedNpy start_npy(Size size, const Wanted& wanted) {
+  std::string header = text("{'descr': '<f4', 'fortran_order': False, 'shape': (", size.height, ", ",
+                            size.width, wanted.channels == 2 ? ", 2" : "", "), }");
+  // NumPy's own files: the values begin at a multiple of 64, and the header ends in a line end.
+  while ((10 + header.size() + 1) % alignment != 0) header += ' ';
+  header += '\n';
+  StartedNpy file;
+  file.bytes.resize(10 + header.size() +
+                    4 * wanted.channels * std::size_t(size.width) * std::size_t(size.height));
+  std::uint8_t* p = std::copy(signature.begin(), signature.end(), file.bytes.data());
+  for (const std::size_t byte : {std::size_t(1), std::size_t(0), header.size() & 255, header.size() >> 8})
+    *p++ = std::uint8_t(byte);
+  file.values = std::copy(header.begin(), header.end(), p);
+  return file;
+}
+
+}  // namespace
+
+bool is_npy(ByteSpan bytes) {
+  return bytes.size() >= signature.size() && std::equal(signature.begin(), signature.end(), bytes.begin());
+}
+
+bool is_npy_of_disparity(ByteSpan bytes) try {
+  return is_npy(bytes) && read_header(bytes).shape.size() == 2;
+} catch (const Error&) {
+  return false;
+}
+
+FlowField decode_npy_flow(ByteSpan bytes) {
+  const Npy npy = open_npy(bytes, wanted_flow);
+  ValueReader values(npy);
+  FlowField flow = flow_without_confidence(npy.size());
+  for (int y = 0; y < flow.size().height; ++y)
+    for (int x = 0; x < flow.size().width; ++x) {
+      const float u = values.next(), v = values.next();
       set_flow(flow, x, y, u, v);
     }
   return flow;
 }
 
-Bytes encode_npy(const FlowView& flow, bool mark_invalid) {
-  const auto [width, height] = flow.size();
-  std::string header =
-      text("{'descr': '<f4', 'fortran_order': False, 'shape': (", height, ", ", width, ", 2), }");
-  // NumPy's own files: the values begin at a multiple of 64, and the header ends in a line end.
-  while ((10 + header.size() + 1) % alignment != 0) header += ' ';
-  header += '\n';
-  Bytes bytes(10 + header.size() + 8 * std::size_t(width) * std::size_t(height));
-  std::uint8_t* p = std::copy(signature.begin(), signature.end(), bytes.data());
-  for (const std::size_t byte : {std::size_t(1), std::size_t(0), header.size() & 255, header.size() >> 8})
-    *p++ = std::uint8_t(byte);
-  p = std::copy(header.begin(), header.end(), p);
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) {
+FrameBuffer decode_npy_plane(ByteSpan bytes) {
+  const Npy npy = open_npy(bytes, wanted_disparity);
+  ValueReader values(npy);
+  FrameBuffer plane(npy.size(), PixelFormat::gray_f32);
+  for (int y = 0; y < plane.size().height; ++y) {
+    auto* row = static_cast<float*>(plane.row(y));
+    for (int x = 0; x < plane.size().width; ++x) row[x] = values.next();
+  }
+  return plane;
+}
+
+Bytes encode_npy_flow(const FlowView& flow, bool mark_invalid) {
+  auto [bytes, p] = start_npy(flow.size(), wanted_flow);
+  for (int y = 0; y < flow.size().height; ++y)
+    for (int x = 0; x < flow.size().width; ++x) {
       const auto [u, v] = written_flow(flow, x, y, mark_invalid);
       p = store_float(store_float(p, u), v);
     }
-  return bytes;
+  return std::move(bytes);
+}
+
+Bytes encode_npy_plane(const Frame& frame) {
+  auto [bytes, p] = start_npy(frame.size(), wanted_disparity);
+  for (int y = 0; y < frame.height; ++y) {
+    const auto* row = reinterpret_cast<const float*>(static_cast<const char*>(frame.data) + y * frame.pitch);
+    for (int x = 0; x < frame.width; ++x) p = store_float(p, row[x]);
+  }
+  return std::move(bytes);
 }
 
 }  // namespace parafield::io

@@ -11,6 +11,7 @@ std::vector<samples::Sample> all_samples() {
   std::vector<samples::Sample> all = samples::pnms();
   for (samples::Sample& sample : samples::pfms()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::flows()) all.push_back(std::move(sample));
+  for (samples::Sample& sample : samples::disparities()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::pngs()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::jpegs()) all.push_back(std::move(sample));
 #ifndef PARAFIELD_HAS_JPEG
@@ -26,9 +27,12 @@ void decode(io::ByteSpan bytes) {
   // Memory of exactly that many bytes, so that reading one more is seen.
   const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
   const io::Content content = io::content_of(exact);
-  const bool flow = content == io::Content::flo || content == io::Content::npy;
+  const bool plane =
+      io::is_npy_of_disparity(exact) || (content == io::Content::pfm && !io::is_pfm_of_flow(exact));
+  const bool flow = content == io::Content::flo || (content == io::Content::npy && !plane);
+  if (plane) io::decode_disparity(exact, 1);
   if (flow || io::is_pfm_of_flow(exact)) io::decode_flow(exact);
-  if (!flow) io::decode_frame(exact);
+  if (!flow && content != io::Content::npy) io::decode_frame(exact);
 }
 
 TEST(Damage, SamplesAreSound) {

@@ -91,7 +91,7 @@ TEST(Files, KindIsJudgedByTheFirstBytes) {
   EXPECT_EQ(file_kind(folder.with("a.png", cut)), FileKind::frame);
   for (const samples::Sample& sample : samples::pfms())
     EXPECT_EQ(file_kind(folder.with("a", sample.bytes)),
-              sample.name == "little.pfm" ? FileKind::frame : FileKind::flow);
+              sample.name == "little.pfm" ? FileKind::disparity : FileKind::flow);
   for (const samples::Sample& sample : samples::flows())
     EXPECT_EQ(file_kind(folder.with("a", sample.bytes)), FileKind::flow) << sample.name;
   EXPECT_EQ(file_kind(folder.with("a", samples::bytes_of("P5"))), FileKind::unknown);

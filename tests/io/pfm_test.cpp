@@ -61,7 +61,7 @@ TEST(Pfm, TheAskedKindDecides) {
   EXPECT_EQ(read_flow(path).v(0, 0), 2);
   EXPECT_EQ(values(read_frame(path)), (std::vector<float>{1, 2, 3}));
   folder.with("a.pfm", pfm("Pf\n1 1\n-1\n", {1}));
-  EXPECT_EQ(file_kind(path), FileKind::frame);
+  EXPECT_EQ(file_kind(path), FileKind::disparity);
   expect_error(ErrorCode::format, "one channel (Pf), not flow", [&] { read_flow(path); });
 }
 
@@ -103,7 +103,7 @@ TEST(Pfm, FramesComeBackAsTheyWere) {
       ASSERT_EQ(back.size(), size);
       ASSERT_EQ(back.format(), format);
       EXPECT_EQ(values(back), values(frame));
-      EXPECT_EQ(file_kind(path), format == PixelFormat::gray_f32 ? FileKind::frame : FileKind::flow);
+      EXPECT_EQ(file_kind(path), format == PixelFormat::gray_f32 ? FileKind::disparity : FileKind::flow);
     }
   // Rows may lie at any distance, also one that is no multiple of a value's bytes.
   alignas(float) std::uint8_t rows[4 + 4 + 1];

@@ -166,4 +166,14 @@ inline std::vector<Sample> flows() {
   };
 }
 
+/// Beside the PFM file of one channel and gray PNG, which are frames, too.
+inline std::vector<Sample> disparities() {
+  return {
+      {"plane.npy", npy(npy_header("<f4", "(2, 3)"), floats({0, 1, -2.5f, 3, 1e30f, 0.25f}))},
+      {"plane_of_doubles.npy", npy(npy_header("<f8", "(1, 2)"), doubles({1.5, 2}), 2)},
+      {"disparity8.png", png({5, 3, 8, 0})},
+      {"disparity16.png", png({4, 3, 16, 0, true})},
+  };
+}
+
 }  // namespace parafield::samples

@@ -1,11 +1,10 @@
-#include "parafield/evaluation.hpp"
-
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "core/flow_view.hpp"
+#include "evaluation/counting.hpp"
+#include "parafield/evaluation.hpp"
 
 namespace parafield {
 namespace {
@@ -36,21 +35,13 @@ double endpoint_error(double u, double v, double true_u, double true_v) {
   return std::sqrt((u - true_u) * (u - true_u) + (v - true_v) * (v - true_v));
 }
 
-bool is_set(View<const std::uint8_t> plane, int x, int y) { return !plane || plane(x, y) != 0; }
-
-void check_size(const char* what, Size size, Size truth) {
-  if (size != truth)
-    fail(ErrorCode::invalid_argument, what, " has ", size.width, "x", size.height,
-         " pixels, the true flow has ", truth.width, "x", truth.height);
-}
-
 }  // namespace
 
 FlowScores evaluate(const FlowView& estimate, const FlowView& truth, const EvaluationOptions& options) {
   check_flow(truth, "the true flow");
   check_flow(estimate, "the estimated flow");
-  check_size("the estimated flow", estimate.size(), truth.size());
-  if (options.mask) check_size("the mask", options.mask.size(), truth.size());
+  check_size("the estimated flow", estimate.size(), "the true flow", truth.size());
+  if (options.mask) check_size("the mask", options.mask.size(), "the true flow", truth.size());
 
   FlowScores scores;
   Moments angle, endpoint;
@@ -83,10 +74,6 @@ FlowScores evaluate(const FlowView& estimate, const FlowView& truth, const Evalu
     }
   }
 
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto share = [](std::int64_t part, std::int64_t whole) {
-    return whole ? double(part) / double(whole) : nan;
-  };
   const std::int64_t pixels = endpoint.count;
   scores.pixels = pixels;
   scores.aae = pixels ? angle.mean : nan;

@@ -1,0 +1,89 @@
+#include "fields.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "options.hpp"
+
+namespace parafield::command {
+namespace {
+
+const char* to_text(FileKind kind) {
+  switch (kind) {
+    case FileKind::frame:
+      return "a picture";
+    case FileKind::flow:
+      return "flow";
+    case FileKind::disparity:
+      return "disparities";
+    default:
+      return "nothing that is known";
+  }
+}
+
+}  // namespace
+
+const char* to_string(Task task) {
+  return task == Task::flow ? "flow" : task == Task::disparity ? "disparity" : "mask";
+}
+
+void FieldOptions::add_to(CLI::App& command, const std::vector<std::string>& tasks,
+                          const std::string& scale_names) {
+  names = tasks;
+  names.insert(names.begin(), "auto");
+  command
+      .add_option("--task", task,
+                  fmt::format("what the files hold: {}; auto knows it of every file but a gray PNG of 8 bit",
+                              fmt::join(names, ", ")))
+      ->type_name("NAME")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  add_scale(
+      command, scale_names, scale,
+      "disparities in a PNG: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4; without "
+      "it, 16 bit have KITTI's 256)");
+}
+
+CLI::Option* add_scale(CLI::App& command, const std::string& names, float& scale, const std::string& help) {
+  const auto check = [](const std::string& text) {
+    const double value = std::strtod(text.c_str(), nullptr);  // that it is a number is checked beside
+    return value >= 1e-6 && value <= 1e6 ? std::string() : text + " is no scale from 1e-6 to 1e6";
+  };
+  return command.add_option(names, scale, help)->type_name("S")->check(check);
+}
+
+Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {
+  for (const Task each : {Task::flow, Task::disparity, Task::mask})
+    if (task == to_string(each)) return each;
+  std::vector<FileKind> kinds;
+  std::vector<std::string> says;
+  for (const Path& file : files) {
+    kinds.push_back(file_kind(file));
+    says.push_back(fmt::format("{} holds {}", file.string(), to_text(kinds.back())));
+  }
+  const auto is = [](FileKind kind) { return [kind](FileKind each) { return each == kind; }; };
+  if (std::ranges::all_of(kinds, is(FileKind::flow))) return Task::flow;
+  const bool pictures = std::ranges::all_of(kinds, is(FileKind::frame));
+  const bool disparities = std::ranges::all_of(
+      kinds, [](FileKind kind) { return kind == FileKind::disparity || kind == FileKind::frame; });
+  // Nobody draws masks of 16 bit: gray ones are KITTI's disparities.
+  const auto is_wide = [](const Path& file) { return read_frame(file).format() == PixelFormat::gray_u16; };
+  if (disparities && (!pictures || scaled || std::ranges::any_of(files, is_wide))) return Task::disparity;
+  std::string hint = files.size() > 1 ? "; files of one kind are compared" : "";
+  if (pictures)
+    hint = fmt::format("; --task says what it shows ({})", fmt::join(names.begin() + 1, names.end(), ", "));
+  throw Error(ErrorCode::format, fmt::format("{}{}", fmt::join(says, " and "), hint));
+}
+
+DisparityField read_disparity_of(const Path& path, float scale, const char* option) {
+  try {
+    return read_disparity(path, scale);
+  } catch (const Error& problem) {
+    if (problem.code() != ErrorCode::invalid_argument || scale != 0) throw;
+    throw UsageError(fmt::format("{}: give it by {}", problem.what(), option));
+  }
+}
+
+}  // namespace parafield::command

@@ -1,0 +1,86 @@
+#include "evaluation/counting.hpp"
+#include "parafield/evaluation.hpp"
+
+namespace parafield {
+namespace {
+
+// The labels of Goyette, Jodoin, Porikli, Konrad, Ishwar: changedetection.net, 2012.
+enum Label : std::uint8_t { still = 0, shadow = 50, outside = 85, unknown = 170, moving = 255 };
+
+void derive_scores(MaskScores& scores) {
+  const std::int64_t tp = scores.true_positives, fp = scores.false_positives, fn = scores.false_negatives;
+  const std::int64_t all = tp + fp + fn + scores.true_negatives;
+  scores.precision = share(tp, tp + fp);
+  scores.recall = share(tp, tp + fn);
+  scores.f1 = share(2 * tp, 2 * tp + fp + fn);
+  scores.iou = share(tp, tp + fp + fn);
+  scores.pwc = 100 * share(fp + fn, all);
+}
+
+void check_labels(const Frame& labels) {
+  if (!labels.data || labels.width < 1 || labels.height < 1)
+    fail(ErrorCode::invalid_argument, "the labels have no pixels");
+  if (!labels.memory.on_host()) fail(ErrorCode::invalid_argument, "the labels are not in host memory");
+  if (bytes_per_pixel(labels.format) != channels(labels.format))
+    fail(ErrorCode::invalid_argument, "labels have 8 bit, the frame is ", to_string(labels.format));
+}
+
+/// The label of a pixel whose first three channels, if it has colours, are equal.
+std::uint8_t label_of(const std::uint8_t* pixel, int channels, int x, int y) {
+  if (channels > 1 && (pixel[1] != pixel[0] || pixel[2] != pixel[0]))
+    fail(ErrorCode::invalid_argument, "the label at pixel (", x, ", ", y, ") is a colour, ", int(pixel[0]),
+         " ", int(pixel[1]), " ", int(pixel[2]), "; labels are gray");
+  return *pixel;
+}
+
+}  // namespace
+
+MaskScores& MaskScores::operator+=(const MaskScores& other) {
+  true_positives += other.true_positives;
+  false_positives += other.false_positives;
+  false_negatives += other.false_negatives;
+  true_negatives += other.true_negatives;
+  unscored += other.unscored;
+  derive_scores(*this);
+  return *this;
+}
+
+MaskScores evaluate(const MotionMaskView& estimate, const Frame& labels, const EvaluationOptions& options) {
+  if (!estimate.moving || estimate.size().width < 1 || estimate.size().height < 1)
+    fail(ErrorCode::invalid_argument, "the estimated mask has no pixels");
+  check_labels(labels);
+  check_size("the estimated mask", estimate.size(), "the true one", labels.size());
+  if (options.mask) check_size("the mask", options.mask.size(), "the true one", labels.size());
+
+  MaskScores scores;
+  const int count = channels(labels.format);
+  const std::ptrdiff_t pitch = labels.pitch ? labels.pitch : std::ptrdiff_t(count) * labels.width;
+  for (int y = 0; y < labels.height; ++y) {
+    const auto* pixel = static_cast<const std::uint8_t*>(labels.data) + y * pitch;
+    for (int x = 0; x < labels.width; ++x, pixel += count) {
+      if (!is_set(options.mask, x, y)) continue;
+      const bool found = estimate.moving(x, y) != 0;
+      switch (const int label = label_of(pixel, count, x, y)) {
+        case still:
+        case shadow:
+          ++(found ? scores.false_positives : scores.true_negatives);
+          break;
+        case moving:
+          ++(found ? scores.true_positives : scores.false_negatives);
+          break;
+        case outside:
+        case unknown:
+          ++scores.unscored;
+          break;
+        default:
+          fail(ErrorCode::invalid_argument, "label ", label, " at pixel (", x, ", ", y,
+               "); labels are 0 (static), 50 (shadow), 85 (outside the region), 170 (unknown) and 255 "
+               "(moving)");
+      }
+    }
+  }
+  derive_scores(scores);
+  return scores;
+}
+
+}  // namespace parafield
