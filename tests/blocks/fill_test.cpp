@@ -68,10 +68,17 @@ class Fill : public OnTarget {
   }
 };
 
-constexpr unsigned densities[] = {0, 1, 2, 5, 40, 300};
+constexpr unsigned densities[] = {0, 1, 2, 5, 40, 300, 2000};
+
+/// Those of every block, and rows whose next valid pixel is thousands of pixels away.
+std::vector<Size> sizes_to_fill() {
+  std::vector<Size> all(std::begin(sizes), std::end(sizes));
+  all.push_back({5000, 3});
+  return all;
+}
 
 TEST_P(Fill, DisparitiesTakeTheSmallerNeighbour) {
-  for (const Size size : sizes)
+  for (const Size size : sizes_to_fill())
     for (const unsigned one_in : densities) {
       std::vector<Guarded> planes;
       planes.push_back(plane_of(size, 23));
@@ -85,7 +92,7 @@ TEST_P(Fill, DisparitiesTakeTheSmallerNeighbour) {
 }
 
 TEST_P(Fill, FlowTakesTheShorterNeighbour) {
-  for (const Size size : sizes)
+  for (const Size size : sizes_to_fill())
     for (const unsigned one_in : densities) {
       std::vector<Guarded> planes;
       planes.push_back(plane_of(size, 29));
