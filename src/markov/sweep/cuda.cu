@@ -15,18 +15,38 @@ struct Neighborhood {
   float x[Neighbors], y[Neighbors], weight[Neighbors];
 };
 
+/// All are loaded at once, those outside from the nearest pixel: with branches each would wait for the one before.
 template <int Neighbors, class Data>
 __device__ Neighborhood<Neighbors> neighbors_of(const Energy<Data>& energy, View<const Label> labels, int x,
                                                 int y) {
   Neighborhood<Neighbors> around;
+  const int pitch = int(labels.pitch / std::ptrdiff_t(sizeof(Label)));
+  const int columns[3] = {larger(x - 1, 0), x, smaller(x + 1, energy.width - 1)};
+  const int rows[3] = {larger(y - 1, 0) * pitch, y * pitch, smaller(y + 1, energy.height - 1) * pitch};
+  const bool columns_inside[3] = {x > 0, true, x + 1 < energy.width};
+  const bool rows_inside[3] = {y > 0, true, y + 1 < energy.height};
+  Label label[Neighbors];
+  PF_UNROLL
+  for (int k = 0; k < Neighbors; ++k)
+    label[k] = labels.data[rows[neighbor_offset(k).y + 1] + columns[neighbor_offset(k).x + 1]];
+  if (energy.edges.forward[0]) {
+    PF_UNROLL
+    for (int k = 0; k < Neighbors; ++k) {
+      const View<float>& plane = energy.edges.forward[(k & 1) + 2 * (k >> 2)];
+      around.weight[k] = is_forward(k)
+                             ? plane(x, y)
+                             : plane(columns[neighbor_offset(k).x + 1], larger(y + neighbor_offset(k).y, 0));
+    }
+  } else {
+    PF_UNROLL
+    for (int k = 0; k < Neighbors; ++k) around.weight[k] = 1;
+  }
   PF_UNROLL
   for (int k = 0; k < Neighbors; ++k) {
-    const int nx = x + neighbor_offset(k).x, ny = y + neighbor_offset(k).y;
-    const bool inside = nx >= 0 && nx < energy.width && ny >= 0 && ny < energy.height;
-    const Label label = inside ? labels(nx, ny) : Label(0);
-    around.x[k] = float(energy.grid.x(label));
-    around.y[k] = float(energy.grid.y(label));
-    around.weight[k] = inside ? energy.edges.weight(x, y, k) : 0.0f;
+    const bool inside = columns_inside[neighbor_offset(k).x + 1] && rows_inside[neighbor_offset(k).y + 1];
+    around.x[k] = float(energy.grid.x(label[k]));
+    around.y[k] = float(energy.grid.y(label[k]));
+    around.weight[k] = inside ? around.weight[k] : 0.0f;
   }
   return around;
 }
@@ -60,7 +80,7 @@ struct Site {
   const Energy<Data>& energy;
   Neighborhood<Neighbors> around;
   float* table;
-  int x, y;
+  typename Data::Site data;
 
   /// A grid of few columns and many rows has its table; one row is seen once only.
   static constexpr bool has_table = Model == PairModel::separable;
@@ -76,22 +96,21 @@ struct Site {
   template <class Use>
   __device__ void try_row(int ly, int begin, int end, Use use) const {
     const int first = ly * energy.grid.nx;
+    const auto costs = data.row(ly);
     if constexpr (has_table) {
       if (energy.grid.ny > 1) {
         const float along_y = pair_costs_y<Model>(energy.pair, around, float(ly));
 #pragma unroll 4
-        for (int lx = begin; lx < end; ++lx)
-          use(first + lx, (energy.data.row(y, lx, ly)(x) + table[lx * threads]) + along_y);
+        for (int lx = begin; lx < end; ++lx) use(first + lx, (costs(lx) + table[lx * threads]) + along_y);
       } else {
 #pragma unroll 4
         for (int lx = begin; lx < end; ++lx)
-          use(lx, energy.data.row(y, lx, ly)(x) + pair_costs_x<Model>(energy.pair, around, float(lx)));
+          use(lx, costs(lx) + pair_costs_x<Model>(energy.pair, around, float(lx)));
       }
     } else {
 #pragma unroll 4
       for (int lx = begin; lx < end; ++lx)
-        use(first + lx,
-            energy.data.row(y, lx, ly)(x) + pair_costs<Model>(energy.pair, around, float(lx), float(ly)));
+        use(first + lx, costs(lx) + pair_costs<Model>(energy.pair, around, float(lx), float(ly)));
     }
   }
   template <class Use>
@@ -123,7 +142,8 @@ __global__ void __launch_bounds__(threads)
   const auto [x, y] = own_site(sites);
   if (x >= energy.width || y >= energy.height) return;
   float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
-  Site<Model, Neighbors, Data> site{energy, neighbors_of<Neighbors>(energy, in, x, y), table, x, y};
+  Site<Model, Neighbors, Data> site{energy, neighbors_of<Neighbors>(energy, in, x, y), table,
+                                    energy.data.site(x, y)};
   site.fill_table();
   float least = 3e38f;
   int best = 0;
@@ -147,7 +167,7 @@ __global__ void __launch_bounds__(threads)
   float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
   float* const group_sums = table + (grid.ny > 1 && Model == PairModel::separable ? grid.nx : 0) * threads;
   Site<Model, Neighbors, Data> site{energy, neighbors_of<Neighbors>(energy, View<const Label>(labels), x, y),
-                                    table, x, y};
+                                    table, energy.data.site(x, y)};
   site.fill_table();
   float least = 3e38f;
   site.try_all([&](int, float cost) { least = smaller(cost, least); });
