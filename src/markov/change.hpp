@@ -1,6 +1,5 @@
 #pragma once
 #include "blocks/convert/convert.hpp"
-#include "markov/features/features.hpp"
 #include "markov/fields/fields.hpp"
 #include "markov/minimize.hpp"
 #include "parafield/detection.hpp"
@@ -21,10 +20,9 @@ class ChangeSolver {
         optimizer_(optimizer_of(method)),
         size_(size),
         field_(backend, workspace, size, grid, optimizer_, options.energies) {
-    for (FrameData& frame : frames_) {
+    for (FramePlanes& frame : frames_)
       for (int i = 0; i < channels(); ++i) frame.plane[i] = workspace.image<float>(size);
-      frame.known = workspace.image<std::uint8_t>(size);
-    }
+    known_ = workspace.image<std::uint8_t>(size);
     last_ = workspace.image<Label>(size);
     const View<float> costs = workspace.image<float>({size.width, 2 * size.height});
     costs_ = {costs.data, costs.pitch / std::ptrdiff_t(sizeof(float)), 2};
@@ -36,16 +34,8 @@ class ChangeSolver {
       for (int i = 0; i < count; ++i) luma[i] = frames_[slot + i].plane[0];
       convert(backend_, frames, luma, count);
     }
-    for (int i = 0; i < count; ++i) {
-      FrameData& frame = frames_[slot + i];
-      if (energy_.color) convert_color(backend_, frames[i], frame.plane);
-      Planes planes;
-      for (int j = 0; j < channels(); ++j)
-        planes.add({reinterpret_cast<std::uint32_t*>(frame.plane[j].data), size_.width, size_.height,
-                    frame.plane[j].pitch},
-                   0);
-      clean(backend_, planes, frame.known);
-    }
+    for (int i = 0; i < count && energy_.color; ++i)
+      convert_color(backend_, frames[i], frames_[slot + i].plane);
   }
 
   bool takes_start() const { return energy_.temporal > 0; }
@@ -53,7 +43,7 @@ class ChangeSolver {
   View<double> energies() const { return field_.energies(); }
 
   void solve(int first, const MotionMaskView* start, MotionMask& result) {
-    const FrameData &frame0 = frames_[first], &frame1 = frames_[1 - first];
+    const FramePlanes &frame0 = frames_[first], &frame1 = frames_[1 - first];
     Change change;
     change.channels = channels();
     change.mean = energy_.mean;
@@ -65,20 +55,18 @@ class ChangeSolver {
       labels_of_mask(backend_, start->moving, last_);
       change.last = last_;
     }
-    change_costs(backend_, change, costs_, field_.labels());
+    change_costs(backend_, change, costs_, field_.labels(), known_);
     const PairCost pair{
         .model = PairModel::linear, .slope = 2 * energy_.beta, .limit = 2 * energy_.beta, .neighbors = 8};
     const Energy<StoredCosts> energy{size_.width, size_.height, grid, pair, {}, {costs_, 2}};
     const View<Label> labels = field_.minimize(energy, true);
-    mask_of(backend_, {labels, costs_, pair, frame0.known, frame1.known}, result.moving,
-            {result.valid, result.confidence});
+    mask_of(backend_, {labels, costs_, pair, known_}, result.moving, {result.valid, result.confidence});
   }
 
  private:
   static constexpr LabelGrid grid{.nx = 2};
-  struct FrameData {
+  struct FramePlanes {
     View<float> plane[3];
-    View<std::uint8_t> known;
   };
 
   int channels() const { return energy_.color ? 3 : 1; }
@@ -87,8 +75,9 @@ class ChangeSolver {
   const ChangeEnergy energy_;
   const Optimizer optimizer_;
   const Size size_;
-  FrameData frames_[slots];
+  FramePlanes frames_[slots];
   View<Label> last_;
+  View<std::uint8_t> known_;
   Volume costs_;
   LabelField<Backend> field_;
 };

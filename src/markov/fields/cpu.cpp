@@ -20,10 +20,11 @@ void label_values(Cpu& cpu, const Values& values, View<float> u, View<float> v, 
 }
 
 template <>
-void change_costs(Cpu& cpu, const Change& change, Volume costs, View<Label> winners) {
+void change_costs(Cpu& cpu, const Change& change, Volume costs, View<Label> winners,
+                  View<std::uint8_t> known) {
   const int width = change.frame0[0].width;
   cpu.rows(change.frame0[0].height, [=](int y) {
-    for (int x = 0; x < width; ++x) store_change(change, costs, winners, x, y);
+    for (int x = 0; x < width; ++x) store_change(change, costs, winners, known, x, y);
   });
 }
 

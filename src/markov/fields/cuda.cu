@@ -45,7 +45,8 @@ struct StoreChange {
   Change change;
   Volume costs;
   View<Label> winners;
-  __device__ void operator()(int x, int y) const { store_change(change, costs, winners, x, y); }
+  View<std::uint8_t> known;
+  __device__ void operator()(int x, int y) const { store_change(change, costs, winners, known, x, y); }
 };
 struct StoreMask {
   MaskOf from;
@@ -73,8 +74,9 @@ void label_values(Cuda& cuda, const Values& values, View<float> u, View<float> v
 }
 
 template <>
-void change_costs(Cuda& cuda, const Change& change, Volume costs, View<Label> winners) {
-  for_each_pixel(cuda, change.frame0[0].size(), StoreChange{change, costs, winners});
+void change_costs(Cuda& cuda, const Change& change, Volume costs, View<Label> winners,
+                  View<std::uint8_t> known) {
+  for_each_pixel(cuda, change.frame0[0].size(), StoreChange{change, costs, winners, known});
 }
 
 template <>

@@ -33,16 +33,17 @@ struct Change {
   float temporal = 0;
   View<const Label> last;
 };
-/// ... and the label of least cost.
+/// ... the label of least cost, and where both frames have values. Elsewhere both labels cost nothing.
 template <class Backend>
-void change_costs(Backend& backend, const Change& change, Volume costs, View<Label> winners);
+void change_costs(Backend& backend, const Change& change, Volume costs, View<Label> winners,
+                  View<std::uint8_t> known);
 
 /// A mask of labels; confidence: how much more the other label costs the pixel.
 struct MaskOf {
   View<const Label> labels;
   Volume costs;
   PairCost pair;
-  View<const std::uint8_t> known0, known1;
+  View<const std::uint8_t> known;
 };
 template <class Backend>
 void mask_of(Backend& backend, const MaskOf& from, View<std::uint8_t> moving, Trust trust);
@@ -84,34 +85,41 @@ PF_HD void store_value(const Values& from, View<float> u, View<float> v, const T
   trust.confidence(x, y) = larger(confidence, 0.0f);
 }
 
-PF_HD void store_change(const Change& change, const Volume& costs, View<Label> winners, int x, int y) {
+PF_HD void store_change(const Change& change, const Volume& costs, View<Label> winners,
+                        View<std::uint8_t> known, int x, int y) {
   float difference = magnitude(change.frame1[0](x, y) - change.frame0[0](x, y));
   if (change.channels == 3)
     difference = (difference + magnitude(change.frame1[1](x, y) - change.frame0[1](x, y)) +
                   magnitude(change.frame1[2](x, y) - change.frame0[2](x, y))) *
                  (1.0f / 3);
+  const bool finite = is_finite(difference);
   const float off = difference - change.mean;
   const bool moved = change.last && change.last(x, y) != 0;
   const float with = change.last ? change.temporal : 0.0f;
-  const float still = fma(change.weight, difference * difference, moved ? with : -with);
-  const float moving = fma(change.weight, off * off, moved ? -with : with);
+  const float still = finite ? fma(change.weight, difference * difference, moved ? with : -with) : 0.0f;
+  const float moving = finite ? fma(change.weight, off * off, moved ? -with : with) : 0.0f;
   costs.row(y, 0)[x] = still;
   costs.row(y, 1)[x] = moving;
   winners(x, y) = moving < still ? 1 : 0;
+  known(x, y) = finite;
 }
 
 PF_HD void store_mask(const MaskOf& from, View<std::uint8_t> moving, const Trust& trust, int x, int y) {
+  const int width = moving.width, height = moving.height;
   const Label label = from.labels(x, y);
-  float more = from.costs.row(y, 1 - label)[x] - from.costs.row(y, label)[x];
-  for (int k = 0; k < from.pair.neighbors; ++k) {
+  const float one = from.pair.cost<PairModel::linear>(1, 0);
+  int agree = 0, neighbors = 0;
+  PF_UNROLL
+  for (int k = 0; k < 8; ++k) {
     const int nx = x + neighbor_offset(k).x, ny = y + neighbor_offset(k).y;
-    if (nx < 0 || nx >= moving.width || ny < 0 || ny >= moving.height) continue;
-    const float one = from.pair.cost<PairModel::linear>(1, 0);
-    more += from.labels(nx, ny) == label ? one : -one;
+    const bool inside = (nx >= 0) & (nx < width) & (ny >= 0) & (ny < height);
+    neighbors += inside;
+    agree += inside & (from.labels(clamp(nx, 0, width - 1), clamp(ny, 0, height - 1)) == label);
   }
+  const float more = from.costs.row(y, 1 - label)[x] - from.costs.row(y, label)[x];
   moving(x, y) = std::uint8_t(label);
-  trust.valid(x, y) = from.known0(x, y) & from.known1(x, y);
-  trust.confidence(x, y) = larger(more, 0.0f);
+  trust.valid(x, y) = from.known(x, y);
+  trust.confidence(x, y) = larger(fma(one, float(2 * agree - neighbors), more), 0.0f);
 }
 
 }  // namespace parafield
