@@ -118,6 +118,11 @@ struct Energy {
   PairCost pair;
   EdgeWeights edges;
   Data data;
+
+  /// Whether all that neighbours tell is how many of them have the other one of two labels.
+  PF_HD bool is_binary() const {
+    return grid.nx == 2 && grid.ny == 1 && pair.model != PairModel::quadratic && !edges.forward[0];
+  }
 };
 
 }  // namespace parafield

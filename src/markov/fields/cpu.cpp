@@ -1,5 +1,6 @@
 #include "core/cpu/backend.hpp"
 #include "markov/fields/fields.hpp"
+#include "markov/neighbor_counts.hpp"
 
 namespace parafield {
 
@@ -14,24 +15,101 @@ void nearest_labels(Cpu& cpu, View<const float> u, View<const float> v, LabelGri
 
 template <>
 void label_values(Cpu& cpu, const Values& values, View<float> u, View<float> v, Trust trust) {
-  cpu.rows(u.height, [=](int y) {
-    for (int x = 0; x < u.width; ++x) store_value(values, u, v, trust, x, y);
+  const int width = u.width, height = u.height;
+  cpu.rows(height, [=](int y) {
+    const LabelGrid grid = values.grid;
+    const CostsAround costs = values.costs;
+    const int step = values.step, shift = grid.shift(), mask = (1 << shift) - 1;
+    const Label* const labels = values.labels.row(y);
+    const float *const middle = costs.middle.row(y), *const before = costs.before_x.row(y),
+                       *const after = costs.after_x.row(y);
+    float* const to = u.row(y);
+    for (int x = 0; x < width; ++x) {
+      const float whole = float(grid.x0 + (labels[x] & mask));
+      to[x] = values.sub_pixel ? whole + parabola(before[x], middle[x], after[x]) : whole;
+    }
+    if (v) {
+      const float *const above = costs.before_y.row(y), *const below = costs.after_y.row(y);
+      float* const to_v = v.row(y);
+      for (int x = 0; x < width; ++x) {
+        const float whole = float(grid.y0 + (labels[x] >> shift));
+        to_v[x] = values.sub_pixel ? whole + parabola(above[x], middle[x], below[x]) : whole;
+      }
+    }
+    if (!trust.valid) return;
+    float* const confidence = trust.confidence.row(y);
+    for (int x = 0; x < width; ++x) confidence[x] = label_confidence(before[x], middle[x], after[x]);
+    if (v) {
+      const float *const above = costs.before_y.row(y), *const below = costs.after_y.row(y);
+      for (int x = 0; x < width; ++x)
+        confidence[x] = smaller(confidence[x], label_confidence(above[x], middle[x], below[x]));
+    }
+    const std::uint8_t* const known = values.known.row(y);
+    std::uint8_t* const valid = trust.valid.row(y);
+    for (int x = 0; x < width; ++x)
+      valid[x] = (known[x] != 0) & is_inside(grid, labels[x], step, bool(v), x, y, width, height);
   });
 }
 
 template <>
 void change_costs(Cpu& cpu, const Change& change, Volume costs, View<Label> winners,
                   View<std::uint8_t> known) {
-  const int width = change.frame0[0].width;
-  cpu.rows(change.frame0[0].height, [=](int y) {
-    for (int x = 0; x < width; ++x) store_change(change, costs, winners, known, x, y);
+  const int width = winners.width;
+  cpu.rows(winners.height, [=](int y) {
+    constexpr int chunk = 256;
+    const float *const a = change.frame0[0].row(y), *const b = change.frame1[0].row(y);
+    float *const still = costs.row(y, 0), *const moving = costs.row(y, 1);
+    Label* const winner = winners.row(y);
+    std::uint8_t* const flag = known.row(y);
+    for (int x0 = 0; x0 < width; x0 += chunk) {
+      const int count = smaller(chunk, width - x0);
+      float difference[chunk], temporal[chunk];
+      for (int i = 0; i < count; ++i) difference[i] = magnitude(b[x0 + i] - a[x0 + i]);
+      if (change.channels == 3) {
+        const float *const a1 = change.frame0[1].row(y), *const a2 = change.frame0[2].row(y);
+        const float *const b1 = change.frame1[1].row(y), *const b2 = change.frame1[2].row(y);
+        for (int i = 0; i < count; ++i) {
+          const int x = x0 + i;
+          difference[i] = mean_difference(a[x], a1[x], a2[x], b[x], b1[x], b2[x]);
+        }
+      }
+      for (int i = 0; i < count; ++i) temporal[i] = 0;
+      if (change.last)
+        for (int i = 0; i < count; ++i)
+          temporal[i] = change.last.row(y)[x0 + i] ? change.temporal : -change.temporal;
+      for (int i = 0; i < count; ++i) {
+        const auto [cost0, cost1] = change_cost(change, difference[i], temporal[i]);
+        still[x0 + i] = cost0;
+        moving[x0 + i] = cost1;
+      }
+      for (int i = 0; i < count; ++i) {
+        winner[x0 + i] = moving[x0 + i] < still[x0 + i] ? 1 : 0;
+        flag[x0 + i] = is_finite(difference[i]);
+      }
+    }
   });
 }
 
 template <>
 void mask_of(Cpu& cpu, const MaskOf& from, View<std::uint8_t> moving, Trust trust) {
+  const int width = moving.width;
   cpu.rows(moving.height, [=](int y) {
-    for (int x = 0; x < moving.width; ++x) store_mask(from, moving, trust, x, y);
+    constexpr int chunk = 256;
+    const float pair = from.pair.cost<PairModel::linear>(1, 0);
+    const Label* const labels = from.labels.row(y);
+    const float *const cost0 = from.costs.row(y, 0), *const cost1 = from.costs.row(y, 1);
+    float* const confidence = trust.confidence.row(y);
+    for (int x0 = 0; x0 < width; x0 += chunk) {
+      const int count = smaller(chunk, width - x0);
+      int ones[chunk], all[chunk];
+      count_neighbors(from.labels, from.pair.neighbors, x0, y, count, ones, all);
+      for (int i = 0; i < count; ++i) {
+        const int x = x0 + i;
+        confidence[x] = mask_confidence(labels[x], cost0[x], cost1[x], ones[i], all[i], pair);
+      }
+    }
+    for (int x = 0; x < width; ++x) moving.row(y)[x] = std::uint8_t(labels[x]);
+    for (int x = 0; x < width; ++x) trust.valid.row(y)[x] = from.known.row(y)[x];
   });
 }
 

@@ -65,61 +65,38 @@ PF_HD float parabola(float before, float middle, float after) {
   return curvature > 0 ? clamp(0.5f * (before - after) / curvature, -0.5f, 0.5f) : 0.0f;
 }
 
-PF_HD void store_value(const Values& from, View<float> u, View<float> v, const Trust& trust, int x, int y) {
-  const LabelGrid grid = from.grid;
-  const Label label = from.labels(x, y);
-  const float middle = from.costs.middle(x, y);
-  const float before = from.costs.before_x(x, y), after = from.costs.after_x(x, y);
-  const int whole_x = grid.x0 + grid.x(label), whole_y = grid.y0 + grid.y(label);
-  float confidence = 0.5f * (before + after) - middle;
-  u(x, y) = from.sub_pixel ? float(whole_x) + parabola(before, middle, after) : float(whole_x);
-  if (v) {
-    const float above = from.costs.before_y(x, y), below = from.costs.after_y(x, y);
-    confidence = smaller(confidence, 0.5f * (above + below) - middle);
-    v(x, y) = from.sub_pixel ? float(whole_y) + parabola(above, middle, below) : float(whole_y);
-  }
-  if (!trust.valid) return;
-  const int match_x = x + whole_x * from.step, match_y = v ? y + whole_y : y;
-  const bool inside = (match_x >= 0) & (match_x < u.width) & (match_y >= 0) & (match_y < u.height);
-  trust.valid(x, y) = inside & (from.known(x, y) != 0);
-  trust.confidence(x, y) = larger(confidence, 0.0f);
+/// How far the costs beside a label's lie above it, in the mean.
+PF_HD float label_confidence(float before, float middle, float after) {
+  return larger(0.5f * (before + after) - middle, 0.0f);
 }
 
-PF_HD void store_change(const Change& change, const Volume& costs, View<Label> winners,
-                        View<std::uint8_t> known, int x, int y) {
-  float difference = magnitude(change.frame1[0](x, y) - change.frame0[0](x, y));
-  if (change.channels == 3)
-    difference = (difference + magnitude(change.frame1[1](x, y) - change.frame0[1](x, y)) +
-                  magnitude(change.frame1[2](x, y) - change.frame0[2](x, y))) *
-                 (1.0f / 3);
+/// Whether a label's match lies inside the image; `moves_y`: whether labels have a y.
+PF_HD bool is_inside(LabelGrid grid, Label label, int step, bool moves_y, int x, int y, int width,
+                     int height) {
+  const int match_x = x + (grid.x0 + grid.x(label)) * step,
+            match_y = moves_y ? y + grid.y0 + grid.y(label) : y;
+  return (match_x >= 0) & (match_x < width) & (match_y >= 0) & (match_y < height);
+}
+
+/// Data costs of a pixel whose values differ by that much. `temporal`: what the last label adds to the other one's cost
+/// and takes from its own; 0 without one.
+struct ChangeCosts {
+  float still, moving;
+};
+PF_HD ChangeCosts change_cost(const Change& change, float difference, float temporal) {
   const bool finite = is_finite(difference);
   const float off = difference - change.mean;
-  const bool moved = change.last && change.last(x, y) != 0;
-  const float with = change.last ? change.temporal : 0.0f;
-  const float still = finite ? fma(change.weight, difference * difference, moved ? with : -with) : 0.0f;
-  const float moving = finite ? fma(change.weight, off * off, moved ? -with : with) : 0.0f;
-  costs.row(y, 0)[x] = still;
-  costs.row(y, 1)[x] = moving;
-  winners(x, y) = moving < still ? 1 : 0;
-  known(x, y) = finite;
+  return {finite ? fma(change.weight, difference * difference, temporal) : 0.0f,
+          finite ? fma(change.weight, off * off, -temporal) : 0.0f};
+}
+PF_HD float mean_difference(float red0, float green0, float blue0, float red1, float green1, float blue1) {
+  return (magnitude(red1 - red0) + magnitude(green1 - green0) + magnitude(blue1 - blue0)) * (1.0f / 3);
 }
 
-PF_HD void store_mask(const MaskOf& from, View<std::uint8_t> moving, const Trust& trust, int x, int y) {
-  const int width = moving.width, height = moving.height;
-  const Label label = from.labels(x, y);
-  const float one = from.pair.cost<PairModel::linear>(1, 0);
-  int agree = 0, neighbors = 0;
-  PF_UNROLL
-  for (int k = 0; k < 8; ++k) {
-    const int nx = x + neighbor_offset(k).x, ny = y + neighbor_offset(k).y;
-    const bool inside = (nx >= 0) & (nx < width) & (ny >= 0) & (ny < height);
-    neighbors += inside;
-    agree += inside & (from.labels(clamp(nx, 0, width - 1), clamp(ny, 0, height - 1)) == label);
-  }
-  const float more = from.costs.row(y, 1 - label)[x] - from.costs.row(y, label)[x];
-  moving(x, y) = std::uint8_t(label);
-  trust.valid(x, y) = from.known(x, y);
-  trust.confidence(x, y) = larger(fma(one, float(2 * agree - neighbors), more), 0.0f);
+/// How much more the other label costs a pixel; `pair`: what each neighbour costs that differs.
+PF_HD float mask_confidence(int label, float still, float moving, int ones, int all, float pair) {
+  const int agree = label ? ones : all - ones;
+  return larger(fma(pair, float(2 * agree - all), label ? still - moving : moving - still), 0.0f);
 }
 
 }  // namespace parafield

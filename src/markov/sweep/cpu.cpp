@@ -1,4 +1,5 @@
 #include "core/cpu/backend.hpp"
+#include "markov/neighbor_counts.hpp"
 #include "markov/sweep/sweep.hpp"
 
 // A row's sites go in chunks: what their neighbours cost is gathered first, then each label is tried on the whole chunk,
@@ -143,11 +144,38 @@ void with_model(const PairCost& pair, Sites sites, F f) {
   }
 }
 
+/// Two labels, stored costs, all sites at once, edges that weigh the same: neighbours are counted, and what a count costs
+/// is looked up.
+void icm_binary(Cpu& cpu, const Energy<StoredCosts>& energy, View<const Label> in, View<Label> out,
+                int* flags, int sweep) {
+  for_each_chunk(cpu, energy.width, energy.height, {}, [=](int x0, int y, int count, float*) {
+    const int neighbors = energy.pair.neighbors;
+    const float one = energy.pair.cost<PairModel::linear>(1, 0);
+    float costs[9], sum = 0;
+    for (int i = 0; i < 9; ++i, sum += one) costs[i] = sum;
+    PerSite<int> ones, all;
+    count_neighbors(in, neighbors, x0, y, count, ones, all);
+    const float *const still = energy.data.volume.row(y, 0) + x0, *const moving =
+                                                                      energy.data.volume.row(y, 1) + x0;
+    const Label* const old = in.row(y) + x0;
+    Label* const now = out.row(y) + x0;
+    int changed = 0;
+    for (int i = 0; i < count; ++i) {
+      const int label = moving[i] + costs[all[i] - ones[i]] < still[i] + costs[ones[i]] ? 1 : 0;
+      changed |= label ^ old[i];
+      now[i] = Label(label);
+    }
+    if (changed) __atomic_store_n(flags + sweep + 1, 1, __ATOMIC_RELAXED);
+  });
+}
+
 template <class Data>
 void icm(Cpu& cpu, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
          Changes changes, int sweep) {
   int* const flags = changes.flags.data;
   if (!__atomic_load_n(flags + sweep, __ATOMIC_RELAXED)) return;
+  if constexpr (__is_same(Data, StoredCosts))
+    if (energy.is_binary() && sites.colors == 1) return icm_binary(cpu, energy, in, out, flags, sweep);
   with_model(energy.pair, sites, [&]<PairModel Model, int Neighbors, int Stride>() {
     for_each_chunk(cpu, energy.width, energy.height, sites, [=](int x0, int y, int count, float* scratch) {
       Neighborhood around;

@@ -327,8 +327,7 @@ template <class Data>
 void icm(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
          Changes changes, int sweep) {
   if constexpr (std::is_same_v<Data, StoredCosts>)
-    if (energy.grid.nx == 2 && energy.grid.ny == 1 && energy.pair.model != PairModel::quadratic &&
-        !energy.edges.forward[0] && sites.colors == 1) {
+    if (energy.is_binary() && sites.colors == 1) {
       const dim3 grid(blocks_for(energy.width, threads_x * binary_pixels),
                       blocks_for(energy.height, threads_y));
       return cuda.launch(energy.pair.neighbors == 4 ? icm_binary_kernel<4> : icm_binary_kernel<8>, grid,
