@@ -144,15 +144,12 @@ void with_model(const PairCost& pair, Sites sites, F f) {
   }
 }
 
-/// Two labels, stored costs, all sites at once, edges that weigh the same: neighbours are counted, and what a count costs
-/// is looked up.
+/// Two labels, stored costs, all sites at once, edges that weigh the same: neighbours are counted.
 void icm_binary(Cpu& cpu, const Energy<StoredCosts>& energy, View<const Label> in, View<Label> out,
                 int* flags, int sweep) {
   for_each_chunk(cpu, energy.width, energy.height, {}, [=](int x0, int y, int count, float*) {
     const int neighbors = energy.pair.neighbors;
-    const float one = energy.pair.cost<PairModel::linear>(1, 0);
-    float costs[9], sum = 0;
-    for (int i = 0; i < 9; ++i, sum += one) costs[i] = sum;
+    const float pair = energy.pair.cost<PairModel::linear>(1, 0);
     PerSite<int> ones, all;
     count_neighbors(in, neighbors, x0, y, count, ones, all);
     const float *const still = energy.data.volume.row(y, 0) + x0, *const moving =
@@ -161,7 +158,7 @@ void icm_binary(Cpu& cpu, const Energy<StoredCosts>& energy, View<const Label> i
     Label* const now = out.row(y) + x0;
     int changed = 0;
     for (int i = 0; i < count; ++i) {
-      const int label = moving[i] + costs[all[i] - ones[i]] < still[i] + costs[ones[i]] ? 1 : 0;
+      const int label = binary_label(still[i], moving[i], ones[i], all[i], pair);
       changed |= label ^ old[i];
       now[i] = Label(label);
     }

@@ -74,35 +74,68 @@ __device__ float pair_costs(const PairCost& pair, const Neighborhood<Neighbors>&
   return sum;
 }
 
-/// Energies of a site's labels. `table`: the site's own column of shared memory, a float in every `threads`.
-template <PairModel Model, int Neighbors, class Data>
+/// Differences that are not weighed and have no limit, of displacements: what most fields of displacements ask for.
+struct PlainDifferences {
+  const float *frame0, *frame1;
+  std::ptrdiff_t pitch;
+  int x0, y0;
+
+  struct LabelRow {
+    float value;
+    const float* matches;
+    __device__ float operator()(int lx) const { return magnitude(value - matches[lx]); }
+  };
+  struct Site {
+    float value;
+    const float* matches;
+    std::ptrdiff_t pitch;
+    __device__ LabelRow row(int ly) const { return {value, matches + ly * pitch}; }
+  };
+  __device__ Site site(int x, int y) const {
+    return {frame0[y * pitch + x], frame1 + (y + y0) * pitch + x + x0, pitch};
+  }
+};
+
+/// Energies of a site's labels. `table`: the site's own column of shared memory, a float in every `threads`. Side: of a
+/// square grid of labels where the compiler knows it: the table is then in registers, and loops over x are unrolled.
+template <PairModel Model, int Neighbors, class Data, int Side>
 struct Site {
   const Energy<Data>& energy;
   Neighborhood<Neighbors> around;
   float* table;
   typename Data::Site data;
+  float own[Side > 0 ? Side : 1];
 
-  /// A grid of few columns and many rows has its table; one row is seen once only.
-  static constexpr bool has_table = Model == PairModel::separable;
-
-  __device__ void fill_table() {
-    if constexpr (has_table)
+  __device__ Site(const Energy<Data>& energy, View<const Label> labels, int x, int y, float* table)
+      : energy(energy),
+        around(neighbors_of<Neighbors>(energy, labels, x, y)),
+        table(table),
+        data(energy.data.site(x, y)) {
+    if constexpr (Side > 0) {
+      PF_UNROLL
+      for (int lx = 0; lx < Side; ++lx) own[lx] = pair_costs_x<Model>(energy.pair, around, float(lx));
+    } else if constexpr (Model == PairModel::separable) {
       if (energy.grid.ny > 1)
         for (int lx = 0; lx < energy.grid.nx; ++lx)
           table[lx * threads] = pair_costs_x<Model>(energy.pair, around, float(lx));
+    }
   }
 
   /// use(label's index, its energy) for the labels at [begin, end) of row ly of the grid, lowest first.
   template <class Use>
   __device__ void try_row(int ly, int begin, int end, Use use) const {
-    const int first = ly * energy.grid.nx;
+    const int first = ly * (Side > 0 ? Side : energy.grid.nx);
     const auto costs = data.row(ly);
-    if constexpr (has_table) {
+    if constexpr (Side > 0) {
+      const float along_y = pair_costs_y<Model>(energy.pair, around, float(ly));
+      PF_UNROLL
+      for (int lx = 0; lx < Side; ++lx) use(first + lx, (costs(lx) + own[lx]) + along_y);
+    } else if constexpr (Model == PairModel::separable) {
       if (energy.grid.ny > 1) {
         const float along_y = pair_costs_y<Model>(energy.pair, around, float(ly));
 #pragma unroll 4
         for (int lx = begin; lx < end; ++lx) use(first + lx, (costs(lx) + table[lx * threads]) + along_y);
-      } else {
+      } else {  // one row: each is seen once, without a table
 #pragma unroll 4
         for (int lx = begin; lx < end; ++lx)
           use(lx, costs(lx) + pair_costs_x<Model>(energy.pair, around, float(lx)));
@@ -115,7 +148,8 @@ struct Site {
   }
   template <class Use>
   __device__ void try_all(Use use) const {
-    for (int ly = 0; ly < energy.grid.ny; ++ly) try_row(ly, 0, energy.grid.nx, use);
+    const int rows = Side > 0 ? Side : energy.grid.ny;
+    for (int ly = 0; ly < rows; ++ly) try_row(ly, 0, energy.grid.nx, use);
   }
   __device__ Label label(int index) const {
     const int ly = index / energy.grid.nx;
@@ -139,7 +173,7 @@ __device__ void tell(int* flag, bool changed) {
   if (__syncthreads_or(changed) && threadIdx.x == 0 && threadIdx.y == 0) *flag = 1;
 }
 
-template <PairModel Model, int Neighbors, class Data>
+template <PairModel Model, int Neighbors, class Data, int Side = 0>
 __global__ void __launch_bounds__(threads)
     icm_kernel(Energy<Data> energy, View<const Label> in, View<Label> out, Sites sites,
                const int* changed_before, int* changed) {
@@ -149,9 +183,7 @@ __global__ void __launch_bounds__(threads)
   bool changes = false;
   if (x < energy.width && y < energy.height) {
     float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
-    Site<Model, Neighbors, Data> site{energy, neighbors_of<Neighbors>(energy, in, x, y), table,
-                                      energy.data.site(x, y)};
-    site.fill_table();
+    const Site<Model, Neighbors, Data, Side> site(energy, in, x, y, table);
     float least = 3e38f;
     int best = 0;
     site.try_all([&](int index, float cost) {
@@ -168,7 +200,7 @@ __global__ void __launch_bounds__(threads)
 
 // Two labels, stored costs, all sites at once, edges that weigh the same: a sweep is bound by memory (8 bytes of costs, a
 // label in and out: 12 bytes a pixel, 4 us for 1024 x 1024 from memory, about half from the L2 cache). A thread makes
-// four pixels; the neighbours' labels are counted, and what a count costs is looked up.
+// four pixels; the neighbours' labels are counted.
 constexpr int binary_pixels = 4;
 
 template <int Neighbors>
@@ -176,15 +208,8 @@ __global__ void __launch_bounds__(threads)
     icm_binary_kernel(Energy<StoredCosts> energy, View<const Label> in, View<Label> out,
                       const int* changed_before, int* changed) {
   begin_kernel();
-  __shared__ float costs[Neighbors + 1];
-  const int thread = int(threadIdx.y * threads_x + threadIdx.x);
   if (!*changed_before) return;
-  if (thread == 0) {
-    const float one = energy.pair.cost<PairModel::linear>(1, 0);
-    float sum = 0;
-    for (int i = 0; i <= Neighbors; ++i, sum += one) costs[i] = sum;
-  }
-  __syncthreads();
+  const float pair = energy.pair.cost<PairModel::linear>(1, 0);
   const int x0 = int(blockIdx.x * threads_x + threadIdx.x) * binary_pixels,
             y = int(blockIdx.y * threads_y + threadIdx.y);
   bool changes = false;
@@ -216,8 +241,7 @@ __global__ void __launch_bounds__(threads)
       int moving_neighbors = label[0][i + 1] + label[1][i] + label[1][i + 2] + label[2][i + 1];
       if constexpr (Neighbors == 8)
         moving_neighbors += label[0][i] + label[0][i + 2] + label[2][i] + label[2][i + 2];
-      now[i] =
-          data[1][i] + costs[neighbors - moving_neighbors] < data[0][i] + costs[moving_neighbors] ? 1 : 0;
+      now[i] = Label(binary_label(data[0][i], data[1][i], moving_neighbors, neighbors, pair));
       changes |= x0 + i <= last && now[i] != label[1][i + 1];
     }
     *reinterpret_cast<ushort4*>(out.row(y) + x0) = make_ushort4(now[0], now[1], now[2], now[3]);
@@ -225,7 +249,7 @@ __global__ void __launch_bounds__(threads)
   tell(changed, changes);
 }
 
-template <PairModel Model, int Neighbors, class Data>
+template <PairModel Model, int Neighbors, class Data, int Side = 0>
 __global__ void __launch_bounds__(threads)
     gibbs_kernel(Energy<Data> energy, View<Label> labels, Sites sites, Temperature t) {
   begin_kernel();
@@ -233,10 +257,9 @@ __global__ void __launch_bounds__(threads)
   if (x >= energy.width || y >= energy.height) return;
   const LabelGrid grid = energy.grid;
   float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
-  float* const group_sums = table + (grid.ny > 1 && Model == PairModel::separable ? grid.nx : 0) * threads;
-  Site<Model, Neighbors, Data> site{energy, neighbors_of<Neighbors>(energy, View<const Label>(labels), x, y),
-                                    table, energy.data.site(x, y)};
-  site.fill_table();
+  float* const group_sums =
+      table + (Side == 0 && grid.ny > 1 && Model == PairModel::separable ? grid.nx : 0) * threads;
+  const Site<Model, Neighbors, Data, Side> site(energy, View<const Label>(labels), x, y, table);
   float least = 3e38f;
   site.try_all([&](int, float cost) { least = smaller(cost, least); });
 
@@ -323,6 +346,39 @@ std::size_t table_floats(const PairCost& pair, LabelGrid grid) {
   return pair.model == PairModel::separable && grid.ny > 1 ? std::size_t(grid.nx) : 0;
 }
 
+/// Calls f.template operator()<Neighbors, Side>(energy) where an energy's differences are plain and its grid is one of
+/// the usual ones, and tells whether it did.
+template <class F>
+bool with_plain(const Energy<Differences<1>>& energy, F f) {
+  const Differences<1>& d = energy.data;
+  const int side = energy.grid.nx;
+  if (energy.pair.model != PairModel::separable || energy.grid.ny != side || d.step != 1 || d.weight != 1 ||
+      d.limit < 1e30f)
+    return false;
+  const Energy<PlainDifferences> plain{energy.width, energy.height,
+                                       energy.grid,  energy.pair,
+                                       energy.edges, {d.frame0[0], d.frame1[0], d.pitch, d.x0, d.y0}};
+  const auto with_side = [&]<int Side>() {
+    energy.pair.neighbors == 4 ? f.template operator()<4, Side>(plain)
+                               : f.template operator()<8, Side>(plain);
+    return true;
+  };
+  switch (side) {
+    case 5:
+      return with_side.template operator()<5>();
+    case 7:
+      return with_side.template operator()<7>();
+    case 9:
+      return with_side.template operator()<9>();
+    case 11:
+      return with_side.template operator()<11>();
+    case 13:
+      return with_side.template operator()<13>();
+    default:
+      return false;
+  }
+}
+
 template <class Data>
 void icm(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
          Changes changes, int sweep) {
@@ -334,6 +390,13 @@ void icm(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Labe
                          block, 0, energy, in, out, changes.flags.data + sweep,
                          changes.flags.data + sweep + 1);
     }
+  if constexpr (std::is_same_v<Data, Differences<1>>)
+    if (with_plain(energy, [&]<int Neighbors, int Side>(const Energy<PlainDifferences>& plain) {
+          launch_sites(cuda, icm_kernel<PairModel::separable, Neighbors, PlainDifferences, Side>,
+                       grid_of(energy, sites), 0, plain, in, out, sites, changes.flags.data + sweep,
+                       changes.flags.data + sweep + 1);
+        }))
+      return;
   with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
     launch_sites(cuda, icm_kernel<Model, Neighbors, Data>, grid_of(energy, sites),
                  table_floats(energy.pair, energy.grid), energy, in, out, sites, changes.flags.data + sweep,
@@ -343,6 +406,12 @@ void icm(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Labe
 
 template <class Data>
 void gibbs(Cuda& cuda, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
+  if constexpr (std::is_same_v<Data, Differences<1>>)
+    if (with_plain(energy, [&]<int Neighbors, int Side>(const Energy<PlainDifferences>& plain) {
+          launch_sites(cuda, gibbs_kernel<PairModel::separable, Neighbors, PlainDifferences, Side>,
+                       grid_of(energy, sites), Side, plain, labels, sites, t);
+        }))
+      return;
   with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
     launch_sites(cuda, gibbs_kernel<Model, Neighbors, Data>, grid_of(energy, sites),
                  table_floats(energy.pair, energy.grid) + std::size_t(group_count(energy.grid)), energy,

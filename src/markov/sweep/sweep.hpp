@@ -86,6 +86,11 @@ PF_HD float random_number(std::uint32_t sweep_key, int x, int y) {
   return float(int(scrambled(site ^ sweep_key) >> 8)) * (1.0f / 16777216);
 }
 
+/// The better one of two labels: `ones` of `all` neighbours have label 1, and each that differs costs `pair`.
+PF_HD int binary_label(float cost0, float cost1, int ones, int all, float pair) {
+  return fma(float(all - ones), pair, cost1) < fma(float(ones), pair, cost0) ? 1 : 0;
+}
+
 template <class Data>
 PF_HD float data_cost(const Energy<Data>& energy, int lx, int ly, int x, int y) {
   return energy.data.row(y, lx, ly)(x);
