@@ -1,5 +1,6 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "markov/binary.cuh"
 #include "markov/fields/fields.hpp"
 
 namespace parafield {
@@ -59,52 +60,80 @@ struct StoreValue {
         (values.known(x, y) != 0) & is_inside(grid, label, values.step, bool(v), x, y, u.width, u.height);
   }
 };
-struct StoreChange {
-  Change change;
-  Volume costs;
-  View<Label> winners;
-  View<std::uint8_t> known;
-  __device__ void operator()(int x, int y) const {
-    const View<const float>*a = change.frame0, *b = change.frame1;
-    const float difference = change.channels == 3 ? mean_difference(a[0](x, y), a[1](x, y), a[2](x, y),
-                                                                    b[0](x, y), b[1](x, y), b[2](x, y))
-                                                  : magnitude(b[0](x, y) - a[0](x, y));
-    const float temporal = !change.last ? 0.0f : change.last(x, y) ? change.temporal : -change.temporal;
-    const auto [still, moving] = change_cost(change, difference, temporal);
-    costs.row(y, 0)[x] = still;
-    costs.row(y, 1)[x] = moving;
-    winners(x, y) = moving < still ? 1 : 0;
-    known(x, y) = is_finite(difference);
-  }
-};
-struct StoreMask {
-  MaskOf from;
-  View<std::uint8_t> moving;
-  Trust trust;
-  __device__ void operator()(int x, int y) const {
-    const int width = moving.width, height = moving.height;
-    int ones = 0, all = 0;
-    PF_UNROLL
-    for (int k = 0; k < 8; ++k) {
-      if (k >= from.pair.neighbors) break;
-      const int nx = x + neighbor_offset(k).x, ny = y + neighbor_offset(k).y;
-      const bool inside = (nx >= 0) & (nx < width) & (ny >= 0) & (ny < height);
-      const int label = from.labels(clamp(nx, 0, width - 1), clamp(ny, 0, height - 1));
-      all += inside;
-      ones += inside ? label : 0;
-    }
-    const int label = from.labels(x, y);
-    moving(x, y) = std::uint8_t(label);
-    trust.valid(x, y) = from.known(x, y);
-    trust.confidence(x, y) = mask_confidence(label, from.costs.row(y, 0)[x], from.costs.row(y, 1)[x], ones,
-                                             all, from.pair.cost<PairModel::linear>(1, 0));
-  }
-};
 struct StoreLabel {
   View<const std::uint8_t> mask;
   View<Label> labels;
   __device__ void operator()(int x, int y) const { labels(x, y) = mask(x, y) != 0; }
 };
+
+// Of masks a thread makes four pixels: one each would leave most of the time to waiting for loads. Rows have room for
+// them.
+constexpr int four = FourSites::count;
+
+__device__ float& part(float4& vector, int i) { return (&vector.x)[i]; }
+
+__device__ float4 four_of(const View<const float>& image, int x0, int y) {
+  return *reinterpret_cast<const float4*>(image.row(y) + x0);
+}
+
+__global__ void change_costs_kernel(Change change, Volume costs, View<Label> winners,
+                                    View<std::uint8_t> known) {
+  begin_kernel();
+  const int x0 = int(blockIdx.x * blockDim.x + threadIdx.x) * four,
+            y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x0 >= winners.width || y >= winners.height) return;
+  float4 a[3], b[3], still, moving;
+  PF_UNROLL
+  for (int channel = 0; channel < 3; ++channel) {
+    if (channel >= change.channels) break;
+    a[channel] = four_of(change.frame0[channel], x0, y);
+    b[channel] = four_of(change.frame1[channel], x0, y);
+  }
+  const ushort4 last = change.last ? *reinterpret_cast<const ushort4*>(change.last.row(y) + x0) : ushort4{};
+  const unsigned short moved[] = {last.x, last.y, last.z, last.w};
+  unsigned short winner[four];
+  unsigned char finite[four];
+  PF_UNROLL
+  for (int i = 0; i < four; ++i) {
+    const float difference = change.channels == 3
+                                 ? mean_difference(part(a[0], i), part(a[1], i), part(a[2], i), part(b[0], i),
+                                                   part(b[1], i), part(b[2], i))
+                                 : magnitude(part(b[0], i) - part(a[0], i));
+    const float temporal = !change.last ? 0.0f : moved[i] ? change.temporal : -change.temporal;
+    const ChangeCosts cost = change_cost(change, difference, temporal);
+    part(still, i) = cost.still;
+    part(moving, i) = cost.moving;
+    winner[i] = cost.moving < cost.still ? 1 : 0;
+    finite[i] = is_finite(difference);
+  }
+  *reinterpret_cast<float4*>(costs.row(y, 0) + x0) = still;
+  *reinterpret_cast<float4*>(costs.row(y, 1) + x0) = moving;
+  *reinterpret_cast<ushort4*>(winners.row(y) + x0) = make_ushort4(winner[0], winner[1], winner[2], winner[3]);
+  *reinterpret_cast<uchar4*>(known.row(y) + x0) = make_uchar4(finite[0], finite[1], finite[2], finite[3]);
+}
+
+__global__ void mask_kernel(MaskOf from, View<std::uint8_t> moving, Trust trust) {
+  begin_kernel();
+  const int x0 = int(blockIdx.x * blockDim.x + threadIdx.x) * four,
+            y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x0 >= moving.width || y >= moving.height) return;
+  const uchar4 known = *reinterpret_cast<const uchar4*>(from.known.row(y) + x0);
+  float4 cost0 = *reinterpret_cast<const float4*>(from.costs.row(y, 0) + x0),
+         cost1 = *reinterpret_cast<const float4*>(from.costs.row(y, 1) + x0), confidence;
+  const FourSites sites = four_sites<8>(from.labels, x0, y);
+  const float pair = from.pair.cost<PairModel::linear>(1, 0);
+  PF_UNROLL
+  for (int i = 0; i < four; ++i)
+    part(confidence, i) =
+        mask_confidence(sites.label[i], part(cost0, i), part(cost1, i), sites.ones[i], sites.all[i], pair);
+  *reinterpret_cast<float4*>(trust.confidence.row(y) + x0) = confidence;
+  *reinterpret_cast<uchar4*>(trust.valid.row(y) + x0) = known;
+  using Byte = unsigned char;
+  *reinterpret_cast<uchar4*>(moving.row(y) + x0) =
+      make_uchar4(Byte(sites.label[0]), Byte(sites.label[1]), Byte(sites.label[2]), Byte(sites.label[3]));
+}
+
+dim3 grid_of_four(Size size) { return {blocks_for(size.width, 32 * four), blocks_for(size.height, 8)}; }
 
 }  // namespace
 
@@ -122,12 +151,13 @@ void label_values(Cuda& cuda, const Values& values, View<float> u, View<float> v
 template <>
 void change_costs(Cuda& cuda, const Change& change, Volume costs, View<Label> winners,
                   View<std::uint8_t> known) {
-  for_each_pixel(cuda, change.frame0[0].size(), StoreChange{change, costs, winners, known});
+  cuda.launch(change_costs_kernel, grid_of_four(winners.size()), dim3(32, 8), 0, change, costs, winners,
+              known);
 }
 
 template <>
 void mask_of(Cuda& cuda, const MaskOf& from, View<std::uint8_t> moving, Trust trust) {
-  for_each_pixel(cuda, moving.size(), StoreMask{from, moving, trust});
+  cuda.launch(mask_kernel, grid_of_four(moving.size()), dim3(32, 8), 0, from, moving, trust);
 }
 
 template <>

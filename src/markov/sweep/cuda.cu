@@ -1,5 +1,6 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "markov/binary.cuh"
 #include "markov/sweep/sweep.hpp"
 
 // A thread a site. What its neighbours cost along x lies in shared memory for the separable model, so that a label takes
@@ -198,55 +199,26 @@ __global__ void __launch_bounds__(threads)
   tell(changed, changes);
 }
 
-// Two labels, stored costs, all sites at once, edges that weigh the same: a sweep is bound by memory (8 bytes of costs, a
-// label in and out: 12 bytes a pixel, 4 us for 1024 x 1024 from memory, about half from the L2 cache). A thread makes
-// four pixels; the neighbours' labels are counted.
-constexpr int binary_pixels = 4;
-
+/// Two labels, stored costs, all sites at once, edges that weigh the same: bound by memory (8 bytes of costs, a label in
+/// and out: 12 bytes a site, 4 us for 1024 x 1024 from memory, about half from the L2 cache). A thread makes four sites.
+/// Does not look whether the last sweep has changed anything: nothing would change again, and looking takes longer.
 template <int Neighbors>
 __global__ void __launch_bounds__(threads)
-    icm_binary_kernel(Energy<StoredCosts> energy, View<const Label> in, View<Label> out,
-                      const int* changed_before, int* changed) {
+    icm_binary_kernel(Energy<StoredCosts> energy, View<const Label> in, View<Label> out) {
   begin_kernel();
-  if (!*changed_before) return;
-  const float pair = energy.pair.cost<PairModel::linear>(1, 0);
-  const int x0 = int(blockIdx.x * threads_x + threadIdx.x) * binary_pixels,
+  const int x0 = int(blockIdx.x * threads_x + threadIdx.x) * FourSites::count,
             y = int(blockIdx.y * threads_y + threadIdx.y);
-  bool changes = false;
-  if (x0 < energy.width && y < energy.height) {
-    const int last = energy.width - 1;
-    int label[3][binary_pixels + 2];  // rows above, here, below; outside 0
-    PF_UNROLL
-    for (int j = 0; j < 3; ++j) {
-      const int row = y + j - 1;
-      const bool inside = row >= 0 && row < energy.height;
-      const Label* const from = in.row(clamp(row, 0, energy.height - 1));
-      const ushort4 four = *reinterpret_cast<const ushort4*>(from + x0);  // rows have room for it
-      const int before = from[larger(x0 - 1, 0)], after = from[smaller(x0 + binary_pixels, last)];
-      const int all[binary_pixels + 2] = {before, four.x, four.y, four.z, four.w, after};
-      PF_UNROLL
-      for (int i = 0; i < binary_pixels + 2; ++i)
-        label[j][i] = inside && x0 + i - 1 >= 0 && x0 + i - 1 <= last ? all[i] : 0;
-    }
-    const float4 still = *reinterpret_cast<const float4*>(energy.data.volume.row(y, 0) + x0),
-                 moving = *reinterpret_cast<const float4*>(energy.data.volume.row(y, 1) + x0);
-    const float data[2][binary_pixels] = {{still.x, still.y, still.z, still.w},
-                                          {moving.x, moving.y, moving.z, moving.w}};
-    const int rows = (y > 0) + (y + 1 < energy.height);
-    Label now[binary_pixels];
-    PF_UNROLL
-    for (int i = 0; i < binary_pixels; ++i) {
-      const int columns = (x0 + i > 0) + (x0 + i < last);
-      const int neighbors = rows + columns + (Neighbors == 8 ? rows * columns : 0);
-      int moving_neighbors = label[0][i + 1] + label[1][i] + label[1][i + 2] + label[2][i + 1];
-      if constexpr (Neighbors == 8)
-        moving_neighbors += label[0][i] + label[0][i + 2] + label[2][i] + label[2][i + 2];
-      now[i] = Label(binary_label(data[0][i], data[1][i], moving_neighbors, neighbors, pair));
-      changes |= x0 + i <= last && now[i] != label[1][i + 1];
-    }
-    *reinterpret_cast<ushort4*>(out.row(y) + x0) = make_ushort4(now[0], now[1], now[2], now[3]);
-  }
-  tell(changed, changes);
+  if (x0 >= energy.width || y >= energy.height) return;
+  const float4 still = *reinterpret_cast<const float4*>(energy.data.volume.row(y, 0) + x0),
+               moving = *reinterpret_cast<const float4*>(energy.data.volume.row(y, 1) + x0);
+  const FourSites sites = four_sites<Neighbors>(in, x0, y);
+  const float pair = energy.pair.cost<PairModel::linear>(1, 0);
+  const auto label = [&](int i, float cost0, float cost1) {
+    return static_cast<unsigned short>(binary_label(cost0, cost1, sites.ones[i], sites.all[i], pair));
+  };
+  *reinterpret_cast<ushort4*>(out.row(y) + x0) =
+      make_ushort4(label(0, still.x, moving.x), label(1, still.y, moving.y), label(2, still.z, moving.z),
+                   label(3, still.w, moving.w));
 }
 
 template <PairModel Model, int Neighbors, class Data, int Side = 0>
@@ -384,11 +356,10 @@ void icm(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Labe
          Changes changes, int sweep) {
   if constexpr (std::is_same_v<Data, StoredCosts>)
     if (energy.is_binary() && sites.colors == 1) {
-      const dim3 grid(blocks_for(energy.width, threads_x * binary_pixels),
+      const dim3 grid(blocks_for(energy.width, threads_x * FourSites::count),
                       blocks_for(energy.height, threads_y));
       return cuda.launch(energy.pair.neighbors == 4 ? icm_binary_kernel<4> : icm_binary_kernel<8>, grid,
-                         block, 0, energy, in, out, changes.flags.data + sweep,
-                         changes.flags.data + sweep + 1);
+                         block, 0, energy, in, out);
     }
   if constexpr (std::is_same_v<Data, Differences<1>>)
     if (with_plain(energy, [&]<int Neighbors, int Side>(const Energy<PlainDifferences>& plain) {

@@ -1,0 +1,45 @@
+#pragma once
+#include "markov/labels.hpp"
+
+namespace parafield {
+
+/// Four sites in a row of a field of two labels, and of their neighbours: how many have label 1, how many there are.
+struct FourSites {
+  static constexpr int count = 4;
+  int label[count], ones[count], all[count];
+};
+
+/// Of the sites x0 .. x0 + 3, x0 divisible by 4; rows have room for them. All labels are loaded at once.
+template <int Neighbors>
+__device__ __forceinline__ FourSites four_sites(View<const Label> labels, int x0, int y) {
+  const int last = labels.width - 1, bottom = labels.height - 1;
+  int label[3][FourSites::count + 2];  // of the rows above, here and below; 0 outside
+  PF_UNROLL
+  for (int j = 0; j < 3; ++j) {
+    const int row = y + j - 1;
+    const Label* const from = labels.row(clamp(row, 0, bottom));
+    const ushort4 four = *reinterpret_cast<const ushort4*>(from + x0);
+    const int six[] = {from[larger(x0 - 1, 0)], four.x, four.y, four.z, four.w, from[smaller(x0 + 4, last)]};
+    PF_UNROLL
+    for (int i = 0; i < FourSites::count + 2; ++i) {
+      const int x = x0 + i - 1;
+      label[j][i] = (row >= 0) & (row <= bottom) & (x >= 0) & (x <= last) ? six[i] : 0;
+    }
+  }
+  FourSites sites;
+  const int rows = (y > 0) + (y < bottom);
+  PF_UNROLL
+  for (int i = 0; i < FourSites::count; ++i) {
+    const int columns = (x0 + i > 0) + (x0 + i < last);
+    sites.label[i] = label[1][i + 1];
+    sites.ones[i] = label[0][i + 1] + label[1][i] + label[1][i + 2] + label[2][i + 1];
+    sites.all[i] = rows + columns;
+    if constexpr (Neighbors == 8) {
+      sites.ones[i] += label[0][i] + label[0][i + 2] + label[2][i] + label[2][i + 2];
+      sites.all[i] += rows * columns;
+    }
+  }
+  return sites;
+}
+
+}  // namespace parafield
