@@ -11,7 +11,8 @@ namespace parafield::command {
 namespace {
 
 struct BenchOptions {
-  std::vector<std::string> methods, devices, sizes = {"316x252", "640x480", "1920x1080", "3840x2160"};
+  std::vector<std::string> methods = {std::string(LucasKanade::name)}, devices,
+                           sizes = {"316x252", "640x480", "1920x1080", "3840x2160"};
   std::string preset, data, commit, json_file;
   int repeats = 0, threads = 0;
   CLI::Option* json = nullptr;
@@ -22,29 +23,19 @@ struct NamedMethod {
   std::string preset;
 };
 
-/// The presets of the methods that were asked for, or of all.
+/// The presets of the methods, or the one that was asked for.
 std::vector<NamedMethod> chosen_methods(const BenchOptions& options) {
-  std::vector<FlowMethod> methods;
-  for (const std::string& name : options.methods) methods.push_back(method_named<FlowMethod>(name));
-  if (options.methods.empty())
-    for_each_method<FlowMethod>([&](const auto& method) { methods.push_back(method); });
-
   std::vector<NamedMethod> chosen;
-  for (const FlowMethod& method : methods)
+  for (const std::string& name : options.methods)
     std::visit(
         [&]<class Method>(const Method&) {
-          if (!options.preset.empty() && !options.methods.empty()) {
+          if (!options.preset.empty())
             chosen.push_back({preset<Method>(options.preset), options.preset});
-            return;
-          }
-          for (const auto& preset : presets(Method{}))
-            if (options.preset.empty() || options.preset == preset.name)
-              chosen.push_back({preset.method, std::string(preset.name)});
+          else
+            for (const auto& each : presets(Method{}))
+              chosen.push_back({each.method, std::string(each.name)});
         },
-        method);
-  if (chosen.empty())
-    throw UsageError(
-        fmt::format("no method has a preset '{}'; parafield methods lists them", options.preset));
+        method_named<FlowMethod>(name));
   return chosen;
 }
 
@@ -109,8 +100,14 @@ void run(const BenchOptions& options) {
 
 void add_bench(CLI::App& program) {
   const auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = program.add_subcommand("bench", "Time every method on every device");
-  command->add_option("-m,--method", options->methods, "methods, one or more; default: all")
+  CLI::App* command = program.add_subcommand("bench", "Time methods of flow on every device");
+  std::vector<std::string> names;
+  for_each_method<FlowMethod>([&]<class Method>(const Method&) { names.emplace_back(Method::name); });
+  command
+      ->add_option("-m,--method", options->methods,
+                   fmt::format("methods, one or more of {}; default: {}, which takes seconds a size where "
+                               "others take minutes (then give --size and --repeat)",
+                               fmt::join(names, ", "), LucasKanade::name))
       ->type_name("NAME");
   command->add_option("--preset", options->preset, "only this preset; default: all of each method")
       ->type_name("NAME");

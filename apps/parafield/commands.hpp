@@ -5,6 +5,8 @@
 namespace parafield::command {
 
 void add_flow(CLI::App& program);
+void add_stereo(CLI::App& program);
+void add_detect(CLI::App& program);
 void add_eval(CLI::App& program);
 void add_color(CLI::App& program);
 void add_synth(CLI::App& program);

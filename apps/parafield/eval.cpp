@@ -32,14 +32,9 @@ Report evaluated(const EvalOptions& options, Task task, Size estimate, Size trut
   report.json["task"] = to_string(task);
   report.json["width"] = truth.width;
   report.json["height"] = truth.height;
-  const auto scores = score({.mask = mask, .valid_only = options.valid_only});
-  add_scores(report.json, scores);
-  report.text = scores_text(scores);
-  if (task == Task::disparity && mask) {  // stereo is scored both ways: not occluded, and all
-    const auto all = score({.valid_only = options.valid_only});
-    add_scores(report.json["all"], all);
-    report.text = "inside the mask: " + report.text + "all pixels: " + scores_text(all);
-  }
+  // stereo is scored both ways: not occluded, and all
+  report.text = add_scores_of(report.json, {.mask = mask, .valid_only = options.valid_only},
+                              task == Task::disparity, score);
   return report;
 }
 

@@ -46,12 +46,9 @@ void FieldOptions::add_to(CLI::App& command, const std::vector<std::string>& tas
       "it, 16 bit have KITTI's 256)");
 }
 
-CLI::Option* add_scale(CLI::App& command, const std::string& names, float& scale, const std::string& help) {
-  const auto check = [](const std::string& text) {
-    const double value = std::strtod(text.c_str(), nullptr);  // that it is a number is checked beside
-    return value >= 1e-6 && value <= 1e6 ? std::string() : text + " is no scale from 1e-6 to 1e6";
-  };
-  return command.add_option(names, scale, help)->type_name("S")->check(check);
+std::string problem_of_scale(const std::string& text) {
+  const double value = std::strtod(text.c_str(), nullptr);  // that it is a number is checked beside
+  return value >= 1e-6 && value <= 1e6 ? std::string() : text + " is no scale from 1e-6 to 1e6";
 }
 
 Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {

@@ -24,8 +24,14 @@ struct FieldOptions {
   Task task_of(const std::vector<Path>& files, bool scaled) const;
 };
 
-/// An option that says the scale of a PNG: 1e-6 to 1e6.
-CLI::Option* add_scale(CLI::App& command, const std::string& names, float& scale, const std::string& help);
+/// Why the text is no scale of a PNG, 1e-6 to 1e6; empty where it is one.
+std::string problem_of_scale(const std::string& text);
+
+/// An option that says the scale of a PNG, a float or an optional one.
+template <class Scale>
+CLI::Option* add_scale(CLI::App& command, const std::string& names, Scale& scale, const std::string& help) {
+  return command.add_option(names, scale, help)->type_name("S")->check(problem_of_scale);
+}
 
 /// read_disparity, whose error says where the scale comes from.
 DisparityField read_disparity_of(const Path& path, float scale, const char* option);

@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <regex>
+#include <set>
 #include <system_error>
 
 #include "interrupt.hpp"
@@ -23,15 +26,6 @@ std::string lower_extension(const Path& path) {
   std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return char(std::tolower(c)); });
   return extension;
 }
-
-bool same_file(const Path& a, const Path& b) {
-  std::error_code error;
-  if (fs::equivalent(a, b, error)) return true;
-  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
-}
-
-/// The folder that a file of this name lies in.
-Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
 
 [[noreturn]] void fail_file(const Path& path, const std::string& why) {
   throw Error(ErrorCode::file, path.string() + ": " + why);
@@ -49,7 +43,31 @@ struct Unfinished {
   }
 };
 
+/// A printf pattern: what stands before and after the number, and the number's width.
+struct Pattern {
+  std::string before, width, after;
+};
+
+std::optional<Pattern> pattern_of(const std::string& name) {
+  static const std::regex one_number("([^%]*)%(0?[1-9])?d([^%]*)");
+  std::smatch parts;
+  if (!std::regex_match(name, parts, one_number)) return {};
+  return Pattern{parts[1], parts[2], parts[3]};
+}
+
 }  // namespace
+
+bool same_file(const Path& a, const Path& b) {
+  std::error_code error;
+  if (fs::equivalent(a, b, error)) return true;
+  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
+}
+
+Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
+
+bool has_extension(const Path& path, std::string_view extension) {
+  return lower_extension(path) == extension;
+}
 
 void check_outputs(const std::vector<Output>& outputs, const std::vector<Path>& inputs) {
   for (const auto& [option, path, extensions] : outputs) {
@@ -76,6 +94,33 @@ void check_outputs(const std::vector<Output>& outputs, const std::vector<Path>& 
     if (access(folder.c_str(), W_OK) != 0)
       fail_file(path, fmt::format("cannot be written into {}: {}", folder.string(), std::strerror(errno)));
   }
+}
+
+bool has_number(const Path& pattern) { return pattern_of(pattern.filename().string()).has_value(); }
+
+Path numbered(const Path& pattern, int number) {
+  const auto [before, width, after] = pattern_of(pattern.filename().string()).value();
+  const std::string digits = fmt::format(fmt::runtime("{:" + width + "}"), number);
+  return pattern.parent_path() / (before + digits + after);
+}
+
+void check_series(const std::vector<Output>& outputs, std::size_t count, const std::vector<Path>& inputs) {
+  std::vector<Output> firsts;
+  for (Output output : outputs) {
+    if (!output.path.empty()) output.path = numbered(output.path, 1);
+    firsts.push_back(output);
+  }
+  check_outputs(firsts, inputs);
+  std::error_code error;
+  std::set<Path> taken;
+  for (const Path& input : inputs)
+    if (!input.empty()) taken.insert(fs::weakly_canonical(input, error));
+  for (const auto& [option, path, extensions] : outputs)
+    for (std::size_t i = 1; i <= count && !path.empty(); ++i) {
+      const Path file = numbered(path, int(i));
+      if (!taken.insert(fs::weakly_canonical(file, error)).second)
+        fail_file(file, "is an input or another output, " + option + " would replace it");
+    }
 }
 
 void check_same_size(const Path& a, Size size_a, const Path& b, Size size_b) {

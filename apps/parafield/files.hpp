@@ -19,9 +19,26 @@ struct Output {
   std::vector<std::string_view> extensions;  ///< empty = any
 };
 
+/// Whether the name ends in that extension, ".png", in letters of any size.
+bool has_extension(const Path& path, std::string_view extension);
+
 /// Throws UsageError for an extension that is not written or two outputs of one name, Error(file) for an
 /// output that replaced an input, lies in no folder or is one.
 void check_outputs(const std::vector<Output>& outputs, const std::vector<Path>& inputs);
+
+/// Whether a file's name is a printf pattern of a series' numbers: has one %d, %4d or %04d.
+bool has_number(const Path& pattern);
+
+/// The pattern with that number in its place.
+Path numbered(const Path& pattern, int number);
+
+/// As check_outputs, of patterns: of the files with numbers 1 to `count`.
+void check_series(const std::vector<Output>& outputs, std::size_t count, const std::vector<Path>& inputs);
+
+/// The folder that a file of this name lies in.
+Path folder_of(const Path& path);
+
+bool same_file(const Path& a, const Path& b);
 
 /// Throws Error(invalid_argument) with both names and sizes where they differ.
 void check_same_size(const Path& a, Size size_a, const Path& b, Size size_b);

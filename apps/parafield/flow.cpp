@@ -1,94 +1,23 @@
 #include "commands.hpp"
-#include "files.hpp"
+#include "estimation.hpp"
 #include "interrupt.hpp"
-#include "measure.hpp"
-#include "options.hpp"
 #include "pictures.hpp"
-#include "report.hpp"
 
 namespace parafield::command {
 namespace {
 
 struct Command {
   std::string frame0, frame1;
-  std::string output, valid, color, truth, mask;
-  bool valid_only = false, json = false, quiet = false;
+  std::string output, valid, color;
+  TruthOptions truth;
   PictureOptions picture;
   MethodOptions<FlowMethod> method;
   DeviceOptions device;
   FlowOptions flow;
-  int repeats = 1;
+  RunOptions run;
 };
 
-struct Estimate {
-  FlowField flow;  // in host memory
-  Times times;
-};
-
-/// Times the estimator alone: the frames are on its device before it starts, and a first call has allocated.
-Estimate estimate(const FlowMethod& method, const Device& device, const FrameBuffer& frame0,
-                  const FrameBuffer& frame1, const FlowOptions& options, int repeats) {
-  const Memory memory = device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
-  const FrameBuffer resident0 = frame0.to(memory), resident1 = frame1.to(memory);
-  FlowEstimator estimator(method, frame0.size(), device, {}, options);
-  Timer timer(device, estimator.stream());
-  estimator(resident0, resident1);
-  estimator.synchronize();
-  const FlowField* result = nullptr;
-  const Times times = measure({.fixed = repeats}, [&](int) {
-    timer.start();
-    result = &estimator(resident0, resident1);
-    return timer.stop();
-  });
-  estimator.synchronize();
-  return {result->to(Memory::host()), times};
-}
-
-Json report_json(const Command& options, const FlowMethod& method, const DeviceInfo& info, Size size,
-                 const Times& times) {
-  Json report;
-  std::visit(
-      [&](const auto& chosen) {
-        report["method"] = chosen.name;
-        if (!options.method.preset.empty()) report["preset"] = options.method.preset;
-        report["parameters"] = parameters_json(chosen);
-      },
-      method);
-  report["fb_check"] = options.flow.fb_check;
-  add_device(report, info);
-  report["width"] = size.width;
-  report["height"] = size.height;
-  report["repeats"] = times.repeats;
-  report["milliseconds"] = times.median;
-  return report;
-}
-
-void run(const Command& options) {
-  const FlowMethod method = options.method.method();
-  const Device device = options.device.device();
-  check_outputs({{"-o", options.output, {".flo", ".png", ".pfm", ".npy"}},
-                 {"--valid", options.valid, {".png", ".pgm"}},
-                 {"--color", options.color, {".png", ".ppm"}}},
-                {options.frame0, options.frame1, options.truth, options.mask});
-  const DeviceInfo info = describe_device(device);
-
-  const FrameBuffer frame0 = read_frame(options.frame0), frame1 = read_frame(options.frame1);
-  check_same_size(options.frame0, frame0.size(), options.frame1, frame1.size());
-  FlowField truth;
-  Image<std::uint8_t> mask;
-  if (!options.truth.empty()) {
-    truth = read_flow(options.truth);
-    check_same_size(options.frame0, frame0.size(), options.truth, truth.size());
-  }
-  if (!options.mask.empty()) {
-    mask = read_mask(options.mask);
-    check_same_size(options.frame0, frame0.size(), options.mask, mask.size());
-  }
-
-  const auto [flow, times] = estimate(method, device, frame0, frame1, options.flow, options.repeats);
-  FlowScores scores;
-  if (truth.u) scores = evaluate(flow, truth, {.mask = mask, .valid_only = options.valid_only});
-
+void write(const Command& options, const FlowField& flow, const FrameBuffer& frame0) {
   if (!options.output.empty()) {
     const WhileWriting whole;
     write_flow(options.output, flow);
@@ -102,18 +31,46 @@ void run(const Command& options) {
     const WhileWriting whole;
     write_frame(options.color, picture);
   }
+}
 
-  if (options.json) {
-    Json report = report_json(options, method, info, frame0.size(), times);
-    if (truth.u) add_scores(report, scores);
-    print(json_text(report));
-  } else if (!options.quiet) {
-    std::string text = fmt::format(
-        "{} on {}: {}x{}, {:.3f} ms", std::visit([](const auto& chosen) { return chosen.name; }, method),
-        device_text(info), frame0.size().width, frame0.size().height, times.median);
-    text += times.repeats > 1 ? fmt::format(" (median of {})\n", times.repeats) : "\n";
-    print(truth.u ? text + scores_text(scores) : text);
+void run(const Command& options) {
+  const FlowMethod method = options.method.method();
+  const Device device = options.device.device();
+  FlowOptions flow_options = options.flow;
+  flow_options.energies = options.run.energies(method);
+  check_outputs({{"-o", options.output, {".flo", ".png", ".pfm", ".npy"}},
+                 {"--valid", options.valid, {".png", ".pgm"}},
+                 {"--color", options.color, {".png", ".ppm"}}},
+                {options.frame0, options.frame1, options.truth.truth, options.truth.mask});
+  const DeviceInfo info = describe_device(device);
+
+  const FrameBuffer frame0 = read_frame(options.frame0), frame1 = read_frame(options.frame1);
+  check_same_size(options.frame0, frame0.size(), options.frame1, frame1.size());
+  FlowField truth;
+  if (!options.truth.truth.empty()) {
+    truth = read_flow(options.truth.truth);
+    check_same_size(options.frame0, frame0.size(), options.truth.truth, truth.size());
   }
+  const auto mask = read_mask_like(options.truth.mask, options.frame0, frame0.size());
+
+  const auto [flow, times, energies] =
+      estimate_pair<Flow>(method, device, frame0, frame1, flow_options, options.run.repeats);
+  Json report;
+  add_method(report, method, options.method.preset);
+  report["fb_check"] = options.flow.fb_check;
+  add_refinement(report, options.flow);
+  add_device(report, info);
+  add_times(report, frame0.size(), times);
+  add_energies(report, flow_options.energies, energies);
+  std::string text = times_text(name_of(method), info, frame0.size(), times) +
+                     energies_text(flow_options.energies, energies);
+  if (truth.u) {
+    const FlowScores scores = evaluate(flow, truth, {.mask = mask, .valid_only = options.truth.valid_only});
+    add_scores(report, scores);
+    text += scores_text(scores);
+  }
+  write(options, flow, frame0);
+  options.run.print(report, text);
 }
 
 }  // namespace
@@ -140,33 +97,19 @@ void add_flow(CLI::App& program) {
           ->type_name("FILE");
   options->picture.add_to(*command, color);
   command->get_option("--legend")->needs(color);
-  CLI::Option* truth =
-      command->add_option("--gt", options->truth, "true flow to compare with: .flo, .pfm, .npy or KITTI .png")
-          ->type_name("FILE");
-  command->add_option("--mask", options->mask, "with --gt: a picture; where it is 0, pixels do not count")
-      ->type_name("FILE")
-      ->needs(truth);
+  options->truth.add_to(*command, "true flow to compare with: .flo, .pfm, .npy or KITTI .png");
+  options->run.add_to(*command);
+  options->device.add_to(*command);
   command
-      ->add_flag("--valid-only", options->valid_only,
-                 "with --gt: count only the pixels that the method trusts")
-      ->needs(truth);
-  command
-      ->add_option(
-          "--fb-check", options->flow.fb_check,
-          "forward-backward check: flow is valid only where going there and back ends within PX of the "
-          "pixel; takes twice the time; 0 = none")
+      ->add_option("--fb-check", options->flow.fb_check,
+                   "forward-backward check: flow is valid only where going there and back ends within PX of "
+                   "the pixel; takes twice the time; 0 = none")
       ->type_name("PX")
       ->check(CLI::Range(0.0f, 1e6f))
-      ->capture_default_str();
-  command
-      ->add_option("--repeat", options->repeats,
-                   "how often the estimation is timed, after one call that is not; the median is reported")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "print the report as one JSON object");
-  command->add_flag("-q,--quiet", options->quiet, "print no report in text");
-  options->device.add_to(*command);
+      ->capture_default_str()
+      ->group(refinement_group);
+  add_refinement(*command, options->flow,
+                 "pixels that are not valid take the shorter of the nearest valid flows on their row");
   options->method.add_to(*command);
   command->callback([options] { run(*options); });
 }

@@ -28,6 +28,8 @@ int run(CLI::App& program, int argc, char** argv) {
   using namespace parafield;
   try {
     command::add_flow(program);
+    command::add_stereo(program);
+    command::add_detect(program);
     command::add_eval(program);
     command::add_color(program);
     command::add_synth(program);
@@ -60,7 +62,7 @@ int run(CLI::App& program, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   parafield::command::end_on_interrupt();
-  CLI::App program("Dense optical flow on CPUs and CUDA GPUs", "parafield");
+  CLI::App program("Dense optical flow, stereo and motion detection on CPUs and CUDA GPUs", "parafield");
   program.formatter(parafield::command::help_formatter());
   program.set_version_flag("--version", "parafield " PARAFIELD_VERSION, "print the version");
   program.set_help_flag("-h,--help", "print this help");

@@ -46,7 +46,7 @@ std::string method_text(const Method& method) {
   std::string text = fmt::format("{} ({} frames)\n  {}\n", Method::name, Method::frames, Method::source);
   describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
     text +=
-        fmt::format("  {:<18} {}, default {}\n      {}\n", option_name(parameter.name), range_text(parameter),
+        fmt::format("  {:<24} {}, default {}\n      {}\n", option_name(parameter.name), range_text(parameter),
                     detail::text_of(value), wrapped(std::string(parameter.help), 6));
   });
   for (const auto& preset : presets(method)) {
@@ -61,6 +61,8 @@ std::string method_text(const Method& method) {
 template <class F>
 void for_each_task(F f) {
   f.template operator()<FlowMethod>("flow", "Optical flow of frames");
+  f.template operator()<StereoMethod>("stereo", "Disparities of a rectified pair");
+  f.template operator()<DetectionMethod>("detect", "Motion before a still camera");
 }
 
 void run(bool json) {

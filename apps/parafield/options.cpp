@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
@@ -55,6 +56,31 @@ std::string wrapped(const std::string& text, std::size_t indent) {
 }
 
 std::shared_ptr<CLI::Formatter> help_formatter() { return std::make_shared<WrappedHelp>(); }
+
+std::string methods_text(const std::vector<ParameterOf>& of) {
+  std::string text;
+  for (std::size_t i = 0; i < of.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 < of.size() ? ", " : " and ", of[i].method);
+  return text;
+}
+
+std::string parameter_help(const std::string& help, const std::vector<ParameterOf>& of) {
+  const auto same = [&](std::string ParameterOf::*field) {
+    return std::ranges::all_of(of, [&](const ParameterOf& each) { return each.*field == of[0].*field; });
+  };
+  std::vector<std::string> said;
+  for (const ParameterOf& each : of)
+    said.push_back(same(&ParameterOf::range)
+                       ? fmt::format("{} {}", each.method, each.value)
+                       : fmt::format("{}: {}, default {}", each.method, each.range, each.value));
+  if (!same(&ParameterOf::range)) return fmt::format("{} ({})", help, fmt::join(said, "; "));
+  return fmt::format("{} ({}, default {})", help, of[0].range,
+                     same(&ParameterOf::value) ? of[0].value : fmt::format("{}", fmt::join(said, ", ")));
+}
+
+std::string parameter_group(const std::vector<ParameterOf>& of, std::size_t count) {
+  return "Parameters of " + (of.size() == count && count > 1 ? "every method" : methods_text(of));
+}
 
 void DeviceOptions::add_to(CLI::App& command) {
   command.add_option("-d,--device", name, "auto (CUDA where it can be used), cpu, cuda or cuda:N")

@@ -46,6 +46,20 @@ std::string wrapped(const std::string& text, std::size_t indent);
 /// How --help is printed.
 std::shared_ptr<CLI::Formatter> help_formatter();
 
+/// A parameter, as one of its methods has it.
+struct ParameterOf {
+  std::string method, range, value;  // value: the default
+};
+
+/// "icm", "icm and annealing".
+std::string methods_text(const std::vector<ParameterOf>& of);
+
+/// What --help says of a parameter: its range and default, of each method where they differ.
+std::string parameter_help(const std::string& help, const std::vector<ParameterOf>& of);
+
+/// "Parameters of icm and annealing"; of `count` methods in all.
+std::string parameter_group(const std::vector<ParameterOf>& of, std::size_t count);
+
 /// --method, --preset and every parameter of every method of a task. A preset comes first, then options
 /// override.
 template <class Methods>
@@ -68,6 +82,9 @@ class MethodOptions {
         add_parameter(command, std::string(Method::name), value, parameter);
       });
     });
+    for (const Given& given : given_)
+      given.option->description(parameter_help(given.help, given.of))
+          ->group(parameter_group(given.of, names.size()));
   }
 
   /// Throws UsageError for an unknown name, a value out of range or a parameter of another method.
@@ -81,30 +98,28 @@ class MethodOptions {
 
  private:
   struct Given {
-    std::string parameter, text;
-    std::vector<std::string> methods;  // those that have the parameter
+    std::string parameter, help, text;
+    std::vector<ParameterOf> of;
     CLI::Option* option = nullptr;
   };
 
   template <class T>
   void add_parameter(CLI::App& command, const std::string& method, const T& value,
                      const Parameter<T>& parameter) {
-    const std::string range = fmt::format("{}, default {}", range_text(parameter), detail::text_of(value));
+    const ParameterOf here{method, range_text(parameter), detail::text_of(value)};
     for (Given& given : given_)
       if (given.parameter == parameter.name) {  // several methods have it: one option
-        given.methods.push_back(method);
-        given.option->description(fmt::format("{}; {}: {}", given.option->get_description(), method, range));
+        given.of.push_back(here);
         return;
       }
-    Given& given = given_.emplace_back(Given{std::string(parameter.name), {}, {method}});
+    Given& given =
+        given_.emplace_back(Given{std::string(parameter.name), std::string(parameter.help), {}, {here}});
     const std::string name = option_name(parameter.name);
-    const std::string help = fmt::format("{} ({})", parameter.help, range);
     if constexpr (std::is_same_v<T, bool>)
-      given.option = command.add_flag(fmt::format("{}{{true}},--no-{}{{false}}", name, name.substr(2)),
-                                      given.text, help);
+      given.option =
+          command.add_flag(fmt::format("{}{{true}},--no-{}{{false}}", name, name.substr(2)), given.text);
     else
-      given.option = command.add_option(name, given.text, help)->type_name(std::is_enum_v<T> ? "NAME" : "N");
-    given.option->group("Parameters of " + method);
+      given.option = command.add_option(name, given.text)->type_name(std::is_enum_v<T> ? "NAME" : "N");
   }
 
   template <class Method>
@@ -113,7 +128,7 @@ class MethodOptions {
     for (const Given& given : given_)
       if (given.option->count() > 0 && !set_parameter(method, given.parameter, given.text))
         throw UsageError(fmt::format("{} has no parameter {}; it is one of {}", Method::name,
-                                     option_name(given.parameter), fmt::join(given.methods, ", ")));
+                                     option_name(given.parameter), methods_text(given.of)));
   }
 
   std::string method_name_;

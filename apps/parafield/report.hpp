@@ -21,6 +21,17 @@ std::string scores_text(const FlowScores& scores);
 std::string scores_text(const DisparityScores& scores);
 std::string scores_text(const MaskScores& scores);
 
+/// Adds the scores that score(how) gives, and says them. `both_ways`: with a mask, those of all pixels, too, in "all".
+template <class Score>
+std::string add_scores_of(Json& report, const EvaluationOptions& how, bool both_ways, Score score) {
+  const auto scores = score(how);
+  add_scores(report, scores);
+  if (!both_ways || !how.mask) return scores_text(scores);
+  const auto all = score({.valid_only = how.valid_only});
+  add_scores(report["all"], all);
+  return "inside the mask: " + scores_text(scores) + "all pixels: " + scores_text(all);
+}
+
 /// "cuda:0 (NVIDIA H100)".
 std::string device_text(const DeviceInfo& info);
 

@@ -47,9 +47,9 @@ struct FlowOptions {
   /// Forward-backward check: the flow back is estimated too, and flow is valid only where going there and back ends
   /// within this many px of the pixel. Takes twice the time. 0 = no check.
   float fb_check = 0;
-  int speckle = 0;    ///< connected regions of up to this many px are invalid; 0 = none
-  bool fill = false;  ///< invalid pixels take the shorter of the nearest valid flows on their row
-  int median = 0;     ///< side of a median of the flow at last: 3 or 5; 0 = none
+  int speckle = 0;       ///< connected regions of up to this many px are invalid; 0 = none
+  bool fill = false;     ///< invalid pixels take the shorter of the nearest valid flows on their row
+  int final_median = 0;  ///< side of a median of the flow at last: 3 or 5; 0 = none
   EnergyReport energies = EnergyReport::none;
 };
 

@@ -47,7 +47,7 @@ struct StereoOptions {
   int speckle = 0;  ///< connected regions of up to this many px are invalid; 0 = none
   bool fill =
       false;  ///< invalid pixels take the smaller of the nearest valid disparities on their row: the background's
-  int median = 0;  ///< side of a median of the disparities at last: 3 or 5; 0 = none
+  int final_median = 0;  ///< side of a median of the disparities at last: 3 or 5; 0 = none
   EnergyReport energies = EnergyReport::none;
 };
 

@@ -29,12 +29,12 @@ class ChangeSolver {
   }
 
   void prepare(const Frame* frames, int slot, int count) {
-    if (!energy_.color) {
+    if (!energy_.rgb) {
       View<float> luma[slots];
       for (int i = 0; i < count; ++i) luma[i] = frames_[slot + i].plane[0];
       convert(backend_, frames, luma, count);
     }
-    for (int i = 0; i < count && energy_.color; ++i)
+    for (int i = 0; i < count && energy_.rgb; ++i)
       convert_color(backend_, frames[i], frames_[slot + i].plane);
   }
 
@@ -69,7 +69,7 @@ class ChangeSolver {
     View<float> plane[3];
   };
 
-  int channels() const { return energy_.color ? 3 : 1; }
+  int channels() const { return energy_.rgb ? 3 : 1; }
 
   Backend& backend_;
   const ChangeEnergy energy_;

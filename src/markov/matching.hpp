@@ -99,9 +99,9 @@ class MatchingSolver {
   bool is_winner() const { return optimizer_.kind == Optimizer::Kind::winner_takes_all; }
   bool compares(DataTerm term) const { return cost_.data == term || cost_.data == DataTerm::mix; }
   bool differs() const { return compares(DataTerm::absolute) || cost_.data == DataTerm::squared; }
-  bool needs_color() const { return (cost_.color && differs()) || smoothness_.edge_scale > 0; }
+  bool needs_color() const { return (cost_.rgb && differs()) || smoothness_.edge_scale > 0; }
   bool needs_luma() const {
-    return (!cost_.color && differs()) || compares(DataTerm::census) || compares(DataTerm::gradient);
+    return (!cost_.rgb && differs()) || compares(DataTerm::census) || compares(DataTerm::gradient);
   }
   /// Absolute differences are as soon made as read; other costs are stored for solvers that ask for them often.
   bool is_lazy() const { return cost_.data == DataTerm::absolute && cost_.aggregation == 1; }
@@ -186,7 +186,7 @@ class MatchingSolver {
             .grid = grid_,
             .step = step,
             .term = cost_.data,
-            .color = cost_.color,
+            .color = cost_.rgb,
             .weight = cost_.weight,
             .limit = cost_.truncation > 0 ? cost_.truncation : 1e30f,
             .window = window_};
@@ -196,7 +196,7 @@ class MatchingSolver {
   template <class Use>
   void with_data(const Matching& m, Use use) {
     if (volume_) return use(StoredCosts{volume_, grid_.nx});
-    if (!cost_.color)
+    if (!cost_.rgb)
       return use(Differences<1>{
           {m.frame0.luma}, {m.frame1.luma}, m.pitch, grid_.x0, grid_.y0, m.step, m.weight, m.limit});
     use(Differences<3>{{m.frame0.color[0], m.frame0.color[1], m.frame0.color[2]},

@@ -19,8 +19,9 @@ void check_refinement(const Options& options, float tolerance, const char* toler
   if (options.speckle < 0)
     fail(ErrorCode::invalid_argument, "speckle cannot be ", options.speckle,
          " px; allowed: 0 (none) or more");
-  if (options.median != 0 && options.median != 3 && options.median != 5)
-    fail(ErrorCode::invalid_argument, "median cannot be ", options.median, "; allowed: 0 (none), 3, 5");
+  if (options.final_median != 0 && options.final_median != 3 && options.final_median != 5)
+    fail(ErrorCode::invalid_argument, "final_median cannot be ", options.final_median,
+         "; allowed: 0 (none), 3, 5");
 }
 
 /// Removing speckles, filling, and a median: of one or two planes.
@@ -29,7 +30,7 @@ class Refinement {
  public:
   template <class Options>
   Refinement(Backend& backend, Workspace& workspace, Size size, const Options& options, int planes)
-      : backend_(backend), speckle_(options.speckle), median_(options.median), fills_(options.fill) {
+      : backend_(backend), speckle_(options.speckle), median_(options.final_median), fills_(options.fill) {
     if (speckle_ > 0) {
       components_ = workspace.image<std::int32_t>(size);
       counts_ = workspace.image<std::int32_t>(size);

@@ -99,6 +99,10 @@ TEST_F(CommandErrors, WordsThatAreNotUnderstood) {
   expect_failure(2, color({"--frame", frame0(), "--arrows", "--scale", "-1"}), {"--scale"});
   expect_failure(2, color({"--frame", frame0(), "--arrows", "--legend"}), {"--arrows", "--legend"});
   expect_failure(2, color({"--frame", frame0(), "--arrows", "--scheme", "marzat"}), {"--arrows", "--scheme"});
+  expect_failure(2, flow({"--energy", "result"}), {"--energy", "lucas-kanade"});
+  expect_failure(2, flow({"--energy", "every"}), {"--energy", "every"});
+  expect_failure(2, flow({"-m", "icm", "--levels", "2"}), {"icm", "--levels", "lucas-kanade"});
+  expect_failure(2, flow({"--final-median", "4"}), {"--final-median"});
   expect_failure(2, flow({"--legend"}), {"--legend", "--color"});
   expect_failure(2, {"synth", "circle", "-o", path("new")}, {"circle", "translation"});
   expect_failure(2, {"synth", "zoom"}, {"--output"});
@@ -110,6 +114,7 @@ TEST_F(CommandErrors, WordsThatAreNotUnderstood) {
   expect_failure(2, {"synth", "zoom", "-o", path("new"), "--texture", "rough"}, {"rough"});
   expect_failure(2, {"bench", "--preset", "fast"}, {"fast"});
   expect_failure(2, {"bench", "-m", "horn"}, {"horn"});
+  expect_failure(2, {"bench", "-m", "icm", "--preset", "accurate"}, {"icm", "accurate"});
   expect_failure(2, {"bench", "-d", "gpu"}, {"gpu"});
   expect_failure(2, {"bench", "--size", "big"}, {"big"});
   expect_failure(2, {"methods", "more"}, {"more"});

@@ -12,7 +12,8 @@ const Words score_keys = {"aae", "aae_std", "epe",    "epe_std", "r1",     "r3",
 
 TEST_F(Command, SaysItsVersionAndItsHelp) {
   EXPECT_EQ(run_well({"--version"}).out, "parafield " PARAFIELD_VERSION "\n");
-  for (const char* command : {"flow", "eval", "color", "synth", "methods", "devices", "bench"}) {
+  for (const char* command :
+       {"flow", "stereo", "detect", "eval", "color", "synth", "methods", "devices", "bench"}) {
     EXPECT_NE(run_well({"--help"}).out.find(command), std::string::npos);
     EXPECT_NE(run_well({command, "--help"}).out.find("Usage: parafield " + std::string(command)),
               std::string::npos);
@@ -26,16 +27,25 @@ TEST_F(Command, WithoutASubcommandPrintsHelpAndFails) {
   EXPECT_NE(outcome.err.find("flow"), std::string::npos);
 }
 
-TEST_F(Command, HelpListsEveryParameterWithItsRange) {
-  const std::string help = run_well({"flow", "--help"}).out;
-  for_each_method<FlowMethod>([&](const auto& method) {
+template <class Methods>
+void expect_every_parameter(const std::string& help) {
+  for_each_method<Methods>([&](const auto& method) {
     describe(method, [&](const auto&, const auto& parameter) {
       std::string option = "--" + std::string(parameter.name);
       std::ranges::replace(option, '_', '-');
-      EXPECT_NE(help.find(option), std::string::npos) << option;
+      EXPECT_NE(help.find("  " + option), std::string::npos) << option;
     });
   });
+}
+
+TEST_F(Command, HelpListsEveryParameterWithItsRange) {
+  const std::string help = run_well({"flow", "--help"}).out;
+  expect_every_parameter<FlowMethod>(help);
   EXPECT_NE(help.find("1 to 16, default 4"), std::string::npos) << help;
+  EXPECT_NE(help.find("default icm 10, annealing 500"), std::string::npos) << help;
+  EXPECT_NE(help.find("\nParameters of icm and annealing:"), std::string::npos) << help;
+  expect_every_parameter<StereoMethod>(run_well({"stereo", "--help"}).out);
+  expect_every_parameter<DetectionMethod>(run_well({"detect", "--help"}).out);
 }
 
 TEST_F(Command, SynthWritesAWholeSequence) {
@@ -233,28 +243,68 @@ TEST_F(Command, ColorDrawsBothSchemes) {
   EXPECT_NE(read_text(path("a.png")), read_text(path("b.png")));
 }
 
-TEST_F(Command, MethodsListsEveryMethod) {
-  const auto json = run_well({"methods", "--json"}).json();
-  const std::string text = run_well({"methods"}).out;
+TEST_F(Command, FlowTakesLabelMethodsAndRefinement) {
+  render();
+  const auto json = run_well({"flow",      frame0(),
+                              frame1(),    "-d",
+                              "cpu",       "-m",
+                              "icm",       "--max-displacement",
+                              "3",         "--aggregation",
+                              "5",         "--sub-pixel",
+                              "--speckle", "9",
+                              "--fill",    "--final-median",
+                              "5",         "--energy",
+                              "sweeps",    "--gt",
+                              truth(),     "--json"})
+                        .json();
+  EXPECT_EQ(json["method"], "icm");
+  EXPECT_EQ(json["parameters"]["sub_pixel"], true);
+  EXPECT_EQ(json["fb_check"], 0);
+  EXPECT_EQ(json["speckle"], 9);
+  EXPECT_EQ(json["fill"], true);
+  EXPECT_EQ(json["final_median"], 5);
+  EXPECT_EQ(json["energy"].size(), 11u);
+  EXPECT_LT(json["epe"], 0.5);
+  run_well({"flow", frame0(), frame1(), "-d", "cpu", "-m", "winner-takes-all", "--color", path("out.png")});
+  EXPECT_TRUE(std::filesystem::exists(path("out.png")));
+}
+
+template <class Methods>
+void expect_methods(const nlohmann::json& listed, const std::string& text) {
   std::size_t index = 0;
-  for_each_method<FlowMethod>([&]<class Method>(const Method& method) {
-    const auto& entry = json["flow"][index++];
+  for_each_method<Methods>([&]<class Method>(const Method& method) {
+    ASSERT_LT(index, listed.size());
+    const auto& entry = listed[index++];
     EXPECT_EQ(entry["name"], Method::name);
     EXPECT_EQ(entry["source"], Method::source);
     EXPECT_EQ(entry["presets"].size(), presets(method).size());
     EXPECT_NE(text.find(Method::name), std::string::npos);
     std::size_t count = 0;
-    describe(method, [&](const auto& value, const auto& parameter) {
+    describe(method, [&]<class T>(const T& value, const auto& parameter) {
       const auto& one = entry["parameters"][count++];
       EXPECT_EQ(one["name"], parameter.name);
-      EXPECT_FLOAT_EQ(float(one["default"]), float(value));
+      if constexpr (std::is_enum_v<T>)
+        EXPECT_EQ(one["default"], names_of(value)[std::size_t(value)]);
+      else
+        EXPECT_FLOAT_EQ(float(one["default"]), float(value));
       EXPECT_TRUE(one.contains("unit") && one.contains("help"));
       EXPECT_TRUE(one["type"] == "bool" || one.contains("choices") ||
                   (one.contains("min") && one.contains("max")));
     });
     EXPECT_EQ(count, entry["parameters"].size());
   });
-  EXPECT_EQ(index, json["flow"].size());
+  EXPECT_EQ(index, listed.size());
+}
+
+TEST_F(Command, MethodsListsEveryMethod) {
+  const auto json = run_well({"methods", "--json"}).json();
+  const std::string text = run_well({"methods"}).out;
+  EXPECT_EQ(json.size(), 3u);
+  expect_methods<FlowMethod>(json["flow"], text);
+  expect_methods<StereoMethod>(json["stereo"], text);
+  expect_methods<DetectionMethod>(json["detect"], text);
+  for (const char* task : {"parafield flow", "parafield stereo", "parafield detect"})
+    EXPECT_NE(text.find(task), std::string::npos) << task;
 }
 
 TEST_F(Command, DevicesListsTheCpuFirst) {
@@ -296,6 +346,15 @@ TEST_F(Command, BenchMeasuresEveryPresetAndSize) {
   EXPECT_EQ(table.find("accurate"), std::string::npos);
   EXPECT_NE(with({"-m", "lucas-kanade", "--json", path("bench.json")}).out.find("48x32"), std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(read_text(path("bench.json")))["results"].size(), json["results"].size());
+}
+
+TEST_F(Command, BenchMeasuresTheMethodsItIsAskedFor) {
+  const auto json = run_well({"bench", "-d", "cpu", "--size", "40x32", "--repeat", "1", "-m", "icm",
+                              "winner-takes-all", "--json"})
+                        .json();
+  ASSERT_EQ(json["results"].size(), 2u);
+  EXPECT_EQ(json["results"][0]["method"], "icm");
+  EXPECT_EQ(json["results"][1]["method"], "winner-takes-all");
 }
 
 TEST_F(Command, BenchScoresTheRealPair) {

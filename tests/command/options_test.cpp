@@ -69,6 +69,21 @@ TEST(MethodOptions, AnotherMethodsParameterIsAnErrorThatNamesIt) {
   EXPECT_EQ(problem({"-m", "second", "--no-fast"}), "second has no parameter --fast; it is one of first");
 }
 
+TEST(MethodOptions, HelpGroupsParametersByTheirMethods) {
+  CLI::App app;
+  command::MethodOptions<Methods> options;
+  options.add_to(app);
+  EXPECT_EQ(app.get_option("--window")->get_group(), "Parameters of every method");
+  EXPECT_EQ(app.get_option("--fast")->get_group(), "Parameters of first");
+  EXPECT_EQ(app.get_option("--window")->get_description(),
+            "side (first: 1 to 9 px, default 3; second: 1 to 31 px, default 5)");
+  EXPECT_EQ(app.get_option("--weight")->get_description(), "of the data (0 to 1, default 0.5)");
+  EXPECT_EQ(command::parameter_help("size", {{"a", "1 to 9", "2"}, {"b", "1 to 9", "3"}}),
+            "size (1 to 9, default a 2, b 3)");
+  EXPECT_EQ(command::parameter_group({{"a", "", ""}, {"b", "", ""}, {"c", "", ""}}, 4),
+            "Parameters of a, b and c");
+}
+
 TEST(MethodOptions, PresetsBelongToTheirMethod) {
   EXPECT_EQ(std::get<First>(parse({"--preset", "wide", "--fast"})).window, 9);
   EXPECT_NE(problem({"--preset", "heavy"}), "");

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 5> names_of(DataTerm) {
 /// The data cost of matching two images: weight * min(difference, truncation), as a mean over a window.
 struct MatchingCost {
   DataTerm data = DataTerm::absolute;
-  bool color = false;
+  bool rgb = false;
   float weight = 1;
   float truncation = 0;
   int aggregation = 1;
@@ -73,7 +73,7 @@ struct ChangeEnergy {
   float sigma = 15;
   float beta = 1;
   float temporal = 1;
-  bool color = false;
+  bool rgb = false;
 };
 
 template <class Energy, class Visitor>
@@ -81,8 +81,8 @@ requires std::is_same_v<std::remove_const_t<Energy>, MatchingCost>
 void describe(Energy& cost, Visitor&& visit) {
   visit(cost.data, Parameter<DataTerm>{"data", DataTerm::absolute, DataTerm::mix, "",
                                        "how much a pixel differs from its match, intensities 0 to 255"});
-  visit(cost.color,
-        Parameter<bool>{"color", false, true, "",
+  visit(cost.rgb,
+        Parameter<bool>{"rgb", false, true, "",
                         "absolute and squared differences as means over the channels, not of luma"});
   visit(cost.weight, Parameter<float>{"weight", 1e-6f, 1e6f, "", "weight of the data cost"});
   visit(cost.truncation,
@@ -148,8 +148,8 @@ void describe(Energy& energy, Visitor&& visit) {
   visit(energy.sigma, Parameter<float>{"sigma", 0.01f, 1000, "", "deviation of the differences"});
   visit(energy.beta, Parameter<float>{"beta", 0, 1000, "", "weight of the eight neighbours"});
   visit(energy.temporal, Parameter<float>{"temporal", 0, 1000, "", "weight of the last mask; 0 = not used"});
-  visit(energy.color,
-        Parameter<bool>{"color", false, true, "", "differences as means over the channels, not of luma"});
+  visit(energy.rgb,
+        Parameter<bool>{"rgb", false, true, "", "differences as means over the channels, not of luma"});
 }
 
 }  // namespace parafield

@@ -1,0 +1,75 @@
+#include "estimation.hpp"
+
+namespace parafield::command {
+
+CLI::Option* TruthOptions::add_to(CLI::App& command, const std::string& help) {
+  CLI::Option* const given = command.add_option("--gt", truth, help)->type_name("FILE");
+  command.add_option("--mask", mask, "with --gt: a picture; where it is 0, pixels do not count")
+      ->type_name("FILE")
+      ->needs(given);
+  command.add_flag("--valid-only", valid_only, "with --gt: count only the pixels that the method trusts")
+      ->needs(given);
+  return given;
+}
+
+Image<std::uint8_t> read_mask_like(const std::string& mask, const std::string& frame, Size size) {
+  if (mask.empty()) return {};
+  Image<std::uint8_t> read = read_mask(mask);
+  check_same_size(frame, size, mask, read.size());
+  return read;
+}
+
+void RunOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--energy", energy,
+                  "report the energy that the method minimises: none, result, or sweeps (before the first "
+                  "sweep and after each); an estimation of its own, which is not timed")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"none", "result", "sweeps"}))
+      ->capture_default_str();
+  command
+      .add_option("--repeat", repeats,
+                  "how often the estimation is timed, after one call that is not; the median is reported")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command.add_flag("--json", json, "print the report as one JSON object");
+  command.add_flag("-q,--quiet", quiet, "print no report in text");
+}
+
+void RunOptions::print(const Json& report, const std::string& text) const {
+  if (json)
+    command::print(json_text(report));
+  else if (!quiet)
+    command::print(text);
+}
+
+void add_times(Json& report, Size size, const Times& times) {
+  report["width"] = size.width;
+  report["height"] = size.height;
+  report["repeats"] = times.repeats;
+  report["milliseconds"] = times.median;
+}
+
+void add_energies(Json& report, EnergyReport asked, const std::vector<double>& energies) {
+  if (asked == EnergyReport::result)
+    report["energy"] = energies.at(0);
+  else if (asked == EnergyReport::sweeps)
+    report["energy"] = energies;
+}
+
+std::string times_text(std::string_view method, const DeviceInfo& info, Size size, const Times& times) {
+  return fmt::format("{} on {}: {}x{}, {:.3f} ms{}\n", method, device_text(info), size.width, size.height,
+                     times.median, times.repeats > 1 ? fmt::format(" (median of {})", times.repeats) : "");
+}
+
+std::string energies_text(EnergyReport asked, const std::vector<double>& energies) {
+  if (asked == EnergyReport::none) return "";
+  if (asked == EnergyReport::result) return fmt::format("energy {:.10g}\n", energies.at(0));
+  return wrapped(fmt::format("energies before the first sweep and after each: {:.10g}\n",
+                             fmt::join(energies, ", ")),
+                 0) +
+         "\n";
+}
+
+}  // namespace parafield::command

@@ -1,0 +1,134 @@
+#pragma once
+#include "files.hpp"
+#include "measure.hpp"
+#include "options.hpp"
+#include "report.hpp"
+
+/// What flow, stereo and detect have in common.
+namespace parafield::command {
+
+/// --gt, --mask, --valid-only.
+struct TruthOptions {
+  std::string truth, mask;
+  bool valid_only = false;
+
+  /// `help`: of --gt, which is returned.
+  CLI::Option* add_to(CLI::App& command, const std::string& help);
+};
+
+/// The mask of that name; none where it is empty. Throws where its size is not that of `frame`.
+Image<std::uint8_t> read_mask_like(const std::string& mask, const std::string& frame, Size size);
+
+/// --energy, --repeat, --json, --quiet.
+struct RunOptions {
+  std::string energy = "none";
+  int repeats = 1;
+  bool json = false, quiet = false;
+
+  void add_to(CLI::App& command);
+  void print(const Json& report, const std::string& text) const;
+
+  /// What --energy says. Throws UsageError where the method minimises no energy.
+  template <class Methods>
+  EnergyReport energies(const Methods& method) const {
+    if (energy == "none") return EnergyReport::none;
+    std::visit(
+        []<class Method>(const Method&) {
+          if constexpr (!LabelMethod<Method>)
+            throw UsageError(fmt::format("--energy: {} minimises no energy", Method::name));
+        },
+        method);
+    return energy == "result" ? EnergyReport::result : EnergyReport::sweeps;
+  }
+};
+
+constexpr const char* refinement_group = "What is done with the result, in this order";
+
+/// --speckle, --fill, --final-median. `filled`: what --fill does.
+template <class Options>
+void add_refinement(CLI::App& command, Options& options, const std::string& filled) {
+  command.add_option("--speckle", options.speckle, "connected regions of up to N px are not valid; 0 = none")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1 << 29))
+      ->capture_default_str()
+      ->group(refinement_group);
+  command.add_flag("--fill", options.fill, filled)->group(refinement_group);
+  command.add_option("--final-median", options.final_median, "side of a median at last: 3 or 5 px; 0 = none")
+      ->type_name("N")
+      ->check(CLI::IsMember({0, 3, 5}))
+      ->capture_default_str()
+      ->group(refinement_group);
+}
+
+/// The memory that a device reads fastest.
+inline Memory memory_of(const Device& device) {
+  return device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
+}
+
+template <class Task>
+struct Estimate {
+  typename Task::Result result;  // in host memory
+  Times times;
+  std::vector<double> energies;
+};
+
+/// Times the estimator alone: the frames are on its device before it starts, and a first call has allocated. Energies
+/// are another estimator's work, which is not timed.
+template <class Task>
+Estimate<Task> estimate_pair(const typename Task::Method& method, const Device& device,
+                             const FrameBuffer& frame0, const FrameBuffer& frame1,
+                             typename Task::Options options, int repeats) {
+  const FrameBuffer resident0 = frame0.to(memory_of(device)), resident1 = frame1.to(memory_of(device));
+  Estimate<Task> estimate;
+  if (options.energies != EnergyReport::none) {
+    Estimator<Task> estimator(method, frame0.size(), device, {}, options);
+    estimator(resident0, resident1);
+    estimate.energies = estimator.energies();
+    options.energies = EnergyReport::none;
+  }
+  Estimator<Task> estimator(method, frame0.size(), device, {}, options);
+  Timer timer(device, estimator.stream());
+  const typename Task::Result* result = &estimator(resident0, resident1);
+  estimator.synchronize();
+  estimate.times = measure({.fixed = repeats}, [&](int) {
+    timer.start();
+    result = &estimator(resident0, resident1);
+    return timer.stop();
+  });
+  estimator.synchronize();
+  estimate.result = result->to(Memory::host());
+  return estimate;
+}
+
+template <class Methods>
+std::string_view name_of(const Methods& method) {
+  return std::visit([](const auto& chosen) { return chosen.name; }, method);
+}
+
+/// Adds method, preset and parameters.
+template <class Methods>
+void add_method(Json& report, const Methods& method, const std::string& preset) {
+  report["method"] = name_of(method);
+  if (!preset.empty()) report["preset"] = preset;
+  report["parameters"] = std::visit([](const auto& chosen) { return parameters_json(chosen); }, method);
+}
+
+/// Adds speckle, fill and final_median.
+template <class Options>
+void add_refinement(Json& report, const Options& options) {
+  report["speckle"] = options.speckle;
+  report["fill"] = options.fill;
+  report["final_median"] = options.final_median;
+}
+
+/// Adds width, height, repeats and milliseconds.
+void add_times(Json& report, Size size, const Times& times);
+/// Adds energy: a number for the result's, a list for the sweeps'.
+void add_energies(Json& report, EnergyReport asked, const std::vector<double>& energies);
+
+/// "icm on cpu (...): 640x480, 1.234 ms".
+std::string times_text(std::string_view method, const DeviceInfo& info, Size size, const Times& times);
+/// Lines about energies; empty where none were asked for.
+std::string energies_text(EnergyReport asked, const std::vector<double>& energies);
+
+}  // namespace parafield::command

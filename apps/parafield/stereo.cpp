@@ -1,0 +1,196 @@
+#include <cmath>
+#include <optional>
+
+#include "commands.hpp"
+#include "estimation.hpp"
+#include "fields.hpp"
+#include "interrupt.hpp"
+
+namespace parafield::command {
+namespace {
+
+constexpr float kitti_scale = 256;
+
+struct Command {
+  std::string left, right;
+  std::string output, valid, color, depth;
+  std::optional<float> scale;  // of -o FILE.png
+  float true_scale = 0;
+  double focal = 0, baseline = 0, offset = 0;
+  TruthOptions truth;
+  MethodOptions<StereoMethod> method;
+  DeviceOptions device;
+  StereoOptions stereo;
+  RunOptions run;
+};
+
+void write(const Command& options, const DisparityField& field) {
+  // What was filled in is there to be used.
+  const DisparityView disparity = options.stereo.fill ? DisparityView{field.d} : DisparityView(field);
+  if (!options.output.empty()) {
+    const WhileWriting whole;
+    write_disparity(options.output, disparity, options.scale.value_or(kitti_scale));
+  }
+  if (!options.valid.empty()) {
+    const WhileWriting whole;
+    write_mask(options.valid, field.valid);
+  }
+  if (!options.color.empty()) {
+    const FrameBuffer picture = color_disparity(disparity);
+    const WhileWriting whole;
+    write_frame(options.color, picture);
+  }
+  if (!options.depth.empty()) {
+    const Image<float> depth = depth_of(disparity, options.focal, options.baseline, options.offset);
+    const View<const float> view = depth;
+    const WhileWriting whole;
+    write_frame(options.depth, {view.data, view.width, view.height, view.pitch, PixelFormat::gray_f32});
+  }
+}
+
+double share_of(const Image<std::uint8_t>& mask) {
+  std::int64_t count = 0;
+  for (int y = 0; y < mask.size().height; ++y)
+    for (int x = 0; x < mask.size().width; ++x) count += mask(x, y) != 0;
+  return double(count) / (double(mask.size().width) * mask.size().height);
+}
+
+void run(const Command& options) {
+  const StereoMethod method = options.method.method();
+  const Device device = options.device.device();
+  StereoOptions stereo = options.stereo;
+  stereo.energies = options.run.energies(method);
+  check_outputs({{"-o", options.output, {".pfm", ".png", ".npy"}},
+                 {"--valid", options.valid, {".png", ".pgm"}},
+                 {"--color", options.color, {".png", ".ppm"}},
+                 {"--depth", options.depth, {".pfm"}}},
+                {options.left, options.right, options.truth.truth, options.truth.mask});
+  if (options.scale && !has_extension(options.output, ".png"))
+    throw UsageError(fmt::format("--scale is for a PNG; {} holds px", options.output));
+  const DeviceInfo info = describe_device(device);
+
+  const FrameBuffer left = read_frame(options.left), right = read_frame(options.right);
+  check_same_size(options.left, left.size(), options.right, right.size());
+  DisparityField truth;
+  if (!options.truth.truth.empty()) {
+    truth = read_disparity_of(options.truth.truth, options.true_scale, "--gt-scale");
+    check_same_size(options.left, left.size(), options.truth.truth, truth.size());
+  }
+  const auto mask = read_mask_like(options.truth.mask, options.left, left.size());
+
+  const auto estimate = estimate_pair<Stereo>(method, device, left, right, stereo, options.run.repeats);
+  const double valid = share_of(estimate.result.valid);
+  Json report;
+  add_method(report, method, options.method.preset);
+  report["lr_check"] = options.stereo.lr_check;
+  add_refinement(report, options.stereo);
+  add_device(report, info);
+  add_times(report, left.size(), estimate.times);
+  report["valid"] = valid;
+  add_energies(report, stereo.energies, estimate.energies);
+  std::string text = times_text(name_of(method), info, left.size(), estimate.times) +
+                     fmt::format("{:.2f} % of the pixels are valid\n", 100 * valid) +
+                     energies_text(stereo.energies, estimate.energies);
+  if (truth.d)
+    text +=
+        add_scores_of(report, {.mask = mask, .valid_only = options.truth.valid_only}, true,
+                      [&](const EvaluationOptions& how) { return evaluate(estimate.result, truth, how); });
+  write(options, estimate.result);
+  options.run.print(report, text);
+}
+
+/// The options of --depth: what turns disparities into depths.
+void add_camera(CLI::App& command, Command& options) {
+  const auto positive = [](const std::string& text) {
+    const double value = std::strtod(text.c_str(), nullptr);
+    return value > 0 && std::isfinite(value) ? std::string() : text + " is not above 0";
+  };
+  const auto finite = [](const std::string& text) {
+    return std::isfinite(std::strtod(text.c_str(), nullptr)) ? std::string() : text + " is not finite";
+  };
+  CLI::Option* const depth =
+      command
+          .add_option(
+              "--depth", options.depth,
+              "write depths, focal * baseline / (disparity + doffs): .pfm, infinite where the disparity "
+              "is not valid; needs --focal and --baseline")
+          ->type_name("FILE");
+  CLI::Option* const focal = command.add_option("--focal", options.focal, "with --depth: focal length")
+                                 ->type_name("PX")
+                                 ->check(positive)
+                                 ->needs(depth);
+  CLI::Option* const baseline = command
+                                    .add_option("--baseline", options.baseline,
+                                                "with --depth: distance of the cameras; depths have its unit")
+                                    ->type_name("B")
+                                    ->check(positive)
+                                    ->needs(depth);
+  command
+      .add_option("--doffs", options.offset,
+                  "with --depth: how far the right principal point lies to the right of the left one "
+                  "(Middlebury's calibration files have it)")
+      ->type_name("PX")
+      ->check(finite)
+      ->capture_default_str()
+      ->needs(depth);
+  depth->needs(focal)->needs(baseline);
+}
+
+}  // namespace
+
+void add_stereo(CLI::App& program) {
+  const auto options = std::make_shared<Command>();
+  CLI::App* command =
+      program.add_subcommand("stereo", "Estimate the disparities of a rectified pair of images");
+  command->add_option("LEFT", options->left, "left image: PNG, JPEG, PGM, PPM or PFM")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("RIGHT", options->right, "right image, of the same size; matches lie on the same row")
+      ->required()
+      ->type_name("FILE");
+  CLI::Option* const output =
+      command
+          ->add_option(
+              "-o,--output", options->output,
+              "write the left image's disparities: .pfm or .npy (px, of every pixel) or .png (16 bit, "
+              "px * scale, 0 where not valid)")
+          ->type_name("FILE");
+  add_scale(*command, "--scale", options->scale,
+            "with -o FILE.png: the file's value of 1 px (default 256, KITTI's)")
+      ->needs(output);
+  command
+      ->add_option("--valid", options->valid,
+                   "write where disparities are to be trusted: .png or .pgm, 255 there and 0 elsewhere")
+      ->type_name("FILE");
+  command
+      ->add_option("--color", options->color,
+                   "write a picture: .png or .ppm; blue far, red near, black where not valid")
+      ->type_name("FILE");
+  add_camera(*command, *options);
+  CLI::Option* const truth = options->truth.add_to(
+      *command, "true disparities to compare with: .pfm, .npy or gray .png; unknown ones do not count");
+  command->get_option("--mask")->description(
+      "with --gt: a picture; where it is 0, pixels do not count. The scores of all pixels are printed beside "
+      "(JSON: in \"all\")");
+  add_scale(*command, "--gt-scale", options->true_scale,
+            "with --gt FILE.png: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4, art and "
+            "aloe 3; without it, 16 bit have KITTI's 256)")
+      ->needs(truth);
+  options->run.add_to(*command);
+  options->device.add_to(*command);
+  command
+      ->add_option("--lr-check", options->stereo.lr_check,
+                   "left-right check: valid is what the right image's disparity agrees with within PX; takes "
+                   "twice the time; 0 = none")
+      ->type_name("PX")
+      ->check(CLI::Range(0.0f, 1e6f))
+      ->capture_default_str()
+      ->group(refinement_group);
+  add_refinement(*command, options->stereo,
+                 "pixels that are not valid take the smaller (farther) of the nearest valid disparities on "
+                 "their row, in every file that is written; --valid still says where they were not");
+  options->method.add_to(*command);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace parafield::command

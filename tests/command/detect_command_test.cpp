@@ -1,0 +1,182 @@
+// parafield detect, end to end, on a square that moves before noise.
+#include <random>
+
+#include "command/run_command.hpp"
+#include "support.hpp"
+
+namespace parafield::test {
+namespace {
+
+class DetectCommand : public CommandTest {
+ protected:
+  static constexpr int width = 48, height = 36, frames = 4;
+
+  void SetUp() override {
+    CommandTest::SetUp();
+    std::mt19937 random(5);
+    for (int i = 0; i < frames; ++i) {
+      std::vector<std::uint8_t> frame(width * height), labels(frame.size());
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+          const std::size_t at = std::size_t(y * width + x);
+          const bool here = in_square(x, y, i), moves = i > 0 && here != in_square(x, y, i - 1);
+          frame[at] = std::uint8_t((here ? 200 : 90) + random() % 5);
+          labels[at] = moves ? 255 : y == 0 ? 170 : 0;
+        }
+      write(frame_name(i), frame);
+      write("label" + std::to_string(i) + ".png", labels);
+    }
+  }
+
+  /// The square comes in the second frame and moves on.
+  static bool in_square(int x, int y, int i) {
+    return i > 0 && x >= 12 * (i - 1) && x < 12 * i && y >= 10 && y < 24;
+  }
+  static std::string frame_name(int i) { return "frame" + std::to_string(i) + ".png"; }
+  std::string label(int i) const { return path("label" + std::to_string(i) + ".png"); }
+  void write(const std::string& name, const std::vector<std::uint8_t>& values, Size size = {width, height}) {
+    write_frame(path(name), {values.data(), size.width, size.height, 0, PixelFormat::gray_u8});
+  }
+
+  /// `parafield detect` of the first `count` frames, with more words.
+  Words detect(int count, Words more = {}) const {
+    Words words = {"detect"};
+    for (int i = 0; i < count; ++i) words.push_back(path(frame_name(i)));
+    words.insert(words.end(), {"-d", "cpu"});
+    more.insert(more.begin(), words.begin(), words.end());
+    return more;
+  }
+
+  void expect_mask(const std::string& file, const MotionMask& expected) const {
+    const FrameBuffer mask = read_frame(path(file));
+    ASSERT_EQ(mask.size(), expected.size());
+    ASSERT_EQ(mask.format(), PixelFormat::gray_u8);
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        ASSERT_EQ(static_cast<const std::uint8_t*>(mask.row(y))[x], expected.moving(x, y) ? 255 : 0);
+  }
+};
+
+TEST_F(DetectCommand, WritesMaskAndOverlayAndScores) {
+  const auto json = run_well(detect(2, {"-o", path("mask.png"), "--overlay", path("overlay.png"), "--gt",
+                                        label(1), "--repeat", "2", "--json"}))
+                        .json();
+  EXPECT_EQ(json["method"], "icm");
+  EXPECT_EQ(json["parameters"]["sigma"], 15);
+  EXPECT_EQ(json["device"], "cpu");
+  EXPECT_EQ(json["width"], width);
+  EXPECT_EQ(json["height"], height);
+  EXPECT_EQ(json["repeats"], 2);
+  EXPECT_EQ(json["frames"], 2);
+  EXPECT_GT(json["milliseconds"], 0);
+  EXPECT_GT(json["f1"], 0.9);
+  EXPECT_EQ(json["unscored"], width);
+  EXPECT_NEAR(json["moving"], 12 * 14. / (width * height), 0.02);
+  EXPECT_FALSE(json.contains("energy"));
+  EXPECT_EQ(read_frame(path("overlay.png")).format(), PixelFormat::rgb_u8);
+  expect_mask("mask.png", detect_motion(read_frame(path(frame_name(0))), read_frame(path(frame_name(1))), {},
+                                        Device::cpu()));
+  const auto eval = run_well({"eval", "--task", "mask", path("mask.png"), label(1), "--json"}).json();
+  for (const char* key : {"precision", "recall", "f1", "iou", "pwc", "true_positives", "unscored"})
+    EXPECT_EQ(json[key], eval[key]) << key;
+}
+
+TEST_F(DetectCommand, SeriesUsesTheLastMask) {
+  const Words more = {"-o",    path("mask%04d.png"), "--overlay", path("overlay%d.png"), "--temporal", "3",
+                      "--json"};
+  const auto json = run_well(detect(frames, more)).json();
+  EXPECT_EQ(json["frames"], frames);
+  EXPECT_EQ(json["repeats"], frames - 1);
+  const Icm<ChangeEnergy> method{.energy = {.temporal = 3}};
+  MotionDetector detector(method, {width, height}, Device::cpu());
+  for (int i = 0; i < frames; ++i)
+    if (const MotionMask* mask = detector.push(read_frame(path(frame_name(i))))) {
+      expect_mask("mask000" + std::to_string(i) + ".png", *mask);
+      EXPECT_TRUE(std::filesystem::exists(path("overlay" + std::to_string(i) + ".png")));
+    }
+  EXPECT_EQ(contents().size(), 2u * frames + 2 * (frames - 1)) << "and nothing beside";
+}
+
+TEST_F(DetectCommand, SeriesGoIntoTwoFolders) {
+  std::filesystem::create_directory(path("masks"));
+  run_well(detect(3, {"-o", path("masks/%3d.pgm"), "--overlay", path("o%02d.ppm"), "-q"}));
+  for (const char* file : {"masks/  1.pgm", "masks/  2.pgm", "o01.ppm", "o02.ppm"})
+    EXPECT_TRUE(std::filesystem::exists(path(file))) << file;
+  run_well(detect(2, {"-o", path("one%d.png"), "-q"}));
+  EXPECT_TRUE(std::filesystem::exists(path("one1.png")));
+}
+
+TEST_F(DetectCommand, ScoresOfASeriesAddUp) {
+  const auto json = run_well(detect(frames, {"-o", path("mask%d.png"), "--json", "--gt", label(1), label(2),
+                                             label(3), "--mask", path("label1.png")}))
+                        .json();
+  int right = 0;
+  for (int i = 1; i < frames; ++i)
+    right += int(run_well({"eval", "--task", "mask", path("mask" + std::to_string(i) + ".png"), label(i),
+                           "--mask", path("label1.png"), "--json"})
+                     .json()["true_positives"]);
+  EXPECT_EQ(json["true_positives"], right);
+  EXPECT_GT(right, 0);
+}
+
+TEST_F(DetectCommand, ReportsInTextAndEnergies) {
+  const std::string text = run_well(detect(2, {"--gt", label(1), "--energy", "result"})).out;
+  for (const char* word : {"icm on cpu", "48x36", " ms", "are moving", "\nenergy ", "precision"})
+    EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
+  EXPECT_EQ(run_well(detect(2, {"-q"})).out, "");
+  EXPECT_EQ(run_well(detect(2, {"-m", "annealing", "--sweeps", "5", "--energy", "sweeps", "--json"}))
+                .json()["energy"]
+                .size(),
+            6u);
+}
+
+TEST_F(DetectCommand, RefusesWhatIsNotUnderstood) {
+  const std::string out = path("mask.png"), series = path("mask%04d.png");
+  expect_failure(2, detect(0), {"FRAMES"});
+  expect_failure(2, detect(1), {"two frames"});
+  for (const char* bad : {"mask.png", "%d%d.png", "mask%x.png", "mask%.png", "mask%004d.png"})
+    expect_failure(2, detect(3, {"-o", path(bad)}), {"-o", path(bad), "mask%04d.png"});
+  expect_failure(2, detect(3, {"-o", series, "--overlay", out}), {"--overlay", "mask%04d.png"});
+  expect_failure(2, detect(2, {"-o", path("mask.jpg")}), {"-o", ".png"});
+  expect_failure(2, detect(3, {"-o", path("mask%d.jpg")}), {"-o", ".png"});
+  expect_failure(2, detect(3, {"-o", series, "--overlay", series}), {"-o", "--overlay", "one file"});
+  expect_failure(2, detect(3, {"--gt", label(1)}), {"--gt", "1 files for 2 masks"});
+  expect_failure(2, detect(2, {"--mask", label(1)}), {"--mask", "--gt"});
+  expect_failure(2, detect(3, {"--repeat", "2"}), {"--repeat", "two frames"});
+  expect_failure(2, detect(3, {"--energy", "result"}), {"--energy", "two frames"});
+  expect_failure(2, detect(2, {"--sigma", "0"}), {"sigma cannot be 0", "0.01 to 1000"});
+  expect_failure(2, detect(2, {"--disparities", "4"}), {"--disparities"});
+  expect_failure(2, detect(2, {"-m", "lucas-kanade"}), {"lucas-kanade", "icm, annealing"});
+}
+
+TEST_F(DetectCommand, FailuresLeaveNothing) {
+  write("small.png", std::vector<std::uint8_t>(20), {5, 4});
+  write("sevens.png", std::vector<std::uint8_t>(width * height, 7));
+  const std::string small = path("small.png"), out = path("mask%d.png");
+  expect_failure(1, {"detect", path(frame_name(0)), small, "-d", "cpu", "-o", path("mask.png")},
+                 {small, "48x36", "5x4"});
+  expect_failure(1, {"detect", path(frame_name(0)), path(frame_name(1)), small, "-d", "cpu", "-o", out},
+                 {small, "48x36", "5x4"});
+  expect_failure(1, detect(2, {"-o", path("mask.png"), "--gt", small}), {small, "5x4"});
+  expect_failure(1, detect(2, {"-o", path("mask.png"), "--gt", path("sevens.png")}),
+                 {path("sevens.png"), "label 7"});
+  expect_failure(1, detect(3, {"-o", out, "--gt", label(1), path("sevens.png")}),
+                 {path("sevens.png"), "label 7"});
+  expect_failure(1, detect(4, {"-o", path("frame%d.png")}), {path("frame1.png"), "input"});
+  expect_failure(1, detect(3, {"-o", path("label%d.png"), "--gt", path("label0.png"), label(2)}),
+                 {path("label2.png"), "input"});
+  expect_failure(1, detect(3, {"-o", path("none/mask%d.png")}), {path("none")});
+}
+
+TEST_F(DetectCommand, FindsCdnetsCars) {
+  PARAFIELD_DATA_OR_SKIP(folder, "cdnet/highway_a");
+  const auto json = run_well({"detect", folder / "gray/in000861.png", folder / "gray/in000862.png",
+                              folder / "gray/in000863.png", "-d", "cpu", "--json", "--gt",
+                              folder / "groundtruth/gt000862.png", folder / "groundtruth/gt000863.png"})
+                        .json();
+  EXPECT_GT(json["f1"], 0.75);
+  EXPECT_GT(json["unscored"], 1000);
+}
+
+}  // namespace
+}  // namespace parafield::test

@@ -1,0 +1,220 @@
+// parafield stereo, end to end, on a texture that is shifted.
+#include <cmath>
+#include <random>
+
+#include "command/run_command.hpp"
+#include "support.hpp"
+
+namespace parafield::test {
+namespace {
+
+class StereoCommand : public CommandTest {
+ protected:
+  static constexpr int width = 60, height = 40, shift = 6;
+
+  void SetUp() override {
+    CommandTest::SetUp();
+    std::mt19937 random(7);
+    std::vector<std::uint8_t> left(width * height), right(left), truth(left.size(), 4 * shift), mask(left);
+    for (auto& value : left) value = std::uint8_t(random());
+    for (auto& value : right) value = std::uint8_t(random());
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x) {
+        if (x >= shift) right[std::size_t(y * width + x - shift)] = left[std::size_t(y * width + x)];
+        mask[std::size_t(y * width + x)] = x >= 2 * shift && x < width - shift ? 255 : 0;
+      }
+    write("left.png", left);
+    write("right.png", right);
+    write("truth.png", truth);
+    write("mask.png", mask);
+  }
+
+  void write(const std::string& name, const std::vector<std::uint8_t>& values) const {
+    write_frame(path(name), {values.data(), width, height, 0, PixelFormat::gray_u8});
+  }
+
+  /// `parafield stereo` of the pair, with more words.
+  Words stereo(Words more = {}) const {
+    const Words words = {"stereo", path("left.png"), path("right.png"), "-d", "cpu", "--disparities", "16"};
+    more.insert(more.begin(), words.begin(), words.end());
+    return more;
+  }
+  auto json(Words more) const {
+    more.push_back("--json");
+    return run_well(stereo(more)).json();
+  }
+};
+
+TEST_F(StereoCommand, WritesDisparitiesAndPicturesAndScores) {
+  const auto report =
+      json({"-o", path("out.pfm"), "--color", path("out.png"), "--valid", path("valid.png"), "--gt",
+            path("truth.png"), "--gt-scale", "4", "--mask", path("mask.png"), "--repeat", "2"});
+  EXPECT_EQ(report["method"], "winner-takes-all");
+  EXPECT_EQ(report["parameters"]["disparities"], 16);
+  EXPECT_EQ(report["parameters"]["data"], "absolute");
+  EXPECT_EQ(report["lr_check"], 0);
+  EXPECT_EQ(report["speckle"], 0);
+  EXPECT_EQ(report["fill"], false);
+  EXPECT_EQ(report["final_median"], 0);
+  EXPECT_EQ(report["device"], "cpu");
+  EXPECT_EQ(report["width"], width);
+  EXPECT_EQ(report["height"], height);
+  EXPECT_EQ(report["repeats"], 2);
+  EXPECT_GT(report["milliseconds"], 0);
+  EXPECT_GT(report["valid"], 0.8);
+  EXPECT_FALSE(report.contains("energy"));
+  EXPECT_EQ(report["bad_1"], 0);
+  EXPECT_EQ(report["pixels"], (width - 3 * shift) * height);
+  EXPECT_EQ(report["all"]["pixels"], width * height);
+  const DisparityField out = read_disparity(path("out.pfm"));
+  ASSERT_EQ(out.size(), (Size{width, height}));
+  EXPECT_EQ(out.d(30, 20), shift);
+  EXPECT_EQ(read_frame(path("out.png")).format(), PixelFormat::rgb_u8);
+  EXPECT_EQ(read_mask(path("valid.png"))(30, 20), 1);
+  const auto eval = run_well({"eval", path("out.pfm"), path("truth.png"), "--gt-scale", "4", "--mask",
+                              path("mask.png"), "--json"})
+                        .json();
+  for (const char* key : {"bad_0_5", "bad_1", "average", "rms", "d1_all", "pixels"}) {
+    EXPECT_EQ(report[key], eval[key]) << key;
+    EXPECT_EQ(report["all"][key], eval["all"][key]) << key;
+  }
+}
+
+TEST_F(StereoCommand, DisparitiesAreWrittenByExtension) {
+  run_well(stereo({"-o", path("out.pfm"), "-q"}));
+  run_well(stereo({"-o", path("out.npy"), "-q"}));
+  run_well(stereo({"-o", path("kitti.png"), "-q"}));
+  run_well(stereo({"-o", path("four.PNG"), "--scale", "4", "-q"}));
+  const DisparityField pfm = read_disparity(path("out.pfm")), npy = read_disparity(path("out.npy"));
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) ASSERT_EQ(pfm.d(x, y), npy.d(x, y));
+  EXPECT_EQ(read_disparity(path("kitti.png"), 256).d(30, 20), shift);
+  EXPECT_EQ(read_disparity(path("four.PNG"), 4).d(30, 20), shift);
+}
+
+TEST_F(StereoCommand, EveryMethodFindsTheShift) {
+  for (const Words& method : {Words{"winner-takes-all"}, Words{"icm", "--sweeps", "3"},
+                              Words{"annealing", "--sweeps", "30", "--seed", "2"}}) {
+    Words words = {"--gt", path("truth.png"), "--gt-scale", "4", "--mask", path("mask.png"), "-m"};
+    words.insert(words.end(), method.begin(), method.end());
+    const auto report = json(words);
+    EXPECT_EQ(report["method"], method[0]);
+    EXPECT_LT(report["bad_1"], 0.01) << method[0];
+  }
+}
+
+TEST_F(StereoCommand, ReportsEnergies) {
+  const auto result = json({"-m", "icm", "--sweeps", "4", "--beta", "40", "--energy", "result"})["energy"];
+  const auto sweeps = json({"-m", "icm", "--sweeps", "4", "--beta", "40", "--energy", "sweeps"})["energy"];
+  ASSERT_TRUE(result.is_number());
+  ASSERT_EQ(sweeps.size(), 5u);
+  EXPECT_EQ(sweeps[4], result);
+  const auto colored =
+      json({"-m", "icm", "--order", "colored", "--beta", "40", "--energy", "sweeps"})["energy"];
+  for (std::size_t i = 1; i < colored.size(); ++i) EXPECT_LE(colored[i], colored[i - 1]);
+  EXPECT_EQ(json({"--energy", "sweeps"})["energy"].size(), 1u);
+  EXPECT_NE(run_well(stereo({"--energy", "result"})).out.find("\nenergy "), std::string::npos);
+  EXPECT_NE(run_well(stereo({"-m", "icm", "--energy", "sweeps"})).out.find("after each: "),
+            std::string::npos);
+}
+
+TEST_F(StereoCommand, WritesDepths) {
+  run_well(stereo({"-o", path("out.pfm"), "--valid", path("valid.png"), "--depth", path("depth.pfm"),
+                   "--focal", "500", "--baseline", "0.16", "--doffs", "2", "-q"}));
+  const DisparityField field = read_disparity(path("out.pfm"));
+  const auto valid = read_mask(path("valid.png"));
+  const FrameBuffer depth = read_frame(path("depth.pfm"));
+  ASSERT_EQ(depth.format(), PixelFormat::gray_f32);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      if (const float z = static_cast<const float*>(depth.row(y))[x]; valid(x, y))
+        ASSERT_FLOAT_EQ(z, float(500 * 0.16 / (field.d(x, y) + 2.0)));
+      else
+        ASSERT_TRUE(std::isinf(z));
+}
+
+TEST_F(StereoCommand, RefinesTheResult) {
+  const double plain = json({})["valid"];
+  const auto report = json({"--lr-check", "1", "--speckle", "20", "--fill", "--final-median", "3", "-o",
+                            path("filled.png"), "--valid", path("valid.png")});
+  EXPECT_EQ(report["lr_check"], 1);
+  EXPECT_EQ(report["speckle"], 20);
+  EXPECT_EQ(report["fill"], true);
+  EXPECT_EQ(report["final_median"], 3);
+  EXPECT_LT(report["valid"], plain) << "the left border is not seen in the right image";
+  EXPECT_EQ(read_mask(path("valid.png"))(0, 20), 0);
+  EXPECT_EQ(read_disparity(path("filled.png"), 256).d(0, 20), shift) << "filled, so it is written";
+}
+
+TEST_F(StereoCommand, ReportsInText) {
+  const std::string text = run_well(stereo({"--gt", path("truth.png"), "--gt-scale", "4"})).out;
+  for (const char* word : {"winner-takes-all on cpu", "60x40", " ms", "are valid", "error above 0.5 px"})
+    EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
+  EXPECT_EQ(text.find("inside the mask"), std::string::npos);
+  EXPECT_EQ(run_well(stereo({"-q"})).out, "");
+}
+
+TEST_F(StereoCommand, RefusesWhatIsNotUnderstood) {
+  const std::string out = path("out.pfm"), depth = path("depth.pfm"), truth = path("truth.png");
+  expect_failure(2, {"stereo", path("left.png")}, {"RIGHT"});
+  expect_failure(2, stereo({"-o", path("out.flo")}), {"-o", ".pfm or .png or .npy"});
+  expect_failure(2, stereo({"--color", path("out.pfm")}), {"--color", ".png"});
+  expect_failure(2, stereo({"--depth", path("out.png"), "--focal", "1", "--baseline", "1"}),
+                 {"--depth", ".pfm"});
+  expect_failure(2, stereo({"-o", out, "--color", path("a.png"), "--valid", path("a.png")}), {"one file"});
+  expect_failure(2, stereo({"--depth", depth}), {"--depth", "--focal"});
+  expect_failure(2, stereo({"--depth", depth, "--focal", "500"}), {"--depth", "--baseline"});
+  expect_failure(2, stereo({"--focal", "500"}), {"--focal", "--depth"});
+  for (const char* bad : {"0", "-1", "nan", "inf", "far"}) {
+    expect_failure(2, stereo({"--depth", depth, "--baseline", "1", "--focal", bad}), {"--focal"});
+    expect_failure(2, stereo({"--depth", depth, "--focal", "1", "--baseline", bad}), {"--baseline"});
+  }
+  expect_failure(2, stereo({"--depth", depth, "--focal", "1", "--baseline", "1", "--doffs", "inf"}),
+                 {"--doffs"});
+  expect_failure(2, stereo({"-o", out, "--scale", "4"}), {"--scale", out});
+  expect_failure(2, stereo({"--scale", "4"}), {"--scale", "--output"});
+  expect_failure(2, stereo({"-o", path("out.png"), "--scale", "0"}), {"--scale"});
+  expect_failure(2, stereo({"--gt-scale", "4"}), {"--gt-scale", "--gt"});
+  expect_failure(2, stereo({"--gt", truth}), {truth, "8 bit need a scale", "--gt-scale"});
+  expect_failure(2, stereo({"--mask", truth}), {"--mask", "--gt"});
+  expect_failure(2, {"stereo", path("left.png"), path("right.png"), "--disparities", "0"},
+                 {"disparities cannot be 0", "1 to 4096"});
+  expect_failure(2, stereo({"--data", "colour"}), {"data", "colour", "census"});
+  expect_failure(2, stereo({"-m", "annealing", "--order", "colored"}), {"annealing", "--order", "icm"});
+  expect_failure(2, stereo({"-m", "lucas-kanade"}), {"lucas-kanade", "winner-takes-all, icm, annealing"});
+  expect_failure(2, stereo({"--preset", "fast"}), {"fast", "paper"});
+  expect_failure(2, stereo({"--final-median", "4"}), {"--final-median"});
+  expect_failure(2, stereo({"--lr-check", "-1"}), {"--lr-check"});
+  expect_failure(2, stereo({"--speckle", "-1"}), {"--speckle"});
+  expect_failure(2, stereo({"--energy", "all"}), {"--energy", "sweeps"});
+}
+
+TEST_F(StereoCommand, RefusesImagesThatDoNotFit) {
+  const std::vector<std::uint8_t> pixels(50, 0);
+  write_frame(path("small.png"), {pixels.data(), 10, 5, 0, PixelFormat::gray_u8});
+  const std::string small = path("small.png"), left = path("left.png");
+  expect_failure(1, {"stereo", left, small, "-d", "cpu", "-o", path("out.pfm")},
+                 {left, small, "60x40", "10x5"});
+  expect_failure(1, stereo({"-o", path("out.pfm"), "--gt", small, "--gt-scale", "4"}), {small, "10x5"});
+  expect_failure(1, stereo({"--gt", path("truth.png"), "--gt-scale", "4", "--mask", small}), {small, "10x5"});
+  expect_failure(
+      1, {"stereo", left, path("right.png"), "-d", "cpu", "--disparities", "61", "-o", path("out.pfm")},
+      {"0 to 60", "60 px wide"});
+  expect_failure(1, stereo({"--min-disparity", "50"}), {"50 to 65", "60 px wide"});
+  expect_failure(1, stereo({"--min-disparity", "-70"}), {"-70", "60 px wide"});
+  expect_failure(1, stereo({"-o", left}), {left, "is an input"});
+  expect_failure(1, stereo({"-o", path("none/out.pfm")}), {path("none/out.pfm")});
+}
+
+TEST_F(StereoCommand, ScoresMiddleburysPair) {
+  PARAFIELD_DATA_OR_SKIP(folder, "middlebury-stereo/tsukuba");
+  const auto report = run_well({"stereo", folder / "left.png", folder / "right.png", "-d", "cpu",
+                                "--disparities", "16", "--gt", folder / "disp_left.png", "--gt-scale", "16",
+                                "--mask", folder / "nonocc_derived.png", "--json"})
+                          .json();
+  EXPECT_LT(report["bad_1"], 0.12);
+  EXPECT_GT(report["all"]["pixels"], report["pixels"]);
+}
+
+}  // namespace
+}  // namespace parafield::test
