@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "blocks/reduce/reduce.hpp"
+#include "core/fail.hpp"
 #include "core/workspace.hpp"
 #include "markov/sweep/sweep.hpp"
 #include "parafield/estimator.hpp"
@@ -37,6 +38,8 @@ Optimizer optimizer_of(const Icm<E>& method) {
 }
 template <class E>
 Optimizer optimizer_of(const Annealing<E>& method) {
+  if (method.t_min > method.t_max)
+    fail(ErrorCode::invalid_argument, "annealing: t_min (", method.t_min, ") lies above t_max (", method.t_max, ")");
   return {.kind = Optimizer::Kind::annealing,
           .sweeps = method.sweeps,
           .t_max = method.t_max,

@@ -89,8 +89,10 @@ void describe(Energy& cost, Visitor&& visit) {
         Parameter<float>{"truncation", 0, 1e6f, "",
                          "the most that a pixel can differ from its match, and what a match outside the "
                          "image differs by; 0 = no limit, and outside the nearest pixel stands in"});
-  visit(cost.aggregation, Parameter<int>{"aggregation", 1, 31, "px",
-                                         "side of the square window that data costs are averaged over; odd"});
+  static constexpr std::array sides{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+  visit(cost.aggregation,
+        Parameter<int>{"aggregation", 1, 31, "px",
+                       "side of the square window that data costs are averaged over", sides});
   visit(cost.aggregation_sigma,
         Parameter<float>{"aggregation_sigma", 0, 10, "px", "sigma of a gaussian in that window; 0 = a box"});
   visit(cost.presmooth,

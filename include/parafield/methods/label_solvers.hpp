@@ -76,9 +76,34 @@ void describe(Method& method, Visitor&& visit) {
   }
 }
 
+/// Of a mask: the paper's model.
 template <LabelMethod Method>
 std::array<Preset<Method>, 1> presets(const Method&) {
   return {{{"paper", Method{}, "the paper's model"}}};
+}
+
+/// Of disparities and displacements: also several data terms, with smoothness that image edges weaken.
+template <LabelMethod Method>
+requires requires(Method method) { method.energy.cost; }
+std::array<Preset<Method>, 2> presets(const Method&) {
+  constexpr bool flow = requires(Method method) { method.energy.max_displacement; };
+  Method accurate;
+  accurate.energy.cost = {.data = DataTerm::mix, .rgb = true};
+  accurate.energy.smoothness = {
+      .beta = flow ? 0.3f : 0.6f, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
+  accurate.energy.sub_pixel = flow;
+  if constexpr (requires { accurate.order; }) {
+    accurate.order = SiteOrder::colored;
+    accurate.sweeps = 30;
+    accurate.energy.cost.aggregation = 5;
+  } else if constexpr (requires { accurate.t_max; }) {
+    accurate.t_max = 1;
+    accurate.t_min = 0.05f;
+  } else {
+    accurate.energy.cost.aggregation = 7;
+  }
+  return {{{"paper", Method{}, "the paper's model"},
+           {"accurate", accurate, "several data terms; smoothness is weaker across image edges"}}};
 }
 
 }  // namespace parafield
