@@ -79,6 +79,7 @@ struct ChangeEnergy {
 template <class Energy, class Visitor>
 requires std::is_same_v<std::remove_const_t<Energy>, MatchingCost>
 void describe(Energy& cost, Visitor&& visit) {
+  static constexpr std::array odd_sides{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
   visit(cost.data, Parameter<DataTerm>{"data", DataTerm::absolute, DataTerm::mix, "",
                                        "how much a pixel differs from its match, intensities 0 to 255"});
   visit(cost.color,
@@ -89,8 +90,9 @@ void describe(Energy& cost, Visitor&& visit) {
         Parameter<float>{"truncation", 0, 1e6f, "",
                          "the most that a pixel can differ from its match, and what a match outside the "
                          "image differs by; 0 = no limit, and outside the nearest pixel stands in"});
-  visit(cost.aggregation, Parameter<int>{"aggregation", 1, 31, "px",
-                                         "side of the square window that data costs are averaged over; odd"});
+  visit(cost.aggregation,
+        Parameter<int>{"aggregation", 1, 31, "px",
+                       "side of the square window that data costs are averaged over: odd", odd_sides});
   visit(cost.aggregation_sigma,
         Parameter<float>{"aggregation_sigma", 0, 10, "px", "sigma of a gaussian in that window; 0 = a box"});
   visit(cost.presmooth,
