@@ -48,8 +48,10 @@ class ChangeSolver {
     }
   }
 
-  bool takes_start() const { return energy_.temporal > 0; }
-  bool starts_from_last() const { return energy_.temporal > 0; }
+  bool takes_start() const {
+    return energy_.temporal > 0 && optimizer_.kind != Optimizer::Kind::winner_takes_all;
+  }
+  bool starts_from_last() const { return takes_start(); }
   View<double> energies() const { return field_.energies(); }
 
   void solve(int first, const MotionMaskView* start, MotionMask& result) {

@@ -67,7 +67,9 @@ struct DisplacementEnergy {
 
 /// Static or moving (Jodoin eqs. 4 to 6): (y - mean * moving)^2 / sigma^2, y = |frame1 - frame0| (of colour: the mean
 /// over the channels), and beta for each of the eight neighbours that differs, -beta for each that agrees; likewise
-/// `temporal` for the last mask's label of the pixel.
+/// `temporal` for the last mask's label of the pixel. Solvers start from the first part's winner, which is also all that
+/// winner-takes-all asks for. Reported energies count 2 beta for neighbours that differ and 0 for those that agree: the
+/// same but for a constant.
 struct ChangeEnergy {
   float mean = 12;
   float sigma = 15;

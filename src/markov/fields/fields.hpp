@@ -33,7 +33,7 @@ struct Change {
   float temporal = 0;
   View<const Label> last;
 };
-/// ... and the label of least cost.
+/// ... and the label of least cost without that part, where solvers start: started with it, a mask would hold itself up.
 template <class Backend>
 void change_costs(Backend& backend, const Change& change, Volume costs, View<Label> winners);
 
@@ -93,10 +93,9 @@ PF_HD void store_change(const Change& change, const Volume& costs, View<Label> w
   const float off = difference - change.mean;
   const bool moved = change.last && change.last(x, y) != 0;
   const float with = change.last ? change.temporal : 0.0f;
-  const float still = fma(change.weight, difference * difference, moved ? with : -with);
-  const float moving = fma(change.weight, off * off, moved ? -with : with);
-  costs.row(y, 0)[x] = still;
-  costs.row(y, 1)[x] = moving;
+  const float still = change.weight * (difference * difference), moving = change.weight * (off * off);
+  costs.row(y, 0)[x] = still + (moved ? with : -with);
+  costs.row(y, 1)[x] = moving + (moved ? -with : with);
   winners(x, y) = moving < still ? 1 : 0;
 }
 
