@@ -59,11 +59,8 @@ template <class Energy>
 bool takes_start(const WinnerTakesAll<Energy>&) {
   return false;
 }
-template <template <class> class Solver>
-bool takes_start(const Solver<ChangeEnergy>& method) {
-  return method.energy.temporal > 0;
-}
-inline bool takes_start(const WinnerTakesAll<ChangeEnergy>& method) { return method.energy.temporal > 0; }
+inline bool takes_start(const Icm<ChangeEnergy>& method) { return method.energy.temporal > 0; }
+inline bool takes_start(const Annealing<ChangeEnergy>& method) { return method.energy.temporal > 0; }
 
 inline std::string described(const FlowOptions& o) {
   return "fb_check=" + std::to_string(o.fb_check) + " speckle=" + std::to_string(o.speckle) +
