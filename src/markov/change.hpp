@@ -38,8 +38,10 @@ class ChangeSolver {
       convert_color(backend_, frames[i], frames_[slot + i].plane);
   }
 
-  bool takes_start() const { return energy_.temporal > 0; }
-  bool starts_from_last() const { return energy_.temporal > 0; }
+  bool takes_start() const {
+    return energy_.temporal > 0 && optimizer_.kind != Optimizer::Kind::winner_takes_all;
+  }
+  bool starts_from_last() const { return takes_start(); }
   View<double> energies() const { return field_.energies(); }
 
   void solve(int first, const MotionMaskView* start, MotionMask& result) {

@@ -25,6 +25,7 @@ class MatchingSolver {
         pair_(pair_cost_of(smoothness)),
         grid_(grid),
         sub_pixel_(sub_pixel),
+        reports_(report != EnergyReport::none),
         optimizer_(optimizer),
         size_(size),
         window_(aggregation_window(cost)),
@@ -78,7 +79,7 @@ class MatchingSolver {
       nearest_labels(backend_, *start_u, start_v ? *start_v : View<const float>{}, grid_, field_.labels());
     if (volume_ || winners.labels) match(backend_, matching, volume_, winners);
     View<Label> labels = field_.labels();
-    if (!is_winner() || !one_row || volume_)
+    if (!is_winner() || !one_row || (main && reports_))
       with_data(matching, [&]<class Data>(const Data& data) {
         const Energy<Data> energy{size_.width, size_.height, grid_, pair_, edges_, data};
         labels = field_.minimize(energy, main);
@@ -214,7 +215,7 @@ class MatchingSolver {
   const Smoothness smoothness_;
   const PairCost pair_;
   const LabelGrid grid_;
-  const bool sub_pixel_;
+  const bool sub_pixel_, reports_;
   const Optimizer optimizer_;
   const Size size_;
   const Window window_;

@@ -1,50 +1,23 @@
 // What an estimator promises, whatever its method: streams, results, errors, no allocation.
-#include <atomic>
-#include <cstdlib>
 #include <limits>
-#include <new>
 
+#include "allocations.hpp"
 #include "noise.hpp"
 #include "parafield/parafield.hpp"
-#include "targets.hpp"
-
-namespace {
-std::atomic<long> allocations = 0;
-}
-
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* data = std::malloc(bytes ? bytes : 1)) return data;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* data) noexcept { std::free(data); }
-[[gnu::noinline]] void operator delete(void* data, std::size_t) noexcept { std::free(data); }
+#include "tasks/on_device.hpp"
 
 namespace parafield {
 namespace {
+
+using test::allocations;
 
 GuardedFrame noise(Size size, float shift, PixelFormat format = PixelFormat::gray_u8) {
   return {size, format, 1, shift, 0, 0};
 }
 
-class OnDevice : public testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    if (std::string(GetParam()) == "cuda" && !why_no_cuda().empty()) GTEST_SKIP() << why_no_cuda();
-  }
-  Device device() const { return parse_device(GetParam(), 2); }
-};
+class FlowEstimatorOn : public OnDevice {};
 
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-TEST_P(OnDevice, RefusesFramesThatItCannotRead) {
+TEST_P(FlowEstimatorOn, RefusesFramesThatItCannotRead) {
   const auto good = noise({20, 10}, 0);
   FlowEstimator estimator(LucasKanade{}, {20, 10}, device());
   const auto message = [&](const Frame& frame) { return message_of([&] { estimator(good, frame); }); };
@@ -63,7 +36,7 @@ TEST_P(OnDevice, RefusesFramesThatItCannotRead) {
   EXPECT_EQ(message(noise({20, 10}, 1)), "no error") << "usable after errors";
 }
 
-TEST_P(OnDevice, RefusesSizesAndParameters) {
+TEST_P(FlowEstimatorOn, RefusesSizesAndParameters) {
   const auto message = [&](const LucasKanade& method, Size size) {
     return message_of([&] { FlowEstimator(method, size, device()); });
   };
@@ -77,16 +50,16 @@ TEST_P(OnDevice, RefusesSizesAndParameters) {
       << "levels are left out, windows reach over the border";
 }
 
-TEST_P(OnDevice, RefusesAnInputThatDoesNotFit) {
+TEST_P(FlowEstimatorOn, RefusesAnInputThatDoesNotFit) {
   FlowEstimator estimator(LucasKanade{}, {20, 10}, device());
   const auto a = noise({20, 10}, 0), b = noise({20, 10}, 1);
   const Frame one[] = {a}, two[] = {a, b};
   EXPECT_EQ(message_of([&] { estimator({one}); }), "the method takes 2 frames, not 1");
   const FlowField start({20, 11});
-  EXPECT_EQ(message_of([&] { estimator({two, start}); }), "the start flow is 20x11, the frames are 20x10");
+  EXPECT_EQ(message_of([&] { estimator({two, start}); }), "the start is 20x11, the frames are 20x10");
 }
 
-TEST_P(OnDevice, ANanPixelIsInvalidAndLeavesNoTraceInTheFlow) {
+TEST_P(FlowEstimatorOn, ANanPixelIsInvalidAndLeavesNoTraceInTheFlow) {
   const Size size{60, 50};
   auto frame0 = noise(size, 0, PixelFormat::gray_f32), frame1 = noise(size, 1, PixelFormat::gray_f32);
   frame0.set_nan(30, 20);
@@ -100,7 +73,7 @@ TEST_P(OnDevice, ANanPixelIsInvalidAndLeavesNoTraceInTheFlow) {
     EXPECT_TRUE(std::isfinite(flow.confidence(nan.first, nan.second)));
 }
 
-TEST_P(OnDevice, PushGivesWhatCallsGive) {
+TEST_P(FlowEstimatorOn, PushGivesWhatCallsGive) {
   const Size size{80, 60};
   std::vector<GuardedFrame> frames;
   for (int i = 0; i < 4; ++i) frames.push_back(noise(size, 1.3f * float(i)));
@@ -119,7 +92,7 @@ TEST_P(OnDevice, PushGivesWhatCallsGive) {
   EXPECT_EQ(stream.push(frames[0]), nullptr) << "a call forgets the frames pushed";
 }
 
-TEST_P(OnDevice, TemporalRefinementStartsFromTheLastFlow) {
+TEST_P(FlowEstimatorOn, TemporalRefinementStartsFromTheLastFlow) {
   const Size size{80, 60};
   FlowEstimator stream(LucasKanade{}, size, device()), pairs(LucasKanade{}, size, device());
   const auto a = noise(size, 0), b = noise(size, 1), c = noise(size, 2);
@@ -133,7 +106,7 @@ TEST_P(OnDevice, TemporalRefinementStartsFromTheLastFlow) {
     for (int x = 0; x < size.width; ++x) ASSERT_EQ(pushed->u(x, y), expected.u(x, y));
 }
 
-TEST_P(OnDevice, TheForwardBackwardCheckClearsWhatIsHidden) {
+TEST_P(FlowEstimatorOn, TheForwardBackwardCheckClearsWhatIsHidden) {
   const Scene scene = render_scene("layers", {.size = {160, 120}});
   const FlowField plain = estimate_flow(scene.frames[0], scene.frames[1], LucasKanade{}, device());
   const FlowField checked =
@@ -154,7 +127,7 @@ TEST_P(OnDevice, TheForwardBackwardCheckClearsWhatIsHidden) {
             "no error");
 }
 
-TEST_P(OnDevice, NothingIsAllocatedAfterTheFirstPairs) {
+TEST_P(FlowEstimatorOn, NothingIsAllocatedAfterTheFirstPairs) {
   const Size size{64, 48};
   std::vector<GuardedFrame> frames;
   for (int i = 0; i < 4; ++i) frames.push_back(noise(size, float(i)));
@@ -172,8 +145,7 @@ TEST_P(OnDevice, NothingIsAllocatedAfterTheFirstPairs) {
   EXPECT_EQ(estimator.workspace_bytes(), workspace);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, OnDevice, testing::Values("cpu", "cuda"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Devices, FlowEstimatorOn, every_device(), device_name);
 
 TEST(CudaEstimator, WritesDeviceResultsOnTheUsersStream) {
   if (!why_no_cuda().empty()) GTEST_SKIP() << why_no_cuda();

@@ -67,7 +67,9 @@ struct DisplacementEnergy {
 
 /// Static or moving (Jodoin eqs. 4 to 6): (y - mean * moving)^2 / sigma^2, y = |frame1 - frame0| (of colour: the mean
 /// over the channels), and beta for each of the eight neighbours that differs, -beta for each that agrees; likewise
-/// `temporal` for the last mask's label of the pixel.
+/// `temporal` for the last mask's label of the pixel. Solvers start from the first part's winner, which is also all that
+/// winner-takes-all asks for. Reported energies count 2 beta for neighbours that differ and 0 for those that agree: the
+/// same but for a constant.
 struct ChangeEnergy {
   float mean = 12;
   float sigma = 15;
@@ -79,6 +81,7 @@ struct ChangeEnergy {
 template <class Energy, class Visitor>
 requires std::is_same_v<std::remove_const_t<Energy>, MatchingCost>
 void describe(Energy& cost, Visitor&& visit) {
+  static constexpr std::array odd_sides{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
   visit(cost.data, Parameter<DataTerm>{"data", DataTerm::absolute, DataTerm::mix, "",
                                        "how much a pixel differs from its match, intensities 0 to 255"});
   visit(cost.rgb,
@@ -89,10 +92,9 @@ void describe(Energy& cost, Visitor&& visit) {
         Parameter<float>{"truncation", 0, 1e6f, "",
                          "the most that a pixel can differ from its match, and what a match outside the "
                          "image differs by; 0 = no limit, and outside the nearest pixel stands in"});
-  static constexpr std::array sides{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
   visit(cost.aggregation,
         Parameter<int>{"aggregation", 1, 31, "px",
-                       "side of the square window that data costs are averaged over", sides});
+                       "side of the square window that data costs are averaged over: odd", odd_sides});
   visit(cost.aggregation_sigma,
         Parameter<float>{"aggregation_sigma", 0, 10, "px", "sigma of a gaussian in that window; 0 = a box"});
   visit(cost.presmooth,

@@ -83,7 +83,7 @@ void change_costs(Cpu& cpu, const Change& change, Volume costs, View<Label> winn
         moving[x0 + i] = cost1;
       }
       for (int i = 0; i < count; ++i) {
-        winner[x0 + i] = moving[x0 + i] < still[x0 + i] ? 1 : 0;
+        winner[x0 + i] = seems_moving(change, difference[i]) ? 1 : 0;
         flag[x0 + i] = is_finite(difference[i]);
       }
     }

@@ -103,7 +103,7 @@ __global__ void change_costs_kernel(Change change, Volume costs, View<Label> win
     const ChangeCosts cost = change_cost(change, difference, temporal);
     part(still, i) = cost.still;
     part(moving, i) = cost.moving;
-    winner[i] = cost.moving < cost.still ? 1 : 0;
+    winner[i] = seems_moving(change, difference) ? 1 : 0;
     finite[i] = is_finite(difference);
   }
   *reinterpret_cast<float4*>(costs.row(y, 0) + x0) = still;

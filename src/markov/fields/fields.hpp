@@ -33,7 +33,8 @@ struct Change {
   float temporal = 0;
   View<const Label> last;
 };
-/// ... the label of least cost, and where both frames have values. Elsewhere both labels cost nothing.
+/// ... the label of least cost without the last mask's part, where solvers start (started with it, a mask would hold itself
+/// up), and where both frames have values. Elsewhere both labels cost nothing.
 template <class Backend>
 void change_costs(Backend& backend, const Change& change, Volume costs, View<Label> winners,
                   View<std::uint8_t> known);
@@ -88,6 +89,10 @@ PF_HD ChangeCosts change_cost(const Change& change, float difference, float temp
   const float off = difference - change.mean;
   return {finite ? fma(change.weight, difference * difference, temporal) : 0.0f,
           finite ? fma(change.weight, off * off, -temporal) : 0.0f};
+}
+PF_HD bool seems_moving(const Change& change, float difference) {
+  const float off = difference - change.mean;
+  return off * off < difference * difference;
 }
 PF_HD float mean_difference(float red0, float green0, float blue0, float red1, float green1, float blue1) {
   return (magnitude(red1 - red0) + magnitude(green1 - green0) + magnitude(blue1 - blue0)) * (1.0f / 3);

@@ -83,7 +83,8 @@ PF_HD float data_term(const Features& a, const Features& b, std::ptrdiff_t at, s
     const float gradient = magnitude(a.gradient[at] - b.gradient[to]);
     const float absolute = Color ? difference(a.color, b.color, at, to) : magnitude(a.luma[at] - b.luma[to]);
     const float sum = fma(0.7f, 1 - exponential(absolute * (-1.0f / 12)), 1 - exponential(bits * -0.1f));
-    return fma(0.5f, 1 - exponential(gradient * (-1.0f / 3)), sum);
+    const float mix = fma(0.5f, 1 - exponential(gradient * (-1.0f / 3)), sum);
+    return bits > 24 ? bits : mix;  // outside
   }
 }
 

@@ -1,0 +1,303 @@
+#pragma once
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "blocks.hpp"
+#include "parafield/methods/energy.hpp"
+
+namespace parafield::oracle {
+
+/// What a label stands for: a displacement, a disparity (y = 0), or 0 and 1 of a mask.
+struct Value {
+  int x = 0, y = 0;
+};
+
+/// Red, green and blue, 0..255; a gray frame has the same three times.
+using Color = std::array<Grid, 3>;
+
+inline Color color(const Frame& frame) {
+  if (channels(frame.format) == 1) return {luma(frame), luma(frame), luma(frame)};
+  Color result;
+  const int samples = channels(frame.format);
+  const bool blue_first = frame.format == PixelFormat::bgr_u8 || frame.format == PixelFormat::bgra_u8;
+  for (int i = 0; i < 3; ++i)
+    result[i] = tabulate(frame.size(), [&](int x, int y) -> double {
+      const std::ptrdiff_t touching = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
+      const char* row = static_cast<const char*>(frame.data) + y * (frame.pitch ? frame.pitch : touching);
+      const std::ptrdiff_t at = std::ptrdiff_t(x) * samples + (blue_first ? 2 - i : i);
+      if (frame.format == PixelFormat::rgb_f32) return reinterpret_cast<const float*>(row)[at];
+      if (frame.format == PixelFormat::rgb_u16)
+        return reinterpret_cast<const std::uint16_t*>(row)[at] / 257.0;
+      return reinterpret_cast<const std::uint8_t*>(row)[at];
+    });
+  return result;
+}
+
+/// The 24 comparisons of the 5x5 pixels around (x, y): which are less than the pixel.
+inline std::vector<bool> census(const Grid& image, int x, int y) {
+  std::vector<bool> bits;
+  for (int j = -2; j <= 2; ++j)
+    for (int i = -2; i <= 2; ++i)
+      if (i != 0 || j != 0) bits.push_back(image(x + i, y + j) < image(x, y));
+  return bits;
+}
+
+/// Half the difference of the right and the left pixel.
+inline double central_difference(const Grid& image, int x, int y) {
+  return (image(x + 1, y) - image(x - 1, y)) / 2;
+}
+
+/// A frame as the data terms see it.
+struct Compared {
+  Grid luma;
+  Color color;
+
+  Compared(const Frame& frame, float presmooth) : luma(oracle::luma(frame)), color(oracle::color(frame)) {
+    if (presmooth == 0) return;
+    const auto taps = gaussian_taps(presmooth);
+    luma = smooth(luma, taps);
+    for (Grid& plane : color) plane = smooth(plane, taps);
+  }
+};
+
+/// How much pixel (ax, ay) of a differs from (bx, by) of b: DataTerm's definitions, before weight and truncation.
+inline double difference(const Compared& a, int ax, int ay, const Compared& b, int bx, int by, DataTerm term,
+                         bool of_color) {
+  const auto mean_of_channels = [&](auto of) {
+    if (!of_color) return of(a.luma(ax, ay) - b.luma(bx, by));
+    double sum = 0;
+    for (int i = 0; i < 3; ++i) sum += of(a.color[i](ax, ay) - b.color[i](bx, by));
+    return sum / 3;
+  };
+  const auto absolute = [&] { return mean_of_channels([](double d) { return std::abs(d); }); };
+  const auto hamming = [&] {
+    const auto bits_a = census(a.luma, ax, ay), bits_b = census(b.luma, bx, by);
+    double count = 0;
+    for (std::size_t i = 0; i < bits_a.size(); ++i) count += bits_a[i] != bits_b[i];
+    return count;
+  };
+  const auto gradient = [&] {
+    return std::abs(central_difference(a.luma, ax, ay) - central_difference(b.luma, bx, by));
+  };
+  switch (term) {
+    case DataTerm::absolute:
+      return absolute();
+    case DataTerm::squared:
+      return mean_of_channels([](double d) { return d * d; });
+    case DataTerm::census:
+      return hamming();
+    case DataTerm::gradient:
+      return gradient();
+    default:
+      return (1 - std::exp(-hamming() / 10)) + 0.7 * (1 - std::exp(-absolute() / 12)) +
+             0.5 * (1 - std::exp(-gradient() / 3));
+  }
+}
+
+/// Costs of matching every pixel with its match `shift` away: weight * min(difference, truncation), where a match
+/// outside the image differs by the truncation (without one, the nearest pixel stands in); and the mean of it over the
+/// window, in which the nearest pixel's cost stands in beyond the border.
+inline Grid matching_costs(const Compared& a, const Compared& b, Value shift, const MatchingCost& cost) {
+  const Size size = a.luma.size;
+  const Grid costs = tabulate(size, [&](int x, int y) -> double {
+    const int mx = x + shift.x, my = y + shift.y;
+    const bool limited = cost.truncation > 0;
+    if (limited && !inside(size, mx, my)) return double(cost.weight) * cost.truncation;
+    const double d = difference(a, x, y, b, std::clamp(mx, 0, size.width - 1),
+                                std::clamp(my, 0, size.height - 1), cost.data, cost.rgb);
+    return cost.weight * (limited ? std::min(d, double(cost.truncation)) : d);
+  });
+  const int side = cost.aggregation, radius = side / 2;
+  std::vector<double> weights;
+  for (int i = -radius; i <= radius; ++i)
+    weights.push_back(cost.aggregation_sigma > 0
+                          ? std::exp(-0.5 * i * i / (double(cost.aggregation_sigma) * cost.aggregation_sigma))
+                          : 1);
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= sum;
+  return smooth(costs, weights);
+}
+
+/// A label field's energy: what every label costs every pixel, and what the labels of neighbours cost.
+struct LabelEnergy {
+  Size size;
+  std::vector<Value> values;    ///< what the labels stand for
+  std::vector<Grid> data = {};  ///< of each label
+  int neighbors = 4;
+  std::function<double(Value, Value)> pair = {};        ///< of two labels
+  std::function<double(int, int, int, int)> edge = {};  ///< weight of (x, y) to (nx, ny)
+
+  int labels() const { return int(values.size()); }
+  double pair_cost(int x, int y, int label, int nx, int ny, int other) const {
+    return edge(x, y, nx, ny) * pair(values[std::size_t(label)], values[std::size_t(other)]);
+  }
+};
+
+/// Labels in row order.
+using Labels = std::vector<int>;
+
+/// f(nx, ny) for the neighbours of (x, y) that come before it in row order: each edge once over all pixels.
+template <class F>
+void for_each_earlier_neighbor(Size size, int neighbors, int x, int y, F f) {
+  const std::vector<Value> offsets = neighbors == 4 ? std::vector<Value>{{-1, 0}, {0, -1}}
+                                                    : std::vector<Value>{{-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
+  for (const Value& to : offsets)
+    if (inside(size, x + to.x, y + to.y)) f(x + to.x, y + to.y);
+}
+
+/// The part of the energy that pixel (x, y) adds to those before it in row order.
+inline double added_energy(const LabelEnergy& energy, const Labels& labels, int x, int y) {
+  const auto label_at = [&](int px, int py) { return labels[std::size_t(py) * energy.size.width + px]; };
+  const int label = label_at(x, y);
+  double sum = energy.data[std::size_t(label)](x, y);
+  for_each_earlier_neighbor(energy.size, energy.neighbors, x, y, [&](int nx, int ny) {
+    sum += energy.pair_cost(nx, ny, label_at(nx, ny), x, y, label);
+  });
+  return sum;
+}
+
+/// Data costs of all pixels and pair costs of all edges, each once.
+inline double total(const LabelEnergy& energy, const Labels& labels) {
+  double sum = 0;
+  for (int y = 0; y < energy.size.height; ++y)
+    for (int x = 0; x < energy.size.width; ++x) sum += added_energy(energy, labels, x, y);
+  return sum;
+}
+
+/// Smoothness's definition.
+inline double pair_cost(const Smoothness& smoothness, Value a, Value b) {
+  const double dx = std::abs(a.x - b.x), dy = std::abs(a.y - b.y);
+  double cost = 0;
+  switch (smoothness.smoothness) {
+    case SmoothnessModel::potts:
+      cost = dx != 0 || dy != 0;
+      break;
+    case SmoothnessModel::linear:
+      cost = dx + dy;
+      break;
+    case SmoothnessModel::quadratic:
+      cost = dx * dx + dy * dy;
+      break;
+  }
+  if (smoothness.smoothness_truncation > 0) cost = std::min(cost, double(smoothness.smoothness_truncation));
+  return smoothness.beta * cost;
+}
+
+/// An energy of matching two frames; `step` * x of a label is how far it moves a pixel to the right.
+inline LabelEnergy matching_energy(const Frame& frame0, const Frame& frame1, std::vector<Value> values,
+                                   int step, const MatchingCost& cost, const Smoothness& smoothness) {
+  const Compared a(frame0, cost.presmooth), b(frame1, cost.presmooth);
+  LabelEnergy energy{.size = frame0.size(), .values = std::move(values), .neighbors = smoothness.neighbors};
+  for (const Value& value : energy.values)
+    energy.data.push_back(matching_costs(a, b, {step * value.x, value.y}, cost));
+  energy.pair = [=](Value one, Value other) { return pair_cost(smoothness, one, other); };
+  energy.edge = [=, image = a.color](int x, int y, int nx, int ny) {
+    if (smoothness.edge_scale == 0) return 1.0;
+    double difference = 0;
+    for (const Grid& plane : image) difference = std::max(difference, std::abs(plane(x, y) - plane(nx, ny)));
+    return smoothness.edge_floor +
+           (1 - double(smoothness.edge_floor)) * std::exp(-difference / smoothness.edge_scale);
+  };
+  return energy;
+}
+
+/// Jodoin eqs. 8, 9. Label i is disparity min_disparity + i.
+inline LabelEnergy energy_of(const Frame& left, const Frame& right, const StereoEnergy& energy) {
+  std::vector<Value> values;
+  for (int i = 0; i < energy.disparities; ++i) values.push_back({energy.min_disparity + i, 0});
+  return matching_energy(left, right, std::move(values), -1, energy.cost, energy.smoothness);
+}
+
+/// Jodoin eq. 7. Labels in row order of their displacements.
+inline LabelEnergy energy_of(const Frame& frame0, const Frame& frame1, const DisplacementEnergy& energy) {
+  const int most = energy.max_displacement;
+  std::vector<Value> values;
+  for (int v = -most; v <= most; ++v)
+    for (int u = -most; u <= most; ++u) values.push_back({u, v});
+  return matching_energy(frame0, frame1, std::move(values), 1, energy.cost, energy.smoothness);
+}
+
+/// Jodoin eqs. 4 to 6: labels 0 static, 1 moving; `last`: the last mask's labels, or none.
+inline LabelEnergy energy_of(const Frame& frame0, const Frame& frame1, const ChangeEnergy& energy,
+                             const Labels& last = {}) {
+  const Compared a(frame0, 0), b(frame1, 0);
+  const Size size = frame0.size();
+  LabelEnergy result{.size = size, .values = {{0, 0}, {1, 0}}, .neighbors = 8};
+  for (int label = 0; label < 2; ++label)
+    result.data.push_back(tabulate(size, [&](int x, int y) {
+      const double y_s = difference(b, x, y, a, x, y, DataTerm::absolute, energy.rgb);
+      const double off = y_s - energy.mean * label;
+      double cost = off * off / (double(energy.sigma) * energy.sigma);
+      if (!last.empty())
+        cost += last[std::size_t(y) * size.width + x] == label ? -energy.temporal : energy.temporal;
+      return cost;
+    }));
+  result.pair = [beta = double(energy.beta)](Value one, Value other) {
+    return one.x == other.x ? -beta : beta;
+  };
+  result.edge = [](int, int, int, int) { return 1.0; };
+  return result;
+}
+
+/// The number of edges between neighbours.
+inline int edges(Size size, int neighbors) {
+  int count = 0;
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x)
+      for_each_earlier_neighbor(size, neighbors, x, y, [&](int, int) { ++count; });
+  return count;
+}
+
+/// The label field of least energy, found by trying all of them; but a beginning that cannot be completed below the
+/// least so far is left at once.
+class ExhaustiveMinimum {
+ public:
+  explicit ExhaustiveMinimum(const LabelEnergy& energy)
+      : energy_(energy), pixels_(std::size_t(energy.size.width) * energy.size.height), labels_(pixels_, 0) {
+    // What the pixels from i on add at least.
+    rest_.assign(pixels_ + 1, 0);
+    for (std::size_t i = pixels_; i-- > 0;) {
+      const int x = int(i) % energy.size.width, y = int(i) / energy.size.width;
+      double least = std::numeric_limits<double>::infinity();
+      for (const Grid& costs : energy.data) least = std::min(least, costs(x, y));
+      for_each_earlier_neighbor(energy.size, energy.neighbors, x, y, [&](int nx, int ny) {
+        double edge = std::numeric_limits<double>::infinity();
+        for (int a = 0; a < energy.labels(); ++a)
+          for (int b = 0; b < energy.labels(); ++b)
+            edge = std::min(edge, energy.pair_cost(nx, ny, a, x, y, b));
+        least += edge;
+      });
+      rest_[i] = rest_[i + 1] + least;
+    }
+    extend(0, 0);
+  }
+
+  double energy() const { return least_; }
+  const Labels& labels() const { return best_; }
+
+ private:
+  void extend(std::size_t i, double so_far) {
+    if (so_far + rest_[i] >= least_) return;
+    if (i == pixels_) {
+      least_ = so_far;
+      best_ = labels_;
+      return;
+    }
+    for (int label = 0; label < energy_.labels(); ++label) {
+      labels_[i] = label;
+      extend(i + 1, so_far + added_energy(energy_, labels_, int(i) % energy_.size.width,
+                                          int(i) / energy_.size.width));
+    }
+  }
+
+  const LabelEnergy& energy_;
+  std::size_t pixels_;
+  Labels labels_, best_;
+  std::vector<double> rest_;
+  double least_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace parafield::oracle

@@ -1,0 +1,204 @@
+#pragma once
+// The same bits from a task's methods on every device, instruction set, number of threads, size, pitch and pixel format.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "noise.hpp"
+#include "parafield/parafield.hpp"
+#include "random_method.hpp"
+#include "targets.hpp"
+
+namespace parafield {
+
+constexpr PixelFormat every_format[] = {PixelFormat::gray_u8, PixelFormat::gray_u16, PixelFormat::gray_f32,
+                                        PixelFormat::rgb_u8,  PixelFormat::rgb_u16,  PixelFormat::rgb_f32,
+                                        PixelFormat::bgr_u8,  PixelFormat::rgba_u8,  PixelFormat::bgra_u8};
+
+template <class Task>
+struct ParityCase {
+  typename Task::Method method;
+  Size size;
+  PixelFormat format;
+  unsigned seed;
+  typename Task::Options options;
+};
+
+// What a task's parity test gives beside its cases: of each result its planes, and whether a method takes a start.
+
+template <class F>
+void for_each_plane(const FlowField& flow, F f) {
+  f("u", flow.u.view());
+  f("v", flow.v.view());
+  f("valid", flow.valid.view());
+  f("confidence", flow.confidence.view());
+}
+template <class F>
+void for_each_plane(const DisparityField& field, F f) {
+  f("d", field.d.view());
+  f("valid", field.valid.view());
+  f("confidence", field.confidence.view());
+}
+template <class F>
+void for_each_plane(const MotionMask& mask, F f) {
+  f("moving", mask.moving.view());
+  f("valid", mask.valid.view());
+  f("confidence", mask.confidence.view());
+}
+
+template <class Method>
+bool takes_start(const Method&) {
+  return true;
+}
+template <class Energy>
+bool takes_start(const WinnerTakesAll<Energy>&) {
+  return false;
+}
+inline bool takes_start(const Icm<ChangeEnergy>& method) { return method.energy.temporal > 0; }
+inline bool takes_start(const Annealing<ChangeEnergy>& method) { return method.energy.temporal > 0; }
+
+inline std::string described(const FlowOptions& o) {
+  return "fb_check=" + std::to_string(o.fb_check) + " speckle=" + std::to_string(o.speckle) +
+         " fill=" + std::to_string(o.fill) + " median=" + std::to_string(o.final_median);
+}
+inline std::string described(const StereoOptions& o) {
+  return "lr_check=" + std::to_string(o.lr_check) + " speckle=" + std::to_string(o.speckle) +
+         " fill=" + std::to_string(o.fill) + " median=" + std::to_string(o.final_median);
+}
+inline std::string described(const DetectionOptions&) { return ""; }
+
+template <class Task>
+std::string described(const ParityCase<Task>& c) {
+  return std::visit([](const auto& m) { return described(m); }, c.method) + ", " + described(c.options) +
+         ", " + std::to_string(c.size.width) + "x" + std::to_string(c.size.height) + " " +
+         to_string(c.format) + ", seed " + std::to_string(c.seed);
+}
+
+/// Where PARAFIELD_TEST_CASES asks for fewer: as many, spread over the list.
+template <class Case>
+std::vector<Case> as_many_as_asked(std::vector<Case> list) {
+  const char* count = std::getenv("PARAFIELD_TEST_CASES");
+  if (!count) return list;
+  std::vector<Case> some;
+  for (std::size_t i = 0, n = std::strtoul(count, nullptr, 10); i < n; ++i)
+    some.push_back(list[i * list.size() / n]);
+  return some;
+}
+
+template <class T>
+void expect_same(View<const T> a, View<const T> b, const char* plane, const std::string& what) {
+  ASSERT_EQ(a.size(), b.size());
+  for (int y = 0; y < a.height; ++y)
+    for (int x = 0; x < a.width; ++x) {
+      const bool same =
+          std::memcmp(&a(x, y), &b(x, y), sizeof(T)) == 0 || (a(x, y) != a(x, y) && b(x, y) != b(x, y));
+      ASSERT_TRUE(same) << plane << " at (" << x << ", " << y << "): " << +a(x, y) << " and " << +b(x, y)
+                        << "\n  " << what;
+    }
+}
+
+/// Of the first pair of frames, of the second pair from the first result where the method takes a start, and of the
+/// last pair of three pushed frames where the task streams.
+template <class Task>
+struct ParityResults {
+  std::optional<typename Task::Result> pair, from_start, pushed;
+  std::vector<double> energies;  ///< of the last one
+};
+
+template <class Task>
+ParityResults<Task> results_of(const Target& target, const ParityCase<Task>& c, int threads, int padding,
+                               unsigned char guard, const std::function<Frame(const Frame&)>& place,
+                               Memory memory) {
+  using Result = typename Task::Result;
+  const Forced forced(target);
+  std::vector<GuardedFrame> frames;
+  for (int i = 0; i < 3; ++i) {
+    frames.emplace_back(c.size, c.format, c.seed, 1.7f * float(i), padding, guard);
+    if (c.format == PixelFormat::gray_f32) frames.back().set_nan(c.size.width / 2, c.size.height / 3);
+  }
+  Estimator<Task> estimator(c.method, c.size, target.device(threads), {}, c.options);
+  const auto taken = [&](const Result& result) {
+    estimator.synchronize();
+    return result.to(Memory::host());
+  };
+  ParityResults<Task> results;
+  results.pair = taken(estimator(place(frames[0]), place(frames[1])));
+  if (std::visit([](const auto& method) { return takes_start(method); }, c.method)) {
+    const Result start = results.pair->to(memory);
+    const Frame pair[] = {place(frames[1]), place(frames[2])};
+    results.from_start = taken(estimator({pair, start}));
+  }
+  if constexpr (Task::streams)
+    for (const GuardedFrame& frame : frames)
+      if (const Result* result = estimator.push(place(frame))) results.pushed = taken(*result);
+  results.energies = estimator.energies();
+  return results;
+}
+
+/// A fixture for a task's parity test. `cases()` is the test's own.
+template <class Task>
+class Parity : public OnTarget {
+ protected:
+  using Cases = std::vector<ParityCase<Task>>;
+
+  static void expect_parity_of_host_frames(const Cases& cases) {
+    for (std::size_t i = 0; i < cases.size() && !HasFatalFailure(); ++i)
+      compare(results_of<Task>(GetParam(), cases[i], 1 + int(i % 3), int(i % 5) * 12, 0xff, in_place,
+                               Memory::host()),
+              i, cases);
+  }
+
+  static void expect_parity_of_device_frames(const Cases& cases) {
+    if (GetParam().instruction_set) GTEST_SKIP() << "host memory is the CPU's own";
+    for (std::size_t i = 0; i < cases.size() && !HasFatalFailure(); ++i) {
+      std::vector<FrameBuffer> held;
+      const auto to_device = [&](const Frame& frame) {
+        FrameBuffer host(frame.size(), frame.format);
+        for (int y = 0; y < frame.height; ++y)
+          std::memcpy(host.row(y), static_cast<const char*>(frame.data) + y * frame.pitch,
+                      std::size_t(frame.width) * std::size_t(bytes_per_pixel(frame.format)));
+        held.push_back(host.to(Memory::cuda()));
+        return held.back().frame();
+      };
+      compare(results_of<Task>(GetParam(), cases[i], 0, 0, 0, to_device, Memory::cuda()), i, cases);
+    }
+  }
+
+ private:
+  static const Frame& in_place(const Frame& frame) { return frame; }
+
+  static const std::vector<ParityResults<Task>>& expected(const Cases& cases) {
+    static const std::vector<ParityResults<Task>> results = [&] {
+      std::vector<ParityResults<Task>> list;
+      for (const auto& c : cases)
+        list.push_back(results_of<Task>(reference_target(), c, 1, 0, 0, in_place, Memory::host()));
+      return list;
+    }();
+    return results;
+  }
+
+  static void compare(const ParityResults<Task>& results, std::size_t i, const Cases& cases) {
+    const ParityResults<Task>& reference = expected(cases)[i];
+    const auto compare_one = [&](const auto& a, const auto& b, const std::string& what) {
+      ASSERT_EQ(a.has_value(), b.has_value()) << what;
+      if (!a) return;
+      for_each_plane(*a, [&](const char* name, auto plane) {
+        for_each_plane(*b, [&](const char* other_name, auto other) {
+          if constexpr (std::is_same_v<decltype(plane), decltype(other)>)
+            if (std::string(name) == other_name && !HasFatalFailure()) expect_same(plane, other, name, what);
+        });
+      });
+    };
+    compare_one(reference.pair, results.pair, "pair: " + described(cases[i]));
+    compare_one(reference.from_start, results.from_start, "from a start: " + described(cases[i]));
+    compare_one(reference.pushed, results.pushed, "pushed: " + described(cases[i]));
+    EXPECT_EQ(reference.energies, results.energies) << described(cases[i]);
+  }
+};
+
+}  // namespace parafield

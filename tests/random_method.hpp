@@ -1,0 +1,60 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+
+#include "parafield/method.hpp"
+#include "parafield/methods/label_solvers.hpp"
+
+/// Random parameters of any method, by its `describe`.
+namespace parafield {
+
+template <class Method>
+std::string described(const Method& method) {
+  std::string text(Method::name);
+  describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
+    text += " " + std::string(parameter.name) + "=" + detail::text_of(value);
+  });
+  return text;
+}
+
+/// Parameters that only make a test long, made small: whatever the task, a method's time is bounded.
+template <class Method>
+Method restrained(Method method) {
+  if constexpr (requires { method.iterations; }) method.iterations = std::min(method.iterations, 5);
+  if constexpr (LabelMethod<Method>) {
+    if constexpr (requires { method.sweeps; }) method.sweeps = std::min(method.sweeps, 5);
+    if constexpr (requires { method.energy.disparities; })
+      method.energy.disparities = std::min(method.energy.disparities, 20);
+    if constexpr (requires { method.energy.max_displacement; })
+      method.energy.max_displacement = std::min(method.energy.max_displacement, 3);
+  }
+  return method;
+}
+
+/// A random value of each parameter within its range, but for what only makes a test long.
+template <class Method>
+Method random_method(std::mt19937& random) {
+  Method method;
+  describe(method, [&]<class T>(T& field, const Parameter<T>& parameter) {
+    if (!parameter.choices.empty()) {
+      field = parameter.choices[random() % parameter.choices.size()];
+    } else if constexpr (std::is_same_v<T, bool>) {
+      field = random() % 2;
+    } else if constexpr (std::is_enum_v<T>) {
+      field = T(int(parameter.min) + int(random() % unsigned(int(parameter.max) - int(parameter.min) + 1)));
+    } else if constexpr (std::is_same_v<T, int>) {
+      const int least = parameter.min < 0 ? std::max(parameter.min, -20) : parameter.min;
+      const unsigned most = parameter.name == "iterations" ? 4 : parameter.name == "sweeps" ? 5 : 40;
+      field = least + int(random() % (std::min(unsigned(parameter.max - least), most) + 1));
+    } else if (random() % 2) {
+      // Weights and limits may be huge, but then one of them decides all: mostly they are of the order of the default.
+      const float most = random() % 8 ? std::min(parameter.max, 100.0f) : parameter.max;
+      field = parameter.min + (most - parameter.min) * std::pow(float(random() % 1000) / 1000, 4.0f);
+    }
+  });
+  return restrained(method);
+}
+
+}  // namespace parafield

@@ -1,0 +1,63 @@
+// The same bits from every method of stereo and of motion detection on every target.
+#include "parity.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr Size sizes[] = {{1, 1}, {1, 9},   {9, 1},   {2, 2},    {3, 40},
+                          {7, 5}, {33, 17}, {64, 48}, {101, 67}, {290, 37}};
+
+/// Random methods and the presets at every size, in pixel formats that take turns.
+template <class Task, class Options>
+std::vector<ParityCase<Task>> cases(Options options_of) {
+  std::vector<ParityCase<Task>> list;
+  unsigned seed = 1;
+  for_each_method<typename Task::Method>([&]<class Method>(const Method&) {
+    for (const Size size : sizes) {
+      const auto add = [&](Method method) {
+        if constexpr (requires { method.energy.disparities; }) {  // that fit into the images
+          StereoEnergy& energy = method.energy;
+          energy.min_disparity = std::clamp(energy.min_disparity, 1 - size.width, size.width - 1);
+          energy.disparities = std::min(energy.disparities, size.width - energy.min_disparity);
+        }
+        list.push_back({method, size, every_format[seed % 9], seed, options_of(seed)});
+        ++seed;
+      };
+      for (const auto& preset : presets(Method{})) add(restrained(preset.method));
+      std::mt19937 random(seed);
+      for (int i = 0; i < 9; ++i) add(random_method<Method>(random));
+    }
+  });
+  return as_many_as_asked(list);
+}
+
+EnergyReport report_of(unsigned seed) {
+  return seed % 4 == 0 ? EnergyReport::none : seed % 4 == 1 ? EnergyReport::sweeps : EnergyReport::result;
+}
+
+std::vector<ParityCase<Stereo>> stereo_cases() {
+  return cases<Stereo>([](unsigned seed) {
+    StereoOptions options{.energies = report_of(seed)};
+    if (seed % 3 == 0) options.lr_check = seed % 2 ? 1.0f : 0.5f;
+    if (seed % 5 == 1) options.speckle = 6;
+    if (seed % 7 < 3) options.fill = true;
+    if (seed % 6 == 3) options.final_median = seed % 12 == 3 ? 3 : 5;
+    return options;
+  });
+}
+std::vector<ParityCase<Detection>> detection_cases() {
+  return cases<Detection>([](unsigned seed) { return DetectionOptions{.energies = report_of(seed)}; });
+}
+
+using StereoParity = Parity<Stereo>;
+TEST_P(StereoParity, OfHostFrames) { expect_parity_of_host_frames(stereo_cases()); }
+TEST_P(StereoParity, OfDeviceFrames) { expect_parity_of_device_frames(stereo_cases()); }
+INSTANTIATE_TEST_SUITE_P(Targets, StereoParity, every_target(), target_name);
+
+using DetectionParity = Parity<Detection>;
+TEST_P(DetectionParity, OfHostFrames) { expect_parity_of_host_frames(detection_cases()); }
+TEST_P(DetectionParity, OfDeviceFrames) { expect_parity_of_device_frames(detection_cases()); }
+INSTANTIATE_TEST_SUITE_P(Targets, DetectionParity, every_target(), target_name);
+
+}  // namespace
+}  // namespace parafield
