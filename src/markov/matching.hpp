@@ -78,7 +78,7 @@ class MatchingSolver {
       nearest_labels(backend_, *start_u, start_v ? *start_v : View<const float>{}, grid_, field_.labels());
     if (volume_ || winners.labels) match(backend_, matching, volume_, winners);
     View<Label> labels = field_.labels();
-    if (!is_winner() || !one_row || volume_)
+    if (!is_winner() || !one_row || volume_ || (main && energies()))
       with_data(matching, [&]<class Data>(const Data& data) {
         const Energy<Data> energy{size_.width, size_.height, grid_, pair_, edges_, data};
         labels = field_.minimize(energy, main);
