@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "jodoin/scenes.hpp"
 #include "jodoin/study.hpp"
 
@@ -40,7 +42,7 @@ void write_strip(const std::filesystem::path& file, const Frame& frame,
 
 void draw_label_fields(const Study& study, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  const Size size = study.quick ? Size{64, 48} : Size{160, 120};
+  const Size size{96, 72};  // for a repository: the label fields of WTA hardly compress
   const int sweeps = study.quick ? 5 : 500;
 
   const int disparities = 16;

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <array>
+
 #include "jodoin/scenes.hpp"
 #include "jodoin/study.hpp"
 

@@ -2,6 +2,7 @@
 #include "jodoin/study.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "common/program.hpp"
 

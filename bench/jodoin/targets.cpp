@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "jodoin/scenes.hpp"
 #include "jodoin/study.hpp"
 
