@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "jodoin/scenes.hpp"
+#include "jodoin/study.hpp"
+
+namespace parafield::bench {
+namespace {
+
+/// The mask as a picture: white where something moves.
+FrameBuffer picture(const MotionMask& mask) {
+  FrameBuffer picture(mask.size(), PixelFormat::gray_u8);
+  for (int y = 0; y < mask.size().height; ++y)
+    for (int x = 0; x < mask.size().width; ++x)
+      static_cast<std::uint8_t*>(picture.row(y))[x] = mask.moving(x, y) ? 255 : 0;
+  return picture;
+}
+
+/// Side by side: the frame, WTA, ICM, SA.
+void write_strip(const std::filesystem::path& file, const Frame& frame,
+                 const std::vector<FrameBuffer>& fields) {
+  const int width = frame.width, height = frame.height, gap = 4;
+  const int count = int(fields.size()) + 1;
+  FrameBuffer strip({count * (width + gap) - gap, height}, PixelFormat::rgb_u8);
+  for (int y = 0; y < height; ++y) {
+    auto* row = static_cast<std::uint8_t*>(strip.row(y));
+    std::fill(row, row + 3 * strip.size().width, std::uint8_t(255));
+  }
+  for (int i = 0; i < count; ++i) {
+    const Frame part = i == 0 ? frame : fields[std::size_t(i) - 1].frame();
+    const int depth = channels(part.format);
+    for (int y = 0; y < height; ++y) {
+      const auto* from = static_cast<const std::uint8_t*>(part.data) + y * part.pitch;
+      auto* to = static_cast<std::uint8_t*>(strip.row(y)) + 3 * i * (width + gap);
+      for (int x = 0; x < width; ++x)
+        for (int c = 0; c < 3; ++c) to[3 * x + c] = from[depth * x + (depth == 3 ? c : 0)];
+    }
+  }
+  write_frame(file, strip);
+}
+
+}  // namespace
+
+void draw_label_fields(const Study& study, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  const Size size{96, 72};  // for a repository: the label fields of WTA hardly compress
+  const int sweeps = study.quick ? 5 : 500;
+
+  const int disparities = 16;
+  const Layers stereo = render_stereo(size, disparities);
+  const StereoEnergy depth{.disparities = disparities,
+                           .cost = {.weight = 0.07f, .truncation = 15},
+                           .smoothness = {.beta = 1, .smoothness_truncation = 1.7f}};
+  std::vector<FrameBuffer> fields;
+  for (const StereoMethod& method :
+       {StereoMethod(WinnerTakesAll<StereoEnergy>{depth}), StereoMethod(Icm<StereoEnergy>{depth}),
+        StereoMethod(Annealing<StereoEnergy>{depth, sweeps, 1, 0.05f})})
+    fields.push_back(color_disparity(estimate_disparity(stereo.frame0, stereo.frame1, method, study.device),
+                                     {.min = 0, .max = float(disparities - 1)}));
+  write_strip(folder / "disparities.png", stereo.frame0, fields);
+
+  const Layers motion = render_motion(size, 5);
+  const DisplacementEnergy displacement{
+      .max_displacement = 5,
+      .cost = {.weight = 0.07f, .truncation = 15},
+      .smoothness = {.beta = 0.3f, .smoothness_truncation = 5, .neighbors = 4}};
+  fields.clear();
+  for (const FlowMethod& method : {FlowMethod(WinnerTakesAll<DisplacementEnergy>{displacement}),
+                                   FlowMethod(Icm<DisplacementEnergy>{displacement}),
+                                   FlowMethod(Annealing<DisplacementEnergy>{displacement, sweeps, 1, 0.05f})})
+    fields.push_back(
+        color_flow(estimate_flow(motion.frame0, motion.frame1, method, study.device), {.max_motion = 7}));
+  write_strip(folder / "displacements.png", motion.frame0, fields);
+
+  const Layers change = render_change(size);
+  const ChangeEnergy moving{.mean = 22, .sigma = 15};
+  fields.clear();
+  for (const DetectionMethod& method :
+       {DetectionMethod(WinnerTakesAll<ChangeEnergy>{moving}), DetectionMethod(Icm<ChangeEnergy>{moving}),
+        DetectionMethod(Annealing<ChangeEnergy>{moving, study.quick ? 5 : 60, 6, 0.2f})})
+    fields.push_back(picture(detect_motion(change.frame0, change.frame1, method, study.device)));
+  write_strip(folder / "masks.png", change.frame0, fields);
+}
+
+}  // namespace parafield::bench

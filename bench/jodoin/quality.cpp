@@ -1,0 +1,219 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "jodoin/scenes.hpp"
+#include "jodoin/study.hpp"
+
+namespace parafield::bench {
+namespace {
+
+/// What a solver made of a pair: the energy of its field, and its error.
+struct Outcome {
+  double energy = 0, error = 0;
+};
+
+Outcome solve(const Study& study, const StereoScene& scene, const StereoMethod& method) {
+  StereoEstimator estimator(method, scene.left.size(), study.device, {}, {.energies = EnergyReport::result});
+  const DisparityField& field = estimator(scene.left, scene.right);
+  const double energy = estimator.energies().front();
+  return {energy, 100 * evaluate(field, scene.truth, {.mask = scene.seen}).bad_1};
+}
+
+Outcome solve(const Study& study, const Pair& pair, const FlowMethod& method) {
+  FlowEstimator estimator(method, pair.frame0.size(), study.device, {}, {.energies = EnergyReport::result});
+  const FlowField& field = estimator(pair.frame0, pair.frame1);
+  const double energy = estimator.energies().front();
+  return {energy, score(field, pair).epe};
+}
+
+struct Scenes {
+  std::vector<StereoScene> stereo;
+  std::vector<Pair> flow;
+};
+
+Scenes scenes(const Study& study) {
+  const Size size = study.quick ? Size{64, 48} : Size{320, 240};
+  Scenes all;
+  if (study.data && !study.quick) {
+    for (const char* name : {"tsukuba", "venus", "cones", "art", "aloe"})
+      if (auto scene = read_stereo(*study.data, name)) all.stereo.push_back(std::move(*scene));
+    for (const char* name : {"RubberWhale", "Grove2"})
+      if (auto pair = read_pair(*study.data, name)) all.flow.push_back(std::move(*pair));
+  }
+  all.stereo.push_back(stereo_scene(render_stereo(size, 16, true), 16));
+  Layers layers = render_motion(size, 5, true);
+  all.flow.push_back({"rendered layers", std::move(layers.frame0), std::move(layers.frame1),
+                      std::move(layers.flow), std::move(layers.seen)});
+  return all;
+}
+
+constexpr const char* solvers[] = {"WTA", "ICM all at once", "ICM coloured", "SA"};
+
+struct Annealed {
+  int sweeps = 500;
+  float t_max = 1, t_min = 0.05f;
+};
+
+/// By each of the solvers, in that order; each has its energy.
+template <class Scene, class Energy>
+std::vector<Outcome> outcomes(const Study& study, const Scene& scene, const std::array<Energy, 4>& energies,
+                              Annealed annealed) {
+  const int sweeps = study.quick ? 5 : annealed.sweeps;
+  return {solve(study, scene, WinnerTakesAll<Energy>{energies[0]}),
+          solve(study, scene, Icm<Energy>{energies[1], 10, SiteOrder::all_at_once}),
+          solve(study, scene, Icm<Energy>{energies[2], 12, SiteOrder::colored}),
+          solve(study, scene, Annealing<Energy>{energies[3], sweeps, annealed.t_max, annealed.t_min})};
+}
+
+template <class Energy>
+std::array<Energy, 4> for_all(const Energy& energy) {
+  return {energy, energy, energy, energy};
+}
+
+std::vector<std::string> columns(std::initializer_list<const char*> first, const char* suffix) {
+  std::vector<std::string> list(first.begin(), first.end());
+  for (const char* solver : solvers) list.push_back(fmt::format("{}{}", solver, suffix));
+  return list;
+}
+
+Table fixed_table(const Study& study, const Scenes& scenes) {
+  Table table{
+      "One energy for all solvers",
+      "Stereo (Grauer-Gray's form): 0.07 min(|difference of luma|, 15), presmoothing 1, no aggregation, "
+      "smoothness min(|difference of labels|, 1.7) over 4 neighbours; % of the pixels seen in both views "
+      "with "
+      "an error above 1 px. Displacement (d_max 5): 0.1 min(|difference of colours|, 10), min(0.3 (|du| + "
+      "|dv|), 1.5) over 4 neighbours; endpoint error in px. ICM: 10 sweeps all at once, 12 coloured ones; "
+      "SA: "
+      "500 sweeps, temperature 1 to 0.05. `order`: the energies fall from the left to the right.",
+      columns({"scene", "labels"}, ""),
+      {}};
+  table.columns.push_back("order");
+  for (const char* solver : solvers) table.columns.push_back(fmt::format("{}: error", solver));
+
+  const auto add = [&](const std::string& name, int labels, const std::vector<Outcome>& found, int decimals) {
+    std::vector<Cell> row{name, labels};
+    bool order = true;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      row.push_back({found[i].energy, 0});
+      order &= i == 0 || found[i].energy < found[i - 1].energy;
+    }
+    row.push_back(order ? "holds" : "does not hold");
+    for (const Outcome& outcome : found) row.push_back({outcome.error, decimals});
+    table.rows.push_back(std::move(row));
+  };
+  const Smoothness pair{.beta = 1, .smoothness_truncation = 1.7f, .neighbors = 4};
+  for (const StereoScene& scene : scenes.stereo) {
+    const StereoEnergy energy{.disparities = scene.disparities,
+                              .cost = {.weight = 0.07f, .truncation = 15, .presmooth = 1},
+                              .smoothness = pair};
+    add(scene.name, scene.disparities, outcomes(study, scene, for_all(energy), {}), 2);
+  }
+  const DisplacementEnergy energy{.max_displacement = 5,
+                                  .cost = {.color = true, .weight = 0.1f, .truncation = 10},
+                                  .smoothness = {.beta = 0.3f, .smoothness_truncation = 5, .neighbors = 4}};
+  for (const Pair& scene : scenes.flow)
+    add(scene.name + ", flow", 121, outcomes(study, scene, for_all(energy), {}), 3);
+  return table;
+}
+
+/// What suits a solver: window and smoothness.
+template <class Energy>
+struct Suiting {
+  int aggregation;
+  float sigma, beta;
+
+  Energy of(Energy energy) const {
+    energy.cost.data = DataTerm::mix, energy.cost.color = true;
+    energy.cost.aggregation = aggregation, energy.cost.aggregation_sigma = sigma;
+    energy.smoothness = {.beta = beta, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
+    return energy;
+  }
+};
+
+template <class Energy>
+std::array<Energy, 4> suiting(const Energy& energy, const std::array<Suiting<Energy>, 3>& solvers) {
+  return {solvers[0].of(energy), solvers[1].of(energy), solvers[1].of(energy), solvers[2].of(energy)};
+}
+
+Table tuned_table(const Study& study, const Scenes& scenes) {
+  Table table{
+      "An energy for each solver",
+      "Errors as above. Data `mix` in colour (census, absolute difference, gradient), smoothness linear with "
+      "truncation 5, 4 neighbours, weaker at edges (edge_scale 15); window and beta chosen for each solver "
+      "by a few "
+      "trials on these scenes: WTA a gaussian window of 13 (sigma 2.6), both ICM a mean over 7x7 and beta "
+      "1.2 "
+      "(stereo) or 11x11 and 0.6 (displacement), SA no window and beta 0.6 (stereo) or 3x3 and 0.6 "
+      "(displacement). No sub-pixel refinement, left-right check or median.",
+      columns({"scene", "labels"}, ""),
+      {}};
+  const auto add = [&](const std::string& name, int labels, const std::vector<Outcome>& found, int decimals) {
+    std::vector<Cell> row{name, labels};
+    for (const Outcome& outcome : found) row.push_back({outcome.error, decimals});
+    table.rows.push_back(std::move(row));
+  };
+  for (const StereoScene& scene : scenes.stereo)
+    add(scene.name, scene.disparities,
+        outcomes(study, scene,
+                 suiting(StereoEnergy{.disparities = scene.disparities},
+                         {{{13, 2.6f, 0.6f}, {7, 0, 1.2f}, {1, 0, 0.6f}}}),
+                 {}),
+        2);
+  for (const Pair& scene : scenes.flow)
+    add(scene.name + ", flow", 121,
+        outcomes(study, scene,
+                 suiting(DisplacementEnergy{.max_displacement = 5},
+                         {{{13, 2.6f, 0.6f}, {11, 0, 0.6f}, {3, 0, 0.6f}}}),
+                 {}),
+        3);
+  return table;
+}
+
+/// Scores of the newer frames of a sequence, less its first three.
+MaskScores detected(const Study& study, const std::filesystem::path& folder, const DetectionMethod& method) {
+  constexpr int first = 861, last = 900, left_out = 3;
+  MaskScores scores;
+  std::optional<MotionDetector> detector;
+  for (int i = first; i <= last; ++i) {
+    const FrameBuffer frame = read_frame(folder / "gray" / fmt::format("in{:06}.png", i));
+    if (!detector) detector.emplace(method, frame.size(), study.device);
+    const MotionMask* mask = detector->push(frame);
+    if (mask && i >= first + left_out)
+      scores += evaluate(*mask, read_frame(folder / "groundtruth" / fmt::format("gt{:06}.png", i)));
+  }
+  return scores;
+}
+
+Table detection_table(const Study& study, const std::filesystem::path& folder) {
+  Table table{"Motion detection, CDnet's highway",
+              "40 frames of 320x240, each against the one before; scored against the newer frame's labels by "
+              "CDnet's rules, without the first 3 frames; beta 1.",
+              {"method", "m_p, sigma, beta_t", "F1", "precision", "recall"},
+              {}};
+  const auto add = [&](const char* name, const char* parameters, const DetectionMethod& method) {
+    const MaskScores scores = detected(study, folder, method);
+    table.rows.push_back({name, parameters, {scores.f1, 3}, {scores.precision, 3}, {scores.recall, 3}});
+  };
+  add("threshold 11", "(WTA, m_p 22)", WinnerTakesAll<ChangeEnergy>{{.mean = 22, .temporal = 0}});
+  add("ICM 10", "12, 15, 0", Icm<ChangeEnergy>{{.mean = 12, .sigma = 15, .temporal = 0}});
+  add("ICM 10, temporal prior", "12.2, 15, 1", Icm<ChangeEnergy>{{.mean = 12.2f, .sigma = 15}});
+  add("ICM 50, temporal prior", "14, 15, 1", Icm<ChangeEnergy>{{.mean = 14, .sigma = 15}, 50});
+  add("SA 60, T 6 to 0.2", "12, 22, 0",
+      Annealing<ChangeEnergy>{{.mean = 12, .sigma = 22, .temporal = 0}, 60, 6, 0.2f});
+  return table;
+}
+
+}  // namespace
+
+std::vector<Table> quality_tables(const Study& study) {
+  const Scenes all = scenes(study);
+  std::vector<Table> tables{fixed_table(study, all), tuned_table(study, all)};
+  if (!study.data || study.quick) return tables;
+  const auto highway = *study.data / "cdnet" / "highway_a";
+  if (std::filesystem::exists(highway)) tables.push_back(detection_table(study, highway));
+  return tables;
+}
+
+}  // namespace parafield::bench
