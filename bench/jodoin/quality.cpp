@@ -111,7 +111,7 @@ Table fixed_table(const Study& study, const Scenes& scenes) {
     add(scene.name, scene.disparities, outcomes(study, scene, for_all(energy), {}), 2);
   }
   const DisplacementEnergy energy{.max_displacement = 5,
-                                  .cost = {.color = true, .weight = 0.1f, .truncation = 10},
+                                  .cost = {.rgb = true, .weight = 0.1f, .truncation = 10},
                                   .smoothness = {.beta = 0.3f, .smoothness_truncation = 5, .neighbors = 4}};
   for (const Pair& scene : scenes.flow)
     add(scene.name + ", flow", 121, outcomes(study, scene, for_all(energy), {}), 3);
@@ -125,7 +125,7 @@ struct Suiting {
   float sigma, beta;
 
   Energy of(Energy energy) const {
-    energy.cost.data = DataTerm::mix, energy.cost.color = true;
+    energy.cost.data = DataTerm::mix, energy.cost.rgb = true;
     energy.cost.aggregation = aggregation, energy.cost.aggregation_sigma = sigma;
     energy.smoothness = {.beta = beta, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
     return energy;

@@ -117,7 +117,7 @@ Table detection_table(const Study& study) {
   for (const int side : lattices(study))
     add_rows(table, {size_text({side, side})}, [&](bool color) -> std::vector<Compared> {
       const Layers layers = render_change({side, side}, color);
-      const ChangeEnergy energy{.color = color};
+      const ChangeEnergy energy{.rgb = color};
       Comparison<Detection> comparison(study, layers);
       comparison.add_swept([&](int sweeps) { return Icm<ChangeEnergy>{energy, sweeps}; }, icm_sweeps);
       comparison.add_swept(
@@ -139,7 +139,7 @@ Table displacement_table(const Study& study) {
   const auto add = [&](int side, int most) {
     add_rows(table, {size_text({side, side}), most}, [&](bool color) -> std::vector<Compared> {
       const Layers layers = render_motion({side, side}, most, color);
-      const DisplacementEnergy energy{.max_displacement = most, .cost = {.color = color}};
+      const DisplacementEnergy energy{.max_displacement = most, .cost = {.rgb = color}};
       Comparison<Flow> comparison(study, layers);
       comparison.add_swept([&](int sweeps) { return Icm<DisplacementEnergy>{energy, sweeps}; }, icm_sweeps);
       comparison.add_swept(
@@ -172,7 +172,7 @@ Table stereo_table(const Study& study) {
   const auto add = [&](int side, int disparities, int window) {
     add_rows(table, {size_text({side, side}), disparities, window}, [&](bool color) -> std::vector<Compared> {
       const Layers layers = render_stereo({side, side}, disparities, color);
-      StereoEnergy energy{.disparities = disparities, .cost = {.color = color, .aggregation = window}};
+      StereoEnergy energy{.disparities = disparities, .cost = {.rgb = color, .aggregation = window}};
       StereoEnergy plain = energy;
       plain.cost.aggregation = 1;
       Comparison<Stereo> comparison(study, layers);
