@@ -25,6 +25,7 @@ Method restrained(Method method) {
   if constexpr (requires { method.iterations; }) method.iterations = std::min(method.iterations, 5);
   if constexpr (LabelMethod<Method>) {
     if constexpr (requires { method.sweeps; }) method.sweeps = std::min(method.sweeps, 5);
+    if constexpr (requires { method.t_max; }) method.t_min = std::min(method.t_min, method.t_max);
     if constexpr (requires { method.energy.disparities; })
       method.energy.disparities = std::min(method.energy.disparities, 20);
     if constexpr (requires { method.energy.max_displacement; })

@@ -352,9 +352,9 @@ TEST_F(Command, BenchMeasuresTheMethodsItIsAskedFor) {
   const auto json = run_well({"bench", "-d", "cpu", "--size", "40x32", "--repeat", "1", "-m", "icm",
                               "winner-takes-all", "--json"})
                         .json();
-  ASSERT_EQ(json["results"].size(), 2u);
+  ASSERT_EQ(json["results"].size(), 4u);  // two presets each
   EXPECT_EQ(json["results"][0]["method"], "icm");
-  EXPECT_EQ(json["results"][1]["method"], "winner-takes-all");
+  EXPECT_EQ(json["results"][2]["method"], "winner-takes-all");
 }
 
 TEST_F(Command, BenchScoresTheRealPair) {

@@ -80,6 +80,7 @@ void release_pinned(void* data) { cudaFreeHost(data); }
 void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
           std::ptrdiff_t row_bytes, int height) {
   PF_CUDA(cudaMemcpy2D(to, to_pitch, from, from_pitch, row_bytes, height, cudaMemcpyDefault));
+  PF_CUDA(cudaStreamSynchronize(cudaStreamLegacy));  // a copy to the device may still be on its way
 }
 
 EventTimer::EventTimer(int device, void* stream) : stream_(stream), device_(device) {
