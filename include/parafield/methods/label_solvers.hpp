@@ -89,18 +89,21 @@ std::array<Preset<Method>, 2> presets(const Method&) {
   constexpr bool flow = requires(Method method) { method.energy.max_displacement; };
   Method accurate;
   accurate.energy.cost = {.data = DataTerm::mix, .rgb = true};
-  accurate.energy.smoothness = {
-      .beta = flow ? 0.3f : 0.6f, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
+  accurate.energy.smoothness = {.beta = 0.6f, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
   accurate.energy.sub_pixel = flow;
+  int& window = accurate.energy.cost.aggregation;
   if constexpr (requires { accurate.order; }) {
     accurate.order = SiteOrder::colored;
     accurate.sweeps = 30;
-    accurate.energy.cost.aggregation = 5;
+    accurate.energy.smoothness.beta = flow ? 0.6f : 1.2f;
+    window = flow ? 11 : 7;
   } else if constexpr (requires { accurate.t_max; }) {
     accurate.t_max = 1;
     accurate.t_min = 0.05f;
+    window = flow ? 3 : 1;
   } else {
-    accurate.energy.cost.aggregation = 7;
+    window = 13;
+    accurate.energy.cost.aggregation_sigma = 2.6f;
   }
   return {{{"paper", Method{}, "the paper's model"},
            {"accurate", accurate, "several data terms; smoothness is weaker across image edges"}}};
