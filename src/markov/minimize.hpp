@@ -39,7 +39,8 @@ Optimizer optimizer_of(const Icm<E>& method) {
 template <class E>
 Optimizer optimizer_of(const Annealing<E>& method) {
   if (method.t_min > method.t_max)
-    fail(ErrorCode::invalid_argument, "annealing: t_min (", method.t_min, ") lies above t_max (", method.t_max, ")");
+    fail(ErrorCode::invalid_argument, "annealing: t_min (", method.t_min, ") lies above t_max (",
+         method.t_max, ")");
   return {.kind = Optimizer::Kind::annealing,
           .sweeps = method.sweeps,
           .t_max = method.t_max,

@@ -106,7 +106,8 @@ class SolverSession final : public Session<Task> {
     if (values.empty()) return values;
     activate();
     if constexpr (on_gpu) {
-      backend_.copy(values.data(), all.pitch, all.data, all.pitch, std::ptrdiff_t(sizeof(double)) * all.width, 1);
+      backend_.copy(values.data(), all.pitch, all.data, all.pitch, std::ptrdiff_t(sizeof(double)) * all.width,
+                    1);
       backend_.synchronize();
     } else {
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = all.data[i];
