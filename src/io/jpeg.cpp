@@ -5,9 +5,10 @@
 #ifdef PARAFIELD_HAS_JPEG
 #include <cstddef>
 #include <cstdio>
-// libjpeg's header needs the two above.
-#include <jerror.h>
+// libjpeg's header needs the two above,
 #include <jpeglib.h>
+// and the numbers of its errors depend on the version that it names.
+#include <jerror.h>
 
 #include <algorithm>
 #include <csetjmp>
