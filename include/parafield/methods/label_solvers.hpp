@@ -65,7 +65,7 @@ template <LabelMethod Method, class Visitor>
 void describe(Method& method, Visitor&& visit) {
   describe(method.energy, visit);
   if constexpr (requires { method.sweeps; })
-    visit(method.sweeps, Parameter<int>{"sweeps", 0, 1000000, "", "sweeps over all pixels"});
+    visit(method.sweeps, Parameter<int>{"sweeps", 0, 20000, "", "sweeps over all pixels"});
   if constexpr (requires { method.order; })
     visit(method.order, Parameter<SiteOrder>{"order", SiteOrder::all_at_once, SiteOrder::colored, "",
                                              "pixels all at once, or pixels that are no neighbours in turn"});
