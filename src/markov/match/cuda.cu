@@ -5,6 +5,10 @@
 // A block makes a tile, a thread a pixel, label after label in three stages: differences of the tile and of what its
 // windows reach, means down the columns, means along the rows and the winner. Between two barriers one label is in each
 // stage, so that none waits for another's loads.
+//
+// Floor: at 450x375 with 64 disparities and a 7x7 window, 10.8 M costs of at least 8 operations (running sums) take an
+// H100 0.003 ms, of 32 (sums in a fixed order, 7 + 7 products) 0.012. Measured 0.080 of a call's 0.094 ms (bench/results,
+// commit ca9cc01): tiles of 64 x 8 make 1.9 times the differences, and every operand of the sums comes from shared memory.
 namespace parafield {
 namespace {
 
