@@ -49,6 +49,9 @@ PF_HD constexpr Offset neighbor_offset(int k) {
   return offsets[k];
 }
 PF_HD constexpr bool is_forward(int k) { return (k & 2) != 0; }
+/// Which of the planes of EdgeWeights has the edge to neighbour k, and the forward neighbour of plane j.
+PF_HD constexpr int edge_plane(int k) { return (k & 1) + 2 * (k >> 2); }
+PF_HD constexpr Offset forward_offset(int j) { return neighbor_offset((j & 1) + 2 + 4 * (j >> 1)); }
 
 /// Weights of the edges from each site to its forward neighbours: right, down, down right, down left. No data: all 1.
 struct EdgeWeights {
@@ -56,7 +59,7 @@ struct EdgeWeights {
 
   /// Of the edge from (x, y) to neighbour k, which lies inside.
   PF_HD float weight(int x, int y, int k) const {
-    const View<float>& plane = forward[(k & 1) + 2 * (k >> 2)];
+    const View<float>& plane = forward[edge_plane(k)];
     if (!plane) return 1;
     const Offset to = neighbor_offset(k);
     return is_forward(k) ? plane(x, y) : plane(x + to.x, y + to.y);

@@ -36,9 +36,9 @@ class MatchingSolver {
     for (FrameData& frame : frames_) take_planes(frame, workspace);
     if (cost.presmooth > 0)
       for (View<float>& plane : unsmoothed_) plane = workspace.image<float>(size);
-    if (smoothness.edge_scale > 0)
+    if (uses_edges())
       for (int j = 0; j < smoothness.neighbors / 2; ++j) edges_.forward[j] = workspace.image<float>(size);
-    if (stores_costs(report)) volume_ = take_volume(workspace);
+    if (stores_costs()) volume_ = take_volume(workspace);
     costs_.middle = workspace.image<float>(size);
     costs_.before_x = workspace.image<float>(size);
     costs_.after_x = workspace.image<float>(size);
@@ -70,7 +70,7 @@ class MatchingSolver {
   /// the user's memory; no data of v for disparities. `main`: the solve that energies are reported of.
   void solve(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
              View<float> u, View<float> v, Trust trust, bool main) {
-    if (smoothness_.edge_scale > 0) find_edges(frames_[first]);
+    if (uses_edges()) find_edges(frames_[first]);
     const Matching matching = this->matching(first, step);
     const bool one_row = grid_.ny == 1;
     Winners winners{start_u ? View<Label>{} : field_.labels(),
@@ -98,17 +98,17 @@ class MatchingSolver {
 
   static int magnitude_of(int value) { return value < 0 ? -value : value; }
   bool is_winner() const { return optimizer_.kind == Optimizer::Kind::winner_takes_all; }
+  /// Whether anything asks for smoothness, and image edges weaken it.
+  bool uses_edges() const { return smoothness_.edge_scale > 0 && (!is_winner() || reports_); }
   bool compares(DataTerm term) const { return cost_.data == term || cost_.data == DataTerm::mix; }
   bool differs() const { return compares(DataTerm::absolute) || cost_.data == DataTerm::squared; }
-  bool needs_color() const { return (cost_.rgb && differs()) || smoothness_.edge_scale > 0; }
+  bool needs_color() const { return (cost_.rgb && differs()) || uses_edges(); }
   bool needs_luma() const {
     return (!cost_.rgb && differs()) || compares(DataTerm::census) || compares(DataTerm::gradient);
   }
   /// Absolute differences are as soon made as read; other costs are stored for solvers that ask for them often.
   bool is_lazy() const { return cost_.data == DataTerm::absolute && cost_.aggregation == 1; }
-  bool stores_costs(EnergyReport report) const {
-    return !is_lazy() && (!is_winner() || grid_.ny > 1 || report != EnergyReport::none);
-  }
+  bool stores_costs() const { return !is_lazy() && (!is_winner() || grid_.ny > 1 || reports_); }
 
   /// A plane with room around it for every match: all of them have one pitch.
   template <class T>

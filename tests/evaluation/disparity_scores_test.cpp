@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "disparity_row.hpp"
 #include "io/folder.hpp"
 #include "parafield/evaluation.hpp"
 
@@ -11,17 +12,6 @@ namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
-
-/// A field of one row, valid everywhere.
-DisparityField row(std::initializer_list<float> disparities) {
-  DisparityField field(Size{int(disparities.size()), 1});
-  int x = 0;
-  for (const float d : disparities) {
-    field.d(x, 0) = d;
-    field.valid(x++, 0) = 1;
-  }
-  return field;
-}
 
 TEST(DisparityScores, SharesMeanAndRoot) {
   // Errors 0, 0.75, 1.5, 3, 5.

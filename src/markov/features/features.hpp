@@ -39,12 +39,6 @@ void edge_weights(Backend& backend, const View<const float>* planes, int count, 
 
 // What both backends compute.
 
-/// Forward neighbour j: right, down, down right, down left.
-PF_HD constexpr Offset forward_offset(int j) {
-  constexpr Offset offsets[4] = {{1, 0}, {0, 1}, {1, 1}, {-1, 1}};
-  return offsets[j];
-}
-
 PF_HD float edge_weight(float difference, float scale, float floor) {
   return fma(1 - floor, exponential(-difference / scale), floor);
 }

@@ -45,7 +45,7 @@ void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, int 
       nx[i] = float(label & mask);
       ny[i] = float(label >> shift);
     }
-    const View<float>& plane = energy.edges.forward[(k & 1) + 2 * (k >> 2)];
+    const View<float>& plane = energy.edges.forward[edge_plane(k)];
     if (!plane) {
       for (int i = begin; i < end; ++i) weight[i] = 1;
       continue;
@@ -126,22 +126,10 @@ void for_each_chunk(Cpu& cpu, int width, int height, Sites sites, F f) {
 /// f.template operator()<Model, Neighbors, Stride>() for what an energy and sites ask for at run time.
 template <class F>
 void with_model(const PairCost& pair, Sites sites, F f) {
-  const auto with_neighbors = [&]<PairModel Model, int Neighbors>() {
+  with_model(pair, [&]<PairModel Model, int Neighbors>() {
     sites.stride() == 1 ? f.template operator()<Model, Neighbors, 1>()
                         : f.template operator()<Model, Neighbors, 2>();
-  };
-  const auto with_pair = [&]<PairModel Model>() {
-    pair.neighbors == 4 ? with_neighbors.template operator()<Model, 4>()
-                        : with_neighbors.template operator()<Model, 8>();
-  };
-  switch (pair.model) {
-    case PairModel::separable:
-      return with_pair.template operator()<PairModel::separable>();
-    case PairModel::linear:
-      return with_pair.template operator()<PairModel::linear>();
-    case PairModel::quadratic:
-      return with_pair.template operator()<PairModel::quadratic>();
-  }
+  });
 }
 
 /// Two labels, stored costs, all sites at once, edges that weigh the same: neighbours are counted.

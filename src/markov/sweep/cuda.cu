@@ -1,7 +1,7 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "markov/binary.cuh"
-#include "markov/sweep/sweep.hpp"
+#include "markov/sweep/sites.cuh"
 
 // A thread a site. What its neighbours cost along x lies in shared memory for the separable model, or in registers where
 // the grid is a usual one, so that a label takes one load of its data and two additions.
@@ -14,156 +14,6 @@
 // and the sampler makes each energy twice.
 namespace parafield {
 namespace {
-
-constexpr int threads_x = 32, threads_y = 4, threads = threads_x * threads_y;
-
-/// The neighbours of a site. Outside the image their weight is 0.
-template <int Neighbors>
-struct Neighborhood {
-  float x[Neighbors], y[Neighbors], weight[Neighbors];
-};
-
-/// All are loaded at once, those outside from the nearest pixel: with branches each would wait for the one before.
-template <int Neighbors, class Data>
-__device__ Neighborhood<Neighbors> neighbors_of(const Energy<Data>& energy, View<const Label> labels, int x,
-                                                int y) {
-  Neighborhood<Neighbors> around;
-  const int pitch = int(labels.pitch / std::ptrdiff_t(sizeof(Label)));
-  const int columns[3] = {larger(x - 1, 0), x, smaller(x + 1, energy.width - 1)};
-  const int rows[3] = {larger(y - 1, 0) * pitch, y * pitch, smaller(y + 1, energy.height - 1) * pitch};
-  const bool columns_inside[3] = {x > 0, true, x + 1 < energy.width};
-  const bool rows_inside[3] = {y > 0, true, y + 1 < energy.height};
-  Label label[Neighbors];
-  PF_UNROLL
-  for (int k = 0; k < Neighbors; ++k)
-    label[k] = labels.data[rows[neighbor_offset(k).y + 1] + columns[neighbor_offset(k).x + 1]];
-  if (energy.edges.forward[0]) {
-    PF_UNROLL
-    for (int k = 0; k < Neighbors; ++k) {
-      const View<float>& plane = energy.edges.forward[(k & 1) + 2 * (k >> 2)];
-      around.weight[k] = is_forward(k)
-                             ? plane(x, y)
-                             : plane(columns[neighbor_offset(k).x + 1], larger(y + neighbor_offset(k).y, 0));
-    }
-  } else {
-    PF_UNROLL
-    for (int k = 0; k < Neighbors; ++k) around.weight[k] = 1;
-  }
-  PF_UNROLL
-  for (int k = 0; k < Neighbors; ++k) {
-    const bool inside = columns_inside[neighbor_offset(k).x + 1] && rows_inside[neighbor_offset(k).y + 1];
-    around.x[k] = float(energy.grid.x(label[k]));
-    around.y[k] = float(energy.grid.y(label[k]));
-    around.weight[k] = inside ? around.weight[k] : 0.0f;
-  }
-  return around;
-}
-
-template <PairModel Model, int Neighbors>
-__device__ float pair_costs_x(const PairCost& pair, const Neighborhood<Neighbors>& around, float lx) {
-  float sum = 0;
-  PF_UNROLL
-  for (int k = 0; k < Neighbors; ++k) sum = fma(around.weight[k], pair.cost<Model>(lx - around.x[k], 0), sum);
-  return sum;
-}
-template <PairModel Model, int Neighbors>
-__device__ float pair_costs_y(const PairCost& pair, const Neighborhood<Neighbors>& around, float ly) {
-  float sum = 0;
-  PF_UNROLL
-  for (int k = 0; k < Neighbors; ++k) sum = fma(around.weight[k], pair.cost<Model>(0, ly - around.y[k]), sum);
-  return sum;
-}
-template <PairModel Model, int Neighbors>
-__device__ float pair_costs(const PairCost& pair, const Neighborhood<Neighbors>& around, float lx, float ly) {
-  float sum = 0;
-  PF_UNROLL
-  for (int k = 0; k < Neighbors; ++k)
-    sum = fma(around.weight[k], pair.cost<Model>(lx - around.x[k], ly - around.y[k]), sum);
-  return sum;
-}
-
-/// Differences that are not weighed and have no limit, of displacements: what most fields of displacements ask for.
-struct PlainDifferences {
-  const float *frame0, *frame1;
-  std::ptrdiff_t pitch;
-  int x0, y0;
-
-  struct LabelRow {
-    float value;
-    const float* matches;
-    __device__ float operator()(int lx) const { return magnitude(value - matches[lx]); }
-  };
-  struct Site {
-    float value;
-    const float* matches;
-    std::ptrdiff_t pitch;
-    __device__ LabelRow row(int ly) const { return {value, matches + ly * pitch}; }
-  };
-  __device__ Site site(int x, int y) const {
-    return {frame0[y * pitch + x], frame1 + (y + y0) * pitch + x + x0, pitch};
-  }
-};
-
-/// Energies of a site's labels. `table`: the site's own column of shared memory, a float in every `threads`. Side: of a
-/// square grid of labels where the compiler knows it: the table is then in registers, and loops over x are unrolled.
-template <PairModel Model, int Neighbors, class Data, int Side>
-struct Site {
-  const Energy<Data>& energy;
-  Neighborhood<Neighbors> around;
-  float* table;
-  typename Data::Site data;
-  float own[Side > 0 ? Side : 1];
-
-  __device__ Site(const Energy<Data>& energy, View<const Label> labels, int x, int y, float* table)
-      : energy(energy),
-        around(neighbors_of<Neighbors>(energy, labels, x, y)),
-        table(table),
-        data(energy.data.site(x, y)) {
-    if constexpr (Side > 0) {
-      PF_UNROLL
-      for (int lx = 0; lx < Side; ++lx) own[lx] = pair_costs_x<Model>(energy.pair, around, float(lx));
-    } else if constexpr (Model == PairModel::separable) {
-      if (energy.grid.ny > 1)
-        for (int lx = 0; lx < energy.grid.nx; ++lx)
-          table[lx * threads] = pair_costs_x<Model>(energy.pair, around, float(lx));
-    }
-  }
-
-  /// use(label's index, its energy) for the labels at [begin, end) of row ly of the grid, lowest first.
-  template <class Use>
-  __device__ void try_row(int ly, int begin, int end, Use use) const {
-    const int first = ly * (Side > 0 ? Side : energy.grid.nx);
-    const auto costs = data.row(ly);
-    if constexpr (Side > 0) {
-      const float along_y = pair_costs_y<Model>(energy.pair, around, float(ly));
-      PF_UNROLL
-      for (int lx = 0; lx < Side; ++lx) use(first + lx, (costs(lx) + own[lx]) + along_y);
-    } else if constexpr (Model == PairModel::separable) {
-      if (energy.grid.ny > 1) {
-        const float along_y = pair_costs_y<Model>(energy.pair, around, float(ly));
-#pragma unroll 4
-        for (int lx = begin; lx < end; ++lx) use(first + lx, (costs(lx) + table[lx * threads]) + along_y);
-      } else {  // one row: each is seen once, without a table
-#pragma unroll 4
-        for (int lx = begin; lx < end; ++lx)
-          use(lx, costs(lx) + pair_costs_x<Model>(energy.pair, around, float(lx)));
-      }
-    } else {
-#pragma unroll 4
-      for (int lx = begin; lx < end; ++lx)
-        use(first + lx, costs(lx) + pair_costs<Model>(energy.pair, around, float(lx), float(ly)));
-    }
-  }
-  template <class Use>
-  __device__ void try_all(Use use) const {
-    const int rows = Side > 0 ? Side : energy.grid.ny;
-    for (int ly = 0; ly < rows; ++ly) try_row(ly, 0, energy.grid.nx, use);
-  }
-  __device__ Label label(int index) const {
-    const int ly = index / energy.grid.nx;
-    return energy.grid.label(index - ly * energy.grid.nx, ly);
-  }
-};
 
 /// The thread's site of the colour; outside the image where it has none.
 __device__ int2 own_site(Sites sites) {
@@ -295,22 +145,6 @@ template <class Data>
 dim3 grid_of(const Energy<Data>& energy, Sites sites) {
   return {blocks_for(energy.width, threads_x * sites.stride()),
           blocks_for(energy.height, threads_y * sites.row_stride())};
-}
-
-/// f.template operator()<Model, Neighbors>() for what an energy asks for at run time.
-template <class F>
-void with_model(const PairCost& pair, F f) {
-  const auto with_pair = [&]<PairModel Model>() {
-    pair.neighbors == 4 ? f.template operator()<Model, 4>() : f.template operator()<Model, 8>();
-  };
-  switch (pair.model) {
-    case PairModel::separable:
-      return with_pair.template operator()<PairModel::separable>();
-    case PairModel::linear:
-      return with_pair.template operator()<PairModel::linear>();
-    case PairModel::quadratic:
-      return with_pair.template operator()<PairModel::quadratic>();
-  }
 }
 
 template <class... Parameters, class... Arguments>

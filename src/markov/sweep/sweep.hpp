@@ -63,6 +63,22 @@ inline std::size_t sweep_scratch(LabelGrid grid, bool gibbs) {
 
 // What both backends compute.
 
+/// Calls f.template operator()<Model, Neighbors>() for what an energy asks for at run time.
+template <class F>
+void with_model(const PairCost& pair, F f) {
+  const auto with_pair = [&]<PairModel Model>() {
+    pair.neighbors == 4 ? f.template operator()<Model, 4>() : f.template operator()<Model, 8>();
+  };
+  switch (pair.model) {
+    case PairModel::separable:
+      return with_pair.template operator()<PairModel::separable>();
+    case PairModel::linear:
+      return with_pair.template operator()<PairModel::linear>();
+    case PairModel::quadratic:
+      return with_pair.template operator()<PairModel::quadratic>();
+  }
+}
+
 /// Labels whose probabilities are added up first: a row of the grid, or 16 where it has one row only. Sums over all are
 /// sums of these, so that a drawn label can be found by group.
 PF_HD int group_size(LabelGrid grid) { return grid.ny > 1 ? grid.nx : smaller(grid.nx, 16); }
