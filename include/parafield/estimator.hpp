@@ -7,7 +7,8 @@
 namespace parafield {
 
 /// Which energies a method reports that minimises one (the label methods): of its result, or before the first and after
-/// each sweep. Takes a pass over the pixels each.
+/// each sweep; of belief propagation after each iteration of the finest level, or of the result where it solves blocks.
+/// Takes a pass over the pixels each.
 enum class EnergyReport { none, result, sweeps };
 
 /// A plan for one task (flow, stereo, motion detection), method, size and device. The constructor checks and allocates; calls with

@@ -55,7 +55,7 @@ struct FlowOptions {
 
 /// Every method that estimates flow.
 using FlowMethod = std::variant<LucasKanade, Icm<DisplacementEnergy>, Annealing<DisplacementEnergy>,
-                                WinnerTakesAll<DisplacementEnergy>>;
+                                WinnerTakesAll<DisplacementEnergy>, BeliefPropagation<DisplacementEnergy>>;
 
 struct Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed

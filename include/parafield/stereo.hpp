@@ -52,7 +52,8 @@ struct StereoOptions {
 };
 
 /// Every method of stereo.
-using StereoMethod = std::variant<WinnerTakesAll<StereoEnergy>, Icm<StereoEnergy>, Annealing<StereoEnergy>>;
+using StereoMethod = std::variant<WinnerTakesAll<StereoEnergy>, Icm<StereoEnergy>, Annealing<StereoEnergy>,
+                                  BeliefPropagation<StereoEnergy>>;
 
 struct Stereo {
   static constexpr bool streams = false;  ///< frames come in pairs

@@ -29,6 +29,13 @@ class Workspace {
     bytes_ += std::size_t(bytes.pitch) * std::size_t(size.height);
     return {reinterpret_cast<T*>(bytes.data), size.width, size.height, bytes.pitch};
   }
+  /// Values without rows: long volumes.
+  template <class T>
+  T* array(std::size_t count) {
+    constexpr std::size_t row = 1 << 16;  // bytes
+    const std::size_t rows = (count * sizeof(T) + row - 1) / row;
+    return reinterpret_cast<T*>(image<std::uint8_t>({int(row), int(rows)}).data);
+  }
   FlowPlanes flow(Size size) {
     const View<float> u = image<float>(size);
     return {u, image<float>(size)};

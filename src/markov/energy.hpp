@@ -41,6 +41,17 @@ struct StoredCosts {
   PF_HD Site site(int x, int y) const { return {volume.row(y, 0) + x, volume.pitch, nx}; }
 };
 
+/// The costs of labels that are known already, one a pixel.
+struct KnownCosts {
+  View<const float> costs;
+
+  struct Row {
+    const float* costs;
+    PF_HD float operator()(int x) const { return costs[x]; }
+  };
+  PF_HD Row row(int y, int, int) const { return {costs.row(y)}; }
+};
+
 /// weight * min(|difference|, limit) of gray or of colour (mean over the channels), made when it is asked for. A label of
 /// value (x, y) moves a pixel by (x * step, y). Planes have room around them for every match.
 template <int Channels>

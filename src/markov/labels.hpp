@@ -53,6 +53,13 @@ PF_HD constexpr bool is_forward(int k) { return (k & 2) != 0; }
 PF_HD constexpr int edge_plane(int k) { return (k & 1) + 2 * (k >> 2); }
 PF_HD constexpr Offset forward_offset(int j) { return neighbor_offset((j & 1) + 2 + 4 * (j >> 1)); }
 
+/// A part of an image; no data stays none.
+template <class T>
+View<T> part_of(const View<T>& whole, int x, int y, Size size) {
+  if (!whole) return {};
+  return {&whole(x, y), size.width, size.height, whole.pitch};
+}
+
 /// Weights of the edges from each site to its forward neighbours: right, down, down right, down left. No data: all 1.
 struct EdgeWeights {
   View<float> forward[4];

@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "blocks/convert/convert.hpp"
 #include "blocks/smooth/smooth.hpp"
 #include "core/fail.hpp"
@@ -38,7 +40,13 @@ class MatchingSolver {
       for (View<float>& plane : unsmoothed_) plane = workspace.image<float>(size);
     if (uses_edges())
       for (int j = 0; j < smoothness.neighbors / 2; ++j) edges_.forward[j] = workspace.image<float>(size);
-    if (stores_costs()) volume_ = take_volume(workspace);
+    if (propagates()) {
+      beliefs_.emplace(backend, workspace, grid, pair_, size, optimizer.propagation, uses_edges(),
+                       stores_costs());
+      if (beliefs_->blocks().size() > 1 && reports_ && stores_costs())
+        at_labels_.middle = workspace.image<float>(size);
+    }
+    if (stores_costs()) volume_ = take_volume(workspace, beliefs_ ? beliefs_->size() : size);
     costs_.middle = workspace.image<float>(size);
     costs_.before_x = workspace.image<float>(size);
     costs_.after_x = workspace.image<float>(size);
@@ -46,7 +54,7 @@ class MatchingSolver {
       costs_.before_y = workspace.image<float>(size);
       costs_.after_y = workspace.image<float>(size);
     }
-    backend.reserve_scratch(match_scratch(matching(0, 1)));
+    backend.reserve_scratch(match_scratch(matching(0, 1, size)));
   }
 
   /// Takes frames into the slots from `slot` on.
@@ -63,7 +71,7 @@ class MatchingSolver {
     for (int i = 0; i < count; ++i) prepare_rest(frames[i], frames_[slot + i]);
   }
 
-  bool takes_start() const { return optimizer_.kind != Optimizer::Kind::winner_takes_all; }
+  bool takes_start() const { return !is_winner() && !propagates(); }
   View<double> energies() const { return field_.energies(); }
 
   /// The field of the frame in slot `first`; the other slot has its matches, `step` times a label's x away. `start`: in
@@ -71,7 +79,15 @@ class MatchingSolver {
   void solve(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
              View<float> u, View<float> v, Trust trust, bool main) {
     if (uses_edges()) find_edges(frames_[first]);
-    const Matching matching = this->matching(first, step);
+    const View<Label> labels =
+        propagates() ? propagate(first, step, main) : minimize(first, step, start_u, start_v, main);
+    label_values(backend_, {labels, costs_, frames_[first].known, grid_, step, sub_pixel_}, u, v, trust);
+  }
+
+ private:
+  View<Label> minimize(int first, int step, const View<const float>* start_u,
+                       const View<const float>* start_v, bool main) {
+    const Matching matching = this->matching(first, step, size_);
     const bool one_row = grid_.ny == 1;
     Winners winners{start_u ? View<Label>{} : field_.labels(),
                     one_row && is_winner() ? costs_ : CostsAround{}};
@@ -85,10 +101,40 @@ class MatchingSolver {
         labels = field_.minimize(energy, main);
         if (!winners.costs.middle) costs_around(backend_, energy, View<const Label>(labels), costs_);
       });
-    label_values(backend_, {labels, costs_, frames_[first].known, grid_, step, sub_pixel_}, u, v, trust);
+    return labels;
   }
 
- private:
+  View<Label> propagate(int first, int step, bool main) {
+    const View<Label> labels = field_.labels();
+    const bool whole = beliefs_->blocks().size() == 1, each = whole && main && field_.records_sweeps();
+    const Size size = beliefs_->size();
+    for (const Block& block : beliefs_->blocks()) {
+      const Matching matching = this->matching(first, step, size, block.x, block.y);
+      if (volume_) match(backend_, matching, volume_, {});
+      EdgeWeights edges;
+      for (int j = 0; j < 2; ++j) edges.forward[j] = part_of(edges_.forward[j], block.x, block.y, size);
+      with_data(matching, [&]<class Data>(const Data& data) {
+        const Energy<Data> energy{size.width, size.height, grid_, pair_, edges, data};
+        beliefs_->solve(block, energy, labels, costs_, each, [&](int i) {
+          if (main && whole && reports_) field_.record(energy, labels, each ? i : 0);
+        });
+        if (main && at_labels_.middle)
+          costs_around(backend_, energy, View<const Label>(part_of(labels, block.x, block.y, size)),
+                       {part_of(at_labels_.middle, block.x, block.y, size)});
+      });
+    }
+    if (main && reports_ && !whole) record_blocks(matching(first, step, size_), labels);
+    return labels;
+  }
+
+  /// The energy of a field that was solved in blocks.
+  void record_blocks(const Matching& matching, View<const Label> labels) {
+    const auto record = [&]<class Data>(const Data& data) {
+      field_.record(Energy<Data>{size_.width, size_.height, grid_, pair_, edges_, data}, labels, 0);
+    };
+    at_labels_.middle ? record(KnownCosts{at_labels_.middle}) : with_data(matching, record);
+  }
+
   /// The planes of a frame; those not needed have no data.
   struct FrameData {
     View<float> luma, color[3], gradient;
@@ -97,6 +143,7 @@ class MatchingSolver {
   };
 
   static int magnitude_of(int value) { return value < 0 ? -value : value; }
+  bool propagates() const { return optimizer_.kind == Optimizer::Kind::belief_propagation; }
   bool is_winner() const { return optimizer_.kind == Optimizer::Kind::winner_takes_all; }
   /// Whether anything asks for smoothness, and image edges weaken it.
   bool uses_edges() const { return smoothness_.edge_scale > 0 && (!is_winner() || reports_); }
@@ -127,12 +174,12 @@ class MatchingSolver {
     frame.known = workspace.image<std::uint8_t>(size_);
   }
 
-  Volume take_volume(Workspace& workspace) {
-    const std::int64_t rows = std::int64_t(size_.height) * grid_.count();
+  Volume take_volume(Workspace& workspace, Size size) {
+    const std::int64_t rows = std::int64_t(size.height) * grid_.count();
     if (rows > (1 << 30))
-      fail(ErrorCode::memory, "data costs of ", grid_.count(), " labels at ", size_.width, "x", size_.height,
-           " pixels take ", rows * size_.width * 4 / (1 << 20), " MiB");
-    const View<float> all = workspace.image<float>({size_.width, int(rows)});
+      fail(ErrorCode::memory, "data costs of ", grid_.count(), " labels at ", size.width, "x", size.height,
+           " pixels take ", rows * size.width * 4 / (1 << 20), " MiB");
+    const View<float> all = workspace.image<float>({size.width, int(rows)});
     return {all.data, all.pitch / std::ptrdiff_t(sizeof(float)), grid_.count()};
   }
 
@@ -171,18 +218,21 @@ class MatchingSolver {
     edge_weights(backend_, planes, 3, smoothness_.edge_scale, smoothness_.edge_floor, edges_);
   }
 
-  static Features features_of(const FrameData& frame) {
-    return {frame.luma.data,
-            {frame.color[0].data, frame.color[1].data, frame.color[2].data},
-            frame.gradient.data,
-            frame.census.data};
+  /// From pixel (x, y) on.
+  static Features features_of(const FrameData& frame, int x, int y) {
+    const auto at = [=](const auto& plane) { return plane ? &plane(x, y) : nullptr; };
+    return {at(frame.luma),
+            {at(frame.color[0]), at(frame.color[1]), at(frame.color[2])},
+            at(frame.gradient),
+            at(frame.census)};
   }
 
-  Matching matching(int first, int step) const {
-    return {.frame0 = features_of(frames_[first]),
-            .frame1 = features_of(frames_[1 - first]),
-            .width = size_.width,
-            .height = size_.height,
+  /// Of a part of the image.
+  Matching matching(int first, int step, Size size, int x = 0, int y = 0) const {
+    return {.frame0 = features_of(frames_[first], x, y),
+            .frame1 = features_of(frames_[1 - first], x, y),
+            .width = size.width,
+            .height = size.height,
             .pitch = pitch_,
             .grid = grid_,
             .step = step,
@@ -226,7 +276,8 @@ class MatchingSolver {
   View<float> unsmoothed_[3];
   EdgeWeights edges_;
   Volume volume_;
-  CostsAround costs_;
+  CostsAround costs_, at_labels_;
+  std::optional<BeliefField<Backend>> beliefs_;
   LabelField<Backend> field_;
 };
 

@@ -5,6 +5,7 @@
 #include "blocks/reduce/reduce.hpp"
 #include "core/fail.hpp"
 #include "core/workspace.hpp"
+#include "markov/belief_propagation.hpp"
 #include "markov/sweep/sweep.hpp"
 #include "parafield/estimator.hpp"
 #include "parafield/methods/label_solvers.hpp"
@@ -13,12 +14,19 @@ namespace parafield {
 
 /// How a label field is improved: what the methods' structs say, whatever their energies.
 struct Optimizer {
-  enum class Kind { winner_takes_all, icm, annealing };
+  enum class Kind { winner_takes_all, icm, annealing, belief_propagation };
   Kind kind = Kind::winner_takes_all;
   int sweeps = 0;
   SiteOrder order = SiteOrder::colored;
   double t_max = 1, t_min = 1;
   std::uint32_t seed = 0;
+  PropagationPlan propagation = {};
+
+  /// How many energies a report of each sweep has.
+  int records() const {
+    if (kind != Kind::belief_propagation) return sweeps + 1;
+    return propagation.blocks == 1 ? propagation.iterations : 1;
+  }
 
   /// Of the temperature of a sweep.
   Temperature temperature(int sweep) const {
@@ -47,6 +55,15 @@ Optimizer optimizer_of(const Annealing<E>& method) {
           .t_min = method.t_min,
           .seed = std::uint32_t(method.seed)};
 }
+template <class E>
+Optimizer optimizer_of(const BeliefPropagation<E>& method) {
+  if (method.energy.smoothness.neighbors != 4)
+    fail(ErrorCode::invalid_argument, "belief propagation sends messages to 4 neighbours, not to ",
+         method.energy.smoothness.neighbors);
+  return {.kind = Optimizer::Kind::belief_propagation,
+          .propagation = {method.levels, method.iterations, method.precision, method.blocks,
+                          method.block_overlap, method.memory_limit}};
+}
 
 inline PairCost pair_cost_of(const Smoothness& smoothness) {
   PairCost pair{.model = PairModel::linear, .slope = smoothness.beta, .neighbors = smoothness.neighbors};
@@ -70,12 +87,12 @@ class LabelField {
       if (optimizer.order == SiteOrder::all_at_once) other_ = workspace.image<Label>(size);
       changes_.flags = workspace.image<int>({optimizer.sweeps + 1, 1});
     }
-    if (optimizer.kind != Optimizer::Kind::winner_takes_all)
+    if (optimizer.sweeps > 0)
       backend.reserve_scratch(sweep_scratch(grid, optimizer.kind == Optimizer::Kind::annealing));
     if (report == EnergyReport::none) return;
     terms_ = workspace.image<float>(size);
     row_sums_ = workspace.image<double>({size.height, 1});
-    energies_ = workspace.image<double>({report == EnergyReport::sweeps ? optimizer.sweeps + 1 : 1, 1});
+    energies_ = workspace.image<double>({report == EnergyReport::sweeps ? optimizer.records() : 1, 1});
   }
 
   /// Where a solve starts from.
@@ -89,7 +106,7 @@ class LabelField {
   View<Label> minimize(const Energy<Data>& energy, bool reports) {
     const int colors = energy.pair.neighbors == 4 ? 2 : 4;
     View<Label> labels = labels_, other = other_;
-    const bool each = reports && report_ == EnergyReport::sweeps;
+    const bool each = reports && records_sweeps();
     if (each) record(energy, labels, 0);
     if (optimizer_.kind == Optimizer::Kind::icm) clear_changes(backend_, changes_);
     for (int sweep = 0; sweep < optimizer_.sweeps; ++sweep) {
@@ -109,13 +126,16 @@ class LabelField {
     return labels;
   }
 
- private:
+  bool records_sweeps() const { return report_ == EnergyReport::sweeps; }
+
+  /// Energy i of the report.
   template <class Data>
   void record(const Energy<Data>& energy, View<const Label> labels, int i) {
     energy_terms(backend_, energy, labels, terms_);
     sum(backend_, View<const float>(terms_), row_sums_, energies_.data + i);
   }
 
+ private:
   Backend& backend_;
   const Optimizer optimizer_;
   const EnergyReport report_;

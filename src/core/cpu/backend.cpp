@@ -1,5 +1,7 @@
 #include "core/cpu/backend.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
@@ -40,6 +42,11 @@ void CpuBackend<Set>::reserve_scratch(std::size_t bytes) {
   if (!scratch_)
     fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes of scratch memory for each of ", thread_count_,
          " threads");
+}
+
+template <InstructionSet Set>
+std::size_t CpuBackend<Set>::free_memory() const {
+  return std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
 }
 
 #if defined(__x86_64__)

@@ -35,6 +35,13 @@ void Cuda::synchronize() const {
   PF_CUDA(cudaStreamSynchronize(stream_));
 }
 
+std::size_t Cuda::free_memory() const {
+  std::size_t free = 0, total = 0;
+  activate();
+  PF_CUDA(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
 void Cuda::begin_recording() {
   mode_ = Mode::recording;
   recorded_inputs_.clear();

@@ -261,6 +261,11 @@ void around_of(Cpu& cpu, const Energy<Data>& energy, View<const Label> labels, C
 }  // namespace
 
 template <>
+void energy_terms(Cpu& cpu, const Energy<KnownCosts>& energy, View<const Label> labels, View<float> terms) {
+  terms_of(cpu, energy, labels, terms);
+}
+
+template <>
 void clear_changes(Cpu&, Changes changes) {
   for (int i = 0; i < changes.flags.width; ++i) changes.flags.data[i] = i == 0;
 }

@@ -48,9 +48,9 @@ template <class Backend, class Data>
 void energy_terms(Backend& backend, const Energy<Data>& energy, View<const Label> labels, View<float> terms);
 
 /// Data costs at the label of each site, and at the labels before and after it in x, and in y where the grid has rows.
-/// At the grid's border, where there is none, the middle one stands in.
+/// At the grid's border, where there is none, the middle one stands in. Planes but the first may be left out together.
 struct CostsAround {
-  View<float> middle, before_x, after_x, before_y, after_y;
+  View<float> middle = {}, before_x = {}, after_x = {}, before_y = {}, after_y = {};
 };
 template <class Backend, class Data>
 void costs_around(Backend& backend, const Energy<Data>& energy, View<const Label> labels, CostsAround costs);
@@ -140,6 +140,7 @@ PF_HD void store_costs_around(const Energy<Data>& energy, Label label, int x, in
   const float middle = data_cost(energy, lx, ly, x, y);
   const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
   costs.middle(x, y) = middle;
+  if (!costs.before_x) return;
   costs.before_x(x, y) = inside_x ? data_cost(energy, lx - 1, ly, x, y) : middle;
   costs.after_x(x, y) = inside_x ? data_cost(energy, lx + 1, ly, x, y) : middle;
   if (grid.ny == 1) return;

@@ -1,0 +1,186 @@
+#pragma once
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/fail.hpp"
+#include "core/workspace.hpp"
+#include "markov/propagation/propagation.hpp"
+#include "parafield/methods/label_solvers.hpp"
+
+namespace parafield {
+
+/// A part of an image that is solved by itself: its first pixel, and what is kept of it, counted from there.
+struct Block {
+  int x = 0, y = 0;
+  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+};
+
+/// An image in blocks of one size (section 6).
+struct BlockGrid {
+  Size size;  // of a block, with its overlaps
+  std::vector<Block> blocks;
+
+  /// As square as `count` allows. Throws Error(invalid_argument) where there are more than pixels allow.
+  BlockGrid(Size image, int count, int overlap);
+  static bool fits(Size image, int count);
+};
+
+/// Messages on the levels of a pyramid (section 4).
+template <class Backend, class Value>
+class Propagation {
+ public:
+  Propagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size size,
+              int levels, int iterations, bool weighted)
+      : backend_(backend), grid_(grid), units_(pair_units<Value>(pair, grid)), iterations_(iterations) {
+    for (int k = 0; k < levels; ++k) {
+      PropagationLevel<Value> level{.width = size.width, .height = size.height};
+      const LevelCounts counts = level_counts<Backend, Value>(backend, grid, size.width, size.height);
+      level.data = workspace.array<Value>(counts.data);
+      for (int set = 0; set < sets(k); ++set)
+        level.edges[set] = {workspace.array<Value>(counts.across), workspace.array<Value>(counts.down)};
+      for (int j = 0; j < 2 && k > 0 && weighted; ++j) level.weights[j] = workspace.image<float>(size);
+      levels_.push_back(level);
+      size = coarser(size);
+    }
+    backend.reserve_scratch(propagation_scratch(grid, levels_[0].width));
+  }
+
+  /// Bytes that a solver takes.
+  static double bytes(const Backend& backend, LabelGrid grid, Size size, int levels) {
+    double sum = 0;
+    for (int k = 0; k < levels; ++k, size = coarser(size)) {
+      const LevelCounts counts = level_counts<Backend, Value>(backend, grid, size.width, size.height);
+      sum += double(sizeof(Value)) *
+             (double(counts.data) + sets(k) * (double(counts.across) + double(counts.down)));
+    }
+    return sum;
+  }
+
+  /// The labels of an energy. after(i) is called when iteration i of the finest level has made them; `each`: for every
+  /// one, not for the last alone.
+  template <class Data, class After>
+  void solve(const Energy<Data>& energy, const Beliefs& beliefs, bool each, After after) {
+    const int top = int(levels_.size()) - 1, last = iterations_ - 1;
+    for (int j = 0; j < 2; ++j) levels_[0].weights[j] = energy.edges.forward[j];
+    pack_data(backend_, energy, units_, levels_[0]);
+    for (int k = 1; k <= top; ++k) {
+      sum_data(backend_, grid_, units_, levels_[k - 1], levels_[k]);
+      if (levels_[k].weights[0]) mean_weights(backend_, levels_[k - 1].weights, levels_[k].weights);
+    }
+    for (int k = top; k >= 0; --k)
+      for (int i = 0; i < iterations_; ++i) {
+        using From = Iteration::From;
+        const From from = i > 0 ? From::here : k < top ? From::coarser : From::nothing;
+        const bool ends = i == last && k > 0, reads = k == 0 && (i == last || each);
+        send_messages(backend_, grid_, units_, levels_[k], levels_[smaller(k + 1, top)],
+                      {.color = i & 1,
+                       .from = from,
+                       .coarser_color = last & 1,
+                       .last = ends,
+                       .keeps = ends && from != From::here},
+                      reads ? beliefs : Beliefs{});
+        if (!reads) continue;
+        read_beliefs(backend_, grid_, units_, levels_[0], 1 - (i & 1), beliefs);
+        after(i);
+      }
+  }
+
+ private:
+  static Size coarser(Size size) { return {(size.width + 1) / 2, (size.height + 1) / 2}; }
+  static int sets(int level) { return level == 0 ? 1 : 2; }
+
+  Backend& backend_;
+  const LabelGrid grid_;
+  const PairUnits units_;
+  const int iterations_;
+  std::vector<PropagationLevel<Value>> levels_;  // finest first
+};
+
+/// How belief propagation is run: what the method says, whatever its energy.
+struct PropagationPlan {
+  int levels = 0, iterations = 0;
+  Precision precision = Precision::exact;
+  int blocks = 1, block_overlap = 0, memory_limit = 0;
+};
+
+/// Belief propagation over an image in blocks, with messages of the precision asked for.
+template <class Backend>
+class BeliefField {
+ public:
+  /// `stored`: whether the data costs of a block are a volume of their own. Throws Error(memory) with the numbers where all
+  /// takes more than the limit, or than there is.
+  BeliefField(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size image,
+              const PropagationPlan& plan, bool weighted, bool stored)
+      : blocks_(image, plan.blocks, plan.block_overlap) {
+    check_memory(backend, grid, image, plan, stored);
+    const int levels = levels_of(plan.levels, blocks_.size);
+    const auto take = [&]<class Value>() {
+      propagation_.template emplace<Propagation<Backend, Value>>(backend, workspace, grid, pair, blocks_.size,
+                                                                 levels, plan.iterations, weighted);
+    };
+    plan.precision == Precision::exact ? take.template operator()<float>()
+                                       : take.template operator()<std::uint16_t>();
+  }
+
+  Size size() const { return blocks_.size; }
+  const std::vector<Block>& blocks() const { return blocks_.blocks; }
+
+  /// A block of the image: `energy` is the block's, `labels` and `costs` (beliefs) the image's.
+  template <class Data, class After>
+  void solve(const Block& block, const Energy<Data>& energy, View<Label> labels, const CostsAround& costs,
+             bool each, After after) {
+    const auto part = [&](auto view) { return part_of(view, block.x, block.y, blocks_.size); };
+    const Beliefs beliefs{part(labels),
+                          {part(costs.middle), part(costs.before_x), part(costs.after_x),
+                           part(costs.before_y), part(costs.after_y)},
+                          block.x0,
+                          block.y0,
+                          block.x1,
+                          block.y1};
+    std::visit(
+        [&]<class P>(P& propagation) {
+          if constexpr (!std::is_same_v<P, std::monostate>) propagation.solve(energy, beliefs, each, after);
+        },
+        propagation_);
+  }
+
+ private:
+  static double bytes_of(const Backend& backend, LabelGrid grid, Size image, const PropagationPlan& plan,
+                         bool stored) {
+    const Size size = BlockGrid(image, plan.blocks, plan.block_overlap).size;
+    const int levels = levels_of(plan.levels, size);
+    const double volume = stored ? double(sizeof(float)) * grid.count() * size.width * size.height : 0;
+    return volume + (plan.precision == Precision::exact
+                         ? Propagation<Backend, float>::bytes(backend, grid, size, levels)
+                         : Propagation<Backend, std::uint16_t>::bytes(backend, grid, size, levels));
+  }
+
+  static void check_memory(const Backend& backend, LabelGrid grid, Size image, const PropagationPlan& plan,
+                           bool stored) {
+    constexpr double mib = 1 << 20;
+    const double needed = bytes_of(backend, grid, image, plan, stored) / mib;
+    const double most = plan.memory_limit > 0 ? plan.memory_limit : double(backend.free_memory()) / mib;
+    if (needed <= most) return;
+    PropagationPlan fewer = plan;
+    std::string advice = "; no number of blocks makes it fit";
+    const int pixels = image.width / 2 * (image.height / 2);
+    for (fewer.blocks = plan.blocks + 1; fewer.blocks <= smaller(4096, pixels); ++fewer.blocks) {
+      if (!BlockGrid::fits(image, fewer.blocks)) continue;
+      const double then = bytes_of(backend, grid, image, fewer, stored) / mib;
+      if (then > most) continue;
+      advice = text("; with --blocks ", fewer.blocks, " it takes ", rounded_up(then), " MiB");
+      break;
+    }
+    fail(ErrorCode::memory, "belief propagation of ", grid.count(), " labels at ", image.width, "x",
+         image.height, " pixels", plan.blocks > 1 ? text(" in ", plan.blocks, " blocks") : "", " takes ",
+         rounded_up(needed), " MiB for data costs and messages; ", std::int64_t(most), " MiB are ",
+         plan.memory_limit > 0 ? "allowed" : "free", advice);
+  }
+  static std::int64_t rounded_up(double value) { return std::int64_t(value) + 1; }
+
+  const BlockGrid blocks_;
+  std::variant<std::monostate, Propagation<Backend, float>, Propagation<Backend, std::uint16_t>> propagation_;
+};
+
+}  // namespace parafield

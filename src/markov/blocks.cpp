@@ -1,0 +1,45 @@
+#include "markov/belief_propagation.hpp"
+
+namespace parafield {
+namespace {
+
+/// Columns and rows of blocks.
+Size counts_of(Size image, int count) {
+  Size best;
+  double most = 0;  // squareness
+  for (int rows = 1; rows <= count; ++rows) {
+    if (count % rows != 0) continue;
+    const int columns = count / rows;
+    if (columns > image.width || rows > image.height) continue;
+    const double width = double(image.width) / columns, height = double(image.height) / rows;
+    const double square = width < height ? width / height : height / width;
+    if (square > most) most = square, best = {columns, rows};
+  }
+  return best;
+}
+
+int divided(int length, int count) { return (length + count - 1) / count; }
+
+}  // namespace
+
+bool BlockGrid::fits(Size image, int count) { return counts_of(image, count).width > 0; }
+
+BlockGrid::BlockGrid(Size image, int count, int overlap) {
+  const Size counts = counts_of(image, count);
+  if (counts.width == 0)
+    fail(ErrorCode::invalid_argument, "an image of ", image.width, "x", image.height,
+         " pixels cannot be divided into ", count, " blocks");
+  const int width = divided(image.width, counts.width), height = divided(image.height, counts.height);
+  size = {smaller(image.width, width + 2 * overlap), smaller(image.height, height + 2 * overlap)};
+  for (int y = 0; y < image.height; y += height)
+    for (int x = 0; x < image.width; x += width) {
+      Block block{clamp(x - overlap, 0, image.width - size.width),
+                  clamp(y - overlap, 0, image.height - size.height)};
+      block.x0 = x - block.x, block.y0 = y - block.y;
+      block.x1 = smaller(x + width, image.width) - block.x;
+      block.y1 = smaller(y + height, image.height) - block.y;
+      blocks.push_back(block);
+    }
+}
+
+}  // namespace parafield

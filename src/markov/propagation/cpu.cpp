@@ -1,0 +1,425 @@
+#include "core/cpu/backend.hpp"
+#include "markov/propagation/propagation.hpp"
+
+// Pixels of even and odd columns lie apart, so that those of a colour are neighbours in memory: for each row, for each
+// of the two, for each label, a row of half the pixels. Sites go in chunks of some vectors; what they send is made label by
+// label in scratch memory, and every loop runs along the row.
+namespace parafield {
+namespace {
+
+template <class Value>
+constexpr int chunk = propagation_chunk_bytes / int(sizeof(Value));
+template <class Value>
+constexpr int alignment = 64 / int(sizeof(Value));
+
+/// Values from one label's half row to the next. The last chunk may reach over the last column.
+template <class Value>
+int half_pitch(int width) {
+  return ((width + 2) / 2 + chunk<Value> - 1) / chunk<Value> * chunk<Value> + alignment<Value>;
+}
+
+/// Where a level's rows lie.
+template <class Value>
+struct Rows {
+  PropagationLevel<Value> level;
+  int labels;
+  std::ptrdiff_t pitch;
+
+  Rows(const PropagationLevel<Value>& level, LabelGrid grid)
+      : level(level), labels(grid.count()), pitch(half_pitch<Value>(level.width)) {}
+
+  /// Row y of the columns of a parity, of label 0; the next label is `pitch` away.
+  Value* row(Value* values, int y, int parity) const {
+    return values + std::ptrdiff_t(2 * y + parity) * labels * pitch;
+  }
+  Value* data(int y, int parity) const { return row(level.data, y, parity); }
+  /// The edge from column x - 1 to column x of row y; of column 0 and of `width` too.
+  Value* across(int set, int y, int parity) const { return row(level.edges[set].across, y, parity); }
+  /// The edge from row y - 1 to row y.
+  Value* down(int set, int y, int parity) const { return row(level.edges[set].down, y, parity); }
+};
+
+/// A chunk's values of each label, some distance apart.
+template <class Value>
+struct Labelled {
+  Value* values = nullptr;
+  std::ptrdiff_t pitch = 0;
+  Value* operator[](int label) const { return values + label * pitch; }
+};
+
+/// In the order of neighbor_offset: left, up, right, down.
+template <class Value>
+struct Messages {
+  Labelled<Value> with[4];
+};
+
+/// The edges of the sites 2 i + first, i from i0 on, of row y.
+template <class Value>
+Messages<Value> edges_of(const Rows<Value>& rows, int set, int y, int first, int i0) {
+  return {{{rows.across(set, y, first) + i0, rows.pitch},
+           {rows.down(set, y, first) + i0, rows.pitch},
+           {rows.across(set, y, 1 - first) + i0 + first, rows.pitch},
+           {rows.down(set, y + 1, first) + i0, rows.pitch}}};
+}
+
+/// What the blocks of these sites have received at the coarser level: of two columns of blocks in turn.
+template <class Value>
+Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, int y, int i0,
+                                   Value* scratch) {
+  const int labels = coarser.labels, block_y = y / 2;
+  Messages<Value> even, odd, all;
+  const auto of_column = [&](int parity) {  // blocks of the colour that sent last received before it did
+    const int set = ((parity + block_y) & 1) == ended_with ? 0 : 1;
+    return edges_of(coarser, set, block_y, parity, i0 / 2);
+  };
+  even = of_column(0), odd = of_column(1);
+  for (int k = 0; k < 4; ++k) {
+    all.with[k] = {scratch + k * labels * chunk<Value>, chunk<Value>};
+    for (int label = 0; label < labels; ++label) {
+      const Value *const a = even.with[k][label], *const b = odd.with[k][label];
+      Value* const out = all.with[k][label];
+      for (int i = 0; i < chunk<Value> / 2; ++i) out[2 * i] = a[i], out[2 * i + 1] = b[i];
+    }
+  }
+  return all;
+}
+
+/// Smoothness of a chunk's edges.
+template <class Value>
+struct EdgeCosts {
+  Value slope[chunk<Value>], limit[chunk<Value>];
+  float unrounded[chunk<Value>];  // slope
+};
+
+/// To neighbour k of the sites.
+template <class Value>
+void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& units, int k, int y, int first,
+                     int i0, EdgeCosts<Value>& costs) {
+  const View<float>& plane = level.weights[edge_plane(k)];
+  const Offset to = neighbor_offset(k);
+  const int row = is_forward(k) ? y : y + to.y, shift = is_forward(k) ? 0 : to.x;
+  for (int i = 0; i < chunk<Value>; ++i) {
+    float weight = 1;
+    if (plane)
+      weight =
+          plane(clamp(2 * (i0 + i) + first + shift, 0, level.width - 1), clamp(row, 0, level.height - 1));
+    costs.unrounded[i] = weight * units.slope;
+    costs.slope[i] = PairUnits::value_of<Value>(costs.unrounded[i]);
+    costs.limit[i] = PairUnits::value_of<Value>(weight * units.limit);
+  }
+}
+
+/// Lower envelope of linear costs over `count` labels, `step` apart: h[l] = min over m of h[m] + slope |l - m|. `spare`:
+/// as many values.
+void lower_linear(Labelled<float> h, Labelled<float> spare, int count, const EdgeCosts<float>& costs) {
+  constexpr int n = chunk<float>;
+  float least[n];
+  for (int i = 0; i < n; ++i) least[i] = 3e38f;
+  for (int label = 0; label < count; ++label) {
+    const float *const in = h[label], at = float(label);
+    float* const out = spare[label];
+    for (int i = 0; i < n; ++i) {
+      least[i] = smaller(least[i], fma(-costs.slope[i], at, in[i]));
+      out[i] = fma(costs.slope[i], at, least[i]);
+    }
+  }
+  for (int i = 0; i < n; ++i) least[i] = 3e38f;
+  for (int label = count - 1; label >= 0; --label) {
+    const float *const before = spare[label], at = float(label);
+    float* const in = h[label];
+    for (int i = 0; i < n; ++i) {
+      least[i] = smaller(least[i], fma(costs.slope[i], at, in[i]));
+      in[i] = smaller(before[i], fma(-costs.slope[i], at, least[i]));
+    }
+  }
+}
+void lower_linear(Labelled<std::uint16_t> h, Labelled<std::uint16_t>, int count,
+                  const EdgeCosts<std::uint16_t>& costs) {
+  constexpr int n = chunk<std::uint16_t>;
+  const auto pass = [&](const std::uint16_t* from, std::uint16_t* to) {
+    for (int i = 0; i < n; ++i) {
+      const std::uint16_t beside = std::uint16_t(from[i] + costs.slope[i]);
+      to[i] = smaller(to[i], beside);
+    }
+  };
+  for (int label = 1; label < count; ++label) pass(h[label - 1], h[label]);
+  for (int label = count - 2; label >= 0; --label) pass(h[label + 1], h[label]);
+}
+
+/// ... of quadratic costs: h[l] = min over m of h[m] + slope (l - m)^2, where |l - m| <= reach.
+template <class Value>
+void lower_quadratic(Labelled<Value> h, Labelled<Value> spare, int count, int reach,
+                     const EdgeCosts<Value>& costs) {
+  constexpr int n = chunk<Value>;
+  for (int label = 0; label < count; ++label) {
+    Value* const out = spare[label];
+    for (int i = 0; i < n; ++i) out[i] = h[label][i];
+    for (int other = larger(0, label - reach); other <= smaller(count - 1, label + reach); ++other) {
+      const float square = float((label - other) * (label - other));
+      const Value* const in = h[other];
+      for (int i = 0; i < n; ++i)
+        out[i] = smaller(out[i], raised(in[i], costs.unrounded[i], costs.limit[i], square));
+    }
+  }
+  for (int label = 0; label < count; ++label)
+    for (int i = 0; i < n; ++i) h[label][i] = spare[label][i];
+}
+
+template <class Value>
+void lower(Labelled<Value> h, Labelled<Value> spare, int count, const PairUnits& units,
+           const EdgeCosts<Value>& costs) {
+  units.quadratic ? lower_quadratic(h, spare, count, units.reach, costs)
+                  : lower_linear(h, spare, count, costs);
+}
+
+/// Beliefs of a chunk's sites, and what they say.
+template <class Value>
+void read_chunk(LabelGrid grid, const PairUnits& units, Labelled<Value> data, const Messages<Value>& in,
+                Labelled<Value> belief, int first, int i0, int y, const Beliefs& beliefs) {
+  constexpr int n = chunk<Value>;
+  Value least[n];
+  int best[n];
+  for (int i = 0; i < n; ++i) best[i] = 0;
+  for (int label = 0; label < grid.count(); ++label) {
+    const Value *const d = data[label], *const left = in.with[0][label], *const up = in.with[1][label],
+                       *const right = in.with[2][label], *const down = in.with[3][label];
+    Value* const sum = belief[label];
+    for (int i = 0; i < n; ++i) sum[i] = Value((d[i] + (left[i] + right[i])) + (up[i] + down[i]));
+    for (int i = 0; i < n; ++i) {
+      const bool better = label == 0 || sum[i] < least[i];
+      least[i] = better ? sum[i] : least[i];
+      best[i] = better ? label : best[i];
+    }
+  }
+  if (y < beliefs.y0 || y >= beliefs.y1) return;
+  const float cost = 1 / units.per_cost;
+  for (int i = 0; i < n; ++i) {
+    const int x = 2 * (i0 + i) + first;
+    if (x < beliefs.x0 || x >= beliefs.x1) continue;
+    const int ly = best[i] / grid.nx, lx = best[i] - ly * grid.nx;
+    beliefs.labels(x, y) = grid.label(lx, ly);
+    const auto at = [&](bool inside, int label) { return float(belief[inside ? label : best[i]][i]) * cost; };
+    const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
+    beliefs.costs.middle(x, y) = at(true, best[i]);
+    beliefs.costs.before_x(x, y) = at(inside_x, best[i] - 1);
+    beliefs.costs.after_x(x, y) = at(inside_x, best[i] + 1);
+    if (grid.ny == 1) continue;
+    beliefs.costs.before_y(x, y) = at(inside_y, best[i] - grid.nx);
+    beliefs.costs.after_y(x, y) = at(inside_y, best[i] + grid.nx);
+  }
+}
+
+/// What a chunk's sites send, from what they have received.
+template <class Value>
+void send_chunk(LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
+                Labelled<Value> data, const Messages<Value>& in, const Messages<Value>& out, Value* scratch,
+                int first, int i0, int y) {
+  constexpr int n = chunk<Value>;
+  const int labels = grid.count();
+  const auto buffer = [&](int k) { return Labelled<Value>{scratch + k * labels * n, n}; };
+  const Labelled<Value> spare = buffer(4);
+  Value least[4][n];
+  for (int label = 0; label < labels; ++label) {
+    const Value *const d = data[label], *const left = in.with[0][label], *const up = in.with[1][label],
+                       *const right = in.with[2][label], *const down = in.with[3][label];
+    Value *const to_left = buffer(0)[label], *const to_up = buffer(1)[label],
+                 *const to_right = buffer(2)[label], *const to_down = buffer(3)[label];
+#pragma GCC ivdep  // scratch lies apart
+    for (int i = 0; i < n; ++i) {
+      const Value with_row = Value(d[i] + (left[i] + right[i])),
+                  with_column = Value(d[i] + (up[i] + down[i]));
+      to_left[i] = Value(with_column + right[i]);
+      to_right[i] = Value(with_column + left[i]);
+      to_up[i] = Value(with_row + down[i]);
+      to_down[i] = Value(with_row + up[i]);
+    }
+    Value* const made[4] = {to_left, to_up, to_right, to_down};
+    for (int k = 0; k < 4; ++k)
+      for (int i = 0; i < n; ++i) least[k][i] = label == 0 ? made[k][i] : smaller(least[k][i], made[k][i]);
+  }
+  for (int k = 0; k < 4; ++k) {
+    const int to_y = y + neighbor_offset(k).y;
+    if (to_y < 0 || to_y >= level.height) continue;
+    EdgeCosts<Value> costs;
+    find_edge_costs(level, units, k, y, first, i0, costs);
+    const Labelled<Value> h = buffer(k);
+    for (int ly = 0; ly < grid.ny; ++ly) lower({h[ly * grid.nx], n}, spare, grid.nx, units, costs);
+    for (int lx = 0; lx < grid.nx && grid.ny > 1; ++lx)
+      lower({h[lx], n * grid.nx}, spare, grid.ny, units, costs);
+    for (int label = 0; label < labels; ++label) {
+      const Value* const lowered = h[label];
+      Value* const sent = out.with[k][label];
+#pragma GCC ivdep
+      for (int i = 0; i < n; ++i) sent[i] = smaller(Value(lowered[i] - least[k][i]), costs.limit[i]);
+    }
+  }
+}
+
+/// No message comes over the image's border.
+template <class Value>
+void clear_border(const Rows<Value>& rows, int set, int y) {
+  const int width = rows.level.width;
+  Value *const before = rows.across(set, y, 0), *const after = rows.across(set, y, width & 1) + width / 2;
+  for (int label = 0; label < rows.labels; ++label)
+    before[label * rows.pitch] = after[label * rows.pitch] = 0;
+}
+
+template <class Value>
+void send(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
+          const PropagationLevel<Value>& coarser_level, Iteration iteration, const Beliefs& beliefs) {
+  const Rows<Value> rows(level, grid), coarser(coarser_level, grid);
+  cpu.bands(level.height, [&](int begin, int end, void* memory) {
+    constexpr int n = chunk<Value>;
+    const int labels = grid.count();
+    Value *const scratch = static_cast<Value*>(memory), *const received = scratch + 5 * labels * n;
+    for (int y = begin; y < end; ++y) {
+      const int first = (y + iteration.color) & 1, target = iteration.last ? 1 : 0;
+      for (int i0 = 0; 2 * i0 + first < level.width; i0 += n) {
+        const Labelled<Value> data{rows.data(y, first) + i0, rows.pitch};
+        const Messages<Value> here = edges_of(rows, 0, y, first, i0);
+        Messages<Value> in = here;
+        if (iteration.from == Iteration::From::coarser)
+          in = received_by_blocks(coarser, iteration.coarser_color, y, i0, received);
+        if (iteration.from == Iteration::From::nothing)
+          for (int k = 0; k < 4; ++k) {
+            in.with[k] = {received, n};
+            for (int i = 0; i < labels * n; ++i) received[i] = 0;
+          }
+        if (beliefs.labels) read_chunk(grid, units, data, in, {scratch, n}, first, i0, y, beliefs);
+        for (int k = 0; k < 4 && iteration.keeps; ++k)
+          for (int label = 0; label < labels; ++label)
+            for (int i = 0; i < n; ++i) here.with[k][label][i] = in.with[k][label][i];
+        send_chunk(grid, units, level, data, in, edges_of(rows, target, y, first, i0), scratch, first, i0, y);
+      }
+      clear_border(rows, target, y);
+      if (iteration.keeps) clear_border(rows, 0, y);
+    }
+  });
+}
+
+template <class Value>
+void read(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level, int color,
+          const Beliefs& beliefs) {
+  const Rows<Value> rows(level, grid);
+  cpu.bands(level.height, [&](int begin, int end, void* scratch) {
+    for (int y = begin; y < end; ++y) {
+      const int first = (y + color) & 1;
+      for (int i0 = 0; 2 * i0 + first < level.width; i0 += chunk<Value>)
+        read_chunk(grid, units, {rows.data(y, first) + i0, rows.pitch}, edges_of(rows, 0, y, first, i0),
+                   {static_cast<Value*>(scratch), chunk<Value>}, first, i0, y, beliefs);
+    }
+  });
+}
+
+template <class Value, class Data>
+void pack(Cpu& cpu, const Energy<Data>& energy, const PairUnits& units,
+          const PropagationLevel<Value>& level) {
+  const Rows<Value> rows(level, energy.grid);
+  cpu.bands(energy.height, [&](int begin, int end, void* memory) {
+    const LabelGrid grid = energy.grid;
+    const int width = energy.width;
+    float* const least = static_cast<float*>(memory);
+    for (int y = begin; y < end; ++y) {
+      if constexpr (sizeof(Value) < sizeof(float)) {
+        for (int x = 0; x < width; ++x) least[x] = 3e38f;
+        for (int label = 0; label < grid.count(); ++label) {
+          const auto costs = energy.data.row(y, label % grid.nx, label / grid.nx);
+          for (int x = 0; x < width; ++x) least[x] = smaller(least[x], costs(x));
+        }
+      }
+      for (int label = 0; label < grid.count(); ++label) {
+        const auto costs = energy.data.row(y, label % grid.nx, label / grid.nx);
+        for (int parity = 0; parity < 2; ++parity) {
+          Value* const out = rows.data(y, parity) + label * rows.pitch;
+          const int count = (width - parity + 1) / 2;
+          for (int i = 0; i < count; ++i)
+            out[i] = data_value(costs(2 * i + parity), least[2 * i + parity], units, Value());
+        }
+      }
+    }
+  });
+}
+
+template <class Value>
+void sum_blocks(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& fine,
+                const PropagationLevel<Value>& coarse) {
+  const Rows<Value> from(fine, grid), to(coarse, grid);
+  cpu.bands(coarse.height, [&](int begin, int end, void* memory) {
+    const int labels = grid.count();
+    Sum<Value>* const sums = static_cast<Sum<Value>*>(memory);  // of a row of all labels
+    for (int y = begin; y < end; ++y)
+      for (int parity = 0; parity < 2; ++parity) {
+        const int count = (coarse.width - parity + 1) / 2;
+        const bool below = 2 * y + 1 < fine.height;
+        for (int i0 = 0; i0 < count; i0 += chunk<Value>) {
+          const int n = smaller(chunk<Value>, count - i0);
+          Sum<Value> least[chunk<Value>];
+          for (int label = 0; label < labels; ++label) {
+            const auto at = [&](int row, int column) {
+              return from.data(2 * y + row, column) + label * from.pitch + 2 * i0 + parity;
+            };
+            const Value *const a = at(0, 0), *const b = at(0, 1), *const c = at(below, 0),
+                               *const d = at(below, 1);
+            Sum<Value>* const sum = sums + label * chunk<Value>;
+            for (int i = 0; i < n; ++i) {
+              const Sum<Value> above = Sum<Value>(a[2 * i]) + Sum<Value>(b[2 * i]);
+              const Sum<Value> under = Sum<Value>(c[2 * i]) + Sum<Value>(d[2 * i]);
+              sum[i] = above + (below ? under : Sum<Value>(0));
+              least[i] = label == 0 ? sum[i] : smaller(least[i], sum[i]);
+            }
+          }
+          for (int label = 0; label < labels; ++label)
+            for (int i = 0; i < n; ++i)
+              to.data(y, parity)[label * to.pitch + i0 + i] =
+                  summed_value(sums[label * chunk<Value> + i], least[i], units, Value());
+        }
+      }
+  });
+}
+
+}  // namespace
+
+template <>
+void mean_weights(Cpu& cpu, const View<float>* fine, const View<float>* coarse) {
+  cpu.rows(coarse[0].height, [=](int y) {
+    for (int x = 0; x < coarse[0].width; ++x)
+      for (int j = 0; j < 2; ++j) coarse[j](x, y) = mean_weight(fine[j], j, x, y);
+  });
+}
+
+#define PF_PROPAGATION_DATA(Data, Value)                                       \
+  template <>                                                                  \
+  void pack_data(Cpu& cpu, const Energy<Data>& energy, const PairUnits& units, \
+                 const PropagationLevel<Value>& level) {                       \
+    pack(cpu, energy, units, level);                                           \
+  }
+
+#define PF_PROPAGATION(Value)                                                                                \
+  template <>                                                                                                \
+  LevelCounts level_counts<Cpu, Value>(const Cpu&, LabelGrid grid, int width, int height) {                  \
+    const std::size_t row = 2 * std::size_t(grid.count()) * std::size_t(half_pitch<Value>(width));           \
+    return {row * std::size_t(height), row * std::size_t(height), row * std::size_t(height + 1)};            \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void sum_data(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& fine,       \
+                const PropagationLevel<Value>& coarse) {                                                     \
+    sum_blocks(cpu, grid, units, fine, coarse);                                                              \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void send_messages(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level, \
+                     const PropagationLevel<Value>& coarser, Iteration iteration, const Beliefs& beliefs) {  \
+    send(cpu, grid, units, level, coarser, iteration, beliefs);                                              \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void read_beliefs(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,  \
+                    int color, const Beliefs& beliefs) {                                                     \
+    read(cpu, grid, units, level, color, beliefs);                                                           \
+  }                                                                                                          \
+  PF_PROPAGATION_DATA(StoredCosts, Value)                                                                    \
+  PF_PROPAGATION_DATA(Differences<1>, Value)                                                                 \
+  PF_PROPAGATION_DATA(Differences<3>, Value)
+
+PF_PROPAGATION(float)
+PF_PROPAGATION(std::uint16_t)
+
+}  // namespace parafield

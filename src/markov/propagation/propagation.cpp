@@ -1,0 +1,40 @@
+#include "markov/propagation/propagation.hpp"
+
+#include <cmath>
+
+#include "parafield/methods/label_solvers.hpp"
+
+namespace parafield {
+
+int levels_of(int levels, Size size) {
+  int count = 1;
+  for (int side = larger(size.width, size.height); count < levels && side > 2; side = (side + 1) / 2) ++count;
+  return count;
+}
+
+template <>
+PairUnits pair_units<float>(const PairCost& pair, LabelGrid grid) {
+  PairUnits units{.quadratic = pair.model == PairModel::quadratic, .slope = pair.slope, .limit = pair.limit};
+  const int most = larger(grid.nx, grid.ny) - 1;
+  while (units.reach < most && pair.slope * float(units.reach + 1) * float(units.reach + 1) < pair.limit)
+    ++units.reach;
+  return units;
+}
+
+template <>
+PairUnits pair_units<std::uint16_t>(const PairCost& pair, LabelGrid grid) {
+  PairUnits units = pair_units<float>(pair, grid);
+  const double dx = grid.nx - 1, dy = grid.ny - 1;
+  const double farthest = pair.slope * (units.quadratic ? dx * dx + dy * dy : dx + dy);
+  const double most = std::fmax(std::fmin(double(pair.limit), farthest), 1e-20);
+  const double steps = std::floor(most_units * pair.slope / most);  // a slope of whole units is exact
+  const double per_cost = steps >= 1 && pair.slope > 0 ? steps / pair.slope : most_units / most;
+  units.per_cost = float(per_cost);
+  units.slope = float(pair.slope * per_cost);
+  units.limit = float(std::round(most * per_cost));
+  if (!units.quadratic) units.slope = smaller(std::round(units.slope), units.limit);
+  units.most_data = float(data_units);
+  return units;
+}
+
+}  // namespace parafield
