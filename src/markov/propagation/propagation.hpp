@@ -47,7 +47,8 @@ struct LevelCounts {
   std::size_t data = 0, across = 0, down = 0;
 };
 template <class Backend, class Value>
-LevelCounts level_counts(const Backend& backend, LabelGrid grid, int width, int height);
+LevelCounts level_counts(const Backend& backend, LabelGrid grid, const PairUnits& units, int width,
+                         int height);
 
 /// The data costs of the finest level.
 template <class Backend, class Data, class Value>
