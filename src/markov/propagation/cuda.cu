@@ -222,40 +222,63 @@ __global__ void __launch_bounds__(threads)
   read_pixel(data, in, x, y, inside, lane, grid, packing, units, beliefs);
 }
 
-/// Tiles of 32 pixels and 64 positions go through shared memory: costs are read along the row, values written along the
-/// labels.
-constexpr int tile_positions = 64, tile_rows = 8;
+/// Tiles of 32 pixels and up to 64 values each go through shared memory: costs are made along the row, values written along
+/// the labels. PerLane: 0 where all labels lie in a row.
+constexpr int tile_rows = 8;
 
-template <class Value, class Data>
+template <class Value, class Data, int PerLane, bool Rows>
 __global__ void __launch_bounds__(32 * tile_rows)
-    pack_kernel(Energy<Data> energy, PairUnits units, Packing packing, PropagationLevel<Value> level) {
+    pack_kernel(Energy<Data> energy, PairUnits units, int values, PropagationLevel<Value> level) {
   begin_kernel();
-  __shared__ float tile[tile_positions][33], lowest[tile_rows][33];
+  constexpr int part = PerLane > 0 ? 64 / PerLane * PerLane : 64;
+  constexpr int words = part * int(sizeof(Value)) / 4, in_word = part / words;
+  __shared__ float tile[part][33], lowest[tile_rows][33];
   const LabelGrid grid = energy.grid;
   const int tx = int(threadIdx.x), ty = int(threadIdx.y), x0 = int(blockIdx.x) * 32, y = int(blockIdx.y);
   const int x = smaller(x0 + tx, energy.width - 1);
-  const auto cost = [&](int label) { return energy.data.row(y, label % grid.nx, label / grid.nx)(x); };
   float least = 0;
   if constexpr (sizeof(Value) == 2) {
     least = 3e38f;
-    for (int label = ty; label < grid.count(); label += tile_rows) least = smaller(least, cost(label));
+    for (int ly = 0; ly < grid.ny; ++ly)
+#pragma unroll 4
+      for (int lx = ty; lx < grid.nx; lx += tile_rows) least = smaller(least, energy.data.row(y, lx, ly)(x));
     lowest[ty][tx] = least;
     __syncthreads();
+    PF_UNROLL
     for (int i = 0; i < tile_rows; ++i) least = smaller(least, lowest[i][tx]);
   }
-  Value* const out = level.data + std::ptrdiff_t(y) * level.width * packing.values;
-  for (int p0 = 0; p0 < packing.values; p0 += tile_positions) {
-    const int count = smaller(tile_positions, packing.values - p0);
-    for (int p = ty; p < count; p += tile_rows) {
-      const int label = packing.label_at<Value>(p0 + p, grid);
-      const float none = sizeof(Value) == 4 ? 1e30f : float(data_units);
-      tile[p][tx] = label < 0 ? none : float(data_value(cost(label), least, units, Value()));
+  std::uint32_t* const out = reinterpret_cast<std::uint32_t*>(level.data) +
+                             (std::ptrdiff_t(y) * level.width + x0) * (values / in_word);
+  const int pixels = smaller(32, energy.width - x0);
+  for (int first = 0; first < values; first += part) {
+    PF_UNROLL
+    for (int step = 0; step < (part + tile_rows - 1) / tile_rows; ++step) {
+      const int i = ty + step * tile_rows;
+      if (part % tile_rows != 0 && i >= part) break;
+      int lx = first + i, ly = 0, position = i;
+      if constexpr (PerLane > 0) {
+        const int lane = i / PerLane, own = i - lane * PerLane;
+        position = lane * PerLane + (in_word == 1        ? own
+                                     : own < PerLane / 2 ? 2 * own
+                                                         : 2 * own - PerLane + 1);
+        if constexpr (Rows) lx = own, ly = first / PerLane + lane;
+      } else if (grid.ny > 1) {
+        ly = lx / grid.nx;
+        lx -= ly * grid.nx;
+      }
+      const bool is_label = lx < grid.nx && ly < grid.ny;
+      const float none = in_word == 1 ? 1e30f : float(data_units);
+      tile[position][tx] =
+          is_label ? float(data_value(energy.data.row(y, lx, ly)(x), least, units, Value())) : none;
     }
     __syncthreads();
-    const int pixels = smaller(32, energy.width - x0);
-    for (int i = ty * 32 + tx; i < pixels * tile_positions; i += 32 * tile_rows) {
-      const int pixel = i / tile_positions, p = i - pixel * tile_positions;
-      if (p < count) out[std::ptrdiff_t(x0 + pixel) * packing.values + p0 + p] = Value(tile[p][pixel]);
+    PF_UNROLL
+    for (int i = ty * 32 + tx; i < 32 * words; i += 32 * tile_rows) {
+      const int pixel = i / words, w = i - pixel * words;
+      if (pixel >= pixels || first + w * in_word >= values) continue;
+      out[std::ptrdiff_t(pixel) * (values / in_word) + first / in_word + w] =
+          in_word == 1 ? __float_as_uint(tile[w][pixel])
+                       : pair_of(std::uint32_t(tile[2 * w][pixel]), std::uint32_t(tile[2 * w + 1][pixel]));
     }
     __syncthreads();
   }
@@ -377,8 +400,14 @@ void read(Cuda& cuda, LabelGrid grid, const PairUnits& units, const PropagationL
 template <class Value, class Data>
 void pack(Cuda& cuda, const Energy<Data>& energy, const PairUnits& units,
           const PropagationLevel<Value>& level) {
-  cuda.launch(pack_kernel<Value, Data>, dim3(blocks_for(level.width, 32), unsigned(level.height)),
-              dim3(32, tile_rows), 0, energy, units, packing_of<Value>(energy.grid, units), level);
+  const Packing packing = packing_of<Value>(energy.grid, units);
+  const auto launch = [&](auto kernel) {
+    cuda.launch(kernel, dim3(blocks_for(level.width, 32), unsigned(level.height)), dim3(32, tile_rows), 0,
+                energy, units, packing.values, level);
+  };
+  if (packing.per_lane == 0) return launch(pack_kernel<Value, Data, 0, false>);
+  with_packing<Value>(packing,
+                      [&]<int PerLane, bool Rows>() { launch(pack_kernel<Value, Data, PerLane, Rows>); });
 }
 
 template <class Value>

@@ -15,17 +15,6 @@ struct Packing {
   int per_lane = 0, lanes = 0;  // lanes: a power of two, of which the last may have no labels
   int values = 0;               // of a pixel
   bool rows = false;
-
-  /// The label at a position, or -1.
-  template <class Value>
-  __device__ int label_at(int position, LabelGrid grid) const {
-    if (per_lane == 0) return position < grid.count() ? position : -1;
-    const int lane = position / per_lane;
-    int i = position - lane * per_lane;
-    if (sizeof(Value) == 2) i = i / 2 + (i & 1) * (per_lane / 2);
-    if (rows) return i < grid.nx ? lane * grid.nx + i : -1;
-    return lane * per_lane + i < grid.nx ? lane * per_lane + i : -1;
-  }
 };
 
 /// The edges of pixel (x, y), in the order of neighbor_offset.

@@ -157,7 +157,10 @@ __global__ void send_long_kernel(LabelGrid grid, PairUnits units, int values, Pr
   find_received(level, coarser, iteration, x, y, values, in);
   find_edges(level, 0, x, y, values, here);
   find_edges(level, iteration.last ? 1 : 0, x, y, values, out);
-  if (beliefs.labels) read_pixel_together(data, in, has_received, x, y, grid, units, beliefs, scan);
+  if (beliefs.labels) {
+    read_pixel_together(data, in, has_received, x, y, grid, units, beliefs, scan);
+    __syncthreads();  // one thread still reads what all go on to overwrite
+  }
 
   const bool has_neighbor[4] = {x > 0, y > 0, x + 1 < level.width, y + 1 < level.height};
   float least[4] = {3.2e38f, 3.2e38f, 3.2e38f, 3.2e38f};
