@@ -222,66 +222,59 @@ __global__ void __launch_bounds__(threads)
   read_pixel(data, in, x, y, inside, lane, grid, packing, units, beliefs);
 }
 
-/// Tiles of 32 pixels and up to 64 values each go through shared memory: costs are made along the row, values written along
-/// the labels. PerLane: 0 where all labels lie in a row.
-constexpr int tile_rows = 8;
-
+/// The data costs of a lane's labels.
 template <class Value, class Data, int PerLane, bool Rows>
-__global__ void __launch_bounds__(32 * tile_rows)
-    pack_kernel(Energy<Data> energy, PairUnits units, int values, PropagationLevel<Value> level) {
+__global__ void __launch_bounds__(threads)
+    pack_kernel(Energy<Data> energy, PairUnits units, Packing packing, PropagationLevel<Value> level) {
   begin_kernel();
-  constexpr int part = PerLane > 0 ? 64 / PerLane * PerLane : 64;
-  constexpr int words = part * int(sizeof(Value)) / 4, in_word = part / words;
-  __shared__ float tile[part][33], lowest[tile_rows][33];
+  const int pixel = int(blockIdx.x) * (threads / packing.lanes) + int(threadIdx.x) / packing.lanes;
+  const int lane = int(threadIdx.x) % packing.lanes, row = pixel / energy.width;
+  const int y = smaller(row, energy.height - 1), x = pixel - row * energy.width;
   const LabelGrid grid = energy.grid;
-  const int tx = int(threadIdx.x), ty = int(threadIdx.y), x0 = int(blockIdx.x) * 32, y = int(blockIdx.y);
-  const int x = smaller(x0 + tx, energy.width - 1);
-  float least = 0;
+  const int first = Rows ? 0 : lane * PerLane, ly = Rows ? smaller(lane, grid.ny - 1) : 0;
+  const auto costs = energy.data.site(x, y).row(ly);
+  float cost[PerLane], least = 3e38f;
+  PF_UNROLL
+  for (int i = 0; i < PerLane; ++i) {
+    cost[i] = costs(smaller(first + i, grid.nx - 1));  // labels beyond the last repeat it, for `least`
+    least = smaller(least, cost[i]);
+  }
+  if constexpr (sizeof(Value) == 2) least = least_over(least, packing.lanes);
+  if (row >= energy.height || lane * PerLane >= packing.values) return;
+  const auto value = [&](int i) {
+    if (first + i >= grid.nx) return Value(sizeof(Value) == 4 ? 1e30f : float(data_units));
+    return data_value(cost[i], least, units, Value());
+  };
+  LaneValues<Value, PerLane> values;
+  PF_UNROLL
+  for (int i = 0; i < values.words; ++i) {
+    if constexpr (sizeof(Value) == 4)
+      values.word[i] = value(i);
+    else
+      values.word[i] = pair_of(value(i), value(i + PerLane / 2));
+  }
+  values.store(level.data + (std::ptrdiff_t(y) * energy.width + x) * packing.values + lane * PerLane);
+}
+
+/// ... of all labels in a row: a warp a pixel.
+template <class Value, class Data>
+__global__ void __launch_bounds__(threads)
+    pack_long_kernel(Energy<Data> energy, PairUnits units, int values, PropagationLevel<Value> level) {
+  begin_kernel();
+  const int pixel = int(blockIdx.x) * (threads / 32) + int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  const int y = pixel / energy.width, x = pixel - y * energy.width;
+  if (y >= energy.height) return;
+  const LabelGrid grid = energy.grid;
+  const auto site = energy.data.site(x, y);
+  const auto cost = [&](int label) { return site.row(label / grid.nx)(label % grid.nx); };
+  float least = 3e38f;
   if constexpr (sizeof(Value) == 2) {
-    least = 3e38f;
-    for (int ly = 0; ly < grid.ny; ++ly)
-#pragma unroll 4
-      for (int lx = ty; lx < grid.nx; lx += tile_rows) least = smaller(least, energy.data.row(y, lx, ly)(x));
-    lowest[ty][tx] = least;
-    __syncthreads();
-    PF_UNROLL
-    for (int i = 0; i < tile_rows; ++i) least = smaller(least, lowest[i][tx]);
+    for (int label = lane; label < grid.count(); label += 32) least = smaller(least, cost(label));
+    least = least_over(least, 32);
   }
-  std::uint32_t* const out = reinterpret_cast<std::uint32_t*>(level.data) +
-                             (std::ptrdiff_t(y) * level.width + x0) * (values / in_word);
-  const int pixels = smaller(32, energy.width - x0);
-  for (int first = 0; first < values; first += part) {
-    PF_UNROLL
-    for (int step = 0; step < (part + tile_rows - 1) / tile_rows; ++step) {
-      const int i = ty + step * tile_rows;
-      if (part % tile_rows != 0 && i >= part) break;
-      int lx = first + i, ly = 0, position = i;
-      if constexpr (PerLane > 0) {
-        const int lane = i / PerLane, own = i - lane * PerLane;
-        position = lane * PerLane + (in_word == 1        ? own
-                                     : own < PerLane / 2 ? 2 * own
-                                                         : 2 * own - PerLane + 1);
-        if constexpr (Rows) lx = own, ly = first / PerLane + lane;
-      } else if (grid.ny > 1) {
-        ly = lx / grid.nx;
-        lx -= ly * grid.nx;
-      }
-      const bool is_label = lx < grid.nx && ly < grid.ny;
-      const float none = in_word == 1 ? 1e30f : float(data_units);
-      tile[position][tx] =
-          is_label ? float(data_value(energy.data.row(y, lx, ly)(x), least, units, Value())) : none;
-    }
-    __syncthreads();
-    PF_UNROLL
-    for (int i = ty * 32 + tx; i < 32 * words; i += 32 * tile_rows) {
-      const int pixel = i / words, w = i - pixel * words;
-      if (pixel >= pixels || first + w * in_word >= values) continue;
-      out[std::ptrdiff_t(pixel) * (values / in_word) + first / in_word + w] =
-          in_word == 1 ? __float_as_uint(tile[w][pixel])
-                       : pair_of(std::uint32_t(tile[2 * w][pixel]), std::uint32_t(tile[2 * w + 1][pixel]));
-    }
-    __syncthreads();
-  }
+  Value* const out = level.data + (std::ptrdiff_t(y) * energy.width + x) * values;
+  for (int label = lane; label < grid.count(); label += 32)
+    out[label] = data_value(cost(label), least, units, Value());
 }
 
 /// A warp, or a part of it, for each pixel of the coarser level.
@@ -401,13 +394,14 @@ template <class Value, class Data>
 void pack(Cuda& cuda, const Energy<Data>& energy, const PairUnits& units,
           const PropagationLevel<Value>& level) {
   const Packing packing = packing_of<Value>(energy.grid, units);
-  const auto launch = [&](auto kernel) {
-    cuda.launch(kernel, dim3(blocks_for(level.width, 32), unsigned(level.height)), dim3(32, tile_rows), 0,
-                energy, units, packing.values, level);
-  };
-  if (packing.per_lane == 0) return launch(pack_kernel<Value, Data, 0, false>);
-  with_packing<Value>(packing,
-                      [&]<int PerLane, bool Rows>() { launch(pack_kernel<Value, Data, PerLane, Rows>); });
+  const int pixels = level.width * level.height;
+  if (packing.per_lane == 0)
+    return cuda.launch(pack_long_kernel<Value, Data>, dim3(blocks_for(pixels, threads / 32)), dim3(threads),
+                       0, energy, units, packing.values, level);
+  with_packing<Value>(packing, [&]<int PerLane, bool Rows>() {
+    cuda.launch(pack_kernel<Value, Data, PerLane, Rows>, dim3(blocks_for(pixels, threads / packing.lanes)),
+                dim3(threads), 0, energy, units, packing, level);
+  });
 }
 
 template <class Value>
