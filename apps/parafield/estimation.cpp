@@ -44,6 +44,19 @@ void RunOptions::print(const Json& report, const std::string& text) const {
     command::print(text);
 }
 
+EnergyReport RunOptions::energies(std::string_view method, bool minimises) const {
+  if (energy == "none") return EnergyReport::none;
+  if (!minimises) throw UsageError(fmt::format("--energy: {} minimises no energy", method));
+  return energy == "result" ? EnergyReport::result : EnergyReport::sweeps;
+}
+
+void add_method(Json& report, std::string_view method, const std::string& preset,
+                const std::vector<ParameterValue>& parameters) {
+  report["method"] = method;
+  if (!preset.empty()) report["preset"] = preset;
+  report["parameters"] = parameters_json(parameters);
+}
+
 void add_times(Json& report, Size size, const Times& times) {
   report["width"] = size.width;
   report["height"] = size.height;

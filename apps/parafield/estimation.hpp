@@ -19,6 +19,11 @@ struct TruthOptions {
 /// The mask of that name; none where it is empty. Throws where its size is not that of `frame`.
 Image<std::uint8_t> read_mask_like(const std::string& mask, const std::string& frame, Size size);
 
+template <class Methods>
+std::string_view name_of(const Methods& method) {
+  return std::visit([](const auto& chosen) { return chosen.name; }, method);
+}
+
 /// --energy, --repeat, --json, --quiet.
 struct RunOptions {
   std::string energy = "none";
@@ -31,15 +36,12 @@ struct RunOptions {
   /// What --energy says. Throws UsageError where the method minimises no energy.
   template <class Methods>
   EnergyReport energies(const Methods& method) const {
-    if (energy == "none") return EnergyReport::none;
-    std::visit(
-        []<class Method>(const Method&) {
-          if constexpr (!LabelMethod<Method>)
-            throw UsageError(fmt::format("--energy: {} minimises no energy", Method::name));
-        },
-        method);
-    return energy == "result" ? EnergyReport::result : EnergyReport::sweeps;
+    return energies(name_of(method),
+                    std::visit([]<class Method>(const Method&) { return LabelMethod<Method>; }, method));
   }
+
+ private:
+  EnergyReport energies(std::string_view method, bool minimises) const;
 };
 
 constexpr const char* refinement_group = "What is done with the result, in this order";
@@ -100,17 +102,13 @@ Estimate<Task> estimate_pair(const typename Task::Method& method, const Device& 
   return estimate;
 }
 
-template <class Methods>
-std::string_view name_of(const Methods& method) {
-  return std::visit([](const auto& chosen) { return chosen.name; }, method);
-}
-
 /// Adds method, preset and parameters.
+void add_method(Json& report, std::string_view method, const std::string& preset,
+                const std::vector<ParameterValue>& parameters);
 template <class Methods>
 void add_method(Json& report, const Methods& method, const std::string& preset) {
-  report["method"] = name_of(method);
-  if (!preset.empty()) report["preset"] = preset;
-  report["parameters"] = std::visit([](const auto& chosen) { return parameters_json(chosen); }, method);
+  add_method(report, name_of(method), preset,
+             std::visit([](const auto& chosen) { return parameters_of(chosen); }, method));
 }
 
 /// Adds speckle, fill and final_median.

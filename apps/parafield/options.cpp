@@ -82,6 +82,48 @@ std::string parameter_group(const std::vector<ParameterOf>& of, std::size_t coun
   return "Parameters of " + (of.size() == count && count > 1 ? "every method" : methods_text(of));
 }
 
+void ParameterOptions::add_to(CLI::App& command, const std::vector<MethodParameters>& methods) {
+  std::vector<std::string_view> names;
+  for (const MethodParameters& each : methods) names.push_back(each.method);
+  method_name_ = names.front();
+  command.add_option("-m,--method", method_name_, fmt::format("method: {}", fmt::join(names, ", ")))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--preset", preset, "named parameters of the method (parafield methods lists them)")
+      ->type_name("NAME");
+  for (const auto& [method, parameters] : methods)
+    for (const ParameterValue& parameter : parameters) {
+      const ParameterOf here{std::string(method), range_text(parameter), text_of(parameter.value)};
+      const auto same = std::ranges::find(options_, parameter.name, &Given::parameter);
+      if (same != options_.end()) {  // several methods have it: one option
+        same->of.push_back(here);
+        continue;
+      }
+      Given& given =
+          options_.emplace_back(Given{std::string(parameter.name), std::string(parameter.help), {}, {here}});
+      const std::string name = option_name(parameter.name);
+      given.option =
+          parameter.is_flag()
+              ? command.add_flag(fmt::format("{}{{true}},--no-{}{{false}}", name, name.substr(2)), given.text)
+              : command.add_option(name, given.text)->type_name(parameter.is_name() ? "NAME" : "N");
+    }
+  for (const Given& each : options_)
+    each.option->description(parameter_help(each.help, each.of))
+        ->group(parameter_group(each.of, names.size()));
+}
+
+std::vector<const ParameterOptions::Given*> ParameterOptions::given() const {
+  std::vector<const Given*> list;
+  for (const Given& each : options_)
+    if (each.option->count() > 0) list.push_back(&each);
+  return list;
+}
+
+void ParameterOptions::fail_other(std::string_view method, const Given& given) {
+  throw UsageError(fmt::format("{} has no parameter {}; it is one of {}", method,
+                               option_name(given.parameter), methods_text(given.of)));
+}
+
 void DeviceOptions::add_to(CLI::App& command) {
   command.add_option("-d,--device", name, "auto (CUDA where it can be used), cpu, cuda or cuda:N")
       ->type_name("NAME")

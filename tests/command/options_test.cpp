@@ -56,6 +56,10 @@ std::string problem(const std::vector<std::string>& words) {
   return "";
 }
 
+std::string options_text(const First& first) {
+  return command::options_text(command::parameters_of(first), command::parameters_of(First{}));
+}
+
 TEST(MethodOptions, FirstMethodIsTheDefault) { EXPECT_EQ(std::get<First>(parse({})).window, 3); }
 
 TEST(MethodOptions, SharedParametersAreOneOption) {
@@ -91,8 +95,8 @@ TEST(MethodOptions, PresetsBelongToTheirMethod) {
 }
 
 TEST(MethodOptions, TextOfOptionsNamesWhatDiffers) {
-  EXPECT_EQ(command::options_text(First{}), "");
-  EXPECT_EQ(command::options_text(First{.window = 4, .fast = true}), "--window 4 --fast");
+  EXPECT_EQ(options_text(First{}), "");
+  EXPECT_EQ(options_text(First{.window = 4, .fast = true}), "--window 4 --fast");
 }
 
 TEST(Sizes, AreTwoNumbers) {
