@@ -13,7 +13,7 @@ struct TruthOptions {
   bool valid_only = false;
 
   /// `help`: of --gt, which is returned.
-  CLI::Option* add_to(CLI::App& command, const std::string& help);
+  Option add_to(App& command, const std::string& help);
 };
 
 /// The mask of that name; none where it is empty. Throws where its size is not that of `frame`.
@@ -30,7 +30,7 @@ struct RunOptions {
   int repeats = 1;
   bool json = false, quiet = false;
 
-  void add_to(CLI::App& command);
+  void add_to(App& command);
   void print(const Json& report, const std::string& text) const;
 
   /// What --energy says. Throws UsageError where the method minimises no energy.
@@ -48,18 +48,18 @@ constexpr const char* refinement_group = "What is done with the result, in this 
 
 /// --speckle, --fill, --final-median. `filled`: what --fill does.
 template <class Options>
-void add_refinement(CLI::App& command, Options& options, const std::string& filled) {
+void add_refinement(App& command, Options& options, const std::string& filled) {
   command.add_option("--speckle", options.speckle, "connected regions of up to N px are not valid; 0 = none")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1 << 29))
-      ->capture_default_str()
-      ->group(refinement_group);
-  command.add_flag("--fill", options.fill, filled)->group(refinement_group);
+      .type_name("N")
+      .range(0, 1 << 29)
+      .capture_default_str()
+      .group(refinement_group);
+  command.add_flag("--fill", options.fill, filled).group(refinement_group);
   command.add_option("--final-median", options.final_median, "side of a median at last: 3 or 5 px; 0 = none")
-      ->type_name("N")
-      ->check(CLI::IsMember({0, 3, 5}))
-      ->capture_default_str()
-      ->group(refinement_group);
+      .type_name("N")
+      .one_of({0, 3, 5})
+      .capture_default_str()
+      .group(refinement_group);
 }
 
 /// The memory that a device reads fastest.

@@ -103,12 +103,12 @@ void run(bool json) {
 
 }  // namespace
 
-void add_methods(CLI::App& program) {
+void add_methods(App& program) {
   const auto json = std::make_shared<bool>(false);
-  CLI::App* command =
+  App command =
       program.add_subcommand("methods", "List the methods with their parameters, presets and sources");
-  command->add_flag("--json", *json, "print one JSON object");
-  command->callback([json] { run(*json); });
+  command.add_flag("--json", *json, "print one JSON object");
+  command.callback([json] { run(*json); });
 }
 
 }  // namespace parafield::command

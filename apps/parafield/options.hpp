@@ -1,12 +1,12 @@
 #pragma once
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <deque>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "parafield/parafield.hpp"
 #include "parameters.hpp"
 
@@ -33,7 +33,7 @@ struct DeviceOptions {
   std::string name = "auto";
   int threads = 0;
 
-  void add_to(CLI::App& command);
+  void add_to(App& command);
   Device device() const;  ///< throws UsageError
 };
 
@@ -42,9 +42,6 @@ Size parse_size(const std::string& text);
 
 /// Text broken before column 100; the first line starts in column `indent`, the others are indented by that.
 std::string wrapped(const std::string& text, std::size_t indent);
-
-/// How --help is printed.
-std::shared_ptr<CLI::Formatter> help_formatter();
 
 /// A parameter, as one of its methods has it.
 struct ParameterOf {
@@ -75,11 +72,11 @@ class ParameterOptions {
   struct Given {
     std::string parameter, help, text;
     std::vector<ParameterOf> of;
-    CLI::Option* option = nullptr;
+    Option option = {};
   };
 
   /// `this` stays where it is until the command has run.
-  void add_to(CLI::App& command, const std::vector<MethodParameters>& methods);
+  void add_to(App& command, const std::vector<MethodParameters>& methods);
   const std::string& method_name() const { return method_name_; }
   /// What the command line says.
   std::vector<const Given*> given() const;
@@ -95,7 +92,7 @@ template <class Methods>
 class MethodOptions : public ParameterOptions {
  public:
   /// `this` stays where it is until the command has run.
-  void add_to(CLI::App& command) {
+  void add_to(App& command) {
     std::vector<MethodParameters> methods;
     for_each_method<Methods>([&]<class Method>(const Method& method) {
       methods.push_back({Method::name, parameters_of(method)});

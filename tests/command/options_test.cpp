@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
+
 #include "files.hpp"
 #include "measure.hpp"
 
@@ -40,8 +42,9 @@ using Methods = std::variant<First, Second>;
 
 Methods parse(std::vector<std::string> words) {
   CLI::App app;
+  command::App command(app);
   command::MethodOptions<Methods> options;
-  options.add_to(app);
+  options.add_to(command);
   std::ranges::reverse(words);
   app.parse(words);
   return options.method();
@@ -75,8 +78,9 @@ TEST(MethodOptions, AnotherMethodsParameterIsAnErrorThatNamesIt) {
 
 TEST(MethodOptions, HelpGroupsParametersByTheirMethods) {
   CLI::App app;
+  command::App command(app);
   command::MethodOptions<Methods> options;
-  options.add_to(app);
+  options.add_to(command);
   EXPECT_EQ(app.get_option("--window")->get_group(), "Parameters of every method");
   EXPECT_EQ(app.get_option("--fast")->get_group(), "Parameters of first");
   EXPECT_EQ(app.get_option("--window")->get_description(),
