@@ -95,7 +95,8 @@ void run(bool json) {
     text += fmt::format("{}{} (parafield {})\n", text.empty() ? "" : "\n", task.help, task.name);
     for (const ListedMethod& method : task.methods) {
       report[task.name].push_back(method_json(method));
-      text += "\n" + method_text(method);
+      text += '\n';
+      text += method_text(method);
     }
   }
   print(json ? json_text(report) : text);
