@@ -71,16 +71,9 @@ class Propagation {
     }
     for (int k = top; k >= 0; --k)
       for (int i = 0; i < iterations_; ++i) {
-        using From = Iteration::From;
-        const From from = i > 0 ? From::here : k < top ? From::coarser : From::nothing;
-        const bool ends = i == last && k > 0, reads = k == 0 && (i == last || each);
+        const bool reads = k == 0 && (i == last || each);
         send_messages(backend_, grid_, units_, levels_[k], levels_[smaller(k + 1, top)],
-                      {.color = i & 1,
-                       .from = from,
-                       .coarser_color = last & 1,
-                       .last = ends,
-                       .keeps = ends && from != From::here},
-                      reads ? beliefs : Beliefs{});
+                      iteration_of(k, top, i, iterations_), reads ? beliefs : Beliefs{});
         if (!reads) continue;
         read_beliefs(backend_, grid_, units_, levels_[0], 1 - (i & 1), beliefs);
         after(i);

@@ -1,6 +1,7 @@
+
 #include "core/cuda/backend.hpp"
-#include "markov/propagation/lanes.cuh"
 #include "markov/propagation/long_lines.cuh"
+#include "markov/propagation/pixel.cuh"
 
 namespace parafield {
 namespace {
@@ -66,78 +67,22 @@ void with_packing(const Packing& packing, F f) {
   }
 }
 
-/// The labels of least belief of a pixel, and the beliefs beside it. All lanes of a warp come here.
-template <class Value, int PerLane>
-__device__ void read_pixel(const LaneValues<Value, PerLane>& data, const LaneMessages<Value, PerLane>& in,
-                           int x, int y, bool inside, int lane, LabelGrid grid, const Packing& packing,
-                           const PairUnits& units, const Beliefs& beliefs) {
-  constexpr int words = LaneValues<Value, PerLane>::words;
-  float belief[PerLane];
-  PF_UNROLL
-  for (int i = 0; i < words; ++i) {
-    const auto sum = (data.word[i] + (in[0].word[i] + in[2].word[i])) + (in[1].word[i] + in[3].word[i]);
-    if constexpr (sizeof(Value) == 4)
-      belief[i] = sum;
-    else
-      belief[i] = float(low(sum)), belief[i + words] = float(high(sum));
-  }
-  const auto label_at = [&](int i) {  // the lane's label i
-    const bool is_label =
-        i < (packing.rows ? grid.nx : grid.nx - lane * PerLane) && (!packing.rows || lane < grid.ny);
-    return is_label ? lane * (packing.rows ? grid.nx : PerLane) + i : -1;
-  };
-  float least = 3.2e38f;
-  int best = 1 << 30;
-  PF_UNROLL
-  for (int i = 0; i < PerLane; ++i)
-    if (label_at(i) >= 0 && belief[i] < least) least = belief[i], best = label_at(i);
-  for (int step = 1; step < packing.lanes; step *= 2) {
-    const float other = __shfl_xor_sync(whole_warp, least, step);
-    const int label = __shfl_xor_sync(whole_warp, best, step);
-    if (other < least || (other == least && label < best)) least = other, best = label;
-  }
-  if (!inside || x < beliefs.x0 || x >= beliefs.x1 || y < beliefs.y0 || y >= beliefs.y1) return;
-  const int ly = best / grid.nx, lx = best - ly * grid.nx;
-  const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
-  const float cost = 1 / units.per_cost;
-  if (lane == 0) beliefs.labels(x, y) = grid.label(lx, ly);
-  PF_UNROLL
-  for (int i = 0; i < PerLane; ++i) {
-    const int label = label_at(i);
-    if (label < 0) continue;
-    const float value = belief[i] * cost;
-    if (label == best) beliefs.costs.middle(x, y) = value;
-    if (label == (inside_x ? best - 1 : best)) beliefs.costs.before_x(x, y) = value;
-    if (label == (inside_x ? best + 1 : best)) beliefs.costs.after_x(x, y) = value;
-    if (grid.ny == 1) continue;
-    if (label == (inside_y ? best - grid.nx : best)) beliefs.costs.before_y(x, y) = value;
-    if (label == (inside_y ? best + grid.nx : best)) beliefs.costs.after_y(x, y) = value;
-  }
+/// The thread's pixel of a launch over all of a colour.
+__device__ OwnPixel own_pixel(int width, int height, int lanes, int color) {
+  const int pixel = int(blockIdx.x) * (threads / lanes) + int(threadIdx.x) / lanes;
+  return {width, height, color, pixel, int(threadIdx.x) % lanes};
 }
-
-/// Which pixel a thread works on, and which of its lanes it is.
-struct OwnPixel {
-  int x, y, lane;
-  bool inside;
-
-  __device__ OwnPixel(int width, int height, int lanes, int color) {
-    const int columns = (width + 1) / 2,
-              pixel = int(blockIdx.x) * (threads / lanes) + int(threadIdx.x) / lanes;
-    lane = int(threadIdx.x) % lanes;
-    y = pixel / columns;
-    x = 2 * (pixel - y * columns) + ((y + color) & 1);
-    inside = y < height && x < width;
-    if (!inside) x = y = 0;
-  }
-};
 
 template <class Value, int PerLane, bool Rows>
 __global__ void __launch_bounds__(threads)
-    send_kernel(LabelGrid grid, PairUnits units, Packing packing, PropagationLevel<Value> level,
-                PropagationLevel<Value> coarser, Iteration iteration, Beliefs beliefs) {
-  begin_kernel();
-  extern __shared__ char shared[];
-  const OwnPixel own(level.width, level.height, packing.lanes, iteration.color);
+    send_kernel(LabelGrid grid, PairUnits units, Packing packing, int warp_words,
+                PropagationLevel<Value> level, PropagationLevel<Value> coarser, Iteration iteration,
+                Beliefs beliefs) {
+  launch_next();
+  extern __shared__ char memory[];
+  using Word = typename LaneValues<Value, PerLane>::Word;
+  Word* const shared = reinterpret_cast<Word*>(memory) + int(threadIdx.x) / 32 * warp_words;
+  const OwnPixel own = own_pixel(level.width, level.height, packing.lanes, iteration.color);
   const auto [x, y, lane, inside] = own;
   const int at = lane * PerLane;
   const bool has_values = at < packing.values;
@@ -146,6 +91,7 @@ __global__ void __launch_bounds__(threads)
   LaneMessages<Value, PerLane> in;
   Value* edges[4];
   find_received(level, coarser, iteration, x, y, packing.values, edges);
+  await_last();
   if (has_values) {
     data.load(level.data + (std::ptrdiff_t(y) * level.width + x) * packing.values + at);
     if (iteration.from != Iteration::From::nothing) {
@@ -161,7 +107,7 @@ __global__ void __launch_bounds__(threads)
     PF_UNROLL
     for (int k = 0; k < 4; ++k) in[k].clear();
   }
-  if (beliefs.labels) read_pixel(data, in, x, y, inside, lane, grid, packing, units, beliefs);
+  if (beliefs.labels) read_pixel(data, in, own, grid, packing, units, beliefs);
 
   const bool has_neighbor[4] = {x > 0, y > 0, x + 1 < level.width, y + 1 < level.height};
   find_edges(level, 0, x, y, packing.values, edges);
@@ -183,12 +129,7 @@ __global__ void __launch_bounds__(threads)
   typename LaneValues<Value, PerLane>::Word least[4];
   find_least(in, packing.lanes, least);
   if constexpr (Rows) {
-    using Word = typename LaneValues<Value, PerLane>::Word;
-    const int rows_of_warp = 4 * (32 / packing.lanes) * grid.ny, slopes = 4 * (32 / packing.lanes);
-    constexpr int words = LaneValues<Value, PerLane>::words, pitch = words + 1 - words % 2;
-    Word* const warp =
-        reinterpret_cast<Word*>(shared) + int(threadIdx.x) / 32 * (rows_of_warp * pitch + slopes);
-    lower_grid(in, lane, packing.lanes, grid.ny, costs, warp);
+    lower_grid(in, lane, packing.lanes, grid.ny, costs, shared);
   } else {
     lower_labels(in, lane, packing.lanes, costs);
   }
@@ -205,7 +146,8 @@ __global__ void __launch_bounds__(threads)
     read_kernel(LabelGrid grid, PairUnits units, Packing packing, PropagationLevel<Value> level, int color,
                 Beliefs beliefs) {
   begin_kernel();
-  const auto [x, y, lane, inside] = OwnPixel(level.width, level.height, packing.lanes, color);
+  const OwnPixel own = own_pixel(level.width, level.height, packing.lanes, color);
+  const auto [x, y, lane, inside] = own;
   const int at = lane * PerLane;
   LaneValues<Value, PerLane> data;
   LaneMessages<Value, PerLane> in;
@@ -219,7 +161,7 @@ __global__ void __launch_bounds__(threads)
     PF_UNROLL
     for (int k = 0; k < 4; ++k) in[k].load(edges[k] + at);
   }
-  read_pixel(data, in, x, y, inside, lane, grid, packing, units, beliefs);
+  read_pixel(data, in, own, grid, packing, units, beliefs);
 }
 
 /// The data costs of a lane's labels.
@@ -273,8 +215,9 @@ __global__ void __launch_bounds__(threads)
     least = least_over(least, 32);
   }
   Value* const out = level.data + (std::ptrdiff_t(y) * energy.width + x) * values;
-  for (int label = lane; label < grid.count(); label += 32)
-    out[label] = data_value(cost(label), least, units, Value());
+  const Value none = Value(sizeof(Value) == 4 ? 1e30f : float(data_units));
+  for (int label = lane; label < values; label += 32)
+    out[label] = label < grid.count() ? data_value(cost(label), least, units, Value()) : none;
 }
 
 /// A warp, or a part of it, for each pixel of the coarser level.
@@ -364,13 +307,12 @@ void send(Cuda& cuda, LabelGrid grid, const PairUnits& units, const PropagationL
                        bytes, grid, units, packing.values, level, coarser, iteration, beliefs);
   }
   with_packing<Value>(packing, [&]<int PerLane, bool Rows>() {
-    constexpr int words = LaneValues<Value, PerLane>::words, pitch = words + 1 - words % 2;
-    const int messages = 4 * threads / packing.lanes;
-    const std::size_t bytes = Rows ? 4 * std::size_t(messages) * std::size_t(grid.ny * pitch + 1) : 0;
+    const int warp_words = shared_words<Value, PerLane, Rows>(packing, grid.ny);
+    const std::size_t bytes = 4 * std::size_t(threads / 32) * std::size_t(warp_words);
     const auto kernel = send_kernel<Value, PerLane, Rows>;
     if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
     cuda.launch(kernel, dim3(blocks_for(pixels, threads / packing.lanes)), dim3(threads), bytes, grid, units,
-                packing, level, coarser, iteration, beliefs);
+                packing, warp_words, level, coarser, iteration, beliefs);
   });
 }
 

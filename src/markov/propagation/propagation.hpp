@@ -82,6 +82,14 @@ struct Iteration {
   bool keeps = false;      // what was received goes to the first set
 };
 
+/// Iteration i of a level, of all of them; `top`: the coarsest level.
+PF_HD Iteration iteration_of(int level, int top, int i, int iterations) {
+  using From = Iteration::From;
+  const From from = i > 0 ? From::here : level < top ? From::coarser : From::nothing;
+  const bool last = i == iterations - 1 && level > 0;
+  return {i & 1, from, (iterations - 1) & 1, last, last && from != From::here};
+}
+
 /// An iteration. `beliefs`: of the pixels that send, before they do (step 4).
 template <class Backend, class Value>
 void send_messages(Backend& backend, LabelGrid grid, const PairUnits& units,
