@@ -12,6 +12,10 @@ constexpr int chunk = propagation_chunk_bytes / int(sizeof(Value));
 template <class Value>
 constexpr int alignment = 64 / int(sizeof(Value));
 
+/// More than any value.
+template <class Value>
+constexpr Value farthest = sizeof(Value) == 2 ? Value(0xffff) : Value(3.4e38f);
+
 /// Values from one label's half row to the next. The last chunk may reach over the last column.
 template <class Value>
 int half_pitch(int width) {
@@ -179,14 +183,14 @@ void read_chunk(LabelGrid grid, const PairUnits& units, Labelled<Value> data, co
   constexpr int n = chunk<Value>;
   Value least[n];
   int best[n];
-  for (int i = 0; i < n; ++i) best[i] = 0;
+  for (int i = 0; i < n; ++i) best[i] = 0, least[i] = farthest<Value>;
   for (int label = 0; label < grid.count(); ++label) {
     const Value *const d = data[label], *const left = in.with[0][label], *const up = in.with[1][label],
                        *const right = in.with[2][label], *const down = in.with[3][label];
     Value* const sum = belief[label];
     for (int i = 0; i < n; ++i) sum[i] = Value((d[i] + (left[i] + right[i])) + (up[i] + down[i]));
     for (int i = 0; i < n; ++i) {
-      const bool better = label == 0 || sum[i] < least[i];
+      const bool better = sum[i] < least[i];
       least[i] = better ? sum[i] : least[i];
       best[i] = better ? label : best[i];
     }
@@ -219,6 +223,8 @@ void send_chunk(LabelGrid grid, const PairUnits& units, const PropagationLevel<V
   const auto buffer = [&](int k) { return Labelled<Value>{scratch + k * labels * n, n}; };
   const Labelled<Value> spare = buffer(4);
   Value least[4][n];
+  for (int k = 0; k < 4; ++k)
+    for (int i = 0; i < n; ++i) least[k][i] = farthest<Value>;
   for (int label = 0; label < labels; ++label) {
     const Value *const d = data[label], *const left = in.with[0][label], *const up = in.with[1][label],
                        *const right = in.with[2][label], *const down = in.with[3][label];
@@ -235,7 +241,7 @@ void send_chunk(LabelGrid grid, const PairUnits& units, const PropagationLevel<V
     }
     Value* const made[4] = {to_left, to_up, to_right, to_down};
     for (int k = 0; k < 4; ++k)
-      for (int i = 0; i < n; ++i) least[k][i] = label == 0 ? made[k][i] : smaller(least[k][i], made[k][i]);
+      for (int i = 0; i < n; ++i) least[k][i] = smaller(least[k][i], made[k][i]);
   }
   for (int k = 0; k < 4; ++k) {
     const int to_y = y + neighbor_offset(k).y;
@@ -354,6 +360,7 @@ void sum_blocks(Cpu& cpu, LabelGrid grid, const PairUnits& units, const Propagat
         for (int i0 = 0; i0 < count; i0 += chunk<Value>) {
           const int n = smaller(chunk<Value>, count - i0);
           Sum<Value> least[chunk<Value>];
+          for (int i = 0; i < n; ++i) least[i] = Sum<Value>(1 << 30);
           for (int label = 0; label < labels; ++label) {
             const auto at = [&](int row, int column) {
               return from.data(2 * y + row, column) + label * from.pitch + 2 * i0 + parity;
@@ -365,7 +372,7 @@ void sum_blocks(Cpu& cpu, LabelGrid grid, const PairUnits& units, const Propagat
               const Sum<Value> above = Sum<Value>(a[2 * i]) + Sum<Value>(b[2 * i]);
               const Sum<Value> under = Sum<Value>(c[2 * i]) + Sum<Value>(d[2 * i]);
               sum[i] = above + (below ? under : Sum<Value>(0));
-              least[i] = label == 0 ? sum[i] : smaller(least[i], sum[i]);
+              least[i] = smaller(least[i], sum[i]);
             }
           }
           for (int label = 0; label < labels; ++label)

@@ -102,7 +102,7 @@ void read_beliefs(Backend& backend, LabelGrid grid, const PairUnits& units,
                   const PropagationLevel<Value>& level, int color, const Beliefs& beliefs);
 
 /// Bytes of scratch memory that a thread of the CPU needs: nine chunks of all labels, or a row.
-constexpr int propagation_chunk_bytes = 128;
+constexpr int propagation_chunk_bytes = 256;
 inline std::size_t propagation_scratch(LabelGrid grid, int width) {
   const std::size_t chunks = 9 * propagation_chunk_bytes * std::size_t(grid.count());
   return larger(chunks, sizeof(float) * std::size_t(width));
