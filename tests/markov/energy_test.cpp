@@ -74,11 +74,7 @@ class Energies : public OnTarget {
  protected:
   template <class Task, class Method>
   void expect_agreement(Method method, Size size, unsigned seed) {
-    if constexpr (requires { method.energy.disparities; }) {
-      StereoEnergy& energy = method.energy;  // that fit into the images
-      energy.min_disparity = std::clamp(energy.min_disparity, 1 - size.width, size.width - 1);
-      energy.disparities = std::min(energy.disparities, size.width - energy.min_disparity);
-    }
+    method = fitted(method, size);
     if constexpr (requires { method.energy.sub_pixel; }) method.energy.sub_pixel = false;
     const std::string what = described(method) + ", " + std::to_string(size.width) + "x" +
                              std::to_string(size.height) + ", seed " + std::to_string(seed);
