@@ -7,7 +7,7 @@
 #include "markov/random_frames.hpp"
 #include "oracle/belief_propagation.hpp"
 #include "random_method.hpp"
-#include "targets.hpp"
+#include "tasks/on_device.hpp"
 
 namespace parafield {
 namespace {
@@ -133,10 +133,8 @@ struct Reading {
 int columns_of(const StereoEnergy& energy) { return energy.disparities; }
 int columns_of(const DisplacementEnergy& energy) { return 2 * energy.max_displacement + 1; }
 
-class BeliefOracle : public OnTarget {
+class BeliefOracle : public OnDevice {
  protected:
-  Device device() const { return GetParam().device(2); }
-
   template <class Task, class Energy, class Images>
   typename Task::Result solve(const Case<Energy>& c, const Images& pair) const {
     Estimator<Task> estimator(c.method, c.size, device());
@@ -174,7 +172,6 @@ class BeliefOracle : public OnTarget {
 
   template <class Task, class Cases>
   void expect_oracle(const Cases& cases) {
-    const Forced forced(GetParam());
     for (const auto& c : cases) {
       const RandomPair pair = c.images();
       const oracle::LabelEnergy energy = energy_of(c, pair);
@@ -195,7 +192,6 @@ class BeliefOracle : public OnTarget {
   /// so beliefs differ by some units.
   template <class Task, class Cases>
   void expect_oracle_of_units(Cases cases) {
-    const Forced forced(GetParam());
     for (auto& c : cases) {
       c.method.precision = Precision::fast;
       const RandomPair pair = c.images();
@@ -225,7 +221,6 @@ class BeliefOracle : public OnTarget {
   /// worst case triples with each. Most labels are the same.
   template <class Task, class Cases>
   void expect_near(Cases cases) {
-    const Forced forced(GetParam());
     int same = 0, all = 0;
     double used = 0;
     for (auto& c : cases) {
@@ -260,7 +255,6 @@ class BeliefOracle : public OnTarget {
   /// Blocks are solved by themselves: with the data costs of the whole image, without the edges out of the block.
   template <class Task, class Cases>
   void expect_blocks(Cases cases) {
-    const Forced forced(GetParam());
     for (auto& c : cases) {
       c.method.blocks = 2 + int(c.seed % 8);
       c.method.block_overlap = int(c.seed / 2 % 4);
@@ -325,7 +319,6 @@ class BeliefOracle : public OnTarget {
   /// Parabolas through beliefs: offset(refined, whole, x, y) is what they add.
   template <class Task, class Cases, class OffsetOf>
   void expect_refined(Cases cases, OffsetOf offset_of) {
-    const Forced forced(GetParam());
     for (auto& c : cases) {
       const RandomPair pair = c.images();
       const auto whole = solve<Task>(c, pair);
@@ -390,7 +383,6 @@ TEST_P(BeliefOracle, DisplacementsAreRefinedByBeliefs) {
 
 /// The paper's parameters, on a scene.
 TEST_P(BeliefOracle, OfAScene) {
-  const Forced forced(GetParam());
   const Size size{61, 43};
   const Scene scene = render_scene("layers", {.size = size});
   const struct { Frame frame0, frame1; } pair{scene.frames[0], scene.frames[1]};
@@ -412,7 +404,7 @@ TEST_P(BeliefOracle, OfAScene) {
   EXPECT_LE(others_, pixels_ / 1000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, BeliefOracle, every_target(), target_name);
+INSTANTIATE_TEST_SUITE_P(Devices, BeliefOracle, every_device(), device_name);
 
 }  // namespace
 }  // namespace parafield
