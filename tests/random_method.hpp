@@ -10,13 +10,21 @@
 /// Random parameters of any method, by its `describe`.
 namespace parafield {
 
+// Visitors are compiled once, not for each method.
+struct Described {
+  std::string text;
+
+  template <class T>
+  void operator()(const T& value, const Parameter<T>& parameter) {
+    text += " " + std::string(parameter.name) + "=" + detail::text_of(value);
+  }
+};
+
 template <class Method>
 std::string described(const Method& method) {
-  std::string text(Method::name);
-  describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
-    text += " " + std::string(parameter.name) + "=" + detail::text_of(value);
-  });
-  return text;
+  Described visitor{std::string(Method::name)};
+  describe(method, visitor);
+  return visitor.text;
 }
 
 /// Parameters that only make a test long, made small: whatever the task, a method's time is bounded.
@@ -53,11 +61,11 @@ Method fitted(Method method, Size size) {
   return method;
 }
 
-/// A random value of each parameter within its range and allowed with the others, but for what only makes a test long.
-template <class Method>
-Method random_method(std::mt19937& random) {
-  Method method;
-  describe(method, [&]<class T>(T& field, const Parameter<T>& parameter) {
+struct RandomParameters {
+  std::mt19937& random;
+
+  template <class T>
+  void operator()(T& field, const Parameter<T>& parameter) {
     if (!parameter.choices.empty()) {
       field = parameter.choices[random() % parameter.choices.size()];
     } else if constexpr (std::is_same_v<T, bool>) {
@@ -73,7 +81,15 @@ Method random_method(std::mt19937& random) {
       const float most = random() % 8 ? std::min(parameter.max, 100.0f) : parameter.max;
       field = parameter.min + (most - parameter.min) * std::pow(float(random() % 1000) / 1000, 4.0f);
     }
-  });
+  }
+};
+
+/// A random value of each parameter within its range and allowed with the others, but for what only makes a test long.
+template <class Method>
+Method random_method(std::mt19937& random) {
+  Method method;
+  RandomParameters visitor{random};
+  describe(method, visitor);
   if constexpr (requires { method.precision; }) {
     method.energy.smoothness.neighbors = 4;
     method.memory_limit = 0;

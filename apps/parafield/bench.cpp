@@ -15,7 +15,7 @@ struct BenchOptions {
                            sizes = {"316x252", "640x480", "1920x1080", "3840x2160"};
   std::string preset, data, commit, json_file;
   int repeats = 0, threads = 0;
-  CLI::Option* json = nullptr;
+  Option json;
 };
 
 struct NamedMethod {
@@ -68,7 +68,7 @@ void run(const BenchOptions& options) {
   const auto devices = chosen_devices(options);
   const auto data = chosen_data(options);
   const BenchPair* const pair = data ? &*data : nullptr;
-  const bool json = options.json->count() > 0, table = !json || !options.json_file.empty();
+  const bool json = options.json.count() > 0, table = !json || !options.json_file.empty();
 
   Json report;
   report["version"] = PARAFIELD_VERSION;
@@ -98,48 +98,47 @@ void run(const BenchOptions& options) {
 
 }  // namespace
 
-void add_bench(CLI::App& program) {
+void add_bench(App& program) {
   const auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = program.add_subcommand("bench", "Time methods of flow on every device");
+  App command = program.add_subcommand("bench", "Time methods of flow on every device");
   std::vector<std::string> names;
   for_each_method<FlowMethod>([&]<class Method>(const Method&) { names.emplace_back(Method::name); });
   command
-      ->add_option("-m,--method", options->methods,
-                   fmt::format("methods, one or more of {}; default: {}, which takes seconds a size where "
-                               "others take minutes (then give --size and --repeat)",
-                               fmt::join(names, ", "), LucasKanade::name))
-      ->type_name("NAME");
-  command->add_option("--preset", options->preset, "only this preset; default: all of each method")
-      ->type_name("NAME");
+      .add_option("-m,--method", options->methods,
+                  fmt::format("methods, one or more of {}; default: {}, which takes seconds a size where "
+                              "others take minutes (then give --size and --repeat)",
+                              fmt::join(names, ", "), LucasKanade::name))
+      .type_name("NAME");
+  command.add_option("--preset", options->preset, "only this preset; default: all of each method")
+      .type_name("NAME");
   command
-      ->add_option("-d,--device", options->devices,
-                   "devices, one or more: auto, cpu, cuda, cuda:N; default: all that can be used")
-      ->type_name("NAME");
-  command->add_option("--threads", options->threads, "CPU threads; 0 = one for each core")
-      ->type_name("N")
-      ->capture_default_str();
+      .add_option("-d,--device", options->devices,
+                  "devices, one or more: auto, cpu, cuda, cuda:N; default: all that can be used")
+      .type_name("NAME");
+  command.add_option("--threads", options->threads, "CPU threads; 0 = one for each core")
+      .type_name("N")
+      .capture_default_str();
   command
-      ->add_option("--size", options->sizes,
-                   "sizes, one or more; default: 316x252 640x480 1920x1080 3840x2160")
-      ->type_name("WxH");
+      .add_option("--size", options->sizes,
+                  "sizes, one or more; default: 316x252 640x480 1920x1080 3840x2160")
+      .type_name("WxH");
   command
-      ->add_option("--repeat", options->repeats,
-                   "how often each call is timed; default: as often as fits in 1.5 s, 10 to 2000")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000000));
+      .add_option("--repeat", options->repeats,
+                  "how often each call is timed; default: as often as fits in 1.5 s, 10 to 2000")
+      .type_name("N")
+      .range(1, 1000000);
   command
-      ->add_option("--data", options->data,
-                   "folder with yosemite/noclouds/ (yos08.png, yos09.png, yos08_nosky.flo): AAE and ETATO "
-                   "are told for that pair "
-                   "too; default: PARAFIELD_DATA of the environment")
-      ->type_name("DIR");
-  command->add_option("--commit", options->commit, "what was measured, for the JSON")->type_name("TEXT");
+      .add_option("--data", options->data,
+                  "folder with yosemite/noclouds/ (yos08.png, yos09.png, yos08_nosky.flo): AAE and ETATO "
+                  "are told for that pair "
+                  "too; default: PARAFIELD_DATA of the environment")
+      .type_name("DIR");
+  command.add_option("--commit", options->commit, "what was measured, for the JSON").type_name("TEXT");
   options->json =
-      command
-          ->add_option("--json", options->json_file, "write JSON to FILE, or print it instead of the table")
-          ->type_name("[FILE]")
-          ->expected(0, 1);
-  command->callback([options] { run(*options); });
+      command.add_option("--json", options->json_file, "write JSON to FILE, or print it instead of the table")
+          .type_name("[FILE]")
+          .expected(0, 1);
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace parafield::command

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "bench.hpp"
 #include "report.hpp"
 
@@ -31,7 +33,8 @@ Json bench_json(const Case& one, const Measurement& measured, const BenchPair* d
   report["task"] = "flow";
   report["method"] = name_of(one.method);
   report["preset"] = one.preset;
-  report["parameters"] = std::visit([](const auto& chosen) { return parameters_json(chosen); }, one.method);
+  report["parameters"] =
+      parameters_json(std::visit([](const auto& chosen) { return parameters_of(chosen); }, one.method));
   add_device(report, one.device);
   report["width"] = one.size.width;
   report["height"] = one.size.height;

@@ -20,12 +20,12 @@ struct ColorCommandOptions {
 };
 
 /// Throws UsageError for options of another task than the file's.
-void check_options(const CLI::App& command, Task task) {
+void check_options(const App& command, Task task) {
   const std::vector<const char*> of_flow = {"--scheme", "--max-motion", "--frame",  "--arrows",
                                             "--step",   "--scale",      "--beside", "--legend"},
                                  of_disparity = {"--min", "--max", "--disparity-scale"};
   for (const char* option : task == Task::flow ? of_disparity : of_flow)
-    if (command.get_option(option)->count() > 0)
+    if (command.get_option(option).count() > 0)
       throw UsageError(fmt::format("{} is not for {}", option, task == Task::flow ? "flow" : "disparities"));
 }
 
@@ -47,7 +47,7 @@ FrameBuffer drawn_disparity(const ColorCommandOptions& options) {
   });
 }
 
-void run(const CLI::App& command, const ColorCommandOptions& options) {
+void run(const App& command, const ColorCommandOptions& options) {
   if (!(options.max_motion >= 0) || std::isinf(options.max_motion))
     throw UsageError(fmt::format("--max-motion cannot be {}; it is a length in px, or 0 for the longest flow",
                                  options.max_motion));
@@ -61,47 +61,43 @@ void run(const CLI::App& command, const ColorCommandOptions& options) {
 
 }  // namespace
 
-void add_color(CLI::App& program) {
+void add_color(App& program) {
   const auto options = std::make_shared<ColorCommandOptions>();
-  CLI::App* command =
-      program.add_subcommand("color", "Draw flow or disparities in colours, or flow as arrows");
+  App command = program.add_subcommand("color", "Draw flow or disparities in colours, or flow as arrows");
   command
-      ->add_option("FIELD", options->field,
-                   "flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("-o,--output", options->output, "picture to write: .png or .ppm")
-      ->required()
-      ->type_name("FILE");
+      .add_option("FIELD", options->field,
+                  "flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png")
+      .required()
+      .type_name("FILE");
+  command.add_option("-o,--output", options->output, "picture to write: .png or .ppm")
+      .required()
+      .type_name("FILE");
   command
-      ->add_option(
+      .add_option(
           "--scheme", options->scheme,
           "middlebury: hue is direction, white is no motion; marzat: hue is direction, black is no motion")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"middlebury", "marzat"}))
-      ->capture_default_str();
+      .type_name("NAME")
+      .one_of({"middlebury", "marzat"})
+      .capture_default_str();
+  command.add_option("--max-motion", options->max_motion, "length with full colour, px; 0 = the longest flow")
+      .type_name("PX")
+      .capture_default_str();
+  Option frame = command.add_option("--frame", options->frame, "the flow's first frame").type_name("FILE");
+  options->picture.add_to(command, frame);
+  options->kind.add_to(command, {"flow", "disparity"}, "--disparity-scale");
+  Option max = command
+                   .add_option("--max", options->max,
+                               "disparity with the last colour (red), px; without it, colours go from the "
+                               "smallest to the largest that is valid")
+                   .type_name("PX");
   command
-      ->add_option("--max-motion", options->max_motion, "length with full colour, px; 0 = the longest flow")
-      ->type_name("PX")
-      ->capture_default_str();
-  CLI::Option* frame =
-      command->add_option("--frame", options->frame, "the flow's first frame")->type_name("FILE");
-  options->picture.add_to(*command, frame);
-  options->kind.add_to(*command, {"flow", "disparity"}, "--disparity-scale");
-  CLI::Option* max =
-      command
-          ->add_option("--max", options->max,
-                       "disparity with the last colour (red), px; without it, colours go from the "
-                       "smallest to the largest that is valid")
-          ->type_name("PX");
-  command
-      ->add_option("--min", options->min,
-                   "with --max: disparity with the first colour (blue), px; 0 without it")
-      ->type_name("PX")
-      ->needs(max);
+      .add_option("--min", options->min,
+                  "with --max: disparity with the first colour (blue), px; 0 without it")
+      .type_name("PX")
+      .needs(max);
   for (const char* of_colors : {"--scheme", "--max-motion"})
-    command->get_option("--arrows")->excludes(command->get_option(of_colors));
-  command->callback([command, options] { run(*command, *options); });
+    command.get_option("--arrows").excludes(command.get_option(of_colors));
+  command.callback([command, options] { run(command, *options); });
 }
 
 }  // namespace parafield::command

@@ -1,17 +1,17 @@
 #pragma once
-#include <CLI/CLI.hpp>
+#include "command_line.hpp"
 
 /// The subcommands, one file each. Each function adds its own to the program.
 namespace parafield::command {
 
-void add_flow(CLI::App& program);
-void add_stereo(CLI::App& program);
-void add_detect(CLI::App& program);
-void add_eval(CLI::App& program);
-void add_color(CLI::App& program);
-void add_synth(CLI::App& program);
-void add_methods(CLI::App& program);
-void add_devices(CLI::App& program);
-void add_bench(CLI::App& program);
+void add_flow(App& program);
+void add_stereo(App& program);
+void add_detect(App& program);
+void add_eval(App& program);
+void add_color(App& program);
+void add_synth(App& program);
+void add_methods(App& program);
+void add_devices(App& program);
+void add_bench(App& program);
 
 }  // namespace parafield::command

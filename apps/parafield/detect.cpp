@@ -171,36 +171,36 @@ void run(const Command& options) {
 
 }  // namespace
 
-void add_detect(CLI::App& program) {
+void add_detect(App& program) {
   const auto options = std::make_shared<Command>();
-  CLI::App* command = program.add_subcommand("detect", "Find what moves in frames of a still camera");
+  App command = program.add_subcommand("detect", "Find what moves in frames of a still camera");
   command
-      ->add_option("FRAMES", options->frames, "two frames or more, in time order: PNG, JPEG, PGM, PPM or PFM")
-      ->required()
-      ->type_name("FILE");
+      .add_option("FRAMES", options->frames, "two frames or more, in time order: PNG, JPEG, PGM, PPM or PFM")
+      .required()
+      .type_name("FILE");
   command
-      ->add_option("-o,--output", options->output,
-                   "write the mask of the newer frame, 255 where it shows motion and 0 elsewhere: .png or "
-                   ".pgm. Of more than two frames a series, as mask%04d.png: mask0001.png is of the second "
-                   "frame, and each mask starts from the one before (see --temporal)")
-      ->type_name("FILE");
+      .add_option("-o,--output", options->output,
+                  "write the mask of the newer frame, 255 where it shows motion and 0 elsewhere: .png or "
+                  ".pgm. Of more than two frames a series, as mask%04d.png: mask0001.png is of the second "
+                  "frame, and each mask starts from the one before (see --temporal)")
+      .type_name("FILE");
   command
-      ->add_option("--overlay", options->overlay,
-                   "write the newer frame, tinted where it shows motion: .png or .ppm; a series, too")
-      ->type_name("FILE");
-  CLI::Option* const labels =
+      .add_option("--overlay", options->overlay,
+                  "write the newer frame, tinted where it shows motion: .png or .ppm; a series, too")
+      .type_name("FILE");
+  Option const labels =
       command
-          ->add_option("--gt", options->labels,
-                       "labels to compare with, as CDnet's: 0 and 50 static, 255 moving, 85 and 170 not "
-                       "scored; one file for each frame after the first; their counts add up")
-          ->type_name("FILE");
-  command->add_option("--mask", options->mask, "with --gt: a picture; where it is 0, pixels do not count")
-      ->type_name("FILE")
-      ->needs(labels);
-  options->run.add_to(*command);
-  options->device.add_to(*command);
-  options->method.add_to(*command);
-  command->callback([options] { run(*options); });
+          .add_option("--gt", options->labels,
+                      "labels to compare with, as CDnet's: 0 and 50 static, 255 moving, 85 and 170 not "
+                      "scored; one file for each frame after the first; their counts add up")
+          .type_name("FILE");
+  command.add_option("--mask", options->mask, "with --gt: a picture; where it is 0, pixels do not count")
+      .type_name("FILE")
+      .needs(labels);
+  options->run.add_to(command);
+  options->device.add_to(command);
+  options->method.add_to(command);
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace parafield::command

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "commands.hpp"
 #include "report.hpp"
 
@@ -28,11 +30,11 @@ void run(bool json) {
 
 }  // namespace
 
-void add_devices(CLI::App& program) {
+void add_devices(App& program) {
   const auto json = std::make_shared<bool>(false);
-  CLI::App* command = program.add_subcommand("devices", "List the devices that can be used");
-  command->add_flag("--json", *json, "print one JSON object");
-  command->callback([json] { run(*json); });
+  App command = program.add_subcommand("devices", "List the devices that can be used");
+  command.add_flag("--json", *json, "print one JSON object");
+  command.callback([json] { run(*json); });
 }
 
 }  // namespace parafield::command

@@ -2,13 +2,13 @@
 
 namespace parafield::command {
 
-CLI::Option* TruthOptions::add_to(CLI::App& command, const std::string& help) {
-  CLI::Option* const given = command.add_option("--gt", truth, help)->type_name("FILE");
+Option TruthOptions::add_to(App& command, const std::string& help) {
+  Option const given = command.add_option("--gt", truth, help).type_name("FILE");
   command.add_option("--mask", mask, "with --gt: a picture; where it is 0, pixels do not count")
-      ->type_name("FILE")
-      ->needs(given);
+      .type_name("FILE")
+      .needs(given);
   command.add_flag("--valid-only", valid_only, "with --gt: count only the pixels that the method trusts")
-      ->needs(given);
+      .needs(given);
   return given;
 }
 
@@ -19,20 +19,20 @@ Image<std::uint8_t> read_mask_like(const std::string& mask, const std::string& f
   return read;
 }
 
-void RunOptions::add_to(CLI::App& command) {
+void RunOptions::add_to(App& command) {
   command
       .add_option("--energy", energy,
                   "report the energy that the method minimises: none, result, or sweeps (before the first "
                   "sweep and after each); an estimation of its own, which is not timed")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"none", "result", "sweeps"}))
-      ->capture_default_str();
+      .type_name("NAME")
+      .one_of({"none", "result", "sweeps"})
+      .capture_default_str();
   command
       .add_option("--repeat", repeats,
                   "how often the estimation is timed, after one call that is not; the median is reported")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+      .type_name("N")
+      .range(1, 1000000)
+      .capture_default_str();
   command.add_flag("--json", json, "print the report as one JSON object");
   command.add_flag("-q,--quiet", quiet, "print no report in text");
 }
@@ -42,6 +42,19 @@ void RunOptions::print(const Json& report, const std::string& text) const {
     command::print(json_text(report));
   else if (!quiet)
     command::print(text);
+}
+
+EnergyReport RunOptions::energies(std::string_view method, bool minimises) const {
+  if (energy == "none") return EnergyReport::none;
+  if (!minimises) throw UsageError(fmt::format("--energy: {} minimises no energy", method));
+  return energy == "result" ? EnergyReport::result : EnergyReport::sweeps;
+}
+
+void add_method(Json& report, std::string_view method, const std::string& preset,
+                const std::vector<ParameterValue>& parameters) {
+  report["method"] = method;
+  if (!preset.empty()) report["preset"] = preset;
+  report["parameters"] = parameters_json(parameters);
 }
 
 void add_times(Json& report, Size size, const Times& times) {

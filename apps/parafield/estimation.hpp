@@ -13,11 +13,16 @@ struct TruthOptions {
   bool valid_only = false;
 
   /// `help`: of --gt, which is returned.
-  CLI::Option* add_to(CLI::App& command, const std::string& help);
+  Option add_to(App& command, const std::string& help);
 };
 
 /// The mask of that name; none where it is empty. Throws where its size is not that of `frame`.
 Image<std::uint8_t> read_mask_like(const std::string& mask, const std::string& frame, Size size);
+
+template <class Methods>
+std::string_view name_of(const Methods& method) {
+  return std::visit([](const auto& chosen) { return chosen.name; }, method);
+}
 
 /// --energy, --repeat, --json, --quiet.
 struct RunOptions {
@@ -25,39 +30,36 @@ struct RunOptions {
   int repeats = 1;
   bool json = false, quiet = false;
 
-  void add_to(CLI::App& command);
+  void add_to(App& command);
   void print(const Json& report, const std::string& text) const;
 
   /// What --energy says. Throws UsageError where the method minimises no energy.
   template <class Methods>
   EnergyReport energies(const Methods& method) const {
-    if (energy == "none") return EnergyReport::none;
-    std::visit(
-        []<class Method>(const Method&) {
-          if constexpr (!LabelMethod<Method>)
-            throw UsageError(fmt::format("--energy: {} minimises no energy", Method::name));
-        },
-        method);
-    return energy == "result" ? EnergyReport::result : EnergyReport::sweeps;
+    return energies(name_of(method),
+                    std::visit([]<class Method>(const Method&) { return LabelMethod<Method>; }, method));
   }
+
+ private:
+  EnergyReport energies(std::string_view method, bool minimises) const;
 };
 
 constexpr const char* refinement_group = "What is done with the result, in this order";
 
 /// --speckle, --fill, --final-median. `filled`: what --fill does.
 template <class Options>
-void add_refinement(CLI::App& command, Options& options, const std::string& filled) {
+void add_refinement(App& command, Options& options, const std::string& filled) {
   command.add_option("--speckle", options.speckle, "connected regions of up to N px are not valid; 0 = none")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1 << 29))
-      ->capture_default_str()
-      ->group(refinement_group);
-  command.add_flag("--fill", options.fill, filled)->group(refinement_group);
+      .type_name("N")
+      .range(0, 1 << 29)
+      .capture_default_str()
+      .group(refinement_group);
+  command.add_flag("--fill", options.fill, filled).group(refinement_group);
   command.add_option("--final-median", options.final_median, "side of a median at last: 3 or 5 px; 0 = none")
-      ->type_name("N")
-      ->check(CLI::IsMember({0, 3, 5}))
-      ->capture_default_str()
-      ->group(refinement_group);
+      .type_name("N")
+      .one_of({0, 3, 5})
+      .capture_default_str()
+      .group(refinement_group);
 }
 
 /// The memory that a device reads fastest.
@@ -100,17 +102,13 @@ Estimate<Task> estimate_pair(const typename Task::Method& method, const Device& 
   return estimate;
 }
 
-template <class Methods>
-std::string_view name_of(const Methods& method) {
-  return std::visit([](const auto& chosen) { return chosen.name; }, method);
-}
-
 /// Adds method, preset and parameters.
+void add_method(Json& report, std::string_view method, const std::string& preset,
+                const std::vector<ParameterValue>& parameters);
 template <class Methods>
 void add_method(Json& report, const Methods& method, const std::string& preset) {
-  report["method"] = name_of(method);
-  if (!preset.empty()) report["preset"] = preset;
-  report["parameters"] = std::visit([](const auto& chosen) { return parameters_json(chosen); }, method);
+  add_method(report, name_of(method), preset,
+             std::visit([](const auto& chosen) { return parameters_of(chosen); }, method));
 }
 
 /// Adds speckle, fill and final_median.

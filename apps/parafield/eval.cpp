@@ -79,39 +79,38 @@ void run(const EvalOptions& options) {
 
 }  // namespace
 
-void add_eval(CLI::App& program) {
+void add_eval(App& program) {
   const auto options = std::make_shared<EvalOptions>();
-  CLI::App* command = program.add_subcommand(
+  App command = program.add_subcommand(
       "eval", "Compare an estimated flow, disparity field or motion mask with the true one");
   command
-      ->add_option("EST", options->estimate,
-                   "estimate. Flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png; "
-                   "mask: any picture, where it is not 0 something moves")
-      ->required()
-      ->type_name("FILE");
+      .add_option("EST", options->estimate,
+                  "estimate. Flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png; "
+                  "mask: any picture, where it is not 0 something moves")
+      .required()
+      .type_name("FILE");
   command
-      ->add_option("GT", options->truth,
-                   "truth, of the same kind and size; unknown pixels do not count. Mask: labels as CDnet's, "
-                   "0 and 50 static, 255 moving, 85 and 170 not scored")
-      ->required()
-      ->type_name("FILE");
-  options->field.add_to(*command, {"flow", "disparity", "mask"}, "--scale,--disparity-scale");
-  command->get_option("--scale")->description(
+      .add_option("GT", options->truth,
+                  "truth, of the same kind and size; unknown pixels do not count. Mask: labels as CDnet's, "
+                  "0 and 50 static, 255 moving, 85 and 170 not scored")
+      .required()
+      .type_name("FILE");
+  options->field.add_to(command, {"flow", "disparity", "mask"}, "--scale,--disparity-scale");
+  command.get_option("--scale").description(
       "EST is disparities in a PNG: the file's value of 1 px (without it, "
       "16 bit have KITTI's 256)");
-  add_scale(*command, "--gt-scale", options->true_scale,
+  add_scale(command, "--gt-scale", options->true_scale,
             "likewise for GT (Middlebury: tsukuba 16, venus 8, cones 4, art and aloe 3)");
   command
-      ->add_option("--mask", options->mask,
-                   "a picture; where it is 0, pixels do not count. For disparities, the scores of all pixels "
-                   "are printed beside (JSON: in \"all\")")
-      ->type_name("FILE");
-  command->add_flag("--valid-only", options->valid_only,
-                    "count only the pixels that the estimate calls valid");
-  command->add_flag(
-      "--json", options->json,
-      "print the scores as one JSON object: shares 0..1, degrees, px; pwc in percent, as CDnet");
-  command->callback([options] { run(*options); });
+      .add_option("--mask", options->mask,
+                  "a picture; where it is 0, pixels do not count. For disparities, the scores of all pixels "
+                  "are printed beside (JSON: in \"all\")")
+      .type_name("FILE");
+  command.add_flag("--valid-only", options->valid_only,
+                   "count only the pixels that the estimate calls valid");
+  command.add_flag("--json", options->json,
+                   "print the scores as one JSON object: shares 0..1, degrees, px; pwc in percent, as CDnet");
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace parafield::command

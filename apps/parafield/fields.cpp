@@ -29,7 +29,7 @@ const char* to_string(Task task) {
   return task == Task::flow ? "flow" : task == Task::disparity ? "disparity" : "mask";
 }
 
-void FieldOptions::add_to(CLI::App& command, const std::vector<std::string>& tasks,
+void FieldOptions::add_to(App& command, const std::vector<std::string>& tasks,
                           const std::string& scale_names) {
   names = tasks;
   names.insert(names.begin(), "auto");
@@ -37,9 +37,9 @@ void FieldOptions::add_to(CLI::App& command, const std::vector<std::string>& tas
       .add_option("--task", task,
                   fmt::format("what the files hold: {}; auto knows it of every file but a gray PNG of 8 bit",
                               fmt::join(names, ", ")))
-      ->type_name("NAME")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
+      .type_name("NAME")
+      .one_of(names)
+      .capture_default_str();
   add_scale(
       command, scale_names, scale,
       "disparities in a PNG: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4; without "

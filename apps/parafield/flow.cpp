@@ -75,43 +75,42 @@ void run(const Command& options) {
 
 }  // namespace
 
-void add_flow(CLI::App& program) {
+void add_flow(App& program) {
   const auto options = std::make_shared<Command>();
-  CLI::App* command = program.add_subcommand("flow", "Estimate the optical flow from one frame to the next");
-  command->add_option("FRAME0", options->frame0, "first frame: PNG, JPEG, PGM, PPM or PFM")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("FRAME1", options->frame1, "second frame, of the same size")
-      ->required()
-      ->type_name("FILE");
+  App command = program.add_subcommand("flow", "Estimate the optical flow from one frame to the next");
+  command.add_option("FRAME0", options->frame0, "first frame: PNG, JPEG, PGM, PPM or PFM")
+      .required()
+      .type_name("FILE");
+  command.add_option("FRAME1", options->frame1, "second frame, of the same size")
+      .required()
+      .type_name("FILE");
   command
-      ->add_option("-o,--output", options->output,
-                   "write the flow: .flo (Middlebury), .png (KITTI, 16 bit), .pfm or .npy (NumPy)")
-      ->type_name("FILE");
+      .add_option("-o,--output", options->output,
+                  "write the flow: .flo (Middlebury), .png (KITTI, 16 bit), .pfm or .npy (NumPy)")
+      .type_name("FILE");
   command
-      ->add_option("--valid", options->valid,
-                   "write where the flow is to be trusted: .png or .pgm, 255 there and 0 elsewhere")
-      ->type_name("FILE");
-  CLI::Option* color =
-      command->add_option("--color", options->color, "write a picture of the flow: .png or .ppm")
-          ->type_name("FILE");
-  options->picture.add_to(*command, color);
-  command->get_option("--legend")->needs(color);
-  options->truth.add_to(*command, "true flow to compare with: .flo, .pfm, .npy or KITTI .png");
-  options->run.add_to(*command);
-  options->device.add_to(*command);
+      .add_option("--valid", options->valid,
+                  "write where the flow is to be trusted: .png or .pgm, 255 there and 0 elsewhere")
+      .type_name("FILE");
+  Option color = command.add_option("--color", options->color, "write a picture of the flow: .png or .ppm")
+                     .type_name("FILE");
+  options->picture.add_to(command, color);
+  command.get_option("--legend").needs(color);
+  options->truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or KITTI .png");
+  options->run.add_to(command);
+  options->device.add_to(command);
   command
-      ->add_option("--fb-check", options->flow.fb_check,
-                   "forward-backward check: flow is valid only where going there and back ends within PX of "
-                   "the pixel; takes twice the time; 0 = none")
-      ->type_name("PX")
-      ->check(CLI::Range(0.0f, 1e6f))
-      ->capture_default_str()
-      ->group(refinement_group);
-  add_refinement(*command, options->flow,
+      .add_option("--fb-check", options->flow.fb_check,
+                  "forward-backward check: flow is valid only where going there and back ends within PX of "
+                  "the pixel; takes twice the time; 0 = none")
+      .type_name("PX")
+      .range(0.0f, 1e6f)
+      .capture_default_str()
+      .group(refinement_group);
+  add_refinement(command, options->flow,
                  "pixels that are not valid take the shorter of the nearest valid flows on their row");
-  options->method.add_to(*command);
-  command->callback([options] { run(*options); });
+  options->method.add_to(command);
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace parafield::command

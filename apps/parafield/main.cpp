@@ -26,16 +26,17 @@ std::string where_help_is(const CLI::App& program) {
 int run(CLI::App& program, int argc, char** argv) {
   constexpr int failed = 1, usage = 2;
   using namespace parafield;
+  command::App commands(program);
   try {
-    command::add_flow(program);
-    command::add_stereo(program);
-    command::add_detect(program);
-    command::add_eval(program);
-    command::add_color(program);
-    command::add_synth(program);
-    command::add_methods(program);
-    command::add_devices(program);
-    command::add_bench(program);
+    command::add_flow(commands);
+    command::add_stereo(commands);
+    command::add_detect(commands);
+    command::add_eval(commands);
+    command::add_color(commands);
+    command::add_synth(commands);
+    command::add_methods(commands);
+    command::add_devices(commands);
+    command::add_bench(commands);
     for (CLI::App* each : program.get_subcommands({})) each->formatter(command::help_formatter());
     program.parse(argc, argv);
     if (!program.get_subcommands().empty()) return 0;

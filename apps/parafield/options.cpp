@@ -5,39 +5,6 @@
 #include <sstream>
 
 namespace parafield::command {
-namespace {
-
-/// CLI11's help, but short: no internals of checks and flags, and descriptions wrapped.
-class WrappedHelp : public CLI::Formatter {
- public:
-  std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    std::string name = option->get_name(is_positional, true);
-    for (auto open = name.find('{'); open != std::string::npos; open = name.find('{'))
-      name.erase(open, name.find('}') - open + 1);
-    if (const std::string type = option->get_type_name(); !is_positional && !type.empty())
-      name += " " + type.substr(0, type.find(':'));
-    std::string description = option->get_description();
-    if (option->get_required() && !is_positional) description += " (required)";
-    if (const std::string value = option->get_default_str(); !value.empty())
-      description += " (default " + value + ")";
-    return described(name, description);
-  }
-
-  std::string make_subcommand(const CLI::App* command) const override {
-    return described(command->get_name(), command->get_description());
-  }
-
- private:
-  static std::string described(const std::string& name, const std::string& description) {
-    constexpr std::size_t indent = 26;
-    std::string out = "  " + name;
-    out += out.size() + 2 > indent ? "\n" + std::string(indent, ' ') : std::string(indent - out.size(), ' ');
-    return out + wrapped(description, indent) + "\n";
-  }
-};
-
-}  // namespace
-
 std::string wrapped(const std::string& text, std::size_t indent) {
   constexpr std::size_t width = 100;
   std::string out;
@@ -45,7 +12,8 @@ std::string wrapped(const std::string& text, std::size_t indent) {
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     if (column > indent && column + 1 + word.size() > width) {
-      out += "\n" + std::string(indent, ' ');
+      out += '\n';
+      out.append(indent, ' ');
       column = indent;
     }
     if (column > indent) out += ' ';
@@ -54,8 +22,6 @@ std::string wrapped(const std::string& text, std::size_t indent) {
   }
   return out;
 }
-
-std::shared_ptr<CLI::Formatter> help_formatter() { return std::make_shared<WrappedHelp>(); }
 
 std::string methods_text(const std::vector<ParameterOf>& of) {
   std::string text;
@@ -82,13 +48,54 @@ std::string parameter_group(const std::vector<ParameterOf>& of, std::size_t coun
   return "Parameters of " + (of.size() == count && count > 1 ? "every method" : methods_text(of));
 }
 
-void DeviceOptions::add_to(CLI::App& command) {
+void ParameterOptions::add_to(App& command, const std::vector<MethodParameters>& methods) {
+  std::vector<std::string_view> names;
+  for (const MethodParameters& each : methods) names.push_back(each.method);
+  method_name_ = names.front();
+  command.add_option("-m,--method", method_name_, fmt::format("method: {}", fmt::join(names, ", ")))
+      .type_name("NAME")
+      .capture_default_str();
+  command.add_option("--preset", preset, "named parameters of the method (parafield methods lists them)")
+      .type_name("NAME");
+  for (const auto& [method, parameters] : methods)
+    for (const ParameterValue& parameter : parameters) {
+      const ParameterOf here{std::string(method), range_text(parameter), text_of(parameter.value)};
+      const auto same = std::ranges::find(options_, parameter.name, &Given::parameter);
+      if (same != options_.end()) {  // several methods have it: one option
+        same->of.push_back(here);
+        continue;
+      }
+      Given& given =
+          options_.emplace_back(Given{std::string(parameter.name), std::string(parameter.help), {}, {here}});
+      const std::string name = option_name(parameter.name);
+      given.option =
+          parameter.is_flag()
+              ? command.add_flag(fmt::format("{}{{true}},--no-{}{{false}}", name, name.substr(2)), given.text)
+              : command.add_option(name, given.text).type_name(parameter.is_name() ? "NAME" : "N");
+    }
+  for (const Given& each : options_)
+    each.option.description(parameter_help(each.help, each.of)).group(parameter_group(each.of, names.size()));
+}
+
+std::vector<const ParameterOptions::Given*> ParameterOptions::given() const {
+  std::vector<const Given*> list;
+  for (const Given& each : options_)
+    if (each.option.count() > 0) list.push_back(&each);
+  return list;
+}
+
+void ParameterOptions::fail_other(std::string_view method, const Given& given) {
+  throw UsageError(fmt::format("{} has no parameter {}; it is one of {}", method,
+                               option_name(given.parameter), methods_text(given.of)));
+}
+
+void DeviceOptions::add_to(App& command) {
   command.add_option("-d,--device", name, "auto (CUDA where it can be used), cpu, cuda or cuda:N")
-      ->type_name("NAME")
-      ->capture_default_str();
+      .type_name("NAME")
+      .capture_default_str();
   command.add_option("--threads", threads, "CPU threads; 0 = one for each core")
-      ->type_name("N")
-      ->capture_default_str();
+      .type_name("N")
+      .capture_default_str();
 }
 
 Device DeviceOptions::device() const {

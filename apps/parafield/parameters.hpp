@@ -1,9 +1,9 @@
 #pragma once
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "parafield/method.hpp"
 
@@ -13,71 +13,62 @@ namespace parafield::command {
 /// Keys stay in the order they are written.
 using Json = nlohmann::ordered_json;
 
-inline Json json_value(int value) { return value; }
-inline Json json_value(bool value) { return value; }
-template <class T>
-requires std::is_enum_v<T> Json json_value(T value) { return detail::text_of(value); }
+/// A parameter's value, whatever its type; of an enum the name.
+using Value = std::variant<bool, int, float, std::string_view>;
+
+std::string text_of(const Value& value);
 /// The shortest number that names the float: 1e-06, not 9.999999974752427e-07.
-inline Json json_value(float value) { return std::stod(fmt::format("{}", value)); }
+Json json_of(const Value& value);
+
+/// What a method says of a parameter, and its value.
+struct ParameterValue {
+  std::string_view name, unit, help;
+  Value value, min, max;  // min and max: of a number
+  std::vector<Value> choices;
+
+  bool is_flag() const { return std::holds_alternative<bool>(value); }
+  bool is_name() const { return std::holds_alternative<std::string_view>(value); }
+};
+
+/// What describe() visits with. One class for all methods: what they share is compiled once.
+struct ParameterValues {
+  std::vector<ParameterValue> list;
+
+  void operator()(bool value, const Parameter<bool>& parameter);
+  void operator()(int value, const Parameter<int>& parameter);
+  void operator()(float value, const Parameter<float>& parameter);
+  template <class T>
+  requires std::is_enum_v<T>
+  void operator()(T value, const Parameter<T>& parameter) {
+    const auto names = names_of(value);
+    list.push_back({parameter.name,
+                    parameter.unit,
+                    parameter.help,
+                    names[std::size_t(value)],
+                    {},
+                    {},
+                    {names.begin(), names.end()}});
+  }
+};
+
+template <class Method>
+std::vector<ParameterValue> parameters_of(const Method& method) {
+  ParameterValues values;
+  describe(method, values);
+  return values.list;
+}
 
 /// "--min-eigenvalue" for min_eigenvalue.
-inline std::string option_name(std::string_view field) {
-  std::string name = "--" + std::string(field);
-  for (char& c : name)
-    if (c == '_') c = '-';
-  return name;
-}
-
-template <class T>
-constexpr std::string_view type_name = "float";
-template <class T>
-requires std::is_enum_v<T>
-constexpr std::string_view type_name<T> = "name";
-template <>
-inline constexpr std::string_view type_name<int> = "int";
-template <>
-inline constexpr std::string_view type_name<bool> = "bool";
+std::string option_name(std::string_view field);
 
 /// "1 to 16", "0, 3 or 5 px", "true or false".
-template <class T>
-std::string range_text(const Parameter<T>& parameter) {
-  if constexpr (std::is_same_v<T, bool> || std::is_enum_v<T>) return detail::allowed(parameter);
-  std::string text;
-  for (std::size_t i = 0; i < parameter.choices.size(); ++i)
-    text += fmt::format("{}{}",
-                        i == 0                             ? ""
-                        : i + 1 < parameter.choices.size() ? ", "
-                                                           : " or ",
-                        detail::text_of(parameter.choices[i]));
-  if (text.empty())
-    text = fmt::format("{} to {}", detail::text_of(parameter.min), detail::text_of(parameter.max));
-  return parameter.unit.empty() ? text : fmt::format("{} {}", text, parameter.unit);
-}
+std::string range_text(const ParameterValue& parameter);
 
 /// {"levels": 4, ...}
-template <class Method>
-Json parameters_json(const Method& method) {
-  Json object = Json::object();
-  describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
-    object[std::string(parameter.name)] = json_value(value);
-  });
-  return object;
-}
+Json parameters_json(const std::vector<ParameterValue>& parameters);
 
-/// "--levels 5 --no-temporal": the options that make `method` of the default.
-template <class Method>
-std::string options_text(const Method& method) {
-  const Json defaults = parameters_json(Method{});
-  std::string text;
-  describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
-    if (defaults[std::string(parameter.name)] == json_value(value)) return;
-    const std::string option = option_name(parameter.name);
-    if constexpr (std::is_same_v<T, bool>)
-      text += value ? " " + option : " --no-" + option.substr(2);
-    else
-      text += fmt::format(" {} {}", option, detail::text_of(value));
-  });
-  return text.empty() ? text : text.substr(1);
-}
+/// "--levels 5 --no-temporal": the options that make `parameters` of the defaults.
+std::string options_text(const std::vector<ParameterValue>& parameters,
+                         const std::vector<ParameterValue>& defaults);
 
 }  // namespace parafield::command

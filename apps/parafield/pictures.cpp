@@ -2,22 +2,22 @@
 
 namespace parafield::command {
 
-void PictureOptions::add_to(CLI::App& command, CLI::Option* frame) {
-  CLI::Option* const arrows_option =
-      command.add_flag("--arrows", arrows, "draw arrows over the frame instead of colours")->needs(frame);
+void PictureOptions::add_to(App& command, Option frame) {
+  Option const arrows_option =
+      command.add_flag("--arrows", arrows, "draw arrows over the frame instead of colours").needs(frame);
   command.add_option("--step", arrow.step, "px from one arrow to the next")
-      ->type_name("PX")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str()
-      ->needs(arrows_option);
+      .type_name("PX")
+      .range(1, 100000)
+      .capture_default_str()
+      .needs(arrows_option);
   command.add_option("--scale", arrow.scale, "length of the arrows / length of the flow")
-      ->type_name("X")
-      ->check(CLI::Range(1e-3, 1e6))
-      ->capture_default_str()
-      ->needs(arrows_option);
-  command.add_flag("--beside", beside, "put the frame and the picture side by side")->needs(frame);
+      .type_name("X")
+      .range(1e-3, 1e6)
+      .capture_default_str()
+      .needs(arrows_option);
+  command.add_flag("--beside", beside, "put the frame and the picture side by side").needs(frame);
   command.add_flag("--legend", legend, "put the wheel of colours into the lower right corner")
-      ->excludes(arrows_option);
+      .excludes(arrows_option);
 }
 
 FrameBuffer PictureOptions::draw(const FlowView& flow, const Frame& frame, const ColorOptions& color) const {

@@ -9,7 +9,7 @@ struct PictureOptions {
   ArrowOptions arrow;
 
   /// `frame`: the option without which there is no frame to draw.
-  void add_to(CLI::App& command, CLI::Option* frame);
+  void add_to(App& command, Option frame);
   /// `frame` is not looked at where none is needed.
   FrameBuffer draw(const FlowView& flow, const Frame& frame, const ColorOptions& color = {}) const;
 };

@@ -100,7 +100,7 @@ void run(const Command& options) {
 }
 
 /// The options of --depth: what turns disparities into depths.
-void add_camera(CLI::App& command, Command& options) {
+void add_camera(App& command, Command& options) {
   const auto positive = [](const std::string& text) {
     const double value = std::strtod(text.c_str(), nullptr);
     return value > 0 && std::isfinite(value) ? std::string() : text + " is not above 0";
@@ -108,89 +108,88 @@ void add_camera(CLI::App& command, Command& options) {
   const auto finite = [](const std::string& text) {
     return std::isfinite(std::strtod(text.c_str(), nullptr)) ? std::string() : text + " is not finite";
   };
-  CLI::Option* const depth =
+  Option const depth =
       command
           .add_option(
               "--depth", options.depth,
               "write depths, focal * baseline / (disparity + doffs): .pfm, infinite where the disparity "
               "is not valid; needs --focal and --baseline")
-          ->type_name("FILE");
-  CLI::Option* const focal = command.add_option("--focal", options.focal, "with --depth: focal length")
-                                 ->type_name("PX")
-                                 ->check(positive)
-                                 ->needs(depth);
-  CLI::Option* const baseline = command
-                                    .add_option("--baseline", options.baseline,
-                                                "with --depth: distance of the cameras; depths have its unit")
-                                    ->type_name("B")
-                                    ->check(positive)
-                                    ->needs(depth);
+          .type_name("FILE");
+  Option const focal = command.add_option("--focal", options.focal, "with --depth: focal length")
+                           .type_name("PX")
+                           .check(positive)
+                           .needs(depth);
+  Option const baseline = command
+                              .add_option("--baseline", options.baseline,
+                                          "with --depth: distance of the cameras; depths have its unit")
+                              .type_name("B")
+                              .check(positive)
+                              .needs(depth);
   command
       .add_option("--doffs", options.offset,
                   "with --depth: how far the right principal point lies to the right of the left one "
                   "(Middlebury's calibration files have it)")
-      ->type_name("PX")
-      ->check(finite)
-      ->capture_default_str()
-      ->needs(depth);
-  depth->needs(focal)->needs(baseline);
+      .type_name("PX")
+      .check(finite)
+      .capture_default_str()
+      .needs(depth);
+  depth.needs(focal).needs(baseline);
 }
 
 }  // namespace
 
-void add_stereo(CLI::App& program) {
+void add_stereo(App& program) {
   const auto options = std::make_shared<Command>();
-  CLI::App* command =
-      program.add_subcommand("stereo", "Estimate the disparities of a rectified pair of images");
-  command->add_option("LEFT", options->left, "left image: PNG, JPEG, PGM, PPM or PFM")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("RIGHT", options->right, "right image, of the same size; matches lie on the same row")
-      ->required()
-      ->type_name("FILE");
-  CLI::Option* const output =
+  App command = program.add_subcommand("stereo", "Estimate the disparities of a rectified pair of images");
+  command.add_option("LEFT", options->left, "left image: PNG, JPEG, PGM, PPM or PFM")
+      .required()
+      .type_name("FILE");
+  command.add_option("RIGHT", options->right, "right image, of the same size; matches lie on the same row")
+      .required()
+      .type_name("FILE");
+  Option const output =
       command
-          ->add_option(
+          .add_option(
               "-o,--output", options->output,
               "write the left image's disparities: .pfm or .npy (px, of every pixel) or .png (16 bit, "
               "px * scale, 0 where not valid)")
-          ->type_name("FILE");
-  add_scale(*command, "--scale", options->scale,
+          .type_name("FILE");
+  add_scale(command, "--scale", options->scale,
             "with -o FILE.png: the file's value of 1 px (default 256, KITTI's)")
-      ->needs(output);
+      .needs(output);
   command
-      ->add_option("--valid", options->valid,
-                   "write where disparities are to be trusted: .png or .pgm, 255 there and 0 elsewhere")
-      ->type_name("FILE");
+      .add_option("--valid", options->valid,
+                  "write where disparities are to be trusted: .png or .pgm, 255 there and 0 elsewhere")
+      .type_name("FILE");
   command
-      ->add_option("--color", options->color,
-                   "write a picture: .png or .ppm; blue far, red near, black where not valid")
-      ->type_name("FILE");
-  add_camera(*command, *options);
-  CLI::Option* const truth = options->truth.add_to(
-      *command, "true disparities to compare with: .pfm, .npy or gray .png; unknown ones do not count");
-  command->get_option("--mask")->description(
+      .add_option("--color", options->color,
+                  "write a picture: .png or .ppm; blue far, red near, black where not valid")
+      .type_name("FILE");
+  add_camera(command, *options);
+  Option const truth = options->truth.add_to(
+      command, "true disparities to compare with: .pfm, .npy or gray .png; unknown ones do not count");
+  command.get_option("--mask").description(
       "with --gt: a picture; where it is 0, pixels do not count. The scores of all pixels are printed beside "
       "(JSON: in \"all\")");
-  add_scale(*command, "--gt-scale", options->true_scale,
+  add_scale(command, "--gt-scale", options->true_scale,
             "with --gt FILE.png: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4, art and "
             "aloe 3; without it, 16 bit have KITTI's 256)")
-      ->needs(truth);
-  options->run.add_to(*command);
-  options->device.add_to(*command);
+      .needs(truth);
+  options->run.add_to(command);
+  options->device.add_to(command);
   command
-      ->add_option("--lr-check", options->stereo.lr_check,
-                   "left-right check: valid is what the right image's disparity agrees with within PX; takes "
-                   "twice the time; 0 = none")
-      ->type_name("PX")
-      ->check(CLI::Range(0.0f, 1e6f))
-      ->capture_default_str()
-      ->group(refinement_group);
-  add_refinement(*command, options->stereo,
+      .add_option("--lr-check", options->stereo.lr_check,
+                  "left-right check: valid is what the right image's disparity agrees with within PX; takes "
+                  "twice the time; 0 = none")
+      .type_name("PX")
+      .range(0.0f, 1e6f)
+      .capture_default_str()
+      .group(refinement_group);
+  add_refinement(command, options->stereo,
                  "pixels that are not valid take the smaller (farther) of the nearest valid disparities on "
                  "their row, in every file that is written; --valid still says where they were not");
-  options->method.add_to(*command);
-  command->callback([options] { run(*options); });
+  options->method.add_to(command);
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace parafield::command

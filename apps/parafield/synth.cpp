@@ -38,7 +38,7 @@ void run(const SynthOptions& options) {
 
 }  // namespace
 
-void add_synth(CLI::App& program) {
+void add_synth(App& program) {
   const auto options = std::make_shared<SynthOptions>();
   std::vector<std::string> names;
   std::string help = "scene: ";
@@ -46,34 +46,31 @@ void add_synth(CLI::App& program) {
     help += fmt::format("{}{} ({})", names.empty() ? "" : ", ", scene.name, scene.help);
     names.emplace_back(scene.name);
   }
-  CLI::App* command =
+  App command =
       program.add_subcommand("synth", "Render a scene with its true flow, and its depth where it has some");
-  command->add_option("SCENE", options->scene, help)
-      ->required()
-      ->type_name("NAME")
-      ->check(CLI::IsMember(names));
+  command.add_option("SCENE", options->scene, help).required().type_name("NAME").one_of(names);
   command
-      ->add_option(
+      .add_option(
           "-o,--output", options->folder,
           "folder for frame0000.png ..., flow0000.flo ... (true flow), occluded0000.png ... (white where a "
           "pixel is not seen in the next frame) and, of a scene with depth, depth0000.pfm ... (one channel: "
           "along the viewing direction, in scene units, infinite in the sky); made where it is missing")
-      ->required()
-      ->type_name("DIR");
-  command->add_option("--size", options->size, "size in pixels")->type_name("WxH")->capture_default_str();
-  command->add_option("--frames", options->frames, "number of frames")
-      ->type_name("N")
-      ->check(CLI::Range(1, 9999))
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "the same seed gives the same scene everywhere")
-      ->type_name("S")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--texture", options->texture, "fine (details down to about 3 px) or smooth")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"fine", "smooth"}))
-      ->capture_default_str();
-  command->callback([options] { run(*options); });
+      .required()
+      .type_name("DIR");
+  command.add_option("--size", options->size, "size in pixels").type_name("WxH").capture_default_str();
+  command.add_option("--frames", options->frames, "number of frames")
+      .type_name("N")
+      .range(1, 9999)
+      .capture_default_str();
+  command.add_option("--seed", options->seed, "the same seed gives the same scene everywhere")
+      .type_name("S")
+      .not_negative()
+      .capture_default_str();
+  command.add_option("--texture", options->texture, "fine (details down to about 3 px) or smooth")
+      .type_name("NAME")
+      .one_of({"fine", "smooth"})
+      .capture_default_str();
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace parafield::command

@@ -39,9 +39,7 @@ Call flow_call(const FlowMethod& method, const Device& device, const Scene& scen
   FlowEstimator estimator(method, scene.frames.front().size(), device);
   Timer timer(device, estimator.stream());
   const auto state = std::make_shared<State>(State{std::move(estimator), std::move(timer), {}});
-  const bool cuda = device.kind == Device::Kind::cuda;
-  for (const FrameBuffer& frame : scene.frames)
-    state->frames.push_back(frame.to(cuda ? Memory::cuda(device.index) : Memory::host()));
+  for (const FrameBuffer& frame : scene.frames) state->frames.push_back(frame.to(memory_of(device)));
 
   const auto call = [state, push] {
     // Pushed frames go there and back, so that each is beside the one before.

@@ -30,27 +30,46 @@ std::vector<Times> time_in_turn(const std::vector<Call>& calls, const Effort& ef
 /// device's memory.
 Call flow_call(const FlowMethod& method, const Device& device, const Scene& scene, bool push = false);
 
+/// Pairs one after the other, again and again: `frames` are two of each. They and the result are in `memory`.
+template <class Task>
+Call pair_call(const typename Task::Method& method, const Device& device, std::vector<FrameBuffer> frames,
+               Memory memory) {
+  struct State {
+    Estimator<Task> estimator;
+    Timer timer;
+    std::vector<FrameBuffer> frames;
+    std::size_t next = 0;
+  };
+  for (FrameBuffer& frame : frames)
+    if (!(frame.frame().memory == memory)) frame = frame.to(memory);
+  Estimator<Task> estimator(method, frames.front().size(), device);
+  Timer timer(device, estimator.stream());
+  const auto state =
+      std::make_shared<State>(State{std::move(estimator), std::move(timer), std::move(frames)});
+  const auto call = [state] {
+    const std::size_t i = state->next;
+    state->next = (i + 2) % state->frames.size();
+    state->timer.start();
+    state->estimator(state->frames[i], state->frames[i + 1]);
+    return state->timer.stop();
+  };
+  const int warm_up = device.kind == Device::Kind::cuda ? int(state->frames.size()) : 0;
+  for (int i = 0; i < warm_up; ++i) call();  // allocates, records graphs
+  return call;
+}
+
+/// The memory of a device.
+inline Memory memory_of(const Device& device) {
+  return device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
+}
+
 /// One pair, again and again; frames and result in the device's memory.
 template <class Task>
 Call pair_call(const typename Task::Method& method, const Device& device, const FrameBuffer& frame0,
                const FrameBuffer& frame1) {
-  struct State {
-    Estimator<Task> estimator;
-    Timer timer;
-    FrameBuffer frame0, frame1;
-  };
-  Estimator<Task> estimator(method, frame0.size(), device);
-  Timer timer(device, estimator.stream());
-  const Memory memory = device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
-  const auto state = std::make_shared<State>(
-      State{std::move(estimator), std::move(timer), frame0.to(memory), frame1.to(memory)});
-  const auto call = [state] {
-    state->timer.start();
-    state->estimator(state->frame0, state->frame1);
-    return state->timer.stop();
-  };
-  for (int warm_up = 0; warm_up < 2 && !memory.on_host(); ++warm_up) call();  // allocates, records graphs
-  return call;
+  std::vector<FrameBuffer> frames;
+  for (const FrameBuffer* frame : {&frame0, &frame1}) frames.push_back(frame->to(memory_of(device)));
+  return pair_call<Task>(method, device, std::move(frames), memory_of(device));
 }
 
 }  // namespace parafield::bench

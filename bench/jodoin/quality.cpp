@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "jodoin/scenes.hpp"
+#include "common/scenes.hpp"
 #include "jodoin/study.hpp"
 
 namespace parafield::bench {
@@ -14,38 +14,13 @@ struct Outcome {
 };
 
 Outcome solve(const Study& study, const StereoScene& scene, const StereoMethod& method) {
-  StereoEstimator estimator(method, scene.left.size(), study.device, {}, {.energies = EnergyReport::result});
-  const DisparityField& field = estimator(scene.left, scene.right);
-  const double energy = estimator.energies().front();
+  const auto [field, energy] = solved<Stereo>(study.device, method, scene.left, scene.right);
   return {energy, 100 * evaluate(field, scene.truth, {.mask = scene.seen}).bad_1};
 }
 
 Outcome solve(const Study& study, const Pair& pair, const FlowMethod& method) {
-  FlowEstimator estimator(method, pair.frame0.size(), study.device, {}, {.energies = EnergyReport::result});
-  const FlowField& field = estimator(pair.frame0, pair.frame1);
-  const double energy = estimator.energies().front();
+  const auto [field, energy] = solved<Flow>(study.device, method, pair.frame0, pair.frame1);
   return {energy, score(field, pair).epe};
-}
-
-struct Scenes {
-  std::vector<StereoScene> stereo;
-  std::vector<Pair> flow;
-};
-
-Scenes scenes(const Study& study) {
-  const Size size = study.quick ? Size{64, 48} : Size{320, 240};
-  Scenes all;
-  if (study.data && !study.quick) {
-    for (const char* name : {"tsukuba", "venus", "cones", "art", "aloe"})
-      if (auto scene = read_stereo(*study.data, name)) all.stereo.push_back(std::move(*scene));
-    for (const char* name : {"RubberWhale", "Grove2"})
-      if (auto pair = read_pair(*study.data, name)) all.flow.push_back(std::move(*pair));
-  }
-  all.stereo.push_back(stereo_scene(render_stereo(size, 16, true), 16));
-  Layers layers = render_motion(size, 5, true);
-  all.flow.push_back({"rendered layers", std::move(layers.frame0), std::move(layers.frame1),
-                      std::move(layers.flow), std::move(layers.seen)});
-  return all;
 }
 
 constexpr const char* solvers[] = {"WTA", "ICM all at once", "ICM coloured", "SA"};
@@ -77,7 +52,7 @@ std::vector<std::string> columns(std::initializer_list<const char*> first, const
   return list;
 }
 
-Table fixed_table(const Study& study, const Scenes& scenes) {
+Table fixed_table(const Study& study, const LabelScenes& scenes) {
   Table table{
       "One energy for all solvers",
       "Stereo (Grauer-Gray's form): 0.07 min(|difference of luma|, 15), presmoothing 1, no aggregation, "
@@ -137,7 +112,7 @@ std::array<Energy, 4> suiting(const Energy& energy, const std::array<Suiting<Ene
   return {solvers[0].of(energy), solvers[1].of(energy), solvers[1].of(energy), solvers[2].of(energy)};
 }
 
-Table tuned_table(const Study& study, const Scenes& scenes) {
+Table tuned_table(const Study& study, const LabelScenes& scenes) {
   Table table{
       "An energy for each solver",
       "Errors as above. Data `mix` in colour (census, absolute difference, gradient), smoothness linear with "
@@ -208,7 +183,7 @@ Table detection_table(const Study& study, const std::filesystem::path& folder) {
 }  // namespace
 
 std::vector<Table> quality_tables(const Study& study) {
-  const Scenes all = scenes(study);
+  const LabelScenes all = label_scenes(study);
   std::vector<Table> tables{fixed_table(study, all), tuned_table(study, all)};
   if (!study.data || study.quick) return tables;
   const auto highway = *study.data / "cdnet" / "highway_a";

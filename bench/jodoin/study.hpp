@@ -1,17 +1,8 @@
 #pragma once
-#include "common/pairs.hpp"
-#include "common/report.hpp"
-#include "common/timing.hpp"
+#include "common/study.hpp"
 
 /// What Jodoin, Mignotte and St-Amour measured of their label fields (2005), measured of these, and how good they are.
 namespace parafield::bench {
-
-struct Study {
-  Device device;
-  std::optional<std::filesystem::path> data;  ///< folder of real sequences
-  bool quick = false;                         ///< tiny sizes and few repeats: only to see that it runs
-  Effort effort;
-};
 
 /// Fig. 2: speed-up over one serial CPU thread, each for motion detection, displacement estimation and stereo.
 std::vector<Table> speed_tables(const Study& study);

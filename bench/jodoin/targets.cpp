@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "jodoin/scenes.hpp"
+#include "common/scenes.hpp"
 #include "jodoin/study.hpp"
 
 namespace parafield::bench {

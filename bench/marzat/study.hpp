@@ -1,19 +1,8 @@
 #pragma once
-#include "common/pairs.hpp"
-#include "common/report.hpp"
-#include "common/timing.hpp"
+#include "common/study.hpp"
 
 /// What Marzat, Dumortier and Ducrot measured of their Lucas-Kanade (2009), measured of this one.
 namespace parafield::bench {
-
-struct Study {
-  Device device;
-  std::optional<std::filesystem::path> data;  ///< folder of real sequences
-  bool quick = false;                         ///< tiny sizes and few repeats: only to see that it runs
-  Effort effort;
-
-  Size size(Size full) const { return quick ? Size{full.width / 8, full.height / 8} : full; }
-};
 
 constexpr Size vga = {640, 480}, yosemite = {316, 252};
 

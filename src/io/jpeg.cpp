@@ -56,8 +56,10 @@ struct Reader {
     if (too_many_scans)
       fail(ErrorCode::unsupported, "a JPEG file of more than ", most_scans, " scans is not read");
     if (code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
-    const bool other_kind =
-        code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED || code == JERR_ARITH_NOTIMPL;
+    bool other_kind = code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED;
+#if JPEG_LIB_VERSION < 70  // later ones read arithmetic coding
+    other_kind = other_kind || code == JERR_ARITH_NOTIMPL;
+#endif
     fail(other_kind ? ErrorCode::unsupported : ErrorCode::format,
          other_kind ? "a JPEG file that is not read: " : "damaged JPEG file: ", message);
   }

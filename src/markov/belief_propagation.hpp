@@ -35,7 +35,7 @@ class Propagation {
       : backend_(backend), grid_(grid), units_(pair_units<Value>(pair, grid)), iterations_(iterations) {
     for (int k = 0; k < levels; ++k) {
       PropagationLevel<Value> level{.width = size.width, .height = size.height};
-      const LevelCounts counts = level_counts<Backend, Value>(backend, grid, size.width, size.height);
+      const LevelCounts counts = level_counts<Backend, Value>(backend, grid, units_, size.width, size.height);
       level.data = workspace.array<Value>(counts.data);
       for (int set = 0; set < sets(k); ++set)
         level.edges[set] = {workspace.array<Value>(counts.across), workspace.array<Value>(counts.down)};
@@ -47,10 +47,11 @@ class Propagation {
   }
 
   /// Bytes that a solver takes.
-  static double bytes(const Backend& backend, LabelGrid grid, Size size, int levels) {
+  static double bytes(const Backend& backend, LabelGrid grid, const PairCost& pair, Size size, int levels) {
+    const PairUnits units = pair_units<Value>(pair, grid);
     double sum = 0;
     for (int k = 0; k < levels; ++k, size = coarser(size)) {
-      const LevelCounts counts = level_counts<Backend, Value>(backend, grid, size.width, size.height);
+      const LevelCounts counts = level_counts<Backend, Value>(backend, grid, units, size.width, size.height);
       sum += double(sizeof(Value)) *
              (double(counts.data) + sets(k) * (double(counts.across) + double(counts.down)));
     }
@@ -70,16 +71,9 @@ class Propagation {
     }
     for (int k = top; k >= 0; --k)
       for (int i = 0; i < iterations_; ++i) {
-        using From = Iteration::From;
-        const From from = i > 0 ? From::here : k < top ? From::coarser : From::nothing;
-        const bool ends = i == last && k > 0, reads = k == 0 && (i == last || each);
+        const bool reads = k == 0 && (i == last || each);
         send_messages(backend_, grid_, units_, levels_[k], levels_[smaller(k + 1, top)],
-                      {.color = i & 1,
-                       .from = from,
-                       .coarser_color = last & 1,
-                       .last = ends,
-                       .keeps = ends && from != From::here},
-                      reads ? beliefs : Beliefs{});
+                      iteration_of(k, top, i, iterations_), reads ? beliefs : Beliefs{});
         if (!reads) continue;
         read_beliefs(backend_, grid_, units_, levels_[0], 1 - (i & 1), beliefs);
         after(i);
@@ -113,7 +107,7 @@ class BeliefField {
   BeliefField(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size image,
               const PropagationPlan& plan, bool weighted, bool stored)
       : blocks_(image, plan.blocks, plan.block_overlap) {
-    check_memory(backend, grid, image, plan, stored);
+    check_memory(backend, grid, pair, image, plan, stored);
     const int levels = levels_of(plan.levels, blocks_.size);
     const auto take = [&]<class Value>() {
       propagation_.template emplace<Propagation<Backend, Value>>(backend, workspace, grid, pair, blocks_.size,
@@ -146,20 +140,20 @@ class BeliefField {
   }
 
  private:
-  static double bytes_of(const Backend& backend, LabelGrid grid, Size image, const PropagationPlan& plan,
-                         bool stored) {
+  static double bytes_of(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
+                         const PropagationPlan& plan, bool stored) {
     const Size size = BlockGrid(image, plan.blocks, plan.block_overlap).size;
     const int levels = levels_of(plan.levels, size);
     const double volume = stored ? double(sizeof(float)) * grid.count() * size.width * size.height : 0;
     return volume + (plan.precision == Precision::exact
-                         ? Propagation<Backend, float>::bytes(backend, grid, size, levels)
-                         : Propagation<Backend, std::uint16_t>::bytes(backend, grid, size, levels));
+                         ? Propagation<Backend, float>::bytes(backend, grid, pair, size, levels)
+                         : Propagation<Backend, std::uint16_t>::bytes(backend, grid, pair, size, levels));
   }
 
-  static void check_memory(const Backend& backend, LabelGrid grid, Size image, const PropagationPlan& plan,
-                           bool stored) {
+  static void check_memory(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
+                           const PropagationPlan& plan, bool stored) {
     constexpr double mib = 1 << 20;
-    const double needed = bytes_of(backend, grid, image, plan, stored) / mib;
+    const double needed = bytes_of(backend, grid, pair, image, plan, stored) / mib;
     const double most = plan.memory_limit > 0 ? plan.memory_limit : double(backend.free_memory()) / mib;
     if (needed <= most) return;
     PropagationPlan fewer = plan;
@@ -167,7 +161,7 @@ class BeliefField {
     const int pixels = image.width / 2 * (image.height / 2);
     for (fewer.blocks = plan.blocks + 1; fewer.blocks <= smaller(4096, pixels); ++fewer.blocks) {
       if (!BlockGrid::fits(image, fewer.blocks)) continue;
-      const double then = bytes_of(backend, grid, image, fewer, stored) / mib;
+      const double then = bytes_of(backend, grid, pair, image, fewer, stored) / mib;
       if (then > most) continue;
       advice = text("; with --blocks ", fewer.blocks, " it takes ", rounded_up(then), " MiB");
       break;

@@ -68,7 +68,7 @@ class MatchingSolver {
       convert(backend_, frames, luma, count);
       if (cost_.presmooth > 0) smooth(backend_, luma, taps_, smoothed, count);
     }
-    for (int i = 0; i < count; ++i) prepare_rest(frames[i], frames_[slot + i]);
+    prepare_rest(frames, frames_ + slot, count);
   }
 
   bool takes_start() const { return !is_winner() && !propagates(); }
@@ -187,29 +187,36 @@ class MatchingSolver {
     return {reinterpret_cast<std::uint32_t*>(plane.data), plane.width, plane.height, plane.pitch};
   }
 
-  void prepare_rest(const Frame& frame, FrameData& data) {
-    if (needs_color()) {
-      convert_color(backend_, frame, cost_.presmooth > 0 ? unsmoothed_ : data.color);
-      if (cost_.presmooth > 0) {
-        smooth(backend_, unsmoothed_, taps_, data.color, 2);
-        smooth(backend_, unsmoothed_ + 2, taps_, data.color + 2, 1);
+  void prepare_rest(const Frame* frames, FrameData* data, int count) {
+    constexpr std::uint32_t nan = 0x7fc00000;  // differs from everything by NaN, which no limit lets through
+    Planes planes[slots];
+    View<std::uint8_t> known[slots];
+    for (int i = 0; i < count; ++i) {
+      if (needs_color()) convert_colors(frames[i], data[i]);
+      if (needs_luma()) planes[i].add(words(data[i].luma), nan);
+      if (needs_color())
+        for (const View<float>& plane : data[i].color) planes[i].add(words(plane), nan);
+      known[i] = data[i].known;
+    }
+    clean(backend_, planes, known, count);
+    for (int i = 0; i < count; ++i) {
+      if (data[i].census) {
+        census(backend_, View<const float>(data[i].luma), data[i].census);
+        planes[i].add(data[i].census, no_census);
+      }
+      if (data[i].gradient) {
+        central_differences(backend_, View<const float>(data[i].luma), data[i].gradient);
+        planes[i].add(words(data[i].gradient), nan);
       }
     }
-    constexpr std::uint32_t nan = 0x7fc00000;  // differs from everything by NaN, which no limit lets through
-    Planes planes;
-    if (needs_luma()) planes.add(words(data.luma), nan);
-    if (needs_color())
-      for (const View<float>& plane : data.color) planes.add(words(plane), nan);
-    clean(backend_, planes, data.known);
-    if (data.census) {
-      census(backend_, View<const float>(data.luma), data.census);
-      planes.add(data.census, no_census);
-    }
-    if (data.gradient) {
-      central_differences(backend_, View<const float>(data.luma), data.gradient);
-      planes.add(words(data.gradient), nan);
-    }
-    if (columns_ > 0 || rows_ > 0) extend(backend_, planes, columns_, rows_, cost_.truncation == 0);
+    if (columns_ > 0 || rows_ > 0) extend(backend_, planes, count, columns_, rows_, cost_.truncation == 0);
+  }
+
+  void convert_colors(const Frame& frame, const FrameData& data) {
+    convert_color(backend_, frame, cost_.presmooth > 0 ? unsmoothed_ : data.color);
+    if (cost_.presmooth == 0) return;
+    smooth(backend_, unsmoothed_, taps_, data.color, 2);
+    smooth(backend_, unsmoothed_ + 2, taps_, data.color + 2, 1);
   }
 
   void find_edges(const FrameData& frame) {

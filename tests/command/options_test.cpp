@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
+
 #include "files.hpp"
 #include "measure.hpp"
 
@@ -40,8 +42,9 @@ using Methods = std::variant<First, Second>;
 
 Methods parse(std::vector<std::string> words) {
   CLI::App app;
+  command::App command(app);
   command::MethodOptions<Methods> options;
-  options.add_to(app);
+  options.add_to(command);
   std::ranges::reverse(words);
   app.parse(words);
   return options.method();
@@ -54,6 +57,10 @@ std::string problem(const std::vector<std::string>& words) {
     return error.what();
   }
   return "";
+}
+
+std::string options_text(const First& first) {
+  return command::options_text(command::parameters_of(first), command::parameters_of(First{}));
 }
 
 TEST(MethodOptions, FirstMethodIsTheDefault) { EXPECT_EQ(std::get<First>(parse({})).window, 3); }
@@ -71,8 +78,9 @@ TEST(MethodOptions, AnotherMethodsParameterIsAnErrorThatNamesIt) {
 
 TEST(MethodOptions, HelpGroupsParametersByTheirMethods) {
   CLI::App app;
+  command::App command(app);
   command::MethodOptions<Methods> options;
-  options.add_to(app);
+  options.add_to(command);
   EXPECT_EQ(app.get_option("--window")->get_group(), "Parameters of every method");
   EXPECT_EQ(app.get_option("--fast")->get_group(), "Parameters of first");
   EXPECT_EQ(app.get_option("--window")->get_description(),
@@ -91,8 +99,8 @@ TEST(MethodOptions, PresetsBelongToTheirMethod) {
 }
 
 TEST(MethodOptions, TextOfOptionsNamesWhatDiffers) {
-  EXPECT_EQ(command::options_text(First{}), "");
-  EXPECT_EQ(command::options_text(First{.window = 4, .fast = true}), "--window 4 --fast");
+  EXPECT_EQ(options_text(First{}), "");
+  EXPECT_EQ(options_text(First{.window = 4, .fast = true}), "--window 4 --fast");
 }
 
 TEST(Sizes, AreTwoNumbers) {

@@ -87,8 +87,8 @@ TEST_P(FeatureSteps, Clean) {
         Planes all;
         for (Guarded& plane : planes) all.add(words(plane.view()), 0);
         backend.replay(0, [&] {
-          clean(backend, all, known.view());
-          clean(backend, all, known_again.view());
+          clean(backend, &all, std::array{known.view()}.data(), 1);
+          clean(backend, &all, std::array{known_again.view()}.data(), 1);
         });
         backend.synchronize();
         for (Movable* image : images) image->move(Memory::host());
@@ -147,7 +147,7 @@ TEST_P(FeatureSteps, Extend) {
             const View<std::uint32_t> plane = planes[i].view();
             all.add({&plane.row(room.height)[room.width], size.width, size.height, plane.pitch}, 70 + i);
           }
-          extend(backend, all, room.width, room.height, nearest);
+          extend(backend, &all, 1, room.width, room.height, nearest);
         });
         for (unsigned i = 0; i < 2; ++i) {
           for (int y = 0; y < whole.height; ++y)

@@ -55,29 +55,47 @@ bool is_allowed(T value, const Parameter<T>& parameter) {
   return value >= parameter.min && value <= parameter.max;
 }
 
+// Visitors are not lambdas of each method's functions: so they are compiled once for a type of parameter, and
+// what methods share is described once.
+struct ParameterCheck {
+  std::string_view method;
+
+  template <class T>
+  void operator()(const T& value, const Parameter<T>& parameter) const {
+    if (!is_allowed(value, parameter))
+      fail_parameter(method, parameter.name, text_of(value), allowed(parameter));
+  }
+};
+
+struct ParameterFromText {
+  std::string_view method, name;
+  const std::string& text;
+  bool found = false;
+
+  template <class T>
+  void operator()(T& field, const Parameter<T>& parameter) {
+    if (!same_name(parameter.name, name)) return;
+    found = true;
+    T value{};
+    if (!read_value(text, value) || !is_allowed(value, parameter))
+      fail_parameter(method, parameter.name, text, allowed(parameter));
+    field = value;
+  }
+};
+
 }  // namespace detail
 
 template <class Method>
 void check(const Method& method) {
-  describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
-    if (!detail::is_allowed(value, parameter))
-      detail::fail_parameter(Method::name, parameter.name, detail::text_of(value),
-                             detail::allowed(parameter));
-  });
+  detail::ParameterCheck visitor{Method::name};
+  describe(method, visitor);
 }
 
 template <class Method>
 bool set_parameter(Method& method, std::string_view name, const std::string& text) {
-  bool found = false;
-  describe(method, [&]<class T>(T& field, const Parameter<T>& parameter) {
-    if (!detail::same_name(parameter.name, name)) return;
-    found = true;
-    T value{};
-    if (!detail::read_value(text, value) || !detail::is_allowed(value, parameter))
-      detail::fail_parameter(Method::name, parameter.name, text, detail::allowed(parameter));
-    field = value;
-  });
-  return found;
+  detail::ParameterFromText visitor{Method::name, name, text};
+  describe(method, visitor);
+  return visitor.found;
 }
 
 template <class Method>

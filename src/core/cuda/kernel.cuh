@@ -2,14 +2,27 @@
 
 namespace parafield {
 
-/// The first line of every kernel. A kernel is launched before the one ahead of it has ended, which hides the launch;
-/// here it allows the same to the next one, and waits until everything that it may read has been written.
-/// (Programmatic dependent launch; older cards launch one after the other and need nothing.)
-__device__ __forceinline__ void begin_kernel() {
+// A kernel is launched before the one ahead of it has ended, which hides the launch. (Programmatic dependent launch; older
+// cards launch one after the other and need nothing.)
+
+/// Allows the next kernel's launch.
+__device__ __forceinline__ void launch_next() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Waits until everything that the kernel may read has been written.
+__device__ __forceinline__ void await_last() {
+#if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}
+
+/// The first line of every kernel, or both by themselves where there is something to do between them.
+__device__ __forceinline__ void begin_kernel() {
+  launch_next();
+  await_last();
 }
 
 }  // namespace parafield

@@ -8,10 +8,7 @@ void fill_row(std::uint32_t* row, int begin, int end, std::uint32_t value) {
   for (int x = begin; x < end; ++x) row[x] = value;
 }
 
-}  // namespace
-
-template <>
-void clean(Cpu& cpu, const Planes& floats, View<std::uint8_t> known) {
+void clean_frame(Cpu& cpu, const Planes& floats, View<std::uint8_t> known) {
   cpu.rows(known.height, [=](int y) {
     std::uint8_t* const flag = known.row(y);
     for (int x = 0; x < known.width; ++x) flag[x] = 1;
@@ -26,20 +23,7 @@ void clean(Cpu& cpu, const Planes& floats, View<std::uint8_t> known) {
   });
 }
 
-template <>
-void central_differences(Cpu& cpu, View<const float> image, View<float> derivative) {
-  cpu.rows(image.height, [=](int y) {
-    const float* const in = image.row(y);
-    float* const out = derivative.row(y);
-    const int last = image.width - 1;
-    out[0] = 0.5f * (in[smaller(1, last)] - in[0]);
-    for (int x = 1; x < last; ++x) out[x] = 0.5f * (in[x + 1] - in[x - 1]);
-    if (last > 0) out[last] = 0.5f * (in[last] - in[last - 1]);
-  });
-}
-
-template <>
-void extend(Cpu& cpu, const Planes& planes, int columns, int rows, bool nearest) {
+void extend_frame(Cpu& cpu, const Planes& planes, int columns, int rows, bool nearest) {
   const int width = planes.plane[0].width, height = planes.plane[0].height;
   // Rows inside first: those above and below are copies of them.
   cpu.rows(height, [=](int y) {
@@ -60,6 +44,30 @@ void extend(Cpu& cpu, const Planes& planes, int columns, int rows, bool nearest)
         fill_row(row, -columns, width + columns, planes.outside[i]);
     }
   });
+}
+
+}  // namespace
+
+template <>
+void central_differences(Cpu& cpu, View<const float> image, View<float> derivative) {
+  cpu.rows(image.height, [=](int y) {
+    const float* const in = image.row(y);
+    float* const out = derivative.row(y);
+    const int last = image.width - 1;
+    out[0] = 0.5f * (in[smaller(1, last)] - in[0]);
+    for (int x = 1; x < last; ++x) out[x] = 0.5f * (in[x + 1] - in[x - 1]);
+    if (last > 0) out[last] = 0.5f * (in[last] - in[last - 1]);
+  });
+}
+
+template <>
+void clean(Cpu& cpu, const Planes* frames, const View<std::uint8_t>* known, int count) {
+  for (int i = 0; i < count; ++i) clean_frame(cpu, frames[i], known[i]);
+}
+
+template <>
+void extend(Cpu& cpu, const Planes* frames, int count, int columns, int rows, bool nearest) {
+  for (int i = 0; i < count; ++i) extend_frame(cpu, frames[i], columns, rows, nearest);
 }
 
 template <>

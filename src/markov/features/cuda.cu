@@ -13,8 +13,16 @@ dim3 grid_of(int width, int height, int planes = 1) {
 __device__ int own_x() { return int(blockIdx.x * blockDim.x + threadIdx.x); }
 __device__ int own_y() { return int(blockIdx.y * blockDim.y + threadIdx.y); }
 
-__global__ void clean_kernel(Planes floats, View<std::uint8_t> known) {
+struct Frames {
+  Planes planes[2];
+  View<std::uint8_t> known[2];
+};
+
+/// blockIdx.z: the frame.
+__global__ void clean_kernel(Frames frames) {
   begin_kernel();
+  const Planes& floats = frames.planes[blockIdx.z];
+  const View<std::uint8_t> known = frames.known[blockIdx.z];
   const int x = own_x(), y = own_y();
   if (x >= known.width || y >= known.height) return;
   bool all = true;
@@ -35,9 +43,10 @@ __global__ void central_differences_kernel(View<const float> image, View<float> 
   derivative(x, y) = 0.5f * (row[smaller(x + 1, image.width - 1)] - row[larger(x - 1, 0)]);
 }
 
-/// A thread a pixel of the room, counted along the rows: above, left and right, below. blockIdx.y: the plane.
-__global__ void extend_kernel(Planes planes, int columns, int rows, bool nearest) {
+/// A thread a pixel of the room, counted along the rows: above, left and right, below. blockIdx.y: the plane, z: the frame.
+__global__ void extend_kernel(Frames frames, int columns, int rows, bool nearest) {
   begin_kernel();
+  const Planes& planes = frames.planes[blockIdx.z];
   const View<std::uint32_t> plane = planes.plane[blockIdx.y];
   const int width = plane.width, height = plane.height, whole = width + 2 * columns;
   const int above = rows * whole, beside = height * 2 * columns;
@@ -83,8 +92,10 @@ __global__ void edge_weights_kernel(Images images, float scale, float floor, Edg
 }  // namespace
 
 template <>
-void clean(Cuda& cuda, const Planes& floats, View<std::uint8_t> known) {
-  cuda.launch(clean_kernel, grid_of(known.width, known.height), block, 0, floats, known);
+void clean(Cuda& cuda, const Planes* frames, const View<std::uint8_t>* known, int count) {
+  const int last = count - 1;
+  cuda.launch(clean_kernel, grid_of(known[0].width, known[0].height, count), block, 0,
+              Frames{{frames[0], frames[last]}, {known[0], known[last]}});
 }
 
 template <>
@@ -93,11 +104,13 @@ void central_differences(Cuda& cuda, View<const float> image, View<float> deriva
 }
 
 template <>
-void extend(Cuda& cuda, const Planes& planes, int columns, int rows, bool nearest) {
+void extend(Cuda& cuda, const Planes* frames, int count, int columns, int rows, bool nearest) {
+  const Planes& planes = frames[0];
   const int width = planes.plane[0].width, height = planes.plane[0].height;
   const int pixels = 2 * rows * (width + 2 * columns) + 2 * columns * height;
-  cuda.launch(extend_kernel, dim3(smaller(blocks_for(pixels, 256), 256u), unsigned(planes.count)), dim3(256),
-              0, planes, columns, rows, nearest);
+  cuda.launch(extend_kernel,
+              dim3(smaller(blocks_for(pixels, 256), 256u), unsigned(planes.count), unsigned(count)),
+              dim3(256), 0, Frames{{frames[0], frames[count - 1]}, {}}, columns, rows, nearest);
 }
 
 template <>

@@ -18,18 +18,20 @@ struct Planes {
   }
 };
 
-/// Values that are no numbers become 0; `known` is 1 where every plane had one.
-template <class Backend>
-void clean(Backend& backend, const Planes& floats, View<std::uint8_t> known);
-
 /// Half the difference of the pixels to the right and to the left; beyond the border the nearest pixel stands in.
 template <class Backend>
 void central_differences(Backend& backend, View<const float> image, View<float> derivative);
 
+// The next two take one frame or two.
+
+/// Values that are no numbers become 0; `known` is 1 where every plane of the frame had one.
+template <class Backend>
+void clean(Backend& backend, const Planes* frames, const View<std::uint8_t>* known, int count);
+
 /// Fills `columns` and `rows` of room on each side of the planes: with the nearest pixel's value, or each plane's
 /// `outside`.
 template <class Backend>
-void extend(Backend& backend, const Planes& planes, int columns, int rows, bool nearest);
+void extend(Backend& backend, const Planes* frames, int count, int columns, int rows, bool nearest);
 
 /// Weights of the edges of four or eight neighbours where the planes (gray, or three of colour) change from pixel to
 /// pixel: see Smoothness.

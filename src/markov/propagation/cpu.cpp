@@ -396,7 +396,8 @@ void mean_weights(Cpu& cpu, const View<float>* fine, const View<float>* coarse) 
 
 #define PF_PROPAGATION(Value)                                                                                \
   template <>                                                                                                \
-  LevelCounts level_counts<Cpu, Value>(const Cpu&, LabelGrid grid, int width, int height) {                  \
+  LevelCounts level_counts<Cpu, Value>(const Cpu&, LabelGrid grid, const PairUnits&, int width,              \
+                                       int height) {                                                         \
     const std::size_t row = 2 * std::size_t(grid.count()) * std::size_t(half_pitch<Value>(width));           \
     return {row * std::size_t(height), row * std::size_t(height), row * std::size_t(height + 1)};            \
   }                                                                                                          \

@@ -47,7 +47,8 @@ struct LevelCounts {
   std::size_t data = 0, across = 0, down = 0;
 };
 template <class Backend, class Value>
-LevelCounts level_counts(const Backend& backend, LabelGrid grid, int width, int height);
+LevelCounts level_counts(const Backend& backend, LabelGrid grid, const PairUnits& units, int width,
+                         int height);
 
 /// The data costs of the finest level.
 template <class Backend, class Data, class Value>
@@ -80,6 +81,14 @@ struct Iteration {
   bool last = false;       // of a level that has a finer one: messages go to the second set of edges
   bool keeps = false;      // what was received goes to the first set
 };
+
+/// Iteration i of a level, of all of them; `top`: the coarsest level.
+PF_HD Iteration iteration_of(int level, int top, int i, int iterations) {
+  using From = Iteration::From;
+  const From from = i > 0 ? From::here : level < top ? From::coarser : From::nothing;
+  const bool last = i == iterations - 1 && level > 0;
+  return {i & 1, from, (iterations - 1) & 1, last, last && from != From::here};
+}
 
 /// An iteration. `beliefs`: of the pixels that send, before they do (step 4).
 template <class Backend, class Value>

@@ -238,6 +238,11 @@ void clear_changes(Cuda& cuda, Changes changes) {
   cuda.launch(clear_kernel, dim3(1), dim3(256), 0, changes.flags);
 }
 
+template <>
+void energy_terms(Cuda& cuda, const Energy<KnownCosts>& energy, View<const Label> labels, View<float> terms) {
+  cuda.launch(terms_kernel<KnownCosts>, grid_of(energy, {}), block, 0, energy, labels, terms);
+}
+
 #define PF_SWEEPS_OF(Data)                                                                                   \
   template <>                                                                                                \
   void icm_sweep(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites, \

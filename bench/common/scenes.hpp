@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "parafield/parafield.hpp"
+#include "common/study.hpp"
 
-/// What the study's label fields are found on.
+/// What the studies' label fields are found on.
 namespace parafield::bench {
 
 /// A rectified pair with its disparities.
@@ -34,5 +34,27 @@ Layers render_motion(Size size, int max_displacement, bool color = false);
 Layers render_change(Size size, bool color = false);  ///< before a background that stands still
 
 StereoScene stereo_scene(Layers layers, int disparities);
+
+/// Scenes with truth: real ones, where they are found, and rendered ones.
+struct LabelScenes {
+  std::vector<StereoScene> stereo;
+  std::vector<Pair> flow;  ///< displacements of up to 5 px
+};
+LabelScenes label_scenes(const Study& study);
+
+/// The result of one pair in host memory, and its energy.
+template <class Task>
+struct Solved {
+  typename Task::Result field;
+  double energy = 0;
+};
+template <class Task>
+Solved<Task> solved(const Device& device, const typename Task::Method& method, const Frame& frame0,
+                    const Frame& frame1, typename Task::Options options = {}) {
+  options.energies = EnergyReport::result;
+  Estimator<Task> estimator(method, frame0.size(), device, {}, options);
+  const typename Task::Result& result = estimator(frame0, frame1);
+  return {result.to(Memory::host()), estimator.energies().front()};
+}
 
 }  // namespace parafield::bench

@@ -1,4 +1,4 @@
-#include "jodoin/scenes.hpp"
+#include "common/scenes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -140,6 +140,22 @@ std::optional<StereoScene> read_stereo(const std::filesystem::path& data, const 
                      read_disparity(folder / "disp_left.png", scene->scale),
                      read_mask(folder / "nonocc_derived.png"),
                      scene->disparities};
+}
+
+LabelScenes label_scenes(const Study& study) {
+  const Size size = study.quick ? Size{64, 48} : Size{320, 240};
+  LabelScenes all;
+  if (study.data && !study.quick) {
+    for (const char* name : {"tsukuba", "venus", "cones", "art", "aloe"})
+      if (auto scene = read_stereo(*study.data, name)) all.stereo.push_back(std::move(*scene));
+    for (const char* name : {"RubberWhale", "Grove2"})
+      if (auto pair = read_pair(*study.data, name)) all.flow.push_back(std::move(*pair));
+  }
+  all.stereo.push_back(stereo_scene(render_stereo(size, 16, true), 16));
+  Layers layers = render_motion(size, 5, true);
+  all.flow.push_back({"rendered layers", std::move(layers.frame0), std::move(layers.frame1),
+                      std::move(layers.flow), std::move(layers.seen)});
+  return all;
 }
 
 }  // namespace parafield::bench

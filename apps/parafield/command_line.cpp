@@ -1,0 +1,101 @@
+#include "command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+
+#include "options.hpp"
+
+namespace parafield::command {
+namespace {
+
+/// CLI11's help, but short: no internals of checks and flags, and descriptions wrapped.
+class WrappedHelp : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    std::string name = option->get_name(is_positional, true);
+    for (auto open = name.find('{'); open != std::string::npos; open = name.find('{'))
+      name.erase(open, name.find('}') - open + 1);
+    if (const std::string type = option->get_type_name(); !is_positional && !type.empty())
+      name += " " + type.substr(0, type.find(':'));
+    std::string description = option->get_description();
+    if (option->get_required() && !is_positional) description += " (required)";
+    if (const std::string value = option->get_default_str(); !value.empty())
+      description += " (default " + value + ")";
+    return described(name, description);
+  }
+
+  std::string make_subcommand(const CLI::App* command) const override {
+    return described(command->get_name(), command->get_description());
+  }
+
+ private:
+  static std::string described(const std::string& name, const std::string& description) {
+    constexpr std::size_t indent = 26;
+    std::string out = "  " + name;
+    out += out.size() + 2 > indent ? "\n" + std::string(indent, ' ') : std::string(indent - out.size(), ' ');
+    return out + wrapped(description, indent) + "\n";
+  }
+};
+
+}  // namespace
+
+Option Option::required() const { return option_->required(); }
+Option Option::type_name(const std::string& name) const { return option_->type_name(name); }
+Option Option::description(const std::string& help) const { return option_->description(help); }
+Option Option::group(const std::string& name) const { return option_->group(name); }
+Option Option::capture_default_str() const { return option_->capture_default_str(); }
+Option Option::expected(int least, int most) const { return option_->expected(least, most); }
+Option Option::needs(Option other) const { return option_->needs(other.option_); }
+Option Option::excludes(Option other) const { return option_->excludes(other.option_); }
+
+template <class T>
+Option Option::range(T least, T most) const {
+  return option_->check(CLI::Range(least, most));
+}
+template Option Option::range(int, int) const;
+template Option Option::range(float, float) const;
+template Option Option::range(double, double) const;
+
+Option Option::not_negative() const { return option_->check(CLI::NonNegativeNumber); }
+Option Option::one_of(const std::vector<std::string>& values) const {
+  return option_->check(CLI::IsMember(values));
+}
+Option Option::one_of(std::initializer_list<int> values) const {
+  return option_->check(CLI::IsMember(values));
+}
+Option Option::check(const std::function<std::string(const std::string&)>& problem) const {
+  return option_->check(problem);
+}
+
+std::size_t Option::count() const { return option_->count(); }
+
+App App::add_subcommand(const std::string& name, const std::string& help) const {
+  return App(*app_->add_subcommand(name, help));
+}
+
+template <class T>
+Option App::add_option(const std::string& names, T& value, const std::string& help) const {
+  return app_->add_option(names, value, help);
+}
+template Option App::add_option(const std::string&, std::string&, const std::string&) const;
+template Option App::add_option(const std::string&, std::vector<std::string>&, const std::string&) const;
+template Option App::add_option(const std::string&, int&, const std::string&) const;
+template Option App::add_option(const std::string&, std::uint64_t&, const std::string&) const;
+template Option App::add_option(const std::string&, float&, const std::string&) const;
+template Option App::add_option(const std::string&, double&, const std::string&) const;
+template Option App::add_option(const std::string&, std::optional<float>&, const std::string&) const;
+
+template <class T>
+Option App::add_flag(const std::string& names, T& value, const std::string& help) const {
+  return app_->add_flag(names, value, help);
+}
+template Option App::add_flag(const std::string&, bool&, const std::string&) const;
+template Option App::add_flag(const std::string&, std::string&, const std::string&) const;
+
+Option App::get_option(const std::string& name) const { return app_->get_option(name); }
+void App::callback(const std::function<void()>& run) const { app_->callback(run); }
+
+std::shared_ptr<CLI::Formatter> help_formatter() { return std::make_shared<WrappedHelp>(); }
+
+}  // namespace parafield::command

@@ -1,0 +1,84 @@
+#include "parameters.hpp"
+
+#include <fmt/ranges.h>
+
+namespace parafield::command {
+namespace {
+
+template <class T>
+ParameterValue number(T value, const Parameter<T>& parameter) {
+  return {parameter.name,
+          parameter.unit,
+          parameter.help,
+          value,
+          parameter.min,
+          parameter.max,
+          {parameter.choices.begin(), parameter.choices.end()}};
+}
+
+}  // namespace
+
+void ParameterValues::operator()(bool value, const Parameter<bool>& parameter) {
+  list.push_back({parameter.name, parameter.unit, parameter.help, value, {}, {}, {}});
+}
+void ParameterValues::operator()(int value, const Parameter<int>& parameter) {
+  list.push_back(number(value, parameter));
+}
+void ParameterValues::operator()(float value, const Parameter<float>& parameter) {
+  list.push_back(number(value, parameter));
+}
+
+std::string text_of(const Value& value) {
+  if (const auto* name = std::get_if<std::string_view>(&value)) return std::string(*name);
+  if (const auto* number = std::get_if<float>(&value)) return detail::text_of(*number);
+  if (const auto* number = std::get_if<int>(&value)) return detail::text_of(*number);
+  return detail::text_of(std::get<bool>(value));
+}
+
+Json json_of(const Value& value) {
+  if (const auto* name = std::get_if<std::string_view>(&value)) return *name;
+  if (const auto* number = std::get_if<float>(&value)) return std::stod(fmt::format("{}", *number));
+  if (const auto* number = std::get_if<int>(&value)) return *number;
+  return std::get<bool>(value);
+}
+
+std::string option_name(std::string_view field) {
+  std::string name = "--" + std::string(field);
+  for (char& c : name)
+    if (c == '_') c = '-';
+  return name;
+}
+
+std::string range_text(const ParameterValue& parameter) {
+  if (parameter.is_flag()) return "true or false";
+  std::string text;
+  for (std::size_t i = 0; i < parameter.choices.size(); ++i) {
+    const bool last = i + 1 == parameter.choices.size() && !parameter.is_name();
+    text += (i == 0 ? "" : last ? " or " : ", ") + text_of(parameter.choices[i]);
+  }
+  if (text.empty()) text = text_of(parameter.min) + " to " + text_of(parameter.max);
+  return parameter.unit.empty() || parameter.is_name() ? text : fmt::format("{} {}", text, parameter.unit);
+}
+
+Json parameters_json(const std::vector<ParameterValue>& parameters) {
+  Json object = Json::object();
+  for (const ParameterValue& each : parameters) object[std::string(each.name)] = json_of(each.value);
+  return object;
+}
+
+std::string options_text(const std::vector<ParameterValue>& parameters,
+                         const std::vector<ParameterValue>& defaults) {
+  std::string text;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto& [name, value] = std::tie(parameters[i].name, parameters[i].value);
+    if (value == defaults[i].value) continue;
+    const std::string option = option_name(name);
+    if (const bool* flag = std::get_if<bool>(&value))
+      text += *flag ? " " + option : " --no-" + option.substr(2);
+    else
+      text += fmt::format(" {} {}", option, text_of(value));
+  }
+  return text.empty() ? text : text.substr(1);
+}
+
+}  // namespace parafield::command

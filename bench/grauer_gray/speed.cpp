@@ -1,0 +1,116 @@
+#include <cmath>
+
+#include "grauer_gray/runs.hpp"
+
+namespace parafield::bench {
+namespace {
+
+/// Bytes per second, as the maker states it; NaN for a device that is not listed.
+double bandwidth(const Device& device) {
+  const std::string name = describe_device(device).name;
+  const auto is = [&](const char* part) { return name.find(part) != std::string::npos; };
+  if (is("H100 80GB HBM3")) return 3.35e12;
+  if (is("H200")) return 4.8e12;
+  return NAN;
+}
+
+/// Milliseconds for the memory to move what iterations must: at half of the pixels and at each label four messages in, four
+/// out and a data cost.
+double floor_ms(const Run& run, Precision precision, double bandwidth) {
+  double pixels = 0;
+  Size size = run.size;
+  for (int level = 0; level < levels_of(run.levels, run.size); ++level) {
+    pixels += double(size.width) * size.height;
+    size = {(size.width + 1) / 2, (size.height + 1) / 2};
+  }
+  const double values = pixels / 2 * run.labels() * 9 * run.iterations;
+  return values * (precision == Precision::exact ? 4 : 2) / bandwidth * 1e3;
+}
+
+Table peer_table(const Study& study) {
+  Table table{
+      "Beside a public code",
+      "Belief propagation of stereo, frames and disparities in the device's memory: smoothing (sigma 1), "
+      "data costs, all levels and the result included, three pairs in turn. Precision `exact` has messages "
+      "of 32 bits, `fast` of 16. Floor: labels x 9 values x half the pixels x iterations, summed over the "
+      "levels, of 4 or 2 bytes, at the bandwidth that the maker states of the device's memory; what stays "
+      "in caches goes below it. Peer: a public CUDA code on an H100 (32-bit floats beside `exact`, bf16 "
+      "beside `fast`; of the first size there is one figure).",
+      {"size", "labels", "levels x iterations", "precision", "ms", "least ms", "floor ms",
+       "share of the floor", "peer ms (H100)"},
+      {}};
+  struct Peer {
+    Size size;
+    int labels;
+    double ms[2];  // exact, fast
+  };
+  static constexpr Peer peers[] = {{{384, 288}, 16, {0.98, 0.98}},
+                                   {{450, 375}, 64, {4.4, 2.9}},
+                                   {{900, 750}, 128, {40.1, 24.7}},
+                                   {{900, 750}, 256, {98, 85}}};
+  const double moved = bandwidth(study.device);
+  for (const Peer& peer : peers)
+    for (const Precision precision : precisions) {
+      const Run run = scaled(study, {.size = peer.size, .range = peer.labels});
+      const Times times = times_of(study, run, precision, memory_of(study.device));
+      const double floor = floor_ms(run, precision, moved);
+      table.rows.push_back({size_text(run.size),
+                            run.labels(),
+                            run.steps(),
+                            name_of(precision),
+                            {times.median, 3},
+                            {times.min, 3},
+                            {floor, 3},
+                            {floor / times.median, 2},
+                            {peer.ms[std::size_t(precision)], 2}});
+    }
+  return table;
+}
+
+Table paper_table(const Study& study) {
+  Table table{"The paper's own runs",
+              "With the frames and the result in the device's memory, and in the host's (transfers "
+              "included; on a CPU that is the same). Smoothing (sigma 1), data costs and the result are "
+              "included. Paper: GeForce 8800 GT, and one thread of a Xeon of 2 GHz; its figures of 512 x "
+              "512 include transfers. Its satellite images have rendered ones of the same size in their "
+              "place.",
+              {"run", "size", "labels", "levels x iterations", "precision", "ms", "ms from and to the host",
+               "paper: GPU ms", "with transfers", "CPU ms"},
+              {}};
+  struct Measured {
+    const char* what;
+    Run run;
+    double gpu, with_transfers, cpu;
+  };
+  using enum Run::Task;
+  constexpr Size tsukuba = {384, 288}, satellite = {512, 512};
+  static constexpr Measured runs[] = {
+      {"Tsukuba", {stereo, tsukuba, 15, 5, 6}, 86, 330, 350},
+      {"clouds, stereo", {stereo, satellite, 15, 5, 10}, NAN, 500, 1300},
+      {"clouds, motion, 4 blocks", {motion, satellite, 5, 4, 10, 4}, NAN, 4500, NAN},
+      {"clouds, motion, whole", {motion, satellite, 5, 5, 10}, NAN, NAN, 15000}};
+  const bool gpu = !memory_of(study.device).on_host();
+  for (const Measured& measured : runs)
+    for (const Precision precision : precisions) {
+      const Run run = scaled(study, measured.run);
+      const Times resident = times_of(study, run, precision, memory_of(study.device));
+      const Times host = gpu ? times_of(study, run, precision, Memory::host()) : Times{NAN, NAN};
+      table.rows.push_back({measured.what,
+                            size_text(run.size),
+                            run.labels(),
+                            run.steps(),
+                            name_of(precision),
+                            {resident.median, 3},
+                            {host.median, 3},
+                            {measured.gpu, 0},
+                            {measured.with_transfers, 0},
+                            {measured.cpu, 0}});
+    }
+  return table;
+}
+
+}  // namespace
+
+std::vector<Table> speed_tables(const Study& study) { return {peer_table(study), paper_table(study)}; }
+
+}  // namespace parafield::bench

@@ -1,0 +1,363 @@
+#pragma once
+#include "core/cuda/kernel.cuh"
+#include "markov/propagation/propagation.hpp"
+
+/// How the labels of a pixel lie in memory and in the lanes of a warp, and what a lane does with its own.
+namespace parafield {
+namespace {
+
+constexpr unsigned whole_warp = 0xffffffffu;
+
+/// Values of a pixel lie together. A lane takes `per_lane` of them: labels that follow each other, or a row of a grid; 0:
+/// all labels in a row, for a block of threads. Of 16-bit values two lie in a word, which the first and the second half of
+/// a lane's labels share, so that one instruction works on both halves.
+struct Packing {
+  int per_lane = 0, lanes = 0;  // lanes: a power of two, of which the last may have no labels
+  int values = 0;               // of a pixel
+  bool rows = false;
+};
+
+/// The edges of pixel (x, y), in the order of neighbor_offset.
+template <class Value>
+__device__ void find_edges(const PropagationLevel<Value>& level, int set, int x, int y, int values,
+                           Value* (&edges)[4]) {
+  const auto all = set == 0 ? level.edges[0] : level.edges[1];
+  const std::ptrdiff_t row = level.width;
+  edges[0] = all.across + (y * (row + 1) + x) * values;
+  edges[1] = all.down + (y * row + x) * values;
+  edges[2] = edges[0] + values;
+  edges[3] = edges[1] + row * values;
+}
+
+/// ... that what it has received before an iteration comes over.
+template <class Value>
+__device__ void find_received(const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
+                              const Iteration& iteration, int x, int y, int values, Value* (&edges)[4]) {
+  if (iteration.from == Iteration::From::coarser) {
+    const int set = ((x / 2 + y / 2) & 1) == iteration.coarser_color ? 0 : 1;
+    return find_edges(coarser, set, x / 2, y / 2, values, edges);
+  }
+  find_edges(level, 0, x, y, values, edges);
+}
+
+/// A lane's values, in words: a float each, or two of 16 bits.
+template <class Value, int PerLane>
+struct LaneValues {
+  static constexpr int words = PerLane * int(sizeof(Value)) / 4;
+  using Word = std::conditional_t<sizeof(Value) == 4, float, std::uint32_t>;
+  Word word[words];
+
+  __device__ void clear() {
+    PF_UNROLL
+    for (int i = 0; i < words; ++i) word[i] = 0;
+  }
+  __device__ void load(const Value* from) {
+    using Vector = std::conditional_t<words % 4 == 0, uint4, uint2>;
+    constexpr int each = int(sizeof(Vector)) / 4;
+    PF_UNROLL
+    for (int i = 0; i < words; i += each) {
+      const Vector vector = reinterpret_cast<const Vector*>(from)[i / each];
+      word[i] = __builtin_bit_cast(Word, vector.x), word[i + 1] = __builtin_bit_cast(Word, vector.y);
+      if constexpr (each == 4)
+        word[i + 2] = __builtin_bit_cast(Word, vector.z), word[i + 3] = __builtin_bit_cast(Word, vector.w);
+    }
+  }
+  __device__ void store(Value* to) const {
+    using Vector = std::conditional_t<words % 4 == 0, uint4, uint2>;
+    constexpr int each = int(sizeof(Vector)) / 4;
+    PF_UNROLL
+    for (int i = 0; i < words; i += each) {
+      Vector vector;
+      vector.x = __builtin_bit_cast(unsigned, word[i]), vector.y = __builtin_bit_cast(unsigned, word[i + 1]);
+      if constexpr (each == 4)
+        vector.z = __builtin_bit_cast(unsigned, word[i + 2]),
+        vector.w = __builtin_bit_cast(unsigned, word[i + 3]);
+      reinterpret_cast<Vector*>(to)[i / each] = vector;
+    }
+  }
+};
+
+// Words. Sums of 16-bit values never carry from one half into the other.
+
+__device__ float least_of(float a, float b) { return fminf(a, b); }  // neither is NaN or -0
+__device__ std::uint32_t least_of(std::uint32_t a, std::uint32_t b) { return __vminu2(a, b); }
+/// min(a + b, c)
+__device__ std::uint32_t raised_least(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return __viaddmin_u16x2(a, b, c);
+}
+__device__ std::uint32_t pair_of(std::uint32_t low, std::uint32_t high) { return low | high << 16; }
+__device__ std::uint32_t twice(std::uint32_t value) { return value * 0x10001u; }
+__device__ std::uint32_t low(std::uint32_t word) { return word & 0xffff; }
+__device__ std::uint32_t high(std::uint32_t word) { return word >> 16; }
+
+/// Larger than any belief; raised by the most that a pair costs it still fits.
+constexpr std::uint32_t far16 = 8 * most_units;
+
+/// The smoothness of the four edges of a pixel.
+template <class Value>
+struct PixelEdges {
+  float slope[4], limit[4];
+};
+template <>
+struct PixelEdges<std::uint16_t> {
+  std::uint32_t slope[4], limit[4];
+};
+
+template <class Value>
+__device__ PixelEdges<Value> edges_of(const PropagationLevel<Value>& level, const PairUnits& units, int x,
+                                      int y) {
+  PixelEdges<Value> edges;
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    const View<float>& plane = level.weights[edge_plane(k)];
+    const Offset to = is_forward(k) ? Offset{0, 0} : neighbor_offset(k);
+    const float weight = plane ? plane(larger(x + to.x, 0), larger(y + to.y, 0)) : 1.0f;
+    edges.slope[k] = PairUnits::value_of<Value>(weight * units.slope);
+    edges.limit[k] = PairUnits::value_of<Value>(weight * units.limit);
+  }
+  return edges;
+}
+
+/// The least over the lanes of a pixel, in each of them.
+template <class Word>
+__device__ Word least_over(Word value, int lanes) {
+  for (int step = 1; step < lanes; step *= 2)
+    value = least_of(value, __shfl_xor_sync(whole_warp, value, step));
+  return value;
+}
+
+template <class Value, int PerLane>
+using LaneMessages = LaneValues<Value, PerLane>[4];
+
+/// The least value of each of the four.
+template <int PerLane>
+__device__ void find_least(const LaneMessages<float, PerLane>& h, int lanes, float (&least)[4]) {
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    least[k] = h[k].word[0];
+    PF_UNROLL
+    for (int i = 1; i < PerLane; ++i) least[k] = least_of(least[k], h[k].word[i]);
+    least[k] = least_over(least[k], lanes);
+  }
+}
+template <int PerLane>
+__device__ void find_least(const LaneMessages<std::uint16_t, PerLane>& h, int lanes,
+                           std::uint32_t (&least)[4]) {
+  PF_UNROLL
+  for (int k = 0; k < 4; k += 2) {
+    std::uint32_t both[2];
+    PF_UNROLL
+    for (int j = 0; j < 2; ++j) {
+      std::uint32_t word = h[k + j].word[0];
+      PF_UNROLL
+      for (int i = 1; i < PerLane / 2; ++i) word = least_of(word, h[k + j].word[i]);
+      both[j] = word;
+    }
+    // the least of each word's halves, side by side
+    const std::uint32_t word =
+        least_of(__byte_perm(both[0], both[1], 0x5410), __byte_perm(both[0], both[1], 0x7632));
+    const std::uint32_t all = least_over(word, lanes);
+    least[k] = low(all), least[k + 1] = high(all);
+  }
+}
+
+/// h less its least, and at most the limit.
+template <int PerLane>
+__device__ void finish(LaneMessages<float, PerLane>& h, const float (&least)[4],
+                       const PixelEdges<float>& edges) {
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) PF_UNROLL
+  for (int i = 0; i < PerLane; ++i) h[k].word[i] = least_of(h[k].word[i] - least[k], edges.limit[k]);
+}
+template <int PerLane>
+__device__ void finish(LaneMessages<std::uint16_t, PerLane>& h, const std::uint32_t (&least)[4],
+                       const PixelEdges<std::uint16_t>& edges) {
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    const std::uint32_t lowest = twice(least[k]), limit = twice(edges.limit[k]);
+    PF_UNROLL
+    for (int i = 0; i < PerLane / 2; ++i) h[k].word[i] = least_of(h[k].word[i] - lowest, limit);
+  }
+}
+
+/// Lower envelope of linear costs over all labels of a pixel: see lower_linear in cpu.cpp.
+template <int PerLane>
+__device__ void lower_labels(LaneMessages<float, PerLane>& h, int lane, int lanes,
+                             const PixelEdges<float>& edges) {
+  const float first = float(lane * PerLane);
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    const float slope = edges.slope[k];
+    float* const values = h[k].word;
+    float before = 3e38f, after = 3e38f;  // least of the lane, then of the lanes before and after it
+    PF_UNROLL
+    for (int i = 0; i < PerLane; ++i) {
+      before = least_of(before, fma(-slope, first + float(i), values[i]));
+      after = least_of(after, fma(slope, first + float(i), values[i]));
+    }
+    before = __shfl_up_sync(whole_warp, before, 1, lanes);
+    after = __shfl_down_sync(whole_warp, after, 1, lanes);
+    if (lane == 0) before = 3e38f;
+    if (lane == lanes - 1) after = 3e38f;
+    for (int step = 1; step < lanes; step *= 2) {  // a lane beyond the end gives its own value back
+      before = least_of(before, __shfl_up_sync(whole_warp, before, step, lanes));
+      after = least_of(after, __shfl_down_sync(whole_warp, after, step, lanes));
+    }
+    float up[PerLane];
+    PF_UNROLL
+    for (int i = 0; i < PerLane; ++i) {
+      before = least_of(before, fma(-slope, first + float(i), values[i]));
+      up[i] = fma(slope, first + float(i), before);
+    }
+    PF_UNROLL
+    for (int i = PerLane - 1; i >= 0; --i) {
+      after = least_of(after, fma(slope, first + float(i), values[i]));
+      values[i] = least_of(up[i], fma(-slope, first + float(i), after));
+    }
+  }
+}
+
+/// What `count` steps of the slopes cost, at most the limits.
+__device__ std::uint32_t steps_cost(std::uint32_t slopes, std::uint32_t limits, int count) {
+  std::uint32_t cost = slopes;
+  for (int n = 1; n < count; n *= 2) cost = least_of(cost + cost, limits);
+  return cost;
+}
+
+template <int PerLane>
+__device__ void lower_labels(LaneMessages<std::uint16_t, PerLane>& h, int lane, int lanes,
+                             const PixelEdges<std::uint16_t>& edges) {
+  constexpr int half = PerLane / 2;
+  PF_UNROLL
+  for (int k = 0; k < 4; k += 2) {  // what goes between lanes: two messages in a word
+    const std::uint32_t slopes = pair_of(edges.slope[k], edges.slope[k + 1]),
+                        limits = pair_of(edges.limit[k], edges.limit[k + 1]);
+    const std::uint32_t over_half = steps_cost(slopes, limits, half);
+    std::uint32_t *const a = h[k].word, *const b = h[k + 1].word;
+    const std::uint32_t slope_a = twice(edges.slope[k]), slope_b = twice(edges.slope[k + 1]);
+    PF_UNROLL
+    for (int direction = 0; direction < 2; ++direction) {
+      const auto at = [&](int i) { return direction == 0 ? i : half - 1 - i; };
+      const auto pass = [&](std::uint32_t* values, std::uint32_t slope, std::uint32_t carry) {
+        values[at(0)] = raised_least(carry, slope, values[at(0)]);
+        PF_UNROLL
+        for (int i = 1; i < half; ++i) values[at(i)] = raised_least(values[at(i - 1)], slope, values[at(i)]);
+      };
+      PF_UNROLL
+      for (int i = 1; i < half; ++i) {
+        a[at(i)] = raised_least(a[at(i - 1)], slope_a, a[at(i)]);
+        b[at(i)] = raised_least(b[at(i - 1)], slope_b, b[at(i)]);
+      }
+      // the ends of the half that comes first and of the other one, of both messages
+      const std::uint32_t lows = __byte_perm(a[at(half - 1)], b[at(half - 1)], 0x5410),
+                          highs = __byte_perm(a[at(half - 1)], b[at(half - 1)], 0x7632);
+      const std::uint32_t first = direction == 0 ? lows : highs, second = direction == 0 ? highs : lows;
+      std::uint32_t carry = raised_least(first, over_half, second),
+                    cost = least_of(over_half + over_half, limits);
+      for (int step = 1; step < lanes; step *= 2) {
+        const std::uint32_t from = direction == 0 ? __shfl_up_sync(whole_warp, carry, step, lanes)
+                                                  : __shfl_down_sync(whole_warp, carry, step, lanes);
+        carry = raised_least(from, cost, carry);
+        cost = least_of(cost + cost, limits);
+      }
+      carry = direction == 0 ? __shfl_up_sync(whole_warp, carry, 1, lanes)
+                             : __shfl_down_sync(whole_warp, carry, 1, lanes);
+      if (lane == (direction == 0 ? 0 : lanes - 1)) carry = twice(far16);
+      const std::uint32_t next = raised_least(carry, over_half, first);
+      const std::uint32_t lower_half = direction == 0 ? carry : next,
+                          upper_half = direction == 0 ? next : carry;
+      pass(a, slope_a, __byte_perm(lower_half, upper_half, 0x5410));
+      pass(b, slope_b, __byte_perm(lower_half, upper_half, 0x7632));
+    }
+  }
+}
+
+/// Over `count` labels in a row, in registers.
+template <int Count>
+__device__ void lower_line(float (&values)[Count], float slope) {
+  float up[Count], least = 3e38f;
+  PF_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    least = least_of(least, fma(-slope, float(i), values[i]));
+    up[i] = fma(slope, float(i), least);
+  }
+  least = 3e38f;
+  PF_UNROLL
+  for (int i = Count - 1; i >= 0; --i) {
+    least = least_of(least, fma(slope, float(i), values[i]));
+    values[i] = least_of(up[i], fma(-slope, float(i), least));
+  }
+}
+/// Two columns side by side in a word.
+template <int Count>
+__device__ void lower_line(std::uint32_t (&values)[Count], std::uint32_t slope) {
+  slope = twice(slope);
+  PF_UNROLL
+  for (int i = 1; i < Count; ++i) values[i] = raised_least(values[i - 1], slope, values[i]);
+  PF_UNROLL
+  for (int i = Count - 2; i >= 0; --i) values[i] = raised_least(values[i + 1], slope, values[i]);
+}
+/// A lane's own row: halves follow each other.
+template <int Words>
+__device__ void lower_row(float (&values)[Words], float slope, float) {
+  lower_line(values, slope);
+}
+template <int Words>
+__device__ void lower_row(std::uint32_t (&values)[Words], std::uint32_t slope, std::uint32_t) {
+  lower_line(values, slope);
+  const std::uint32_t step = twice(slope);
+  std::uint32_t up = pair_of(far16, low(values[Words - 1])), down = pair_of(high(values[0]), far16);
+  values[0] = raised_least(up, step, values[0]);
+  PF_UNROLL
+  for (int i = 1; i < Words; ++i) values[i] = raised_least(values[i - 1], step, values[i]);
+  values[Words - 1] = raised_least(down, step, values[Words - 1]);
+  PF_UNROLL
+  for (int i = Words - 2; i >= 0; --i) values[i] = raised_least(values[i + 1], step, values[i]);
+}
+
+/// Over a grid with a row in each lane: along the rows in registers, then down the columns, which lanes take from shared
+/// memory. `shared`: the warp's own, 4 * pixels * PerLane rows of words + 1, and 4 * pixels slopes. Grids are square.
+template <class Value, int PerLane>
+__device__ void lower_grid(LaneMessages<Value, PerLane>& h, int lane, int lanes, int rows,
+                           const PixelEdges<Value>& edges,
+                           typename LaneValues<Value, PerLane>::Word* shared) {
+  using Word = typename LaneValues<Value, PerLane>::Word;
+  constexpr int words = LaneValues<Value, PerLane>::words, pitch = words + 1 - words % 2;
+  const int thread = int(threadIdx.x) & 31, pixels = 32 / lanes, pixel = thread / lanes;
+  Word* const slopes = shared + 4 * pixels * rows * pitch;
+  const bool has_row = lane < rows;
+  __syncwarp();
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    lower_row(h[k].word, edges.slope[k], edges.limit[k]);
+    Word* const row = shared + ((pixel * 4 + k) * rows + lane) * pitch;
+    PF_UNROLL
+    for (int i = 0; i < words; ++i)
+      if (has_row) row[i] = h[k].word[i];
+    if (lane == k % lanes) slopes[pixel * 4 + k] = edges.slope[k];
+  }
+  __syncwarp();
+  for (int column = thread; column < 4 * pixels * words; column += 32) {
+    const int message = column / words;
+    Word* const top = shared + message * rows * pitch + (column - message * words);
+    Word values[PerLane];
+    PF_UNROLL
+    for (int i = 0; i < PerLane; ++i)
+      values[i] = i < rows ? top[i * pitch] : sizeof(Value) == 4 ? Word(1e30f) : Word(far16 * 0x10001u);
+    lower_line(values, slopes[message]);
+    PF_UNROLL
+    for (int i = 0; i < PerLane; ++i)
+      if (i < rows) top[i * pitch] = values[i];
+  }
+  __syncwarp();
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    const Word* const row = shared + ((pixel * 4 + k) * rows + lane) * pitch;
+    PF_UNROLL
+    for (int i = 0; i < words; ++i)
+      if (has_row) h[k].word[i] = row[i];
+  }
+}
+
+}  // namespace
+}  // namespace parafield

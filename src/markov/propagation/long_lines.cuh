@@ -1,0 +1,241 @@
+#pragma once
+#include "markov/propagation/lanes.cuh"
+
+/// Messages of more labels than the lanes of a warp take, and of quadratic costs: a block of threads for each pixel. What
+/// it sends is made in place of the messages, line by line of the grid of labels.
+namespace parafield {
+namespace {
+
+/// Raised by so many steps of a slope.
+__device__ float along(float slope, int steps, float value) { return fma(slope, float(steps), value); }
+__device__ int along(int slope, int steps, int value) { return value + slope * steps; }
+
+/// A line of labels, some distance apart. `up`: as many values, laid out alike.
+template <class Value>
+struct Line {
+  Value *h, *up;
+  int stride, count;
+};
+
+/// Lower envelope of linear costs by one thread.
+template <class Value>
+__device__ void lower_line(const Line<Value>& line, Sum<Value> slope) {
+  Sum<Value> least = line.h[0];
+  for (int i = 0; i < line.count; ++i) {
+    least = smaller(least, along(-slope, i, Sum<Value>(line.h[i * line.stride])));
+    line.up[i * line.stride] = Value(along(slope, i, least));
+  }
+  const int last = line.count - 1;
+  least = along(slope, last, Sum<Value>(line.h[last * line.stride]));
+  for (int i = last; i >= 0; --i) {
+    Value& value = line.h[i * line.stride];
+    least = smaller(least, along(slope, i, Sum<Value>(value)));
+    value = smaller(line.up[i * line.stride], Value(along(-slope, i, least)));
+  }
+}
+
+/// ... by the block, each thread some labels that follow each other.
+template <class Value>
+__device__ void lower_line_together(const Line<Value>& line, Sum<Value> slope, Sum<Value>* scan) {
+  const int thread = int(threadIdx.x), count = int(blockDim.x);
+  const int each = (line.count + count - 1) / count;
+  const int begin = smaller(line.count, thread * each), end = smaller(line.count, begin + each);
+  const Sum<Value> far = Sum<Value>(1 << 30);
+  Sum<Value> before = far, after = far;
+  for (int i = begin; i < end; ++i) {
+    before = smaller(before, along(-slope, i, Sum<Value>(line.h[i])));
+    after = smaller(after, along(slope, i, Sum<Value>(line.h[i])));
+  }
+  // of all threads before, and of all after
+  const auto exclusive = [&](Sum<Value> own, int toward) {
+    scan[thread] = own;
+    for (int step = 1; step < count; step *= 2) {
+      __syncthreads();
+      const int from = thread + toward * step;
+      const Sum<Value> other = from >= 0 && from < count ? scan[from] : far;
+      __syncthreads();
+      scan[thread] = smaller(scan[thread], other);
+    }
+    __syncthreads();
+    const int from = thread + toward;
+    const Sum<Value> result = from >= 0 && from < count ? scan[from] : far;
+    __syncthreads();
+    return result;
+  };
+  before = exclusive(before, -1);
+  after = exclusive(after, 1);
+  for (int i = begin; i < end; ++i) {
+    before = smaller(before, along(-slope, i, Sum<Value>(line.h[i])));
+    line.up[i] = Value(along(slope, i, before));
+  }
+  for (int i = end - 1; i >= begin; --i) {
+    after = smaller(after, along(slope, i, Sum<Value>(line.h[i])));
+    line.h[i] = smaller(line.up[i], Value(along(-slope, i, after)));
+  }
+}
+
+/// Of quadratic costs along one side of the grid: every label looks at those within reach.
+template <class Value>
+__device__ void lower_quadratic(Value* h, Value* spare, LabelGrid grid, bool down, int reach, float slope,
+                                Value limit) {
+  const int labels = grid.count(), stride = down ? grid.nx : 1, count = down ? grid.ny : grid.nx;
+  for (int label = int(threadIdx.x); label < labels; label += int(blockDim.x)) {
+    const int at = down ? label / grid.nx : label % grid.nx;
+    Value least = h[label];
+    for (int other = larger(0, at - reach); other <= smaller(count - 1, at + reach); ++other)
+      least = smaller(
+          least, raised(h[label + (other - at) * stride], slope, limit, float((at - other) * (at - other))));
+    spare[label] = least;
+  }
+  __syncthreads();
+  for (int label = int(threadIdx.x); label < labels; label += int(blockDim.x)) h[label] = spare[label];
+  __syncthreads();
+}
+
+/// The label of least belief, and the beliefs beside it. `scan`: two values a thread.
+template <class Value>
+__device__ void read_pixel_together(const Value* data, Value* const (&in)[4], bool has_received, int x, int y,
+                                    LabelGrid grid, const PairUnits& units, const Beliefs& beliefs,
+                                    float* scan) {
+  if (x < beliefs.x0 || x >= beliefs.x1 || y < beliefs.y0 || y >= beliefs.y1) return;
+  const auto belief = [&](int label) {
+    const auto at = [&](int k) { return has_received ? Sum<Value>(in[k][label]) : Sum<Value>(0); };
+    return float((Sum<Value>(data[label]) + (at(0) + at(2))) + (at(1) + at(3)));
+  };
+  const int thread = int(threadIdx.x), count = int(blockDim.x);
+  int* const labels = reinterpret_cast<int*>(scan + count);
+  scan[thread] = 3.2e38f, labels[thread] = 1 << 30;
+  for (int label = thread; label < grid.count(); label += count)
+    if (const float value = belief(label); value < scan[thread]) scan[thread] = value, labels[thread] = label;
+  __syncthreads();
+  for (int step = count / 2; step > 0; step /= 2) {
+    if (thread < step) {
+      const float other = scan[thread + step];
+      const int label = labels[thread + step];
+      if (other < scan[thread] || (other == scan[thread] && label < labels[thread]))
+        scan[thread] = other, labels[thread] = label;
+    }
+    __syncthreads();
+  }
+  const int best = labels[0];
+  __syncthreads();
+  if (thread > 0) return;
+  const int ly = best / grid.nx, lx = best - ly * grid.nx;
+  const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
+  const auto cost = [&](int label) { return belief(label) * (1 / units.per_cost); };
+  beliefs.labels(x, y) = grid.label(lx, ly);
+  beliefs.costs.middle(x, y) = cost(best);
+  beliefs.costs.before_x(x, y) = cost(inside_x ? best - 1 : best);
+  beliefs.costs.after_x(x, y) = cost(inside_x ? best + 1 : best);
+  if (grid.ny == 1) return;
+  beliefs.costs.before_y(x, y) = cost(inside_y ? best - grid.nx : best);
+  beliefs.costs.after_y(x, y) = cost(inside_y ? best + grid.nx : best);
+}
+
+/// A block's pixel of a colour.
+__device__ bool find_pixel(int width, int color, int& x, int& y) {
+  const int columns = (width + 1) / 2;
+  y = int(blockIdx.x) / columns;
+  x = 2 * (int(blockIdx.x) - y * columns) + ((y + color) & 1);
+  return x < width;
+}
+
+/// Shared memory: a value for each label, and four a thread.
+template <class Value>
+__global__ void send_long_kernel(LabelGrid grid, PairUnits units, int values, PropagationLevel<Value> level,
+                                 PropagationLevel<Value> coarser, Iteration iteration, Beliefs beliefs) {
+  begin_kernel();
+  extern __shared__ char shared[];
+  const int labels = grid.count(), thread = int(threadIdx.x), count = int(blockDim.x);
+  float* const scan = reinterpret_cast<float*>(shared);
+  Value* const spare = reinterpret_cast<Value*>(scan + 4 * count);
+  int x, y;
+  if (!find_pixel(level.width, iteration.color, x, y)) return;
+  const bool has_received = iteration.from != Iteration::From::nothing;
+  const Value* const data = level.data + (std::ptrdiff_t(y) * level.width + x) * values;
+  Value *in[4], *here[4], *out[4];
+  find_received(level, coarser, iteration, x, y, values, in);
+  find_edges(level, 0, x, y, values, here);
+  find_edges(level, iteration.last ? 1 : 0, x, y, values, out);
+  if (beliefs.labels) {
+    read_pixel_together(data, in, has_received, x, y, grid, units, beliefs, scan);
+    __syncthreads();  // one thread still reads what all go on to overwrite
+  }
+
+  const bool has_neighbor[4] = {x > 0, y > 0, x + 1 < level.width, y + 1 < level.height};
+  float least[4] = {3.2e38f, 3.2e38f, 3.2e38f, 3.2e38f};
+  for (int label = thread; label < labels; label += count) {
+    Value received[4], made[4];
+    PF_UNROLL
+    for (int k = 0; k < 4; ++k) received[k] = has_received ? in[k][label] : Value(0);
+    const Value d = data[label];
+    const Value with_row = Value(d + (received[0] + received[2])),
+                with_column = Value(d + (received[1] + received[3]));
+    made[0] = Value(with_column + received[2]), made[2] = Value(with_column + received[0]);
+    made[1] = Value(with_row + received[3]), made[3] = Value(with_row + received[1]);
+    PF_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      least[k] = smaller(least[k], float(made[k]));
+      if (!has_neighbor[k]) continue;
+      if (iteration.keeps) here[k][label] = received[k];
+      out[k][label] = made[k];
+    }
+  }
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) scan[4 * thread + k] = least[k];
+  __syncthreads();
+  for (int step = count / 2; step > 0; step /= 2) {
+    if (thread < step) {
+      PF_UNROLL
+      for (int k = 0; k < 4; ++k)
+        scan[4 * thread + k] = smaller(scan[4 * thread + k], scan[4 * (thread + step) + k]);
+    }
+    __syncthreads();
+  }
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) least[k] = scan[k];
+  __syncthreads();
+
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    if (!has_neighbor[k]) continue;
+    const View<float>& plane = level.weights[edge_plane(k)];
+    const Offset to = is_forward(k) ? Offset{0, 0} : neighbor_offset(k);
+    const float weight = plane ? plane(x + to.x, y + to.y) : 1.0f, unrounded = weight * units.slope;
+    const Sum<Value> slope = Sum<Value>(PairUnits::value_of<Value>(unrounded));
+    const Value limit = PairUnits::value_of<Value>(weight * units.limit);
+    Value* const h = out[k];
+    if (units.quadratic) {
+      lower_quadratic(h, spare, grid, false, units.reach, unrounded, limit);
+      if (grid.ny > 1) lower_quadratic(h, spare, grid, true, units.reach, unrounded, limit);
+    } else if (grid.ny == 1) {
+      lower_line_together(Line<Value>{h, spare, 1, labels}, slope, reinterpret_cast<Sum<Value>*>(scan));
+    } else {
+      for (int ly = thread; ly < grid.ny; ly += count)
+        lower_line(Line<Value>{h + ly * grid.nx, spare + ly * grid.nx, 1, grid.nx}, slope);
+      __syncthreads();
+      for (int lx = thread; lx < grid.nx; lx += count)
+        lower_line(Line<Value>{h + lx, spare + lx, grid.nx, grid.ny}, slope);
+    }
+    __syncthreads();
+    for (int label = thread; label < labels; label += count)
+      h[label] = smaller(Value(h[label] - Value(least[k])), limit);
+  }
+}
+
+/// Shared memory: two values a thread.
+template <class Value>
+__global__ void read_long_kernel(LabelGrid grid, PairUnits units, int values, PropagationLevel<Value> level,
+                                 int color, Beliefs beliefs) {
+  begin_kernel();
+  extern __shared__ char shared[];
+  int x, y;
+  if (!find_pixel(level.width, color, x, y)) return;
+  Value* in[4];
+  find_edges(level, 0, x, y, values, in);
+  read_pixel_together(level.data + (std::ptrdiff_t(y) * level.width + x) * values, in, true, x, y, grid,
+                      units, beliefs, reinterpret_cast<float*>(shared));
+}
+
+}  // namespace
+}  // namespace parafield

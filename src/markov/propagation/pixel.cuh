@@ -1,0 +1,81 @@
+#pragma once
+#include "markov/propagation/lanes.cuh"
+
+/// What is done with a pixel whose labels lie in the lanes of a warp.
+namespace parafield {
+namespace {
+
+/// Which pixel a thread works on, and which of its lanes it is.
+struct OwnPixel {
+  int x, y, lane;
+  bool inside;
+
+  /// Pixel number `pixel` of a colour.
+  __device__ OwnPixel(int width, int height, int color, int pixel, int lane) : lane(lane) {
+    const int columns = (width + 1) / 2;
+    y = pixel / columns;
+    x = 2 * (pixel - y * columns) + ((y + color) & 1);
+    inside = y < height && x < width;
+    if (!inside) x = y = 0;
+  }
+};
+
+/// The labels of least belief of a pixel, and the beliefs beside it. All lanes of a warp come here.
+template <class Value, int PerLane>
+__device__ void read_pixel(const LaneValues<Value, PerLane>& data, const LaneMessages<Value, PerLane>& in,
+                           const OwnPixel& own, LabelGrid grid, const Packing& packing,
+                           const PairUnits& units, const Beliefs& beliefs) {
+  constexpr int words = LaneValues<Value, PerLane>::words;
+  const int x = own.x, y = own.y, lane = own.lane;
+  float belief[PerLane];
+  PF_UNROLL
+  for (int i = 0; i < words; ++i) {
+    const auto sum = (data.word[i] + (in[0].word[i] + in[2].word[i])) + (in[1].word[i] + in[3].word[i]);
+    if constexpr (sizeof(Value) == 4)
+      belief[i] = sum;
+    else
+      belief[i] = float(low(sum)), belief[i + words] = float(high(sum));
+  }
+  const auto label_at = [&](int i) {  // the lane's label i
+    const bool is_label =
+        i < (packing.rows ? grid.nx : grid.nx - lane * PerLane) && (!packing.rows || lane < grid.ny);
+    return is_label ? lane * (packing.rows ? grid.nx : PerLane) + i : -1;
+  };
+  float least = 3.2e38f;
+  int best = 1 << 30;
+  PF_UNROLL
+  for (int i = 0; i < PerLane; ++i)
+    if (label_at(i) >= 0 && belief[i] < least) least = belief[i], best = label_at(i);
+  for (int step = 1; step < packing.lanes; step *= 2) {
+    const float other = __shfl_xor_sync(whole_warp, least, step);
+    const int label = __shfl_xor_sync(whole_warp, best, step);
+    if (other < least || (other == least && label < best)) least = other, best = label;
+  }
+  if (!own.inside || x < beliefs.x0 || x >= beliefs.x1 || y < beliefs.y0 || y >= beliefs.y1) return;
+  const int ly = best / grid.nx, lx = best - ly * grid.nx;
+  const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
+  const float cost = 1 / units.per_cost;
+  if (lane == 0) beliefs.labels(x, y) = grid.label(lx, ly);
+  PF_UNROLL
+  for (int i = 0; i < PerLane; ++i) {
+    const int label = label_at(i);
+    if (label < 0) continue;
+    const float value = belief[i] * cost;
+    if (label == best) beliefs.costs.middle(x, y) = value;
+    if (label == (inside_x ? best - 1 : best)) beliefs.costs.before_x(x, y) = value;
+    if (label == (inside_x ? best + 1 : best)) beliefs.costs.after_x(x, y) = value;
+    if (grid.ny == 1) continue;
+    if (label == (inside_y ? best - grid.nx : best)) beliefs.costs.before_y(x, y) = value;
+    if (label == (inside_y ? best + grid.nx : best)) beliefs.costs.after_y(x, y) = value;
+  }
+}
+
+/// Words of shared memory that a warp needs for it.
+template <class Value, int PerLane, bool Rows>
+int shared_words(const Packing& packing, int rows) {
+  constexpr int words = LaneValues<Value, PerLane>::words, pitch = words + 1 - words % 2;
+  return Rows ? 4 * (32 / packing.lanes) * (rows * pitch + 1) : 0;
+}
+
+}  // namespace
+}  // namespace parafield
