@@ -59,6 +59,10 @@ template <class Energy>
 bool takes_start(const WinnerTakesAll<Energy>&) {
   return false;
 }
+template <class Energy>
+bool takes_start(const BeliefPropagation<Energy>&) {
+  return false;
+}
 inline bool takes_start(const Icm<ChangeEnergy>& method) { return method.energy.temporal > 0; }
 inline bool takes_start(const Annealing<ChangeEnergy>& method) { return method.energy.temporal > 0; }
 

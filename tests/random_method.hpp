@@ -42,6 +42,25 @@ Method restrained(Method method) {
   return method;
 }
 
+/// Parameters that do not fit into images of a size, made to fit.
+template <class Method>
+Method fitted(Method method, Size size) {
+  if constexpr (requires { method.energy.disparities; }) {
+    StereoEnergy& energy = method.energy;
+    energy.min_disparity = std::clamp(energy.min_disparity, 1 - size.width, size.width - 1);
+    energy.disparities = std::min(energy.disparities, size.width - energy.min_disparity);
+  }
+  if constexpr (requires { method.blocks; }) {
+    const auto fits = [&](int count) {
+      for (int rows = 1; rows <= count; ++rows)
+        if (count % rows == 0 && count / rows <= size.width && rows <= size.height) return true;
+      return false;
+    };
+    while (!fits(method.blocks)) --method.blocks;
+  }
+  return method;
+}
+
 struct RandomParameters {
   std::mt19937& random;
 
@@ -65,12 +84,17 @@ struct RandomParameters {
   }
 };
 
-/// A random value of each parameter within its range, but for what only makes a test long.
+/// A random value of each parameter within its range and allowed with the others, but for what only makes a test long.
 template <class Method>
 Method random_method(std::mt19937& random) {
   Method method;
   RandomParameters visitor{random};
   describe(method, visitor);
+  if constexpr (requires { method.precision; }) {
+    method.energy.smoothness.neighbors = 4;
+    method.memory_limit = 0;
+    if (random() % 2) method.blocks = 1;
+  }
   return restrained(method);
 }
 

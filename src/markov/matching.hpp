@@ -247,7 +247,11 @@ class MatchingSolver {
             .color = cost_.rgb,
             .weight = cost_.weight,
             .limit = cost_.truncation > 0 ? cost_.truncation : 1e30f,
-            .window = window_};
+            .window = window_,
+            .left = x,
+            .above = y,
+            .right = size_.width - x - size.width,
+            .below = size_.height - y - size.height};
   }
 
   /// use(data cost of the energy): stored, or made when asked for.

@@ -9,13 +9,13 @@ std::vector<ParityCase<Flow>> cases() {
                             {7, 5}, {33, 17}, {64, 48}, {101, 67}, {257, 130}};
   std::vector<ParityCase<Flow>> list;
   unsigned seed = 1;
-  const auto add = [&](const FlowMethod& method, Size size) {
+  const auto add = [&](const auto& method, Size size) {
     FlowOptions options{.fb_check = seed % 4 == 0 ? 0.7f : 0.0f};
     if (seed % 5 == 1) options.speckle = 6;
     if (seed % 7 == 2) options.fill = true;
     if (seed % 6 == 3) options.final_median = seed % 12 == 3 ? 3 : 5;
     if (seed % 3 == 1) options.energies = EnergyReport::sweeps;
-    list.push_back({method, size, every_format[seed % 9], seed, options});
+    list.push_back({fitted(method, size), size, every_format[seed % 9], seed, options});
     ++seed;
   };
   for_each_method<FlowMethod>([&]<class Method>(const Method&) {

@@ -1,6 +1,7 @@
 // Reported energies, and winners of the data cost, against the oracle, for random parameters.
 #include <gtest/gtest.h>
 
+#include "markov/labels_of.hpp"
 #include "markov/random_frames.hpp"
 #include "oracle/label_fields.hpp"
 #include "parafield/parafield.hpp"
@@ -9,27 +10,6 @@
 
 namespace parafield {
 namespace {
-
-oracle::Labels labels_of(const DisparityField& field, const StereoEnergy& energy) {
-  oracle::Labels labels;
-  for (int y = 0; y < field.size().height; ++y)
-    for (int x = 0; x < field.size().width; ++x) labels.push_back(int(field.d(x, y)) - energy.min_disparity);
-  return labels;
-}
-oracle::Labels labels_of(const FlowField& field, const DisplacementEnergy& energy) {
-  const int most = energy.max_displacement, side = 2 * most + 1;
-  oracle::Labels labels;
-  for (int y = 0; y < field.size().height; ++y)
-    for (int x = 0; x < field.size().width; ++x)
-      labels.push_back((int(field.v(x, y)) + most) * side + int(field.u(x, y)) + most);
-  return labels;
-}
-oracle::Labels labels_of(const MotionMask& mask, const ChangeEnergy&) {
-  oracle::Labels labels;
-  for (int y = 0; y < mask.size().height; ++y)
-    for (int x = 0; x < mask.size().width; ++x) labels.push_back(mask.moving(x, y));
-  return labels;
-}
 
 /// What the reported energy leaves out: of a mask's edges, which cost -beta or beta, it counts 0 or 2 beta.
 double left_out(const ChangeEnergy& energy, Size size) {
@@ -74,11 +54,7 @@ class Energies : public OnTarget {
  protected:
   template <class Task, class Method>
   void expect_agreement(Method method, Size size, unsigned seed) {
-    if constexpr (requires { method.energy.disparities; }) {
-      StereoEnergy& energy = method.energy;  // that fit into the images
-      energy.min_disparity = std::clamp(energy.min_disparity, 1 - size.width, size.width - 1);
-      energy.disparities = std::min(energy.disparities, size.width - energy.min_disparity);
-    }
+    method = fitted(method, size);
     if constexpr (requires { method.energy.sub_pixel; }) method.energy.sub_pixel = false;
     const std::string what = described(method) + ", " + std::to_string(size.width) + "x" +
                              std::to_string(size.height) + ", seed " + std::to_string(seed);

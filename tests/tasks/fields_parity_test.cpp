@@ -14,13 +14,8 @@ std::vector<ParityCase<Task>> cases(Options options_of) {
   unsigned seed = 1;
   for_each_method<typename Task::Method>([&]<class Method>(const Method&) {
     for (const Size size : sizes) {
-      const auto add = [&](Method method) {
-        if constexpr (requires { method.energy.disparities; }) {  // that fit into the images
-          StereoEnergy& energy = method.energy;
-          energy.min_disparity = std::clamp(energy.min_disparity, 1 - size.width, size.width - 1);
-          energy.disparities = std::min(energy.disparities, size.width - energy.min_disparity);
-        }
-        list.push_back({method, size, every_format[seed % 9], seed, options_of(seed)});
+      const auto add = [&](const Method& method) {
+        list.push_back({fitted(method, size), size, every_format[seed % 9], seed, options_of(seed)});
         ++seed;
       };
       for (const auto& preset : presets(Method{})) add(restrained(preset.method));

@@ -152,7 +152,7 @@ TEST_P(StereoOn, SubPixelFindsTwoAndAHalf) {
   const Shifted pair({120, 60}, 2.5);
   for_each_method<StereoMethod>([&]<class Method>(Method method) {
     method.energy.disparities = 8;
-    method.energy.cost.data = DataTerm::squared;
+    method.energy.cost = {.data = DataTerm::squared, .aggregation = 7};
     method.energy.smoothness.beta = 0.1f;
     method.energy.sub_pixel = true;
     if constexpr (requires { method.sweeps; }) method.sweeps = 5;

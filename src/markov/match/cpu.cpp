@@ -9,13 +9,12 @@ namespace {
 
 constexpr int band_rows = match_band_rows;
 
-/// weight * min(difference, limit) of a row's pixels and their matches for a label.
-void fill_differences(const Matching& m, int lx, int ly, int y, float* out) {
-  const std::ptrdiff_t at = y * m.pitch;
-  const std::ptrdiff_t to = (y + m.grid.y0 + ly) * m.pitch + (m.grid.x0 + lx) * m.step;
+/// weight * min(difference, limit) of a row's pixels, from column `first` on, and their matches for a label.
+void fill_differences(const Matching& m, int lx, int ly, int y, int first, int width, float* out) {
+  const std::ptrdiff_t at = y * m.pitch + first;
+  const std::ptrdiff_t to = at + (m.grid.y0 + ly) * m.pitch + (m.grid.x0 + lx) * m.step;
   const Features a = m.frame0, b = m.frame1;
   const float weight = m.weight, limit = m.limit;
-  const int width = m.width;
   with_term(m.term, m.color, [=]<DataTerm Term, bool Color>() {
     for (int x = 0; x < width; ++x)
       out[x] = weight * smaller(data_term<Term, Color>(a, b, at + x, to + x), limit);
@@ -99,23 +98,26 @@ void match_band(const Matching& m, Volume volume, Winners winners, int y0, int y
     for (int x = 0; x < width; ++x) row.least[x] = 3e38f, row.label[x] = 0;
     for (int x = 0; x < width; ++x) row.before[x] = row.after[x] = row.last[x] = 0;
   }
-  const int first = larger(0, y0 - radius),
-            last = smaller(m.height, y1 + radius) - 1;  // rows that have differences
+  const int left = smaller(m.left, radius), right = smaller(m.right, radius), across = left + width + right;
+  const int above = smaller(m.above, radius), end = m.height + smaller(m.below, radius);
+  const int first = larger(-above, y0 - radius),
+            last = smaller(end, y1 + radius) - 1;  // rows that have differences
+  const auto differences = [=](int y) { return ring + (y + side) % side * stride; };
   for (int ly = 0; ly < m.grid.ny; ++ly)
     for (int lx = 0; lx < m.grid.nx; ++lx) {
       const int label = ly * m.grid.nx + lx;
       int filled = first;
       for (int y = y0; y < y1; ++y) {
         for (; filled <= smaller(y + radius, last); ++filled)
-          fill_differences(m, lx, ly, filled, ring + filled % side * stride);
-        const float* costs = ring + y % side * stride;
+          fill_differences(m, lx, ly, filled, -left, across, differences(filled));
+        const float* costs = differences(y);
         if constexpr (Side != 1) {
           const float* rows[Window::max_side];
-          for (int k = 0; k < side; ++k)
-            rows[k] = ring + clamp(y + k - radius, 0, m.height - 1) % side * stride;
-          float* const middle = column + radius;
-          mean_down<Side>(rows, m.window, width, middle);
-          for (int x = 0; x < radius; ++x) column[x] = middle[0], middle[width + x] = middle[width - 1];
+          for (int k = 0; k < side; ++k) rows[k] = differences(clamp(y + k - radius, -above, end - 1));
+          float *const begin = column + radius - left, *const behind = begin + across;
+          mean_down<Side>(rows, m.window, across, begin);
+          for (int x = 0; x < radius - left; ++x) column[x] = begin[0];
+          for (int x = 0; x < radius - right; ++x) behind[x] = behind[-1];
           mean_along<Side>(column, m.window, width, means);
           costs = means;
         }

@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volum
   int own[each];  // offsets of the pixels that this thread fills
   const auto offset_of = [&](int i) {
     const int row = i / columns, column = i - row * columns;
-    return clamp(y0 + row - radius, 0, m.height - 1) * int(m.pitch) +
-           clamp(x0 + column - radius, 0, m.width - 1);
+    return clamp(y0 + row - radius, -m.above, m.height - 1 + m.below) * int(m.pitch) +
+           clamp(x0 + column - radius, -m.left, m.width - 1 + m.right);
   };
   if constexpr (Side > 0) {
     PF_UNROLL

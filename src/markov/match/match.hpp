@@ -33,6 +33,7 @@ struct Matching {
   bool color = false;
   float weight = 1, limit = 1e30f;
   Window window;
+  int left = 0, above = 0, right = 0, below = 0;  // pixels of the image around it, which windows reach into
 };
 
 /// The labels of least cost. `costs` where the caller wants them, of a grid of one row: the least and those beside it.

@@ -1,0 +1,412 @@
+// Belief propagation against its oracle: labels, what is refined by beliefs, confidences, and images in blocks.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "markov/labels_of.hpp"
+#include "markov/random_frames.hpp"
+#include "oracle/belief_propagation.hpp"
+#include "random_method.hpp"
+#include "tasks/on_device.hpp"
+
+namespace parafield {
+namespace {
+
+/// Belief propagation of some images.
+template <class Energy>
+struct Case {
+  BeliefPropagation<Energy> method;
+  Size size;
+  unsigned seed;
+
+  RandomPair images() const { return {size, seed, seed % 2 == 1, 90}; }
+  std::string described() const {
+    return parafield::described(method) + ", " + std::to_string(size.width) + "x" +
+           std::to_string(size.height) + ", seed " + std::to_string(seed);
+  }
+};
+
+/// Every smoothness with and without truncation and weights of edges.
+inline std::vector<Smoothness> every_smoothness() {
+  std::vector<Smoothness> list;
+  for (const SmoothnessModel model :
+       {SmoothnessModel::potts, SmoothnessModel::linear, SmoothnessModel::quadratic})
+    for (const float truncation : {0.0f, 1.75f})
+      for (const float edge_scale : {0.0f, 100.0f})
+        list.push_back({.smoothness = model,
+                        .beta = model == SmoothnessModel::potts ? 16.0f : 8.0f,
+                        .smoothness_truncation = truncation,
+                        .neighbors = 4,
+                        .edge_scale = edge_scale});
+  return list;
+}
+
+/// Data costs that take turns: made when asked for and stored.
+MatchingCost cost(unsigned seed) {
+  MatchingCost cost{.data = seed % 3 == 2 ? DataTerm::census : DataTerm::absolute,
+                    .rgb = seed % 3 == 1,
+                    .weight = seed % 3 == 2 ? 3.0f : 1.0f,
+                    .truncation = seed % 3 == 2 ? 20.0f : 60.0f,
+                    .aggregation = seed % 7 == 5 ? 3 : 1,
+                    .presmooth = seed % 4 == 3 ? 0.8f : 0.0f};
+  return cost;
+}
+
+/// Levels and iterations take turns, so that each goes with each.
+template <class Energy>
+Case<Energy> case_of(const Energy& energy, Size size, unsigned seed) {
+  BeliefPropagation<Energy> method;
+  method.energy = energy;
+  method.energy.cost = cost(seed);
+  method.levels = 1 + int(seed % 5);
+  method.iterations = 1 + int(seed / 5 % 6);
+  return {method, size, seed};
+}
+
+std::vector<Case<StereoEnergy>> stereo_cases() {
+  struct {
+    Size size;
+    int disparities, least;
+  } constexpr images[] = {{{1, 9}, 1, 0},   {{9, 1}, 15, -7}, {{2, 2}, 3, -1},    {{5, 3}, 2, 0},
+                          {{1, 1}, 1, 0},   {{3, 3}, 5, -2},  {{16, 5}, 15, 0},   {{17, 4}, 16, 0},
+                          {{11, 7}, 17, 8}, {{18, 3}, 33, 0}, {{36, 2}, 70, -34}, {{23, 11}, 15, 0},
+                          {{67, 5}, 6, -3}, {{2, 1}, 2, 0},   {{140, 3}, 4, -1}};
+  std::vector<Case<StereoEnergy>> cases;
+  unsigned seed = 0;
+  for (const Smoothness& smoothness : every_smoothness())
+    for (const auto& [size, disparities, least] : images) {
+      const int first =
+          std::max(least + disparities > size.width ? size.width - disparities : least, 1 - size.width);
+      cases.push_back(
+          case_of(StereoEnergy{.disparities = disparities, .min_disparity = first, .smoothness = smoothness},
+                  size, ++seed));
+    }
+  return cases;
+}
+
+std::vector<Case<DisplacementEnergy>> flow_cases() {
+  constexpr Size sizes[] = {{1, 9}, {9, 1}, {2, 2}, {5, 3}, {1, 1}, {1, 2}, {3, 3}, {13, 9}, {71, 4}};
+  std::vector<Case<DisplacementEnergy>> cases;
+  unsigned seed = 1;
+  for (const Smoothness& smoothness : every_smoothness())
+    for (const Size size : sizes) {
+      const int most = size.width > 60 ? 1 : 1 + int(seed % 3);
+      cases.push_back(
+          case_of(DisplacementEnergy{.max_displacement = most, .smoothness = smoothness}, size, ++seed));
+    }
+  return cases;
+}
+
+/// What a field's beliefs say of a pixel.
+struct Reading {
+  std::vector<double> beliefs;  // of each label, in costs
+  int columns = 1;              // of the grid of labels
+
+  double least() const { return *std::min_element(beliefs.begin(), beliefs.end()); }
+  /// How far the beliefs of the labels before and after lie above a label's own; nothing at the grid's border.
+  struct Beside {
+    double before = 0, after = 0;
+
+    double curvature() const { return before + after; }
+    double confidence() const { return std::max(curvature() / 2, 0.0); }
+    double offset() const {
+      return curvature() > 0 ? std::clamp((before - after) / curvature() / 2, -0.5, 0.5) : 0.0;
+    }
+  };
+  Beside beside_x(int label) const { return beside(label, label % columns, columns, 1); }
+  Beside beside_y(int label) const {
+    return beside(label, label / columns, int(beliefs.size()) / columns, columns);
+  }
+  double confidence(int label) const {
+    const double x = beside_x(label).confidence();
+    return columns == int(beliefs.size()) ? x : std::min(x, beside_y(label).confidence());
+  }
+
+ private:
+  Beside beside(int label, int at, int count, int step) const {
+    if (at == 0 || at + 1 == count) return {};
+    const auto of = [&](int l) { return beliefs[std::size_t(l)]; };
+    return {of(label - step) - of(label), of(label + step) - of(label)};
+  }
+};
+
+int columns_of(const StereoEnergy& energy) { return energy.disparities; }
+int columns_of(const DisplacementEnergy& energy) { return 2 * energy.max_displacement + 1; }
+
+class BeliefOracle : public OnDevice {
+ protected:
+  template <class Task, class Energy, class Images>
+  typename Task::Result solve(const Case<Energy>& c, const Images& pair) const {
+    Estimator<Task> estimator(c.method, c.size, device());
+    const auto& result = estimator(pair.frame0, pair.frame1);
+    estimator.synchronize();
+    return result.to(Memory::host());
+  }
+
+  /// Checks what a case's field says against beliefs(x, y), of `per_cost` in a cost of 1: each label is believed in like
+  /// the best but for `tolerance` + 1e-5 of the costs, and so is its confidence. Counts labels that are not the oracle's.
+  template <class Task, class Energy, class Beliefs>
+  void expect_beliefs(const Case<Energy>& c, const typename Task::Result& result, Beliefs beliefs,
+                      double per_cost, double tolerance) {
+    const oracle::Labels labels = labels_of(result, c.method.energy);
+    for (int y = 0; y < c.size.height; ++y)
+      for (int x = 0; x < c.size.width; ++x) {
+        Reading reading{beliefs(x, y), columns_of(c.method.energy)};
+        for (double& belief : reading.beliefs) belief /= per_cost;
+        const int label = labels[std::size_t(y) * c.size.width + x];
+        const double least = reading.least(), found = reading.beliefs[std::size_t(label)];
+        const double most = *std::max_element(reading.beliefs.begin(), reading.beliefs.end());
+        const double near = tolerance + 1e-5 * (1 + most);
+        ++pixels_, others_ += found > least;
+        for (int lower = 0; lower < label; ++lower) others_ += reading.beliefs[std::size_t(lower)] == found;
+        furthest_ = std::max(furthest_, found - least);
+        ASSERT_LE(found, least + near) << x << ", " << y << "\n  " << c.described();
+        ASSERT_NEAR(result.confidence(x, y), reading.confidence(label), 2 * near)
+            << x << ", " << y << "\n  " << c.described();
+      }
+  }
+
+  static oracle::LabelEnergy energy_of(const auto& c, const auto& pair) {
+    return oracle::energy_of(pair.frame0, pair.frame1, c.method.energy);
+  }
+
+  template <class Task, class Cases>
+  void expect_oracle(const Cases& cases) {
+    for (const auto& c : cases) {
+      const RandomPair pair = c.images();
+      const oracle::LabelEnergy energy = energy_of(c, pair);
+      const oracle::BeliefPropagation expected(energy, c.method.levels, c.method.iterations);
+      expect_beliefs<Task>(
+          c, solve<Task>(c, pair), [&](int x, int y) { return expected.beliefs(x, y); }, 1, 0);
+      if (HasFatalFailure()) return;
+    }
+    report("exact");
+    EXPECT_LE(others_, pixels_ / 1000);
+  }
+
+  static oracle::Units units_of(const auto& c, const oracle::LabelEnergy& energy) {
+    return {c.method.energy.smoothness, energy.values};
+  }
+
+  /// Fast is belief propagation of rounded costs. Rounding errors of floats decide which of two units some costs become,
+  /// so beliefs differ by some units.
+  template <class Task, class Cases>
+  void expect_oracle_of_units(Cases cases) {
+    for (auto& c : cases) {
+      c.method.precision = Precision::fast;
+      const RandomPair pair = c.images();
+      const oracle::LabelEnergy energy = energy_of(c, pair);
+      const oracle::Units units = units_of(c, energy);
+      const oracle::BeliefPropagation expected(energy, c.method.levels, c.method.iterations, units);
+      expect_beliefs<Task>(
+          c, solve<Task>(c, pair), [&](int x, int y) { return expected.beliefs(x, y); }, units.per_cost,
+          4 / units.per_cost);
+      if (HasFatalFailure()) return;
+    }
+    report("fast, of rounded costs");
+    EXPECT_LE(others_, pixels_ / 100);
+  }
+
+  /// How far a belief is from that of costs that are not rounded, in units, at most. By how much more one label's costs
+  /// err than another's adds up: a data cost errs by half a unit either way, of a coarser level by as much for each of its
+  /// pixels; what a pixel sends errs by its data costs, three messages and the pair's cost.
+  static double worst(int levels, int iterations, double pair) {
+    double message = 0, data = 1;
+    for (int k = levels - 1; k >= 0; --k)
+      for (int i = 0; i < iterations; ++i) message = 3 * message + std::pow(4, k) * data + pair;
+    return 4 * message + data;
+  }
+
+  /// Fast differs from exact by no more than its rounding can make, where data costs are not cut: few iterations, as the
+  /// worst case triples with each. Most labels are the same.
+  template <class Task, class Cases>
+  void expect_near(Cases cases) {
+    int same = 0, all = 0;
+    double used = 0;
+    for (auto& c : cases) {
+      const auto& smoothness = c.method.energy.smoothness;
+      const RandomPair pair = c.images();
+      const auto exact = labels_of(solve<Task>(c, pair), c.method.energy);
+      c.method.precision = Precision::fast;
+      const auto fast = labels_of(solve<Task>(c, pair), c.method.energy);
+      for (std::size_t i = 0; i < fast.size(); ++i) same += fast[i] == exact[i], ++all;
+      c.method.energy.smoothness.beta *= 4;  // data costs stay below four times the most that a pair costs
+      c.method.levels = 1 + int(c.seed % 2);
+      c.method.iterations = 1 + int(c.seed / 2 % (c.method.levels == 1 ? 4 : 2));
+      const oracle::LabelEnergy energy = energy_of(c, pair);
+      const oracle::Units units = units_of(c, energy);
+      const bool whole = smoothness.edge_scale == 0 && smoothness.smoothness != SmoothnessModel::quadratic;
+      // A distance's cost errs by half a unit, a slope by half a unit for each label up to the limit.
+      const double labels_apart = std::min<double>(energy.labels(), units.limit / units.slope + 1);
+      const double bound =
+          worst(c.method.levels, c.method.iterations, whole ? 0 : labels_apart + 1) / units.per_cost;
+      const oracle::BeliefPropagation expected(energy, c.method.levels, c.method.iterations);
+      furthest_ = 0;
+      expect_beliefs<Task>(
+          c, solve<Task>(c, pair), [&](int x, int y) { return expected.beliefs(x, y); }, 1, bound);
+      if (HasFatalFailure()) return;
+      used = std::max(used, furthest_ / bound);
+    }
+    std::printf("fast: %d of %d labels are those of exact; beliefs err by %.2g of the most they can\n", same,
+                all, used);
+    EXPECT_GE(same, 0.98 * all);
+  }
+
+  /// Blocks are solved by themselves: with the data costs of the whole image, without the edges out of the block.
+  template <class Task, class Cases>
+  void expect_blocks(Cases cases) {
+    for (auto& c : cases) {
+      std::mt19937 random(c.seed);
+      c.method.blocks = 2 + int(random() % 8);
+      c.method.block_overlap = int(random() % 4);
+      if (random() % 2) c.method.energy.cost.aggregation = 5;
+      c.method.precision = c.seed % 5 == 0 ? Precision::fast : Precision::exact;
+      c.method = fitted(c.method, c.size);
+      const RandomPair pair = c.images();
+      const oracle::LabelEnergy energy = energy_of(c, pair);
+      std::optional<oracle::Units> units;
+      if (c.method.precision == Precision::fast) units = units_of(c, energy);
+      std::vector<std::vector<double>> beliefs(std::size_t(c.size.width) * c.size.height);
+      for (const Block& block : blocks_of(c.size, c.method.blocks, c.method.block_overlap)) {
+        const oracle::LabelEnergy part = part_of(energy, block.x, block.y, block.size);
+        const oracle::BeliefPropagation expected(part, c.method.levels, c.method.iterations, units);
+        for (int y = block.y0; y < block.y1; ++y)
+          for (int x = block.x0; x < block.x1; ++x)
+            beliefs[std::size_t(y) * c.size.width + x] = expected.beliefs(x - block.x, y - block.y);
+      }
+      const double per_cost = units ? units->per_cost : 1;
+      expect_beliefs<Task>(
+          c, solve<Task>(c, pair), [&](int x, int y) { return beliefs[std::size_t(y) * c.size.width + x]; },
+          per_cost, units ? 4 / per_cost : 0);
+      if (HasFatalFailure()) return;
+    }
+    report("in blocks");
+    EXPECT_LE(others_, pixels_ / 100);
+  }
+
+  /// Where a block lies, and in the image the pixels that are kept of it.
+  struct Block {
+    int x, y;
+    Size size;
+    int x0, y0, x1, y1;
+  };
+
+  /// As near to squares as `count` allows, the last ones moved inwards.
+  static std::vector<Block> blocks_of(Size image, int count, int overlap) {
+    Size kept;
+    double best = 1e300;
+    for (int rows = 1; rows <= count; ++rows) {
+      const int columns = count / rows;
+      if (columns * rows != count || columns > image.width || rows > image.height) continue;
+      const double off = std::abs(std::log(double(image.width) / columns / (double(image.height) / rows)));
+      if (off > best - 1e-9) continue;
+      best = off;
+      kept = {(image.width + columns - 1) / columns, (image.height + rows - 1) / rows};
+    }
+    const Size size{std::min(image.width, kept.width + 2 * overlap),
+                    std::min(image.height, kept.height + 2 * overlap)};
+    std::vector<Block> blocks;
+    for (int y = 0; y < image.height; y += kept.height)
+      for (int x = 0; x < image.width; x += kept.width)
+        blocks.push_back({std::clamp(x - overlap, 0, image.width - size.width),
+                          std::clamp(y - overlap, 0, image.height - size.height), size, x, y,
+                          std::min(x + kept.width, image.width), std::min(y + kept.height, image.height)});
+    return blocks;
+  }
+
+  struct Offset {
+    double x, y;
+  };
+
+  /// Parabolas through beliefs: offset(refined, whole, x, y) is what they add.
+  template <class Task, class Cases, class OffsetOf>
+  void expect_refined(Cases cases, OffsetOf offset_of) {
+    for (auto& c : cases) {
+      const RandomPair pair = c.images();
+      const auto whole = solve<Task>(c, pair);
+      c.method.energy.sub_pixel = true;
+      const auto refined = solve<Task>(c, pair);
+      const auto labels = labels_of(whole, c.method.energy);
+      const oracle::LabelEnergy energy = energy_of(c, pair);
+      const oracle::BeliefPropagation expected(energy, c.method.levels, c.method.iterations);
+      for (int y = 0; y < c.size.height; ++y)
+        for (int x = 0; x < c.size.width; ++x) {
+          const Reading reading{expected.beliefs(x, y), columns_of(c.method.energy)};
+          const int label = labels[std::size_t(y) * c.size.width + x];
+          const Offset offset = offset_of(refined, whole, x, y);
+          ++pixels_;
+          const double error = 2e-5 * (1 + *std::max_element(reading.beliefs.begin(), reading.beliefs.end()));
+          const auto expect = [&](double found, const Reading::Beside& beside) {
+            if (beside.curvature() < 20 * error) return;  // nearly a line
+            ++refined_;
+            ASSERT_NEAR(found, beside.offset(), 2 * error / beside.curvature())
+                << x << ", " << y << "\n  " << c.described();
+          };
+          expect(offset.x, reading.beside_x(label));
+          expect(offset.y, reading.beside_y(label));
+          if (HasFatalFailure()) return;
+        }
+    }
+    EXPECT_GT(refined_, pixels_ / 4);
+  }
+
+  void report(const char* what) const {
+    std::printf("%s: %d of %d labels are others, at most %.3g above the least\n", what, others_, pixels_,
+                furthest_);
+  }
+
+  int pixels_ = 0, others_ = 0, refined_ = 0;
+  double furthest_ = 0;
+};
+
+TEST_P(BeliefOracle, OfDisparities) { expect_oracle<Stereo>(stereo_cases()); }
+TEST_P(BeliefOracle, OfDisplacements) { expect_oracle<Flow>(flow_cases()); }
+
+TEST_P(BeliefOracle, OfWholeUnitsOfDisparities) { expect_oracle_of_units<Stereo>(stereo_cases()); }
+TEST_P(BeliefOracle, OfWholeUnitsOfDisplacements) { expect_oracle_of_units<Flow>(flow_cases()); }
+
+TEST_P(BeliefOracle, WholeUnitsAreNearDisparities) { expect_near<Stereo>(stereo_cases()); }
+TEST_P(BeliefOracle, WholeUnitsAreNearDisplacements) { expect_near<Flow>(flow_cases()); }
+
+TEST_P(BeliefOracle, OfBlocksOfDisparities) { expect_blocks<Stereo>(stereo_cases()); }
+TEST_P(BeliefOracle, OfBlocksOfDisplacements) { expect_blocks<Flow>(flow_cases()); }
+
+TEST_P(BeliefOracle, DisparitiesAreRefinedByBeliefs) {
+  expect_refined<Stereo>(stereo_cases(),
+                         [](const DisparityField& refined, const DisparityField& whole, int x, int y) {
+                           return Offset{refined.d(x, y) - whole.d(x, y), 0};
+                         });
+}
+TEST_P(BeliefOracle, DisplacementsAreRefinedByBeliefs) {
+  expect_refined<Flow>(flow_cases(), [](const FlowField& refined, const FlowField& whole, int x, int y) {
+    return Offset{refined.u(x, y) - whole.u(x, y), refined.v(x, y) - whole.v(x, y)};
+  });
+}
+
+/// The paper's parameters, on a scene.
+TEST_P(BeliefOracle, OfAScene) {
+  const Size size{61, 43};
+  const Scene scene = render_scene("layers", {.size = size});
+  const struct { Frame frame0, frame1; } pair{scene.frames[0], scene.frames[1]};
+  const auto expect = [&]<class Task>(auto c) {
+    const oracle::LabelEnergy energy = energy_of(c, pair);
+    const oracle::BeliefPropagation expected(energy, c.method.levels, c.method.iterations);
+    EXPECT_EQ(expected.levels(), 5);
+    expect_beliefs<Task>(
+        c, solve<Task>(c, pair), [&](int x, int y) { return expected.beliefs(x, y); }, 1, 0);
+  };
+  BeliefPropagation<StereoEnergy> disparities;
+  disparities.energy.disparities = 15;
+  disparities.energy.min_disparity = -7;
+  expect.template operator()<Stereo>(Case<StereoEnergy>{disparities, size, 0});
+  BeliefPropagation<DisplacementEnergy> displacements;
+  displacements.energy.max_displacement = 2;
+  expect.template operator()<Flow>(Case<DisplacementEnergy>{displacements, size, 0});
+  report("scene");
+  EXPECT_LE(others_, pixels_ / 1000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, BeliefOracle, every_device(), device_name);
+
+}  // namespace
+}  // namespace parafield

@@ -1,0 +1,208 @@
+#pragma once
+#include <optional>
+
+#include "label_fields.hpp"
+
+namespace parafield::oracle {
+
+/// Precision::fast: costs as whole numbers of a unit. A pair's cost is at most about 7168 units, and the slope of linear
+/// smoothness a whole number of them, where it is as large as one; a pixel's data costs count from the least of them on,
+/// up to 28672.
+struct Units {
+  double per_cost = 1;  ///< units in a cost of 1
+  bool quadratic = false;
+  double slope = 0, limit = 0;  ///< of a pair's cost, in units
+
+  Units(const Smoothness& smoothness, const std::vector<Value>& values)
+      : quadratic(smoothness.smoothness == SmoothnessModel::quadratic) {
+    const double beta = smoothness.beta;
+    double most = 1e-20;
+    for (const Value& a : values)
+      for (const Value& b : values) most = std::max(most, oracle::pair_cost(smoothness, a, b));
+    const double steps = std::floor(7168 * beta / most);
+    per_cost = steps >= 1 ? steps / beta : 7168 / most;
+    limit = std::round(most * per_cost);
+    slope = quadratic ? beta * per_cost : std::min(std::round(beta * per_cost), limit);
+  }
+
+  static double rounded(double value) { return std::floor(value + 0.5); }
+
+  void round_data(std::vector<double>& costs, bool finest) const {
+    const double least = *std::min_element(costs.begin(), costs.end());
+    for (double& cost : costs) cost = std::min(rounded((cost - least) * (finest ? per_cost : 1)), 4.0 * 7168);
+  }
+  double pair_cost(double weight, Value a, Value b) const {
+    const double dx = std::abs(a.x - b.x), dy = std::abs(a.y - b.y), most = rounded(weight * limit);
+    const double cost = quadratic ? rounded(weight * slope * dx * dx) + rounded(weight * slope * dy * dy)
+                                  : rounded(weight * slope) * (dx + dy);
+    return std::min(cost, most);
+  }
+};
+
+/// Hierarchical min-sum belief propagation (Grauer-Gray sections 3 and 4): each pixel keeps what it has received from its
+/// neighbours to the left, above, to the right and below.
+class BeliefPropagation {
+ public:
+  /// `units`: of Precision::fast; beliefs are in units then.
+  BeliefPropagation(const LabelEnergy& energy, int levels, int iterations, std::optional<Units> units = {})
+      : energy_(energy), units_(std::move(units)) {
+    for (const Value& a : energy.values)
+      for (const Value& b : energy.values) pairs_.push_back(energy.pair(a, b));
+    levels_.push_back(finest());
+    while (int(levels_.size()) < levels && longest(coarser(levels_.back().size)) >= 2)
+      levels_.push_back(summed(levels_.back()));
+    for (std::size_t k = levels_.size(); k-- > 0;) {
+      if (k + 1 < levels_.size()) receive_from_blocks(levels_[k], levels_[k + 1]);
+      for (int i = 0; i < iterations; ++i) send(levels_[k], i % 2);
+    }
+  }
+
+  int levels() const { return int(levels_.size()); }
+
+  /// Data cost and received messages of each label.
+  std::vector<double> beliefs(int x, int y) const {
+    const Level& level = levels_[0];
+    std::vector<double> sums = level.data[level.index(x, y)];
+    for (const auto& received : level.received)
+      for (std::size_t l = 0; l < sums.size(); ++l) sums[l] += received[level.index(x, y)][l];
+    return sums;
+  }
+
+ private:
+  using Costs = std::vector<double>;  // of each label
+  static constexpr Value to_neighbor[4] = {{-1, 0}, {0, -1}, {1, 0}, {0, 1}};
+
+  struct Level {
+    Size size;
+    std::vector<Costs> data, received[4];
+    Grid right, down;  // weights of the edges to the next pixel
+
+    std::size_t index(int x, int y) const { return std::size_t(y) * size.width + x; }
+    double weight(int x, int y, int k) const {
+      return k == 0 ? right(x - 1, y) : k == 1 ? down(x, y - 1) : k == 2 ? right(x, y) : down(x, y);
+    }
+  };
+
+  static Size coarser(Size size) { return {(size.width + 1) / 2, (size.height + 1) / 2}; }
+  static int longest(Size size) { return std::max(size.width, size.height); }
+
+  Level empty(Size size) const {
+    const std::vector<Costs> none(std::size_t(size.width) * size.height,
+                                  Costs(std::size_t(energy_.labels()), 0.0));
+    return {size, none, {none, none, none, none}, Grid(size), Grid(size)};
+  }
+
+  Level finest() const {
+    Level level = empty(energy_.size);
+    for (int y = 0; y < level.size.height; ++y)
+      for (int x = 0; x < level.size.width; ++x) {
+        Costs& costs = level.data[level.index(x, y)];
+        for (std::size_t l = 0; l < costs.size(); ++l) costs[l] = energy_.data[l](x, y);
+        if (units_) units_->round_data(costs, true);
+        if (x + 1 < level.size.width) level.right(x, y) = energy_.edge(x, y, x + 1, y);
+        if (y + 1 < level.size.height) level.down(x, y) = energy_.edge(x, y, x, y + 1);
+      }
+    return level;
+  }
+
+  /// Costs are sums over blocks of 2 x 2; an edge's weight is the mean of the one or two fine edges across the border.
+  Level summed(const Level& fine) const {
+    Level level = empty(coarser(fine.size));
+    for (int y = 0; y < level.size.height; ++y)
+      for (int x = 0; x < level.size.width; ++x) {
+        Costs& costs = level.data[level.index(x, y)];
+        const auto for_each_inside = [&](std::initializer_list<Value> pixels, auto f) {
+          for (const Value& p : pixels)
+            if (inside(fine.size, 2 * x + p.x, 2 * y + p.y)) f(2 * x + p.x, 2 * y + p.y);
+        };
+        for_each_inside({{0, 0}, {1, 0}, {0, 1}, {1, 1}}, [&](int fx, int fy) {
+          for (std::size_t l = 0; l < costs.size(); ++l) costs[l] += fine.data[fine.index(fx, fy)][l];
+        });
+        if (units_) units_->round_data(costs, false);
+        const auto mean = [&](std::initializer_list<Value> pixels, const Grid& weights) {
+          double sum = 0;
+          int count = 0;
+          for_each_inside(pixels, [&](int fx, int fy) { sum += weights(fx, fy), ++count; });
+          return sum / count;
+        };
+        if (x + 1 < level.size.width) level.right(x, y) = mean({{1, 0}, {1, 1}}, fine.right);
+        if (y + 1 < level.size.height) level.down(x, y) = mean({{0, 1}, {1, 1}}, fine.down);
+      }
+    return level;
+  }
+
+  static void receive_from_blocks(Level& fine, const Level& coarse) {
+    for (int y = 0; y < fine.size.height; ++y)
+      for (int x = 0; x < fine.size.width; ++x)
+        for (int k = 0; k < 4; ++k)
+          fine.received[k][fine.index(x, y)] = coarse.received[k][coarse.index(x / 2, y / 2)];
+  }
+
+  void send(Level& level, int color) const {
+    for (int y = 0; y < level.size.height; ++y)
+      for (int x = (y + color) % 2; x < level.size.width; x += 2)
+        for (int k = 0; k < 4; ++k) {
+          const int nx = x + to_neighbor[k].x, ny = y + to_neighbor[k].y;
+          if (!inside(level.size, nx, ny)) continue;
+          Costs sum = level.data[level.index(x, y)];
+          for (int from = 0; from < 4; ++from)
+            for (std::size_t l = 0; l < sum.size() && from != k; ++l)
+              sum[l] += level.received[from][level.index(x, y)][l];
+          level.received[(k + 2) % 4][level.index(nx, ny)] = message(sum, level.weight(x, y, k));
+        }
+  }
+
+  Costs message(const Costs& sum, double weight) const {
+    Costs result(sum.size(), std::numeric_limits<double>::infinity());
+    for (std::size_t l = 0; l < sum.size(); ++l)
+      for (std::size_t other = 0; other < sum.size(); ++other)
+        result[l] = std::min(result[l], sum[other] + pair(weight, l, other));
+    const double least = *std::min_element(result.begin(), result.end());
+    for (double& cost : result) cost -= least;
+    return result;
+  }
+
+  double pair(double weight, std::size_t l, std::size_t other) const {
+    return units_ ? units_->pair_cost(weight, energy_.values[l], energy_.values[other])
+                  : weight * pairs_[l * energy_.values.size() + other];
+  }
+
+  const LabelEnergy& energy_;
+  const std::optional<Units> units_;
+  std::vector<double> pairs_;  // costs of all pairs of labels
+  std::vector<Level> levels_;
+};
+
+/// The least energy of an image of one row or of one column (Viterbi).
+inline double chain_minimum(const LabelEnergy& energy) {
+  const Size size = energy.size;
+  const std::size_t labels = std::size_t(energy.labels());
+  std::vector<double> least(labels, 0.0);  // of the pixels so far, where the last one has a label
+  for (int i = 0; i < std::max(size.width, size.height); ++i) {
+    const int x = size.width > 1 ? i : 0, y = size.width > 1 ? 0 : i;
+    const int before_x = size.width > 1 ? x - 1 : 0, before_y = size.width > 1 ? 0 : y - 1;
+    std::vector<double> now(labels, std::numeric_limits<double>::infinity());
+    for (std::size_t l = 0; l < labels; ++l) {
+      for (std::size_t other = 0; other < labels; ++other)
+        now[l] = std::min(
+            now[l],
+            least[other] + (i == 0 ? 0 : energy.pair_cost(before_x, before_y, int(other), x, y, int(l))));
+      now[l] += energy.data[l](x, y);
+    }
+    least = now;
+  }
+  return *std::min_element(least.begin(), least.end());
+}
+
+/// What pixels [x, x + size.width) x [y, y + size.height) cost by themselves.
+inline LabelEnergy part_of(const LabelEnergy& energy, int x, int y, Size size) {
+  LabelEnergy part = energy;
+  part.size = size;
+  for (Grid& costs : part.data) costs = tabulate(size, [&](int i, int j) { return costs(x + i, y + j); });
+  part.edge = [=, edge = energy.edge](int ax, int ay, int bx, int by) {
+    return edge(x + ax, y + ay, x + bx, y + by);
+  };
+  return part;
+}
+
+}  // namespace parafield::oracle
