@@ -18,7 +18,7 @@ struct PairUnits {
   /// Of an edge's slope or limit.
   template <class Value>
   PF_HD static Value value_of(float cost) {
-    return Value(sizeof(Value) == sizeof(float) ? cost : cost + 0.5f);
+    return Value(sizeof(Value) == sizeof(float) ? cost : smaller(cost + 0.5f, 65535.0f));
   }
 };
 
