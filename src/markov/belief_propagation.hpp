@@ -5,6 +5,7 @@
 
 #include "core/fail.hpp"
 #include "core/workspace.hpp"
+#include "markov/progress.hpp"
 #include "markov/propagation/propagation.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
@@ -59,9 +60,9 @@ class Propagation {
   }
 
   /// The labels of an energy. after(i) is called when iteration i of the finest level has made them; `each`: for every
-  /// one, not for the last alone.
-  template <class Data, class After>
-  void solve(const Energy<Data>& energy, const Beliefs& beliefs, bool each, After after) {
+  /// one, not for the last alone. done(share) is called after each iteration of every level.
+  template <class Data, class After, class Done>
+  void solve(const Energy<Data>& energy, const Beliefs& beliefs, bool each, After after, Done done) {
     const int top = int(levels_.size()) - 1, last = iterations_ - 1;
     for (int j = 0; j < 2; ++j) levels_[0].weights[j] = energy.edges.forward[j];
     pack_data(backend_, energy, units_, levels_[0]);
@@ -69,14 +70,19 @@ class Propagation {
       sum_data(backend_, grid_, units_, levels_[k - 1], levels_[k]);
       if (levels_[k].weights[0]) mean_weights(backend_, levels_[k - 1].weights, levels_[k].weights);
     }
+    double pixels = 0, passed = 0;  // of an iteration of all levels, and by those so far
+    for (const auto& level : levels_) pixels += double(level.width) * level.height;
     for (int k = top; k >= 0; --k)
       for (int i = 0; i < iterations_; ++i) {
         const bool reads = k == 0 && (i == last || each);
         send_messages(backend_, grid_, units_, levels_[k], levels_[smaller(k + 1, top)],
                       iteration_of(k, top, i, iterations_), reads ? beliefs : Beliefs{});
-        if (!reads) continue;
-        read_beliefs(backend_, grid_, units_, levels_[0], 1 - (i & 1), beliefs);
-        after(i);
+        if (reads) {
+          read_beliefs(backend_, grid_, units_, levels_[0], 1 - (i & 1), beliefs);
+          after(i);
+        }
+        passed += double(levels_[k].width) * levels_[k].height;
+        done(passed / (pixels * iterations_));
       }
   }
 
@@ -120,10 +126,13 @@ class BeliefField {
   Size size() const { return blocks_.size; }
   const std::vector<Block>& blocks() const { return blocks_.blocks; }
 
-  /// A block of the image: `energy` is the block's, `labels` and `costs` (beliefs) the image's.
+  /// A block of the image: `energy` is the block's, `labels` and `costs` (beliefs) the image's. Progress is told of all
+  /// blocks, which are solved in their order.
   template <class Data, class After>
   void solve(const Block& block, const Energy<Data>& energy, View<Label> labels, const CostsAround& costs,
-             bool each, After after) {
+             bool each, After after, Progress<Backend>& progress) {
+    const double before = double(&block - blocks_.blocks.data()), count = double(blocks_.blocks.size());
+    const auto done = [&](double share) { progress.report((before + share) / count); };
     const auto part = [&](auto view) { return part_of(view, block.x, block.y, blocks_.size); };
     const Beliefs beliefs{part(labels),
                           {part(costs.middle), part(costs.before_x), part(costs.after_x),
@@ -134,7 +143,8 @@ class BeliefField {
                           block.y1};
     std::visit(
         [&]<class P>(P& propagation) {
-          if constexpr (!std::is_same_v<P, std::monostate>) propagation.solve(energy, beliefs, each, after);
+          if constexpr (!std::is_same_v<P, std::monostate>)
+            propagation.solve(energy, beliefs, each, after, done);
         },
         propagation_);
   }

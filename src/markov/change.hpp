@@ -19,7 +19,8 @@ class ChangeSolver {
         energy_(method.energy),
         optimizer_(optimizer_of(method)),
         size_(size),
-        field_(backend, workspace, size, grid, optimizer_, options.energies) {
+        field_(backend, workspace, size, grid, optimizer_, options.energies),
+        progress_(backend, options.progress, 1) {
     for (FramePlanes& frame : frames_)
       for (int i = 0; i < channels(); ++i) frame.plane[i] = workspace.image<float>(size);
     known_ = workspace.image<std::uint8_t>(size);
@@ -61,7 +62,8 @@ class ChangeSolver {
     const PairCost pair{
         .model = PairModel::linear, .slope = 2 * energy_.beta, .limit = 2 * energy_.beta, .neighbors = 8};
     const Energy<StoredCosts> energy{size_.width, size_.height, grid, pair, {}, {costs_, 2}};
-    const View<Label> labels = field_.minimize(energy, true);
+    progress_.begin(0);
+    const View<Label> labels = field_.minimize(energy, true, progress_);
     mask_of(backend_, {labels, costs_, pair, known_}, result.moving, {result.valid, result.confidence});
   }
 
@@ -82,6 +84,7 @@ class ChangeSolver {
   View<std::uint8_t> known_;
   Volume costs_;
   LabelField<Backend> field_;
+  Progress<Backend> progress_;
 };
 
 }  // namespace parafield

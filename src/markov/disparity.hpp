@@ -15,7 +15,8 @@ class DisparitySolver {
                   const StereoOptions& options)
       : solver_(backend, workspace, method.energy.cost, method.energy.smoothness,
                 {.nx = method.energy.disparities, .x0 = method.energy.min_disparity}, method.energy.sub_pixel,
-                optimizer_of(method), options.energies, size) {}
+                optimizer_of(method), options.energies,
+                {backend, options.progress, options.lr_check > 0 ? 2 : 1}, size) {}
 
   void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
 

@@ -14,7 +14,8 @@ class DisplacementSolver {
   DisplacementSolver(Backend& backend, Workspace& workspace, const Method& method, Size size,
                      const FlowOptions& options)
       : solver_(backend, workspace, method.energy.cost, method.energy.smoothness, grid_of(method.energy),
-                method.energy.sub_pixel, optimizer_of(method), options.energies, size) {}
+                method.energy.sub_pixel, optimizer_of(method), options.energies,
+                {backend, options.progress, options.fb_check > 0 ? 2 : 1}, size) {}
 
   void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <utility>
 
 #include "blocks/convert/convert.hpp"
 #include "blocks/smooth/smooth.hpp"
@@ -20,7 +21,7 @@ class MatchingSolver {
 
   MatchingSolver(Backend& backend, Workspace& workspace, const MatchingCost& cost,
                  const Smoothness& smoothness, LabelGrid grid, bool sub_pixel, const Optimizer& optimizer,
-                 EnergyReport report, Size size)
+                 EnergyReport report, Progress<Backend> progress, Size size)
       : backend_(backend),
         cost_(cost),
         smoothness_(smoothness),
@@ -34,7 +35,8 @@ class MatchingSolver {
         taps_(gaussian_taps(cost.presmooth)),
         columns_(larger(magnitude_of(grid.x0), magnitude_of(grid.x0 + grid.nx - 1))),
         rows_(grid.ny > 1 ? larger(magnitude_of(grid.y0), magnitude_of(grid.y0 + grid.ny - 1)) : 0),
-        field_(backend, workspace, size, grid, optimizer, report) {
+        field_(backend, workspace, size, grid, optimizer, report),
+        progress_(std::move(progress)) {
     for (FrameData& frame : frames_) take_planes(frame, workspace);
     if (cost.presmooth > 0)
       for (View<float>& plane : unsmoothed_) plane = workspace.image<float>(size);
@@ -75,9 +77,11 @@ class MatchingSolver {
   View<double> energies() const { return field_.energies(); }
 
   /// The field of the frame in slot `first`; the other slot has its matches, `step` times a label's x away. `start`: in
-  /// the user's memory; no data of v for disparities. `main`: the solve that energies are reported of.
+  /// the user's memory; no data of v for disparities. `main`: the solve that energies are reported of; the other one, of a
+  /// check, comes after it.
   void solve(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
              View<float> u, View<float> v, Trust trust, bool main) {
+    progress_.begin(main ? 0 : 1);
     if (uses_edges()) find_edges(frames_[first]);
     const View<Label> labels =
         propagates() ? propagate(first, step, main) : minimize(first, step, start_u, start_v, main);
@@ -98,7 +102,7 @@ class MatchingSolver {
     if (!is_winner() || !one_row || (main && reports_))
       with_data(matching, [&]<class Data>(const Data& data) {
         const Energy<Data> energy{size_.width, size_.height, grid_, pair_, edges_, data};
-        labels = field_.minimize(energy, main);
+        labels = field_.minimize(energy, main, progress_);
         if (!winners.costs.middle) costs_around(backend_, energy, View<const Label>(labels), costs_);
       });
     return labels;
@@ -115,9 +119,10 @@ class MatchingSolver {
       for (int j = 0; j < 2; ++j) edges.forward[j] = part_of(edges_.forward[j], block.x, block.y, size);
       with_data(matching, [&]<class Data>(const Data& data) {
         const Energy<Data> energy{size.width, size.height, grid_, pair_, edges, data};
-        beliefs_->solve(block, energy, labels, costs_, each, [&](int i) {
+        const auto record = [&](int i) {
           if (main && whole && reports_) field_.record(energy, labels, each ? i : 0);
-        });
+        };
+        beliefs_->solve(block, energy, labels, costs_, each, record, progress_);
         if (main && at_labels_.middle)
           costs_around(backend_, energy, View<const Label>(part_of(labels, block.x, block.y, size)),
                        {part_of(at_labels_.middle, block.x, block.y, size)});
@@ -290,6 +295,7 @@ class MatchingSolver {
   CostsAround costs_, at_labels_;
   std::optional<BeliefField<Backend>> beliefs_;
   LabelField<Backend> field_;
+  Progress<Backend> progress_;
 };
 
 }  // namespace parafield

@@ -6,6 +6,7 @@
 #include "core/fail.hpp"
 #include "core/workspace.hpp"
 #include "markov/belief_propagation.hpp"
+#include "markov/progress.hpp"
 #include "markov/sweep/sweep.hpp"
 #include "parafield/estimator.hpp"
 #include "parafield/methods/label_solvers.hpp"
@@ -103,7 +104,7 @@ class LabelField {
 
   /// Lowers the energy of labels(); returns where the result is.
   template <class Data>
-  View<Label> minimize(const Energy<Data>& energy, bool reports) {
+  View<Label> minimize(const Energy<Data>& energy, bool reports, Progress<Backend>& progress) {
     const int colors = energy.pair.neighbors == 4 ? 2 : 4;
     View<Label> labels = labels_, other = other_;
     const bool each = reports && records_sweeps();
@@ -121,6 +122,7 @@ class LabelField {
         std::swap(labels, other);
       }
       if (each) record(energy, labels, sweep + 1);
+      progress.report(double(sweep + 1) / optimizer_.sweeps);
     }
     if (reports && report_ == EnergyReport::result) record(energy, labels, 0);
     return labels;

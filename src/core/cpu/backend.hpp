@@ -37,6 +37,12 @@ class CpuBackend {
     steps();
   }
 
+  /// (*callback)(share). (On CUDA once the steps before have run.)
+  template <class Callback>
+  void notify(const Callback& callback, double share) const {
+    (*callback)(share);
+  }
+
   /// f(y) for each row.
   template <class RowFunction>
   void rows(int height, RowFunction f) const {

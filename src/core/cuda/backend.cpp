@@ -108,6 +108,16 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
   recorded_inputs_.push_back(last[0]);
 }
 
+void Cuda::notify(const std::shared_ptr<const std::function<void(double)>>& callback, double share) {
+  if (mode_ == Mode::replaying) return;
+  notices_.push_back({callback, share});
+  const auto call = [](void* data) {
+    const Notice& notice = *static_cast<const Notice*>(data);
+    (*notice.callback)(notice.share);
+  };
+  PF_CUDA(cudaLaunchHostFunc(recorder_, call, &notices_.back()));
+}
+
 void Cuda::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
                 std::ptrdiff_t row_bytes, int height) {
   PF_CUDA(cudaMemcpy2DAsync(to, std::size_t(to_pitch), from, std::size_t(from_pitch), std::size_t(row_bytes),

@@ -1,7 +1,10 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <deque>
+#include <functional>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -24,7 +27,7 @@ class Cuda {
   void synchronize() const;
   std::size_t scratch_bytes() const { return 0; }
   void reserve_scratch(std::size_t) {}  // blocks keep theirs in shared memory
-  std::size_t free_memory() const;  // of the device, in bytes
+  std::size_t free_memory() const;      // of the device, in bytes
   int multiprocessors() const { return multiprocessors_; }
   std::size_t shared_memory() const {
     return std::size_t(shared_memory_);
@@ -79,6 +82,10 @@ class Cuda {
         values);
   }
 
+  /// (*callback)(share), by a thread of the driver, each time that the kernels before it have run: a node of the graph,
+  /// so nothing is left to do at a replay.
+  void notify(const std::shared_ptr<const std::function<void(double)>>& callback, double share);
+
   /// Rows of bytes between host and device, on the stream.
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
             std::ptrdiff_t row_bytes, int height);
@@ -93,6 +100,11 @@ class Cuda {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     std::vector<cudaGraphNode_t> inputs;  // nodes of launch_input, in order
+  };
+
+  struct Notice {
+    std::shared_ptr<const std::function<void(double)>> callback;
+    double share = 0;
   };
 
   void begin_recording();
@@ -115,6 +127,7 @@ class Cuda {
   std::size_t next_input_ = 0;
   std::vector<cudaGraphNode_t> recorded_inputs_;
   std::map<int, Graph> graphs_;
+  std::deque<Notice> notices_;  // of all graphs, which point at them
 };
 
 /// Blocks needed to cover `count` with `size` each.

@@ -1,0 +1,173 @@
+// What the callback of a long solve is told.
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "markov/random_frames.hpp"
+#include "tasks/on_device.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr Size size{24, 16};
+
+/// What a callback was told, and by which threads.
+struct Told {
+  std::mutex mutex;
+  std::vector<double> shares;
+  std::vector<std::thread::id> threads;
+
+  auto callback() {
+    return [this](double share) {
+      const std::lock_guard lock(mutex);
+      shares.push_back(share);
+      threads.push_back(std::this_thread::get_id());
+    };
+  }
+  std::vector<double> take() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(shares, {});
+  }
+};
+
+/// Up to 50 shares, each larger than the last, to the end.
+void expect_whole(const std::vector<double>& shares, std::size_t count) {
+  ASSERT_EQ(shares.size(), count);
+  EXPECT_GT(shares.front(), 0);
+  for (std::size_t i = 1; i < shares.size(); ++i) EXPECT_GT(shares[i], shares[i - 1]) << i;
+  EXPECT_EQ(shares.back(), 1);
+}
+
+class TellsProgress : public OnDevice {
+ protected:
+  TellsProgress() : images_(size, 1) {}
+
+  /// What a call tells.
+  template <class Task, class Method>
+  std::vector<double> shares(const Method& method, typename Task::Options options = {}) {
+    Told told;
+    options.progress = told.callback();
+    Estimator<Task> estimator(method, size, device(), {}, options);
+    options.progress = {};  // the estimator has its own
+    const auto once = [&] {
+      estimator(images_.frame0, images_.frame1);
+      estimator.synchronize();
+      return told.take();
+    };
+    const std::vector<double> first = once();
+    EXPECT_EQ(once(), first) << "on CUDA the second call replays a graph";
+    for (const auto& thread : told.threads)
+      EXPECT_EQ(thread == std::this_thread::get_id(), device().kind == Device::Kind::cpu);
+    expect_same_without<Task>(method, options, estimator(images_.frame0, images_.frame1));
+    estimator.synchronize();
+    return first;
+  }
+
+  /// A callback changes nothing of the result.
+  template <class Task, class Method>
+  void expect_same_without(const Method& method, const typename Task::Options& options,
+                           const typename Task::Result& result) {
+    Estimator<Task> estimator(method, size, device(), {}, options);
+    const auto& expected = estimator(images_.frame0, images_.frame1);
+    estimator.synchronize();
+    const auto confidence = result.confidence.to(Memory::host()),
+               without = expected.confidence.to(Memory::host());
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x)
+        ASSERT_EQ(confidence(x, y), without(x, y)) << "at " << x << ", " << y;
+  }
+
+  RandomPair images_;
+};
+
+TEST_P(TellsProgress, OfSweeps) {
+  Icm<StereoEnergy> icm;
+  icm.energy.disparities = 5;
+  for (const SiteOrder order : {SiteOrder::all_at_once, SiteOrder::colored}) {
+    icm.order = order;
+    icm.sweeps = 4;
+    EXPECT_EQ(shares<Stereo>(icm), (std::vector<double>{0.25, 0.5, 0.75, 1}));
+    icm.sweeps = 130;
+    expect_whole(shares<Stereo>(icm), 50);
+    icm.sweeps = 0;
+    EXPECT_TRUE(shares<Stereo>(icm).empty());
+  }
+  Annealing<ChangeEnergy> annealing;
+  annealing.sweeps = 200;
+  expect_whole(shares<Detection>(annealing), 50);
+  expect_whole(shares<Detection>(annealing, {.energies = EnergyReport::sweeps}), 50);
+  annealing.sweeps = 7;
+  expect_whole(shares<Detection>(annealing), 7);
+}
+
+TEST_P(TellsProgress, OfMessagesByTheirPixels) {
+  BeliefPropagation<StereoEnergy> method;
+  method.energy.disparities = 5;
+  method.levels = 2;
+  method.iterations = 1;
+  EXPECT_EQ(shares<Stereo>(method), (std::vector<double>{0.2, 1})) << "12x8 of 12x8 + 24x16 pixels";
+  method.iterations = 200;
+  for (const Precision precision : {Precision::exact, Precision::fast}) {
+    method.precision = precision;
+    expect_whole(shares<Stereo>(method), 50);
+    expect_whole(shares<Stereo>(method, {.energies = EnergyReport::sweeps}), 50);
+  }
+}
+
+TEST_P(TellsProgress, OfBlocksTogether) {
+  BeliefPropagation<DisplacementEnergy> method;
+  method.energy.max_displacement = 1;
+  method.levels = 1;
+  method.iterations = 2;
+  method.blocks = 4;
+  EXPECT_EQ(shares<Flow>(method), (std::vector<double>{0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1}));
+  method.levels = 5;
+  method.iterations = 40;
+  method.block_overlap = 2;
+  expect_whole(shares<Flow>(method), 50);
+}
+
+TEST_P(TellsProgress, OfAChecksSecondSolve) {
+  Icm<StereoEnergy> icm;
+  icm.energy.disparities = 5;
+  icm.sweeps = 2;
+  const std::vector<double> quarters{0.25, 0.5, 0.75, 1};
+  EXPECT_EQ(shares<Stereo>(icm, {.lr_check = 1}), quarters);
+  BeliefPropagation<DisplacementEnergy> method;
+  method.energy.max_displacement = 1;
+  method.levels = 1;
+  method.iterations = 2;
+  EXPECT_EQ(shares<Flow>(method, {.fb_check = 1}), quarters);
+  method.iterations = 300;
+  expect_whole(shares<Flow>(method, {.fb_check = 1}), 50);
+}
+
+TEST_P(TellsProgress, NotOfQuickMethods) {
+  WinnerTakesAll<StereoEnergy> winner;
+  winner.energy.disparities = 5;
+  EXPECT_TRUE(shares<Stereo>(winner, {.lr_check = 1, .energies = EnergyReport::result}).empty());
+  EXPECT_TRUE(shares<Flow>(LucasKanade{}, {.fb_check = 1}).empty());
+}
+
+TEST_P(TellsProgress, OfEachPairOfAStream) {
+  Told told;
+  Icm<ChangeEnergy> icm;
+  icm.sweeps = 2;
+  MotionDetector detector(icm, size, device(), {}, {.progress = told.callback()});
+  detector.push(images_.frame0);
+  detector.synchronize();
+  EXPECT_TRUE(told.take().empty());
+  for (int i = 0; i < 5; ++i) {
+    detector.push(i % 2 == 0 ? images_.frame1 : images_.frame0);
+    detector.synchronize();
+    EXPECT_EQ(told.take(), (std::vector<double>{0.5, 1})) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, TellsProgress, every_device(), device_name);
+
+}  // namespace
+}  // namespace parafield
