@@ -42,4 +42,9 @@ BlockGrid::BlockGrid(Size image, int count, int overlap) {
     }
 }
 
+Size block_size(Size image, int blocks, int overlap) {
+  if (overlap < 0) fail(ErrorCode::invalid_argument, "blocks cannot overlap by ", overlap, " px");
+  return BlockGrid(image, blocks, smaller(overlap, larger(image.width, image.height))).size;
+}
+
 }  // namespace parafield

@@ -478,6 +478,31 @@ TEST(OracleBeliefPropagation, IsThePapersByHand) {
   EXPECT_EQ(coarse.levels(), 1) << "a level of one pixel has no messages";
 }
 
+TEST(Levels, AreThoseThatBlocksHaveRoomFor) {
+  EXPECT_EQ(block_size({640, 480}, 1, 0), (Size{640, 480}));
+  EXPECT_EQ(block_size({640, 480}, 1, 1 << 30), (Size{640, 480}));
+  EXPECT_EQ(block_size({640, 480}, 12, 8), (Size{176, 176}));
+  EXPECT_EQ(block_size({12, 9}, 4, 0), (Size{6, 5}));
+  BeliefPropagation<DisplacementEnergy> method;
+  EXPECT_EQ(levels_of(method, {640, 480}), 5);
+  EXPECT_EQ(levels_of(method, {12, 9}), 4);
+  EXPECT_EQ(levels_of(method, {1, 1}), 1);
+  method.blocks = 4;
+  EXPECT_EQ(levels_of(method, {12, 9}), 3);
+  method.block_overlap = 2;
+  EXPECT_EQ(levels_of(method, {12, 9}), 4);
+  method.blocks = 109;
+  EXPECT_EQ(message_of([&] {
+              levels_of(method, {12, 9});
+            }),
+            "an image of 12x9 pixels cannot be divided into 109 blocks");
+  EXPECT_EQ(message_of([&] { block_size({12, 9}, 4, -1); }), "blocks cannot overlap by -1 px");
+  EXPECT_EQ(message_of([&] {
+              block_size({12, 9}, 0, 0);
+            }),
+            "an image of 12x9 pixels cannot be divided into 0 blocks");
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Propagates, every_device(), device_name);
 
 }  // namespace

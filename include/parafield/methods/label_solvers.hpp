@@ -97,6 +97,16 @@ struct BeliefPropagation {
 /// How many of belief propagation's levels an image (or block) has room for: the coarsest is at least 2 px long.
 int levels_of(int levels, Size size);
 
+/// The size of belief propagation's blocks, with their overlaps. Throws Error(invalid_argument) for an image that cannot
+/// be divided into so many, or an overlap below 0.
+Size block_size(Size image, int blocks, int overlap);
+
+/// How many levels belief propagation uses for an image: those that its blocks have room for.
+template <class EnergyType>
+int levels_of(const BeliefPropagation<EnergyType>& method, Size image) {
+  return levels_of(method.levels, block_size(image, method.blocks, method.block_overlap));
+}
+
 template <class Method>
 concept LabelMethod = requires {
   typename Method::Energy;
