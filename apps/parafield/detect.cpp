@@ -81,7 +81,10 @@ Times detect_series(const Command& options, const DetectionMethod& method, const
   Timer timer(device, detector.stream());
   const FrameBuffer resident_first = first.to(memory_of(device));  // read after push returns
   detector.push(resident_first);
-  return measure({.fixed = int(options.frames.size()) - 1}, [&](int i) {
+  const int masks = int(options.frames.size()) - 1;
+  ProgressLine line(!options.run.quiet);  // moves between the frames: no call is disturbed
+  line.begin("detecting");
+  return measure({.fixed = masks}, [&](int i) {
     if (WhileWriting::interrupted()) throw Interrupted{};
     const std::string& name = options.frames[std::size_t(i) + 1];
     const FrameBuffer frame = read_frame(name);
@@ -93,6 +96,7 @@ Times detect_series(const Command& options, const DetectionMethod& method, const
     findings.add(std::size_t(i), mask->to(Memory::host()), frame,
                  file(output_folder, options.output, std::size_t(i) + 1),
                  file(overlay_folder, options.overlay, std::size_t(i) + 1));
+    line.update(double(i + 1) / masks);
     return milliseconds;
   });
 }
@@ -146,7 +150,7 @@ void run(const Command& options) {
     const FrameBuffer frame0 = read_frame(options.frames[0]), frame1 = read_frame(options.frames[1]);
     check_same_size(options.frames[0], size, options.frames[1], frame1.size());
     const auto estimate =
-        estimate_pair<Detection>(method, device, frame0, frame1, {.energies = energy}, options.run.repeats);
+        estimate_pair<Detection>(method, device, frame0, frame1, {.energies = energy}, options.run);
     findings.add(0, estimate.result, frame1, options.output, options.overlay);
     times = estimate.times;
     energies = estimate.energies;

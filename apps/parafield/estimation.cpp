@@ -1,5 +1,7 @@
 #include "estimation.hpp"
 
+#include <cstdio>
+
 namespace parafield::command {
 
 Option TruthOptions::add_to(App& command, const std::string& help) {
@@ -55,6 +57,15 @@ void add_method(Json& report, std::string_view method, const std::string& preset
   report["method"] = method;
   if (!preset.empty()) report["preset"] = preset;
   report["parameters"] = parameters_json(parameters);
+}
+
+void add_levels(Json& report, int asked, Size image, Size block, bool quiet) {
+  const int used = levels_of(asked, block);
+  report["levels_used"] = used;
+  if (used == asked || quiet) return;
+  fmt::print(stderr, "parafield: note: {} level{} instead of {}: there is no room for more {} {}x{} pixels\n",
+             used, used == 1 ? "" : "s", asked, block == image ? "at" : "in blocks of", block.width,
+             block.height);
 }
 
 void add_times(Json& report, Size size, const Times& times) {

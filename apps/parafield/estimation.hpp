@@ -2,6 +2,7 @@
 #include "files.hpp"
 #include "measure.hpp"
 #include "options.hpp"
+#include "progress.hpp"
 #include "report.hpp"
 
 /// What flow, stereo and detect have in common.
@@ -75,24 +76,39 @@ struct Estimate {
 };
 
 /// Times the estimator alone: the frames are on its device before it starts, and a first call has allocated. Energies
-/// are another estimator's work, which is not timed.
+/// are another estimator's work, which is not timed. Calls that are not timed say how far they are.
 template <class Task>
 Estimate<Task> estimate_pair(const typename Task::Method& method, const Device& device,
                              const FrameBuffer& frame0, const FrameBuffer& frame1,
-                             typename Task::Options options, int repeats) {
+                             typename Task::Options options, const RunOptions& run) {
   const FrameBuffer resident0 = frame0.to(memory_of(device)), resident1 = frame1.to(memory_of(device));
   Estimate<Task> estimate;
+  ProgressLine line(!run.quiet);
+  options.progress = line.callback();
   if (options.energies != EnergyReport::none) {
     Estimator<Task> estimator(method, frame0.size(), device, {}, options);
+    line.begin("estimating for --energy");
     estimator(resident0, resident1);
     estimate.energies = estimator.energies();
     options.energies = EnergyReport::none;
   }
+  // Timed calls are not disturbed. On the CPU the callback does nothing then; on a GPU it would interrupt the kernels even
+  // so, and what shows the progress is an estimator of its own.
+  if (options.progress && device.kind == Device::Kind::cuda) {
+    Estimator<Task> shown(method, frame0.size(), device, {}, options);
+    line.begin("estimating");
+    shown(resident0, resident1);
+    shown.synchronize();
+    options.progress = {};
+  }
   Estimator<Task> estimator(method, frame0.size(), device, {}, options);
   Timer timer(device, estimator.stream());
+  line.begin("estimating");
   const typename Task::Result* result = &estimator(resident0, resident1);
   estimator.synchronize();
-  estimate.times = measure({.fixed = repeats}, [&](int) {
+  line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),
+                run.repeats * line.elapsed());
+  estimate.times = measure({.fixed = run.repeats}, [&](int) {
     timer.start();
     result = &estimator(resident0, resident1);
     return timer.stop();
@@ -109,6 +125,19 @@ template <class Methods>
 void add_method(Json& report, const Methods& method, const std::string& preset) {
   add_method(report, name_of(method), preset,
              std::visit([](const auto& chosen) { return parameters_of(chosen); }, method));
+}
+
+/// Adds levels_used, of belief propagation, and says on stderr where they are fewer than asked for.
+void add_levels(Json& report, int asked, Size image, Size block, bool quiet);
+template <class Methods>
+void add_levels(Json& report, const Methods& methods, Size image, bool quiet) {
+  std::visit(
+      [&](const auto& method) {
+        if constexpr (requires { method.block_overlap; })
+          add_levels(report, method.levels, image, block_size(image, method.blocks, method.block_overlap),
+                     quiet);
+      },
+      methods);
 }
 
 /// Adds speckle, fill and final_median.

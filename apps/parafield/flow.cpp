@@ -54,9 +54,10 @@ void run(const Command& options) {
   const auto mask = read_mask_like(options.truth.mask, options.frame0, frame0.size());
 
   const auto [flow, times, energies] =
-      estimate_pair<Flow>(method, device, frame0, frame1, flow_options, options.run.repeats);
+      estimate_pair<Flow>(method, device, frame0, frame1, flow_options, options.run);
   Json report;
   add_method(report, method, options.method.preset);
+  add_levels(report, method, frame0.size(), options.run.quiet);
   report["fb_check"] = options.flow.fb_check;
   add_refinement(report, options.flow);
   add_device(report, info);

@@ -78,10 +78,11 @@ void run(const Command& options) {
   }
   const auto mask = read_mask_like(options.truth.mask, options.left, left.size());
 
-  const auto estimate = estimate_pair<Stereo>(method, device, left, right, stereo, options.run.repeats);
+  const auto estimate = estimate_pair<Stereo>(method, device, left, right, stereo, options.run);
   const double valid = share_of(estimate.result.valid);
   Json report;
   add_method(report, method, options.method.preset);
+  add_levels(report, method, left.size(), options.run.quiet);
   report["lr_check"] = options.stereo.lr_check;
   add_refinement(report, options.stereo);
   add_device(report, info);

@@ -2,12 +2,14 @@
 // Runs the built parafield command and looks at what it says and leaves behind.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -46,8 +48,9 @@ class CommandTest : public testing::Test {
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// `environment`: "NAME=value", added to this process's own.
-  pid_t start(Words arguments, Words environment = {}) const {
+  /// `environment`: "NAME=value", added to this process's own. `err`: where stderr goes instead of Outcome's.
+  pid_t start(Words arguments, Words environment = {}, std::string err = {}) const {
+    if (err.empty()) err = err_file();
     arguments.insert(arguments.begin(), PARAFIELD_COMMAND);
     for (char** entry = environ; *entry; ++entry)
       if (const std::string text = *entry; !text.starts_with("PARAFIELD_")) environment.push_back(text);
@@ -61,7 +64,7 @@ class CommandTest : public testing::Test {
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, out_file().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&files, 2, err_file().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0600);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t defaults;  // a test that runs in the background ignores SIGINT, and so would its children
@@ -90,6 +93,38 @@ class CommandTest : public testing::Test {
 
   Outcome run(const Words& arguments, const Words& environment = {}) const {
     return finish(start(arguments, environment));
+  }
+
+  /// Where stderr is a terminal; err is what that got. `until`: the command is interrupted once it has said so.
+  Outcome run_at_terminal(const Words& arguments, const std::string& until = {}) const {
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    EXPECT_EQ(grantpt(terminal), 0);
+    EXPECT_EQ(unlockpt(terminal), 0);
+    const std::string name = ptsname(terminal);
+    const int other_end =
+        open(name.c_str(), O_RDWR | O_NOCTTY);  // so that what was written can be read to its end
+    const pid_t process = start(arguments, {}, name);
+    std::string said;
+    const auto ready = [&](int milliseconds) {
+      pollfd waiting{terminal, POLLIN, 0};
+      return poll(&waiting, 1, milliseconds) > 0;
+    };
+    const auto listen = [&] {
+      char text[4096];
+      if (const ssize_t count = read(terminal, text, sizeof(text)); count > 0)
+        said.append(text, std::size_t(count));
+    };
+    siginfo_t ended{};
+    while (waitid(P_PID, id_t(process), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0) {
+      if (ready(20)) listen();
+      if (!until.empty() && said.find(until) != std::string::npos) kill(process, SIGINT);
+    }
+    while (ready(0)) listen();
+    close(other_end);
+    close(terminal);
+    Outcome outcome = finish(process);
+    outcome.err = said;
+    return outcome;
   }
 
   /// What the command prints when it succeeds.

@@ -216,5 +216,55 @@ TEST_F(StereoCommand, ScoresMiddleburysPair) {
   EXPECT_GT(report["all"]["pixels"], report["pixels"]);
 }
 
+/// How far it is shows only at a terminal, of what takes long, and is gone at the end.
+TEST_F(StereoCommand, ShowsHowFarALongRunIs) {
+  const Outcome interrupted = run_at_terminal(stereo({"-m", "annealing", "--sweeps", "20000"}), "s left");
+  EXPECT_EQ(interrupted.code, 130);
+  EXPECT_NE(interrupted.err.find("\restimating: "), std::string::npos) << interrupted.err;
+
+  const Outcome run = run_at_terminal(stereo({"-m", "annealing", "--sweeps", "12000", "--json"}));
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(run.json()["method"], "annealing");
+  EXPECT_TRUE(run.err.empty() || run.err.ends_with(" \r")) << run.err;
+
+  for (const Words& quick : {stereo(), stereo({"-m", "icm"}), stereo({"-m", "belief-propagation"}),
+                             stereo({"-m", "annealing", "--sweeps", "3000", "--quiet"})}) {
+    const Outcome silent = run_at_terminal(quick);
+    EXPECT_EQ(silent.code, 0);
+    EXPECT_EQ(silent.err, "");
+  }
+}
+
+TEST_F(StereoCommand, SaysHowManyLevelsThereIsRoomFor) {
+  const auto propagation = [&](Words more) {
+    more.insert(more.begin(), {"-m", "belief-propagation"});
+    return stereo(more);
+  };
+  const auto expect = [&](const Words& more, int levels, const std::string& note) {
+    Words json = more;
+    json.push_back("--json");
+    Outcome outcome = run(propagation(json));
+    EXPECT_EQ(outcome.err, note);
+    EXPECT_EQ(outcome.json()["levels_used"], levels);
+    outcome = run(propagation(more));
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.err, note);
+    EXPECT_EQ(outcome.out.find("note"), std::string::npos);
+    json.push_back("--quiet");
+    EXPECT_EQ(run_well(propagation(json)).json()["levels_used"], levels);
+  };
+  expect({}, 5, "");
+  expect({"--levels", "6"}, 6, "");
+  expect({"--levels", "8"}, 6,
+         "parafield: note: 6 levels instead of 8: there is no room for more at 60x40 pixels\n");
+  expect({"--blocks", "6"}, 5, "");
+  expect({"--blocks", "24"}, 4,
+         "parafield: note: 4 levels instead of 5: there is no room for more in blocks of 10x10 pixels\n");
+  expect({"--blocks", "24", "--block-overlap", "4"}, 5, "");
+  expect({"--blocks", "2400"}, 1,
+         "parafield: note: 1 level instead of 5: there is no room for more in blocks of 1x1 pixels\n");
+  EXPECT_FALSE(json({}).contains("levels_used"));
+}
+
 }  // namespace
 }  // namespace parafield::test

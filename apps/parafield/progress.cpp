@@ -1,0 +1,63 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace parafield::command {
+namespace {
+
+constexpr double long_seconds = 1;  // what is worth a line
+
+/// "12 s", "3 min 20 s".
+std::string duration(double seconds) {
+  const long whole = long(seconds + 0.5);
+  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {} s", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(bool wanted) : wanted_(wanted && isatty(STDERR_FILENO)) {}
+
+void ProgressLine::begin(const std::string& work) {
+  end();
+  work_ = work;
+  begin_ = Clock::now();
+  works_ = true;
+}
+
+double ProgressLine::elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+void ProgressLine::update(double share) {
+  if (!wanted_ || !works_ || share <= 0) return;
+  const double seconds = elapsed(), left = seconds / share - seconds;
+  if (shown_ == 0 && seconds + left < long_seconds) return;
+  show(fmt::format("{}: {:3.0f} %, {} left", work_, 100 * share, duration(left)));
+}
+
+std::function<void(double)> ProgressLine::callback() {
+  if (!wanted_) return {};
+  return [this](double share) { update(share); };
+}
+
+void ProgressLine::announce(const std::string& work, double seconds) {
+  end();
+  if (wanted_ && seconds > long_seconds) show(fmt::format("{}: about {}", work, duration(seconds)));
+}
+
+void ProgressLine::end() {
+  works_ = false;
+  if (shown_ == 0) return;
+  show("");
+  std::fputc('\r', stderr);
+  std::fflush(stderr);
+}
+
+void ProgressLine::show(const std::string& text) {
+  std::fprintf(stderr, "\r%-*s", int(shown_), text.c_str());  // spaces over what was longer
+  std::fflush(stderr);
+  shown_ = text.size();
+}
+
+}  // namespace parafield::command
