@@ -5,7 +5,7 @@
 
 #include "core/fail.hpp"
 #include "core/workspace.hpp"
-#include "markov/propagation/propagation.hpp"
+#include "markov/messages/messages.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
 namespace parafield {
@@ -43,7 +43,7 @@ class Propagation {
       levels_.push_back(level);
       size = coarser(size);
     }
-    backend.reserve_scratch(propagation_scratch(grid, levels_[0].width));
+    backend.reserve_scratch(larger(level_scratch(grid, levels_[0].width), message_scratch(grid)));
   }
 
   /// Bytes that a solver takes.

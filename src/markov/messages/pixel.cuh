@@ -1,5 +1,5 @@
 #pragma once
-#include "markov/propagation/lanes.cuh"
+#include "markov/messages/lanes.cuh"
 
 /// What is done with a pixel whose labels lie in the lanes of a warp.
 namespace parafield {
