@@ -1,4 +1,5 @@
 #pragma once
+#include <cmath>
 #include <string>
 #include <variant>
 #include <vector>
@@ -171,7 +172,7 @@ class BeliefField {
          rounded_up(needed), " MiB for data costs and messages; ", std::int64_t(most), " MiB are ",
          plan.memory_limit > 0 ? "allowed" : "free", advice);
   }
-  static std::int64_t rounded_up(double value) { return std::int64_t(value) + 1; }
+  static std::int64_t rounded_up(double value) { return std::int64_t(std::ceil(value)); }
 
   const BlockGrid blocks_;
   std::variant<std::monostate, Propagation<Backend, float>, Propagation<Backend, std::uint16_t>> propagation_;
