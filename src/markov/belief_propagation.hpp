@@ -1,12 +1,13 @@
 #pragma once
+#include <cmath>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "core/fail.hpp"
 #include "core/workspace.hpp"
+#include "markov/messages/messages.hpp"
 #include "markov/progress.hpp"
-#include "markov/propagation/propagation.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
 namespace parafield {
@@ -44,7 +45,7 @@ class Propagation {
       levels_.push_back(level);
       size = coarser(size);
     }
-    backend.reserve_scratch(propagation_scratch(grid, levels_[0].width));
+    backend.reserve_scratch(larger(level_scratch(grid, levels_[0].width), message_scratch(grid)));
   }
 
   /// Bytes that a solver takes.
@@ -181,7 +182,7 @@ class BeliefField {
          rounded_up(needed), " MiB for data costs and messages; ", std::int64_t(most), " MiB are ",
          plan.memory_limit > 0 ? "allowed" : "free", advice);
   }
-  static std::int64_t rounded_up(double value) { return std::int64_t(value) + 1; }
+  static std::int64_t rounded_up(double value) { return std::int64_t(std::ceil(value)); }
 
   const BlockGrid blocks_;
   std::variant<std::monostate, Propagation<Backend, float>, Propagation<Backend, std::uint16_t>> propagation_;

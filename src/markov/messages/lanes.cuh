@@ -1,35 +1,12 @@
 #pragma once
-#include "core/cuda/kernel.cuh"
-#include "markov/propagation/propagation.hpp"
+#include "markov/levels/packing.cuh"
+#include "markov/messages/messages.hpp"
 
-/// How the labels of a pixel lie in memory and in the lanes of a warp, and what a lane does with its own.
+/// What the lanes of a warp do with the messages of a pixel.
 namespace parafield {
 namespace {
 
-constexpr unsigned whole_warp = 0xffffffffu;
-
-/// Values of a pixel lie together. A lane takes `per_lane` of them: labels that follow each other, or a row of a grid; 0:
-/// all labels in a row, for a block of threads. Of 16-bit values two lie in a word, which the first and the second half of
-/// a lane's labels share, so that one instruction works on both halves.
-struct Packing {
-  int per_lane = 0, lanes = 0;  // lanes: a power of two, of which the last may have no labels
-  int values = 0;               // of a pixel
-  bool rows = false;
-};
-
-/// The edges of pixel (x, y), in the order of neighbor_offset.
-template <class Value>
-__device__ void find_edges(const PropagationLevel<Value>& level, int set, int x, int y, int values,
-                           Value* (&edges)[4]) {
-  const auto all = set == 0 ? level.edges[0] : level.edges[1];
-  const std::ptrdiff_t row = level.width;
-  edges[0] = all.across + (y * (row + 1) + x) * values;
-  edges[1] = all.down + (y * row + x) * values;
-  edges[2] = edges[0] + values;
-  edges[3] = edges[1] + row * values;
-}
-
-/// ... that what it has received before an iteration comes over.
+/// The edges that what a pixel has received before an iteration comes over.
 template <class Value>
 __device__ void find_received(const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
                               const Iteration& iteration, int x, int y, int values, Value* (&edges)[4]) {
@@ -39,56 +16,6 @@ __device__ void find_received(const PropagationLevel<Value>& level, const Propag
   }
   find_edges(level, 0, x, y, values, edges);
 }
-
-/// A lane's values, in words: a float each, or two of 16 bits.
-template <class Value, int PerLane>
-struct LaneValues {
-  static constexpr int words = PerLane * int(sizeof(Value)) / 4;
-  using Word = std::conditional_t<sizeof(Value) == 4, float, std::uint32_t>;
-  Word word[words];
-
-  __device__ void clear() {
-    PF_UNROLL
-    for (int i = 0; i < words; ++i) word[i] = 0;
-  }
-  __device__ void load(const Value* from) {
-    using Vector = std::conditional_t<words % 4 == 0, uint4, uint2>;
-    constexpr int each = int(sizeof(Vector)) / 4;
-    PF_UNROLL
-    for (int i = 0; i < words; i += each) {
-      const Vector vector = reinterpret_cast<const Vector*>(from)[i / each];
-      word[i] = __builtin_bit_cast(Word, vector.x), word[i + 1] = __builtin_bit_cast(Word, vector.y);
-      if constexpr (each == 4)
-        word[i + 2] = __builtin_bit_cast(Word, vector.z), word[i + 3] = __builtin_bit_cast(Word, vector.w);
-    }
-  }
-  __device__ void store(Value* to) const {
-    using Vector = std::conditional_t<words % 4 == 0, uint4, uint2>;
-    constexpr int each = int(sizeof(Vector)) / 4;
-    PF_UNROLL
-    for (int i = 0; i < words; i += each) {
-      Vector vector;
-      vector.x = __builtin_bit_cast(unsigned, word[i]), vector.y = __builtin_bit_cast(unsigned, word[i + 1]);
-      if constexpr (each == 4)
-        vector.z = __builtin_bit_cast(unsigned, word[i + 2]),
-        vector.w = __builtin_bit_cast(unsigned, word[i + 3]);
-      reinterpret_cast<Vector*>(to)[i / each] = vector;
-    }
-  }
-};
-
-// Words. Sums of 16-bit values never carry from one half into the other.
-
-__device__ float least_of(float a, float b) { return fminf(a, b); }  // neither is NaN or -0
-__device__ std::uint32_t least_of(std::uint32_t a, std::uint32_t b) { return __vminu2(a, b); }
-/// min(a + b, c)
-__device__ std::uint32_t raised_least(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  return __viaddmin_u16x2(a, b, c);
-}
-__device__ std::uint32_t pair_of(std::uint32_t low, std::uint32_t high) { return low | high << 16; }
-__device__ std::uint32_t twice(std::uint32_t value) { return value * 0x10001u; }
-__device__ std::uint32_t low(std::uint32_t word) { return word & 0xffff; }
-__device__ std::uint32_t high(std::uint32_t word) { return word >> 16; }
 
 /// Larger than any belief; raised by the most that a pair costs it still fits.
 constexpr std::uint32_t far16 = 8 * most_units;
@@ -116,14 +43,6 @@ __device__ PixelEdges<Value> edges_of(const PropagationLevel<Value>& level, cons
     edges.limit[k] = PairUnits::value_of<Value>(weight * units.limit);
   }
   return edges;
-}
-
-/// The least over the lanes of a pixel, in each of them.
-template <class Word>
-__device__ Word least_over(Word value, int lanes) {
-  for (int step = 1; step < lanes; step *= 2)
-    value = least_of(value, __shfl_xor_sync(whole_warp, value, step));
-  return value;
 }
 
 template <class Value, int PerLane>

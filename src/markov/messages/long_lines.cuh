@@ -1,5 +1,5 @@
 #pragma once
-#include "markov/propagation/lanes.cuh"
+#include "markov/messages/lanes.cuh"
 
 /// Messages of more labels than the lanes of a warp take, and of quadratic costs: a block of threads for each pixel. What
 /// it sends is made in place of the messages, line by line of the grid of labels.

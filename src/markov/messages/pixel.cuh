@@ -1,5 +1,5 @@
 #pragma once
-#include "markov/propagation/lanes.cuh"
+#include "markov/messages/lanes.cuh"
 
 /// What is done with a pixel whose labels lie in the lanes of a warp.
 namespace parafield {
@@ -36,38 +36,45 @@ __device__ void read_pixel(const LaneValues<Value, PerLane>& data, const LaneMes
     else
       belief[i] = float(low(sum)), belief[i + words] = float(high(sum));
   }
-  const auto label_at = [&](int i) {  // the lane's label i
-    const bool is_label =
-        i < (packing.rows ? grid.nx : grid.nx - lane * PerLane) && (!packing.rows || lane < grid.ny);
-    return is_label ? lane * (packing.rows ? grid.nx : PerLane) + i : -1;
-  };
+  // The lane's labels are at (first + i, row) of the grid.
+  const int row = packing.rows ? lane : 0, first = packing.rows ? 0 : lane * PerLane;
+  const int count = row < grid.ny ? grid.nx - first : 0;
   float least = 3.2e38f;
   int best = 1 << 30;
   PF_UNROLL
   for (int i = 0; i < PerLane; ++i)
-    if (label_at(i) >= 0 && belief[i] < least) least = belief[i], best = label_at(i);
+    if (i < count && belief[i] < least) least = belief[i], best = i;
+  best += row * grid.nx + first;
   for (int step = 1; step < packing.lanes; step *= 2) {
     const float other = __shfl_xor_sync(whole_warp, least, step);
     const int label = __shfl_xor_sync(whole_warp, best, step);
     if (other < least || (other == least && label < best)) least = other, best = label;
   }
   if (!own.inside || x < beliefs.x0 || x >= beliefs.x1 || y < beliefs.y0 || y >= beliefs.y1) return;
-  const int ly = best / grid.nx, lx = best - ly * grid.nx;
+
+  const int ly = packing.rows ? best / grid.nx : 0, lx = best - ly * grid.nx;
   const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
-  const float cost = 1 / units.per_cost;
-  if (lane == 0) beliefs.labels(x, y) = grid.label(lx, ly);
+  const int i_best = lx - first;
+  float before = 0, middle = 0, after = 0;
   PF_UNROLL
   for (int i = 0; i < PerLane; ++i) {
-    const int label = label_at(i);
-    if (label < 0) continue;
-    const float value = belief[i] * cost;
-    if (label == best) beliefs.costs.middle(x, y) = value;
-    if (label == (inside_x ? best - 1 : best)) beliefs.costs.before_x(x, y) = value;
-    if (label == (inside_x ? best + 1 : best)) beliefs.costs.after_x(x, y) = value;
-    if (grid.ny == 1) continue;
-    if (label == (inside_y ? best - grid.nx : best)) beliefs.costs.before_y(x, y) = value;
-    if (label == (inside_y ? best + grid.nx : best)) beliefs.costs.after_y(x, y) = value;
+    before = i == i_best - 1 ? belief[i] : before;
+    middle = i == i_best ? belief[i] : middle;
+    after = i == i_best + 1 ? belief[i] : after;
   }
+  const auto has = [&](int i) { return i >= 0 && i < PerLane; };
+  const float cost = 1 / units.per_cost;
+  const CostsAround& costs = beliefs.costs;
+  if (row == ly && has(i_best)) {
+    beliefs.labels(x, y) = grid.label(lx, ly);
+    costs.middle(x, y) = middle * cost;
+    if (!inside_x) costs.before_x(x, y) = costs.after_x(x, y) = middle * cost;
+    if (grid.ny > 1 && !inside_y) costs.before_y(x, y) = costs.after_y(x, y) = middle * cost;
+  }
+  if (row == ly && inside_x && has(i_best - 1)) costs.before_x(x, y) = before * cost;
+  if (row == ly && inside_x && has(i_best + 1)) costs.after_x(x, y) = after * cost;
+  if (inside_y && row == ly - 1) costs.before_y(x, y) = middle * cost;
+  if (inside_y && row == ly + 1) costs.after_y(x, y) = middle * cost;
 }
 
 /// Words of shared memory that a warp needs for it.

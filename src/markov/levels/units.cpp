@@ -1,7 +1,6 @@
-#include "markov/propagation/propagation.hpp"
-
 #include <cmath>
 
+#include "markov/levels/levels.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
 namespace parafield {

@@ -1,0 +1,152 @@
+#pragma once
+#include "core/cuda/kernel.cuh"
+#include "markov/levels/levels.hpp"
+
+/// How levels lie in device memory, and in the lanes of a warp.
+namespace parafield {
+namespace {
+
+constexpr int threads = 128;  // of a block
+
+constexpr unsigned whole_warp = 0xffffffffu;
+
+/// Values of a pixel lie together. A lane takes `per_lane` of them: labels that follow each other, or a row of a grid; 0:
+/// all labels in a row, for a block of threads. Of 16-bit values two lie in a word, which the first and the second half of
+/// a lane's labels share, so that one instruction works on both halves.
+struct Packing {
+  int per_lane = 0, lanes = 0;  // lanes: a power of two, of which the last may have no labels
+  int values = 0;               // of a pixel
+  bool rows = false;
+};
+
+/// The edges of pixel (x, y), in the order of neighbor_offset.
+template <class Value>
+__device__ void find_edges(const PropagationLevel<Value>& level, int set, int x, int y, int values,
+                           Value* (&edges)[4]) {
+  const auto all = set == 0 ? level.edges[0] : level.edges[1];
+  const std::ptrdiff_t row = level.width;
+  edges[0] = all.across + (y * (row + 1) + x) * values;
+  edges[1] = all.down + (y * row + x) * values;
+  edges[2] = edges[0] + values;
+  edges[3] = edges[1] + row * values;
+}
+
+/// A lane's values, in words: a float each, or two of 16 bits.
+template <class Value, int PerLane>
+struct LaneValues {
+  static constexpr int words = PerLane * int(sizeof(Value)) / 4;
+  using Word = std::conditional_t<sizeof(Value) == 4, float, std::uint32_t>;
+  Word word[words];
+
+  __device__ void clear() {
+    PF_UNROLL
+    for (int i = 0; i < words; ++i) word[i] = 0;
+  }
+  __device__ void load(const Value* from) {
+    using Vector = std::conditional_t<words % 4 == 0, uint4, uint2>;
+    constexpr int each = int(sizeof(Vector)) / 4;
+    PF_UNROLL
+    for (int i = 0; i < words; i += each) {
+      const Vector vector = reinterpret_cast<const Vector*>(from)[i / each];
+      word[i] = __builtin_bit_cast(Word, vector.x), word[i + 1] = __builtin_bit_cast(Word, vector.y);
+      if constexpr (each == 4)
+        word[i + 2] = __builtin_bit_cast(Word, vector.z), word[i + 3] = __builtin_bit_cast(Word, vector.w);
+    }
+  }
+  __device__ void store(Value* to) const {
+    using Vector = std::conditional_t<words % 4 == 0, uint4, uint2>;
+    constexpr int each = int(sizeof(Vector)) / 4;
+    PF_UNROLL
+    for (int i = 0; i < words; i += each) {
+      Vector vector;
+      vector.x = __builtin_bit_cast(unsigned, word[i]), vector.y = __builtin_bit_cast(unsigned, word[i + 1]);
+      if constexpr (each == 4)
+        vector.z = __builtin_bit_cast(unsigned, word[i + 2]),
+        vector.w = __builtin_bit_cast(unsigned, word[i + 3]);
+      reinterpret_cast<Vector*>(to)[i / each] = vector;
+    }
+  }
+};
+
+// Words. Sums of 16-bit values never carry from one half into the other.
+
+__device__ float least_of(float a, float b) { return fminf(a, b); }  // neither is NaN or -0
+__device__ std::uint32_t least_of(std::uint32_t a, std::uint32_t b) { return __vminu2(a, b); }
+/// min(a + b, c)
+__device__ std::uint32_t raised_least(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return __viaddmin_u16x2(a, b, c);
+}
+__device__ std::uint32_t pair_of(std::uint32_t low, std::uint32_t high) { return low | high << 16; }
+__device__ std::uint32_t twice(std::uint32_t value) { return value * 0x10001u; }
+__device__ std::uint32_t low(std::uint32_t word) { return word & 0xffff; }
+__device__ std::uint32_t high(std::uint32_t word) { return word >> 16; }
+
+/// The least over the lanes of a pixel, in each of them.
+template <class Word>
+__device__ Word least_over(Word value, int lanes) {
+  for (int step = 1; step < lanes; step *= 2)
+    value = least_of(value, __shfl_xor_sync(whole_warp, value, step));
+  return value;
+}
+
+/// How labels are packed; `quadratic` costs and many labels are for blocks of threads.
+template <class Value>
+Packing packing_of(LabelGrid grid, const PairUnits& units) {
+  constexpr int vector = 8 / int(sizeof(Value));
+  const int labels = grid.count();
+  const auto rounded = [](int count, int to) { return (count + to - 1) / to * to; };
+  Packing packing{0, 1, rounded(labels, vector), false};
+  if (units.quadratic) return packing;
+  if (grid.ny > 1) {
+    if (larger(grid.nx, grid.ny) > 32) return packing;
+    packing.per_lane = rounded(grid.nx, grid.nx <= 16 ? 4 : 8);
+    packing.values = grid.ny * packing.per_lane;
+    packing.rows = true;
+    while (packing.lanes < grid.ny) packing.lanes *= 2;
+    return packing;
+  }
+  const int most = 16 * 4 / int(sizeof(Value));
+  if (labels > 32 * most) return packing;
+  packing.per_lane = labels <= 8 * 4 ? most / 4 : most / 2;
+  while (packing.lanes * packing.per_lane < labels) {
+    if (packing.lanes < 32)
+      packing.lanes *= 2;
+    else
+      packing.per_lane *= 2;
+  }
+  packing.values = rounded(labels, packing.per_lane);
+  return packing;
+}
+
+/// Calls f.template operator()<PerLane, Rows>().
+template <class Value, class F>
+void with_packing(const Packing& packing, F f) {
+  constexpr int scale = 4 / int(sizeof(Value));
+  if (packing.rows) {
+    switch (packing.per_lane) {
+      case 4:
+        return f.template operator()<4, true>();
+      case 8:
+        return f.template operator()<8, true>();
+      case 12:
+        return f.template operator()<12, true>();
+      case 16:
+        return f.template operator()<16, true>();
+      case 24:
+        return f.template operator()<24, true>();
+      default:
+        return f.template operator()<32, true>();
+    }
+  }
+  switch (packing.per_lane / scale) {
+    case 4:
+      return f.template operator()<4 * scale, false>();
+    case 8:
+      return f.template operator()<8 * scale, false>();
+    default:
+      return f.template operator()<16 * scale, false>();
+  }
+}
+
+}  // namespace
+}  // namespace parafield

@@ -1,0 +1,261 @@
+// Belief propagation of images in blocks, and what is refused.
+#include <regex>
+
+#include "markov/propagation.hpp"
+
+namespace parafield {
+namespace {
+
+struct Refusal {
+  ErrorCode code = {};
+  std::string message = "no error";
+};
+Refusal refusal_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  }
+  return {};
+}
+
+class BeliefPropagationBlocks : public Propagates {
+ protected:
+  /// Frames in which pixels of other blocks of `block` differ by more than any truncation: what a block's pixels match
+  /// beyond it costs as much as what lies outside the image.
+  static RandomPair apart(Size size, Size block) {
+    RandomPair pair(size, 8);
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        const float base = 130.0f * float(x / block.width % 2) + 65.0f * float(y / block.height % 2);
+        for (FloatFrame* frame : {&pair.frame0, &pair.frame1}) {
+          float& value = (*frame)(x, y);
+          value = base + std::clamp(value, 0.0f, 255.0f) * (45.0f / 255);
+        }
+      }
+    return pair;
+  }
+
+  template <class Task, class Energy>
+  void expect_blocks() {
+    const Size size{38, 26}, half{19, 13};
+    const RandomPair pair = apart(size, half);
+    for (const Precision precision : {Precision::exact, Precision::fast})
+      for (const bool edges : {false, true})
+        for (const int levels : {1, 5}) {
+          BeliefPropagation<Energy> method{.energy = small_energy<Energy>()};
+          method.energy.cost.truncation = 15;
+          method.energy.sub_pixel = true;
+          if (edges) method.energy.smoothness.edge_scale = 20;
+          method.precision = precision;
+          method.levels = levels;
+          BeliefPropagation<Energy> four = method;
+          four.blocks = 4;
+          const auto whole = solve<Task>(four, pair);
+          for (const int x : {0, half.width})
+            for (const int y : {0, half.height}) {
+              expect_part(whole.field, x, y, solve<Task>(method, Part(pair, x, y, half)).field,
+                          described(four));
+              if (HasFatalFailure()) return;
+            }
+        }
+  }
+
+  /// Blocks that reach over all of the image are the image.
+  template <class Task, class Energy>
+  void expect_overlap() {
+    const Size size{38, 26};
+    const RandomPair pair(size, 9, true);
+    for (const DataTerm data : {DataTerm::absolute, DataTerm::mix}) {
+      BeliefPropagation<Energy> method{.energy = small_energy<Energy>()};
+      method.energy.cost = {.data = data, .truncation = 3, .aggregation = 5, .presmooth = 1};
+      method.energy.smoothness.edge_scale = 30;
+      method.energy.sub_pixel = true;
+      const auto whole = solve<Task>(method, pair);
+      for (const int blocks : {2, 4, 7, 12}) {
+        method.blocks = blocks;
+        method.block_overlap = 36;
+        const auto solved = solve<Task>(method, pair);
+        expect_part(whole.field, 0, 0, solved.field, described(method));
+        EXPECT_NEAR(solved.energies.at(0), whole.energies.at(0), 1e-6 * whole.energies.at(0));
+      }
+      method.blocks = 12;
+      method.block_overlap = 0;
+      EXPECT_NE(solve<Task>(method, pair).energies.at(0), whole.energies.at(0)) << "blocks change something";
+    }
+  }
+
+  /// Stored costs are a block's: the energy that is reported is the whole field's all the same.
+  template <class Task, class Energy>
+  void expect_energies_in_blocks() {
+    const RandomPair pair({29, 23}, 10);
+    for (const DataTerm data : {DataTerm::absolute, DataTerm::census, DataTerm::mix})
+      for (const int aggregation : {1, 5})
+        for (const int blocks : {2, 3, 5, 8}) {  // none divides the sides
+          BeliefPropagation<Energy> method{.energy = small_energy<Energy>()};
+          method.energy.cost.data = data;
+          method.energy.cost.aggregation = aggregation;
+          method.blocks = blocks;
+          method.block_overlap = blocks % 3;
+          const auto solved = solve<Task>(method, pair);
+          const oracle::LabelEnergy costs = oracle::energy_of(pair.frame0, pair.frame1, method.energy);
+          const double expected = total(costs, labels_of(solved.field, method.energy));
+          EXPECT_NEAR(solved.energies.at(0), expected, 1e-5 * expected + 1e-2) << described(method);
+        }
+  }
+
+  template <class Task, class Energy>
+  void expect_refusals() {
+    const auto refusal = [&](const auto& method, Size size) {
+      return refusal_of([&] { Estimator<Task>(method, size, device()); });
+    };
+    const auto expect_invalid = [&](const auto& method, Size size, const std::string& message) {
+      const Refusal found = refusal(method, size);
+      EXPECT_EQ(found.message, message);
+      EXPECT_EQ(found.code, ErrorCode::invalid_argument);
+    };
+    const BeliefPropagation<Energy> fine{.energy = small_energy<Energy>()};
+    const auto with = [&](auto change) {
+      BeliefPropagation<Energy> method = fine;
+      change(method);
+      return method;
+    };
+    const Size size{30, 20};
+    EXPECT_EQ(refusal(fine, size).message, "no error");
+    expect_invalid(with([](auto& m) { m.energy.smoothness.neighbors = 8; }), size,
+                   "belief propagation sends messages to 4 neighbours, not to 8");
+    expect_invalid(with([](auto& m) { m.iterations = 0; }), size,
+                   "belief-propagation: iterations cannot be 0; allowed: 1 to 10000");
+    expect_invalid(with([](auto& m) { m.levels = 0; }), size,
+                   "belief-propagation: levels cannot be 0; allowed: 1 to 12");
+    expect_invalid(with([](auto& m) { m.levels = 13; }), size,
+                   "belief-propagation: levels cannot be 13; allowed: 1 to 12");
+    expect_invalid(with([](auto& m) { m.blocks = 0; }), size,
+                   "belief-propagation: blocks cannot be 0; allowed: 1 to 4096");
+    expect_invalid(with([](auto& m) { m.block_overlap = -1; }), size,
+                   "belief-propagation: block_overlap cannot be -1; allowed: 0 to 4096");
+    expect_invalid(with([](auto& m) { m.memory_limit = -1; }), size,
+                   "belief-propagation: memory_limit cannot be -1; allowed: 0 to 1073741824");
+    expect_invalid(with([](auto& m) { m.blocks = 601; }), size,
+                   "an image of 30x20 pixels cannot be divided into 601 blocks");
+    expect_invalid(with([](auto& m) { m.blocks = 31; }), size,
+                   "an image of 30x20 pixels cannot be divided into 31 blocks");
+    EXPECT_EQ(refusal(with([](auto& m) { m.blocks = 600; }), size).message, "no error");
+    EXPECT_EQ(refusal(with([](auto& m) { m.blocks = 29; }), size).message, "no error");
+  }
+
+  /// The blocks that the message asks for are what works, and no fewer do.
+  template <class Task, class Energy>
+  void expect_memory(Size size) {
+    const RandomPair pair(size, 11);
+    for (const Precision precision : {Precision::exact, Precision::fast})
+      for (const DataTerm data : {DataTerm::absolute, DataTerm::census}) {
+        BeliefPropagation<Energy> method{.energy = small_energy<Energy>(), .precision = precision};
+        method.energy.cost.data = data;
+        method.memory_limit = 1;
+        const auto refusal = [&](const auto& m) {
+          return refusal_of([&] { Estimator<Task>(m, size, device()); });
+        };
+        const Refusal found = refusal(method);
+        const std::regex numbers(
+            "belief propagation of ([0-9]+) labels at ([0-9]+)x([0-9]+) pixels takes ([0-9]+) MiB for data "
+            "costs and messages; 1 MiB are allowed; with --blocks ([0-9]+) it takes 1 MiB");
+        std::smatch match;
+        ASSERT_TRUE(std::regex_match(found.message, match, numbers)) << found.message;
+        EXPECT_EQ(found.code, ErrorCode::memory);
+        EXPECT_EQ(match[2], std::to_string(size.width));
+        EXPECT_EQ(match[3], std::to_string(size.height));
+        const int needed = std::stoi(match[4]), blocks = std::stoi(match[5]);
+        method.memory_limit = needed;
+        EXPECT_EQ(refusal(method).message, "no error");
+        Estimator<Task> estimator(method, size, device());
+        EXPECT_GT(double(estimator.workspace_bytes()), (needed - 1) * double(1 << 20))
+            << "it is not too much";
+        method.memory_limit = needed - 1;
+        EXPECT_EQ(refusal(method).code, ErrorCode::memory);
+        method.memory_limit = 1;
+        method.blocks = blocks;
+        EXPECT_EQ(refusal_of([&] { solve<Task>(method, pair); }).message, "no error") << blocks << " blocks";
+        method.blocks = 2;
+        EXPECT_NE(refusal(method).message.find(" in 2 blocks takes "), std::string::npos);
+        if (precision == Precision::exact) continue;
+        method.blocks = 1;
+        method.block_overlap = 4096;
+        EXPECT_NE(refusal(method).message.find("; no number of blocks makes it fit"), std::string::npos);
+      }
+  }
+};
+
+TEST_P(BeliefPropagationBlocks, BlocksOfDisparitiesAreImagesOfTheirOwn) {
+  expect_blocks<Stereo, StereoEnergy>();
+}
+TEST_P(BeliefPropagationBlocks, BlocksOfDisplacementsAreImagesOfTheirOwn) {
+  expect_blocks<Flow, DisplacementEnergy>();
+}
+TEST_P(BeliefPropagationBlocks, BlocksThatReachOverAllAreTheWholeOfDisparities) {
+  expect_overlap<Stereo, StereoEnergy>();
+}
+TEST_P(BeliefPropagationBlocks, BlocksThatReachOverAllAreTheWholeOfDisplacements) {
+  expect_overlap<Flow, DisplacementEnergy>();
+}
+TEST_P(BeliefPropagationBlocks, EnergiesInBlocksOfDisparities) {
+  expect_energies_in_blocks<Stereo, StereoEnergy>();
+}
+TEST_P(BeliefPropagationBlocks, EnergiesInBlocksOfDisplacements) {
+  expect_energies_in_blocks<Flow, DisplacementEnergy>();
+}
+
+TEST_P(BeliefPropagationBlocks, RefusesWhatDoesNotFitStereo) { expect_refusals<Stereo, StereoEnergy>(); }
+TEST_P(BeliefPropagationBlocks, RefusesWhatDoesNotFitFlow) { expect_refusals<Flow, DisplacementEnergy>(); }
+TEST_P(BeliefPropagationBlocks, SaysHowManyBlocksFitStereo) {
+  expect_memory<Stereo, StereoEnergy>({301, 200});
+}
+TEST_P(BeliefPropagationBlocks, SaysHowManyBlocksFitFlow) {
+  expect_memory<Flow, DisplacementEnergy>({210, 101});
+}
+
+TEST_P(BeliefPropagationBlocks, HasNoUseForAStart) {
+  const Size size{30, 20};
+  const RandomPair pair(size, 12);
+  const Frame frames[] = {pair.frame0, pair.frame1};
+  StereoEstimator stereo(BeliefPropagation<StereoEnergy>{.energy = small_energy<StereoEnergy>()}, size,
+                         device());
+  FlowEstimator flow(BeliefPropagation<DisplacementEnergy>{.energy = small_energy<DisplacementEnergy>()},
+                     size, device());
+  const DisparityField disparities(size);
+  const FlowField displacements(size);
+  const std::string expected = "the method, with these parameters, has no use for a start";
+  EXPECT_EQ(refusal_of([&] { stereo({frames, disparities}); }).message, expected);
+  EXPECT_EQ(refusal_of([&] { flow({frames, displacements}); }).message, expected);
+  EXPECT_EQ(refusal_of([&] { stereo(pair.frame0, pair.frame1); }).message, "no error");
+}
+
+TEST(Levels, AreThoseThatBlocksHaveRoomFor) {
+  EXPECT_EQ(block_size({640, 480}, 1, 0), (Size{640, 480}));
+  EXPECT_EQ(block_size({640, 480}, 1, 1 << 30), (Size{640, 480}));
+  EXPECT_EQ(block_size({640, 480}, 12, 8), (Size{176, 176}));
+  EXPECT_EQ(block_size({12, 9}, 4, 0), (Size{6, 5}));
+  BeliefPropagation<DisplacementEnergy> method;
+  EXPECT_EQ(levels_of(method, {640, 480}), 5);
+  EXPECT_EQ(levels_of(method, {12, 9}), 4);
+  EXPECT_EQ(levels_of(method, {1, 1}), 1);
+  method.blocks = 4;
+  EXPECT_EQ(levels_of(method, {12, 9}), 3);
+  method.block_overlap = 2;
+  EXPECT_EQ(levels_of(method, {12, 9}), 4);
+  method.blocks = 109;
+  EXPECT_EQ(message_of([&] {
+              levels_of(method, {12, 9});
+            }),
+            "an image of 12x9 pixels cannot be divided into 109 blocks");
+  EXPECT_EQ(message_of([&] { block_size({12, 9}, 4, -1); }), "blocks cannot overlap by -1 px");
+  EXPECT_EQ(message_of([&] {
+              block_size({12, 9}, 0, 0);
+            }),
+            "an image of 12x9 pixels cannot be divided into 0 blocks");
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, BeliefPropagationBlocks, every_device(), device_name);
+
+}  // namespace
+}  // namespace parafield

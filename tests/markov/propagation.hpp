@@ -1,0 +1,89 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <functional>
+#include <regex>
+
+#include "markov/labels_of.hpp"
+#include "markov/random_frames.hpp"
+#include "oracle/belief_propagation.hpp"
+#include "random_method.hpp"
+#include "tasks/on_device.hpp"
+#include "textures.hpp"
+
+/// What the tests of belief propagation share.
+namespace parafield {
+namespace {
+
+template <class Task>
+struct Solved {
+  typename Task::Result field;
+  std::vector<double> energies;
+};
+
+struct TwoFrames {
+  Frame frame0, frame1;
+};
+
+/// A part of frames of floats.
+struct Part {
+  FloatFrame frame0, frame1;
+
+  Part(const RandomPair& pair, int x0, int y0, Size size)
+      : frame0(size, PixelFormat::gray_f32), frame1(size, PixelFormat::gray_f32) {
+    RandomPair whole = pair;
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        frame0(x, y) = whole.frame0(x0 + x, y0 + y);
+        frame1(x, y) = whole.frame1(x0 + x, y0 + y);
+      }
+  }
+};
+
+std::vector<const Image<float>*> planes_of(const DisparityField& field) {
+  return {&field.d, &field.confidence};
+}
+std::vector<const Image<float>*> planes_of(const FlowField& field) {
+  return {&field.u, &field.v, &field.confidence};
+}
+
+/// The same bits in `part` as in `whole` from (x0, y0) on.
+template <class Result>
+void expect_part(const Result& whole, int x0, int y0, const Result& part, const std::string& what) {
+  const auto a = planes_of(whole), b = planes_of(part);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (int y = 0; y < part.size().height; ++y)
+      for (int x = 0; x < part.size().width; ++x)
+        ASSERT_EQ((*a[i])(x0 + x, y0 + y), (*b[i])(x, y))
+            << "plane " << i << " at " << x << ", " << y << " of the part\n  " << what;
+}
+
+/// The paper's smoothness with all labels of a small search; costs of single pixels.
+template <class Energy>
+Energy small_energy() {
+  Energy energy = BeliefPropagation<Energy>{}.energy;
+  if constexpr (requires { energy.disparities; })
+    energy.disparities = 6;
+  else
+    energy.max_displacement = 2;
+  energy.cost.presmooth = 0;
+  return energy;
+}
+
+class Propagates : public OnDevice {
+ protected:
+  template <class Task, class Method, class Images>
+  Solved<Task> solve(const Method& method, const Images& images,
+                     EnergyReport report = EnergyReport::result) const {
+    typename Task::Options options;
+    options.energies = report;
+    Estimator<Task> estimator(method, Frame(images.frame0).size(), device(), {}, options);
+    const auto& result = estimator(images.frame0, images.frame1);
+    estimator.synchronize();
+    return {result.to(Memory::host()), estimator.energies()};
+  }
+};
+
+}  // namespace
+}  // namespace parafield

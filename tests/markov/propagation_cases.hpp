@@ -1,0 +1,102 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "markov/labels_of.hpp"
+#include "markov/random_frames.hpp"
+#include "oracle/belief_propagation.hpp"
+#include "random_method.hpp"
+#include "tasks/on_device.hpp"
+
+/// Images, energies and parameters that belief propagation is compared with its oracle on.
+namespace parafield {
+namespace {
+
+/// Belief propagation of some images.
+template <class Energy>
+struct Case {
+  BeliefPropagation<Energy> method;
+  Size size;
+  unsigned seed;
+
+  RandomPair images() const { return {size, seed, seed % 2 == 1, 90}; }
+  std::string described() const {
+    return parafield::described(method) + ", " + std::to_string(size.width) + "x" +
+           std::to_string(size.height) + ", seed " + std::to_string(seed);
+  }
+};
+
+/// Every smoothness with and without truncation and weights of edges.
+inline std::vector<Smoothness> every_smoothness() {
+  std::vector<Smoothness> list;
+  for (const SmoothnessModel model :
+       {SmoothnessModel::potts, SmoothnessModel::linear, SmoothnessModel::quadratic})
+    for (const float truncation : {0.0f, 1.75f})
+      for (const float edge_scale : {0.0f, 100.0f})
+        list.push_back({.smoothness = model,
+                        .beta = model == SmoothnessModel::potts ? 16.0f : 8.0f,
+                        .smoothness_truncation = truncation,
+                        .neighbors = 4,
+                        .edge_scale = edge_scale});
+  return list;
+}
+
+/// Data costs that take turns: made when asked for and stored.
+MatchingCost cost(unsigned seed) {
+  MatchingCost cost{.data = seed % 3 == 2 ? DataTerm::census : DataTerm::absolute,
+                    .rgb = seed % 3 == 1,
+                    .weight = seed % 3 == 2 ? 3.0f : 1.0f,
+                    .truncation = seed % 3 == 2 ? 20.0f : 60.0f,
+                    .aggregation = seed % 7 == 5 ? 3 : 1,
+                    .presmooth = seed % 4 == 3 ? 0.8f : 0.0f};
+  return cost;
+}
+
+/// Levels and iterations take turns, so that each goes with each.
+template <class Energy>
+Case<Energy> case_of(const Energy& energy, Size size, unsigned seed) {
+  BeliefPropagation<Energy> method;
+  method.energy = energy;
+  method.energy.cost = cost(seed);
+  method.levels = 1 + int(seed % 5);
+  method.iterations = 1 + int(seed / 5 % 6);
+  return {method, size, seed};
+}
+
+std::vector<Case<StereoEnergy>> stereo_cases() {
+  struct {
+    Size size;
+    int disparities, least;
+  } constexpr images[] = {{{1, 9}, 1, 0},   {{9, 1}, 15, -7}, {{2, 2}, 3, -1},    {{5, 3}, 2, 0},
+                          {{1, 1}, 1, 0},   {{3, 3}, 5, -2},  {{16, 5}, 15, 0},   {{17, 4}, 16, 0},
+                          {{11, 7}, 17, 8}, {{18, 3}, 33, 0}, {{36, 2}, 70, -34}, {{23, 11}, 15, 0},
+                          {{67, 5}, 6, -3}, {{2, 1}, 2, 0},   {{140, 3}, 4, -1}};
+  std::vector<Case<StereoEnergy>> cases;
+  unsigned seed = 0;
+  for (const Smoothness& smoothness : every_smoothness())
+    for (const auto& [size, disparities, least] : images) {
+      const int first =
+          std::max(least + disparities > size.width ? size.width - disparities : least, 1 - size.width);
+      cases.push_back(
+          case_of(StereoEnergy{.disparities = disparities, .min_disparity = first, .smoothness = smoothness},
+                  size, ++seed));
+    }
+  return cases;
+}
+
+std::vector<Case<DisplacementEnergy>> flow_cases() {
+  constexpr Size sizes[] = {{1, 9}, {9, 1}, {2, 2}, {5, 3}, {1, 1}, {1, 2}, {3, 3}, {13, 9}, {71, 4}};
+  std::vector<Case<DisplacementEnergy>> cases;
+  unsigned seed = 1;
+  for (const Smoothness& smoothness : every_smoothness())
+    for (const Size size : sizes) {
+      const int most = size.width > 60 ? 1 : 1 + int(seed % 3);
+      cases.push_back(
+          case_of(DisplacementEnergy{.max_displacement = most, .smoothness = smoothness}, size, ++seed));
+    }
+  return cases;
+}
+
+}  // namespace
+}  // namespace parafield
