@@ -25,7 +25,8 @@ void RunOptions::add_to(App& command) {
   command
       .add_option("--energy", energy,
                   "report the energy that the method minimises: none, result, or sweeps (before the first "
-                  "sweep and after each); an estimation of its own, which is not timed")
+                  "sweep and after each; of belief-propagation after each iteration of the finest level); an "
+                  "estimation of its own, which is not timed")
       .type_name("NAME")
       .one_of({"none", "result", "sweeps"})
       .capture_default_str();
@@ -90,7 +91,7 @@ std::string times_text(std::string_view method, const DeviceInfo& info, Size siz
 std::string energies_text(EnergyReport asked, const std::vector<double>& energies) {
   if (asked == EnergyReport::none) return "";
   if (asked == EnergyReport::result) return fmt::format("energy {:.10g}\n", energies.at(0));
-  return wrapped(fmt::format("energies before the first sweep and after each: {:.10g}\n",
+  return wrapped(fmt::format("energies, step by step: {:.10g}\n",
                              fmt::join(energies, ", ")),
                  0) +
          "\n";
