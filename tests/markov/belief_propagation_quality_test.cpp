@@ -101,6 +101,20 @@ TEST_P(BeliefPropagationQuality, Accurate) {
   expect(cones, 2.35);
 }
 
+TEST_P(BeliefPropagationQuality, AccurateDisplacements) {
+  const auto expect = [&](const char* name, double most) {
+    const std::filesystem::path folder = *test::data_folder() / "middlebury-flow" / name;
+    auto method = preset<BeliefPropagation<DisplacementEnergy>>("accurate");
+    method.energy.max_displacement = 5;
+    const FlowField flow =
+        estimate_flow(read_frame(folder / "frame10.png"), read_frame(folder / "frame11.png"), method, device_,
+                      {.final_median = 5});
+    EXPECT_LE(evaluate(flow, read_flow(folder / "flow10.flo")).epe, most) << name;
+  };
+  expect("RubberWhale", 0.206);
+  expect("Grove2", 0.307);
+}
+
 TEST_P(BeliefPropagationQuality, EnergiesOfDisparitiesBelowIcms) {
   for (const StereoScene& scene : {tsukuba, venus, cones, art, aloe})
     expect_below_icm<StereoEstimator>(scene.name, defaults(scene), scene.left(), scene.right());
