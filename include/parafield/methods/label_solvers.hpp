@@ -57,7 +57,9 @@ struct Annealing {
   int seed = 1;
 };
 
-/// What messages are made of.
+/// What messages are made of. Of each the results are the same bits on every device. `fast` is for truncated smoothness:
+/// where slope times labels is far above the data costs and nothing truncates it, few multiples, or none, are left for the
+/// data.
 enum class Precision {
   exact,  ///< 32-bit floats; data costs as they are
   fast    ///< 16 bits: whole multiples of at least a 7168th of the most that a pair of labels can cost
@@ -130,9 +132,11 @@ void describe(Method& method, Visitor&& visit) {
     visit(method.iterations,
           Parameter<int>{"iterations", 1, 10000, "",
                          "updates of messages at each level, of one set of the checkerboard each"});
-    visit(method.precision,
-          Parameter<Precision>{"precision", Precision::exact, Precision::fast, "",
-                               "messages of 32-bit floats, or of 16 bits in about half the time"});
+    visit(
+        method.precision,
+        Parameter<Precision>{"precision", Precision::exact, Precision::fast, "",
+                             "messages of 32-bit floats, or of 16 bits in about half the time: for truncated "
+                             "smoothness; without, slope x labels far above the data costs loses the data"});
     visit(method.blocks, Parameter<int>{"blocks", 1, 4096, "",
                                         "the image is solved as so many blocks, each by itself, which takes "
                                         "less memory (section 6)"});
@@ -172,6 +176,13 @@ std::array<Preset<Method>, 2> presets(const Method&) {
     window = flow ? 3 : 1;
   } else if constexpr (requires { accurate.precision; }) {
     accurate.iterations = 8;
+    if constexpr (flow) {  // weak: where labels blend, the parabola finds what lies between them
+      accurate.energy.smoothness.beta = 0.015f;
+      accurate.energy.smoothness.smoothness_truncation = 40;
+      accurate.energy.smoothness.edge_floor = 0.1f;
+      accurate.energy.cost.presmooth = 0.6f;
+      window = 13;
+    }
   } else {
     window = 13;
     accurate.energy.cost.aggregation_sigma = 2.6f;
