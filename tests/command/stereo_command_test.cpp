@@ -114,7 +114,7 @@ TEST_F(StereoCommand, ReportsEnergies) {
   for (std::size_t i = 1; i < colored.size(); ++i) EXPECT_LE(colored[i], colored[i - 1]);
   EXPECT_EQ(json({"--energy", "sweeps"})["energy"].size(), 1u);
   EXPECT_NE(run_well(stereo({"--energy", "result"})).out.find("\nenergy "), std::string::npos);
-  EXPECT_NE(run_well(stereo({"-m", "icm", "--energy", "sweeps"})).out.find("after each: "),
+  EXPECT_NE(run_well(stereo({"-m", "icm", "--energy", "sweeps"})).out.find("energies, step by step: "),
             std::string::npos);
 }
 

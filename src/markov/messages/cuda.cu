@@ -8,9 +8,9 @@
 //
 // Floor: an iteration reads five values and writes four a label, for half the pixels; with 4 or 2 bytes at 3.35e12 B/s an
 // H100 takes 0.542 and 0.271 ms for all levels of 450x375 pixels, 64 labels, 5 x 7 iterations. Measured with everything
-// (bench/results, commit a8203ca): 0.73 and 0.41 ms; of 900x750 and 256 labels, 80 and 78 % of the floor's bandwidth, which
-// is what a copy on that card reaches. Small images are launches: an iteration of few pixels takes 2.0 us, of which 0.9 is
-// the launch; 28 of the 35 of Tsukuba's 0.125 ms are such. A cluster of 16 blocks that makes the coarse levels without
+// (bench/results, commit 8dcea97): 0.724 and 0.408 ms; of 900x750 and 256 labels, 81 and 79 % of that bandwidth, about what a
+// copy reaches on that card. Small images are launches: an iteration of few pixels takes 2.0 us, of which 0.9 is the launch;
+// 28 of the 35 iterations of Tsukuba's 0.118 ms are such. A cluster of 16 blocks that makes the coarse levels without
 // launches was slower (2.7 to 3.8 us an iteration: too few multiprocessors for the arithmetic).
 namespace parafield {
 namespace {
