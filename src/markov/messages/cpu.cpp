@@ -2,9 +2,8 @@
 #include "markov/levels/rows.hpp"
 #include "markov/messages/messages.hpp"
 
-// Pixels of even and odd columns lie apart, so that those of a colour are neighbours in memory: for each row, for each
-// of the two, for each label, a row of half the pixels. Sites go in chunks of some vectors; what they send is made label by
-// label in scratch memory, and every loop runs along the row.
+// Pixels of a colour are neighbours in memory (levels/rows.hpp). They go in chunks of some vectors; what they send is made
+// label by label in scratch memory, and every loop runs along the row.
 namespace parafield {
 namespace {
 
@@ -70,8 +69,7 @@ void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& unit
   }
 }
 
-/// Lower envelope of linear costs over `count` labels, `step` apart: h[l] = min over m of h[m] + slope |l - m|. `spare`:
-/// as many values.
+/// Lower envelope of linear costs over `count` labels: h[l] = min over m of h[m] + slope |l - m|. `spare`: as many values.
 void lower_linear(Labelled<float> h, Labelled<float> spare, int count, const EdgeCosts<float>& costs) {
   constexpr int n = chunk<float>;
   float least[n];
