@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <optional>
 #include <span>
 #include <variant>
@@ -40,11 +39,7 @@ struct DetectionInput {
 
 struct DetectionOptions {
   EnergyReport energies = EnergyReport::none;
-  /// Called with the share of a solve's sweeps or messages that is done, up to 1: at most 50 times a solve, never with
-  /// less than before, by the methods that take long (ICM, annealing). On the CPU by the thread that
-  /// solves; on CUDA by a thread of the driver while the device works, and it must not call CUDA. It must not throw. It
-  /// is copied, and lives as long as the estimator.
-  std::function<void(double)> progress = {};
+  ProgressCallback progress = {};  ///< of the methods that take long: ICM, annealing
 };
 
 /// Every method of motion detection.

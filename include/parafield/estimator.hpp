@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -10,6 +11,11 @@ namespace parafield {
 /// each sweep; of belief propagation after each iteration of the finest level, or of the result where it solves blocks.
 /// Takes a pass over the pixels each.
 enum class EnergyReport { none, result, sweeps };
+
+/// Called with the share of a solve's sweeps or messages that is done, up to 1: at most 50 times a solve, never with less
+/// than before. On the CPU by the thread that solves; on CUDA by a thread of the driver while the device works, and it must
+/// not call CUDA. It must not throw. It is copied, and lives as long as the estimator.
+using ProgressCallback = std::function<void(double)>;
 
 /// A plan for one task (flow, stereo, motion detection), method, size and device. The constructor checks and allocates; calls with
 /// frames of one kind of memory allocate nothing after the first. Not for use by two threads at once.

@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <optional>
 #include <span>
 #include <variant>
@@ -50,11 +49,7 @@ struct StereoOptions {
       false;  ///< invalid pixels take the smaller of the nearest valid disparities on their row: the background's
   int final_median = 0;  ///< side of a median of the disparities at last: 3 or 5; 0 = none
   EnergyReport energies = EnergyReport::none;
-  /// Called with the share of a solve's sweeps or messages that is done, up to 1: at most 50 times a solve, never with
-  /// less than before, by the methods that take long (ICM, annealing, belief propagation). On the CPU by the thread that
-  /// solves; on CUDA by a thread of the driver while the device works, and it must not call CUDA. It must not throw. It
-  /// is copied, and lives as long as the estimator.
-  std::function<void(double)> progress = {};
+  ProgressCallback progress = {};  ///< of the methods that take long: ICM, annealing, belief propagation
 };
 
 /// Every method of stereo.

@@ -165,7 +165,7 @@ class BeliefField {
                            const PropagationPlan& plan, bool stored) {
     constexpr double mib = 1 << 20;
     const double needed = bytes_of(backend, grid, pair, image, plan, stored) / mib;
-    const double most = plan.memory_limit > 0 ? plan.memory_limit : double(backend.free_memory()) / mib;
+    const double most = plan.memory_limit > 0 ? plan.memory_limit : double(backend.available_memory()) / mib;
     if (needed <= most) return;
     PropagationPlan fewer = plan;
     std::string advice = "; no number of blocks makes it fit";
@@ -180,7 +180,7 @@ class BeliefField {
     fail(ErrorCode::memory, "belief propagation of ", grid.count(), " labels at ", image.width, "x",
          image.height, " pixels", plan.blocks > 1 ? text(" in ", plan.blocks, " blocks") : "", " takes ",
          rounded_up(needed), " MiB for data costs and messages; ", std::int64_t(most), " MiB are ",
-         plan.memory_limit > 0 ? "allowed" : "free", advice);
+         plan.memory_limit > 0 ? "allowed" : "available", advice);
   }
   static std::int64_t rounded_up(double value) { return std::int64_t(std::ceil(value)); }
 

@@ -42,6 +42,12 @@ BlockGrid::BlockGrid(Size image, int count, int overlap) {
     }
 }
 
+int levels_of(int levels, Size size) {
+  int count = 1;
+  for (int side = larger(size.width, size.height); count < levels && side > 2; side = (side + 1) / 2) ++count;
+  return count;
+}
+
 Size block_size(Size image, int blocks, int overlap) {
   if (overlap < 0) fail(ErrorCode::invalid_argument, "blocks cannot overlap by ", overlap, " px");
   return BlockGrid(image, blocks, smaller(overlap, larger(image.width, image.height))).size;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "color/color_map.hpp"
+#include "disparity_row.hpp"
 #include "io/folder.hpp"
 #include "parafield/color.hpp"
 
@@ -14,16 +15,6 @@ namespace {
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr Color black{0, 0, 0};
-
-DisparityField row(std::initializer_list<float> disparities) {
-  DisparityField field(Size{int(disparities.size()), 1});
-  int x = 0;
-  for (const float d : disparities) {
-    field.d(x, 0) = d;
-    field.valid(x++, 0) = 1;
-  }
-  return field;
-}
 
 Color at(const FrameBuffer& picture, int x, int y = 0) {
   const auto* pixel = static_cast<const std::uint8_t*>(picture.row(y)) + 3 * x;

@@ -5,8 +5,8 @@
 namespace parafield {
 
 // Methods that find a label field of low energy: data cost + smoothness over the pixels and their neighbours (Jodoin,
-// Mignotte, St-Amour: Markovian energy-based computer vision algorithms on graphics hardware). Each solves any energy.
-// Where labels cost the same the lowest is taken.
+// Mignotte, St-Amour: Markovian energy-based computer vision algorithms on graphics hardware). Each solves any energy,
+// belief propagation those of 4 neighbours. Where labels cost the same the lowest is taken.
 
 /// The label of least data cost, at each pixel by itself. Smoothness counts in the reported energy alone.
 template <class EnergyType>
@@ -144,8 +144,9 @@ void describe(Method& method, Visitor&& visit) {
           Parameter<int>{"block_overlap", 0, 4096, "px",
                          "blocks reach so far over their borders, and only what lies within is kept"});
     visit(method.memory_limit,
-          Parameter<int>{"memory_limit", 0, 1 << 30, "MiB",
-                         "most memory for data costs and messages; 0 = what the device has free"});
+          Parameter<int>{
+              "memory_limit", 0, 1 << 30, "MiB",
+              "most memory for data costs and messages; 0 = what a GPU has free, or all of the machine"});
   }
 }
 

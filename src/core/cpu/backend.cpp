@@ -45,7 +45,7 @@ void CpuBackend<Set>::reserve_scratch(std::size_t bytes) {
 }
 
 template <InstructionSet Set>
-std::size_t CpuBackend<Set>::free_memory() const {
+std::size_t CpuBackend<Set>::available_memory() const {
   return std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
 }
 

@@ -29,7 +29,7 @@ class CpuBackend {
   /// solve.
   void reserve_scratch(std::size_t bytes);
 
-  std::size_t free_memory() const;  ///< the machine's, in bytes: all that it has
+  std::size_t available_memory() const;  ///< in bytes: all that the machine has
 
   /// Runs the steps of a solve. (On CUDA they are recorded once for each key and replayed.)
   template <class Steps>

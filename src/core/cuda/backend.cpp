@@ -35,7 +35,7 @@ void Cuda::synchronize() const {
   PF_CUDA(cudaStreamSynchronize(stream_));
 }
 
-std::size_t Cuda::free_memory() const {
+std::size_t Cuda::available_memory() const {
   std::size_t free = 0, total = 0;
   activate();
   PF_CUDA(cudaMemGetInfo(&free, &total));

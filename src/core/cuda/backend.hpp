@@ -26,8 +26,8 @@ class Cuda {
   Stream stream() const { return {stream_}; }
   void synchronize() const;
   std::size_t scratch_bytes() const { return 0; }
-  void reserve_scratch(std::size_t) {}  // blocks keep theirs in shared memory
-  std::size_t free_memory() const;      // of the device, in bytes
+  void reserve_scratch(std::size_t) {}   // blocks keep theirs in shared memory
+  std::size_t available_memory() const;  // in bytes: what the device has free
   int multiprocessors() const { return multiprocessors_; }
   std::size_t shared_memory() const {
     return std::size_t(shared_memory_);

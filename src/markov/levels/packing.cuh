@@ -31,11 +31,15 @@ __device__ void find_edges(const PropagationLevel<Value>& level, int set, int x,
   edges[3] = edges[1] + row * values;
 }
 
-/// A lane's values, in words: a float each, or two of 16 bits.
+/// What a lane computes with: a float, or two values of 16 bits.
+template <class Value>
+using WordOf = std::conditional_t<sizeof(Value) == 4, float, std::uint32_t>;
+
+/// A lane's values, in words.
 template <class Value, int PerLane>
 struct LaneValues {
   static constexpr int words = PerLane * int(sizeof(Value)) / 4;
-  using Word = std::conditional_t<sizeof(Value) == 4, float, std::uint32_t>;
+  using Word = WordOf<Value>;
   Word word[words];
 
   __device__ void clear() {

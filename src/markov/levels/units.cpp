@@ -1,15 +1,8 @@
 #include <cmath>
 
 #include "markov/levels/levels.hpp"
-#include "parafield/methods/label_solvers.hpp"
 
 namespace parafield {
-
-int levels_of(int levels, Size size) {
-  int count = 1;
-  for (int side = larger(size.width, size.height); count < levels && side > 2; side = (side + 1) / 2) ++count;
-  return count;
-}
 
 template <>
 PairUnits pair_units<float>(const PairCost& pair, LabelGrid grid) {

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(threads)
                 Beliefs beliefs) {
   launch_next();
   extern __shared__ char memory[];
-  using Word = typename LaneValues<Value, PerLane>::Word;
+  using Word = WordOf<Value>;
   Word* const shared = reinterpret_cast<Word*>(memory) + int(threadIdx.x) / 32 * warp_words;
   const OwnPixel own = own_pixel(level.width, level.height, packing.lanes, iteration.color);
   const auto [x, y, lane, inside] = own;
@@ -49,7 +49,8 @@ __global__ void __launch_bounds__(threads)
   }
   if (!has_values) {
     PF_UNROLL
-    for (auto& word : data.word) word = sizeof(Value) == 4 ? 1e30f : data_units * 0x10001u;
+    for (auto& word : data.word)
+      word = sizeof(Value) == 4 ? WordOf<Value>(1e30f) : WordOf<Value>(twice(data_units));
   }
   if (!has_values || iteration.from == Iteration::From::nothing) {
     PF_UNROLL
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(threads)
     in[1].word[i] = with_row + down;
     in[3].word[i] = with_row + up;
   }
-  typename LaneValues<Value, PerLane>::Word least[4];
+  WordOf<Value> least[4];
   find_least(in, packing.lanes, least);
   if constexpr (Rows) {
     lower_grid(in, lane, packing.lanes, grid.ny, costs, shared);

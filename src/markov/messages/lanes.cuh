@@ -23,11 +23,7 @@ constexpr std::uint32_t far16 = 8 * most_units;
 /// The smoothness of the four edges of a pixel.
 template <class Value>
 struct PixelEdges {
-  float slope[4], limit[4];
-};
-template <>
-struct PixelEdges<std::uint16_t> {
-  std::uint32_t slope[4], limit[4];
+  WordOf<Value> slope[4], limit[4];
 };
 
 template <class Value>
@@ -238,9 +234,8 @@ __device__ void lower_row(std::uint32_t (&values)[Words], std::uint32_t slope, s
 /// memory. `shared`: the warp's own, 4 * pixels * PerLane rows of words + 1, and 4 * pixels slopes. Grids are square.
 template <class Value, int PerLane>
 __device__ void lower_grid(LaneMessages<Value, PerLane>& h, int lane, int lanes, int rows,
-                           const PixelEdges<Value>& edges,
-                           typename LaneValues<Value, PerLane>::Word* shared) {
-  using Word = typename LaneValues<Value, PerLane>::Word;
+                           const PixelEdges<Value>& edges, WordOf<Value>* shared) {
+  using Word = WordOf<Value>;
   constexpr int words = LaneValues<Value, PerLane>::words, pitch = words + 1 - words % 2;
   const int thread = int(threadIdx.x) & 31, pixels = 32 / lanes, pixel = thread / lanes;
   Word* const slopes = shared + 4 * pixels * rows * pitch;
@@ -262,7 +257,7 @@ __device__ void lower_grid(LaneMessages<Value, PerLane>& h, int lane, int lanes,
     Word values[PerLane];
     PF_UNROLL
     for (int i = 0; i < PerLane; ++i)
-      values[i] = i < rows ? top[i * pitch] : sizeof(Value) == 4 ? Word(1e30f) : Word(far16 * 0x10001u);
+      values[i] = i < rows ? top[i * pitch] : sizeof(Value) == 4 ? Word(1e30f) : Word(twice(far16));
     lower_line(values, slopes[message]);
     PF_UNROLL
     for (int i = 0; i < PerLane; ++i)
