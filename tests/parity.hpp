@@ -63,6 +63,7 @@ template <class Energy>
 bool takes_start(const BeliefPropagation<Energy>&) {
   return false;
 }
+inline bool takes_start(const GradientTensor&) { return false; }
 inline bool takes_start(const Icm<ChangeEnergy>& method) { return method.energy.temporal > 0; }
 inline bool takes_start(const Annealing<ChangeEnergy>& method) { return method.energy.temporal > 0; }
 
@@ -106,11 +107,11 @@ void expect_same(View<const T> a, View<const T> b, const char* plane, const std:
     }
 }
 
-/// Of the first pair of frames, of the second pair from the first result where the method takes a start, and of the
-/// last pair of three pushed frames where the task streams.
+/// Of as many frames as the method takes, of those from the second on, from the first result, where it takes a start, and
+/// of the last of all of them pushed where the task streams.
 template <class Task>
 struct ParityResults {
-  std::optional<typename Task::Result> pair, from_start, pushed;
+  std::optional<typename Task::Result> first, from_start, pushed;
   std::vector<double> energies;  ///< of the last one
 };
 
@@ -120,8 +121,9 @@ ParityResults<Task> results_of(const Target& target, const ParityCase<Task>& c, 
                                Memory memory) {
   using Result = typename Task::Result;
   const Forced forced(target);
+  const auto count = std::size_t(std::visit([](const auto& method) { return method.frames; }, c.method));
   std::vector<GuardedFrame> frames;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i <= int(count); ++i) {
     frames.emplace_back(c.size, c.format, c.seed, 1.7f * float(i), padding, guard);
     if (c.format == PixelFormat::gray_f32) frames.back().set_nan(c.size.width / 2, c.size.height / 3);
   }
@@ -131,11 +133,15 @@ ParityResults<Task> results_of(const Target& target, const ParityCase<Task>& c, 
     return result.to(Memory::host());
   };
   ParityResults<Task> results;
-  results.pair = taken(estimator(place(frames[0]), place(frames[1])));
+  const auto window = [&](std::size_t first) {
+    std::vector<Frame> placed;
+    for (std::size_t i = first; i < first + count; ++i) placed.push_back(place(frames[i]));
+    return placed;
+  };
+  results.first = taken(estimator({window(0)}));
   if (std::visit([](const auto& method) { return takes_start(method); }, c.method)) {
-    const Result start = results.pair->to(memory);
-    const Frame pair[] = {place(frames[1]), place(frames[2])};
-    results.from_start = taken(estimator({pair, start}));
+    const Result start = results.first->to(memory);
+    results.from_start = taken(estimator({window(1), start}));
   }
   if constexpr (Task::streams)
     for (const GuardedFrame& frame : frames)
@@ -198,7 +204,7 @@ class Parity : public OnTarget {
         });
       });
     };
-    compare_one(reference.pair, results.pair, "pair: " + described(cases[i]));
+    compare_one(reference.first, results.first, "pair: " + described(cases[i]));
     compare_one(reference.from_start, results.from_start, "from a start: " + described(cases[i]));
     compare_one(reference.pushed, results.pushed, "pushed: " + described(cases[i]));
     EXPECT_EQ(reference.energies, results.energies) << described(cases[i]);

@@ -32,10 +32,10 @@ struct Case {
 };
 
 struct Measurement {
-  Times resident;                  ///< one pair; frames and result in the device's memory
+  Times resident;                  ///< one call; frames and result in the device's memory
   Times streaming;                 ///< one frame pushed, in the device's memory
-  Times end_to_end;                ///< one pair; frames and result in host memory (pinned, for a GPU)
-  double scene_aae = 0;            ///< degrees; mean over the scene's pairs
+  Times end_to_end;                ///< one call; frames and result in host memory (pinned, for a GPU)
+  double scene_aae = 0;            ///< degrees; mean over the scene's calls
   std::optional<double> data_aae;  ///< degrees; of the real pair
   std::size_t workspace_bytes = 0;
 };

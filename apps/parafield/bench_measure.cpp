@@ -28,12 +28,21 @@ std::size_t there_and_back(int i, std::size_t count) {
 /// Calls before the clock starts: they allocate and record.
 constexpr int warm_up = 3;
 
-Times measure_pairs(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
+/// As many frames as a method takes, from each on.
+std::vector<std::vector<Frame>> windows(const std::vector<FrameBuffer>& frames, const FlowMethod& method) {
+  const auto count = std::size_t(frames_of(method));
+  std::vector<std::vector<Frame>> list;
+  for (std::size_t first = 0; first + count <= frames.size(); ++first)
+    list.emplace_back(frames.begin() + std::ptrdiff_t(first), frames.begin() + std::ptrdiff_t(first + count));
+  return list;
+}
+
+Times measure_calls(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
                     const Repeats& repeats) {
+  const auto inputs = windows(frames, estimator.method());
   const auto call = [&](int i) {
-    const std::size_t pair = std::size_t(i) % (frames.size() - 1);
     timer.start();
-    estimator(frames[pair], frames[pair + 1]);
+    estimator({inputs[std::size_t(i) % inputs.size()]});
     return timer.stop();
   };
   for (int i = 0; i < warm_up; ++i) call(i);
@@ -72,16 +81,19 @@ Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* d
   FlowEstimator estimator(one.method, one.size, device);
   Timer device_timer(device, estimator.stream());
   Timer wall_timer(Device::cpu());
-  measured.resident = measure_pairs(estimator, resident, device_timer, repeats);
+  measured.resident = measure_calls(estimator, resident, device_timer, repeats);
   measured.streaming = measure_stream(estimator, resident, device_timer, repeats);
   measured.workspace_bytes = estimator.workspace_bytes();
   // Host frames: the call returns when the result is in host memory.
-  measured.end_to_end = measure_pairs(estimator, host, wall_timer, repeats);
+  measured.end_to_end = measure_calls(estimator, host, wall_timer, repeats);
 
-  for (std::size_t pair = 0; pair < scene.flow.size(); ++pair)
+  const auto inputs = windows(host, one.method);
+  const std::size_t middle = std::size_t(frames_of(one.method) - 1) / 2;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
     measured.scene_aae +=
-        evaluate(estimator(host[pair], host[pair + 1]), scene.flow[pair]).aae / double(scene.flow.size());
-  if (data) measured.data_aae = aae_of(one.method, device, data->frame0, data->frame1, data->truth);
+        evaluate(estimator({inputs[i]}), scene.flow[i + middle]).aae / double(inputs.size());
+  if (data && frames_of(one.method) == 2)
+    measured.data_aae = aae_of(one.method, device, data->frame0, data->frame1, data->truth);
   return measured;
 }
 

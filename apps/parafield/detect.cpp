@@ -147,13 +147,12 @@ void run(const Command& options) {
   if (options.is_series()) {
     times = detect_files(options, method, device, findings);
   } else {
-    const FrameBuffer frame0 = read_frame(options.frames[0]), frame1 = read_frame(options.frames[1]);
-    check_same_size(options.frames[0], size, options.frames[1], frame1.size());
-    const auto estimate =
-        estimate_pair<Detection>(method, device, frame0, frame1, {.energies = energy}, options.run);
-    findings.add(0, estimate.result, frame1, options.output, options.overlay);
-    times = estimate.times;
-    energies = estimate.energies;
+    const std::vector<FrameBuffer> pair = read_frames(options.frames);
+    const auto [mask, taken, found] =
+        estimate<Detection>(method, device, pair, {.energies = energy}, options.run);
+    findings.add(0, mask, pair[1], options.output, options.overlay);
+    times = taken;
+    energies = found;
   }
 
   Json report;

@@ -91,10 +91,7 @@ std::string times_text(std::string_view method, const DeviceInfo& info, Size siz
 std::string energies_text(EnergyReport asked, const std::vector<double>& energies) {
   if (asked == EnergyReport::none) return "";
   if (asked == EnergyReport::result) return fmt::format("energy {:.10g}\n", energies.at(0));
-  return wrapped(fmt::format("energies, step by step: {:.10g}\n",
-                             fmt::join(energies, ", ")),
-                 0) +
-         "\n";
+  return wrapped(fmt::format("energies, step by step: {:.10g}\n", fmt::join(energies, ", ")), 0) + "\n";
 }
 
 }  // namespace parafield::command

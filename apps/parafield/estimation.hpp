@@ -78,44 +78,47 @@ struct Estimate {
 /// Times the estimator alone: the frames are on its device before it starts, and a first call has allocated. Energies
 /// are another estimator's work, which is not timed. Calls that are not timed say how far they are.
 template <class Task>
-Estimate<Task> estimate_pair(const typename Task::Method& method, const Device& device,
-                             const FrameBuffer& frame0, const FrameBuffer& frame1,
-                             typename Task::Options options, const RunOptions& run) {
-  const FrameBuffer resident0 = frame0.to(memory_of(device)), resident1 = frame1.to(memory_of(device));
-  Estimate<Task> estimate;
+Estimate<Task> estimate(const typename Task::Method& method, const Device& device,
+                        const std::vector<FrameBuffer>& frames, typename Task::Options options,
+                        const RunOptions& run) {
+  std::vector<FrameBuffer> held;
+  std::vector<Frame> resident;
+  for (const FrameBuffer& frame : frames) resident.push_back(held.emplace_back(frame.to(memory_of(device))));
+  const Size size = frames[0].size();
+  Estimate<Task> estimated;
   ProgressLine line(!run.quiet);
   options.progress = line.callback();
   if (options.energies != EnergyReport::none) {
-    Estimator<Task> estimator(method, frame0.size(), device, {}, options);
+    Estimator<Task> estimator(method, size, device, {}, options);
     line.begin("estimating for --energy");
-    estimator(resident0, resident1);
-    estimate.energies = estimator.energies();
+    estimator({resident});
+    estimated.energies = estimator.energies();
     options.energies = EnergyReport::none;
   }
   // Timed calls are not disturbed. On the CPU the callback does nothing then; on a GPU it would interrupt the kernels even
   // so, and what shows the progress is an estimator of its own.
   if (options.progress && device.kind == Device::Kind::cuda) {
-    Estimator<Task> shown(method, frame0.size(), device, {}, options);
+    Estimator<Task> shown(method, size, device, {}, options);
     line.begin("estimating");
-    shown(resident0, resident1);
+    shown({resident});
     shown.synchronize();
     options.progress = {};
   }
-  Estimator<Task> estimator(method, frame0.size(), device, {}, options);
+  Estimator<Task> estimator(method, size, device, {}, options);
   Timer timer(device, estimator.stream());
   line.begin("estimating");
-  const typename Task::Result* result = &estimator(resident0, resident1);
+  const typename Task::Result* result = &estimator({resident});
   estimator.synchronize();
   line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),
                 run.repeats * line.elapsed());
-  estimate.times = measure({.fixed = run.repeats}, [&](int) {
+  estimated.times = measure({.fixed = run.repeats}, [&](int) {
     timer.start();
-    result = &estimator(resident0, resident1);
+    result = &estimator({resident});
     return timer.stop();
   });
   estimator.synchronize();
-  estimate.result = result->to(Memory::host());
-  return estimate;
+  estimated.result = result->to(Memory::host());
+  return estimated;
 }
 
 /// Adds method, preset and parameters.

@@ -43,6 +43,9 @@ bool same_file(const Path& a, const Path& b);
 /// Throws Error(invalid_argument) with both names and sizes where they differ.
 void check_same_size(const Path& a, Size size_a, const Path& b, Size size_b);
 
+/// Frames of one size. Throws like read_frame, and where sizes differ.
+std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files);
+
 /// Writes text beside and renames: never half a file. Throws Error(file).
 void write_text(const Path& path, const std::string& text);
 

@@ -7,7 +7,7 @@ namespace parafield::command {
 namespace {
 
 struct Command {
-  std::string frame0, frame1;
+  std::vector<std::string> frames;
   std::string output, valid, color;
   TruthOptions truth;
   PictureOptions picture;
@@ -17,7 +17,7 @@ struct Command {
   RunOptions run;
 };
 
-void write(const Command& options, const FlowField& flow, const FrameBuffer& frame0) {
+void write(const Command& options, const FlowField& flow, const FrameBuffer& frame) {
   if (!options.output.empty()) {
     const WhileWriting whole;
     write_flow(options.output, flow);
@@ -27,7 +27,7 @@ void write(const Command& options, const FlowField& flow, const FrameBuffer& fra
     write_mask(options.valid, flow.valid);
   }
   if (!options.color.empty()) {
-    const FrameBuffer picture = options.picture.draw(flow, frame0);
+    const FrameBuffer picture = options.picture.draw(flow, frame);
     const WhileWriting whole;
     write_frame(options.color, picture);
   }
@@ -38,39 +38,45 @@ void run(const Command& options) {
   const Device device = options.device.device();
   FlowOptions flow_options = options.flow;
   flow_options.energies = options.run.energies(method);
+  const int count = frames_of(method), middle = (count - 1) / 2;
+  if (int(options.frames.size()) != count)
+    throw UsageError(
+        fmt::format("FRAMES: {} takes {}, not {}", name_of(method), count, options.frames.size()));
+  std::vector<Path> inputs(options.frames.begin(), options.frames.end());
+  inputs.insert(inputs.end(), {options.truth.truth, options.truth.mask});
   check_outputs({{"-o", options.output, {".flo", ".png", ".pfm", ".npy"}},
                  {"--valid", options.valid, {".png", ".pgm"}},
                  {"--color", options.color, {".png", ".ppm"}}},
-                {options.frame0, options.frame1, options.truth.truth, options.truth.mask});
+                inputs);
   const DeviceInfo info = describe_device(device);
 
-  const FrameBuffer frame0 = read_frame(options.frame0), frame1 = read_frame(options.frame1);
-  check_same_size(options.frame0, frame0.size(), options.frame1, frame1.size());
+  const std::vector<FrameBuffer> frames = read_frames(options.frames);
+  const FrameBuffer& frame = frames[std::size_t(middle)];
+  const std::string& name = options.frames[std::size_t(middle)];
   FlowField truth;
   if (!options.truth.truth.empty()) {
     truth = read_flow(options.truth.truth);
-    check_same_size(options.frame0, frame0.size(), options.truth.truth, truth.size());
+    check_same_size(name, frame.size(), options.truth.truth, truth.size());
   }
-  const auto mask = read_mask_like(options.truth.mask, options.frame0, frame0.size());
+  const auto mask = read_mask_like(options.truth.mask, name, frame.size());
 
-  const auto [flow, times, energies] =
-      estimate_pair<Flow>(method, device, frame0, frame1, flow_options, options.run);
+  const auto [flow, times, energies] = estimate<Flow>(method, device, frames, flow_options, options.run);
   Json report;
   add_method(report, method, options.method.preset);
-  add_levels(report, method, frame0.size(), options.run.quiet);
+  add_levels(report, method, frame.size(), options.run.quiet);
   report["fb_check"] = options.flow.fb_check;
   add_refinement(report, options.flow);
   add_device(report, info);
-  add_times(report, frame0.size(), times);
+  add_times(report, frame.size(), times);
   add_energies(report, flow_options.energies, energies);
-  std::string text = times_text(name_of(method), info, frame0.size(), times) +
-                     energies_text(flow_options.energies, energies);
+  std::string text =
+      times_text(name_of(method), info, frame.size(), times) + energies_text(flow_options.energies, energies);
   if (truth.u) {
     const FlowScores scores = evaluate(flow, truth, {.mask = mask, .valid_only = options.truth.valid_only});
     add_scores(report, scores);
     text += scores_text(scores);
   }
-  write(options, flow, frame0);
+  write(options, flow, frame);
   options.run.print(report, text);
 }
 
@@ -79,10 +85,11 @@ void run(const Command& options) {
 void add_flow(App& program) {
   const auto options = std::make_shared<Command>();
   App command = program.add_subcommand("flow", "Estimate the optical flow from one frame to the next");
-  command.add_option("FRAME0", options->frame0, "first frame: PNG, JPEG, PGM, PPM or PFM")
-      .required()
-      .type_name("FILE");
-  command.add_option("FRAME1", options->frame1, "second frame, of the same size")
+  command
+      .add_option("FRAMES", options->frames,
+                  "frames of one size in time order, as many as the method takes: the flow is that of the "
+                  "first of two, or "
+                  "of the middle one; PNG, JPEG, PGM, PPM or PFM")
       .required()
       .type_name("FILE");
   command

@@ -69,8 +69,8 @@ void run(const Command& options) {
     throw UsageError(fmt::format("--scale is for a PNG; {} holds px", options.output));
   const DeviceInfo info = describe_device(device);
 
-  const FrameBuffer left = read_frame(options.left), right = read_frame(options.right);
-  check_same_size(options.left, left.size(), options.right, right.size());
+  const std::vector<FrameBuffer> pair = read_frames({options.left, options.right});
+  const FrameBuffer& left = pair[0];
   DisparityField truth;
   if (!options.truth.truth.empty()) {
     truth = read_disparity_of(options.truth.truth, options.true_scale, "--gt-scale");
@@ -78,25 +78,24 @@ void run(const Command& options) {
   }
   const auto mask = read_mask_like(options.truth.mask, options.left, left.size());
 
-  const auto estimate = estimate_pair<Stereo>(method, device, left, right, stereo, options.run);
-  const double valid = share_of(estimate.result.valid);
+  const auto [disparity, times, energies] = estimate<Stereo>(method, device, pair, stereo, options.run);
+  const double valid = share_of(disparity.valid);
   Json report;
   add_method(report, method, options.method.preset);
   add_levels(report, method, left.size(), options.run.quiet);
   report["lr_check"] = options.stereo.lr_check;
   add_refinement(report, options.stereo);
   add_device(report, info);
-  add_times(report, left.size(), estimate.times);
+  add_times(report, left.size(), times);
   report["valid"] = valid;
-  add_energies(report, stereo.energies, estimate.energies);
-  std::string text = times_text(name_of(method), info, left.size(), estimate.times) +
+  add_energies(report, stereo.energies, energies);
+  std::string text = times_text(name_of(method), info, left.size(), times) +
                      fmt::format("{:.2f} % of the pixels are valid\n", 100 * valid) +
-                     energies_text(stereo.energies, estimate.energies);
+                     energies_text(stereo.energies, energies);
   if (truth.d)
-    text +=
-        add_scores_of(report, {.mask = mask, .valid_only = options.truth.valid_only}, true,
-                      [&](const EvaluationOptions& how) { return evaluate(estimate.result, truth, how); });
-  write(options, estimate.result);
+    text += add_scores_of(report, {.mask = mask, .valid_only = options.truth.valid_only}, true,
+                          [&](const EvaluationOptions& how) { return evaluate(disparity, truth, how); });
+  write(options, disparity);
   options.run.print(report, text);
 }
 

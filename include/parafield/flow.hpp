@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "parafield/estimator.hpp"
+#include "parafield/methods/gradient_tensor.hpp"
 #include "parafield/methods/label_solvers.hpp"
 #include "parafield/methods/lucas_kanade.hpp"
 
@@ -45,7 +46,7 @@ struct FlowInput {
 /// What holds for every method of flow.
 struct FlowOptions {
   /// Forward-backward check: the flow back is estimated too, and flow is valid only where going there and back ends
-  /// within this many px of the pixel. Takes twice the time. 0 = no check.
+  /// within this many px of the pixel. Takes twice the time. Of methods of two frames. 0 = no check.
   float fb_check = 0;
   int speckle = 0;       ///< connected regions of up to this many px are invalid; 0 = none
   bool fill = false;     ///< invalid pixels take the shorter of the nearest valid flows on their row
@@ -55,8 +56,9 @@ struct FlowOptions {
 };
 
 /// Every method that estimates flow.
-using FlowMethod = std::variant<LucasKanade, Icm<DisplacementEnergy>, Annealing<DisplacementEnergy>,
-                                WinnerTakesAll<DisplacementEnergy>, BeliefPropagation<DisplacementEnergy>>;
+using FlowMethod =
+    std::variant<LucasKanade, Icm<DisplacementEnergy>, Annealing<DisplacementEnergy>,
+                 WinnerTakesAll<DisplacementEnergy>, BeliefPropagation<DisplacementEnergy>, GradientTensor>;
 
 struct Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
@@ -66,6 +68,15 @@ struct Flow {
   using Result = FlowField;
 };
 using FlowEstimator = Estimator<Flow>;
+
+/// How many frames a method takes. Its flow is that of the middle one, or of the first of two.
+inline int frames_of(const FlowMethod& method) {
+  return std::visit([](const auto& chosen) { return chosen.frames; }, method);
+}
+
+/// One-shot form, of as many frames as the method takes.
+FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method,
+                        const Device& device = Device::best(), const FlowOptions& options = {});
 
 /// One-shot form: the flow from frame0 to frame1, where the frames are. Throws like the estimator.
 FlowField estimate_flow(const Frame& frame0, const Frame& frame1, const FlowMethod& method = {},

@@ -1,5 +1,6 @@
 #include "parafield/flow.hpp"
 
+#include "gradient/gradient_tensor/gradient_tensor.hpp"
 #include "gradient/lucas_kanade/lucas_kanade.hpp"
 #include "markov/displacement.hpp"
 #include "tasks/estimator.hpp"
@@ -31,6 +32,9 @@ template <>
 std::unique_ptr<Session<Flow>> make_session<Flow>(const FlowMethod& method, Size size, const Device& device,
                                                   Stream stream, const FlowOptions& options) {
   check_refinement(options, options.fb_check, "fb_check");
+  if (options.fb_check > 0 && frames_of(method) != 2)
+    fail(ErrorCode::invalid_argument, "the forward-backward check is of methods of two frames, not of ",
+         frames_of(method));
   const auto make = [&]<template <class> class Solver>(const auto& chosen) {
     return with_backend(device, [&]<class Backend>() -> std::unique_ptr<Session<Flow>> {
       return std::make_unique<SolverSession<Flow, Backend, RefinedFlow<Solver>::template Type>>(
@@ -41,6 +45,8 @@ std::unique_ptr<Session<Flow>> make_session<Flow>(const FlowMethod& method, Size
       [&]<class Method>(const Method& chosen) {
         if constexpr (LabelMethod<Method>)
           return make.template operator()<DisplacementSolver>(chosen);
+        else if constexpr (std::is_same_v<Method, GradientTensor>)
+          return make.template operator()<GradientTensorSolver>(chosen);
         else
           return make.template operator()<LucasKanadeSolver>(chosen);
       },
@@ -51,8 +57,15 @@ template class Estimator<Flow>;
 
 FlowField estimate_flow(const Frame& frame0, const Frame& frame1, const FlowMethod& method,
                         const Device& device, const FlowOptions& options) {
-  FlowEstimator estimator(method, frame0.size(), device, {}, options);
-  const FlowField& flow = estimator(frame0, frame1);
+  const Frame frames[] = {frame0, frame1};
+  return estimate_flow(frames, method, device, options);
+}
+
+FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method, const Device& device,
+                        const FlowOptions& options) {
+  if (frames.empty()) fail(ErrorCode::invalid_argument, "there are no frames to estimate flow of");
+  FlowEstimator estimator(method, frames[0].size(), device, {}, options);
+  const FlowField& flow = estimator({frames});
   estimator.synchronize();
   return flow.to(flow.memory());
 }

@@ -85,7 +85,7 @@ struct RefinedFlow {
       const FlowPlanes flow{refinement_.solved(0, result.u), refinement_.solved(1, result.v)};
       const Trust trust{result.valid, result.confidence};
       solver_.solve(first, start, flow, trust, true);
-      if (fb_check_ > 0) {
+      if (fb_check_ > 0) {  // of two frames
         solver_.solve(1 - first, nullptr, backward_, {}, false);
         check_consistency<Backend>(backend_, flow, backward_, fb_check_, trust.valid);
       }

@@ -54,7 +54,7 @@ class SolverSession final : public Session<Task> {
            input.frames.size());
     Frame frames[slots];
     for (int i = 0; i < slots; ++i)
-      frames[i] = checked(input.frames[i], i == 0 ? "frame 0" : "frame 1", size_, device_);
+      frames[i] = checked(input.frames[i], text("frame ", i).c_str(), size_, device_);
     const bool on_host = frames[0].memory.on_host();
     for (const Frame& frame : frames)
       if (frame.memory.on_host() != on_host)

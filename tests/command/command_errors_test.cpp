@@ -72,9 +72,9 @@ TEST_F(CommandErrors, SizesThatDiffer) {
 TEST_F(CommandErrors, WordsThatAreNotUnderstood) {
   const std::string out = path("out.flo");
   expect_failure(2, {"optical"}, {"optical"});
-  expect_failure(2, {"flow"}, {"FRAME0"});
-  expect_failure(2, {"flow", frame0()}, {"FRAME1"});
-  expect_failure(2, flow({"third.png"}), {"third.png"});
+  expect_failure(2, {"flow"}, {"FRAMES"});
+  expect_failure(2, {"flow", frame0()}, {"lucas-kanade takes 2, not 1"});
+  expect_failure(2, flow({"third.png"}), {"lucas-kanade takes 2, not 3"});
   expect_failure(2, flow({"-o", out, "--windows", "5"}), {"--windows"});
   expect_failure(2, flow({"-o", out, "-m", "horn"}), {"horn", "lucas-kanade"});
   expect_failure(2, flow({"-o", out, "--preset", "fast"}), {"fast", "paper", "accurate"});

@@ -1,0 +1,131 @@
+// The gradient tensor against its oracle, on motion that is known, on a real sequence, and what is refused.
+#include "oracle/gradient_tensor.hpp"
+
+#include "parafield/parafield.hpp"
+#include "support.hpp"
+#include "tasks/on_device.hpp"
+#include "textures.hpp"
+
+namespace parafield {
+namespace {
+
+/// Five frames of a texture that moves by (u, v) a frame.
+std::vector<Image<float>> moving(Size size, float u, float v, unsigned seed) {
+  const Texture texture(seed);
+  std::vector<Image<float>> frames;
+  for (int i = 0; i < 5; ++i) {
+    Image<float>& frame = frames.emplace_back(size);
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x)
+        frame(x, y) = float(texture(x - u * float(i - 2), y - v * float(i - 2)));
+  }
+  return frames;
+}
+
+std::vector<Frame> as_frames(const std::vector<Image<float>>& images) {
+  std::vector<Frame> frames;
+  for (const Image<float>& image : images) frames.push_back(frame_of(image));
+  return frames;
+}
+
+using GradientTensorTest = OnDevice;
+
+TEST_P(GradientTensorTest, IsTheOracles) {
+  unsigned seed = 1;
+  for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{2, 3}, Size{7, 5}, Size{33, 17},
+                          Size{65, 33}, Size{130, 50}}) {
+    const auto images = moving(size, 0.6f, -0.4f, seed++);
+    const FlowField flow = estimate_flow(as_frames(images), GradientTensor{}, device());
+    std::vector<oracle::Grid> grids;
+    for (const auto& image : images) grids.push_back(oracle::grid_of(image.view()));
+    const auto expected = oracle::gradient_tensor(grids);
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        const double determinant = expected.determinant(x, y);
+        EXPECT_NEAR(flow.confidence(x, y), expected.confidence(x, y),
+                    1e-3 + 1e-4 * expected.confidence(x, y));
+        if (std::abs(determinant - 1e-3) > 1e-2) {
+          EXPECT_EQ(flow.valid(x, y), determinant > 1e-3);
+        }
+        if (determinant < 1 || expected.confidence(x, y) < 0.1) continue;
+        EXPECT_NEAR(flow.u(x, y), expected.u(x, y), 2e-3) << x << ' ' << y << " of " << size.width;
+        EXPECT_NEAR(flow.v(x, y), expected.v(x, y), 2e-3) << x << ' ' << y << " of " << size.width;
+      }
+  }
+}
+
+TEST_P(GradientTensorTest, FindsAMotion) {
+  const auto images = moving({90, 70}, 0.7f, -0.3f, 3);
+  const FlowField flow = estimate_flow(as_frames(images), GradientTensor{}, device());
+  for (int y = 8; y < 62; ++y)
+    for (int x = 8; x < 82; ++x) {
+      EXPECT_NEAR(flow.u(x, y), 0.7, 0.05);
+      EXPECT_NEAR(flow.v(x, y), -0.3, 0.05);
+    }
+}
+
+TEST_P(GradientTensorTest, SingularPixelsAreNotValid) {
+  std::vector<Image<float>> images(5);
+  for (auto& image : images) image = Image<float>({20, 12});
+  const FlowField flow = estimate_flow(as_frames(images), GradientTensor{}, device());
+  for (int y = 0; y < 12; ++y)
+    for (int x = 0; x < 20; ++x) {
+      EXPECT_EQ(flow.valid(x, y), 0);
+      EXPECT_EQ(flow.u(x, y), 0);
+      EXPECT_EQ(flow.v(x, y), 0);
+    }
+}
+
+/// A frame pushed gives what a call of the last five gives.
+TEST_P(GradientTensorTest, OfAStream) {
+  const Size size{61, 40};
+  const auto images = moving(size, 0.5f, 0.2f, 5);
+  std::vector<Frame> frames = as_frames(images);
+  for (int i = 3; i >= 0; --i) frames.push_back(frames[std::size_t(i)]);  // there and back
+  FlowEstimator stream(GradientTensor{}, size, device()), calls(GradientTensor{}, size, device());
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const FlowField* pushed = stream.push(frames[i]);
+    ASSERT_EQ(pushed != nullptr, i >= 4) << i;
+    if (!pushed) continue;
+    const FlowField& called = calls({std::span(frames).subspan(i - 4, 5)});
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        ASSERT_EQ(pushed->u(x, y), called.u(x, y)) << i;
+        ASSERT_EQ(pushed->v(x, y), called.v(x, y)) << i;
+      }
+  }
+}
+
+TEST_P(GradientTensorTest, RefusesOtherNumbersOfFrames) {
+  const auto images = moving({20, 12}, 0, 0, 1);
+  const auto frames = as_frames(images);
+  FlowEstimator estimator(GradientTensor{}, {20, 12}, device());
+  EXPECT_EQ(message_of([&] { estimator(frames[0], frames[1]); }), "the method takes 5 frames, not 2");
+  EXPECT_EQ(message_of([&] {
+              FlowEstimator(GradientTensor{}, {20, 12}, device(), {}, {.fb_check = 1});
+            }),
+            "the forward-backward check is of methods of two frames, not of 5");
+}
+
+/// Thesis: 12.1 degrees.
+TEST_P(GradientTensorTest, OfYosemitesGround) {
+  if (!test::data_folder()) GTEST_SKIP() << "skipped without the data folder; PARAFIELD_DATA names it";
+  const auto folder = *test::data_folder() / "yosemite" / "clouds";
+  std::vector<FrameBuffer> held;
+  std::vector<Frame> frames;
+  for (const char* name : {"yos07.png", "yos08.png", "yos09.png", "yos10.png", "yos11.png"})
+    frames.push_back(held.emplace_back(read_frame(folder / name)));
+  const FlowField flow = estimate_flow(frames, GradientTensor{}, device());
+  Image<std::uint8_t> mask = read_mask(folder / "mask_ground.png");
+  const Size size = mask.size();
+  constexpr int reach = 6;
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x)
+      if (x < reach || y < reach || x >= size.width - reach || y >= size.height - reach) mask(x, y) = 0;
+  EXPECT_NEAR(evaluate(flow, read_flow(folder / "flow09.flo"), {.mask = mask}).aae, 12.1, 0.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, GradientTensorTest, every_device(), device_name);
+
+}  // namespace
+}  // namespace parafield
