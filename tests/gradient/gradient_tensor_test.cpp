@@ -44,8 +44,8 @@ TEST_P(GradientTensorTest, IsTheOracles) {
         const double determinant = expected.determinant(x, y);
         EXPECT_NEAR(flow.confidence(x, y), expected.confidence(x, y),
                     1e-3 + 1e-4 * expected.confidence(x, y));
-        if (std::abs(determinant - 1e-3) > 1e-2) {
-          EXPECT_EQ(flow.valid(x, y), determinant > 1e-3);
+        if (std::abs(determinant - 1e-6) > 1e-2) {
+          EXPECT_EQ(flow.valid(x, y), determinant > 1e-6);
         }
         if (determinant < 1 || expected.confidence(x, y) < 0.1) continue;
         EXPECT_NEAR(flow.u(x, y), expected.u(x, y), 2e-3) << x << ' ' << y << " of " << size.width;

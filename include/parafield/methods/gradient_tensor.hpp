@@ -13,7 +13,7 @@ struct GradientTensor {
   static constexpr std::string_view source = "Bodily 2009, chapter 3, eqs. 3.1, 3.2";
   static constexpr int frames = 5;
 
-  float min_determinant = 1e-3f;
+  float min_determinant = 1e-6f;
 };
 
 template <class Method, class Visitor>
