@@ -8,8 +8,6 @@ namespace parafield {
 template <class Backend>
 class DisparitySolver {
  public:
-  static constexpr int slots = MatchingSolver<Backend>::slots;
-
   template <class Method>
   DisparitySolver(Backend& backend, Workspace& workspace, const Method& method, Size size,
                   const StereoOptions& options)

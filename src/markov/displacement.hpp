@@ -8,8 +8,6 @@ namespace parafield {
 template <class Backend>
 class DisplacementSolver {
  public:
-  static constexpr int slots = MatchingSolver<Backend>::slots;
-
   template <class Method>
   DisplacementSolver(Backend& backend, Workspace& workspace, const Method& method, Size size,
                      const FlowOptions& options)

@@ -68,8 +68,6 @@ struct RefinedFlow {
   template <class Backend>
   class Type {
    public:
-    static constexpr int slots = Solver<Backend>::slots;
-
     template <class Method>
     Type(Backend& backend, Workspace& workspace, const Method& method, Size size, const FlowOptions& options)
         : backend_(backend),
@@ -113,8 +111,6 @@ struct RefinedDisparities {
   template <class Backend>
   class Type {
    public:
-    static constexpr int slots = Solver<Backend>::slots;
-
     template <class Method>
     Type(Backend& backend, Workspace& workspace, const Method& method, Size size,
          const StereoOptions& options)

@@ -28,7 +28,8 @@ class Session {
   virtual std::size_t workspace_bytes() const = 0;
 };
 
-/// Takes frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots.
+/// Takes frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots, one for
+/// each frame that the method takes.
 /// copy_planes(from, to, copy), copy_start(from, to, copy) and the solver are the task's own.
 template <class Task, class Backend, template <class> class Solver>
 class SolverSession final : public Session<Task> {
@@ -39,24 +40,25 @@ class SolverSession final : public Session<Task> {
   template <class Method>
   SolverSession(const Method& method, Size size, const Device& device, Stream stream,
                 const typename Task::Options& options)
-      : size_(size),
+      : slots_(method.frames),
+        size_(size),
         device_(device),
         backend_(device, stream),
         workspace_(backend_.memory()),
-        solver_(backend_, workspace_, method, size, options) {
+        solver_(backend_, workspace_, method, size, options),
+        frames_(std::size_t(slots_)),
+        staging_(std::size_t(slots_)) {
     if constexpr (on_gpu) device_result_ = Result(size, backend_.memory());
   }
 
   const Result& call(const typename Task::Input& input) override {
     pushed_ = 0;
-    if (input.frames.size() != slots)
-      fail(ErrorCode::invalid_argument, "the method takes ", int(slots), " frames, not ",
-           input.frames.size());
-    Frame frames[slots];
-    for (int i = 0; i < slots; ++i)
-      frames[i] = checked(input.frames[i], text("frame ", i).c_str(), size_, device_);
-    const bool on_host = frames[0].memory.on_host();
-    for (const Frame& frame : frames)
+    if (int(input.frames.size()) != slots_)
+      fail(ErrorCode::invalid_argument, "the method takes ", slots_, " frames, not ", input.frames.size());
+    for (std::size_t i = 0; i < frames_.size(); ++i)
+      frames_[i] = checked(input.frames[i], text("frame ", i).c_str(), size_, device_);
+    const bool on_host = frames_[0].memory.on_host();
+    for (const Frame& frame : frames_)
       if (frame.memory.on_host() != on_host)
         fail(ErrorCode::invalid_argument, "one frame is in host memory and one on a device");
     if (input.start && !solver_.takes_start())
@@ -67,12 +69,12 @@ class SolverSession final : public Session<Task> {
     activate();
     std::optional<Start> start = input.start;
     if (on_host) {
-      for (int i = 0; i < slots; ++i) frames[i] = on_backend(frames[i], i);
+      for (int i = 0; i < slots_; ++i) frames_[std::size_t(i)] = on_backend(frames_[std::size_t(i)], i);
       if (start) start = on_backend(*start);
     }
     Result& result = target(on_host);
     backend_.replay(start ? call_with_start : call_without_start, [&] {
-      solver_.prepare(frames, 0, slots);
+      solver_.prepare(frames_.data(), 0, slots_);
       solver_.solve(0, start ? &*start : nullptr, result);
     });
     return delivered(on_host);
@@ -82,15 +84,15 @@ class SolverSession final : public Session<Task> {
     Frame frame = checked(user_frame, "the frame", size_, device_);
     const bool on_host = frame.memory.on_host();
     activate();
-    const int slot = int(pushed_ % slots);
+    const int slot = int(pushed_ % slots_);
     if (on_host) frame = on_backend(frame, slot);
     Result& result = target(on_host);
-    const bool complete = pushed_ + 1 >= slots;
-    const bool warm = pushed_ >= slots && solver_.starts_from_last();
+    const bool complete = pushed_ + 1 >= slots_;
+    const bool warm = pushed_ >= slots_ && solver_.starts_from_last();
     const Start last = result;
     backend_.replay(push_keys + 3 * slot + (complete ? 1 + warm : 0), [&] {
       solver_.prepare(&frame, slot, 1);
-      if (complete) solver_.solve((slot + 1) % slots, warm ? &last : nullptr, result);
+      if (complete) solver_.solve((slot + 1) % slots_, warm ? &last : nullptr, result);
     });
     ++pushed_;
     if (complete) return &delivered(on_host);
@@ -119,7 +121,6 @@ class SolverSession final : public Session<Task> {
 
  private:
   static constexpr bool on_gpu = requires(Backend b) { b.activate(); };
-  static constexpr int slots = Solver<Backend>::slots;
   enum Key { call_without_start, call_with_start, push_keys };
 
   void activate() {
@@ -146,7 +147,7 @@ class SolverSession final : public Session<Task> {
   /// A host frame, copied to where the backend reads it.
   Frame on_backend(const Frame& frame, int slot) {
     if constexpr (on_gpu) {
-      FrameBuffer& staging = staging_[slot];
+      FrameBuffer& staging = staging_[std::size_t(slot)];
       if (staging.size() != frame.size() || staging.format() != frame.format)
         staging = FrameBuffer(frame.size(), frame.format, backend_.memory());
       const Frame there = staging;
@@ -176,12 +177,14 @@ class SolverSession final : public Session<Task> {
     copy(View<const T>(from), to);
   }
 
+  const int slots_;
   const Size size_;
   const Device device_;
   Backend backend_;
   Workspace workspace_;
   Solver<Backend> solver_;
-  FrameBuffer staging_[slots];
+  std::vector<Frame> frames_;  // of a call, one for each slot
+  std::vector<FrameBuffer> staging_;
   Result staged_start_;
   Result device_result_, host_result_;
   std::int64_t pushed_ = 0;
