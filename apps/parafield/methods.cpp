@@ -21,7 +21,7 @@ template <class Methods>
 std::vector<ListedMethod> listed() {
   std::vector<ListedMethod> list;
   for_each_method<Methods>([&]<class Method>(const Method& method) {
-    list.push_back({Method::name, Method::source, Method::frames, parameters_of(method), {}});
+    list.push_back({Method::name, Method::source, method.frames, parameters_of(method), {}});
     for (const auto& preset : presets(method))
       list.back().presets.push_back({preset.name, preset.help, parameters_of(preset.method)});
   });

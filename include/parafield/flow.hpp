@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "parafield/estimator.hpp"
+#include "parafield/methods/adaptive_ridge.hpp"
 #include "parafield/methods/gradient_tensor.hpp"
 #include "parafield/methods/label_solvers.hpp"
 #include "parafield/methods/lucas_kanade.hpp"
@@ -57,7 +58,7 @@ struct FlowOptions {
 
 /// Every method that estimates flow.
 using FlowMethod =
-    std::variant<LucasKanade, Icm<DisplacementEnergy>, Annealing<DisplacementEnergy>,
+    std::variant<AdaptiveRidge, LucasKanade, Icm<DisplacementEnergy>, Annealing<DisplacementEnergy>,
                  WinnerTakesAll<DisplacementEnergy>, BeliefPropagation<DisplacementEnergy>, GradientTensor>;
 
 struct Flow {

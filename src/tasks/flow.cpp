@@ -1,5 +1,6 @@
 #include "parafield/flow.hpp"
 
+#include "gradient/adaptive_ridge/adaptive_ridge.hpp"
 #include "gradient/gradient_tensor/gradient_tensor.hpp"
 #include "gradient/lucas_kanade/lucas_kanade.hpp"
 #include "markov/displacement.hpp"
@@ -45,6 +46,8 @@ std::unique_ptr<Session<Flow>> make_session<Flow>(const FlowMethod& method, Size
       [&]<class Method>(const Method& chosen) {
         if constexpr (LabelMethod<Method>)
           return make.template operator()<DisplacementSolver>(chosen);
+        else if constexpr (std::is_same_v<Method, AdaptiveRidge>)
+          return make.template operator()<AdaptiveRidgeSolver>(chosen);
         else if constexpr (std::is_same_v<Method, GradientTensor>)
           return make.template operator()<GradientTensorSolver>(chosen);
         else

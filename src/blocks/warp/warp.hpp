@@ -29,4 +29,29 @@ PF_HD float sample(const float* pixels, int pitch, int width, int height, const 
                      interpolate(top[down], top[down + right], match.share_x), match.share_y);
 }
 
+/// Keys' cubic (a = -0.75): the shares of four neighbours, the match `t` behind the second. Their sum is 1.
+struct CubicShares {
+  float before, first, second, after;
+};
+PF_HD CubicShares cubic_shares(float t) {
+  const float s = 1 - t, before = -0.75f * t * (s * s), after = -0.75f * s * (t * t);
+  const float first = fma(fma(1.25f, t, -2.25f), t * t, 1.0f);
+  return {before, first, 1 - first - before - after, after};
+}
+
+/// The bicubic value at a match; beyond the border the nearest pixel stands in.
+PF_HD float sample_cubic(const float* pixels, int pitch, int width, int height, const Match& match) {
+  const CubicShares along = cubic_shares(match.share_x), down = cubic_shares(match.share_y);
+  const int x0 = larger(match.x - 1, 0), x1 = match.x, x2 = smaller(match.x + 1, width - 1),
+            x3 = smaller(match.x + 2, width - 1);
+  const auto row = [=](int y) {
+    const float* const at = pixels + clamp(y, 0, height - 1) * pitch;
+    return fma(along.after, at[x3],
+               fma(along.second, at[x2], fma(along.first, at[x1], along.before * at[x0])));
+  };
+  return fma(
+      down.after, row(match.y + 2),
+      fma(down.second, row(match.y + 1), fma(down.first, row(match.y), down.before * row(match.y - 1))));
+}
+
 }  // namespace parafield

@@ -81,6 +81,7 @@ PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __r
   const float robust2 = tile.p.robust2, line = float(y);
   const float* pixels = frame1.data;
   const int pitch = int(frame1.pitch / std::ptrdiff_t(sizeof(float)));
+#pragma GCC ivdep
   for (int x = begin; x < end; ++x) {
     const float gx = Interior ? derivative(row[x - 2], row[x - 1], row[x + 1], row[x + 2])
                               : derivative(row[clamp(x - 2, 0, last)], row[clamp(x - 1, 0, last)],
@@ -148,6 +149,7 @@ void solve_row(const Tile& tile, int y) {
   const float* pixels = tile.frame1.data;
   const int pitch = int(tile.frame1.pitch / std::ptrdiff_t(sizeof(float)));
   const float line = float(y);
+#pragma GCC ivdep
   for (int x = 0; x < count; ++x) {
     const float eigenvalue =
         smaller_eigenvalue({sums[x], sums[stride + x], sums[2 * stride + x], 0, 0}, p.eigenvalue_unit);

@@ -1,0 +1,152 @@
+#pragma once
+#include <cmath>
+
+#include "blocks/convert/convert.hpp"
+#include "blocks/median/median.hpp"
+#include "blocks/pyramid/pyramid.hpp"
+#include "blocks/resize/resize.hpp"
+#include "gradient/adaptive_ridge/shrink/shrink.hpp"
+#include "gradient/adaptive_ridge/trust/trust.hpp"
+#include "parafield/flow.hpp"
+
+namespace parafield {
+
+/// As many levels as have a shorter side of 12 px or more.
+inline int ridge_levels(Size size) {
+  int levels = 1;
+  for (int side = smaller(size.width, size.height); (side + 1) / 2 >= 12; side = (side + 1) / 2) ++levels;
+  return smaller(levels, Pyramid::max_levels);
+}
+
+inline TensorWeights tensor_weights(const AdaptiveRidge& method) {
+  TensorWeights weights{{}, method.prefilter, method.contrast, 1 / (method.robust * method.robust)};
+  double taps[window_reach + 1], sum = 0;
+  for (int i = 0; i <= window_reach; ++i) {
+    taps[i] = std::exp(-i * i / (2.0 * method.window * method.window));
+    sum += i == 0 ? taps[i] : 2 * taps[i];
+  }
+  for (int i = 0; i <= window_reach; ++i) weights.window[i] = float(taps[i] / sum);
+  return weights;
+}
+
+/// Ridge regression toward the local mean flow, from coarse to fine. Frames live in slots, each with its pyramid.
+template <class Backend>
+class AdaptiveRidgeSolver {
+ public:
+  AdaptiveRidgeSolver(Backend& backend, Workspace& workspace, const AdaptiveRidge& method, Size size,
+                      const FlowOptions&)
+      : backend_(backend),
+        method_(method),
+        weights_(tensor_weights(method)),
+        shrinkage_{method.shrinkage, method.likeness * method.likeness},
+        pyramids_(std::size_t(method.frames)) {
+    const std::vector<Size> sizes =
+        pyramid_sizes(size, method.levels > 0 ? method.levels : ridge_levels(size));
+    for (Pyramid& pyramid : pyramids_)
+      for (const Size level : sizes) pyramid.level[pyramid.levels++] = workspace.image<float>(level);
+    for (const Size level : sizes) flows_.push_back(workspace.flow(level));
+    unsmoothed_ = workspace.flow(size);
+    for (View<float>* plane :
+         {&normal_.xx, &normal_.xy, &normal_.yy, &normal_.xt, &normal_.yt, &normal_.residual})
+      *plane = workspace.image<float>(size);
+    const Size cells{cells_along(size.width), cells_along(size.height)};
+    for (Cells& statistics : cells_)
+      for (View<float>* plane :
+           {&statistics.u, &statistics.v, &statistics.spread, &statistics.weight, &statistics.luma})
+        *plane = workspace.image<float>(cells);
+    no_motion_ = workspace.flow(sizes.back());
+    backend.reserve_scratch(ridge_scratch(size.width));
+  }
+
+  /// Takes frames into the slots from `slot` on.
+  void prepare(const Frame* frames, int slot, int count) {
+    for (int i = 0; i < count; i += 2) {
+      const int some = smaller(2, count - i);
+      Pyramid* const pyramids = &pyramids_[std::size_t(slot + i)];
+      const View<float> luma[] = {pyramids[0].level[0], pyramids[some - 1].level[0]};
+      convert(backend_, frames + i, luma, some);
+      build_pyramids(backend_, pyramids, some);
+    }
+  }
+
+  /// `first`: the slot of the oldest frame; the others follow in a ring. `start`: a flow of level 0 to start from.
+  void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
+    const int coarsest = int(flows_.size()) - 1;
+    FlowPlanes flow = no_motion_;
+    if (start) {
+      flow = flows_[std::size_t(coarsest)];
+      reduce_flow(backend_, start->u, start->v, coarsest, flow);
+    }
+    for (int level = coarsest; level >= 0; --level) {
+      const WarpFrames frames = frames_at(level, first);
+      const Size size = frames.reference().size();
+      const NormalPlanes normal = part(normal_, size);
+      const Cells statistics[] = {part(cells_[0], size), part(cells_[1], size)};
+      const FlowPlanes unsmoothed{part(unsmoothed_.u, size), part(unsmoothed_.v, size)};
+      if (level < coarsest) {
+        enlarge_flow(backend_, flow, flows_[std::size_t(level)]);
+        flow = flows_[std::size_t(level)];
+      }
+      for (int i = 1; i <= method_.iterations; ++i) {
+        ridge_tensors<Backend>(backend_, frames, flow, weights_, normal, statistics[0]);
+        int round = 0;
+        for (; round + 1 < method_.rounds; ++round)
+          shrink_cells<Backend>(backend_, normal, frames.reference(), statistics[round % 2], shrinkage_,
+                                statistics[1 - round % 2]);
+        const bool last = level == 0 && i == method_.iterations;
+        flow = last ? result : flows_[std::size_t(level)];
+        shrink_flow<Backend>(backend_, normal, frames.reference(), statistics[round % 2], shrinkage_,
+                             method_.median ? unsmoothed : flow);
+        if (method_.median) {
+          const View<float> from[] = {unsmoothed.u, unsmoothed.v}, to[] = {flow.u, flow.v};
+          median(backend_, from, method_.median, to, 2);
+        }
+      }
+    }
+    if (!trust.valid) return;
+    const WarpFrames frames = frames_at(0, first);
+    judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_, flow,
+                        method_.max_residual * 255, trust);
+  }
+
+  bool takes_start() const { return true; }
+  bool starts_from_last() const { return false; }
+  View<double> energies() const { return {}; }
+
+ private:
+  WarpFrames frames_at(int level, int first) const {
+    WarpFrames frames{{}, method_.frames, (method_.frames - 1) / 2};
+    for (int i = 0; i < method_.frames; ++i)
+      frames.frame[i] = pyramids_[std::size_t((first + i) % method_.frames)].level[level];
+    return frames;
+  }
+
+  /// The upper left part of a plane, for a coarser level.
+  static View<float> part(View<float> plane, Size size) {
+    plane.width = size.width;
+    plane.height = size.height;
+    return plane;
+  }
+  static NormalPlanes part(const NormalPlanes& all, Size size) {
+    return {part(all.xx, size), part(all.xy, size), part(all.yy, size),
+            part(all.xt, size), part(all.yt, size), part(all.residual, size)};
+  }
+  static Cells part(const Cells& all, Size size) {
+    const Size cells{cells_along(size.width), cells_along(size.height)};
+    return {part(all.u, cells), part(all.v, cells), part(all.spread, cells), part(all.weight, cells),
+            part(all.luma, cells)};
+  }
+
+  Backend& backend_;
+  const AdaptiveRidge method_;
+  const TensorWeights weights_;
+  const Shrinkage shrinkage_;
+  std::vector<Pyramid> pyramids_;  // of the frame in each slot
+  std::vector<FlowPlanes> flows_;  // of each level
+  FlowPlanes unsmoothed_;          // before the median
+  NormalPlanes normal_;            // of the last iteration
+  Cells cells_[2];                 // of the flow before and after a round
+  FlowPlanes no_motion_;           // of the coarsest level; always zero
+};
+
+}  // namespace parafield

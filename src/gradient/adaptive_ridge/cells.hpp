@@ -1,0 +1,123 @@
+#pragma once
+#include "core/arithmetic.hpp"
+#include "core/workspace.hpp"
+
+/// Statistics of a flow in cells of 8x8 pixels.
+namespace parafield {
+
+constexpr int cell_side = 8, cells_reach = 2;  // cells of 5x5 make a mean
+
+PF_HD constexpr int cells_along(int pixels) { return (pixels + cell_side - 1) / cell_side; }
+
+/// Planes with a value a cell.
+struct Cells {
+  View<float> u, v;    ///< mean flow, each pixel weighted by how well its flow is determined
+  View<float> spread;  ///< mean squared distance from it
+  View<float> weight;  ///< mean weight
+  View<float> luma;    ///< mean brightness
+};
+
+/// Sums over a cell's pixels. Flow is relative to that of a pixel nearby, so that little cancels.
+struct CellSums {
+  static constexpr int count = 5;
+  float weight = 0, u = 0, v = 0, squares = 0, luma = 0;
+
+  PF_HD void add(float du, float dv, float w, float brightness) {
+    weight += w;
+    u = fma(w, du, u);
+    v = fma(w, dv, v);
+    squares = fma(w, fma(du, du, dv * dv), squares);
+    luma += brightness;
+  }
+};
+
+/// The total of a cell's columns, of which `count` there are.
+PF_HD float cell_total(const float* columns, int count) {
+  const auto at = [=](int i) { return i < count ? columns[i] : 0.0f; };
+  return ((at(0) + at(1)) + (at(2) + at(3))) + ((at(4) + at(5)) + (at(6) + at(7)));
+}
+
+PF_HD void store(const Cells& cells, int x, int y, const CellSums& sum, float u0, float v0, int pixels) {
+  const float inverse = 1 / sum.weight, share = 1 / float(pixels);
+  const float du = sum.u * inverse, dv = sum.v * inverse;
+  cells.u(x, y) = u0 + du;
+  cells.v(x, y) = v0 + dv;
+  cells.spread(x, y) = larger(fma(sum.squares, inverse, -fma(du, du, dv * dv)), 0.0f);
+  cells.weight(x, y) = sum.weight * share;
+  const float luma = sum.luma * share;
+  cells.luma(x, y) = is_finite(luma) ? luma : 0.0f;
+}
+
+/// A row of cells' sums on their way, one for each column of pixels: how the CPU makes them.
+struct CellColumns {
+  float *weight, *u, *v, *squares, *luma;
+
+  void clear(int width) const {
+    for (float* const column : {weight, u, v, squares, luma})
+      for (int x = 0; x < width; ++x) column[x] = 0;
+  }
+  void add(int x, float du, float dv, float w, float brightness) const {
+    CellSums sums{weight[x], u[x], v[x], squares[x], luma[x]};
+    sums.add(du, dv, w, brightness);
+    weight[x] = sums.weight, u[x] = sums.u, v[x] = sums.v, squares[x] = sums.squares, luma[x] = sums.luma;
+  }
+  /// u0, v0: of each column, the flow that the sums are relative to. rows: of pixels.
+  void store_row(const Cells& cells, int y, const float* u0, const float* v0, int width, int rows) const {
+    for (int x = 0; x < cells.u.width; ++x) {
+      const int left = x * cell_side, count = smaller(cell_side, width - left);
+      const auto total = [=](const float* column) { return cell_total(column + left, count); };
+      store(cells, x, y, {total(weight), total(u), total(v), total(squares), total(luma)}, u0[left], v0[left],
+            count * rows);
+    }
+  }
+};
+
+/// The mean and the spread that pixels shrink by.
+struct Neighbourhood {
+  float u, v, spread;
+};
+
+/// Sums over a row of five cells, relative to the one in the middle of all.
+struct NeighbourSums {
+  float weight = 0, u = 0, v = 0, squares = 0;
+
+  PF_HD void add(const Cells& cells, int x, int y, float u0, float v0, float luma, float tap,
+                 float likeness2) {
+    const float du = cells.u(x, y) - u0, dv = cells.v(x, y) - v0, difference = cells.luma(x, y) - luma;
+    const float w = tap * cells.weight(x, y) * likeness2 / fma(difference, difference, likeness2);
+    weight += w;
+    u = fma(w, du, u);
+    v = fma(w, dv, v);
+    squares = fma(w, fma(du, du, dv * dv) + cells.spread(x, y), squares);
+  }
+};
+
+/// Taps of a gaussian of sigma one cell.
+PF_HD constexpr float cell_tap(int distance) {
+  constexpr float taps[3] = {0.40261996f, 0.24420134f, 0.05448868f};
+  return taps[distance < 0 ? -distance : distance];
+}
+
+PF_HD NeighbourSums row_of_cells(const Cells& cells, int x, int y, int row, float likeness2) {
+  NeighbourSums sums;
+  const int line = clamp(y + row, 0, cells.u.height - 1);
+  PF_UNROLL
+  for (int i = -cells_reach; i <= cells_reach; ++i)
+    sums.add(cells, clamp(x + i, 0, cells.u.width - 1), line, cells.u(x, y), cells.v(x, y), cells.luma(x, y),
+             cell_tap(i) * cell_tap(row), likeness2);
+  return sums;
+}
+
+/// The total of a cell's five rows of cells.
+PF_HD NeighbourSums total(const NeighbourSums& a, const NeighbourSums& b, const NeighbourSums& c,
+                          const NeighbourSums& d, const NeighbourSums& e) {
+  return {((a.weight + b.weight) + (c.weight + d.weight)) + e.weight, ((a.u + b.u) + (c.u + d.u)) + e.u,
+          ((a.v + b.v) + (c.v + d.v)) + e.v, ((a.squares + b.squares) + (c.squares + d.squares)) + e.squares};
+}
+
+PF_HD Neighbourhood neighbourhood(const NeighbourSums& sum, float u0, float v0) {
+  const float inverse = 1 / sum.weight, du = sum.u * inverse, dv = sum.v * inverse;
+  return {u0 + du, v0 + dv, larger(fma(sum.squares, inverse, -fma(du, du, dv * dv)), 0.0f)};
+}
+
+}  // namespace parafield

@@ -1,0 +1,132 @@
+#include "core/cpu/backend.hpp"
+#include "gradient/adaptive_ridge/shrink/shrink.hpp"
+
+// Rows of pixels between the centres of two rows of cells share these: what the cells say is spread over the columns once
+// for them.
+namespace parafield {
+namespace {
+
+struct Band {
+  NormalPlanes normal;
+  View<const float> luma;
+  Cells cells;
+  Shrinkage p;
+  float* scratch;
+
+  int width() const { return luma.width; }
+  float* row(int i) const { return scratch + i * ridge_pitch(width()) + ridge_margin; }
+  float* mean(int which) const { return row(which); }  // of a row of cells: u, v, spread
+  /// Of each column, the value of the cell before it (side 0) or after it, in the row of cells above (0) or below the pixels.
+  float* spread_out(int which, int side, int below) const { return row(3 + which * 4 + side * 2 + below); }
+  float* column(int which) const { return row(19 + which); }
+  float* near(int which) const { return row(24 + which); }
+  float* flow(int which) const { return row(26 + which); }
+};
+
+/// The means of a row of cells, spread out over the columns.
+void spread_row(const Band& band, int cell_row, int below) {
+  const Cells cells = band.cells;
+  const int count = cells.u.width, width = band.width(), y = clamp(cell_row, 0, cells.u.height - 1);
+  const float likeness2 = band.p.likeness2;
+  float *const u = band.mean(0), *const v = band.mean(1), *const spread = band.mean(2);
+#pragma GCC ivdep
+  for (int x = 0; x < count; ++x) {
+    const NeighbourSums sums =
+        total(row_of_cells(cells, x, y, -2, likeness2), row_of_cells(cells, x, y, -1, likeness2),
+              row_of_cells(cells, x, y, 0, likeness2), row_of_cells(cells, x, y, 1, likeness2),
+              row_of_cells(cells, x, y, 2, likeness2));
+    const Neighbourhood mean = neighbourhood(sums, cells.u(x, y), cells.v(x, y));
+    u[x] = mean.u, v[x] = mean.v, spread[x] = mean.spread;
+  }
+  const float* const from[] = {u, v, spread, cells.luma.row(y)};
+  for (int which = 0; which < 4; ++which)
+    for (int side = 0; side < 2; ++side) {
+      float* const to = band.spread_out(which, side, below);
+      const float* const values = from[which];
+#pragma GCC ivdep
+      for (int x = 0; x < width; ++x) to[x] = values[clamp(cell_before(x) + side, 0, count - 1)];
+    }
+}
+
+/// The shrunk flow of row y, whose rows of cells are spread out.
+void shrink_row(const Band& band, int y, float* __restrict out_u, float* __restrict out_v) {
+  const int width = band.width();
+  const float share_y = share_after(y), gain = band.p.gain, likeness2 = band.p.likeness2;
+  const float right = float(width), bottom = float(band.luma.height);
+  const float *const xx = band.normal.xx.row(y), *const xy = band.normal.xy.row(y),
+                     *const yy = band.normal.yy.row(y), *const xt = band.normal.xt.row(y),
+                     *const yt = band.normal.yt.row(y), *const residual = band.normal.residual.row(y),
+                     *const luma = band.luma.row(y);
+  const auto side = [&](int which, int after, int below) { return band.spread_out(which, after, below); };
+  const float *const u00 = side(0, 0, 0), *const u10 = side(0, 1, 0), *const u01 = side(0, 0, 1),
+                     *const u11 = side(0, 1, 1), *const v00 = side(1, 0, 0), *const v10 = side(1, 1, 0),
+                     *const v01 = side(1, 0, 1), *const v11 = side(1, 1, 1), *const s00 = side(2, 0, 0),
+                     *const s10 = side(2, 1, 0), *const s01 = side(2, 0, 1), *const s11 = side(2, 1, 1),
+                     *const l00 = side(3, 0, 0), *const l10 = side(3, 1, 0), *const l01 = side(3, 0, 1),
+                     *const l11 = side(3, 1, 1);
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x) {
+    const Neighbourhood mean =
+        interpolated({{u00[x], v00[x], s00[x]}, l00[x]}, {{u10[x], v10[x], s10[x]}, l10[x]},
+                     {{u01[x], v01[x], s01[x]}, l01[x]}, {{u11[x], v11[x], s11[x]}, l11[x]}, share_after(x),
+                     share_y, luma[x], likeness2);
+    const ShrunkFlow flow = shrunk(xx[x], xy[x], yy[x], xt[x], yt[x], residual[x], mean, gain, right, bottom);
+    out_u[x] = flow.u, out_v[x] = flow.v;
+  }
+}
+
+/// f(y) for rows y0 to y1, with the rows of cells around each spread out.
+template <class F>
+void for_rows(const Band& band, int y0, int y1, F f) {
+  int above = -2;
+  for (int y = y0; y < y1; ++y) {
+    if (cell_before(y) != above) {
+      above = cell_before(y);
+      spread_row(band, above, 0);
+      spread_row(band, above + 1, 1);
+    }
+    f(y);
+  }
+}
+
+}  // namespace
+
+template <>
+void shrink_flow(Cpu& cpu, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
+                 const Shrinkage& p, FlowPlanes out) {
+  cpu.bands(luma.height, [=](int begin, int end, void* scratch) {
+    const Band band{normal, luma, cells, p, static_cast<float*>(scratch)};
+    for_rows(band, begin, end, [&](int y) { shrink_row(band, y, out.u.row(y), out.v.row(y)); });
+  });
+}
+
+template <>
+void shrink_cells(Cpu& cpu, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
+                  const Shrinkage& p, const Cells& out) {
+  cpu.bands(cells.u.height, [=](int begin, int end, void* scratch) {
+    const Band band{normal, luma, cells, p, static_cast<float*>(scratch)};
+    const int width = luma.width, height = luma.height;
+    CellColumns columns{band.column(0), band.column(1), band.column(2), band.column(3), band.column(4)};
+    float *const u0 = band.near(0), *const v0 = band.near(1), *const u = band.flow(0),
+                 *const v = band.flow(1);
+    for_rows(band, begin * cell_side, smaller(end * cell_side, height), [&](int y) {
+      const int cell = y / cell_side;
+      if (y % cell_side == 0) {
+        columns.clear(width);
+        for (int x = 0; x < width; ++x)
+          u0[x] = cells.u(x / cell_side, cell), v0[x] = cells.v(x / cell_side, cell);
+      }
+      shrink_row(band, y, u, v);
+      const float *const xx = normal.xx.row(y), *const xy = normal.xy.row(y), *const yy = normal.yy.row(y),
+                         *const brightness = luma.row(y);
+      const CellColumns c = columns;
+#pragma GCC ivdep
+      for (int x = 0; x < width; ++x)
+        c.add(x, u[x] - u0[x], v[x] - v0[x], determination(xx[x], xy[x], yy[x]), brightness[x]);
+      if (y % cell_side == cell_side - 1 || y == height - 1)
+        columns.store_row(out, cell, u0, v0, width, y % cell_side + 1);
+    });
+  });
+}
+
+}  // namespace parafield

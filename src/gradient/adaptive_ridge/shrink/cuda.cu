@@ -1,0 +1,110 @@
+#include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
+#include "gradient/adaptive_ridge/cells.cuh"
+#include "gradient/adaptive_ridge/shrink/shrink.hpp"
+
+// A block makes a tile. First the means of the cells under it and around it go to shared memory, eight lanes a cell, of which
+// five sum a row of cells each; then a thread shrinks two pixels.
+namespace parafield {
+namespace {
+
+constexpr int tile_width = 64, tile_height = 16, threads_y = 8, threads = tile_width * threads_y;
+constexpr int around_x = tile_width / cell_side + 2, around_y = tile_height / cell_side + 2;
+
+struct Around {
+  CellAround cell[around_y][around_x];
+};
+
+__device__ void fill_around(const Cells& cells, float likeness2, int x0, int y0, int thread, Around& around) {
+  constexpr int count = around_x * around_y, lanes = 8;
+  for (int i = thread; i < (count * lanes + 31) / 32 * 32; i += threads) {
+    const int cell = smaller(i / lanes, count - 1), lane = i % lanes;
+    const int row = cell / around_x, column = cell - row * around_x;
+    const int x = clamp(x0 / cell_side - 1 + column, 0, cells.u.width - 1),
+              y = clamp(y0 / cell_side - 1 + row, 0, cells.u.height - 1);
+    NeighbourSums sums;
+    if (lane < 5) sums = row_of_cells(cells, x, y, lane - cells_reach, likeness2);
+    PF_UNROLL
+    for (int step = 1; step < lanes; step *= 2) {
+      const auto join = [=](float& value) { value += __shfl_xor_sync(~0u, value, step); };
+      join(sums.weight), join(sums.u), join(sums.v), join(sums.squares);
+    }
+    if (lane == 0)
+      around.cell[row][column] = {neighbourhood(sums, cells.u(x, y), cells.v(x, y)), cells.luma(x, y)};
+  }
+}
+
+__device__ ShrunkFlow shrunk_at(const NormalPlanes& normal, View<const float> luma, const Shrinkage& p,
+                                const Around& around, int x0, int y0, int x, int y) {
+  const int column = cell_before(x) - x0 / cell_side + 1, row = cell_before(y) - y0 / cell_side + 1;
+  const Neighbourhood mean =
+      interpolated(around.cell[row][column], around.cell[row][column + 1], around.cell[row + 1][column],
+                   around.cell[row + 1][column + 1], share_after(x), share_after(y), luma(x, y), p.likeness2);
+  return shrunk(normal.xx(x, y), normal.xy(x, y), normal.yy(x, y), normal.xt(x, y), normal.yt(x, y),
+                normal.residual(x, y), mean, p.gain, float(luma.width), float(luma.height));
+}
+
+__global__ void __launch_bounds__(threads)
+    shrink_kernel(NormalPlanes normal, View<const float> luma, Cells cells, Shrinkage p, FlowPlanes out) {
+  begin_kernel();
+  __shared__ Around around;
+  const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_height;
+  fill_around(cells, p.likeness2, x0, y0, int(threadIdx.y) * tile_width + int(threadIdx.x), around);
+  __syncthreads();
+  const int x = x0 + int(threadIdx.x);
+  if (x >= luma.width) return;
+  PF_UNROLL
+  for (int i = 0; i < tile_height; i += threads_y) {
+    const int y = y0 + int(threadIdx.y) + i;
+    if (y >= luma.height) return;
+    const ShrunkFlow flow = shrunk_at(normal, luma, p, around, x0, y0, x, y);
+    out.u(x, y) = flow.u;
+    out.v(x, y) = flow.v;
+  }
+}
+
+__global__ void __launch_bounds__(threads)
+    shrink_cells_kernel(NormalPlanes normal, View<const float> luma, Cells cells, Shrinkage p, Cells out) {
+  begin_kernel();
+  __shared__ Around around;
+  __shared__ float du[tile_height][tile_width], dv[tile_height][tile_width], weight[tile_height][tile_width];
+  const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_height;
+  const int thread = int(threadIdx.y) * tile_width + int(threadIdx.x);
+  fill_around(cells, p.likeness2, x0, y0, thread, around);
+  __syncthreads();
+  const int column = int(threadIdx.x), x = x0 + column;
+  PF_UNROLL
+  for (int i = 0; i < tile_height; i += threads_y) {
+    const int row = int(threadIdx.y) + i, y = y0 + row;
+    if (x >= luma.width || y >= luma.height) break;
+    const ShrunkFlow flow = shrunk_at(normal, luma, p, around, x0, y0, x, y);
+    du[row][column] = flow.u - cells.u(x / cell_side, y / cell_side);
+    dv[row][column] = flow.v - cells.v(x / cell_side, y / cell_side);
+    weight[row][column] = determination(normal.xx(x, y), normal.xy(x, y), normal.yy(x, y));
+  }
+  __syncthreads();
+  store_cells(out, du[0], dv[0], weight[0], tile_width, luma, x0, y0, tile_width, tile_height, thread,
+              threads, [&](int cell_x, int cell_y) -> ShrunkFlow {
+                return {cells.u(cell_x, cell_y), cells.v(cell_x, cell_y)};
+              });
+}
+
+dim3 grid_of(Size size) { return {blocks_for(size.width, tile_width), blocks_for(size.height, tile_height)}; }
+
+}  // namespace
+
+template <>
+void shrink_flow(Cuda& cuda, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
+                 const Shrinkage& p, FlowPlanes out) {
+  cuda.launch(shrink_kernel, grid_of(luma.size()), dim3(tile_width, threads_y), 0, normal, luma, cells, p,
+              out);
+}
+
+template <>
+void shrink_cells(Cuda& cuda, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
+                  const Shrinkage& p, const Cells& out) {
+  cuda.launch(shrink_cells_kernel, grid_of(luma.size()), dim3(tile_width, threads_y), 0, normal, luma, cells,
+              p, out);
+}
+
+}  // namespace parafield

@@ -1,0 +1,75 @@
+#pragma once
+#include "gradient/adaptive_ridge/cells.hpp"
+#include "gradient/adaptive_ridge/tensors/tensors.hpp"
+
+/// The flow shrunk toward the mean around it: steps 3 and 4 of parafield/methods/adaptive_ridge.hpp.
+namespace parafield {
+
+struct Shrinkage {
+  float gain;
+  float likeness2;
+};
+
+/// The shrunk flow of every pixel. `cells`: statistics of the flow before.
+template <class Backend>
+void shrink_flow(Backend& backend, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
+                 const Shrinkage& p, FlowPlanes out);
+
+/// Of the shrunk flow its statistics alone.
+template <class Backend>
+void shrink_cells(Backend& backend, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
+                  const Shrinkage& p, const Cells& out);
+
+// What both backends compute.
+
+/// A pixel lies between the centres of two cells each way: the first of them, and the share of the second.
+PF_HD int cell_before(int x) { return (x - cell_side / 2) >> 3; }
+PF_HD float share_after(int x) {
+  return fma(1.0f / cell_side, float((x - cell_side / 2) & (cell_side - 1)), 0.5f / cell_side);
+}
+
+/// The mean around a pixel from the four cells around it (a, b above c, d), each weighted by nearness and by likeness of
+/// brightness.
+struct CellAround {
+  Neighbourhood mean;
+  float luma;
+};
+PF_HD Neighbourhood interpolated(const CellAround& a, const CellAround& b, const CellAround& c,
+                                 const CellAround& d, float share_x, float share_y, float luma,
+                                 float likeness2) {
+  constexpr float least = 1e-3f;  // a share that likeness may raise
+  const float brightness = is_finite(luma) ? luma : a.luma;
+  const auto unlikeness = [=](float other) {
+    const float difference = other - brightness;
+    return fma(difference, difference, likeness2);
+  };
+  const float p = unlikeness(a.luma), q = unlikeness(b.luma), r = unlikeness(c.luma), s = unlikeness(d.luma);
+  const float top = p * q, bottom = r * s;  // shares over unlikeness, times p q r s
+  const float x1 = share_x, x0 = 1 - x1, y1 = share_y, y0 = 1 - y1;
+  const float wa = fma(x0, y0, least) * q * bottom, wb = fma(x1, y0, least) * p * bottom,
+              wc = fma(x0, y1, least) * s * top, wd = fma(x1, y1, least) * r * top;
+  const float inverse = 1 / ((wa + wb) + (wc + wd));
+  const auto mean = [=](float ma, float mb, float mc, float md) {
+    return fma(wa, ma, fma(wb, mb, fma(wc, mc, wd * md))) * inverse;
+  };
+  return {mean(a.mean.u, b.mean.u, c.mean.u, d.mean.u), mean(a.mean.v, b.mean.v, c.mean.v, d.mean.v),
+          mean(a.mean.spread, b.mean.spread, c.mean.spread, d.mean.spread)};
+}
+
+struct ShrunkFlow {
+  float u, v;
+};
+/// Minimises the residual plus k times the squared distance to the mean, k by Hoerl, Kennard and Baldwin. No further than
+/// the level's size.
+PF_HD ShrunkFlow shrunk(float xx, float xy, float yy, float xt, float yt, float residual,
+                        const Neighbourhood& mean, float gain, float right, float bottom) {
+  constexpr float least_spread = 1e-4f, least = 1e-6f;
+  const float k = fma(gain, residual / larger(mean.spread, least_spread), least);
+  const float a = xx + k, c = yy + k, r = fma(-k, mean.u, xt), s = fma(-k, mean.v, yt);
+  const float determinant = fma(a, c, -(xy * xy)), inverse = 1 / determinant;
+  const float u = fma(xy, s, -(c * r)) * inverse, v = fma(xy, r, -(a * s)) * inverse;
+  const bool solved = (determinant > 0) & is_finite(u) & is_finite(v);
+  return {clamp(solved ? u : mean.u, -right, right), clamp(solved ? v : mean.v, -bottom, bottom)};
+}
+
+}  // namespace parafield

@@ -1,0 +1,197 @@
+#include "core/cpu/backend.hpp"
+#include "gradient/adaptive_ridge/tensors/tensors.hpp"
+
+// Bands of rows of cells. Down a band, rows go through rings: the instants' smoothed rows through one of three, the
+// products' sums along through one of seven, so that each is made once and stays in the cache.
+namespace parafield {
+namespace {
+
+constexpr int planes = Products::count;
+
+struct Band {
+  WarpFrames frames;
+  FlowPlanes flow;
+  TensorWeights p;
+  NormalPlanes out;
+  Cells cells;
+  float* scratch;
+
+  int width() const { return flow.u.width; }
+  int height() const { return flow.u.height; }
+  /// Column 0 of a row of scratch memory.
+  float* row(int i) const { return scratch + i * ridge_pitch(width()) + ridge_margin; }
+  float* warped_row(int frame) const { return row(frame); }
+  float* image(int which) const { return row(5 + which); }
+  float* filtered(int instant, int which, int y) const { return row(7 + 9 * instant + 3 * which + y % 3); }
+  float* product(int plane) const { return row(34 + plane); }
+  float* along(int plane, int y) const { return row(40 + 7 * plane + y % 7); }
+  float* sum(int plane) const { return row(82 + plane); }
+  CellColumns columns() const { return {row(88), row(89), row(90), row(91), row(92)}; }
+  float* near(int which) const { return row(93 + which); }
+};
+
+/// The nearest value stands in beyond the border.
+void extend(float* row, int width, int reach) {
+  for (int x = 1; x <= reach; ++x) row[-x] = row[0], row[width - 1 + x] = row[width - 1];
+}
+
+/// A frame's row y where the flow, `step` times, leads to.
+void warp_row(View<const float> frame, FlowPlanes flow, float step, int y, float* __restrict out) {
+  const int width = frame.width, height = frame.height;
+  const int pitch = int(frame.pitch / std::ptrdiff_t(sizeof(float)));
+  const float line = float(y);
+  const float *const pixels = frame.data, *const u = flow.u.row(y), *const v = flow.v.row(y);
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x)
+    out[x] = warped(pixels, pitch, width, height, fma(step, u[x], float(x)), fma(step, v[x], line));
+}
+
+/// Of row y: the frames warped, and each instant's images smoothed along.
+template <int Frames>
+void filter_row(const Band& band, int y) {
+  constexpr int instants = instants_of(Frames), middle = (Frames - 1) / 2;
+  const int width = band.width();
+  const float prefilter = band.p.prefilter;
+  const float* at[Frames];
+  for (int i = 0; i < Frames; ++i) {
+    at[i] = i == middle ? band.frames.frame[i].row(y) : band.warped_row(i);
+    if (i != middle) warp_row(band.frames.frame[i], band.flow, float(i - middle), y, band.warped_row(i));
+  }
+  for (int i = 0; i < instants; ++i) {
+    float *const mean = band.image(0), *const difference = band.image(1);
+    const float *const before = at[i], *const here = at[i + 1], *const after = at[Frames == 2 ? 1 : i + 2];
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) {
+      const Instant images = instant<Frames>(before[x], here[x], after[x], prefilter);
+      mean[x] = images.mean;
+      difference[x] = images.difference;
+    }
+    extend(mean, width, 1);
+    extend(difference, width, 1);
+    float* const slope = band.filtered(i, 0, y);
+    float* const smooth = band.filtered(i, 1, y);
+    float* const change = band.filtered(i, 2, y);
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) {
+      slope[x] = central(mean[x - 1], mean[x + 1]);
+      smooth[x] = smoothed(mean[x - 1], mean[x], mean[x + 1], prefilter);
+      change[x] = smoothed(difference[x - 1], difference[x], difference[x + 1], prefilter);
+    }
+  }
+}
+
+/// The products of row y, and their sums along it.
+template <int Frames>
+void product_row(const Band& band, int y) {
+  constexpr int instants = instants_of(Frames);
+  const int width = band.width(), above = larger(y - 1, 0), below = smaller(y + 1, band.height() - 1);
+  const TensorWeights p = band.p;
+  const float* const u = band.flow.u.row(y);
+  const float* const v = band.flow.v.row(y);
+  float* out[planes];
+  for (int i = 0; i < planes; ++i) out[i] = band.product(i);
+  for (int i = 0; i < instants; ++i) {
+    const float *const slope0 = band.filtered(i, 0, above), *const slope1 = band.filtered(i, 0, y),
+                       *const slope2 = band.filtered(i, 0, below);
+    const float *const smooth0 = band.filtered(i, 1, above), *const smooth2 = band.filtered(i, 1, below);
+    const float *const change0 = band.filtered(i, 2, above), *const change1 = band.filtered(i, 2, y),
+                       *const change2 = band.filtered(i, 2, below);
+    const float weight = weight_of(i, instants);
+    const bool first = i == 0;
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) {
+      const Products part =
+          products(smoothed(slope0[x], slope1[x], slope2[x], p.prefilter), central(smooth0[x], smooth2[x]),
+                   smoothed(change0[x], change1[x], change2[x], p.prefilter), u[x], v[x], weight, p);
+      out[0][x] = first ? part.xx : out[0][x] + part.xx;
+      out[1][x] = first ? part.xy : out[1][x] + part.xy;
+      out[2][x] = first ? part.yy : out[2][x] + part.yy;
+      out[3][x] = first ? part.xt : out[3][x] + part.xt;
+      out[4][x] = first ? part.yt : out[4][x] + part.yt;
+      out[5][x] = first ? part.tt : out[5][x] + part.tt;
+    }
+  }
+  for (int i = 0; i < planes; ++i) {
+    const float* const from = out[i];
+    float* const to = band.along(i, y);
+    extend(out[i], width, window_reach);
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x)
+      to[x] = windowed(from[x - 3], from[x - 2], from[x - 1], from[x], from[x + 1], from[x + 2], from[x + 3],
+                       p.window);
+  }
+}
+
+/// The normal equations of row y and its part of the cells' sums.
+void solve_row(const Band& band, int y) {
+  const int width = band.width(), bottom = band.height() - 1;
+  const TensorWeights p = band.p;
+  float* sums[planes];
+  for (int i = 0; i < planes; ++i) {
+    const float* at[7];
+    for (int k = 0; k < 7; ++k) at[k] = band.along(i, clamp(y + k - 3, 0, bottom));
+    float* const to = sums[i] = band.sum(i);
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x)
+      to[x] = windowed(at[0][x], at[1][x], at[2][x], at[3][x], at[4][x], at[5][x], at[6][x], p.window);
+  }
+  const float *const u = band.flow.u.row(y), *const v = band.flow.v.row(y),
+                     *const luma = band.frames.reference().row(y), *const u0 = band.near(0),
+                     *const v0 = band.near(1);
+  float *const xx = band.out.xx.row(y), *const xy = band.out.xy.row(y), *const yy = band.out.yy.row(y),
+               *const xt = band.out.xt.row(y), *const yt = band.out.yt.row(y),
+               *const residual = band.out.residual.row(y);
+  const CellColumns columns = band.columns();
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x) {
+    const Products sum{sums[0][x], sums[1][x], sums[2][x], sums[3][x], sums[4][x], sums[5][x]};
+    const PlainSolution solution = plain_solution(sum, u[x], v[x]);
+    xx[x] = sum.xx, xy[x] = sum.xy, yy[x] = sum.yy, xt[x] = sum.xt, yt[x] = sum.yt;
+    residual[x] = solution.residual;
+    columns.add(x, solution.u - u0[x], solution.v - v0[x], determination(sum.xx, sum.xy, sum.yy), luma[x]);
+  }
+}
+
+template <int Frames>
+void solve_band(const Band& band, int first_cell, int last_cell) {
+  const int width = band.width(), height = band.height();
+  const int begin = first_cell * cell_side;
+  int multiplied = larger(0, begin - window_reach), filtered = larger(0, multiplied - 1);
+  for (int cell = first_cell; cell < last_cell; ++cell) {
+    const int top = cell * cell_side, end = smaller(top + cell_side, height);
+    const float *const u = band.flow.u.row(top), *const v = band.flow.v.row(top);
+    float *const u0 = band.near(0), *const v0 = band.near(1);
+    for (int x = 0; x < width; ++x)
+      u0[x] = u[x / cell_side * cell_side], v0[x] = v[x / cell_side * cell_side];
+    band.columns().clear(width);
+    for (int y = top; y < end; ++y) {
+      for (; multiplied <= smaller(y + window_reach, height - 1); ++multiplied) {
+        for (; filtered <= smaller(multiplied + 1, height - 1); ++filtered)
+          filter_row<Frames>(band, filtered);
+        product_row<Frames>(band, multiplied);
+      }
+      solve_row(band, y);
+    }
+    band.columns().store_row(band.cells, cell, u0, v0, width, end - top);
+  }
+}
+
+}  // namespace
+
+template <>
+void ridge_tensors(Cpu& cpu, const WarpFrames& frames, FlowPlanes flow, const TensorWeights& weights,
+                   const NormalPlanes& out, const Cells& cells) {
+  cpu.bands(cells.u.height, [=](int begin, int end, void* scratch) {
+    const Band band{frames, flow, weights, out, cells, static_cast<float*>(scratch)};
+    switch (frames.count) {
+      case 2:
+        return solve_band<2>(band, begin, end);
+      case 3:
+        return solve_band<3>(band, begin, end);
+      default:
+        return solve_band<5>(band, begin, end);
+    }
+  });
+}
+
+}  // namespace parafield

@@ -1,0 +1,259 @@
+#include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
+#include "gradient/adaptive_ridge/cells.cuh"
+#include "gradient/adaptive_ridge/tensors/tensors.hpp"
+
+// One launch. A block makes a tile of 56 columns, so that with what the windows reach it has 64: the instants' images of
+// all go to shared memory; each thread walks down a column of them for a few rows of products; these are summed along the
+// rows in place, then down for four rows a thread, solved, and the solutions summed up in cells.
+namespace parafield {
+namespace {
+
+constexpr int columns = 64, reach = window_reach + 1, tile_width = columns - 2 * reach;
+constexpr int rows_each = 4;  // that a thread solves
+constexpr int planes = Products::count;
+
+struct Input {
+  WarpFrames frames;
+  FlowPlanes flow;
+  TensorWeights p;
+};
+
+/// The images of a tile and what they reach.
+template <int Frames>
+__device__ void fill_images(const Input& in, int x0, int y0, int tile_rows, float* images) {
+  constexpr int instants = instants_of(Frames), middle = (Frames - 1) / 2;
+  const View<const float> reference = in.frames.reference();
+  const int width = reference.width, height = reference.height;
+  const int pitch = int(reference.pitch / std::ptrdiff_t(sizeof(float)));
+  const int rows = tile_rows + 2 * reach, plane = rows * columns;
+  const int column = int(threadIdx.x), x = clamp(x0 + column - reach, 0, width - 1);
+  for (int row = int(threadIdx.y); row < rows; row += int(blockDim.y)) {
+    const int y = clamp(y0 + row - reach, 0, height - 1), at = y * pitch + x;
+    const float u = in.flow.u(x, y), v = in.flow.v(x, y);
+    float values[Frames];
+    PF_UNROLL
+    for (int i = 0; i < Frames; ++i) {
+      const float step = float(i - middle);
+      values[i] = i == middle ? in.frames.frame[i].data[at]
+                              : warped(in.frames.frame[i].data, pitch, width, height, fma(step, u, float(x)),
+                                       fma(step, v, float(y)));
+    }
+    PF_UNROLL
+    for (int i = 0; i < instants; ++i) {
+      const Instant here =
+          instant<Frames>(values[i], values[i + 1], values[Frames == 2 ? 1 : i + 2], in.p.prefilter);
+      images[2 * i * plane + row * columns + column] = here.mean;
+      images[(2 * i + 1) * plane + row * columns + column] = here.difference;
+    }
+  }
+}
+
+/// The products of every pixel that the windows reach, from the images.
+template <int Frames>
+__device__ void fill_products(const Input& in, int x0, int y0, int tile_rows, const float* images,
+                              float* out) {
+  constexpr int instants = instants_of(Frames);
+  const int width = in.flow.u.width, height = in.flow.u.height;
+  const int rows = tile_rows + 2 * window_reach, plane = rows * columns, image = (rows + 2) * columns;
+  const int each = (rows + int(blockDim.y) - 1) / int(blockDim.y);
+  const int begin = int(threadIdx.y) * each, end = smaller(begin + each, rows), column = int(threadIdx.x);
+  if (column < 1 || column >= columns - 1) return;
+  const float prefilter = in.p.prefilter;
+  struct Filtered {
+    float slope, smooth, change;
+  };
+  const auto filtered = [=](int i, int row) -> Filtered {
+    const float* const mean = images + 2 * i * image + row * columns + column;
+    const float* const difference = mean + image;
+    return {central(mean[-1], mean[1]), smoothed(mean[-1], mean[0], mean[1], prefilter),
+            smoothed(difference[-1], difference[0], difference[1], prefilter)};
+  };
+  Filtered above[instants], here[instants];
+  PF_UNROLL
+  for (int i = 0; i < instants; ++i) above[i] = filtered(i, begin), here[i] = filtered(i, begin + 1);
+  const int x = clamp(x0 + column - reach, 0, width - 1);
+  for (int row = begin; row < end; ++row) {
+    const int y = clamp(y0 + row - window_reach, 0, height - 1);
+    const float u = in.flow.u(x, y), v = in.flow.v(x, y);
+    Products sum;
+    PF_UNROLL
+    for (int i = 0; i < instants; ++i) {
+      const Filtered below = filtered(i, row + 2);
+      const Products part = products(smoothed(above[i].slope, here[i].slope, below.slope, prefilter),
+                                     central(above[i].smooth, below.smooth),
+                                     smoothed(above[i].change, here[i].change, below.change, prefilter), u, v,
+                                     weight_of(i, instants), in.p);
+      above[i] = here[i], here[i] = below;
+      if (i == 0)
+        sum = part;
+      else
+        sum = {sum.xx + part.xx, sum.xy + part.xy, sum.yy + part.yy,
+               sum.xt + part.xt, sum.yt + part.yt, sum.tt + part.tt};
+    }
+    const float values[planes] = {sum.xx, sum.xy, sum.yy, sum.xt, sum.yt, sum.tt};
+    PF_UNROLL
+    for (int k = 0; k < planes; ++k) out[k * plane + row * columns + column] = values[k];
+  }
+}
+
+/// The nearest product stands in beyond the border of the level.
+__device__ void extend_products(Size level, int x0, int y0, int tile_rows, float* products) {
+  const int rows = tile_rows + 2 * window_reach, plane = rows * columns;
+  const int column = int(threadIdx.x), from = clamp(x0 + column - reach, 0, level.width - 1) - x0 + reach;
+  for (int row = int(threadIdx.y); row < rows; row += int(blockDim.y)) {
+    const int from_row = clamp(y0 + row - window_reach, 0, level.height - 1) - y0 + window_reach;
+    if (from == column && from_row == row) continue;
+    PF_UNROLL
+    for (int k = 0; k < planes; ++k)
+      products[k * plane + row * columns + column] = products[k * plane + from_row * columns + from];
+  }
+}
+
+/// Sums along the rows take the products' places; half a warp sums a row, four columns a lane.
+__device__ void sum_along(const TensorWeights& p, int tile_rows, float* products) {
+  const int rows = tile_rows + 2 * window_reach, plane = rows * columns;
+  const int thread = int(threadIdx.y) * columns + int(threadIdx.x), warps = columns * int(blockDim.y) / 32;
+  const int lane = thread % 32, quad = lane % 16;
+  for (int first = thread / 32 * 2; first < rows; first += 2 * warps) {
+    const int row = first + lane / 16;
+    const bool sums = row < rows && quad < tile_width / 4;
+    PF_UNROLL
+    for (int k = 0; k < planes; ++k) {
+      float* const at = products + k * plane + row * columns + 4 * quad;
+      float held[12], sum[4];
+      if (sums) {
+        PF_UNROLL
+        for (int i = 0; i < 3; ++i) {
+          const float4 four = *reinterpret_cast<const float4*>(at + 4 * i);
+          held[4 * i] = four.x, held[4 * i + 1] = four.y, held[4 * i + 2] = four.z, held[4 * i + 3] = four.w;
+        }
+        PF_UNROLL
+        for (int i = 0; i < 4; ++i)
+          sum[i] = windowed(held[i + 1], held[i + 2], held[i + 3], held[i + 4], held[i + 5], held[i + 6],
+                            held[i + 7], p.window);
+      }
+      __syncwarp();  // every lane has read the row that is now written over
+      if (sums) *reinterpret_cast<float4*>(at + 4) = make_float4(sum[0], sum[1], sum[2], sum[3]);
+    }
+  }
+}
+
+template <int Frames>
+__global__ void __launch_bounds__(512) tensor_kernel(Input in, NormalPlanes out, Cells cells) {
+  begin_kernel();
+  extern __shared__ float4 storage[];
+  const int tile_rows = rows_each * int(blockDim.y), rows = tile_rows + 2 * window_reach,
+            plane = rows * columns;
+  float* const images = reinterpret_cast<float*>(storage);
+  float* const products = images + 2 * instants_of(Frames) * (rows + 2) * columns;
+  const View<const float> luma = in.frames.reference();
+  const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_rows;
+  fill_images<Frames>(in, x0, y0, tile_rows, images);
+  __syncthreads();
+  fill_products<Frames>(in, x0, y0, tile_rows, images, products);
+  __syncthreads();
+  if (x0 < reach || y0 < reach || x0 + tile_width + reach > luma.width ||
+      y0 + tile_rows + reach > luma.height) {
+    extend_products({luma.width, luma.height}, x0, y0, tile_rows, products);
+    __syncthreads();
+  }
+  sum_along(in.p, tile_rows, products);
+  __syncthreads();
+
+  const int column = int(threadIdx.x), first = int(threadIdx.y) * rows_each, x = x0 + column;
+  const bool in_tile = column < tile_width && x < luma.width;
+  float sums[planes][rows_each];
+  if (in_tile) {
+    PF_UNROLL
+    for (int k = 0; k < planes; ++k) {
+      float held[rows_each + 2 * window_reach];
+      PF_UNROLL
+      for (int i = 0; i < rows_each + 2 * window_reach; ++i)
+        held[i] = products[k * plane + (first + i) * columns + column + reach];
+      PF_UNROLL
+      for (int i = 0; i < rows_each; ++i)
+        sums[k][i] = windowed(held[i], held[i + 1], held[i + 2], held[i + 3], held[i + 4], held[i + 5],
+                              held[i + 6], in.p.window);
+    }
+  }
+  __syncthreads();
+  float *const du = products, *const dv = du + tile_rows * columns, *const weight = dv + tile_rows * columns;
+  const auto near = [&](int cell_x, int cell_y) -> PlainSolution {
+    return {in.flow.u(cell_x * cell_side, cell_y * cell_side),
+            in.flow.v(cell_x * cell_side, cell_y * cell_side), 0};
+  };
+  if (in_tile) {
+    PF_UNROLL
+    for (int i = 0; i < rows_each; ++i) {
+      const int y = y0 + first + i;
+      if (y >= luma.height) break;
+      const Products sum{sums[0][i], sums[1][i], sums[2][i], sums[3][i], sums[4][i], sums[5][i]};
+      const PlainSolution solution = plain_solution(sum, in.flow.u(x, y), in.flow.v(x, y));
+      out.xx(x, y) = sum.xx;
+      out.xy(x, y) = sum.xy;
+      out.yy(x, y) = sum.yy;
+      out.xt(x, y) = sum.xt;
+      out.yt(x, y) = sum.yt;
+      out.residual(x, y) = solution.residual;
+      const PlainSolution from = near(x / cell_side, y / cell_side);
+      const int at = (first + i) * columns + column;
+      du[at] = solution.u - from.u;
+      dv[at] = solution.v - from.v;
+      weight[at] = determination(sum.xx, sum.xy, sum.yy);
+    }
+  }
+  __syncthreads();
+  store_cells(cells, du, dv, weight, columns, luma, x0, y0, tile_width, tile_rows,
+              int(threadIdx.y) * columns + column, columns * int(blockDim.y),
+              [&](int cell_x, int cell_y) { return near(cell_x, cell_y); });
+}
+
+std::size_t shared_bytes(int tile_rows, int instants) {
+  const int rows = tile_rows + 2 * window_reach;
+  return std::size_t(2 * instants * (rows + 2) + planes * rows) * columns * sizeof(float);
+}
+
+/// Rows of a tile: those with the least work for the busiest multiprocessor, halo included.
+int choose_tile_rows(const Cuda& cuda, Size size, int instants) {
+  int best = cell_side;
+  long least = -1;
+  for (int rows = cell_side; rows <= 4 * cell_side; rows += cell_side) {
+    if (rows > cell_side && shared_bytes(rows, instants) > cuda.shared_memory()) break;
+    const long blocks = long(blocks_for(size.width, tile_width)) * blocks_for(size.height, rows);
+    const long work = (blocks + cuda.multiprocessors() - 1) / cuda.multiprocessors() * (rows + 2 * reach);
+    if (least >= 0 && work >= least) continue;
+    least = work;
+    best = rows;
+  }
+  return best;
+}
+
+template <int Frames>
+void launch_tensors(Cuda& cuda, const Input& in, const NormalPlanes& out, const Cells& cells) {
+  const Size size = in.flow.u.size();
+  const int rows = choose_tile_rows(cuda, size, instants_of(Frames));
+  const std::size_t bytes = shared_bytes(rows, instants_of(Frames));
+  const auto kernel = tensor_kernel<Frames>;
+  if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
+  cuda.launch(kernel, dim3(blocks_for(size.width, tile_width), blocks_for(size.height, rows)),
+              dim3(columns, unsigned(rows / rows_each)), bytes, in, out, cells);
+}
+
+}  // namespace
+
+template <>
+void ridge_tensors(Cuda& cuda, const WarpFrames& frames, FlowPlanes flow, const TensorWeights& weights,
+                   const NormalPlanes& out, const Cells& cells) {
+  const Input in{frames, flow, weights};
+  switch (frames.count) {
+    case 2:
+      return launch_tensors<2>(cuda, in, out, cells);
+    case 3:
+      return launch_tensors<3>(cuda, in, out, cells);
+    default:
+      return launch_tensors<5>(cuda, in, out, cells);
+  }
+}
+
+}  // namespace parafield

@@ -1,0 +1,25 @@
+#pragma once
+#include "blocks/warp/warp.hpp"
+#include "gradient/adaptive_ridge/tensors/tensors.hpp"
+
+/// Where the flow is to be trusted.
+namespace parafield {
+
+/// valid: the match lies inside the next frame and differs by at most `max_residual` (0..255). confidence: the smaller
+/// eigenvalue of the normal equations, 0 to 1.
+template <class Backend>
+void judge_flow(Backend& backend, View<const float> frame, View<const float> next, const NormalPlanes& normal,
+                FlowPlanes flow, float max_residual, Trust out);
+
+PF_HD float ridge_confidence(float xx, float xy, float yy) {
+  const float half = 0.5f * (xx - yy);
+  return larger(0.5f * (xx + yy) - __builtin_sqrtf(fma(half, half, xy * xy)), 0.0f);
+}
+
+PF_HD bool is_match(const float* next, int pitch, int width, int height, float x, float y, float luma,
+                    float max_residual) {
+  const Match match = locate(x, y, width, height);
+  return match.inside & (magnitude(sample(next, pitch, width, height, match) - luma) <= max_residual);
+}
+
+}  // namespace parafield
