@@ -69,16 +69,12 @@ FlowField estimated(const Study& study, const ThesisMethod& thesis, const Case& 
 Table accuracy_table(const Study& study) {
   Table table{"Section 5.2: errors",
               "AAE in degrees and EPE in px of the middle frame against its motion to the next. Every pixel "
-              "with known truth "
-              "in the region counts, also where flow is not valid and so 0; the last column is over the "
-              "valid ones, whose "
-              "share of the region is `valid`. Thesis: 12.1 and 5.3 degrees on a GPU, 12.9 and 6.8 on FPGAs, "
-              "of a frame and "
-              "region that it does not name; its figures show the 8th frame. yos08 has no truth of its own, "
-              "and the motion "
-              "of yos09, a frame later, stands in. The truth of yos10 and yos11 is that of the same flight "
-              "without clouds, "
-              "which knows no sky: of their whole frames the sky is left out, too.",
+              "with known truth in the region counts, also where flow is not valid and so 0; the last column "
+              "is over the valid ones, whose share of the region is `valid`. Thesis: 12.1 and 5.3 degrees on "
+              "a GPU, 12.9 and 6.8 on FPGAs, of a frame and region that it does not name; its figures show "
+              "the 8th frame. yos08 has no truth of its own, and the motion of yos09, a frame later, stands "
+              "in. The truth of yos10 and yos11 is that of the same flight without clouds, which knows no "
+              "sky: of their whole frames the sky is left out, too.",
               {"method", "frame", "region", "AAE", "EPE", "valid %", "AAE of valid"},
               {}};
   for (const ThesisMethod& thesis : thesis_methods())

@@ -68,9 +68,9 @@ std::vector<Table> line_tables(const Study&) {
   Table table{
       "Table 5.2: source lines of code",
       "All lines, as `wc` counts them and the thesis did, and those that hold code. The thesis's are whole "
-      "programs that read and write files. The library's rows are what a method has of its own, checks "
-      "and parameters included; conversion of frames, memory, launching, reading and writing are shared "
-      "with the other methods. The last rows are the thesis's kernels as this study has them.",
+      "programs that read and write files. The library's rows are what a method has of its own, checks and "
+      "parameters included; conversion of frames, memory, launching, reading and writing are shared with the "
+      "other methods. The last rows are the thesis's kernels as this study has them.",
       {"implementation", "lines", "with code", "files"},
       {{"tensor, FPGA (thesis)", 6451, "", ""},
        {"tensor, GPU (thesis)", 1131, "", ""},

@@ -10,16 +10,15 @@ namespace parafield::bench {
 namespace {
 
 Table padding_table(const Study& study) {
-  Table table{"Section 3.2.2: padded rows",
-              fmt::format("The tiled form with the thesis's tiles on Yosemite's frames of an even and an odd "
-                          "width, rows padded "
-                          "to a multiple of so many bytes. Milliseconds, medians of {} runs, as for section "
-                          "3.2. In the thesis "
-                          "padding makes it nearly 1.5 times as fast.",
-                          runs(study)),
-              {"width", "rows", "bytes a row", "ms launched", "ms as graph", "ms on device",
-               "over touching rows, on device"},
-              {}};
+  Table table{
+      "Section 3.2.2: padded rows",
+      fmt::format("The tiled form with the thesis's tiles on Yosemite's frames of an even and an odd width, "
+                  "rows padded to a multiple of so many bytes. Milliseconds, medians of {} runs, as for "
+                  "section 3.2. In the thesis padding makes it nearly 1.5 times as fast.",
+                  runs(study)),
+      {"width", "rows", "bytes a row", "ms launched", "ms as graph", "ms on device",
+       "over touching rows, on device"},
+      {}};
   const CudaStream stream;
   const Size even = study.size(yosemite);
   for (const Size size : {even, Size{even.width + 1, even.height}}) {
@@ -87,16 +86,14 @@ double upload_ms(const CudaStream& stream, std::size_t bytes, bool pinned, int r
 }
 
 Table transfer_table(const Study& study) {
-  Table table{
-      "Section 3.2.2: pinned memory",
-      fmt::format(
-          "A frame from the host to the device, milliseconds until it is there, medians of {} runs. The "
-          "naive form takes bytes, the tiled one floats. In the thesis memory that cannot be paged "
-          "makes the whole 1.6 times as fast.",
-          runs(study)),
-      {"size", "pixels", "KiB", "pageable ms", "pinned ms", "pageable / pinned", "GB/s pageable",
-       "GB/s pinned"},
-      {}};
+  Table table{"Section 3.2.2: pinned memory",
+              fmt::format("A frame from the host to the device, milliseconds until it is there, medians of "
+                          "{} runs. The naive form takes bytes, the tiled one floats. In the thesis memory "
+                          "that cannot be paged makes the whole 1.6 times as fast.",
+                          runs(study)),
+              {"size", "pixels", "KiB", "pageable ms", "pinned ms", "pageable / pinned", "GB/s pageable",
+               "GB/s pinned"},
+              {}};
   const CudaStream stream;
   std::vector<Size> sizes{study.size(qvga), study.size(vga)};
   for (const Size size : {Size{1920, 1080}, Size{3840, 2160}}) sizes.push_back(study.size(size));

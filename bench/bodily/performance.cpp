@@ -70,16 +70,12 @@ std::vector<Table> performance_tables(const Study& study) {
   const auto fps = [](double value) { return Cell(value, 0); };
   Table table{"Table 5.1: frames a second and angular error",
               "One new frame a result, bytes that are random, as in the thesis; medians. On the CPU frames "
-              "are in host memory. "
-              "On CUDA: frames pushed one after the other with nothing waited for, frames and flow on the "
-              "device; each waited "
-              "for before the next; frames uploaded and flow, validity and confidence downloaded for each, "
-              "frames in ordinary "
-              "and in pinned memory. The thesis does not say whether its times hold transfers. Its angular "
-              "errors are of "
-              "Yosemite, region unknown; the library's of the ground of yos09 without the border that its "
-              "windows cross "
-              "(of a rendered scene where the sequence is not found).",
+              "are in host memory. On CUDA: frames pushed one after the other with nothing waited for, "
+              "frames and flow on the device; each waited for before the next; frames uploaded and flow, "
+              "validity and confidence downloaded for each, frames in ordinary and in pinned memory. The "
+              "thesis does not say whether its times hold transfers. Its angular errors are of Yosemite, "
+              "region unknown; the library's of the ground of yos09 without the border that its windows "
+              "cross (of a rendered scene where the sequence is not found).",
               {"method", "platform"},
               {{"tensor", "XUP FPGA (thesis)", 258, 64, "", "", {12.9, 1}},
                {"tensor", "8400 GS (thesis)", 77, 19, "", "", {12.1, 1}},
