@@ -16,7 +16,8 @@ class ComponentSmoothing {
 
   /// `pitch`: floats from one row to the next.
   ComponentSmoothing(Size size, int pitch);
-  /// From `planes` planes, one after the other. `tile` is of the tile-based form, `along` and `down` are of the separable one.
+  /// From `planes` planes, one after the other. `tile` is the tile-based form's, `along` and `down` are the separable
+  /// one's.
   void run(cudaStream_t stream, Form form, const float* in, Tile tile = {32, 8}, Tile along = {320, 1},
            Tile down = {16, 20}) const;
   /// Whether blocks have at most 1024 threads, those of the apron included.
