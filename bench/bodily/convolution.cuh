@@ -1,0 +1,62 @@
+#pragma once
+#include "bodily/launch.cuh"
+#include "parafield/image.hpp"
+
+/// Convolution of an image of floats by tiles (section 3.2.2), after the sample of NVIDIA's SDK: a thread reads one pixel of
+/// the tile with its apron, and then computes another one. At the border the nearest pixel stands in.
+namespace parafield::bench {
+
+/// Threads before the first column of a tile, so that they read from a multiple of half a warp on.
+constexpr int alignment = 16;
+
+/// Floats, `pitch` of them from one row to the next.
+struct Plane {
+  float* data;
+  int width, height, pitch;
+  __device__ float& operator()(int x, int y) const { return data[y * pitch + x]; }
+};
+
+/// An Operator has a `radius`, and `at(middle, step)`: its sum around a value whose neighbours are `step` apart.
+/// Blocks of (alignment + tile_width + radius) x tile height threads.
+template <class Operator>
+__global__ void along_rows(Plane in, Plane out, int tile_width) {
+  constexpr int radius = Operator::radius;
+  const int x0 = int(blockIdx.x) * tile_width, y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  const int thread = int(threadIdx.x), read = thread - (alignment - radius);
+  float* const row = shared_memory<float>() + int(threadIdx.y) * (tile_width + 2 * radius);
+  if (read >= 0 && y < in.height) row[read] = in(clamped(x0 - radius + read, in.width), y);
+  __syncthreads();
+  if (thread < tile_width && x0 + thread < in.width && y < in.height)
+    out(x0 + thread, y) = Operator::at(row + thread + radius, 1);
+}
+
+/// Blocks of tile width x (tile_height + 2 radius) threads.
+template <class Operator>
+__global__ void down_columns(Plane in, Plane out, int tile_height) {
+  constexpr int radius = Operator::radius;
+  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y0 = int(blockIdx.y) * tile_height;
+  const int thread = int(threadIdx.y), width = int(blockDim.x);
+  float* const column = shared_memory<float>() + int(threadIdx.x);
+  if (x < in.width) column[thread * width] = in(x, clamped(y0 - radius + thread, in.height));
+  __syncthreads();
+  if (thread < tile_height && x < in.width && y0 + thread < in.height)
+    out(x, y0 + thread) = Operator::at(column + (thread + radius) * width, width);
+}
+
+/// Of a tile, for along_rows or down_columns.
+struct Launch {
+  dim3 grid, block;
+  std::size_t shared_bytes;
+};
+inline Launch rows_launch(Size size, int tile_width, int tile_height, int radius) {
+  return {dim3(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height)),
+          dim3(unsigned(alignment + tile_width + radius), unsigned(tile_height)),
+          sizeof(float) * std::size_t((tile_width + 2 * radius) * tile_height)};
+}
+inline Launch columns_launch(Size size, int tile_width, int tile_height, int radius) {
+  return {dim3(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height)),
+          dim3(unsigned(tile_width), unsigned(tile_height + 2 * radius)),
+          sizeof(float) * std::size_t(tile_width * (tile_height + 2 * radius))};
+}
+
+}  // namespace parafield::bench

@@ -1,0 +1,26 @@
+#pragma once
+#include "bodily/cuda.hpp"
+
+/// What the study's kernels share.
+namespace parafield::bench {
+
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            cudaStream_t stream, Arguments... arguments) {
+  kernel<<<grid, block, shared_bytes, stream>>>(arguments...);
+  check(cudaGetLastError(), "a launch");
+}
+
+/// Blocks that cover `count` with `size` each.
+inline unsigned blocks_for(int count, int size) { return unsigned((count + size - 1) / size); }
+
+__device__ inline int clamped(int i, int count) { return i < 0 ? 0 : i < count ? i : count - 1; }
+
+/// A block's dynamic shared memory.
+template <class T>
+__device__ T* shared_memory() {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  return reinterpret_cast<T*>(shared_bytes);
+}
+
+}  // namespace parafield::bench

@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+
+#include <random>
+
+#include "bodily/accuracy.hpp"
+#include "bodily/study.hpp"
+
+namespace parafield::bench {
+namespace {
+
+/// Bytes as they come, as the thesis times its kernels on (chapter 5).
+std::vector<FrameBuffer> random_frames(Size size, Memory memory) {
+  std::mt19937 random(1);
+  std::vector<FrameBuffer> frames;
+  for (int i = 0; i < 8; ++i) {
+    FrameBuffer frame(size, PixelFormat::gray_u8);
+    for (int y = 0; y < size.height; ++y) {
+      auto* row = static_cast<std::uint8_t*>(frame.row(y));
+      for (int x = 0; x < size.width; ++x) row[x] = std::uint8_t(random() >> 24);
+    }
+    frames.push_back(frame.to(memory));
+  }
+  return frames;
+}
+
+/// Milliseconds of a result in a stream of frames, `batch` pushed before the device is waited for.
+Call stream_call(const FlowMethod& method, const Study& study, Size size, Memory memory, int batch) {
+  struct State {
+    FlowEstimator estimator;
+    Timer timer;
+    std::vector<FrameBuffer> frames;
+    std::size_t next = 0;
+  };
+  FlowEstimator estimator(method, size, study.device);
+  Timer timer(study.device, estimator.stream());
+  const auto state =
+      std::make_shared<State>(State{std::move(estimator), std::move(timer), random_frames(size, memory)});
+  const auto call = [state, batch] {
+    state->timer.start();
+    for (int i = 0; i < batch; ++i)
+      state->estimator.push(state->frames[state->next++ % state->frames.size()]);
+    return state->timer.stop() / batch;
+  };
+  for (int i = 0; i < 2 * frames_of(method); ++i) call();  // allocates, records a graph for each slot
+  return call;
+}
+
+/// Where frames come from and results go to.
+struct Way {
+  const char* name;
+  Memory memory;
+  int batch;
+};
+
+std::vector<Way> ways(const Study& study) {
+  if (study.device.kind == Device::Kind::cpu) return {{"", Memory::host(), 1}};
+  return {{", frames and flow on the device", memory_of(study.device), study.quick ? 2 : 50},
+          {", one frame at a time", memory_of(study.device), 1},
+          {", from and to the host", Memory::host(), study.quick ? 2 : 10},
+          {", from and to the host, pinned", Memory::pinned(), study.quick ? 2 : 10}};
+}
+
+}  // namespace
+
+std::vector<ThesisMethod> thesis_methods() { return {{"tensor", GradientTensor{}, 6}}; }
+
+std::vector<Table> performance_tables(const Study& study) {
+  std::vector<Size> sizes{study.size(qvga), study.size(vga)};
+  for (const Size size : {Size{1920, 1080}, Size{3840, 2160}}) sizes.push_back(study.size(size));
+  const auto fps = [](double value) { return Cell(value, 0); };
+  Table table{"Table 5.1: frames a second and angular error",
+              "One new frame a result, bytes that are random, as in the thesis; medians. On the CPU frames "
+              "are in host memory. On CUDA: frames pushed one after the other with nothing waited for, "
+              "frames and flow on the device; each waited for before the next; frames uploaded and flow, "
+              "validity and confidence downloaded for each, frames in ordinary and in pinned memory. The "
+              "thesis does not say whether its times hold transfers. Its angular errors are of Yosemite, "
+              "region unknown; the library's of the ground of yos09 without the border that its windows "
+              "cross (of a rendered scene where the sequence is not found).",
+              {"method", "platform"},
+              {{"tensor", "XUP FPGA (thesis)", 258, 64, "", "", {12.9, 1}},
+               {"tensor", "8400 GS (thesis)", 77, 19, "", "", {12.1, 1}},
+               {"tensor", "8800 GTX (thesis)", 847, 238, "", "", {12.1, 1}},
+               {"tensor", "GTX 280 (thesis)", 1552, 462, "", "", {12.1, 1}},
+               {"ridge", "Helios FPGA (thesis)", 60, 15, "", "", {6.8, 1}},
+               {"ridge", "8400 GS (thesis)", 58, 14, "", "", {5.3, 1}},
+               {"ridge", "8800 GTX (thesis)", 590, 158, "", "", {5.3, 1}},
+               {"ridge", "GTX 280 (thesis)", 1104, 337, "", "", {5.3, 1}}}};
+  Table times{"Table 5.1 in milliseconds", "Of one result, median and minimum.", {"method", "platform"}, {}};
+  for (const Size size : sizes) {
+    table.columns.push_back(size_text(size) + " fps");
+    times.columns.push_back(size_text(size) + " ms");
+    times.columns.push_back(size_text(size) + " min ms");
+  }
+  table.columns.push_back("AAE");
+
+  const std::string device = describe_device(study.device).name;
+  for (const ThesisMethod& thesis : thesis_methods()) {
+    const std::size_t first = table.rows.size(), first_of_times = times.rows.size();
+    for (const Way& way : ways(study)) {
+      table.rows.push_back({thesis.name, device + way.name});
+      times.rows.push_back({thesis.name, device + way.name});
+    }
+    for (const Size size : sizes) {
+      std::vector<Call> calls;
+      for (const Way& way : ways(study))
+        calls.push_back(stream_call(thesis.method, study, size, way.memory, way.batch));
+      const std::vector<Times> measured = time_in_turn(calls, study.effort);
+      for (std::size_t i = 0; i < measured.size(); ++i) {
+        table.rows[first + i].push_back(fps(1000 / measured[i].median));
+        times.rows[first_of_times + i].push_back({measured[i].median, 4});
+        times.rows[first_of_times + i].push_back({measured[i].min, 4});
+      }
+    }
+    const double error = thesis_error(study, thesis);
+    for (std::size_t i = first; i < table.rows.size(); ++i) table.rows[i].push_back({error, 1});
+  }
+  return {std::move(table), std::move(times), accuracy_table(study)};
+}
+
+}  // namespace parafield::bench

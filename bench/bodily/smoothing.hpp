@@ -1,0 +1,34 @@
+#pragma once
+#include "bodily/cuda.hpp"
+#include "bodily/tiled.hpp"
+
+namespace parafield::bench {
+
+/// Component smoothing of ridge regression, (5 6 5) / 16 along rows and columns of six planes (sections 4.1, 4.2).
+class ComponentSmoothing {
+ public:
+  static constexpr int planes = 6;
+  enum class Form {
+    separable,  ///< two kernels by tiles, launched for each plane (section 4.2.1)
+    row_based,  ///< one kernel, a block of 320 threads for each row, nine reads a pixel (section 4.2.2)
+    tile_based  ///< one kernel by tiles with an apron on all sides (section 4.2.2)
+  };
+
+  /// `pitch`: floats from one row to the next.
+  ComponentSmoothing(Size size, int pitch);
+  /// From `planes` planes, one after the other. `tile` is the tile-based form's, `along` and `down` are the separable
+  /// one's.
+  void run(cudaStream_t stream, Form form, const float* in, Tile tile = {32, 8}, Tile along = {320, 1},
+           Tile down = {16, 20}) const;
+  /// Whether blocks have at most 1024 threads, those of the apron included.
+  static bool fits(Form form, Tile tile, Tile along, Tile down);
+  const float* result() const { return floats_.get() + plane_floats() * planes; }
+  std::size_t plane_floats() const { return std::size_t(pitch_) * std::size_t(size_.height); }
+
+ private:
+  Size size_;
+  int pitch_;
+  DeviceArray<float> floats_;  // smoothed along rows; the result
+};
+
+}  // namespace parafield::bench
