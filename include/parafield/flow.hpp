@@ -7,6 +7,7 @@
 #include "parafield/methods/gradient_tensor.hpp"
 #include "parafield/methods/label_solvers.hpp"
 #include "parafield/methods/lucas_kanade.hpp"
+#include "parafield/methods/ridge_regression.hpp"
 
 namespace parafield {
 
@@ -56,9 +57,9 @@ struct FlowOptions {
 };
 
 /// Every method that estimates flow.
-using FlowMethod =
-    std::variant<LucasKanade, Icm<DisplacementEnergy>, Annealing<DisplacementEnergy>,
-                 WinnerTakesAll<DisplacementEnergy>, BeliefPropagation<DisplacementEnergy>, GradientTensor>;
+using FlowMethod = std::variant<LucasKanade, Icm<DisplacementEnergy>, Annealing<DisplacementEnergy>,
+                                WinnerTakesAll<DisplacementEnergy>, BeliefPropagation<DisplacementEnergy>,
+                                GradientTensor, RidgeRegression>;
 
 struct Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
