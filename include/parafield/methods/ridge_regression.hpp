@@ -8,7 +8,7 @@ namespace parafield {
 /// time and (3 3 4 3 3) / 16 along rows and columns; their products are smoothed by (5 6 5) / 16 and solved for the flow,
 /// which is smoothed by (1 1 1 2 1 1 1) / 8. Where the normal equations are nearly singular, k is added to their diagonal.
 /// The thesis has no formula for k; here it is that of Hoerl, Kennard and Baldwin 1975, of the pixel's own flow with
-/// k = 0. The frames are smoothed first, which changes nothing but the 4 px beside the border: there the nearest pixel
+/// k = 0. The frames are smoothed first, which changes nothing but the 8 px beside the border: there the nearest pixel
 /// stands in, for frames and for each stage's results. Every kernel has the sum 1, intensities are 0 to 255.
 struct RidgeRegression {
   static constexpr std::string_view name = "ridge-regression";
