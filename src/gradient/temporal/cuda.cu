@@ -7,7 +7,8 @@
 //
 // Floor: gradient-tensor reads 20 bytes a pixel (five frames) and writes 13, ridge-regression reads 28, writes 13 and
 // moves another 16 to smooth the flow. Frames come in at 5 (blocks/smooth). An H100 (3.0 TB/s) needs 3.9 us and 0.105 ms
-// for 38 bytes at 640x480 and 3840x2160, 6.3 us and 0.171 ms for 62. About 110 and 150 operations a pixel.
+// for 38 bytes at 640x480 and 3840x2160, 6.3 us and 0.171 ms for 62. About 90 and 150 operations a pixel, the
+// smoothing included.
 
 namespace parafield {
 namespace {
@@ -59,30 +60,31 @@ struct Columns {
   }
 };
 
-/// Frames of one pitch.
+/// Frames and results; images of one size have one pitch.
 template <class Model>
-struct Pointers {
+struct Planes {
   const float* frame[Model::frames];
-  int width, height, pitch;
+  float *u, *v, *confidence;
+  std::uint8_t* valid;
+  int width, height, pitch, valid_pitch;
 };
 
 template <class Model>
-__global__ void __launch_bounds__(lanes* warps, 5)
-    temporal_kernel(Pointers<Model> in, Model model, FlowPlanes out, Trust trust) {
+__global__ void __launch_bounds__(lanes* warps, 5) temporal_kernel(Planes<Model> planes, Model model) {
   launch_next();
   constexpr int middle = Model::frames / 2, newest = Model::frames - 1;
   constexpr int blended_rows = rows_each + 2 * reach, product_rows = rows_each + 2 * mean_reach;
   const int lane = int(threadIdx.x), left = int(blockIdx.x) * tile_width - halo;
-  const int y0 = (int(blockIdx.y) * warps + int(threadIdx.y)) * rows_each, bottom = in.height - 1;
-  const Columns columns{left + lane * each, in.width - 1, left < 0 || left + lanes * each > in.width};
+  const int y0 = (int(blockIdx.y) * warps + int(threadIdx.y)) * rows_each, bottom = planes.height - 1;
+  const Columns columns{left + lane * each, planes.width - 1, left < 0 || left + lanes * each > planes.width};
   int at[blended_rows];  // from row y0 - reach on
   PF_UNROLL
   for (int i = 0; i < blended_rows; ++i)
-    at[i] = clamp(y0 + i - reach, 0, bottom) * in.pitch + columns.first();
+    at[i] = clamp(y0 + i - reach, 0, bottom) * planes.pitch + columns.first();
   await_last();
   if (y0 > bottom) return;  // whole warps
   const auto load = [&](int frame, int row) {
-    return columns.extended(*reinterpret_cast<const float2*>(in.frame[frame] + at[row]));
+    return columns.extended(*reinterpret_cast<const float2*>(planes.frame[frame] + at[row]));
   };
 
   Two blended[blended_rows], change[product_rows];  // change: around the middle in time
@@ -115,7 +117,7 @@ __global__ void __launch_bounds__(lanes* warps, 5)
   PF_UNROLL
   for (int i = 0; i < product_rows; ++i) {
     const int row = i + derivative_reach;
-    const Two oldest = columns.extended(__ldcs(reinterpret_cast<const float2*>(in.frame[0] + at[row])));
+    const Two oldest = columns.extended(__ldcs(reinterpret_cast<const float2*>(planes.frame[0] + at[row])));
     const Two old = load(1, row), late = load(newest - 1, row), latest = load(newest, row);
     const Two gx = columns.derivatives(blended[row]),
               gt = both([&](auto c) {
@@ -138,27 +140,41 @@ __global__ void __launch_bounds__(lanes* warps, 5)
     if (lane < halo / each || lane >= lanes - halo / each || x > columns.last || y > bottom) continue;
     const TensorFlow flow0 = model.flow_of(here_mean), flow1 = model.flow_of(next_mean);
     const float confidence0 = tensor_confidence(here_mean), confidence1 = tensor_confidence(next_mean);
+    const int to = y * planes.pitch + x, valid_to = y * planes.valid_pitch + x;
     if (x < columns.last) {
-      __stcs(reinterpret_cast<float2*>(&out.u(x, y)), make_float2(flow0.u, flow1.u));
-      __stcs(reinterpret_cast<float2*>(&out.v(x, y)), make_float2(flow0.v, flow1.v));
-      __stcs(reinterpret_cast<uchar2*>(&trust.valid(x, y)), make_uchar2(flow0.valid, flow1.valid));
-      __stcs(reinterpret_cast<float2*>(&trust.confidence(x, y)), make_float2(confidence0, confidence1));
+      auto *const u = reinterpret_cast<float2*>(planes.u + to), *const v =
+                                                                    reinterpret_cast<float2*>(planes.v + to);
+      const float2 us = make_float2(flow0.u, flow1.u), vs = make_float2(flow0.v, flow1.v);
+      if constexpr (Model::smooths_flow)
+        *u = us, *v = vs;  // soon read
+      else
+        __stcs(u, us), __stcs(v, vs);
+      __stcs(reinterpret_cast<float2*>(planes.confidence + to), make_float2(confidence0, confidence1));
+      __stcs(reinterpret_cast<uchar2*>(planes.valid + valid_to), make_uchar2(flow0.valid, flow1.valid));
     } else {
-      out.u(x, y) = flow0.u, out.v(x, y) = flow0.v;
-      trust.valid(x, y) = flow0.valid;
-      trust.confidence(x, y) = confidence0;
+      planes.u[to] = flow0.u, planes.v[to] = flow0.v;
+      planes.confidence[to] = confidence0;
+      planes.valid[valid_to] = flow0.valid;
     }
   }
 }
 
 template <class Model>
 void launch(Cuda& cuda, const FrameWindow<Model>& in, const Model& model, FlowPlanes out, Trust trust) {
-  Pointers<Model> pointers{
-      {}, out.u.width, out.u.height, int(in.frame[0].pitch / std::ptrdiff_t(sizeof(float)))};
-  for (int i = 0; i < Model::frames; ++i) pointers.frame[i] = in.frame[i].data;
+  const View<float>& u = out.u;
+  Planes<Model> planes{{},
+                       u.data,
+                       out.v.data,
+                       trust.confidence.data,
+                       trust.valid.data,
+                       u.width,
+                       u.height,
+                       int(u.pitch / std::ptrdiff_t(sizeof(float))),
+                       int(trust.valid.pitch)};
+  for (int i = 0; i < Model::frames; ++i) planes.frame[i] = in.frame[i].data;
   cuda.launch(temporal_kernel<Model>,
-              dim3(blocks_for(out.u.width, tile_width), blocks_for(out.u.height, tile_height)),
-              dim3(lanes, warps), 0, pointers, model, out, trust);
+              dim3(blocks_for(u.width, tile_width), blocks_for(u.height, tile_height)), dim3(lanes, warps), 0,
+              planes, model);
 }
 
 }  // namespace
