@@ -22,7 +22,7 @@ struct FlowView {
 };
 
 /// A flow field. Flow is written at every pixel, also where `valid` is 0. `confidence` >= 0 grows with the
-/// certainty of the method (Lucas-Kanade: the smaller eigenvalue of the gradient tensor); fields read from
+/// certainty of the method (of gradients: the smaller eigenvalue of their tensor); fields read from
 /// files have none.
 struct FlowField {
   Image<float> u, v;
