@@ -51,16 +51,17 @@ template <int Radius>
 __global__ void __launch_bounds__(lanes* warps)
     smooth_kernel(Frame frame0, Frame frame1, Taps taps, View<float> out0, View<float> out1) {
   static_assert(Radius <= halo);
-  begin_kernel();
+  launch_next();
   const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
   const View<float> out = blockIdx.z == 0 ? out0 : out1;
   const int lane = int(threadIdx.x), x = int(blockIdx.x) * tile_width - halo + lane * each;
   const int y0 = (int(blockIdx.y) * warps + int(threadIdx.y)) * rows_each;
   const int last = out.width - 1, bottom = out.height - 1;
-  if (y0 > bottom) return;  // whole warps
   const bool inside = x >= 0 && x + each - 1 <= last;
   const bool stores_fours =
       (reinterpret_cast<std::size_t>(out.data) | std::size_t(out.pitch)) % sizeof(Four) == 0;
+  await_last();
+  if (y0 > bottom) return;  // whole warps
 
   Four in[rows_each + 2 * Radius];
   with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
