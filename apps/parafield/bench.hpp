@@ -13,7 +13,7 @@ namespace parafield::command {
 /// The rendered scene of every measurement: a sequence, so that pairs differ and streams go on.
 struct BenchScene {
   static constexpr std::string_view name = "affine";
-  static constexpr int frames = 5;
+  static constexpr int frames = 7;
   static constexpr std::uint64_t seed = 1;
 };
 

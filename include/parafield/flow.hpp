@@ -8,6 +8,7 @@
 #include "parafield/methods/gradient_tensor.hpp"
 #include "parafield/methods/label_solvers.hpp"
 #include "parafield/methods/lucas_kanade.hpp"
+#include "parafield/methods/ridge_regression.hpp"
 
 namespace parafield {
 
@@ -22,7 +23,7 @@ struct FlowView {
 };
 
 /// A flow field. Flow is written at every pixel, also where `valid` is 0. `confidence` >= 0 grows with the
-/// certainty of the method (Lucas-Kanade: the smaller eigenvalue of the gradient tensor); fields read from
+/// certainty of the method (of gradients: the smaller eigenvalue of their tensor); fields read from
 /// files have none.
 struct FlowField {
   Image<float> u, v;
@@ -57,9 +58,9 @@ struct FlowOptions {
 };
 
 /// Every method that estimates flow.
-using FlowMethod =
-    std::variant<AdaptiveRidge, LucasKanade, Icm<DisplacementEnergy>, Annealing<DisplacementEnergy>,
-                 WinnerTakesAll<DisplacementEnergy>, BeliefPropagation<DisplacementEnergy>, GradientTensor>;
+using FlowMethod = std::variant<AdaptiveRidge, LucasKanade, Icm<DisplacementEnergy>,
+                                Annealing<DisplacementEnergy>, WinnerTakesAll<DisplacementEnergy>,
+                                BeliefPropagation<DisplacementEnergy>, GradientTensor, RidgeRegression>;
 
 struct Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed

@@ -38,7 +38,7 @@ class MatchingSolver {
         field_(backend, workspace, size, grid, optimizer, report),
         progress_(std::move(progress)) {
     for (FrameData& frame : frames_) take_planes(frame, workspace);
-    if (cost.presmooth > 0)
+    if (cost.presmooth > 0 && needs_color())
       for (View<float>& plane : unsmoothed_) plane = workspace.image<float>(size);
     if (uses_edges())
       for (int j = 0; j < smoothness.neighbors / 2; ++j) edges_.forward[j] = workspace.image<float>(size);
@@ -56,19 +56,18 @@ class MatchingSolver {
       costs_.before_y = workspace.image<float>(size);
       costs_.after_y = workspace.image<float>(size);
     }
-    backend.reserve_scratch(match_scratch(matching(0, 1, size)));
+    backend.reserve_scratch(larger(match_scratch(matching(0, 1, size)), smooth_scratch(taps_, size.width)));
   }
 
   /// Takes frames into the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
     if (needs_luma()) {
-      View<float> luma[slots], smoothed[slots];
-      for (int i = 0; i < count; ++i) {
-        smoothed[i] = frames_[slot + i].luma;
-        luma[i] = cost_.presmooth > 0 ? unsmoothed_[i] : smoothed[i];
-      }
-      convert(backend_, frames, luma, count);
-      if (cost_.presmooth > 0) smooth(backend_, luma, taps_, smoothed, count);
+      View<float> luma[slots];
+      for (int i = 0; i < count; ++i) luma[i] = frames_[slot + i].luma;
+      if (cost_.presmooth > 0)
+        smooth(backend_, frames, taps_, luma, count);
+      else
+        convert(backend_, frames, luma, count);
     }
     prepare_rest(frames, frames_ + slot, count);
   }
@@ -285,7 +284,7 @@ class MatchingSolver {
   const Optimizer optimizer_;
   const Size size_;
   const Window window_;
-  const GaussianTaps taps_;
+  const Taps taps_;
   const int columns_, rows_;  // of room around the planes
   std::ptrdiff_t pitch_ = 0;
   FrameData frames_[slots];

@@ -1,8 +1,8 @@
 #include "parafield/flow.hpp"
 
 #include "gradient/adaptive_ridge/adaptive_ridge.hpp"
-#include "gradient/gradient_tensor/gradient_tensor.hpp"
 #include "gradient/lucas_kanade/lucas_kanade.hpp"
+#include "gradient/temporal/temporal.hpp"
 #include "markov/displacement.hpp"
 #include "tasks/estimator.hpp"
 #include "tasks/refined.hpp"
@@ -50,6 +50,8 @@ std::unique_ptr<Session<Flow>> make_session<Flow>(const FlowMethod& method, Size
           return make.template operator()<AdaptiveRidgeSolver>(chosen);
         else if constexpr (std::is_same_v<Method, GradientTensor>)
           return make.template operator()<GradientTensorSolver>(chosen);
+        else if constexpr (std::is_same_v<Method, RidgeRegression>)
+          return make.template operator()<RidgeRegressionSolver>(chosen);
         else
           return make.template operator()<LucasKanadeSolver>(chosen);
       },

@@ -47,25 +47,31 @@ class Blocks : public OnTarget {
   }
 };
 
+constexpr PixelFormat formats[] = {PixelFormat::gray_u8, PixelFormat::gray_u16, PixelFormat::gray_f32,
+                                   PixelFormat::rgb_u8,  PixelFormat::rgb_u16,  PixelFormat::rgb_f32,
+                                   PixelFormat::bgr_u8,  PixelFormat::rgba_u8,  PixelFormat::bgra_u8};
+
+/// A frame in a target's memory: `there` holds it.
+Frame placed(const Frame& frame, const Target& target, FrameBuffer& there) {
+  if (target.instruction_set) return frame;
+  there = FrameBuffer(frame.size(), frame.format);
+  for (int y = 0; y < frame.height; ++y)
+    std::memcpy(there.row(y), static_cast<const char*>(frame.data) + y * frame.pitch,
+                std::size_t(frame.width * bytes_per_pixel(frame.format)));
+  there = there.to(Memory::cuda());
+  return there;
+}
+
 TEST_P(Blocks, Convert) {
-  using enum PixelFormat;
-  for (const PixelFormat format :
-       {gray_u8, gray_u16, gray_f32, rgb_u8, rgb_u16, rgb_f32, bgr_u8, rgba_u8, bgra_u8})
+  for (const PixelFormat format : formats)
     for (const Size size : sizes) {
       const GuardedFrame frame(size, format, 3, 0, 20, 0xff);
       const std::string what = std::string(to_string(format)) + " " + text_of(size);
       const auto make = [&](const Target& target) {
         std::vector<Guarded> result;
         result.emplace_back(size);
-        FrameBuffer there(size, format);
-        Frame input = frame;
-        for (int y = 0; y < size.height; ++y)
-          std::memcpy(there.row(y), static_cast<const char*>(input.data) + y * input.pitch,
-                      std::size_t(size.width * bytes_per_pixel(format)));
-        if (!target.instruction_set) {
-          there = there.to(Memory::cuda());
-          input = there;
-        }
+        FrameBuffer there;
+        const Frame input = placed(frame, target, there);
         run_on(target, {&result[0]}, [&]<class Backend>(Backend& backend) {
           const View<float> luma = result[0].view();
           convert(backend, &input, &luma, 1);
@@ -135,6 +141,36 @@ TEST_P(Blocks, Smooth) {
                             [&](auto& result) { expect_near(expected, result[0].view(), 1e-3, what); });
       if (HasFatalFailure()) return;
     }
+}
+
+/// Luma and smoothing in one pass: the bits of one after the other.
+TEST_P(Blocks, SmoothFrames) {
+  for (const float sigma : {0.3f, 0.5f, 0.9f, 1.5f, 5.0f})
+    for (const PixelFormat format : formats)
+      for (const Size size : sizes) {
+        const int padding = size.width % 2 ? 13 : 8;  // rows that vectors can be loaded from, and others
+        const GuardedFrame frame(size, format, 3, 0, padding, 0xff);
+        const std::string what =
+            std::string(to_string(format)) + " " + text_of(size) + ", sigma " + std::to_string(sigma);
+        const Taps taps = gaussian_taps(sigma);
+        const auto make = [&](const Target& target) {
+          std::vector<Guarded> result;
+          for (int i = 0; i < 3; ++i) result.emplace_back(size);
+          FrameBuffer there;
+          const Frame input = placed(frame, target, there);
+          run_on(target, {&result[0], &result[1], &result[2]}, [&]<class Backend>(Backend& backend) {
+            backend.reserve_scratch(smooth_scratch(taps, size.width));
+            const View<float> luma = result[0].view(), expected = result[1].view(), to = result[2].view();
+            convert(backend, &input, &luma, 1);
+            smooth(backend, &luma, taps, &expected, 1);
+            smooth(backend, &input, taps, &to, 1);
+          });
+          return result;
+        };
+        expect_like_reference(
+            make, what, [&](auto& result) { expect_same_bits(result[1].view(), result[2].view(), what); });
+        if (HasFatalFailure()) return;
+      }
 }
 
 TEST_P(Blocks, Median) {

@@ -1,32 +1,16 @@
 // The gradient tensor against its oracle, on motion that is known, on a real sequence, and what is refused.
 #include "oracle/gradient_tensor.hpp"
 
+#include <cmath>
+#include <limits>
+
+#include "gradient/moving.hpp"
 #include "parafield/parafield.hpp"
 #include "support.hpp"
 #include "tasks/on_device.hpp"
-#include "textures.hpp"
 
 namespace parafield {
 namespace {
-
-/// Five frames of a texture that moves by (u, v) a frame.
-std::vector<Image<float>> moving(Size size, float u, float v, unsigned seed) {
-  const Texture texture(seed);
-  std::vector<Image<float>> frames;
-  for (int i = 0; i < 5; ++i) {
-    Image<float>& frame = frames.emplace_back(size);
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x)
-        frame(x, y) = float(texture(x - u * float(i - 2), y - v * float(i - 2)));
-  }
-  return frames;
-}
-
-std::vector<Frame> as_frames(const std::vector<Image<float>>& images) {
-  std::vector<Frame> frames;
-  for (const Image<float>& image : images) frames.push_back(frame_of(image));
-  return frames;
-}
 
 using GradientTensorTest = OnDevice;
 
@@ -34,7 +18,7 @@ TEST_P(GradientTensorTest, IsTheOracles) {
   unsigned seed = 1;
   for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{2, 3}, Size{7, 5}, Size{33, 17},
                           Size{65, 33}, Size{130, 50}}) {
-    const auto images = moving(size, 0.6f, -0.4f, seed++);
+    const auto images = moving(size, 5, 0.6f, -0.4f, seed++);
     const FlowField flow = estimate_flow(as_frames(images), GradientTensor{}, device());
     std::vector<oracle::Grid> grids;
     for (const auto& image : images) grids.push_back(oracle::grid_of(image.view()));
@@ -55,7 +39,7 @@ TEST_P(GradientTensorTest, IsTheOracles) {
 }
 
 TEST_P(GradientTensorTest, FindsAMotion) {
-  const auto images = moving({90, 70}, 0.7f, -0.3f, 3);
+  const auto images = moving({90, 70}, 5, 0.7f, -0.3f, 3);
   const FlowField flow = estimate_flow(as_frames(images), GradientTensor{}, device());
   for (int y = 8; y < 62; ++y)
     for (int x = 8; x < 82; ++x) {
@@ -76,10 +60,31 @@ TEST_P(GradientTensorTest, SingularPixelsAreNotValid) {
     }
 }
 
+/// A pixel that is no number reaches 3 px by the weighting, 2 by the derivatives and 1 by the means.
+TEST_P(GradientTensorTest, OfAPixelThatIsNoNumber) {
+  auto images = moving({40, 30}, 5, 0.4f, 0.1f, 4);
+  const FlowField clean = estimate_flow(as_frames(images), GradientTensor{}, device());
+  images[2](20, 15) = std::numeric_limits<float>::quiet_NaN();
+  const FlowField flow = estimate_flow(as_frames(images), GradientTensor{}, device());
+  for (int y = 0; y < 30; ++y)
+    for (int x = 0; x < 40; ++x) {
+      const int dx = std::abs(x - 20), dy = std::abs(y - 15);
+      EXPECT_TRUE(std::isfinite(flow.u(x, y)) && std::isfinite(flow.v(x, y)));
+      if (dx > 6 || dy > 6) {
+        EXPECT_EQ(flow.u(x, y), clean.u(x, y));
+        EXPECT_EQ(flow.v(x, y), clean.v(x, y));
+        EXPECT_EQ(flow.valid(x, y), clean.valid(x, y));
+      } else if (dx <= 4 && dy <= 4) {
+        EXPECT_EQ(flow.valid(x, y), 0);
+        EXPECT_EQ(flow.u(x, y), 0);
+      }
+    }
+}
+
 /// A frame pushed gives what a call of the last five gives.
 TEST_P(GradientTensorTest, OfAStream) {
   const Size size{61, 40};
-  const auto images = moving(size, 0.5f, 0.2f, 5);
+  const auto images = moving(size, 5, 0.5f, 0.2f, 5);
   std::vector<Frame> frames = as_frames(images);
   for (int i = 3; i >= 0; --i) frames.push_back(frames[std::size_t(i)]);  // there and back
   FlowEstimator stream(GradientTensor{}, size, device()), calls(GradientTensor{}, size, device());
@@ -97,7 +102,7 @@ TEST_P(GradientTensorTest, OfAStream) {
 }
 
 TEST_P(GradientTensorTest, RefusesOtherNumbersOfFrames) {
-  const auto images = moving({20, 12}, 0, 0, 1);
+  const auto images = moving({20, 12}, 5, 0, 0, 1);
   const auto frames = as_frames(images);
   FlowEstimator estimator(GradientTensor{}, {20, 12}, device());
   EXPECT_EQ(message_of([&] { estimator(frames[0], frames[1]); }), "the method takes 5 frames, not 2");

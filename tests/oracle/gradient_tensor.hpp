@@ -1,44 +1,28 @@
 #pragma once
-#include "oracle/grid.hpp"
+#include "oracle/temporal.hpp"
 
-/// Bodily, chapter 3, with each kernel's sum 1.
+/// Bodily, chapter 3, with each kernel's sum 1; the weighting comes before the derivatives, with which it commutes but at
+/// the border.
 namespace parafield::oracle {
 
 struct TensorFlowResult {
   Grid u, v, determinant, confidence;
 };
 
-/// The sum of weights times an image's pixels, along rows or columns.
-inline Grid convolved(const Grid& image, const std::vector<double>& weights, bool down) {
-  const int reach = int(weights.size()) / 2;
-  return tabulate(image.size, [&](int x, int y) {
-    double sum = 0;
-    for (int k = -reach; k <= reach; ++k)
-      sum += weights[std::size_t(k + reach)] * (down ? image(x, y + k) : image(x + k, y));
-    return sum;
-  });
-}
-
 inline TensorFlowResult gradient_tensor(const std::vector<Grid>& frames) {
   const Size size = frames[2].size;
-  const std::vector<double> derivative{1.0 / 12, -8.0 / 12, 0, 8.0 / 12, -1.0 / 12};
-  const Grid gx = convolved(frames[2], derivative, false), gy = convolved(frames[2], derivative, true);
-  const Grid gt = tabulate(size, [&](int x, int y) {
-    double sum = 0;
-    for (std::size_t i = 0; i < 5; ++i) sum += derivative[i] * frames[i](x, y);
-    return sum;
-  });
   std::vector<double> weights{3, 5, 7, 8, 7, 5, 3};
   for (double& weight : weights) weight /= 38;
-  const auto weighted = [&](const Grid& g) { return convolved(convolved(g, weights, true), weights, false); };
-  const Grid wx = weighted(gx), wy = weighted(gy), wt = weighted(gt);
+  std::vector<Grid> weighted;
+  for (const Grid& frame : frames) weighted.push_back(convolved(frame, weights));
+  const Grid gx = convolved(weighted[2], five_point_derivative, false),
+             gy = convolved(weighted[2], five_point_derivative, true),
+             gt = blend(weighted, five_point_derivative);
   const auto mean_product = [&](const Grid& a, const Grid& b) {
-    const std::vector<double> third(3, 1.0 / 3);
-    const Grid product = tabulate(size, [&](int x, int y) { return a(x, y) * b(x, y); });
-    return convolved(convolved(product, third, true), third, false);
+    return convolved(product(a, b), std::vector<double>(3, 1.0 / 3));
   };
-  const Grid t1 = mean_product(wx, wx), t2 = mean_product(wy, wy), t4 = mean_product(wx, wy),
-             t5 = mean_product(wx, wt), t6 = mean_product(wy, wt);
+  const Grid t1 = mean_product(gx, gx), t2 = mean_product(gy, gy), t4 = mean_product(gx, gy),
+             t5 = mean_product(gx, gt), t6 = mean_product(gy, gt);
   TensorFlowResult result;
   result.determinant =
       tabulate(size, [&](int x, int y) { return t1(x, y) * t2(x, y) - t4(x, y) * t4(x, y); });

@@ -5,9 +5,9 @@ namespace parafield {
 
 /// Flow by the 3-D gradient tensor of five frames, at the middle one (Bodily: An optical flow implementation comparison
 /// study, chapter 3, after Wei et al. 2007). Derivatives by (1 -8 0 8 -1) / 12 in x, y and time are weighted by
-/// (3 5 7 8 7 5 3) along rows and columns; their products, smoothed over 3 x 3 pixels, are the tensor that eqs. 3.1 and 3.2
-/// solve. At the border the nearest pixel stands in, for images and for each stage's results. Every kernel has the sum 1,
-/// intensities are 0 to 255.
+/// (3 5 7 8 7 5 3) / 38 along rows and columns; their products, smoothed over 3 x 3 pixels, are the tensor that eqs. 3.1
+/// and 3.2 solve. The frames are weighted instead of the derivatives, which changes nothing but the 6 px beside the border:
+/// there the nearest pixel stands in, for frames and for each stage's results. Intensities are 0 to 255.
 struct GradientTensor {
   static constexpr std::string_view name = "gradient-tensor";
   static constexpr std::string_view source = "Bodily 2009, chapter 3, eqs. 3.1, 3.2";

@@ -4,8 +4,8 @@
 
 namespace parafield {
 
-GaussianTaps gaussian_taps(float sigma) {
-  GaussianTaps taps;
+Taps gaussian_taps(float sigma) {
+  Taps taps;
   if (!(sigma > 0)) return taps;
   taps.radius = int(std::ceil(2.5f * sigma));
   double sum = 0;

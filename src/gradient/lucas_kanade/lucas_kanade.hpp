@@ -23,27 +23,24 @@ class LucasKanadeSolver {
         squares_(least_squares(method)),
         taps_(gaussian_taps(method.presmooth)) {
     const std::vector<Size> sizes = pyramid_sizes(size, method.levels);
-    for (int slot = 0; slot < slots; ++slot) {
-      for (const Size level : sizes)
-        pyramids_[slot].level[pyramids_[slot].levels++] = workspace.image<float>(level);
-      luma_[slot] = method.presmooth > 0 ? workspace.image<float>(size) : pyramids_[slot].level[0];
-    }
+    for (Pyramid& pyramid : pyramids_)
+      for (const Size level : sizes) pyramid.level[pyramid.levels++] = workspace.image<float>(level);
     for (const Size level : sizes) {
       flows_.push_back(workspace.flow(level));
       others_.push_back(workspace.flow(level));
     }
     no_motion_ = workspace.flow(sizes.back());
-    backend.reserve_scratch(least_squares_scratch(squares_));
+    backend.reserve_scratch(larger(least_squares_scratch(squares_), smooth_scratch(taps_, size.width)));
   }
 
   /// Takes frames into the slots from `slot` on: luma, smoothing, pyramids.
   void prepare(const Frame* frames, int slot, int count) {
-    convert(backend_, frames, luma_ + slot, count);
-    if (method_.presmooth > 0) {
-      View<float> smoothed[slots];
-      for (int i = 0; i < count; ++i) smoothed[i] = pyramids_[slot + i].level[0];
-      smooth(backend_, luma_ + slot, taps_, smoothed, count);
-    }
+    View<float> luma[slots];
+    for (int i = 0; i < count; ++i) luma[i] = pyramids_[slot + i].level[0];
+    if (method_.presmooth > 0)
+      smooth(backend_, frames, taps_, luma, count);
+    else
+      convert(backend_, frames, luma, count);
     build_pyramids(backend_, pyramids_ + slot, count);
   }
 
@@ -89,8 +86,7 @@ class LucasKanadeSolver {
   Backend& backend_;
   const LucasKanade method_;
   const LeastSquares squares_;
-  const GaussianTaps taps_;
-  View<float> luma_[slots];                 // of the frame in each slot: level 0 where nothing is smoothed
+  const Taps taps_;
   Pyramid pyramids_[slots];                 // of the frame in each slot
   std::vector<FlowPlanes> flows_, others_;  // of each level: two that take turns in holding the flow so far
   FlowPlanes no_motion_;                    // of the coarsest level; always zero

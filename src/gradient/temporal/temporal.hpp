@@ -1,0 +1,57 @@
+#pragma once
+#include "blocks/smooth/smooth.hpp"
+#include "core/fail.hpp"
+#include "gradient/temporal/step.hpp"
+#include "parafield/flow.hpp"
+
+namespace parafield {
+
+/// Flow at the middle of five or seven frames (Bodily, chapters 3 and 4). Smoothing in space commutes with derivatives, so
+/// each frame is smoothed once, as it comes in; frames live in slots.
+template <class Backend, class Model>
+class TemporalSolver {
+ public:
+  static constexpr int slots = Model::frames;
+
+  TemporalSolver(Backend& backend, Workspace& workspace, const typename Model::Method& method, Size size,
+                 const FlowOptions&)
+      : backend_(backend), model_(method) {
+    for (View<float>& frame : smoothed_) frame = workspace.image<float>(size);
+    if constexpr (Model::smooths_flow) rough_ = workspace.flow(size);
+    backend.reserve_scratch(
+        larger(temporal_scratch<Model>(size.width), smooth_scratch(Model::frame_taps(), size.width)));
+  }
+
+  void prepare(const Frame* frames, int slot, int count) {
+    for (int i = 0; i < count; i += 2)
+      smooth(backend_, frames + i, Model::frame_taps(), smoothed_ + slot + i, smaller(2, count - i));
+  }
+
+  /// `first`: the slot of the oldest frame; the others follow in a ring.
+  void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
+    FrameWindow<Model> window;
+    for (int i = 0; i < slots; ++i) window.frame[i] = smoothed_[(first + i) % slots];
+    temporal_flow(backend_, window, model_, Model::smooths_flow ? rough_ : result, trust);
+    if constexpr (Model::smooths_flow) {
+      const View<float> from[] = {rough_.u, rough_.v}, to[] = {result.u, result.v};
+      smooth(backend_, from, Model::flow_taps(), to, 2);
+    }
+  }
+
+  bool takes_start() const { return false; }
+  bool starts_from_last() const { return false; }
+  View<double> energies() const { return {}; }
+
+ private:
+  Backend& backend_;
+  const Model model_;
+  View<float> smoothed_[slots];
+  FlowPlanes rough_;
+};
+
+template <class Backend>
+using GradientTensorSolver = TemporalSolver<Backend, GradientTensorModel>;
+template <class Backend>
+using RidgeRegressionSolver = TemporalSolver<Backend, RidgeRegressionModel>;
+
+}  // namespace parafield

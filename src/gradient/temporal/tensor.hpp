@@ -1,0 +1,50 @@
+#pragma once
+#include "core/arithmetic.hpp"
+
+/// What gradient-tensor and ridge-regression compute of a pixel: each has a model in its folder, which says how. A model
+/// is passed to kernels by value.
+namespace parafield {
+
+/// Products of the derivatives in x, y and time, or their means around a pixel.
+struct Tensor {
+  float xx, yy, xy, xt, yt, tt;
+};
+
+PF_HD Tensor products(float x, float y, float t) { return {x * x, y * y, x * y, x * t, y * t, t * t}; }
+
+/// f of each product that a model has: all, or all but tt.
+template <class Model, class F>
+PF_HD Tensor each_product(F f) {
+  Tensor result{f(&Tensor::xx), f(&Tensor::yy), f(&Tensor::xy), f(&Tensor::xt), f(&Tensor::yt), 0};
+  if constexpr (Model::products == 6) result.tt = f(&Tensor::tt);
+  return result;
+}
+
+PF_HD float determinant_of(const Tensor& t) { return fma(t.xx, t.yy, -(t.xy * t.xy)); }
+
+struct Motion {
+  float u, v;
+};
+/// The least squares solution, eqs. 3.1 and 3.2.
+PF_HD Motion solution(const Tensor& t, float determinant) {
+  const float inverse = 1 / determinant;
+  return {fma(t.yt, t.xy, -(t.xt * t.yy)) * inverse, fma(t.xt, t.xy, -(t.yt * t.xx)) * inverse};
+}
+
+/// The flow of a pixel; 0 where it is not valid.
+struct TensorFlow {
+  float u, v;
+  std::uint8_t valid;  // 0 or 1; with a bool, loops are not vectorised by g++ 12
+};
+PF_HD TensorFlow where_valid(const Motion& motion, bool regular) {
+  const bool valid = regular & is_finite(motion.u) & is_finite(motion.v);
+  return {valid ? motion.u : 0.0f, valid ? motion.v : 0.0f, valid};
+}
+
+/// The smaller eigenvalue of the spatial tensor.
+PF_HD float tensor_confidence(const Tensor& t) {
+  const float half = 0.5f * (t.xx - t.yy);
+  return larger(0.5f * (t.xx + t.yy) - __builtin_sqrtf(fma(half, half, t.xy * t.xy)), 0.0f);
+}
+
+}  // namespace parafield
