@@ -6,7 +6,7 @@
 
 namespace parafield {
 
-/// Bodily, chapter 3. (5 operations for each derivative, 5 products, 30 for their means, 30 for the rest.)
+/// Bodily, chapter 3. (4 operations for each derivative, 5 products, 30 for their means, 30 for the rest.)
 struct GradientTensorModel {
   using Method = GradientTensor;
   static constexpr int frames = Method::frames, products = 5;

@@ -1,6 +1,5 @@
 #pragma once
 #include "blocks/smooth/smooth.hpp"
-#include "core/fail.hpp"
 #include "gradient/temporal/step.hpp"
 #include "parafield/flow.hpp"
 
