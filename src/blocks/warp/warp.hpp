@@ -42,16 +42,23 @@ PF_HD CubicShares cubic_shares(float t) {
 /// The bicubic value at a match; beyond the border the nearest pixel stands in.
 PF_HD float sample_cubic(const float* pixels, int pitch, int width, int height, const Match& match) {
   const CubicShares along = cubic_shares(match.share_x), down = cubic_shares(match.share_y);
+  const auto mix = [](const CubicShares& shares, float a, float b, float c, float d) {
+    return fma(shares.after, d, fma(shares.second, c, fma(shares.first, b, shares.before * a)));
+  };
+#ifdef __CUDA_ARCH__
+  if ((match.x >= 1) & (match.x < width - 2) & (match.y >= 1) & (match.y < height - 2)) {  // fewer addresses
+    const float* const top = pixels + (match.y - 1) * pitch + match.x - 1;
+    const auto row = [=](const float* at) { return mix(along, at[0], at[1], at[2], at[3]); };
+    return mix(down, row(top), row(top + pitch), row(top + 2 * pitch), row(top + 3 * pitch));
+  }
+#endif
   const int x0 = larger(match.x - 1, 0), x1 = match.x, x2 = smaller(match.x + 1, width - 1),
             x3 = smaller(match.x + 2, width - 1);
   const auto row = [=](int y) {
     const float* const at = pixels + clamp(y, 0, height - 1) * pitch;
-    return fma(along.after, at[x3],
-               fma(along.second, at[x2], fma(along.first, at[x1], along.before * at[x0])));
+    return mix(along, at[x0], at[x1], at[x2], at[x3]);
   };
-  return fma(
-      down.after, row(match.y + 2),
-      fma(down.second, row(match.y + 1), fma(down.first, row(match.y), down.before * row(match.y - 1))));
+  return mix(down, row(match.y - 1), row(match.y), row(match.y + 1), row(match.y + 2));
 }
 
 }  // namespace parafield

@@ -51,9 +51,9 @@ class AdaptiveRidgeSolver {
       *plane = workspace.image<float>(size);
     const Size cells{cells_along(size.width), cells_along(size.height)};
     for (Cells& statistics : cells_)
-      for (View<float>* plane :
-           {&statistics.u, &statistics.v, &statistics.spread, &statistics.weight, &statistics.luma})
+      for (View<float>* plane : {&statistics.u, &statistics.v, &statistics.spread, &statistics.weight})
         *plane = workspace.image<float>(cells);
+    cells_[0].luma = cells_[1].luma = workspace.image<float>(cells);
     no_motion_ = workspace.flow(sizes.back());
     backend.reserve_scratch(ridge_scratch(size.width));
   }

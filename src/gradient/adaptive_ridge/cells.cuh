@@ -4,34 +4,55 @@
 namespace parafield {
 
 /// Stores the statistics of rows of cells whose flow lies in shared memory, each row `pitch` floats: du, dv and weight of
-/// pixel (column, row) of a tile at (x0, y0), `columns` x `rows`. near(cell_x, cell_y): the flow that it is relative to. Eight
-/// lanes beside each other take a cell.
+/// pixel (column, row) of a tile at (x0, y0) of a level, `columns` x `rows`. near(cell_x, cell_y): the flow that it is
+/// relative to. Eight lanes beside each other take a cell.
 template <class Near>
 __device__ void store_cells(const Cells& cells, const float* du, const float* dv, const float* weight,
-                            int pitch, View<const float> luma, int x0, int y0, int columns, int rows,
+                            int pitch, int width, int height, int x0, int y0, int columns, int rows,
                             int thread, int threads, Near near) {
   const int lanes = rows / cell_side * columns;  // one for each column of each row of cells
   for (int i = thread; i < (lanes + 31) / 32 * 32; i += threads) {  // whole warps
-    const bool asked = i < lanes;
-    const int cell_row = asked ? i / columns : 0, column = asked ? i - cell_row * columns : 0;
-    const int x = x0 + column, top = y0 + cell_row * cell_side,
-              bottom = smaller(top + cell_side, luma.height);
+    const int cell_row = i / columns, column = i - cell_row * columns;
+    const int x = x0 + column, top = y0 + cell_row * cell_side;
+    const bool asked = i < lanes && x < width;
     CellSums sums;
-    if (asked && x < luma.width)
-      for (int y = top; y < bottom; ++y) {
-        const int at = (y - y0) * pitch + column;
-        sums.add(du[at], dv[at], weight[at], luma(x, y));
-      }
     PF_UNROLL
-    for (int step = 1; step < cell_side; step *= 2) {
-      const auto join = [=](float& value) { value += __shfl_xor_sync(~0u, value, step); };
-      join(sums.weight), join(sums.u), join(sums.v), join(sums.squares), join(sums.luma);
+    for (int k = 0; k < cell_side; ++k) {
+      const int at = (cell_row * cell_side + k) * pitch + column;
+      if (asked && top + k < height) sums.add(du[at], dv[at], weight[at]);
     }
-    if (asked && column % cell_side == 0 && x < luma.width && top < luma.height) {
+    const auto join = [](float value) {
+      PF_UNROLL
+      for (int step = 1; step < cell_side; step *= 2) value += __shfl_xor_sync(~0u, value, step);
+      return value;
+    };
+    sums = {join(sums.weight), join(sums.u), join(sums.v), join(sums.squares)};
+    if (asked && column % cell_side == 0 && top < height) {
       const int cell_x = x / cell_side, cell_y = top / cell_side;
       const auto from = near(cell_x, cell_y);
-      store(cells, cell_x, cell_y, sums, from.u, from.v, smaller(cell_side, luma.width - x) * (bottom - top));
+      store_flow(cells, cell_x, cell_y, sums, from.u, from.v,
+                 smaller(cell_side, width - x) * smaller(cell_side, height - top));
     }
+  }
+}
+
+/// Likewise the mean brightness of the cells.
+__device__ inline void store_lumas(const Cells& cells, View<const float> luma, int x0, int y0, int columns,
+                                   int rows, int thread, int threads) {
+  const int lanes = rows / cell_side * columns, width = luma.width, height = luma.height;
+  for (int i = thread; i < (lanes + 31) / 32 * 32; i += threads) {
+    const int cell_row = i / columns, column = i - cell_row * columns;
+    const int x = x0 + column, top = y0 + cell_row * cell_side;
+    const bool asked = i < lanes && x < width && top < height;
+    float sum = 0;
+    PF_UNROLL
+    for (int k = 0; k < cell_side; ++k)
+      if (asked && top + k < height) sum += luma(x, top + k);
+    PF_UNROLL
+    for (int step = 1; step < cell_side; step *= 2) sum += __shfl_xor_sync(~0u, sum, step);
+    if (asked && column % cell_side == 0)
+      store_luma(cells, x / cell_side, top / cell_side, sum,
+                 smaller(cell_side, width - x) * smaller(cell_side, height - top));
   }
 }
 

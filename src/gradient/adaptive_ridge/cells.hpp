@@ -19,15 +19,13 @@ struct Cells {
 
 /// Sums over a cell's pixels. Flow is relative to that of a pixel nearby, so that little cancels.
 struct CellSums {
-  static constexpr int count = 5;
-  float weight = 0, u = 0, v = 0, squares = 0, luma = 0;
+  float weight = 0, u = 0, v = 0, squares = 0;
 
-  PF_HD void add(float du, float dv, float w, float brightness) {
+  PF_HD void add(float du, float dv, float w) {
     weight += w;
     u = fma(w, du, u);
     v = fma(w, dv, v);
     squares = fma(w, fma(du, du, dv * dv), squares);
-    luma += brightness;
   }
 };
 
@@ -37,37 +35,40 @@ PF_HD float cell_total(const float* columns, int count) {
   return ((at(0) + at(1)) + (at(2) + at(3))) + ((at(4) + at(5)) + (at(6) + at(7)));
 }
 
-PF_HD void store(const Cells& cells, int x, int y, const CellSums& sum, float u0, float v0, int pixels) {
-  const float inverse = 1 / sum.weight, share = 1 / float(pixels);
+PF_HD void store_flow(const Cells& cells, int x, int y, const CellSums& sum, float u0, float v0, int pixels) {
+  const float inverse = 1 / sum.weight;
   const float du = sum.u * inverse, dv = sum.v * inverse;
   cells.u(x, y) = u0 + du;
   cells.v(x, y) = v0 + dv;
   cells.spread(x, y) = larger(fma(sum.squares, inverse, -fma(du, du, dv * dv)), 0.0f);
-  cells.weight(x, y) = sum.weight * share;
-  const float luma = sum.luma * share;
-  cells.luma(x, y) = is_finite(luma) ? luma : 0.0f;
+  cells.weight(x, y) = sum.weight * (1 / float(pixels));
+}
+
+/// The brightness of a cell with a pixel that is no number is 0.
+PF_HD void store_luma(const Cells& cells, int x, int y, float sum, int pixels) {
+  cells.luma(x, y) = is_finite(sum) ? sum * (1 / float(pixels)) : 0.0f;
 }
 
 /// A row of cells' sums on their way, one for each column of pixels: how the CPU makes them.
 struct CellColumns {
-  float *weight, *u, *v, *squares, *luma;
+  float *weight, *u, *v, *squares;
 
   void clear(int width) const {
-    for (float* const column : {weight, u, v, squares, luma})
+    for (float* const column : {weight, u, v, squares})
       for (int x = 0; x < width; ++x) column[x] = 0;
   }
-  void add(int x, float du, float dv, float w, float brightness) const {
-    CellSums sums{weight[x], u[x], v[x], squares[x], luma[x]};
-    sums.add(du, dv, w, brightness);
-    weight[x] = sums.weight, u[x] = sums.u, v[x] = sums.v, squares[x] = sums.squares, luma[x] = sums.luma;
+  void add(int x, float du, float dv, float w) const {
+    CellSums sums{weight[x], u[x], v[x], squares[x]};
+    sums.add(du, dv, w);
+    weight[x] = sums.weight, u[x] = sums.u, v[x] = sums.v, squares[x] = sums.squares;
   }
   /// u0, v0: of each column, the flow that the sums are relative to. rows: of pixels.
   void store_row(const Cells& cells, int y, const float* u0, const float* v0, int width, int rows) const {
     for (int x = 0; x < cells.u.width; ++x) {
       const int left = x * cell_side, count = smaller(cell_side, width - left);
       const auto total = [=](const float* column) { return cell_total(column + left, count); };
-      store(cells, x, y, {total(weight), total(u), total(v), total(squares), total(luma)}, u0[left], v0[left],
-            count * rows);
+      store_flow(cells, x, y, {total(weight), total(u), total(v), total(squares)}, u0[left], v0[left],
+                 count * rows);
     }
   }
 };

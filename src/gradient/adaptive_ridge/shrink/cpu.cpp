@@ -106,7 +106,7 @@ void shrink_cells(Cpu& cpu, const NormalPlanes& normal, View<const float> luma, 
   cpu.bands(cells.u.height, [=](int begin, int end, void* scratch) {
     const Band band{normal, luma, cells, p, static_cast<float*>(scratch)};
     const int width = luma.width, height = luma.height;
-    CellColumns columns{band.column(0), band.column(1), band.column(2), band.column(3), band.column(4)};
+    CellColumns columns{band.column(0), band.column(1), band.column(2), band.column(3)};
     float *const u0 = band.near(0), *const v0 = band.near(1), *const u = band.flow(0),
                  *const v = band.flow(1);
     for_rows(band, begin * cell_side, smaller(end * cell_side, height), [&](int y) {
@@ -117,12 +117,11 @@ void shrink_cells(Cpu& cpu, const NormalPlanes& normal, View<const float> luma, 
           u0[x] = cells.u(x / cell_side, cell), v0[x] = cells.v(x / cell_side, cell);
       }
       shrink_row(band, y, u, v);
-      const float *const xx = normal.xx.row(y), *const xy = normal.xy.row(y), *const yy = normal.yy.row(y),
-                         *const brightness = luma.row(y);
+      const float *const xx = normal.xx.row(y), *const xy = normal.xy.row(y), *const yy = normal.yy.row(y);
       const CellColumns c = columns;
 #pragma GCC ivdep
       for (int x = 0; x < width; ++x)
-        c.add(x, u[x] - u0[x], v[x] - v0[x], determination(xx[x], xy[x], yy[x]), brightness[x]);
+        c.add(x, u[x] - u0[x], v[x] - v0[x], determination(xx[x], xy[x], yy[x]));
       if (y % cell_side == cell_side - 1 || y == height - 1)
         columns.store_row(out, cell, u0, v0, width, y % cell_side + 1);
     });

@@ -34,14 +34,32 @@ __device__ void fill_around(const Cells& cells, float likeness2, int x0, int y0,
   }
 }
 
-__device__ ShrunkFlow shrunk_at(const NormalPlanes& normal, View<const float> luma, const Shrinkage& p,
-                                const Around& around, int x0, int y0, int x, int y) {
+/// What a pixel reads of planes: on its way while the cells' means are made.
+struct Pixel {
+  float xx, xy, yy, xt, yt, residual, luma;
+};
+
+/// A thread's pixels of the tile, below each other; beyond the level the nearest.
+constexpr int pixels_each = tile_height / threads_y;
+__device__ void load(const NormalPlanes& normal, View<const float> luma, int x0, int y0,
+                     Pixel (&pixels)[pixels_each]) {
+  const int x = smaller(x0 + int(threadIdx.x), luma.width - 1);
+  PF_UNROLL
+  for (int i = 0; i < pixels_each; ++i) {
+    const int y = smaller(y0 + int(threadIdx.y) + i * threads_y, luma.height - 1);
+    pixels[i] = {normal.xx(x, y), normal.xy(x, y),       normal.yy(x, y), normal.xt(x, y),
+                 normal.yt(x, y), normal.residual(x, y), luma(x, y)};
+  }
+}
+
+__device__ ShrunkFlow shrunk_at(const Pixel& pixel, const Shrinkage& p, const Around& around, int x0, int y0,
+                                int x, int y, int width, int height) {
   const int column = cell_before(x) - x0 / cell_side + 1, row = cell_before(y) - y0 / cell_side + 1;
   const Neighbourhood mean =
       interpolated(around.cell[row][column], around.cell[row][column + 1], around.cell[row + 1][column],
-                   around.cell[row + 1][column + 1], share_after(x), share_after(y), luma(x, y), p.likeness2);
-  return shrunk(normal.xx(x, y), normal.xy(x, y), normal.yy(x, y), normal.xt(x, y), normal.yt(x, y),
-                normal.residual(x, y), mean, p.gain, float(luma.width), float(luma.height));
+                   around.cell[row + 1][column + 1], share_after(x), share_after(y), pixel.luma, p.likeness2);
+  return shrunk(pixel.xx, pixel.xy, pixel.yy, pixel.xt, pixel.yt, pixel.residual, mean, p.gain, float(width),
+                float(height));
 }
 
 __global__ void __launch_bounds__(threads)
@@ -49,15 +67,17 @@ __global__ void __launch_bounds__(threads)
   begin_kernel();
   __shared__ Around around;
   const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_height;
+  Pixel pixels[pixels_each];
+  load(normal, luma, x0, y0, pixels);
   fill_around(cells, p.likeness2, x0, y0, int(threadIdx.y) * tile_width + int(threadIdx.x), around);
   __syncthreads();
   const int x = x0 + int(threadIdx.x);
   if (x >= luma.width) return;
   PF_UNROLL
-  for (int i = 0; i < tile_height; i += threads_y) {
-    const int y = y0 + int(threadIdx.y) + i;
+  for (int i = 0; i < pixels_each; ++i) {
+    const int y = y0 + int(threadIdx.y) + i * threads_y;
     if (y >= luma.height) return;
-    const ShrunkFlow flow = shrunk_at(normal, luma, p, around, x0, y0, x, y);
+    const ShrunkFlow flow = shrunk_at(pixels[i], p, around, x0, y0, x, y, luma.width, luma.height);
     out.u(x, y) = flow.u;
     out.v(x, y) = flow.v;
   }
@@ -70,21 +90,23 @@ __global__ void __launch_bounds__(threads)
   __shared__ float du[tile_height][tile_width], dv[tile_height][tile_width], weight[tile_height][tile_width];
   const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_height;
   const int thread = int(threadIdx.y) * tile_width + int(threadIdx.x);
+  Pixel pixels[pixels_each];
+  load(normal, luma, x0, y0, pixels);
   fill_around(cells, p.likeness2, x0, y0, thread, around);
   __syncthreads();
   const int column = int(threadIdx.x), x = x0 + column;
   PF_UNROLL
-  for (int i = 0; i < tile_height; i += threads_y) {
-    const int row = int(threadIdx.y) + i, y = y0 + row;
+  for (int i = 0; i < pixels_each; ++i) {
+    const int row = int(threadIdx.y) + i * threads_y, y = y0 + row;
     if (x >= luma.width || y >= luma.height) break;
-    const ShrunkFlow flow = shrunk_at(normal, luma, p, around, x0, y0, x, y);
+    const ShrunkFlow flow = shrunk_at(pixels[i], p, around, x0, y0, x, y, luma.width, luma.height);
     du[row][column] = flow.u - cells.u(x / cell_side, y / cell_side);
     dv[row][column] = flow.v - cells.v(x / cell_side, y / cell_side);
-    weight[row][column] = determination(normal.xx(x, y), normal.xy(x, y), normal.yy(x, y));
+    weight[row][column] = determination(pixels[i].xx, pixels[i].xy, pixels[i].yy);
   }
   __syncthreads();
-  store_cells(out, du[0], dv[0], weight[0], tile_width, luma, x0, y0, tile_width, tile_height, thread,
-              threads, [&](int cell_x, int cell_y) -> ShrunkFlow {
+  store_cells(out, du[0], dv[0], weight[0], tile_width, luma.width, luma.height, x0, y0, tile_width,
+              tile_height, thread, threads, [&](int cell_x, int cell_y) -> ShrunkFlow {
                 return {cells.u(cell_x, cell_y), cells.v(cell_x, cell_y)};
               });
 }

@@ -26,7 +26,8 @@ struct Band {
   float* product(int plane) const { return row(34 + plane); }
   float* along(int plane, int y) const { return row(40 + 7 * plane + y % 7); }
   float* sum(int plane) const { return row(82 + plane); }
-  CellColumns columns() const { return {row(88), row(89), row(90), row(91), row(92)}; }
+  CellColumns columns() const { return {row(88), row(89), row(90), row(91)}; }
+  float* luma() const { return row(92); }
   float* near(int which) const { return row(93 + which); }
 };
 
@@ -142,13 +143,15 @@ void solve_row(const Band& band, int y) {
                *const xt = band.out.xt.row(y), *const yt = band.out.yt.row(y),
                *const residual = band.out.residual.row(y);
   const CellColumns columns = band.columns();
+  float* const lumas = band.luma();
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
     const Products sum{sums[0][x], sums[1][x], sums[2][x], sums[3][x], sums[4][x], sums[5][x]};
     const PlainSolution solution = plain_solution(sum, u[x], v[x]);
     xx[x] = sum.xx, xy[x] = sum.xy, yy[x] = sum.yy, xt[x] = sum.xt, yt[x] = sum.yt;
     residual[x] = solution.residual;
-    columns.add(x, solution.u - u0[x], solution.v - v0[x], determination(sum.xx, sum.xy, sum.yy), luma[x]);
+    columns.add(x, solution.u - u0[x], solution.v - v0[x], determination(sum.xx, sum.xy, sum.yy));
+    lumas[x] += luma[x];
   }
 }
 
@@ -164,6 +167,8 @@ void solve_band(const Band& band, int first_cell, int last_cell) {
     for (int x = 0; x < width; ++x)
       u0[x] = u[x / cell_side * cell_side], v0[x] = v[x / cell_side * cell_side];
     band.columns().clear(width);
+    float* const lumas = band.luma();
+    for (int x = 0; x < width; ++x) lumas[x] = 0;
     for (int y = top; y < end; ++y) {
       for (; multiplied <= smaller(y + window_reach, height - 1); ++multiplied) {
         for (; filtered <= smaller(multiplied + 1, height - 1); ++filtered)
@@ -173,6 +178,10 @@ void solve_band(const Band& band, int first_cell, int last_cell) {
       solve_row(band, y);
     }
     band.columns().store_row(band.cells, cell, u0, v0, width, end - top);
+    for (int x = 0; x < band.cells.luma.width; ++x) {
+      const int left = x * cell_side, count = smaller(cell_side, width - left);
+      store_luma(band.cells, x, cell, cell_total(lumas + left, count), count * (end - top));
+    }
   }
 }
 

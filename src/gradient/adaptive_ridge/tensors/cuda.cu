@@ -5,13 +5,20 @@
 
 // One launch. A block makes a tile of 56 columns, so that with what the windows reach it has 64: the instants' images of
 // all go to shared memory; each thread walks down a column of them for a few rows of products; these are summed along the
-// rows in place, then down for four rows a thread, solved, and the solutions summed up in cells.
+// rows in place, then down for some rows a thread, solved, and the solutions summed up in cells. Tiles of 8 to 32 rows, so
+// that small levels have many threads a pixel: there the time is that of what has to happen one after the other.
 namespace parafield {
 namespace {
 
 constexpr int columns = 64, reach = window_reach + 1, tile_width = columns - 2 * reach;
-constexpr int rows_each = 4;  // that a thread solves
+constexpr int threads_y = 8, threads = columns * threads_y;
 constexpr int planes = Products::count;
+
+// Of a tile whose threads solve `rows_each` pixels below each other.
+constexpr int rows_of_tile(int rows_each) { return rows_each * threads_y; }
+constexpr int rows_of_products(int rows_each) { return rows_of_tile(rows_each) + 2 * window_reach; }
+constexpr int rows_of_images(int rows_each) { return rows_of_tile(rows_each) + 2 * reach; }
+static_assert(rows_of_images(1) % threads_y == 0);
 
 struct Input {
   WarpFrames frames;
@@ -20,45 +27,52 @@ struct Input {
 };
 
 /// The images of a tile and what they reach.
-template <int Frames>
-__device__ void fill_images(const Input& in, int x0, int y0, int tile_rows, float* images) {
+template <int Frames, int RowsEach>
+__device__ void fill_images(const Input& in, int x0, int y0, float* images) {
   constexpr int instants = instants_of(Frames), middle = (Frames - 1) / 2;
+  constexpr int rows = rows_of_images(RowsEach), plane = rows * columns, each = rows / threads_y;
   const View<const float> reference = in.frames.reference();
   const int width = reference.width, height = reference.height;
   const int pitch = int(reference.pitch / std::ptrdiff_t(sizeof(float)));
-  const int rows = tile_rows + 2 * reach, plane = rows * columns;
   const int column = int(threadIdx.x), x = clamp(x0 + column - reach, 0, width - 1);
-  for (int row = int(threadIdx.y); row < rows; row += int(blockDim.y)) {
-    const int y = clamp(y0 + row - reach, 0, height - 1), at = y * pitch + x;
-    const float u = in.flow.u(x, y), v = in.flow.v(x, y);
+  int y[each];
+  float u[each], v[each], here[each];
+  PF_UNROLL
+  for (int k = 0; k < each; ++k) {
+    y[k] = clamp(y0 + int(threadIdx.y) + k * threads_y - reach, 0, height - 1);
+    u[k] = in.flow.u(x, y[k]), v[k] = in.flow.v(x, y[k]);
+    here[k] = reference.data[y[k] * pitch + x];
+  }
+  PF_UNROLL
+  for (int k = 0; k < each; ++k) {
     float values[Frames];
     PF_UNROLL
     for (int i = 0; i < Frames; ++i) {
       const float step = float(i - middle);
-      values[i] = i == middle ? in.frames.frame[i].data[at]
-                              : warped(in.frames.frame[i].data, pitch, width, height, fma(step, u, float(x)),
-                                       fma(step, v, float(y)));
+      values[i] = i == middle ? here[k]
+                              : warped(in.frames.frame[i].data, pitch, width, height,
+                                       fma(step, u[k], float(x)), fma(step, v[k], float(y[k])));
     }
+    float* const to = images + (int(threadIdx.y) + k * threads_y) * columns + column;
     PF_UNROLL
     for (int i = 0; i < instants; ++i) {
-      const Instant here =
+      const Instant at =
           instant<Frames>(values[i], values[i + 1], values[Frames == 2 ? 1 : i + 2], in.p.prefilter);
-      images[2 * i * plane + row * columns + column] = here.mean;
-      images[(2 * i + 1) * plane + row * columns + column] = here.difference;
+      to[2 * i * plane] = at.mean;
+      to[(2 * i + 1) * plane] = at.difference;
     }
   }
 }
 
 /// The products of every pixel that the windows reach, from the images.
-template <int Frames>
-__device__ void fill_products(const Input& in, int x0, int y0, int tile_rows, const float* images,
-                              float* out) {
+template <int Frames, int RowsEach>
+__device__ void fill_products(const Input& in, int x0, int y0, const float* images, float* out) {
   constexpr int instants = instants_of(Frames);
   const int width = in.flow.u.width, height = in.flow.u.height;
-  const int rows = tile_rows + 2 * window_reach, plane = rows * columns, image = (rows + 2) * columns;
-  const int each = (rows + int(blockDim.y) - 1) / int(blockDim.y);
-  const int begin = int(threadIdx.y) * each, end = smaller(begin + each, rows), column = int(threadIdx.x);
-  if (column < 1 || column >= columns - 1) return;
+  constexpr int rows = rows_of_products(RowsEach), plane = rows * columns,
+                image = rows_of_images(RowsEach) * columns, each = (rows + threads_y - 1) / threads_y;
+  const int begin = int(threadIdx.y) * each, column = int(threadIdx.x);
+  if (column < 1 || column >= columns - 1 || begin >= rows) return;
   const float prefilter = in.p.prefilter;
   struct Filtered {
     float slope, smooth, change;
@@ -73,7 +87,10 @@ __device__ void fill_products(const Input& in, int x0, int y0, int tile_rows, co
   PF_UNROLL
   for (int i = 0; i < instants; ++i) above[i] = filtered(i, begin), here[i] = filtered(i, begin + 1);
   const int x = clamp(x0 + column - reach, 0, width - 1);
-  for (int row = begin; row < end; ++row) {
+  PF_UNROLL
+  for (int k = 0; k < each; ++k) {
+    const int row = begin + k;
+    if (row >= rows) break;
     const int y = clamp(y0 + row - window_reach, 0, height - 1);
     const float u = in.flow.u(x, y), v = in.flow.v(x, y);
     Products sum;
@@ -98,10 +115,11 @@ __device__ void fill_products(const Input& in, int x0, int y0, int tile_rows, co
 }
 
 /// The nearest product stands in beyond the border of the level.
-__device__ void extend_products(Size level, int x0, int y0, int tile_rows, float* products) {
-  const int rows = tile_rows + 2 * window_reach, plane = rows * columns;
+template <int RowsEach>
+__device__ void extend_products(Size level, int x0, int y0, float* products) {
+  constexpr int rows = rows_of_products(RowsEach), plane = rows * columns;
   const int column = int(threadIdx.x), from = clamp(x0 + column - reach, 0, level.width - 1) - x0 + reach;
-  for (int row = int(threadIdx.y); row < rows; row += int(blockDim.y)) {
+  for (int row = int(threadIdx.y); row < rows; row += threads_y) {
     const int from_row = clamp(y0 + row - window_reach, 0, level.height - 1) - y0 + window_reach;
     if (from == column && from_row == row) continue;
     PF_UNROLL
@@ -111,10 +129,11 @@ __device__ void extend_products(Size level, int x0, int y0, int tile_rows, float
 }
 
 /// Sums along the rows take the products' places; half a warp sums a row, four columns a lane.
-__device__ void sum_along(const TensorWeights& p, int tile_rows, float* products) {
-  const int rows = tile_rows + 2 * window_reach, plane = rows * columns;
-  const int thread = int(threadIdx.y) * columns + int(threadIdx.x), warps = columns * int(blockDim.y) / 32;
+template <int RowsEach>
+__device__ void sum_along(const TensorWeights& p, int thread, float* products) {
+  constexpr int rows = rows_of_products(RowsEach), plane = rows * columns, warps = threads / 32;
   const int lane = thread % 32, quad = lane % 16;
+  PF_UNROLL
   for (int first = thread / 32 * 2; first < rows; first += 2 * warps) {
     const int row = first + lane / 16;
     const bool sums = row < rows && quad < tile_width / 4;
@@ -139,40 +158,48 @@ __device__ void sum_along(const TensorWeights& p, int tile_rows, float* products
   }
 }
 
-template <int Frames>
-__global__ void __launch_bounds__(512) tensor_kernel(Input in, NormalPlanes out, Cells cells) {
+template <int Frames, int RowsEach>
+__global__ void __launch_bounds__(threads, 2) tensor_kernel(Input in, NormalPlanes out, Cells cells) {
   begin_kernel();
   extern __shared__ float4 storage[];
-  const int tile_rows = rows_each * int(blockDim.y), rows = tile_rows + 2 * window_reach,
-            plane = rows * columns;
+  constexpr int tile_rows = rows_of_tile(RowsEach), plane = rows_of_products(RowsEach) * columns;
   float* const images = reinterpret_cast<float*>(storage);
-  float* const products = images + 2 * instants_of(Frames) * (rows + 2) * columns;
+  float* const products = images + 2 * instants_of(Frames) * rows_of_images(RowsEach) * columns;
   const View<const float> luma = in.frames.reference();
+  const int width = luma.width, height = luma.height;
   const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_rows;
-  fill_images<Frames>(in, x0, y0, tile_rows, images);
+  const int column = int(threadIdx.x), thread = int(threadIdx.y) * columns + column;
+  fill_images<Frames, RowsEach>(in, x0, y0, images);
   __syncthreads();
-  fill_products<Frames>(in, x0, y0, tile_rows, images, products);
+  fill_products<Frames, RowsEach>(in, x0, y0, images, products);
   __syncthreads();
-  if (x0 < reach || y0 < reach || x0 + tile_width + reach > luma.width ||
-      y0 + tile_rows + reach > luma.height) {
-    extend_products({luma.width, luma.height}, x0, y0, tile_rows, products);
+  if (x0 < reach || y0 < reach || x0 + tile_width + reach > width || y0 + tile_rows + reach > height) {
+    extend_products<RowsEach>({width, height}, x0, y0, products);
     __syncthreads();
   }
-  sum_along(in.p, tile_rows, products);
+  sum_along<RowsEach>(in.p, thread, products);
+  const int first = int(threadIdx.y) * RowsEach, x = x0 + column;
+  const bool in_tile = column < tile_width && x < width;
+  float u[RowsEach], v[RowsEach], u0 = 0, v0 = 0;
+  if (in_tile) {
+    PF_UNROLL
+    for (int i = 0; i < RowsEach; ++i) {
+      const int y = smaller(y0 + first + i, height - 1);
+      u[i] = in.flow.u(x, y), v[i] = in.flow.v(x, y);
+    }
+  }
   __syncthreads();
 
-  const int column = int(threadIdx.x), first = int(threadIdx.y) * rows_each, x = x0 + column;
-  const bool in_tile = column < tile_width && x < luma.width;
-  float sums[planes][rows_each];
+  float sums[planes][RowsEach];
   if (in_tile) {
     PF_UNROLL
     for (int k = 0; k < planes; ++k) {
-      float held[rows_each + 2 * window_reach];
+      float held[RowsEach + 2 * window_reach];
       PF_UNROLL
-      for (int i = 0; i < rows_each + 2 * window_reach; ++i)
+      for (int i = 0; i < RowsEach + 2 * window_reach; ++i)
         held[i] = products[k * plane + (first + i) * columns + column + reach];
       PF_UNROLL
-      for (int i = 0; i < rows_each; ++i)
+      for (int i = 0; i < RowsEach; ++i)
         sums[k][i] = windowed(held[i], held[i + 1], held[i + 2], held[i + 3], held[i + 4], held[i + 5],
                               held[i + 6], in.p.window);
     }
@@ -185,59 +212,78 @@ __global__ void __launch_bounds__(512) tensor_kernel(Input in, NormalPlanes out,
   };
   if (in_tile) {
     PF_UNROLL
-    for (int i = 0; i < rows_each; ++i) {
+    for (int i = 0; i < RowsEach; ++i) {
       const int y = y0 + first + i;
-      if (y >= luma.height) break;
+      if (y >= height) break;
       const Products sum{sums[0][i], sums[1][i], sums[2][i], sums[3][i], sums[4][i], sums[5][i]};
-      const PlainSolution solution = plain_solution(sum, in.flow.u(x, y), in.flow.v(x, y));
+      const PlainSolution solution = plain_solution(sum, u[i], v[i]);
       out.xx(x, y) = sum.xx;
       out.xy(x, y) = sum.xy;
       out.yy(x, y) = sum.yy;
       out.xt(x, y) = sum.xt;
       out.yt(x, y) = sum.yt;
       out.residual(x, y) = solution.residual;
-      const PlainSolution from = near(x / cell_side, y / cell_side);
+      if (i == 0 || y % cell_side == 0) {
+        const PlainSolution from = near(x / cell_side, y / cell_side);
+        u0 = from.u, v0 = from.v;
+      }
       const int at = (first + i) * columns + column;
-      du[at] = solution.u - from.u;
-      dv[at] = solution.v - from.v;
+      du[at] = solution.u - u0;
+      dv[at] = solution.v - v0;
       weight[at] = determination(sum.xx, sum.xy, sum.yy);
     }
   }
   __syncthreads();
-  store_cells(cells, du, dv, weight, columns, luma, x0, y0, tile_width, tile_rows,
-              int(threadIdx.y) * columns + column, columns * int(blockDim.y),
-              [&](int cell_x, int cell_y) { return near(cell_x, cell_y); });
+  store_cells(cells, du, dv, weight, columns, width, height, x0, y0, tile_width, tile_rows, thread, threads,
+              near);
+  store_lumas(cells, luma, x0, y0, tile_width, tile_rows, thread, threads);
 }
 
-std::size_t shared_bytes(int tile_rows, int instants) {
-  const int rows = tile_rows + 2 * window_reach;
-  return std::size_t(2 * instants * (rows + 2) + planes * rows) * columns * sizeof(float);
+std::size_t shared_bytes(int rows_each, int instants) {
+  return std::size_t(2 * instants * rows_of_images(rows_each) + planes * rows_of_products(rows_each)) *
+         columns * sizeof(float);
 }
 
-/// Rows of a tile: those with the least work for the busiest multiprocessor, halo included.
-int choose_tile_rows(const Cuda& cuda, Size size, int instants) {
-  int best = cell_side;
+/// Rows that a thread solves: those with the least work for the busiest multiprocessor, halo included.
+int choose_rows_each(const Cuda& cuda, Size size, int instants) {
+  int best = 1;
   long least = -1;
-  for (int rows = cell_side; rows <= 4 * cell_side; rows += cell_side) {
-    if (rows > cell_side && shared_bytes(rows, instants) > cuda.shared_memory()) break;
-    const long blocks = long(blocks_for(size.width, tile_width)) * blocks_for(size.height, rows);
-    const long work = (blocks + cuda.multiprocessors() - 1) / cuda.multiprocessors() * (rows + 2 * reach);
+  for (int rows_each = 1; rows_each <= 4; ++rows_each) {
+    if (rows_each > 1 && shared_bytes(rows_each, instants) > cuda.shared_memory()) break;
+    const long blocks =
+        long(blocks_for(size.width, tile_width)) * blocks_for(size.height, rows_of_tile(rows_each));
+    const long work =
+        (blocks + cuda.multiprocessors() - 1) / cuda.multiprocessors() * rows_of_images(rows_each);
     if (least >= 0 && work >= least) continue;
     least = work;
-    best = rows;
+    best = rows_each;
   }
   return best;
 }
 
+template <int Frames, int RowsEach>
+void launch_tensors(Cuda& cuda, const Input& in, const NormalPlanes& out, const Cells& cells) {
+  const std::size_t bytes = shared_bytes(RowsEach, instants_of(Frames));
+  const auto kernel = tensor_kernel<Frames, RowsEach>;
+  if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
+  cuda.launch(
+      kernel,
+      dim3(blocks_for(in.flow.u.width, tile_width), blocks_for(in.flow.u.height, rows_of_tile(RowsEach))),
+      dim3(columns, threads_y), bytes, in, out, cells);
+}
+
 template <int Frames>
 void launch_tensors(Cuda& cuda, const Input& in, const NormalPlanes& out, const Cells& cells) {
-  const Size size = in.flow.u.size();
-  const int rows = choose_tile_rows(cuda, size, instants_of(Frames));
-  const std::size_t bytes = shared_bytes(rows, instants_of(Frames));
-  const auto kernel = tensor_kernel<Frames>;
-  if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
-  cuda.launch(kernel, dim3(blocks_for(size.width, tile_width), blocks_for(size.height, rows)),
-              dim3(columns, unsigned(rows / rows_each)), bytes, in, out, cells);
+  switch (choose_rows_each(cuda, in.flow.u.size(), instants_of(Frames))) {
+    case 1:
+      return launch_tensors<Frames, 1>(cuda, in, out, cells);
+    case 2:
+      return launch_tensors<Frames, 2>(cuda, in, out, cells);
+    case 3:
+      return launch_tensors<Frames, 3>(cuda, in, out, cells);
+    default:
+      return launch_tensors<Frames, 4>(cuda, in, out, cells);
+  }
 }
 
 }  // namespace
