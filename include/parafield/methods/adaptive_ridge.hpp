@@ -12,7 +12,8 @@ namespace parafield {
 ///      averaged by a gaussian: the normal equations of a pixel, with the solution f and its residual E;
 ///   3. the mean m and the spread S of f over cells of 8x8 pixels and the 5x5 cells around, weighted by how well f is
 ///      determined and by likeness of brightness;
-///   4. the flow minimises E(f) + k |f - m|^2 with k = shrinkage E / S; 3 and 4 are repeated with it (`rounds`);
+///   4. the flow minimises E(f) + k |f - m|^2 with k = shrinkage E / S; in the last iteration 3 and 4 are repeated with it
+///      (`rounds`), in the others k is `rounds` times as large;
 ///   5. a median.
 /// Three or five frames: derivatives in time by the same filters, flow of the middle one, which has to be the same before
 /// and after: better where motion is steady, worse where it is not.
@@ -50,8 +51,10 @@ void describe(Method& method, Visitor&& visit) {
             "has one under 4 px"});
   visit(method.iterations,
         Parameter<int>{"iterations", 1, 100, "", "solutions on each level, each warped by the last"});
-  visit(method.rounds, Parameter<int>{"rounds", 1, 10, "",
-                                      "how often the solution shrinks toward the mean of the one before"});
+  visit(method.rounds,
+        Parameter<int>{"rounds", 1, 10, "",
+                       "how often the last solution shrinks toward the mean of the one before; "
+                       "those before it shrink once, `rounds` times as strongly"});
   visit(method.window,
         Parameter<float>{"window", 0.3f, 2, "px", "sigma of the window's gaussian, which ends at 3 px"});
   visit(method.prefilter,

@@ -38,7 +38,6 @@ class AdaptiveRidgeSolver {
       : backend_(backend),
         method_(method),
         weights_(tensor_weights(method)),
-        shrinkage_{method.shrinkage, method.likeness * method.likeness},
         pyramids_(std::size_t(method.frames)) {
     const std::vector<Size> sizes =
         pyramid_sizes(size, method.levels > 0 ? method.levels : ridge_levels(size));
@@ -89,13 +88,16 @@ class AdaptiveRidgeSolver {
       }
       for (int i = 1; i <= method_.iterations; ++i) {
         ridge_tensors<Backend>(backend_, frames, flow, weights_, normal, statistics[0]);
-        int round = 0;
-        for (; round + 1 < method_.rounds; ++round)
-          shrink_cells<Backend>(backend_, normal, frames.reference(), statistics[round % 2], shrinkage_,
-                                statistics[1 - round % 2]);
         const bool last = level == 0 && i == method_.iterations;
+        const int rounds = last ? method_.rounds : 1;
+        const Shrinkage shrinkage{method_.shrinkage * (last ? 1 : float(method_.rounds)),
+                                  method_.likeness * method_.likeness};
+        int round = 0;
+        for (; round + 1 < rounds; ++round)
+          shrink_cells<Backend>(backend_, normal, frames.reference(), statistics[round % 2], shrinkage,
+                                statistics[1 - round % 2]);
         flow = last ? result : flows_[std::size_t(level)];
-        shrink_flow<Backend>(backend_, normal, frames.reference(), statistics[round % 2], shrinkage_,
+        shrink_flow<Backend>(backend_, normal, frames.reference(), statistics[round % 2], shrinkage,
                              method_.median ? unsmoothed : flow);
         if (method_.median) {
           const View<float> from[] = {unsmoothed.u, unsmoothed.v}, to[] = {flow.u, flow.v};
@@ -140,7 +142,6 @@ class AdaptiveRidgeSolver {
   Backend& backend_;
   const AdaptiveRidge method_;
   const TensorWeights weights_;
-  const Shrinkage shrinkage_;
   std::vector<Pyramid> pyramids_;  // of the frame in each slot
   std::vector<FlowPlanes> flows_;  // of each level
   FlowPlanes unsmoothed_;          // before the median
