@@ -7,13 +7,15 @@ namespace parafield {
 namespace {
 
 struct Sequence {
-  const char *frame0, *frame1, *truth, *mask;
+  std::vector<const char*> frames;
+  const char *truth, *mask = nullptr;
 };
 
 FlowScores score(const Device& device, const Sequence& sequence, const FlowMethod& method) {
   const std::filesystem::path folder = *test::data_folder();
-  const FlowField flow = estimate_flow(read_frame(folder / sequence.frame0),
-                                       read_frame(folder / sequence.frame1), method, device);
+  std::vector<FrameBuffer> held;
+  for (const char* frame : sequence.frames) held.push_back(read_frame(folder / frame));
+  const FlowField flow = estimate_flow(std::vector<Frame>(held.begin(), held.end()), method, device);
   Image<std::uint8_t> mask;
   if (sequence.mask) mask = read_mask(folder / sequence.mask);
   return evaluate(flow, read_flow(folder / sequence.truth), {.mask = mask});
@@ -39,17 +41,61 @@ class Accuracy : public testing::TestWithParam<const char*> {
   }
 };
 
-#define PF_MIDDLEBURY(name)                                                         \
-  Sequence {                                                                        \
-    "middlebury-flow/" name "/frame10.png", "middlebury-flow/" name "/frame11.png", \
-        "middlebury-flow/" name "/flow10.flo", nullptr                              \
+#define PF_MIDDLEBURY(name)                                                           \
+  Sequence {                                                                          \
+    {"middlebury-flow/" name "/frame10.png", "middlebury-flow/" name "/frame11.png"}, \
+        "middlebury-flow/" name "/flow10.flo"                                         \
   }
-constexpr Sequence rubber_whale = PF_MIDDLEBURY("RubberWhale"), grove2 = PF_MIDDLEBURY("Grove2"),
-                   dimetrodon = PF_MIDDLEBURY("Dimetrodon"), venus = PF_MIDDLEBURY("Venus");
-constexpr Sequence no_clouds = {"yosemite/noclouds/yos08.png", "yosemite/noclouds/yos09.png",
-                                "yosemite/noclouds/yos08_nosky.flo", nullptr};
-constexpr Sequence clouds_ground = {"yosemite/clouds/yos09.png", "yosemite/clouds/yos10.png",
-                                    "yosemite/clouds/flow09.flo", "yosemite/clouds/mask_ground.png"};
+const Sequence rubber_whale = PF_MIDDLEBURY("RubberWhale"), grove2 = PF_MIDDLEBURY("Grove2"),
+               dimetrodon = PF_MIDDLEBURY("Dimetrodon"), venus = PF_MIDDLEBURY("Venus");
+const Sequence no_clouds = {{"yosemite/noclouds/yos08.png", "yosemite/noclouds/yos09.png"},
+                            "yosemite/noclouds/yos08_nosky.flo"};
+const Sequence clouds_ground = {{"yosemite/clouds/yos09.png", "yosemite/clouds/yos10.png"},
+                                "yosemite/clouds/flow09.flo",
+                                "yosemite/clouds/mask_ground.png"};
+const Sequence street = {{"kitti-flow/k_000010/frame10.png", "kitti-flow/k_000010/frame11.png"},
+                         "kitti-flow/k_000010/flow_noc.png"};
+
+const Sequence five_of_grove2 = {
+    {"middlebury-flow/Grove2/gray/frame08.png", "middlebury-flow/Grove2/gray/frame09.png",
+     "middlebury-flow/Grove2/gray/frame10.png", "middlebury-flow/Grove2/gray/frame11.png",
+     "middlebury-flow/Grove2/gray/frame12.png"},
+    "middlebury-flow/Grove2/flow10.flo"};
+const Sequence five_of_clouds_ground = {
+    {"yosemite/clouds/yos07.png", "yosemite/clouds/yos08.png", "yosemite/clouds/yos09.png",
+     "yosemite/clouds/yos10.png", "yosemite/clouds/yos11.png"},
+    "yosemite/clouds/flow09.flo",
+    "yosemite/clouds/mask_ground.png"};
+/// Of the rendering without clouds there are three frames; that with clouds has the same ground, and the truth no sky.
+const Sequence five_without_sky = {
+    {"yosemite/clouds/yos06.png", "yosemite/clouds/yos07.png", "yosemite/clouds/yos08.png",
+     "yosemite/clouds/yos09.png", "yosemite/clouds/yos10.png"},
+    "yosemite/noclouds/yos08_nosky.flo"};
+
+TEST_P(Accuracy, AdaptiveRidge) {
+  expect(AdaptiveRidge{}, {{rubber_whale, 4.45, .137},
+                           {grove2, 2.13, .146},
+                           {dimetrodon, 2.83, .152},
+                           {venus, 4.32, .280},
+                           {no_clouds, 2.56, .117},
+                           {clouds_ground, 2.13, .109},
+                           {street, 7.6, 3.6}});
+}
+
+TEST_P(Accuracy, FastAdaptiveRidge) {
+  expect(preset<AdaptiveRidge>("fast"), {{rubber_whale, 4.69, .144},
+                                         {grove2, 2.23, .153},
+                                         {dimetrodon, 2.90, .156},
+                                         {venus, 4.72, .305},
+                                         {no_clouds, 2.66, .121},
+                                         {clouds_ground, 2.26, .113},
+                                         {street, 7.75, 3.6}});
+}
+
+TEST_P(Accuracy, AdaptiveRidgeOfFiveFrames) {
+  expect(preset<AdaptiveRidge>("sequence"),
+         {{five_of_grove2, 2.09, .148}, {five_of_clouds_ground, 1.38, .082}, {five_without_sky, 2.08, .112}});
+}
 
 TEST_P(Accuracy, LucasKanadeWithThePapersParameters) {
   expect(LucasKanade{}, {{rubber_whale, 8.6, .27},

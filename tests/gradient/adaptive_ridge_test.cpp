@@ -1,0 +1,408 @@
+// Adaptive ridge against its oracle, on motion that is known, on pixels that are no numbers, and what is refused.
+#include "oracle/adaptive_ridge.hpp"
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "gradient/moving.hpp"
+#include "parafield/parafield.hpp"
+#include "random_method.hpp"
+#include "tasks/on_device.hpp"
+
+namespace parafield {
+namespace {
+
+using AdaptiveRidgeTest = OnDevice;
+
+void add_noise(std::vector<Image<float>>& images, float most, unsigned seed) {
+  std::mt19937 random(seed);
+  for (auto& image : images)
+    for (int y = 0; y < image.size().height; ++y)
+      for (int x = 0; x < image.size().width; ++x) image(x, y) += most * (float(random() % 1001) / 500 - 1);
+}
+
+/// Frames whose flow, at the middle one or the first of two, is (u, v).
+std::vector<Image<float>> frames_of_motion(Size size, int count, float u, float v, unsigned seed,
+                                           float noise = 0) {
+  auto images = moving(size, count == 2 ? 3 : count, u, v, seed);
+  if (count == 2) images.erase(images.begin());
+  if (noise > 0) add_noise(images, noise, seed);
+  return images;
+}
+
+std::vector<oracle::Grid> grids_of(const std::vector<Image<float>>& images) {
+  std::vector<oracle::Grid> grids;
+  for (const auto& image : images) grids.push_back(oracle::grid_of(image.view()));
+  return grids;
+}
+
+/// px; of the differences to the oracle.
+struct Tolerance {
+  double median, percentile99, largest;
+};
+
+/// Float32 against float64: some 1e-7 px where the window fixes the flow. Without noise the residual that sets the shrinkage
+/// is rounding alone, and a match at the frame's border may lie inside for one and outside for the other: so a few pixels
+/// differ by more, and each iteration passes that on.
+constexpr Tolerance of_one_iteration{5e-6, 5e-5, 3e-4}, of_all{2e-4, 1e-3, 2e-3};
+
+void expect_agreement(const FlowField& flow, const oracle::AdaptiveRidgeResult& expected,
+                      const AdaptiveRidge& method, Tolerance tolerance) {
+  const Size size = expected.flow.u.size;
+  ASSERT_EQ(flow.size(), size);
+  std::vector<double> differences;
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      const double u = expected.flow.u(x, y), v = expected.flow.v(x, y);
+      ASSERT_TRUE(std::isfinite(flow.u(x, y)) && std::isfinite(flow.v(x, y))) << "at " << x << ", " << y;
+      differences.push_back(std::hypot(flow.u(x, y) - u, flow.v(x, y) - v));
+      EXPECT_NEAR(flow.confidence(x, y), expected.confidence(x, y), 1e-2) << "at " << x << ", " << y;
+      const auto near_border = [&](double position, int side) {
+        return std::min(std::abs(position), std::abs(position - (side - 1))) < 1e-3;
+      };
+      const bool undecided = near_border(x + u, size.width) || near_border(y + v, size.height) ||
+                             std::abs(expected.residual(x, y) - 255 * double(method.max_residual)) < 0.1;
+      if (differences.back() < 1e-3 && !undecided) {
+        EXPECT_EQ(flow.valid(x, y), expected.valid(x, y)) << "at " << x << ", " << y;
+      }
+    }
+  std::sort(differences.begin(), differences.end());
+  const auto at = [&](double share) {
+    return differences[std::size_t(share * double(differences.size() - 1))];
+  };
+  EXPECT_LE(at(0.5), tolerance.median);
+  EXPECT_LE(at(0.99), tolerance.percentile99);
+  EXPECT_LE(at(1), tolerance.largest);
+}
+
+void expect_agreement(const std::vector<Image<float>>& images, const AdaptiveRidge& method,
+                      const Device& device, Tolerance tolerance) {
+  const Size size = images[0].size();
+  SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height) + described(method));
+  expect_agreement(estimate_flow(as_frames(images), method, device),
+                   oracle::adaptive_ridge(grids_of(images), method), method, tolerance);
+}
+
+const Size sizes[] = {{1, 1}, {1, 9}, {9, 1}, {2, 3}, {7, 5}, {33, 17}, {70, 40}};
+
+TEST_P(AdaptiveRidgeTest, IsTheOraclesInOneIteration) {
+  unsigned seed = 1;
+  for (const Size size : sizes)
+    for (const int frames : {2, 3, 5})
+      for (const int rounds : {1, 2})
+        for (const float noise : {0.0f, 4.0f})
+          expect_agreement(frames_of_motion(size, frames, 0.6f, -0.4f, seed++, noise),
+                           {.frames = frames, .levels = 1, .iterations = 1, .rounds = rounds, .median = 0},
+                           device(), of_one_iteration);
+}
+
+TEST_P(AdaptiveRidgeTest, IsTheOracles) {
+  unsigned seed = 1;
+  for (const Size size : sizes)
+    for (const int frames : {2, 3, 5})
+      for (const int median : {0, 3, 5})
+        for (const float noise : {0.0f, 4.0f})
+          expect_agreement(frames_of_motion(size, frames, 0.6f, -0.4f, seed++, noise),
+                           {.frames = frames, .median = median}, device(), of_all);
+}
+
+TEST_P(AdaptiveRidgeTest, IsTheOraclesWithOtherParameters) {
+  std::mt19937 random(3);
+  const auto uniform = [&](double low, double high) {
+    return float(low + (high - low) * random() / 4294967296.0);
+  };
+  const auto integer = [&](int low, int high) { return low + int(random() % unsigned(high - low + 1)); };
+  for (unsigned i = 0; i < 20; ++i) {
+    const AdaptiveRidge method{.frames = std::array{2, 3, 5}[random() % 3],
+                               .levels = integer(0, 3),
+                               .iterations = integer(1, 4),
+                               .rounds = integer(1, 4),
+                               .window = uniform(0.5, 2),
+                               .prefilter = uniform(0, 0.25),
+                               .contrast = uniform(5, 100),
+                               .robust = uniform(0.2, 5),
+                               .shrinkage = uniform(0, 3),
+                               .likeness = uniform(2, 50),
+                               .median = std::array{0, 3, 5}[random() % 3],
+                               .max_residual = uniform(0.01, 0.2)};
+    const Size size{integer(10, 80), integer(10, 80)};
+    expect_agreement(frames_of_motion(size, method.frames, uniform(-1, 1), uniform(-1, 1), 100 + i, 3),
+                     method, device(), of_all);
+  }
+}
+
+TEST_P(AdaptiveRidgeTest, IsTheOraclesOnAnAffineField) {
+  Pair pair({70, 50}, 5);
+  std::vector<Image<float>> images;
+  images.push_back(std::move(pair.frame0));
+  images.push_back(std::move(pair.frame1));
+  expect_agreement(images, {}, device(), of_all);
+}
+
+TEST_P(AdaptiveRidgeTest, IsTheOraclesFromAStart) {
+  for (const Size size : {Size{7, 5}, Size{33, 17}, Size{70, 40}})
+    for (const int levels : {1, 3}) {
+      const AdaptiveRidge method{.levels = levels, .iterations = 2};
+      const auto images = frames_of_motion(size, 2, 2.4f, -1.3f, 23, 3);
+      FlowField start(size);
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x) {
+          start.u(x, y) = 1.5f + 0.02f * float(y);
+          start.v(x, y) = -1 + 0.01f * float(x);
+        }
+      start.u(0, size.height / 2) = std::numeric_limits<float>::quiet_NaN();  // no flow: starts as 0
+      start.v(size.width / 2, 0) = 1e10f;
+      FlowEstimator estimator(method, size, device());
+      const auto frames = as_frames(images);
+      const FlowField& flow = estimator({.frames = frames, .start = start});
+      const oracle::Flow same_start{oracle::grid_of(start.u), oracle::grid_of(start.v)};
+      expect_agreement(flow, oracle::adaptive_ridge(grids_of(images), method, same_start), method, of_all);
+    }
+}
+
+/// px, mean, further than `border` px from the border.
+template <class Truth>
+double mean_error(const FlowField& flow, int border, Truth truth) {
+  double sum = 0;
+  int count = 0;
+  for (int y = border; y < flow.size().height - border; ++y)
+    for (int x = border; x < flow.size().width - border; ++x, ++count) {
+      const auto [u, v] = truth(x, y);
+      sum += std::hypot(flow.u(x, y) - u, flow.v(x, y) - v);
+    }
+  return sum / count;
+}
+auto constant(double u, double v) {
+  return [=](int, int) { return std::pair{u, v}; };
+}
+
+TEST_P(AdaptiveRidgeTest, FindsAMotion) {
+  for (const int count : {2, 3, 5}) {
+    const auto images = frames_of_motion({90, 70}, count, 0.7f, -0.3f, 3);
+    const FlowField flow = estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, device());
+    for (int y = 8; y < 62; ++y)
+      for (int x = 8; x < 82; ++x) {
+        EXPECT_NEAR(flow.u(x, y), 0.7, 0.05);
+        EXPECT_NEAR(flow.v(x, y), -0.3, 0.05);
+        EXPECT_EQ(flow.valid(x, y), 1);
+      }
+  }
+}
+
+/// What the next frames show of a wide texture, moved by many px a frame.
+std::vector<Image<float>> wide_texture(Size size, int count, double u, double v) {
+  const Texture texture(7);
+  std::vector<Image<float>> images;
+  for (int i = 0; i < count; ++i) {
+    Image<float>& image = images.emplace_back(size);
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) image(x, y) = float(texture((x - u * i) / 3, (y - v * i) / 3));
+  }
+  return images;
+}
+
+TEST_P(AdaptiveRidgeTest, FindsALargeMotion) {
+  const auto images = wide_texture({200, 160}, 2, 14, -6);
+  const auto frames = as_frames(images);
+  const double error = mean_error(estimate_flow(frames, AdaptiveRidge{}, device()), 20, constant(14, -6));
+  EXPECT_LT(error, 0.05);
+  EXPECT_GT(mean_error(estimate_flow(frames, AdaptiveRidge{.levels = 1}, device()), 20, constant(14, -6)), 5)
+      << "the levels find it";
+}
+
+TEST_P(AdaptiveRidgeTest, FindsAnAffineField) {
+  const Pair pair({120, 90}, 8);
+  const FlowField flow =
+      estimate_flow(frame_of(pair.frame0), frame_of(pair.frame1), AdaptiveRidge{}, device());
+  const double error = mean_error(flow, 8, [](double x, double y) {
+    // Pair's frame1 at (x + u, y + v) is frame0 at (x, y): u - 0.02 v = 1.7 + 0.02 y, 0.015 u + 0.99 v = -0.8 - 0.015 x + 0.01 y.
+    const double r = 1.7 + 0.02 * y, s = -0.8 - 0.015 * x + 0.01 * y, determinant = 0.99 + 0.02 * 0.015;
+    return std::pair{(0.99 * r + 0.02 * s) / determinant, (s - 0.015 * r) / determinant};
+  });
+  EXPECT_LT(error, 0.05);
+}
+
+TEST_P(AdaptiveRidgeTest, MoreFramesAreBetterOnNoisySteadyMotion) {
+  const auto error = [&](int count) {
+    double sum = 0;
+    for (unsigned seed = 12; seed < 16; ++seed) {
+      const auto images = frames_of_motion({120, 90}, count, 0.7f, -0.3f, seed, 15);
+      sum += mean_error(estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, device()), 8,
+                        constant(0.7, -0.3));
+    }
+    return sum / 4;
+  };
+  const double of_two = error(2), of_three = error(3), of_five = error(5);
+  EXPECT_LT(of_three, of_two);
+  EXPECT_LT(of_five, 0.7 * of_two);
+}
+
+TEST_P(AdaptiveRidgeTest, AStartHelps) {
+  const Size size{120, 90};
+  const auto images = wide_texture(size, 2, 9, 4);
+  const auto frames = as_frames(images);
+  FlowField start(size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) start.u(x, y) = 8, start.v(x, y) = 5;
+  FlowEstimator estimator(AdaptiveRidge{.levels = 1}, size, device());
+  const double without = mean_error(estimator(frames[0], frames[1]), 16, constant(9, 4));
+  const double with = mean_error(estimator({.frames = frames, .start = start}), 16, constant(9, 4));
+  EXPECT_GT(without, 1);
+  EXPECT_LT(with, 0.05);
+}
+
+TEST_P(AdaptiveRidgeTest, FlatFramesHaveNoFlow) {
+  for (const Size size : {Size{20, 12}, Size{90, 70}})
+    for (const int count : {2, 3, 5})
+      for (const float brightness : {0.0f, 255.0f}) {
+        std::vector<Image<float>> images;
+        for (int i = 0; i < count; ++i) {
+          Image<float>& image = images.emplace_back(size);
+          for (int y = 0; y < size.height; ++y)
+            for (int x = 0; x < size.width; ++x) image(x, y) = brightness;
+        }
+        const FlowField flow = estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, device());
+        for (int y = 0; y < size.height; ++y)
+          for (int x = 0; x < size.width; ++x) {
+            ASSERT_EQ(flow.u(x, y), 0) << x << ' ' << y;
+            ASSERT_EQ(flow.v(x, y), 0) << x << ' ' << y;
+            ASSERT_EQ(flow.confidence(x, y), 0);
+          }
+      }
+}
+
+/// In one iteration: 4 px by derivatives and window of the first frame, the rest of that cell, two cells by the mean, one by
+/// the interpolation, 2 px by the median. Beyond that not a bit changes.
+TEST_P(AdaptiveRidgeTest, APixelThatIsNoNumberReachesSoFar) {
+  const Size size{140, 40};
+  const AdaptiveRidge method{.levels = 1, .iterations = 1, .rounds = 1};
+  auto images = frames_of_motion(size, 2, 0.4f, 0.1f, 4, 4);
+  const FlowField clean = estimate_flow(as_frames(images), method, device());
+  images[0](20, 15) = std::numeric_limits<float>::quiet_NaN();
+  const FlowField flow = estimate_flow(as_frames(images), method, device());
+  // Pixels 16 to 24 lie in cells 2 and 3, whose means reach cell 5; pixels before the centre of cell 6 interpolate that.
+  const int beyond = 6 * 8 + 4 + 2;
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      ASSERT_TRUE(std::isfinite(flow.u(x, y)) && std::isfinite(flow.v(x, y)));
+      if (x < beyond) continue;
+      ASSERT_EQ(flow.u(x, y), clean.u(x, y)) << x << ' ' << y;
+      ASSERT_EQ(flow.v(x, y), clean.v(x, y)) << x << ' ' << y;
+      ASSERT_EQ(flow.valid(x, y), clean.valid(x, y)) << x << ' ' << y;
+    }
+  EXPECT_EQ(flow.valid(20, 15), 0);
+}
+
+/// With all iterations and levels it reaches everywhere, but far away only little.
+TEST_P(AdaptiveRidgeTest, PixelsThatAreNoNumbersLeaveNoTraceFarAway) {
+  const Size size{130, 100};
+  for (const int count : {2, 3, 5}) {
+    const AdaptiveRidge method{.frames = count};
+    const FlowField clean =
+        estimate_flow(as_frames(frames_of_motion(size, count, 0.7f, -0.3f, 6)), method, device());
+    for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::max()})
+      for (int bad = 0; bad < count; ++bad) {
+        auto images = frames_of_motion(size, count, 0.7f, -0.3f, 6);
+        images[std::size_t(bad)](60, 50) = value;
+        const FlowField flow = estimate_flow(as_frames(images), method, device());
+        double near = 0, far = 0;
+        for (int y = 0; y < size.height; ++y)
+          for (int x = 0; x < size.width; ++x) {
+            ASSERT_TRUE(std::isfinite(flow.u(x, y)) && std::isfinite(flow.v(x, y)));
+            ASSERT_TRUE(std::isfinite(flow.confidence(x, y)));
+            double& most = std::max(std::abs(x - 60), std::abs(y - 50)) > 16 ? far : near;
+            most = std::max<double>(most,
+                                    std::hypot(flow.u(x, y) - clean.u(x, y), flow.v(x, y) - clean.v(x, y)));
+          }
+        EXPECT_LT(near, 0.2) << count << " frames, " << value << " in frame " << bad;
+        EXPECT_LT(far, 0.01) << count << " frames, " << value << " in frame " << bad;
+      }
+  }
+}
+
+/// A frame pushed gives what a call of the last ones gives.
+TEST_P(AdaptiveRidgeTest, OfAStream) {
+  const Size size{61, 40};
+  for (const int count : {2, 3, 5}) {
+    const auto images = moving(size, 5, 0.5f, 0.2f, 5);
+    std::vector<Frame> frames = as_frames(images);
+    for (int i = 3; i >= 0; --i) frames.push_back(frames[std::size_t(i)]);  // there and back
+    const AdaptiveRidge method{.frames = count};
+    FlowEstimator stream(method, size, device()), calls(method, size, device());
+    for (int i = 0; i < int(frames.size()); ++i) {
+      const FlowField* pushed = stream.push(frames[std::size_t(i)]);
+      ASSERT_EQ(pushed != nullptr, i >= count - 1) << i;
+      if (!pushed) continue;
+      const FlowField& called =
+          calls({std::span(frames).subspan(std::size_t(i - count + 1), std::size_t(count))});
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x) {
+          ASSERT_EQ(pushed->u(x, y), called.u(x, y)) << i;
+          ASSERT_EQ(pushed->v(x, y), called.v(x, y)) << i;
+          ASSERT_EQ(pushed->valid(x, y), called.valid(x, y)) << i;
+        }
+    }
+  }
+}
+
+TEST_P(AdaptiveRidgeTest, RefusesOtherNumbersOfFrames) {
+  const auto images = moving({20, 12}, 5, 0, 0, 1);
+  const auto frames = as_frames(images);
+  for (const int count : {2, 3, 5}) {
+    FlowEstimator estimator(AdaptiveRidge{.frames = count}, {20, 12}, device());
+    for (const int given : {1, 2, 3, 4, 5}) {
+      if (given == count) continue;
+      EXPECT_EQ(message_of([&] { estimator({std::span(frames).first(std::size_t(given))}); }),
+                "the method takes " + std::to_string(count) + " frames, not " + std::to_string(given));
+    }
+  }
+}
+
+TEST_P(AdaptiveRidgeTest, RefusesParametersOutOfRange) {
+  const auto refusal = [&](const AdaptiveRidge& method) {
+    return message_of([&] { FlowEstimator(method, {20, 12}, device()); });
+  };
+  EXPECT_EQ(refusal({.frames = 4}), "adaptive-ridge: frames cannot be 4; allowed: 2, 3, 5");
+  EXPECT_EQ(refusal({.levels = 17}), "adaptive-ridge: levels cannot be 17; allowed: 0 to 16");
+  EXPECT_EQ(refusal({.window = 2.5f}), "adaptive-ridge: window cannot be 2.5; allowed: 0.3 to 2");
+  EXPECT_EQ(refusal({.median = 4}), "adaptive-ridge: median cannot be 4; allowed: 0, 3, 5");
+  EXPECT_EQ(refusal({.shrinkage = std::numeric_limits<float>::quiet_NaN()}),
+            "adaptive-ridge: shrinkage cannot be nan; allowed: 0 to 100");
+}
+
+TEST_P(AdaptiveRidgeTest, ChecksForthAndBackBetweenTwoFrames) {
+  const Size size{60, 44};
+  const auto images = frames_of_motion(size, 2, 2.6f, 0, 9);
+  const auto frames = as_frames(images);
+  const FlowField plain = estimate_flow(frames, AdaptiveRidge{}, device());
+  const FlowField checked = estimate_flow(frames, AdaptiveRidge{}, device(), {.fb_check = 0.5f});
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      ASSERT_EQ(checked.u(x, y), plain.u(x, y));
+      ASSERT_LE(checked.valid(x, y), plain.valid(x, y));
+      if (x >= 8 && y >= 8 && x < size.width - 8 && y < size.height - 8) {
+        ASSERT_EQ(checked.valid(x, y), 1);
+      }
+    }
+  for (const int count : {3, 5})
+    EXPECT_EQ(message_of([&] {
+                FlowEstimator(AdaptiveRidge{.frames = count}, size, device(), {}, {.fb_check = 1});
+              }),
+              "the forward-backward check is of methods of two frames, not of " + std::to_string(count));
+}
+
+TEST(AdaptiveRidge, IsTheDefaultAndHasPresets) {
+  EXPECT_TRUE(std::holds_alternative<AdaptiveRidge>(FlowMethod{}));
+  std::vector<std::string_view> names;
+  for (const auto& preset : presets(AdaptiveRidge{})) names.push_back(preset.name);
+  EXPECT_EQ(names, (std::vector<std::string_view>{"default", "fast", "sequence"}));
+  EXPECT_EQ(frames_of(FlowMethod{}), 2);
+  EXPECT_EQ(preset<AdaptiveRidge>("fast").frames, 2);
+  EXPECT_EQ(preset<AdaptiveRidge>("sequence").frames, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, AdaptiveRidgeTest, every_device(), device_name);
+
+}  // namespace
+}  // namespace parafield

@@ -1,0 +1,323 @@
+#pragma once
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "blocks.hpp"
+#include "lucas_kanade.hpp"
+#include "parafield/methods/adaptive_ridge.hpp"
+
+/// parafield/methods/adaptive_ridge.hpp, step by step. Intensities are 0..255.
+namespace parafield::oracle {
+
+/// A f = -b of each pixel's window, and t, so that E(f) = f A f + 2 b f + t.
+struct NormalEquations {
+  Grid xx, xy, yy, xt, yt, tt;
+};
+
+/// Statistics of a flow in cells of 8x8 pixels, each pixel weighted by how well its flow is determined.
+struct CellStatistics {
+  Flow mean;
+  Grid spread;  ///< mean squared distance from the mean
+  Grid weight;  ///< mean weight of the cell's pixels
+  Grid luma;    ///< mean brightness
+};
+
+struct AdaptiveRidgeResult {
+  Flow flow;
+  Grid confidence;  ///< smaller eigenvalue of A at level 0, in the last iteration
+  Grid residual;    ///< brightness difference at the match
+  Grid valid;       ///< 1 or 0
+};
+
+/// Keys' cubic, a = -0.75.
+inline double keys(double distance) {
+  const double d = std::abs(distance), a = -0.75;
+  if (d <= 1) return (a + 2) * d * d * d - (a + 3) * d * d + 1;
+  return d < 2 ? a * (d * d * d - 5 * d * d + 8 * d - 4) : 0;
+}
+
+/// The bicubic value at (x, y), which lies inside the image.
+inline double bicubic(const Grid& image, double x, double y) {
+  const int x0 = int(x), y0 = int(y);
+  double sum = 0;
+  for (int j = -1; j <= 2; ++j)
+    for (int i = -1; i <= 2; ++i) sum += keys(x - x0 - i) * keys(y - y0 - j) * image(x0 + i, y0 + j);
+  return sum;
+}
+
+/// An image at an instant and its change a frame there.
+struct InstantImages {
+  Grid image, change;
+  double weight;
+};
+
+/// Step 1: the frames warped by `flow` times their distance from the `middle` one (not a number where that leads outside),
+/// and the instants that they give: halfway between two, at the middle of each three that follow each other.
+inline std::vector<InstantImages> instants(const std::vector<Grid>& frames, double prefilter,
+                                           const Flow& flow) {
+  const Size size = frames[0].size;
+  const int count = int(frames.size()), middle = (count - 1) / 2;
+  std::vector<Grid> warped;
+  for (int i = 0; i < count; ++i)
+    warped.push_back(tabulate(size, [&](int x, int y) {
+      const int step = i - middle;
+      if (step == 0) return frames[i](x, y);
+      const double to_x = x + step * flow.u(x, y), to_y = y + step * flow.v(x, y);
+      return inside(size, to_x, to_y) ? bicubic(frames[i], to_x, to_y)
+                                      : std::numeric_limits<double>::quiet_NaN();
+    }));
+  const auto combined = [&](double a, const Grid& before, double b, const Grid& here, double c,
+                            const Grid& after) {
+    return tabulate(size, [&](int x, int y) { return a * before(x, y) + b * here(x, y) + c * after(x, y); });
+  };
+  const auto difference = [&](const Grid& before, const Grid& after, double scale) {
+    return tabulate(size, [&](int x, int y) { return scale * (after(x, y) - before(x, y)); });
+  };
+  if (count == 2)
+    return {{combined(0.5, warped[0], 0, warped[0], 0.5, warped[1]), difference(warped[0], warped[1], 1), 1}};
+  std::vector<InstantImages> result;
+  for (int i = 1; i + 1 < count; ++i)
+    result.push_back(
+        {combined(prefilter, warped[i - 1], 1 - 2 * prefilter, warped[i], prefilter, warped[i + 1]),
+         difference(warped[i - 1], warped[i + 1], 0.5),
+         count == 3    ? 1
+         : i == middle ? 0.5
+                       : 0.25});
+  return result;
+}
+
+/// Steps 1 and 2: the normal equations at a flow.
+inline NormalEquations normal_equations(const std::vector<Grid>& frames, const AdaptiveRidge& method,
+                                        const Flow& flow) {
+  const Size size = frames[0].size;
+  const double p = method.prefilter;
+  NormalEquations sums{Grid(size), Grid(size), Grid(size), Grid(size), Grid(size), Grid(size)};
+  for (const auto& [image, change, weight] : instants(frames, p, flow)) {
+    // (-1 0 1) / 2 one way and the prefilter the other; the pixels that a derivative skips may be no numbers.
+    const Grid along = smooth(change, {p, 1 - 2 * p, p});
+    const auto smoothed = [&](double before, double here, double after) {
+      return p * before + (1 - 2 * p) * here + p * after;
+    };
+    const auto slope_x = [&](int x, int y) { return (image(x + 1, y) - image(x - 1, y)) / 2; };
+    const auto slope_y = [&](int x, int y) { return (image(x, y + 1) - image(x, y - 1)) / 2; };
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        const double gx = smoothed(slope_x(x, y - 1), slope_x(x, y), slope_x(x, y + 1));
+        const double gy = smoothed(slope_y(x - 1, y), slope_y(x, y), slope_y(x + 1, y));
+        const double gt = along(x, y);
+        if (!std::isfinite(gx) || !std::isfinite(gy) || !std::isfinite(gt)) continue;
+        const double relative = gt / method.robust;
+        const double w = weight / (gx * gx + gy * gy + method.contrast + relative * relative);
+        const double b = gt - gx * flow.u(x, y) - gy * flow.v(x, y);  // what gt would be at flow 0
+        sums.xx(x, y) += w * gx * gx, sums.xy(x, y) += w * gx * gy, sums.yy(x, y) += w * gy * gy;
+        sums.xt(x, y) += w * gx * b, sums.yt(x, y) += w * gy * b, sums.tt(x, y) += w * b * b;
+      }
+  }
+  std::vector<double> window;
+  double total = 0;
+  for (int i = -3; i <= 3; ++i) {
+    window.push_back(std::exp(-i * i / (2.0 * method.window * method.window)));
+    total += window.back();
+  }
+  for (double& tap : window) tap /= total;
+  for (Grid* sum : {&sums.xx, &sums.xy, &sums.yy, &sums.xt, &sums.yt, &sums.tt}) *sum = smooth(*sum, window);
+  return sums;
+}
+
+/// E(f): the weighted mean squared residual in the window of a pixel.
+inline double residual_of(const NormalEquations& n, int x, int y, double u, double v) {
+  return std::max(n.xx(x, y) * u * u + 2 * n.xy(x, y) * u * v + n.yy(x, y) * v * v +
+                      2 * (n.xt(x, y) * u + n.yt(x, y) * v) + n.tt(x, y),
+                  0.0);
+}
+
+/// Minimises E(f) + k |f - (u, v)|^2; nothing where that has no solution.
+inline std::optional<std::pair<double, double>> ridge_solution(const NormalEquations& n, int x, int y,
+                                                               double k, double u, double v) {
+  const double a = n.xx(x, y) + k, b = n.xy(x, y), c = n.yy(x, y) + k;
+  const double r = n.xt(x, y) - k * u, s = n.yt(x, y) - k * v, determinant = a * c - b * b;
+  if (!(determinant > 0)) return {};
+  return std::pair{(b * s - c * r) / determinant, (b * r - a * s) / determinant};
+}
+
+/// Step 2: the plain solution, held back a little from where the flow was so far.
+inline Flow plain_flow(const NormalEquations& n, const Flow& flow) {
+  Flow plain = flow;
+  for (int y = 0; y < flow.u.size.height; ++y)
+    for (int x = 0; x < flow.u.size.width; ++x)
+      if (const auto solution = ridge_solution(n, x, y, 1e-3, flow.u(x, y), flow.v(x, y)))
+        std::tie(plain.u(x, y), plain.v(x, y)) = *solution;
+  return plain;
+}
+
+/// Step 3, of each cell: mean and spread of a flow.
+inline CellStatistics cell_statistics(const NormalEquations& n, const Flow& flow, const Grid& luma) {
+  const Size size = luma.size, cells{(size.width + 7) / 8, (size.height + 7) / 8};
+  CellStatistics result{{Grid(cells), Grid(cells)}, Grid(cells), Grid(cells), Grid(cells)};
+  // From 0 to 1: how far the determinant is above what the trace allows to be noise; never quite 0.
+  const auto determination = [&](int x, int y) {
+    const double determinant = std::max(n.xx(x, y) * n.yy(x, y) - n.xy(x, y) * n.xy(x, y), 0.0);
+    return determinant / (determinant + 0.05 * (n.xx(x, y) + n.yy(x, y)) + 1e-12) + 1e-3;
+  };
+  for (int cell_y = 0; cell_y < cells.height; ++cell_y)
+    for (int cell_x = 0; cell_x < cells.width; ++cell_x) {
+      const int right = std::min(8 * cell_x + 8, size.width), bottom = std::min(8 * cell_y + 8, size.height);
+      double weight = 0, u = 0, v = 0, brightness = 0, spread = 0;
+      int pixels = 0;
+      const auto each = [&](auto f) {
+        for (int y = 8 * cell_y; y < bottom; ++y)
+          for (int x = 8 * cell_x; x < right; ++x) f(x, y, determination(x, y));
+      };
+      each([&](int x, int y, double w) {
+        weight += w, u += w * flow.u(x, y), v += w * flow.v(x, y), brightness += luma(x, y), ++pixels;
+      });
+      u /= weight, v /= weight;
+      each([&](int x, int y, double w) {
+        spread += w * (std::pow(flow.u(x, y) - u, 2) + std::pow(flow.v(x, y) - v, 2));
+      });
+      result.mean.u(cell_x, cell_y) = u, result.mean.v(cell_x, cell_y) = v;
+      result.spread(cell_x, cell_y) = spread / weight;
+      result.weight(cell_x, cell_y) = weight / pixels;
+      result.luma(cell_x, cell_y) = std::isfinite(brightness) ? brightness / pixels : 0;
+    }
+  return result;
+}
+
+/// 1 / (1 + (difference / likeness)^2).
+inline double alikeness(double difference, double likeness) {
+  return 1 / (1 + difference * difference / (likeness * likeness));
+}
+
+/// Step 3, around each cell: mean and spread over 5x5 cells, by a gaussian of one cell and likeness of brightness.
+inline CellStatistics around_cells(const CellStatistics& cells, double likeness) {
+  const std::vector<double> taps = {std::exp(-2.0), std::exp(-0.5), 1, std::exp(-0.5), std::exp(-2.0)};
+  CellStatistics result = cells;
+  for (int y = 0; y < cells.weight.size.height; ++y)
+    for (int x = 0; x < cells.weight.size.width; ++x) {
+      double weight = 0, u = 0, v = 0, spread = 0;
+      const CellStatistics& around = cells;  // const: reads beyond the border
+      const auto each = [&](auto f) {
+        for (int j = -2; j <= 2; ++j)
+          for (int i = -2; i <= 2; ++i)
+            f(x + i, y + j,
+              taps[i + 2] * taps[j + 2] * around.weight(x + i, y + j) *
+                  alikeness(around.luma(x + i, y + j) - around.luma(x, y), likeness));
+      };
+      each([&](int i, int j, double w) {
+        weight += w, u += w * around.mean.u(i, j), v += w * around.mean.v(i, j);
+      });
+      u /= weight, v /= weight;
+      each([&](int i, int j, double w) {
+        spread += w * (around.spread(i, j) + std::pow(around.mean.u(i, j) - u, 2) +
+                       std::pow(around.mean.v(i, j) - v, 2));
+      });
+      result.mean.u(x, y) = u, result.mean.v(x, y) = v, result.spread(x, y) = spread / weight;
+    }
+  return result;
+}
+
+/// Step 4: each pixel shrinks toward the mean around it, made of the four cells around by nearness and likeness.
+/// residual: E of each pixel's plain solution.
+inline Flow shrunk_flow(const NormalEquations& n, const Grid& residual, const Grid& luma,
+                        const CellStatistics& cells, const AdaptiveRidge& method) {
+  const Size size = luma.size;
+  const CellStatistics around = around_cells(cells, method.likeness);
+  Flow flow{Grid(size), Grid(size)};
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      // In cells, with 0 at the centre of the first one.
+      const double cell_x = (x + 0.5) / 8 - 0.5, cell_y = (y + 0.5) / 8 - 0.5;
+      const int left = int(std::floor(cell_x)), top = int(std::floor(cell_y));
+      const double brightness =
+          std::isfinite(luma(x, y)) ? luma(x, y) : std::as_const(around.luma)(left, top);
+      double weight = 0, u = 0, v = 0, spread = 0;
+      for (int j = 0; j < 2; ++j)
+        for (int i = 0; i < 2; ++i) {
+          const double nearness = (1 - std::abs(cell_x - left - i)) * (1 - std::abs(cell_y - top - j)) + 1e-3;
+          const int at_x = left + i, at_y = top + j;
+          const double w = nearness * alikeness(around.luma(at_x, at_y) - brightness, method.likeness);
+          weight += w, u += w * around.mean.u(at_x, at_y), v += w * around.mean.v(at_x, at_y),
+              spread += w * around.spread(at_x, at_y);
+        }
+      u /= weight, v /= weight, spread /= weight;
+      // S is no less than (0.01 px)^2, and k never quite 0.
+      const double k = method.shrinkage * residual(x, y) / std::max(spread, 1e-4) + 1e-6;
+      const auto [to_u, to_v] = ridge_solution(n, x, y, k, u, v).value_or(std::pair{u, v});
+      flow.u(x, y) = std::clamp(to_u, -double(size.width), double(size.width));
+      flow.v(x, y) = std::clamp(to_v, -double(size.height), double(size.height));
+    }
+  return flow;
+}
+
+/// One iteration at one level, all of it but the median.
+struct AdaptiveRidgeStep {
+  NormalEquations normal;
+  Flow flow;
+};
+inline AdaptiveRidgeStep adaptive_ridge_step(const std::vector<Grid>& frames, const AdaptiveRidge& method,
+                                             const Flow& flow) {
+  const Grid& luma = frames[(frames.size() - 1) / 2];
+  const NormalEquations normal = normal_equations(frames, method, flow);
+  Flow solution = plain_flow(normal, flow);
+  const Grid residual = tabulate(
+      luma.size, [&](int x, int y) { return residual_of(normal, x, y, solution.u(x, y), solution.v(x, y)); });
+  for (int round = 0; round < method.rounds; ++round)
+    solution = shrunk_flow(normal, residual, luma, cell_statistics(normal, solution, luma), method);
+  return {normal, solution};
+}
+
+/// Flow at the middle one of the frames (the first of two; luma, 0..255), from `start` (at level 0) or from zero.
+inline AdaptiveRidgeResult adaptive_ridge(const std::vector<Grid>& frames, const AdaptiveRidge& method = {},
+                                          const std::optional<Flow>& start = {}) {
+  const Size size = frames[0].size;
+  int levels = method.levels;
+  if (levels == 0)
+    for (double side = std::min(size.width, size.height); levels == 0 || side >= 12; ++levels)
+      side = std::ceil(side / 2);
+  std::vector<std::vector<Grid>> pyramids;
+  for (const Grid& frame : frames) pyramids.push_back(gaussian_pyramid(frame, std::min(levels, 16)));
+  const int coarsest = int(pyramids[0].size()) - 1, scale = 1 << coarsest;
+
+  // What is no flow starts as 0.
+  const auto first = [&](const Grid* component) {
+    return tabulate(pyramids[0][coarsest].size, [&](int x, int y) {
+      const double value = component ? (*component)(x * scale, y * scale) : 0;
+      return std::abs(value) <= 1e9 ? value / scale : 0;
+    });
+  };
+  Flow flow{first(start ? &start->u : nullptr), first(start ? &start->v : nullptr)};
+
+  AdaptiveRidgeStep step;
+  for (int level = coarsest; level >= 0; --level) {
+    std::vector<Grid> here;
+    for (const auto& pyramid : pyramids) here.push_back(pyramid[level]);
+    if (level < coarsest) flow = {enlarge(flow.u, here[0].size), enlarge(flow.v, here[0].size)};
+    for (int i = 0; i < method.iterations; ++i) {
+      step = adaptive_ridge_step(here, method, flow);
+      flow = method.median > 0 ? Flow{median(step.flow.u, method.median), median(step.flow.v, method.median)}
+                               : step.flow;
+    }
+  }
+
+  const Grid &frame = frames[(frames.size() - 1) / 2], &next = frames[(frames.size() - 1) / 2 + 1];
+  AdaptiveRidgeResult result{flow, Grid(size), Grid(size), Grid(size)};
+  result.confidence = tabulate(size, [&](int x, int y) {
+    const double half = (step.normal.xx(x, y) - step.normal.yy(x, y)) / 2;
+    return std::max(
+        (step.normal.xx(x, y) + step.normal.yy(x, y)) / 2 - std::hypot(half, step.normal.xy(x, y)), 0.0);
+  });
+  result.residual = tabulate(size, [&](int x, int y) {
+    return std::abs(bilinear(next, x + flow.u(x, y), y + flow.v(x, y)) - frame(x, y));
+  });
+  result.valid = tabulate(size, [&](int x, int y) {
+    return inside(size, x + flow.u(x, y), y + flow.v(x, y)) &&
+                   result.residual(x, y) <= 255 * double(method.max_residual)
+               ? 1.0
+               : 0.0;
+  });
+  return result;
+}
+
+}  // namespace parafield::oracle
