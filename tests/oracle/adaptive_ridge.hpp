@@ -290,12 +290,16 @@ inline AdaptiveRidgeResult adaptive_ridge(const std::vector<Grid>& frames, const
   Flow flow{first(start ? &start->u : nullptr), first(start ? &start->v : nullptr)};
 
   AdaptiveRidgeStep step;
+  AdaptiveRidge in_one_round = method;  // what all but the last iteration do
+  in_one_round.rounds = 1;
+  in_one_round.shrinkage *= float(method.rounds);
   for (int level = coarsest; level >= 0; --level) {
     std::vector<Grid> here;
     for (const auto& pyramid : pyramids) here.push_back(pyramid[level]);
     if (level < coarsest) flow = {enlarge(flow.u, here[0].size), enlarge(flow.v, here[0].size)};
     for (int i = 0; i < method.iterations; ++i) {
-      step = adaptive_ridge_step(here, method, flow);
+      const bool last = level == 0 && i == method.iterations - 1;
+      step = adaptive_ridge_step(here, last ? method : in_one_round, flow);
       flow = method.median > 0 ? Flow{median(step.flow.u, method.median), median(step.flow.v, method.median)}
                                : step.flow;
     }

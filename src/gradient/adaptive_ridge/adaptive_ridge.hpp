@@ -87,7 +87,7 @@ class AdaptiveRidgeSolver {
         flow = flows_[std::size_t(level)];
       }
       for (int i = 1; i <= method_.iterations; ++i) {
-        ridge_tensors<Backend>(backend_, frames, flow, weights_, normal, statistics[0]);
+        ridge_tensors<Backend>(backend_, frames, flow, weights_, normal, statistics[0], i == 1);
         const bool last = level == 0 && i == method_.iterations;
         const int rounds = last ? method_.rounds : 1;
         const Shrinkage shrinkage{method_.shrinkage * (last ? 1 : float(method_.rounds)),

@@ -14,6 +14,7 @@ struct Band {
   TensorWeights p;
   NormalPlanes out;
   Cells cells;
+  bool with_luma;
   float* scratch;
 
   int width() const { return flow.u.width; }
@@ -178,7 +179,7 @@ void solve_band(const Band& band, int first_cell, int last_cell) {
       solve_row(band, y);
     }
     band.columns().store_row(band.cells, cell, u0, v0, width, end - top);
-    for (int x = 0; x < band.cells.luma.width; ++x) {
+    for (int x = 0; x < band.cells.luma.width && band.with_luma; ++x) {
       const int left = x * cell_side, count = smaller(cell_side, width - left);
       store_luma(band.cells, x, cell, cell_total(lumas + left, count), count * (end - top));
     }
@@ -189,9 +190,9 @@ void solve_band(const Band& band, int first_cell, int last_cell) {
 
 template <>
 void ridge_tensors(Cpu& cpu, const WarpFrames& frames, FlowPlanes flow, const TensorWeights& weights,
-                   const NormalPlanes& out, const Cells& cells) {
+                   const NormalPlanes& out, const Cells& cells, bool with_luma) {
   cpu.bands(cells.u.height, [=](int begin, int end, void* scratch) {
-    const Band band{frames, flow, weights, out, cells, static_cast<float*>(scratch)};
+    const Band band{frames, flow, weights, out, cells, with_luma, static_cast<float*>(scratch)};
     switch (frames.count) {
       case 2:
         return solve_band<2>(band, begin, end);

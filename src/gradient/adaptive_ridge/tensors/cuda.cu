@@ -159,7 +159,8 @@ __device__ void sum_along(const TensorWeights& p, int thread, float* products) {
 }
 
 template <int Frames, int RowsEach>
-__global__ void __launch_bounds__(threads, 2) tensor_kernel(Input in, NormalPlanes out, Cells cells) {
+__global__ void __launch_bounds__(threads, 2)
+    tensor_kernel(Input in, NormalPlanes out, Cells cells, bool with_luma) {
   begin_kernel();
   extern __shared__ float4 storage[];
   constexpr int tile_rows = rows_of_tile(RowsEach), plane = rows_of_products(RowsEach) * columns;
@@ -236,7 +237,7 @@ __global__ void __launch_bounds__(threads, 2) tensor_kernel(Input in, NormalPlan
   __syncthreads();
   store_cells(cells, du, dv, weight, columns, width, height, x0, y0, tile_width, tile_rows, thread, threads,
               near);
-  store_lumas(cells, luma, x0, y0, tile_width, tile_rows, thread, threads);
+  if (with_luma) store_lumas(cells, luma, x0, y0, tile_width, tile_rows, thread, threads);
 }
 
 std::size_t shared_bytes(int rows_each, int instants) {
@@ -244,16 +245,17 @@ std::size_t shared_bytes(int rows_each, int instants) {
          columns * sizeof(float);
 }
 
-/// Rows that a thread solves: those with the least work for the busiest multiprocessor, halo included.
+/// Rows that a thread solves: those with which the multiprocessors, two blocks each, are ready first.
 int choose_rows_each(const Cuda& cuda, Size size, int instants) {
   int best = 1;
   long least = -1;
   for (int rows_each = 1; rows_each <= 4; ++rows_each) {
-    if (rows_each > 1 && shared_bytes(rows_each, instants) > cuda.shared_memory()) break;
+    const std::size_t bytes = shared_bytes(rows_each, instants);
+    if (rows_each > 1 && bytes > cuda.shared_memory()) break;
     const long blocks =
         long(blocks_for(size.width, tile_width)) * blocks_for(size.height, rows_of_tile(rows_each));
-    const long work =
-        (blocks + cuda.multiprocessors() - 1) / cuda.multiprocessors() * rows_of_images(rows_each);
+    const long at_once = (2 * bytes <= cuda.shared_memory() ? 2 : 1) * cuda.multiprocessors();
+    const long work = (blocks + at_once - 1) / at_once * rows_of_images(rows_each);
     if (least >= 0 && work >= least) continue;
     least = work;
     best = rows_each;
@@ -262,27 +264,29 @@ int choose_rows_each(const Cuda& cuda, Size size, int instants) {
 }
 
 template <int Frames, int RowsEach>
-void launch_tensors(Cuda& cuda, const Input& in, const NormalPlanes& out, const Cells& cells) {
+void launch_tensors(Cuda& cuda, const Input& in, const NormalPlanes& out, const Cells& cells,
+                    bool with_luma) {
   const std::size_t bytes = shared_bytes(RowsEach, instants_of(Frames));
   const auto kernel = tensor_kernel<Frames, RowsEach>;
   if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
   cuda.launch(
       kernel,
       dim3(blocks_for(in.flow.u.width, tile_width), blocks_for(in.flow.u.height, rows_of_tile(RowsEach))),
-      dim3(columns, threads_y), bytes, in, out, cells);
+      dim3(columns, threads_y), bytes, in, out, cells, with_luma);
 }
 
 template <int Frames>
-void launch_tensors(Cuda& cuda, const Input& in, const NormalPlanes& out, const Cells& cells) {
+void launch_tensors(Cuda& cuda, const Input& in, const NormalPlanes& out, const Cells& cells,
+                    bool with_luma) {
   switch (choose_rows_each(cuda, in.flow.u.size(), instants_of(Frames))) {
     case 1:
-      return launch_tensors<Frames, 1>(cuda, in, out, cells);
+      return launch_tensors<Frames, 1>(cuda, in, out, cells, with_luma);
     case 2:
-      return launch_tensors<Frames, 2>(cuda, in, out, cells);
+      return launch_tensors<Frames, 2>(cuda, in, out, cells, with_luma);
     case 3:
-      return launch_tensors<Frames, 3>(cuda, in, out, cells);
+      return launch_tensors<Frames, 3>(cuda, in, out, cells, with_luma);
     default:
-      return launch_tensors<Frames, 4>(cuda, in, out, cells);
+      return launch_tensors<Frames, 4>(cuda, in, out, cells, with_luma);
   }
 }
 
@@ -290,15 +294,15 @@ void launch_tensors(Cuda& cuda, const Input& in, const NormalPlanes& out, const 
 
 template <>
 void ridge_tensors(Cuda& cuda, const WarpFrames& frames, FlowPlanes flow, const TensorWeights& weights,
-                   const NormalPlanes& out, const Cells& cells) {
+                   const NormalPlanes& out, const Cells& cells, bool with_luma) {
   const Input in{frames, flow, weights};
   switch (frames.count) {
     case 2:
-      return launch_tensors<2>(cuda, in, out, cells);
+      return launch_tensors<2>(cuda, in, out, cells, with_luma);
     case 3:
-      return launch_tensors<3>(cuda, in, out, cells);
+      return launch_tensors<3>(cuda, in, out, cells, with_luma);
     default:
-      return launch_tensors<5>(cuda, in, out, cells);
+      return launch_tensors<5>(cuda, in, out, cells, with_luma);
   }
 }
 

@@ -33,9 +33,10 @@ struct NormalPlanes {
   View<float> xx, xy, yy, xt, yt, residual;
 };
 
+/// with_luma: the cells' brightness too, which depends on the frame alone.
 template <class Backend>
 void ridge_tensors(Backend& backend, const WarpFrames& frames, FlowPlanes flow, const TensorWeights& weights,
-                   const NormalPlanes& out, const Cells& cells);
+                   const NormalPlanes& out, const Cells& cells, bool with_luma);
 
 /// Scratch memory that a thread of the CPU needs, in bytes: rows of the warped frames, of an instant's two images and of
 /// three smoothings of them under the window of three, of the products, of their sums along under the window of seven, of
