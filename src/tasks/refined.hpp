@@ -80,9 +80,31 @@ struct RefinedFlow {
     void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
 
     void solve(int first, const FlowView* start, FlowField& result) {
+      refine(first, result,
+             [&](FlowPlanes flow, Trust trust) { solver_.solve(first, start, flow, trust, true); });
+    }
+
+    /// Of solvers that prepare the newest frame as they solve.
+    void solve_with(const Frame& newest, int first, FlowField& result) requires
+        requires(Solver<Backend> solver) {
+      solver.solve_with(newest, first, FlowPlanes{}, Trust{});
+    }
+    {
+      refine(first, result,
+             [&](FlowPlanes flow, Trust trust) { solver_.solve_with(newest, first, flow, trust); });
+    }
+
+    bool takes_start() const { return solver_.takes_start(); }
+    bool starts_from_last() const { return solver_.starts_from_last(); }
+    View<double> energies() const { return solver_.energies(); }
+
+   private:
+    /// What `solve(flow, trust)` makes, refined.
+    template <class Solve>
+    void refine(int first, FlowField& result, Solve solve) {
       const FlowPlanes flow{refinement_.solved(0, result.u), refinement_.solved(1, result.v)};
       const Trust trust{result.valid, result.confidence};
-      solver_.solve(first, start, flow, trust, true);
+      solve(flow, trust);
       if (fb_check_ > 0) {  // of two frames
         solver_.solve(1 - first, nullptr, backward_, {}, false);
         check_consistency<Backend>(backend_, flow, backward_, fb_check_, trust.valid);
@@ -92,11 +114,6 @@ struct RefinedFlow {
                   [&] { fill_from_row(backend_, flow, View<const std::uint8_t>(trust.valid)); });
     }
 
-    bool takes_start() const { return solver_.takes_start(); }
-    bool starts_from_last() const { return solver_.starts_from_last(); }
-    View<double> energies() const { return solver_.energies(); }
-
-   private:
     Backend& backend_;
     const float fb_check_;
     Solver<Backend> solver_;

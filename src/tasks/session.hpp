@@ -29,7 +29,7 @@ class Session {
 };
 
 /// Takes frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots, one for
-/// each frame that the method takes.
+/// each frame that the method takes; one whose solve_with(newest, first, result) does both steps of a push takes no start.
 /// copy_planes(from, to, copy), copy_start(from, to, copy) and the solver are the task's own.
 template <class Task, class Backend, template <class> class Solver>
 class SolverSession final : public Session<Task> {
@@ -91,8 +91,10 @@ class SolverSession final : public Session<Task> {
     const bool warm = pushed_ >= slots_ && solver_.starts_from_last();
     const Start last = result;
     backend_.replay(push_keys + 3 * slot + (complete ? 1 + warm : 0), [&] {
-      solver_.prepare(&frame, slot, 1);
-      if (complete) solver_.solve((slot + 1) % slots_, warm ? &last : nullptr, result);
+      if (complete)
+        advance(frame, slot, warm ? &last : nullptr, result);
+      else
+        solver_.prepare(&frame, slot, 1);
     });
     ++pushed_;
     if (complete) return &delivered(on_host);
@@ -125,6 +127,17 @@ class SolverSession final : public Session<Task> {
 
   void activate() {
     if constexpr (on_gpu) backend_.activate();
+  }
+
+  /// The newest frame into its slot, and the solve, which a solver may take as one step.
+  void advance(const Frame& newest, int slot, const Start* start, Result& result) {
+    const int first = (slot + 1) % slots_;
+    if constexpr (requires { solver_.solve_with(newest, first, result); }) {
+      solver_.solve_with(newest, first, result);
+    } else {
+      solver_.prepare(&newest, slot, 1);
+      solver_.solve(first, start, result);
+    }
   }
 
   /// Where the solver writes: always the backend's memory.

@@ -1,6 +1,7 @@
 // The gradient tensor against its oracle, on motion that is known, on a real sequence, and what is refused.
 #include "oracle/gradient_tensor.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -82,12 +83,10 @@ TEST_P(GradientTensorTest, OfAPixelThatIsNoNumber) {
 }
 
 /// A frame pushed gives what a call of the last five gives.
-TEST_P(GradientTensorTest, OfAStream) {
-  const Size size{61, 40};
-  const auto images = moving(size, 5, 0.5f, 0.2f, 5);
-  std::vector<Frame> frames = as_frames(images);
+void expect_calls_flow_of_pushes(std::vector<Frame> frames, const Device& device) {
   for (int i = 3; i >= 0; --i) frames.push_back(frames[std::size_t(i)]);  // there and back
-  FlowEstimator stream(GradientTensor{}, size, device()), calls(GradientTensor{}, size, device());
+  const Size size = frames[0].size();
+  FlowEstimator stream(GradientTensor{}, size, device), calls(GradientTensor{}, size, device);
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const FlowField* pushed = stream.push(frames[i]);
     ASSERT_EQ(pushed != nullptr, i >= 4) << i;
@@ -98,6 +97,24 @@ TEST_P(GradientTensorTest, OfAStream) {
         ASSERT_EQ(pushed->u(x, y), called.u(x, y)) << i;
         ASSERT_EQ(pushed->v(x, y), called.v(x, y)) << i;
       }
+  }
+}
+
+TEST_P(GradientTensorTest, OfAStream) {
+  const auto images = moving({61, 40}, 5, 0.5f, 0.2f, 5);
+  expect_calls_flow_of_pushes(as_frames(images), device());
+}
+
+TEST_P(GradientTensorTest, OfAStreamOfBytes) {
+  for (const Size size : {Size{2, 1}, Size{58, 33}, Size{61, 40}, Size{112, 18}}) {
+    std::vector<FrameBuffer> bytes;
+    for (const auto& image : moving(size, 5, 0.5f, 0.2f, 6)) {
+      FrameBuffer& frame = bytes.emplace_back(size, PixelFormat::gray_u8);
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x)
+          static_cast<std::uint8_t*>(frame.row(y))[x] = std::uint8_t(std::clamp(image(x, y), 0.0f, 255.0f));
+    }
+    expect_calls_flow_of_pushes({bytes.begin(), bytes.end()}, device());
   }
 }
 

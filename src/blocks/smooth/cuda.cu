@@ -5,8 +5,8 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 
-// Planes are frames of floats here, so that there is one body. Up to a radius of four a warp makes four rows of 120 pixels
-// without shared memory: a lane holds four columns, all its rows are loaded at once, and what it needs of the columns
+// Planes are frames of floats here, so that there is one body. Up to a radius of four a warp makes two or four rows of 120
+// pixels without shared memory: a lane holds four columns, all its rows are loaded at once, and what it needs of the columns
 // beside it comes from the lanes beside it. Larger radii go through shared memory.
 //
 // Floor: gray_u8 reads 1 byte a pixel and writes 4, which takes an H100 (3.0 TB/s) 0.5 us at 640x480 and 14 us at
@@ -15,8 +15,8 @@
 namespace parafield {
 namespace {
 
-constexpr int lanes = 32, each = 4, warps = 4, rows_each = 4, halo = 4;
-constexpr int tile_width = lanes * each - 2 * halo, tile_height = warps * rows_each;
+constexpr int lanes = 32, each = 4, warps = 4, halo = 4;
+constexpr int tile_width = lanes * each - 2 * halo;
 
 template <class Sample>
 __device__ const Sample* row_of(const Frame& frame, int y) {
@@ -27,7 +27,7 @@ struct Four {
   float of[each];
 };
 
-/// Pixels x .. x + 3 of a row. `whole`: gray ones, all inside, of a row that vectors can be loaded from.
+/// Pixels x .. x + 3 of a row. `whole`: gray ones, which a row has as a vector that can be loaded.
 template <class Sample, int Channels, int Red>
 __device__ Four four_of(const Sample* row, int x, int last, float scale, bool whole) {
   if constexpr (Channels == 1) {
@@ -46,8 +46,8 @@ __device__ Four four_of(const Sample* row, int x, int last, float scale, bool wh
   return four;
 }
 
-/// blockIdx.z: the frame.
-template <int Radius>
+/// blockIdx.z: the frame. `Rows`: of a warp.
+template <int Radius, int Rows>
 __global__ void __launch_bounds__(lanes* warps)
     smooth_kernel(Frame frame0, Frame frame1, Taps taps, View<float> out0, View<float> out1) {
   static_assert(Radius <= halo);
@@ -55,25 +55,28 @@ __global__ void __launch_bounds__(lanes* warps)
   const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
   const View<float> out = blockIdx.z == 0 ? out0 : out1;
   const int lane = int(threadIdx.x), x = int(blockIdx.x) * tile_width - halo + lane * each;
-  const int y0 = (int(blockIdx.y) * warps + int(threadIdx.y)) * rows_each;
+  const int y0 = (int(blockIdx.y) * warps + int(threadIdx.y)) * Rows;
   const int last = out.width - 1, bottom = out.height - 1;
   const bool inside = x >= 0 && x + each - 1 <= last;
+  // Where a row is made of fours, lanes beyond the border load the nearest four, as the others do.
+  const bool of_fours = out.width % each == 0;
+  const int from = of_fours ? clamp(x, 0, last + 1 - each) : x;
   const bool stores_fours =
       (reinterpret_cast<std::size_t>(out.data) | std::size_t(out.pitch)) % sizeof(Four) == 0;
   await_last();
   if (y0 > bottom) return;  // whole warps
 
-  Four in[rows_each + 2 * Radius];
+  Four in[Rows + 2 * Radius];
   with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
     const bool aligned =
         (reinterpret_cast<std::size_t>(frame.data) | std::size_t(frame.pitch)) % (each * sizeof(Sample)) == 0;
     PF_UNROLL
-    for (int i = 0; i < rows_each + 2 * Radius; ++i)
-      in[i] = four_of<Sample, Channels, Red>(row_of<Sample>(frame, clamp(y0 + i - Radius, 0, bottom)), x,
-                                             last, scale, inside && aligned);
+    for (int i = 0; i < Rows + 2 * Radius; ++i)
+      in[i] = four_of<Sample, Channels, Red>(row_of<Sample>(frame, clamp(y0 + i - Radius, 0, bottom)), from,
+                                             last, scale, (inside || of_fours) && aligned);
   });
   PF_UNROLL
-  for (int row = 0; row < rows_each; ++row) {
+  for (int row = 0; row < Rows; ++row) {
     float column[each + 2 * Radius];  // smoothed down: x - Radius to x + 3 + Radius
     PF_UNROLL
     for (int i = 0; i < each; ++i) {
@@ -83,6 +86,9 @@ __global__ void __launch_bounds__(lanes* warps)
         sum = fma(taps.weight[k], in[row + Radius - k].of[i] + in[row + Radius + k].of[i], sum);
       column[Radius + i] = sum;
     }
+    const float nearest = x < 0 ? column[Radius] : column[Radius + each - 1];
+    PF_UNROLL
+    for (int i = 0; i < each; ++i) column[Radius + i] = x < 0 || x > last ? nearest : column[Radius + i];
     PF_UNROLL
     for (int k = 1; k <= Radius; ++k) {
       column[Radius - k] = __shfl_up_sync(~0u, column[Radius + each - k], 1);
@@ -143,20 +149,27 @@ __global__ void __launch_bounds__(wide_width* wide_height)
 /// launch(kernel, grid, block) of the kernel for a radius.
 template <class Launch>
 void with_kernel(int radius, Size size, int count, Launch launch) {
-  const auto narrow = [&](auto kernel) {
+  constexpr double small = 1 << 20;  // px; fewer rows make enough warps to fill the device
+  const auto with_rows = [&](auto kernel, int rows) {
     launch(kernel,
-           dim3(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height), unsigned(count)),
+           dim3(blocks_for(size.width, tile_width), blocks_for(size.height, warps * rows), unsigned(count)),
            dim3(lanes, warps));
+  };
+  const auto narrow = [&](auto kernel2, auto kernel4) {
+    if (double(size.width) * size.height * count <= small)
+      with_rows(kernel2, 2);
+    else
+      with_rows(kernel4, 4);
   };
   switch (radius) {
     case 1:
-      return narrow(smooth_kernel<1>);
+      return narrow(smooth_kernel<1, 2>, smooth_kernel<1, 4>);
     case 2:
-      return narrow(smooth_kernel<2>);
+      return narrow(smooth_kernel<2, 2>, smooth_kernel<2, 4>);
     case 3:
-      return narrow(smooth_kernel<3>);
+      return narrow(smooth_kernel<3, 2>, smooth_kernel<3, 4>);
     case 4:
-      return narrow(smooth_kernel<4>);
+      return narrow(smooth_kernel<4, 2>, smooth_kernel<4, 4>);
     default:
       launch(wide_kernel,
              dim3(blocks_for(size.width, wide_width), blocks_for(size.height, wide_height), unsigned(count)),

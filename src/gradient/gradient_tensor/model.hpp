@@ -9,7 +9,7 @@ namespace parafield {
 /// Bodily, chapter 3. (4 operations for each derivative, 5 products, 30 for their means, 30 for the rest.)
 struct GradientTensorModel {
   using Method = GradientTensor;
-  static constexpr int frames = Method::frames, products = 5;
+  static constexpr int frames = Method::frames, products = 5, frame_radius = 3;
   static constexpr bool blends_frames = false, smooths_flow = false;
 
   float min_determinant;
@@ -17,7 +17,7 @@ struct GradientTensorModel {
   explicit GradientTensorModel(const Method& method) : min_determinant(method.min_determinant) {}
 
   /// Of the frames: (3 5 7 8 7 5 3) / 38.
-  static Taps frame_taps() { return {3, {8 / 38.0f, 7 / 38.0f, 5 / 38.0f, 3 / 38.0f}}; }
+  static Taps frame_taps() { return {frame_radius, {8 / 38.0f, 7 / 38.0f, 5 / 38.0f, 3 / 38.0f}}; }
 
   /// What is differentiated in x and y.
   PF_HD static float blended(float, float middle, float) { return middle; }

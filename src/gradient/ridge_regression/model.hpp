@@ -9,7 +9,7 @@ namespace parafield {
 /// frames blended, that in time has seven weights.
 struct RidgeRegressionModel {
   using Method = RidgeRegression;
-  static constexpr int frames = Method::frames, products = 6;
+  static constexpr int frames = Method::frames, products = 6, frame_radius = 2;
   static constexpr bool blends_frames = true, smooths_flow = true;
 
   float min_determinant, ridge_determinant;
@@ -18,7 +18,7 @@ struct RidgeRegressionModel {
       : min_determinant(method.min_determinant), ridge_determinant(method.ridge_determinant) {}
 
   /// Of the frames: (3 3 4 3 3) / 16.
-  static Taps frame_taps() { return {2, {4 / 16.0f, 3 / 16.0f, 3 / 16.0f}}; }
+  static Taps frame_taps() { return {frame_radius, {4 / 16.0f, 3 / 16.0f, 3 / 16.0f}}; }
   /// Of the flow: (1 1 1 2 1 1 1) / 8.
   static Taps flow_taps() { return {3, {2 / 8.0f, 1 / 8.0f, 1 / 8.0f, 1 / 8.0f}}; }
 

@@ -122,6 +122,13 @@ void solve_bands(Cpu& cpu, const FrameWindow<Model>& in, const Model& model, Flo
   });
 }
 
+template <class Model>
+void smooth_and_solve(Cpu& cpu, const Frame& newest, View<float> smoothed, const FrameWindow<Model>& in,
+                      const Model& model, FlowPlanes out, Trust trust) {
+  smooth(cpu, &newest, Model::frame_taps(), &smoothed, 1);
+  solve_bands(cpu, in, model, out, trust);
+}
+
 }  // namespace
 
 template <>
@@ -134,6 +141,20 @@ template <>
 void temporal_flow(Cpu& cpu, const FrameWindow<RidgeRegressionModel>& in, const RidgeRegressionModel& model,
                    FlowPlanes out, Trust trust) {
   solve_bands(cpu, in, model, out, trust);
+}
+
+template <>
+void temporal_flow(Cpu& cpu, const Frame& newest, View<float> smoothed,
+                   const FrameWindow<GradientTensorModel>& in, const GradientTensorModel& model,
+                   FlowPlanes out, Trust trust) {
+  smooth_and_solve(cpu, newest, smoothed, in, model, out, trust);
+}
+
+template <>
+void temporal_flow(Cpu& cpu, const Frame& newest, View<float> smoothed,
+                   const FrameWindow<RidgeRegressionModel>& in, const RidgeRegressionModel& model,
+                   FlowPlanes out, Trust trust) {
+  smooth_and_solve(cpu, newest, smoothed, in, model, out, trust);
 }
 
 }  // namespace parafield

@@ -1,14 +1,17 @@
+#include "blocks/convert/convert.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "gradient/temporal/step.hpp"
 
 // One kernel, without shared memory: a warp makes four rows of 56 pixels. A lane holds two columns, with all rows that it
-// reaches in registers, and takes what it needs of the columns beside it from the lanes beside it.
+// reaches in registers, and takes what it needs of the columns beside it from the lanes beside it. A frame that was just
+// pushed is smoothed on the way: only the derivative in time needs it, within a pixel around, so that few rows are smoothed
+// twice, and what is stored for the next pushes is not read back.
 //
-// Floor: gradient-tensor reads 20 bytes a pixel (five frames) and writes 13, ridge-regression reads 28, writes 13 and
-// moves another 16 to smooth the flow. Frames come in at 5 (blocks/smooth). An H100 (3.0 TB/s) needs 3.9 us and 0.105 ms
-// for 38 bytes at 640x480 and 3840x2160, 6.3 us and 0.171 ms for 62. About 90 and 150 operations a pixel, the
-// smoothing included.
+// Floor of a pushed frame (gray_u8), bytes a pixel: gradient-tensor reads 1 + 4 * 4 and writes 4 + 13, which makes 34;
+// ridge-regression reads 8 more and moves another 16 to smooth the flow, 58. An H100 (3.0 TB/s) needs 3.5 us and 0.094 ms
+// for 34 at 640x480 and 3840x2160, 5.9 us and 0.160 ms for 58. About 90 and 150 operations a pixel, the smoothing included.
+// All frames at once come in at 5 bytes each (blocks/smooth).
 
 namespace parafield {
 namespace {
@@ -26,8 +29,8 @@ __device__ Two both(F f) {
   return {f(&Two::left), f(&Two::right)};
 }
 /// Of the lane to the left or to the right.
-__device__ float from_left(float value) { return __shfl_up_sync(~0u, value, 1); }
-__device__ float from_right(float value) { return __shfl_down_sync(~0u, value, 1); }
+__device__ float from_left(float value, int distance = 1) { return __shfl_up_sync(~0u, value, distance); }
+__device__ float from_right(float value, int distance = 1) { return __shfl_down_sync(~0u, value, distance); }
 
 /// The two columns of a lane. Beyond the border the nearest pixel stands in.
 struct Columns {
@@ -49,7 +52,33 @@ struct Columns {
   __device__ Two derivatives(Two here) const {
     const float left1 = from_left(here.right), left2 = from_left(here.left), right1 = from_right(here.left),
                 right2 = from_right(here.right);
-    Two result{derivative(left2, left1, here.right, right1), derivative(left1, here.left, right1, right2)};
+    return continued(
+        {derivative(left2, left1, here.right, right1), derivative(left1, here.left, right1, right2)});
+  }
+  /// Smoothed along the row; beyond the border what the nearest pixel is.
+  template <int Radius>
+  __device__ Two smoothed(Two here, const Taps& taps) const {
+    float around[each + 2 * Radius];  // x - Radius to x + 1 + Radius
+    around[Radius] = here.left, around[Radius + 1] = here.right;
+    PF_UNROLL
+    for (int k = 1; k <= Radius; ++k) {
+      const bool is_odd = k & 1;
+      around[Radius - k] = from_left(is_odd ? here.right : here.left, (k + 1) / 2);
+      around[Radius + 1 + k] = from_right(is_odd ? here.left : here.right, (k + 1) / 2);
+    }
+    const auto sum_at = [&](int middle) {
+      float sum = taps.weight[0] * around[middle];
+      PF_UNROLL
+      for (int k = 1; k <= Radius; ++k)
+        sum = fma(taps.weight[k], around[middle - k] + around[middle + k], sum);
+      return sum;
+    };
+    return continued({sum_at(Radius), sum_at(Radius + 1)});
+  }
+
+ private:
+  /// The column next to the border takes the value at the border; others beyond are not used.
+  __device__ Two continued(Two result) const {
     if (at_border) {
       const float before = from_left(result.right), after = from_right(result.left);
       if (x == -each) result.right = after;
@@ -69,11 +98,46 @@ struct Planes {
   int width, height, pitch, valid_pitch;
 };
 
-template <class Model>
-__global__ void __launch_bounds__(lanes* warps, 5) temporal_kernel(Planes<Model> planes, Model model) {
-  launch_next();
+/// The newest frame where it is not smoothed yet. `in_pairs`: gray_u8, two pixels of which can be loaded at once.
+struct Raw {
+  Frame frame;
+  bool in_pairs;
+  Taps taps;
+  float* smoothed;
+};
+enum class Newest { smoothed, raw, raw_in_pairs };
+
+/// Luma of `rows` rows from y on.
+template <Newest newest, int rows>
+__device__ void load_raw(const Raw& raw, const Columns& columns, int y, int bottom, Two (&in)[rows]) {
+  const auto row_of = [&](int i) {
+    return static_cast<const char*>(raw.frame.data) + clamp(y + i, 0, bottom) * raw.frame.pitch;
+  };
+  if constexpr (newest == Newest::raw_in_pairs) {
+    PF_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      const uchar2 two = *reinterpret_cast<const uchar2*>(row_of(i) + columns.first());
+      const unsigned char pixels[] = {two.x, two.y};
+      in[i] = {luma_of(pixels, 0, 1, 0, 1.0f), luma_of(pixels, 1, 1, 0, 1.0f)};
+    }
+  } else {
+    with_format(raw.frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
+      const int left = clamp(columns.x, 0, columns.last), right = clamp(columns.x + 1, 0, columns.last);
+      PF_UNROLL
+      for (int i = 0; i < rows; ++i) {
+        const Sample* const row = reinterpret_cast<const Sample*>(row_of(i));
+        in[i] = {luma_of(row, left, Channels, Red, scale), luma_of(row, right, Channels, Red, scale)};
+      }
+    });
+  }
+}
+
+template <Newest newest_is, class Model>
+__device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Raw* raw, const Model& model) {
   constexpr int middle = Model::frames / 2, newest = Model::frames - 1;
   constexpr int blended_rows = rows_each + 2 * reach, product_rows = rows_each + 2 * mean_reach;
+  constexpr bool is_raw = newest_is != Newest::smoothed;
+  static_assert(mean_reach + Model::frame_radius <= halo);
   const int lane = int(threadIdx.x), left = int(blockIdx.x) * tile_width - halo;
   const int y0 = (int(blockIdx.y) * warps + int(threadIdx.y)) * rows_each, bottom = planes.height - 1;
   const Columns columns{left + lane * each, planes.width - 1, left < 0 || left + lanes * each > planes.width};
@@ -86,7 +150,18 @@ __global__ void __launch_bounds__(lanes* warps, 5) temporal_kernel(Planes<Model>
   const auto load = [&](int frame, int row) {
     return columns.extended(*reinterpret_cast<const float2*>(planes.frame[frame] + at[row]));
   };
+  // Products beyond the border are those of the nearest row, where those values lie already that are not made of several
+  // rows.
+  const auto continue_rows = [&](Two* of) {
+    if (y0 == 0) of[0] = of[1];
+    PF_UNROLL
+    for (int i = 1; i < product_rows; ++i)
+      if (y0 + i - mean_reach > bottom) of[i] = of[i - 1];
+  };
 
+  constexpr int radius = Model::frame_radius;
+  Two raw_rows[product_rows + 2 * radius];
+  if constexpr (is_raw) load_raw<newest_is>(*raw, columns, y0 - mean_reach - radius, bottom, raw_rows);
   Two blended[blended_rows], change[product_rows];  // change: around the middle in time
   PF_UNROLL
   for (int i = 0; i < blended_rows; ++i) {
@@ -107,24 +182,46 @@ __global__ void __launch_bounds__(lanes* warps, 5) temporal_kernel(Planes<Model>
     gy[i] = both([&](auto c) {
       return derivative(blended[i].*c, blended[i + 1].*c, blended[i + 3].*c, blended[i + 4].*c);
     });
-  // Products beyond the border are those of the nearest row, where the others' values lie already.
-  if (y0 == 0) gy[0] = gy[1];
-  PF_UNROLL
-  for (int i = 1; i < product_rows; ++i)
-    if (y0 + i - mean_reach > bottom) gy[i] = gy[i - 1];
+  continue_rows(gy);
+  Two latest[product_rows];
+  if constexpr (is_raw) {
+    PF_UNROLL
+    for (int i = 0; i < product_rows; ++i) {
+      const Two down = both([&](auto c) {
+        float sum = raw->taps.weight[0] * raw_rows[i + radius].*c;
+        PF_UNROLL
+        for (int k = 1; k <= radius; ++k)
+          sum = fma(raw->taps.weight[k], raw_rows[i + radius - k].*c + raw_rows[i + radius + k].*c, sum);
+        return sum;
+      });
+      latest[i] = columns.smoothed<radius>(
+          newest_is == Newest::raw_in_pairs ? columns.extended(make_float2(down.left, down.right)) : down,
+          raw->taps);
+    }
+    continue_rows(latest);
+  }
 
   Tensor of_left[product_rows], of_right[product_rows];
   PF_UNROLL
   for (int i = 0; i < product_rows; ++i) {
     const int row = i + derivative_reach;
     const Two oldest = columns.extended(__ldcs(reinterpret_cast<const float2*>(planes.frame[0] + at[row])));
-    const Two old = load(1, row), late = load(newest - 1, row), latest = load(newest, row);
+    const Two old = load(1, row), late = load(newest - 1, row);
+    if constexpr (!is_raw) latest[i] = load(newest, row);
     const Two gx = columns.derivatives(blended[row]),
               gt = both([&](auto c) {
-                return Model::time_derivative(oldest.*c, old.*c, change[i].*c, late.*c, latest.*c);
+                return Model::time_derivative(oldest.*c, old.*c, change[i].*c, late.*c, latest[i].*c);
               });
     of_left[i] = products(gx.left, gy[i].left, gt.left);
     of_right[i] = products(gx.right, gy[i].right, gt.right);
+  }
+  const bool is_own = lane >= halo / each && lane < lanes - halo / each && columns.x <= columns.last;
+  if constexpr (is_raw) {  // after all loads, none of which can go before a store; soon read
+    PF_UNROLL
+    for (int i = 0; i < rows_each; ++i)
+      if (is_own && y0 + i <= bottom)
+        *reinterpret_cast<float2*>(raw->smoothed + at[i + reach]) =
+            make_float2(latest[i + mean_reach].left, latest[i + mean_reach].right);
   }
   PF_UNROLL
   for (int i = 0; i < rows_each; ++i) {
@@ -137,7 +234,7 @@ __global__ void __launch_bounds__(lanes* warps, 5) temporal_kernel(Planes<Model>
     const Tensor next_mean =
         each_product<Model>([&](auto p) { return Model::mean(here.*p, next.*p, from_right(here.*p)); });
     const int x = columns.x, y = y0 + i;
-    if (lane < halo / each || lane >= lanes - halo / each || x > columns.last || y > bottom) continue;
+    if (!is_own || y > bottom) continue;
     const TensorFlow flow0 = model.flow_of(here_mean), flow1 = model.flow_of(next_mean);
     const float confidence0 = tensor_confidence(here_mean), confidence1 = tensor_confidence(next_mean);
     const int to = y * planes.pitch + x, valid_to = y * planes.valid_pitch + x;
@@ -160,7 +257,22 @@ __global__ void __launch_bounds__(lanes* warps, 5) temporal_kernel(Planes<Model>
 }
 
 template <class Model>
-void launch(Cuda& cuda, const FrameWindow<Model>& in, const Model& model, FlowPlanes out, Trust trust) {
+__global__ void __launch_bounds__(lanes* warps, 5) temporal_kernel(Planes<Model> planes, Model model) {
+  launch_next();
+  solve_tile<Newest::smoothed>(planes, nullptr, model);
+}
+
+template <class Model>
+__global__ void __launch_bounds__(lanes* warps, 4) push_kernel(Planes<Model> planes, Raw raw, Model model) {
+  launch_next();
+  if (raw.in_pairs)
+    solve_tile<Newest::raw_in_pairs>(planes, &raw, model);
+  else
+    solve_tile<Newest::raw>(planes, &raw, model);
+}
+
+template <class Model>
+Planes<Model> planes_of(const FrameWindow<Model>& in, FlowPlanes out, Trust trust) {
   const View<float>& u = out.u;
   Planes<Model> planes{{},
                        u.data,
@@ -172,9 +284,30 @@ void launch(Cuda& cuda, const FrameWindow<Model>& in, const Model& model, FlowPl
                        int(u.pitch / std::ptrdiff_t(sizeof(float))),
                        int(trust.valid.pitch)};
   for (int i = 0; i < Model::frames; ++i) planes.frame[i] = in.frame[i].data;
-  cuda.launch(temporal_kernel<Model>,
-              dim3(blocks_for(u.width, tile_width), blocks_for(u.height, tile_height)), dim3(lanes, warps), 0,
-              planes, model);
+  return planes;
+}
+
+dim3 grid_of(Size size) {
+  return dim3(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height));
+}
+
+template <class Model>
+void launch(Cuda& cuda, const FrameWindow<Model>& in, const Model& model, FlowPlanes out, Trust trust) {
+  cuda.launch(temporal_kernel<Model>, grid_of(out.u.size()), dim3(lanes, warps), 0, planes_of(in, out, trust),
+              model);
+}
+
+template <class Model>
+void launch(Cuda& cuda, const Frame& newest, View<float> smoothed, const FrameWindow<Model>& in,
+            const Model& model, FlowPlanes out, Trust trust) {
+  // An odd width would have a pair reach beyond a row.
+  const bool is_even =
+      (reinterpret_cast<std::size_t>(newest.data) | std::size_t(newest.pitch) | std::size_t(newest.width)) %
+          2 ==
+      0;
+  const Raw raw{newest, newest.format == PixelFormat::gray_u8 && is_even, Model::frame_taps(), smoothed.data};
+  cuda.launch_input(push_kernel<Model>, grid_of(out.u.size()), dim3(lanes, warps), planes_of(in, out, trust),
+                    raw, model);
 }
 
 }  // namespace
@@ -189,6 +322,20 @@ template <>
 void temporal_flow(Cuda& cuda, const FrameWindow<RidgeRegressionModel>& in, const RidgeRegressionModel& model,
                    FlowPlanes out, Trust trust) {
   launch(cuda, in, model, out, trust);
+}
+
+template <>
+void temporal_flow(Cuda& cuda, const Frame& newest, View<float> smoothed,
+                   const FrameWindow<GradientTensorModel>& in, const GradientTensorModel& model,
+                   FlowPlanes out, Trust trust) {
+  launch(cuda, newest, smoothed, in, model, out, trust);
+}
+
+template <>
+void temporal_flow(Cuda& cuda, const Frame& newest, View<float> smoothed,
+                   const FrameWindow<RidgeRegressionModel>& in, const RidgeRegressionModel& model,
+                   FlowPlanes out, Trust trust) {
+  launch(cuda, newest, smoothed, in, model, out, trust);
 }
 
 }  // namespace parafield

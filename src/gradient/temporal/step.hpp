@@ -17,6 +17,12 @@ template <class Backend, class Model>
 void temporal_flow(Backend& backend, const FrameWindow<Model>& in, const Model& model, FlowPlanes out,
                    Trust trust);
 
+/// The same with the newest frame as the user gave it (any format; blocks/convert), which becomes `smoothed`, the last of
+/// `in`. On CUDA it is an input that a replay reads anew.
+template <class Backend, class Model>
+void temporal_flow(Backend& backend, const Frame& newest, View<float> smoothed, const FrameWindow<Model>& in,
+                   const Model& model, FlowPlanes out, Trust trust);
+
 /// Scratch memory that a thread of the CPU needs, in bytes: rows of blended frames under the derivative of five, of a
 /// derivative, of products under the window of three, of means, and room beside them.
 constexpr int temporal_margin = 16;

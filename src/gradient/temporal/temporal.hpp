@@ -28,13 +28,15 @@ class TemporalSolver {
 
   /// `first`: the slot of the oldest frame; the others follow in a ring.
   void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
-    FrameWindow<Model> window;
-    for (int i = 0; i < slots; ++i) window.frame[i] = smoothed_[(first + i) % slots];
-    temporal_flow(backend_, window, model_, Model::smooths_flow ? rough_ : result, trust);
-    if constexpr (Model::smooths_flow) {
-      const View<float> from[] = {rough_.u, rough_.v}, to[] = {result.u, result.v};
-      smooth(backend_, from, Model::flow_taps(), to, 2);
-    }
+    temporal_flow(backend_, window(first), model_, rough(result), trust);
+    smooth_flow(result);
+  }
+
+  /// `prepare` of the newest frame, into the last slot of the ring, and `solve`.
+  void solve_with(const Frame& newest, int first, FlowPlanes result, Trust trust) {
+    temporal_flow(backend_, newest, smoothed_[(first + slots - 1) % slots], window(first), model_,
+                  rough(result), trust);
+    smooth_flow(result);
   }
 
   bool takes_start() const { return false; }
@@ -42,6 +44,20 @@ class TemporalSolver {
   View<double> energies() const { return {}; }
 
  private:
+  FrameWindow<Model> window(int first) const {
+    FrameWindow<Model> window;
+    for (int i = 0; i < slots; ++i) window.frame[i] = smoothed_[(first + i) % slots];
+    return window;
+  }
+  /// Where the flow goes before it is smoothed.
+  FlowPlanes rough(FlowPlanes result) const { return Model::smooths_flow ? rough_ : result; }
+  void smooth_flow(FlowPlanes result) {
+    if constexpr (Model::smooths_flow) {
+      const View<float> from[] = {rough_.u, rough_.v}, to[] = {result.u, result.v};
+      smooth(backend_, from, Model::flow_taps(), to, 2);
+    }
+  }
+
   Backend& backend_;
   const Model model_;
   View<float> smoothed_[slots];
