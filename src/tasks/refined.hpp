@@ -62,6 +62,11 @@ class Refinement {
   View<float> unsmoothed_[2];
 };
 
+template <class Solver>
+concept SolvesWithNewest = requires(Solver solver, const Frame& newest) {
+  solver.solve_with(newest, 0, FlowPlanes{}, Trust{});
+};
+
 /// A solver of flow and FlowOptions. The frames of its slots go both ways.
 template <template <class> class Solver>
 struct RefinedFlow {
@@ -85,11 +90,8 @@ struct RefinedFlow {
     }
 
     /// Of solvers that prepare the newest frame as they solve.
-    void solve_with(const Frame& newest, int first, FlowField& result) requires
-        requires(Solver<Backend> solver) {
-      solver.solve_with(newest, first, FlowPlanes{}, Trust{});
-    }
-    {
+    void solve_with(const Frame& newest, int first,
+                    FlowField& result) requires SolvesWithNewest<Solver<Backend>> {
       refine(first, result,
              [&](FlowPlanes flow, Trust trust) { solver_.solve_with(newest, first, flow, trust); });
     }

@@ -29,7 +29,8 @@ class Session {
 };
 
 /// Takes frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots, one for
-/// each frame that the method takes; one whose solve_with(newest, first, result) does both steps of a push takes no start.
+/// each frame that the method takes. One that has solve_with(newest, first, result), both steps of a push at once, takes no
+/// start.
 /// copy_planes(from, to, copy), copy_start(from, to, copy) and the solver are the task's own.
 template <class Task, class Backend, template <class> class Solver>
 class SolverSession final : public Session<Task> {
