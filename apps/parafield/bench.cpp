@@ -10,8 +10,10 @@
 namespace parafield::command {
 namespace {
 
+using DefaultMethod = std::variant_alternative_t<0, FlowMethod>;
+
 struct BenchOptions {
-  std::vector<std::string> methods = {std::string(LucasKanade::name)}, devices,
+  std::vector<std::string> methods = {std::string(DefaultMethod::name)}, devices,
                            sizes = {"316x252", "640x480", "1920x1080", "3840x2160"};
   std::string preset, data, commit, json_file;
   int repeats = 0, threads = 0;
@@ -107,7 +109,7 @@ void add_bench(App& program) {
       .add_option("-m,--method", options->methods,
                   fmt::format("methods, one or more of {}; default: {}, which takes seconds a size where "
                               "others take minutes (then give --size and --repeat)",
-                              fmt::join(names, ", "), LucasKanade::name))
+                              fmt::join(names, ", "), DefaultMethod::name))
       .type_name("NAME");
   command.add_option("--preset", options->preset, "only this preset; default: all of each method")
       .type_name("NAME");

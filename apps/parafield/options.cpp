@@ -62,6 +62,8 @@ void ParameterOptions::add_to(App& command, const std::vector<MethodParameters>&
       const ParameterOf here{std::string(method), range_text(parameter), text_of(parameter.value)};
       const auto same = std::ranges::find(options_, parameter.name, &Given::parameter);
       if (same != options_.end()) {  // several methods have it: one option
+        if (same->help.find(parameter.help) == std::string::npos)
+          same->help += fmt::format("; {}: {}", method, parameter.help);
         same->of.push_back(here);
         continue;
       }

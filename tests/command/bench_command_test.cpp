@@ -15,7 +15,7 @@ TEST_F(Command, BenchMeasuresEveryPresetAndSize) {
   };
   const auto json = with({"--json"}).json();
   EXPECT_EQ(json["version"], PARAFIELD_VERSION);
-  EXPECT_EQ(json["results"].size(), 2 * presets(LucasKanade{}).size());
+  EXPECT_EQ(json["results"].size(), 2 * presets(AdaptiveRidge{}).size());
   for (const auto& result : json["results"]) {
     for (const char* way : {"resident", "streaming", "end_to_end"}) {
       const auto& times = result[way];
@@ -31,10 +31,11 @@ TEST_F(Command, BenchMeasuresEveryPresetAndSize) {
     EXPECT_NEAR(result["scene"]["etato_microsecond_degrees_per_pixel"], etato, 1e-9);
     EXPECT_FALSE(result.contains("data"));
   }
-  const std::string table = with({"--preset", "paper"}).out;
-  EXPECT_NE(table.find("lucas-kanade paper"), std::string::npos);
-  EXPECT_EQ(table.find("accurate"), std::string::npos);
-  EXPECT_NE(with({"-m", "lucas-kanade", "--json", path("bench.json")}).out.find("48x32"), std::string::npos);
+  const std::string table = with({"--preset", "default"}).out;
+  EXPECT_NE(table.find("adaptive-ridge default"), std::string::npos);
+  EXPECT_EQ(table.find("sequence"), std::string::npos);
+  EXPECT_NE(with({"-m", "adaptive-ridge", "--json", path("bench.json")}).out.find("48x32"),
+            std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(read_text(path("bench.json")))["results"].size(), json["results"].size());
 }
 
@@ -50,11 +51,11 @@ TEST_F(Command, BenchMeasuresTheMethodsItIsAskedFor) {
 TEST_F(Command, BenchScoresTheRealPair) {
   PARAFIELD_DATA_OR_SKIP(pair, "yosemite/noclouds");
   const std::string data = pair.parent_path().parent_path().string();
-  const auto json = run_well({"bench", "-d", "cpu", "--preset", "paper", "--size", "64x48", "--repeat", "1",
+  const auto json = run_well({"bench", "-d", "cpu", "--preset", "default", "--size", "64x48", "--repeat", "1",
                               "--data", data, "--json"})
                         .json();
   EXPECT_EQ(json["results"][0]["data"]["name"], "yosemite noclouds yos08-09");
-  EXPECT_LT(json["results"][0]["data"]["aae_degrees"], 3.6);
+  EXPECT_LT(json["results"][0]["data"]["aae_degrees"], 2.6);
 }
 
 }  // namespace

@@ -73,11 +73,13 @@ TEST_F(CommandErrors, WordsThatAreNotUnderstood) {
   const std::string out = path("out.flo");
   expect_failure(2, {"optical"}, {"optical"});
   expect_failure(2, {"flow"}, {"FRAMES"});
-  expect_failure(2, {"flow", frame0()}, {"lucas-kanade takes 2, not 1"});
-  expect_failure(2, flow({"third.png"}), {"lucas-kanade takes 2, not 3"});
+  expect_failure(2, {"flow", frame0()}, {"adaptive-ridge takes 2, not 1"});
+  expect_failure(2, flow({"third.png"}), {"adaptive-ridge takes 2, not 3"});
   expect_failure(2, flow({"-o", out, "--windows", "5"}), {"--windows"});
-  expect_failure(2, flow({"-o", out, "-m", "horn"}), {"horn", "lucas-kanade"});
-  expect_failure(2, flow({"-o", out, "--preset", "fast"}), {"fast", "paper", "accurate"});
+  expect_failure(2, flow({"-o", out, "-m", "horn"}), {"horn", "adaptive-ridge, lucas-kanade"});
+  expect_failure(2, flow({"-o", out, "--preset", "paper"}), {"paper", "default, fast, sequence"});
+  expect_failure(2, flow({"-o", out, "-m", "lucas-kanade", "--preset", "fast"}), {"fast", "paper, accurate"});
+  expect_failure(2, flow({"-o", out, "--preset", "sequence"}), {"adaptive-ridge takes 5, not 2"});
   expect_failure(2, {"flow", frame0(), frame1(), "-d", "gpu", "-o", out}, {"gpu", "cuda:N"});
   expect_failure(2, flow({"--threads", "-1"}), {"threads"});
   expect_failure(2, flow({"--repeat", "0"}), {"--repeat"});
@@ -99,7 +101,7 @@ TEST_F(CommandErrors, WordsThatAreNotUnderstood) {
   expect_failure(2, color({"--frame", frame0(), "--arrows", "--scale", "-1"}), {"--scale"});
   expect_failure(2, color({"--frame", frame0(), "--arrows", "--legend"}), {"--arrows", "--legend"});
   expect_failure(2, color({"--frame", frame0(), "--arrows", "--scheme", "marzat"}), {"--arrows", "--scheme"});
-  expect_failure(2, flow({"--energy", "result"}), {"--energy", "lucas-kanade"});
+  expect_failure(2, flow({"--energy", "result"}), {"--energy", "adaptive-ridge"});
   expect_failure(2, flow({"--energy", "every"}), {"--energy", "every"});
   expect_failure(2, flow({"-m", "icm", "--levels", "2"}), {"icm", "--levels", "lucas-kanade"});
   expect_failure(2, flow({"--final-median", "4"}), {"--final-median"});
@@ -112,7 +114,7 @@ TEST_F(CommandErrors, WordsThatAreNotUnderstood) {
     expect_failure(2, {"synth", "zoom", "-o", path("new"), "--frames", bad}, {"--frames"});
   expect_failure(2, {"synth", "zoom", "-o", path("new"), "--seed", "-1"}, {"--seed"});
   expect_failure(2, {"synth", "zoom", "-o", path("new"), "--texture", "rough"}, {"rough"});
-  expect_failure(2, {"bench", "--preset", "fast"}, {"fast"});
+  expect_failure(2, {"bench", "--preset", "paper"}, {"paper"});
   expect_failure(2, {"bench", "-m", "horn"}, {"horn"});
   expect_failure(2, {"bench", "-m", "icm", "--preset", "fast"}, {"icm", "fast"});
   expect_failure(2, {"bench", "-d", "gpu"}, {"gpu"});
@@ -121,13 +123,16 @@ TEST_F(CommandErrors, WordsThatAreNotUnderstood) {
 }
 
 TEST_F(CommandErrors, ParametersOutOfRange) {
-  for (const char* bad : {"0", "17", "-1", "four", "4.5", "nan", "99999999999999"})
-    expect_failure(2, flow({"--levels=" + std::string(bad), "-o", path("out.flo")}), {"levels", "1 to 16"});
+  for (const char* bad : {"17", "-1", "four", "4.5", "nan", "99999999999999"})
+    expect_failure(2, flow({"--levels=" + std::string(bad), "-o", path("out.flo")}), {"levels", "0 to 16"});
   for (const char* bad : {"0", "2", "-1", "nan", "inf", "1e-6x", "small"})
-    expect_failure(2, flow({"--alpha=" + std::string(bad), "-o", path("out.flo")}), {"alpha"});
-  expect_failure(2, flow({"--levels", ""}), {"levels", "1 to 16"});
+    expect_failure(2, flow({"-m", "lucas-kanade", "--alpha=" + std::string(bad), "-o", path("out.flo")}),
+                   {"alpha", "1e-09 to 1"});
+  expect_failure(2, flow({"--levels", ""}), {"levels", "0 to 16"});
+  expect_failure(2, flow({"-m", "lucas-kanade", "--levels", "0"}), {"levels", "1 to 16"});
+  expect_failure(2, flow({"--alpha", "1e-5"}), {"adaptive-ridge has no parameter --alpha", "lucas-kanade"});
   expect_failure(2, flow({"--median", "4"}), {"median", "0, 3, 5"});
-  expect_failure(2, flow({"--temporal=maybe"}), {"temporal", "maybe"});
+  expect_failure(2, flow({"-m", "lucas-kanade", "--temporal=maybe"}), {"temporal", "maybe"});
 }
 
 TEST_F(CommandErrors, OutputsThatCannotBeWritten) {

@@ -97,10 +97,10 @@ TEST_F(Command, FlowWritesFlowAndPictureAndScores) {
       run_well({"flow", frame0(), frame1(), "-o", path("out.flo"), "--color", path("out.png"), "--gt",
                 truth(), "-d", "cpu", "--repeat", "2", "--json"});
   const auto json = outcome.json();
-  EXPECT_EQ(json["method"], "lucas-kanade");
+  EXPECT_EQ(json["method"], "adaptive-ridge");
   EXPECT_FALSE(json.contains("preset"));
-  EXPECT_EQ(json["parameters"]["window"], 11);
-  EXPECT_EQ(json["parameters"]["alpha"], 1e-6);
+  EXPECT_EQ(json["parameters"]["rounds"], 2);
+  EXPECT_EQ(json["parameters"]["shrinkage"], 0.5);
   EXPECT_EQ(json["device"], "cpu");
   EXPECT_FALSE(json["device_name"].get<std::string>().empty());
   EXPECT_FALSE(json["instruction_set"].get<std::string>().empty());
@@ -151,7 +151,7 @@ TEST_F(Command, FlowIsWrittenByExtension) {
 TEST_F(Command, FlowReportsInTextAndOnlyOnRequest) {
   render();
   const std::string text = run_well({"flow", frame0(), frame1(), "-d", "cpu", "--gt", truth()}).out;
-  for (const char* word : {"lucas-kanade on cpu", "96x64", " ms", "AAE", "EPE", "density"})
+  for (const char* word : {"adaptive-ridge on cpu", "96x64", " ms", "AAE", "EPE", "density"})
     EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
   EXPECT_EQ(run_well({"flow", frame0(), frame1(), "-d", "cpu", "-q"}).out, "");
   const auto json = run_well({"flow", frame0(), frame1(), "-d", "cpu", "-q", "--json"}).json();
@@ -160,19 +160,24 @@ TEST_F(Command, FlowReportsInTextAndOnlyOnRequest) {
 
 TEST_F(Command, PresetComesFirstThenOptions) {
   render();
-  const Words flow = {"flow", frame0(), frame1(), "-d", "cpu", "--json"};
   const auto with = [&](Words more) {
+    const Words flow = {"flow", frame0(), frame1(), "-d", "cpu", "--json"};
     more.insert(more.begin(), flow.begin(), flow.end());
     return run_well(more).json();
   };
-  const auto json = with({"--window", "7", "--preset", "accurate", "--min-eigenvalue", "1e-4"});
+  const auto fast = with({"--iterations", "5", "--preset", "fast"});
+  EXPECT_EQ(fast["preset"], "fast");
+  EXPECT_EQ(fast["parameters"]["iterations"], 5);
+  EXPECT_EQ(fast["parameters"]["rounds"], preset<AdaptiveRidge>("fast").rounds);
+  const auto json =
+      with({"-m", "lucas-kanade", "--window", "7", "--preset", "accurate", "--min-eigenvalue", "1e-4"});
   EXPECT_EQ(json["preset"], "accurate");
   EXPECT_EQ(json["parameters"]["window"], 7);
   EXPECT_EQ(json["parameters"]["min_eigenvalue"], 1e-4);
   EXPECT_EQ(json["parameters"]["median"], preset<LucasKanade>("accurate").median);
-  EXPECT_EQ(with({"--no-temporal"})["parameters"]["temporal"], false);
-  EXPECT_EQ(with({"--temporal=false"})["parameters"]["temporal"], false);
-  EXPECT_EQ(with({"--temporal"})["parameters"]["temporal"], true);
+  EXPECT_EQ(with({"-m", "lucas-kanade", "--no-temporal"})["parameters"]["temporal"], false);
+  EXPECT_EQ(with({"-m", "lucas-kanade", "--temporal=false"})["parameters"]["temporal"], false);
+  EXPECT_EQ(with({"-m", "lucas-kanade", "--temporal"})["parameters"]["temporal"], true);
   EXPECT_EQ(with({"-m", "lucas_kanade"})["method"], "lucas-kanade");
 }
 
