@@ -140,6 +140,16 @@ TEST_P(AdaptiveRidgeTest, IsTheOraclesOnAnAffineField) {
   expect_agreement(images, {}, device(), of_all);
 }
 
+TEST_P(AdaptiveRidgeTest, IsTheOraclesWithPixelsThatAreNoNumbers) {
+  for (const int count : {2, 3, 5})
+    for (int bad = 0; bad < count; ++bad)
+      for (const int levels : {1, 2}) {
+        auto images = frames_of_motion({70, 40}, count, 0.6f, -0.4f, 31, 4);
+        images[std::size_t(bad)](33, 17) = std::numeric_limits<float>::quiet_NaN();
+        expect_agreement(images, {.frames = count, .levels = levels}, device(), of_all);
+      }
+}
+
 TEST_P(AdaptiveRidgeTest, IsTheOraclesFromAStart) {
   for (const Size size : {Size{7, 5}, Size{33, 17}, Size{70, 40}})
     for (const int levels : {1, 3}) {
