@@ -71,9 +71,8 @@ void describe(Method& method, Visitor&& visit) {
   visit(method.likeness,
         Parameter<float>{"likeness", 0.1f, 1e3f, "",
                          "difference of brightness at which a cell's weight in the mean halves; 0..255"});
-  visit(method.median,
-        Parameter<int>{"median", 0, 5, "px", "side of a median of the flow after each iteration; 0 = none",
-                       medians});
+  visit(method.median, Parameter<int>{"median", 0, 5, "px",
+                                      "side of a median of the flow after each solution; 0 = none", medians});
   visit(method.max_residual,
         Parameter<float>{
             "max_residual", 0, 1, "",

@@ -5,6 +5,9 @@
 
 // A block makes a tile. First the means of the cells under it and around it go to shared memory, eight lanes a cell, of which
 // five sum a row of cells each; then a thread shrinks two pixels.
+//
+// Floor: reads 28 bytes a pixel and writes 8: 0.10 ms at 3840x2160 on an H100 (3.0 TB/s), 3.7 us at 640x480. Measured (commit
+// e5689ad): 0.18 ms and 7.4 us, 3 us on small levels.
 namespace parafield {
 namespace {
 

@@ -7,6 +7,10 @@
 // all go to shared memory; each thread walks down a column of them for a few rows of products; these are summed along the
 // rows in place, then down for some rows a thread, solved, and the solutions summed up in cells. Tiles of 8 to 32 rows, so
 // that small levels have many threads a pixel: there the time is that of what has to happen one after the other.
+//
+// Floor of a pair: reads 16 bytes a pixel (two frames, u, v), writes 24: an H100 (3.0 TB/s) needs 4.1 us at 640x480 and
+// 0.11 ms at 3840x2160. About 550 instructions a pixel, what a tile reaches included, would take it 0.16 ms there. Measured
+// (commit e5689ad): 16 us and 0.27 ms; 6 us on levels of a few blocks, where six stages wait for each other.
 namespace parafield {
 namespace {
 
