@@ -130,7 +130,7 @@ void add_method(Json& report, const Methods& method, const std::string& preset) 
              std::visit([](const auto& chosen) { return parameters_of(chosen); }, method));
 }
 
-/// Adds levels_used, of belief propagation, and says on stderr where they are fewer than asked for.
+/// Adds levels_used, of adaptive ridge and belief propagation, whose are said on stderr where fewer than asked for.
 void add_levels(Json& report, int asked, Size image, Size block, bool quiet);
 template <class Methods>
 void add_levels(Json& report, const Methods& methods, Size image, bool quiet) {
@@ -139,6 +139,8 @@ void add_levels(Json& report, const Methods& methods, Size image, bool quiet) {
         if constexpr (requires { method.block_overlap; })
           add_levels(report, method.levels, image, block_size(image, method.blocks, method.block_overlap),
                      quiet);
+        else if constexpr (requires { levels_of(method, image); })
+          report["levels_used"] = levels_of(method, image);
       },
       methods);
 }

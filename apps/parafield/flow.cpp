@@ -40,8 +40,11 @@ void run(const Command& options) {
   flow_options.energies = options.run.energies(method);
   const int count = frames_of(method), middle = (count - 1) / 2;
   if (int(options.frames.size()) != count)
-    throw UsageError(
-        fmt::format("FRAMES: {} takes {}, not {}", name_of(method), count, options.frames.size()));
+    throw UsageError(fmt::format(
+        "FRAMES: {} takes {}, not {}{}", name_of(method), count, options.frames.size(),
+        std::holds_alternative<AdaptiveRidge>(method) ? "; with --frames 3 or --frames 5 as many" : ""));
+  if (options.flow.fb_check > 0 && count != 2)
+    throw UsageError(fmt::format("--fb-check: needs a method of two frames, not of {}", count));
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
   inputs.insert(inputs.end(), {options.truth.truth, options.truth.mask});
   check_outputs({{"-o", options.output, {".flo", ".png", ".pfm", ".npy"}},

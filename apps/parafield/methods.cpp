@@ -67,7 +67,10 @@ Json method_json(const ListedMethod& method) {
 }
 
 std::string method_text(const ListedMethod& method) {
-  std::string text = fmt::format("{} ({} frames)\n  {}\n", method.name, method.frames, method.source);
+  const auto choice = std::ranges::find(method.parameters, "frames", &ParameterValue::name);
+  const std::string frames =
+      choice == method.parameters.end() ? std::to_string(method.frames) : range_text(*choice);
+  std::string text = fmt::format("{} ({} frames)\n  {}\n", method.name, frames, method.source);
   for (const ParameterValue& each : method.parameters)
     text += fmt::format("  {:<24} {}, default {}\n      {}\n", option_name(each.name), range_text(each),
                         text_of(each.value), wrapped(std::string(each.help), 6));

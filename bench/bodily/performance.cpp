@@ -62,7 +62,9 @@ std::vector<Way> ways(const Study& study) {
 
 }  // namespace
 
-std::vector<ThesisMethod> thesis_methods() { return {{"tensor", GradientTensor{}, 6}, {"ridge", RidgeRegression{}, 8}}; }
+std::vector<ThesisMethod> thesis_methods() {
+  return {{"tensor", GradientTensor{}, 6}, {"ridge", RidgeRegression{}, 8}};
+}
 
 std::vector<Table> performance_tables(const Study& study) {
   std::vector<Size> sizes{study.size(qvga), study.size(vga)};

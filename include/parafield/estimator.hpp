@@ -35,7 +35,7 @@ class Estimator {
   using Result = typename Task::Result;
   using Options = typename Task::Options;
 
-  /// Throws Error(invalid_argument) for a size below 1x1 or beyond 2^20 a side or 2^29 pixels, or a parameter
+  /// Throws Error(invalid_argument) for a size below 1x1 or beyond 500000 a side or 2^29 pixels, or a parameter
   /// out of range, Error(device), Error(memory).
   Estimator(Method method, Size size, Device device = Device::best(), Stream stream = {},
             Options options = {});

@@ -21,7 +21,7 @@ template <class Task>
 Estimator<Task>::Estimator(Method method, Size size, Device device, Stream stream, Options options) {
   if (size.width < 1 || size.height < 1)
     fail(ErrorCode::invalid_argument, "frames cannot have ", size.width, "x", size.height, " pixels");
-  constexpr int longest_side = 1 << 20;
+  constexpr int longest_side = 500'000;  // CUDA has 65535 rows of blocks, some of eight pixels
   constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
   if (size.width > longest_side || size.height > longest_side ||
       std::int64_t(size.width) * size.height > most_pixels)

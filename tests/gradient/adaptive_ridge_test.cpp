@@ -356,6 +356,25 @@ TEST_P(AdaptiveRidgeTest, OfAStream) {
   }
 }
 
+TEST_P(AdaptiveRidgeTest, HugePixelsMoveNothing) {
+  const Size size{96, 64};
+  Image<float> frame(size);
+  const Texture texture(7);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) frame(x, y) = float(texture(x, y));
+  for (const float huge : {1e7f, 1e15f, 1e30f}) {
+    for (int y = 20; y < 26; ++y)
+      for (int x = 40; x < 46; ++x) frame(x, y) = huge;
+    const FlowField flow =
+        estimate_flow(frame_of(frame), frame_of(frame), AdaptiveRidge{.median = 0}, device());
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        ASSERT_NEAR(flow.u(x, y), 0, 0.5) << huge << " at " << x << ' ' << y;
+        ASSERT_NEAR(flow.v(x, y), 0, 0.5) << huge << " at " << x << ' ' << y;
+      }
+  }
+}
+
 TEST_P(AdaptiveRidgeTest, RefusesOtherNumbersOfFrames) {
   const auto images = moving({20, 12}, 5, 0, 0, 1);
   const auto frames = as_frames(images);

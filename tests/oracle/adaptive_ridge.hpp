@@ -237,7 +237,8 @@ inline Flow shrunk_flow(const NormalEquations& n, const Grid& residual, const Gr
         for (int i = 0; i < 2; ++i) {
           const double nearness = (1 - std::abs(cell_x - left - i)) * (1 - std::abs(cell_y - top - j)) + 1e-3;
           const int at_x = left + i, at_y = top + j;
-          const double w = nearness * alikeness(around.luma(at_x, at_y) - brightness, method.likeness);
+          const double difference = std::min(std::abs(around.luma(at_x, at_y) - brightness), 1e4);
+          const double w = nearness * alikeness(difference, method.likeness);
           weight += w, u += w * around.mean.u(at_x, at_y), v += w * around.mean.v(at_x, at_y),
               spread += w * around.spread(at_x, at_y);
         }

@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+
+#include "parafield/image.hpp"
 #include "parafield/method.hpp"
 
 namespace parafield {
@@ -10,8 +13,9 @@ namespace parafield {
 ///      prefilter) and (-1 0 1) / 2 of them all;
 ///   2. their products, each pixel weighted by 1 / (|g|^2 + contrast + (gt / robust)^2) and linearised at its own flow, are
 ///      averaged by a gaussian: the normal equations of a pixel, with the solution f and its residual E;
-///   3. the mean m and the spread S of f over cells of 8x8 pixels and the 5x5 cells around, weighted by how well f is
-///      determined and by likeness of brightness;
+///   3. f's mean and spread over cells of 8x8 pixels, each pixel weighted by how well its f is determined; averaged over 5x5
+///      cells by a gaussian of sigma 1 cell and by likeness of brightness; and at a pixel, m and S, between the four cells
+///      around it by nearness and by likeness to its own brightness;
 ///   4. the flow minimises E(f) + k |f - m|^2 with k = shrinkage E / S; in the last iteration 3 and 4 are repeated with it
 ///      (`rounds`), in the others k is `rounds` times as large;
 ///   5. a median.
@@ -80,9 +84,18 @@ void describe(Method& method, Visitor&& visit) {
             "most this (intensities in [0, 1])"});
 }
 
+/// Pyramid levels that it makes of frames of that size.
+inline int levels_of(const AdaptiveRidge& method, Size size) {
+  const int most = method.levels > 0 ? method.levels : 16, shortest = method.levels > 0 ? 4 : 12;
+  int levels = 1;
+  for (int side = std::min(size.width, size.height); levels < most && (side + 1) / 2 >= shortest; ++levels)
+    side = (side + 1) / 2;
+  return levels;
+}
+
 inline std::array<Preset<AdaptiveRidge>, 3> presets(const AdaptiveRidge&) {
   return {{{"default", AdaptiveRidge{}, "two frames"},
-           {"fast", {.iterations = 2, .rounds = 1, .shrinkage = 1}, "half the time"},
+           {"fast", {.iterations = 2, .rounds = 1, .shrinkage = 1}, "two thirds of the time"},
            {"sequence", {.frames = 5, .prefilter = 0.2f}, "five frames, for steady motion"}}};
 }
 

@@ -59,10 +59,12 @@ void describe(Method& method, Visitor&& visit) {
             "min_eigenvalue", 0, 1, "",
             "flow is valid where the smaller eigenvalue of the window's mean gradient tensor is at least "
             "this (intensities in [0, 1]) and the match lies inside the second frame"});
-  visit(method.max_residual,
-        Parameter<float>{
-            "max_residual", 0, 1, "",
-            "... and the brightness at the match differs by at most this (intensities in [0, 1])"});
+  visit(
+      method.max_residual,
+      Parameter<float>{
+          "max_residual", 0, 1, "",
+          "flow is valid where, besides, the brightness at the match differs by at most this (intensities in "
+          "[0, 1])"});
 }
 
 inline std::array<Preset<LucasKanade>, 2> presets(const LucasKanade&) {

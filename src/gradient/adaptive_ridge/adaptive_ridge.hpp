@@ -11,13 +11,6 @@
 
 namespace parafield {
 
-/// As many levels as have a shorter side of 12 px or more.
-inline int ridge_levels(Size size) {
-  int levels = 1;
-  for (int side = smaller(size.width, size.height); (side + 1) / 2 >= 12; side = (side + 1) / 2) ++levels;
-  return smaller(levels, Pyramid::max_levels);
-}
-
 inline TensorWeights tensor_weights(const AdaptiveRidge& method) {
   TensorWeights weights{{}, method.prefilter, method.contrast, 1 / (method.robust * method.robust)};
   double taps[window_reach + 1], sum = 0;
@@ -39,8 +32,7 @@ class AdaptiveRidgeSolver {
         method_(method),
         weights_(tensor_weights(method)),
         pyramids_(std::size_t(method.frames)) {
-    const std::vector<Size> sizes =
-        pyramid_sizes(size, method.levels > 0 ? method.levels : ridge_levels(size));
+    const std::vector<Size> sizes = pyramid_sizes(size, levels_of(method, size));
     for (Pyramid& pyramid : pyramids_)
       for (const Size level : sizes) pyramid.level[pyramid.levels++] = workspace.image<float>(level);
     for (const Size level : sizes) flows_.push_back(workspace.flow(level));

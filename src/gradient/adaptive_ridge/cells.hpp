@@ -53,17 +53,18 @@ PF_HD void store_luma(const Cells& cells, int x, int y, float sum, int pixels) {
 struct CellColumns {
   float *weight, *u, *v, *squares;
 
-  void clear(int width) const {
+  PF_HD void clear(int width) const {
     for (float* const column : {weight, u, v, squares})
       for (int x = 0; x < width; ++x) column[x] = 0;
   }
-  void add(int x, float du, float dv, float w) const {
+  PF_HD void add(int x, float du, float dv, float w) const {
     CellSums sums{weight[x], u[x], v[x], squares[x]};
     sums.add(du, dv, w);
     weight[x] = sums.weight, u[x] = sums.u, v[x] = sums.v, squares[x] = sums.squares;
   }
   /// u0, v0: of each column, the flow that the sums are relative to. rows: of pixels.
-  void store_row(const Cells& cells, int y, const float* u0, const float* v0, int width, int rows) const {
+  PF_HD void store_row(const Cells& cells, int y, const float* u0, const float* v0, int width,
+                       int rows) const {
     for (int x = 0; x < cells.u.width; ++x) {
       const int left = x * cell_side, count = smaller(cell_side, width - left);
       const auto total = [=](const float* column) { return cell_total(column + left, count); };

@@ -6,6 +6,11 @@
 namespace parafield {
 namespace {
 
+/// Rows of scratch memory: of the means of a row of cells from 0 on, and where the others begin.
+constexpr int spread_rows = 3, column_rows = spread_rows + 4 * 2 * 2, near_rows = column_rows + 4,
+              flow_rows = near_rows + 2;
+static_assert(flow_rows + 2 <= RidgeRows::count);
+
 struct Band {
   NormalPlanes normal;
   View<const float> luma;
@@ -17,10 +22,12 @@ struct Band {
   float* row(int i) const { return scratch + i * ridge_pitch(width()) + ridge_margin; }
   float* mean(int which) const { return row(which); }  // of a row of cells: u, v, spread
   /// Of each column, the value of the cell before it (side 0) or after it, in the row of cells above (0) or below the pixels.
-  float* spread_out(int which, int side, int below) const { return row(3 + which * 4 + side * 2 + below); }
-  float* column(int which) const { return row(19 + which); }
-  float* near(int which) const { return row(24 + which); }
-  float* flow(int which) const { return row(26 + which); }
+  float* spread_out(int which, int side, int below) const {
+    return row(spread_rows + which * 4 + side * 2 + below);
+  }
+  float* column(int which) const { return row(column_rows + which); }
+  float* near(int which) const { return row(near_rows + which); }
+  float* flow(int which) const { return row(flow_rows + which); }
 };
 
 /// The means of a row of cells, spread out over the columns.

@@ -38,9 +38,10 @@ PF_HD Neighbourhood interpolated(const CellAround& a, const CellAround& b, const
                                  const CellAround& d, float share_x, float share_y, float luma,
                                  float likeness2) {
   constexpr float least = 1e-3f;  // a share that likeness may raise
+  constexpr float most = 1e4f;    // difference: three squares of it are multiplied
   const float brightness = is_finite(luma) ? luma : a.luma;
   const auto unlikeness = [=](float other) {
-    const float difference = other - brightness;
+    const float difference = smaller(magnitude(other - brightness), most);
     return fma(difference, difference, likeness2);
   };
   const float p = unlikeness(a.luma), q = unlikeness(b.luma), r = unlikeness(c.luma), s = unlikeness(d.luma);

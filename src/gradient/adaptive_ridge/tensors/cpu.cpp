@@ -21,15 +21,20 @@ struct Band {
   int height() const { return flow.u.height; }
   /// Column 0 of a row of scratch memory.
   float* row(int i) const { return scratch + i * ridge_pitch(width()) + ridge_margin; }
-  float* warped_row(int frame) const { return row(frame); }
-  float* image(int which) const { return row(5 + which); }
-  float* filtered(int instant, int which, int y) const { return row(7 + 9 * instant + 3 * which + y % 3); }
-  float* product(int plane) const { return row(34 + plane); }
-  float* along(int plane, int y) const { return row(40 + 7 * plane + y % 7); }
-  float* sum(int plane) const { return row(82 + plane); }
-  CellColumns columns() const { return {row(88), row(89), row(90), row(91)}; }
-  float* luma() const { return row(92); }
-  float* near(int which) const { return row(93 + which); }
+  float* warped_row(int frame) const { return row(RidgeRows::warped + frame); }
+  float* image(int which) const { return row(RidgeRows::images + which); }
+  float* filtered(int instant, int which, int y) const {
+    return row(RidgeRows::filtered + 9 * instant + 3 * which + y % 3);
+  }
+  float* product(int plane) const { return row(RidgeRows::products + plane); }
+  float* along(int plane, int y) const { return row(RidgeRows::along + 7 * plane + y % 7); }
+  float* sum(int plane) const { return row(RidgeRows::sums + plane); }
+  CellColumns columns() const {
+    constexpr int first = RidgeRows::columns;
+    return {row(first), row(first + 1), row(first + 2), row(first + 3)};
+  }
+  float* luma() const { return row(RidgeRows::luma); }
+  float* near(int which) const { return row(RidgeRows::near + which); }
 };
 
 /// The nearest value stands in beyond the border.
@@ -137,14 +142,12 @@ void solve_row(const Band& band, int y) {
     for (int x = 0; x < width; ++x)
       to[x] = windowed(at[0][x], at[1][x], at[2][x], at[3][x], at[4][x], at[5][x], at[6][x], p.window);
   }
-  const float *const u = band.flow.u.row(y), *const v = band.flow.v.row(y),
-                     *const luma = band.frames.reference().row(y), *const u0 = band.near(0),
+  const float *const u = band.flow.u.row(y), *const v = band.flow.v.row(y), *const u0 = band.near(0),
                      *const v0 = band.near(1);
   float *const xx = band.out.xx.row(y), *const xy = band.out.xy.row(y), *const yy = band.out.yy.row(y),
                *const xt = band.out.xt.row(y), *const yt = band.out.yt.row(y),
                *const residual = band.out.residual.row(y);
   const CellColumns columns = band.columns();
-  float* const lumas = band.luma();
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
     const Products sum{sums[0][x], sums[1][x], sums[2][x], sums[3][x], sums[4][x], sums[5][x]};
@@ -152,7 +155,22 @@ void solve_row(const Band& band, int y) {
     xx[x] = sum.xx, xy[x] = sum.xy, yy[x] = sum.yy, xt[x] = sum.xt, yt[x] = sum.yt;
     residual[x] = solution.residual;
     columns.add(x, solution.u - u0[x], solution.v - v0[x], determination(sum.xx, sum.xy, sum.yy));
-    lumas[x] += luma[x];
+  }
+}
+
+/// The mean brightness of a row of cells, rows top to end of the pixels.
+void store_lumas(const Band& band, int cell, int top, int end) {
+  const int width = band.width();
+  float* const sums = band.luma();
+  for (int x = 0; x < width; ++x) sums[x] = 0;
+  for (int y = top; y < end; ++y) {
+    const float* const luma = band.frames.reference().row(y);
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) sums[x] += luma[x];
+  }
+  for (int x = 0; x < band.cells.luma.width; ++x) {
+    const int left = x * cell_side, count = smaller(cell_side, width - left);
+    store_luma(band.cells, x, cell, cell_total(sums + left, count), count * (end - top));
   }
 }
 
@@ -168,8 +186,6 @@ void solve_band(const Band& band, int first_cell, int last_cell) {
     for (int x = 0; x < width; ++x)
       u0[x] = u[x / cell_side * cell_side], v0[x] = v[x / cell_side * cell_side];
     band.columns().clear(width);
-    float* const lumas = band.luma();
-    for (int x = 0; x < width; ++x) lumas[x] = 0;
     for (int y = top; y < end; ++y) {
       for (; multiplied <= smaller(y + window_reach, height - 1); ++multiplied) {
         for (; filtered <= smaller(multiplied + 1, height - 1); ++filtered)
@@ -179,10 +195,7 @@ void solve_band(const Band& band, int first_cell, int last_cell) {
       solve_row(band, y);
     }
     band.columns().store_row(band.cells, cell, u0, v0, width, end - top);
-    for (int x = 0; x < band.cells.luma.width && band.with_luma; ++x) {
-      const int left = x * cell_side, count = smaller(cell_side, width - left);
-      store_luma(band.cells, x, cell, cell_total(lumas + left, count), count * (end - top));
-    }
+    if (band.with_luma) store_lumas(band, cell, top, end);
   }
 }
 

@@ -29,7 +29,6 @@ struct WarpFrames {
 
 /// Planes of a level: sums over each pixel's window. A f = -b; E the weighted squared residual of its solution.
 struct NormalPlanes {
-  static constexpr int count = 6;
   View<float> xx, xy, yy, xt, yt, residual;
 };
 
@@ -43,9 +42,15 @@ void ridge_tensors(Backend& backend, const WarpFrames& frames, FlowPlanes flow, 
 /// the sums down, of a cell's sums and of its columns' flow.
 constexpr int ridge_margin = 16;
 inline int ridge_pitch(int width) { return (width + 2 * ridge_margin + 15) / 16 * 16; }
-constexpr int ridge_rows = most_frames + 2 + most_instants * 3 * 3 + 6 + 6 * 7 + 6 + 5 + 2;
+/// Where they begin.
+struct RidgeRows {
+  static constexpr int warped = 0, images = warped + most_frames, filtered = images + 2,
+                       products = filtered + most_instants * 3 * 3, along = products + 6,
+                       sums = along + 6 * 7, columns = sums + 6, luma = columns + 4, near = luma + 1,
+                       count = near + 2;
+};
 inline std::size_t ridge_scratch(int width) {
-  return sizeof(float) * std::size_t(ridge_pitch(width)) * ridge_rows;
+  return sizeof(float) * std::size_t(ridge_pitch(width)) * RidgeRows::count;
 }
 
 // What both backends compute.
@@ -70,18 +75,18 @@ PF_HD float warped(const float* pixels, int pitch, int width, int height, float 
   return match.inside ? value : __builtin_nanf("");
 }
 
-/// The instant's images at one pixel, from the warped values of frames that follow each other; `after` of three.
-template <int Frames>
-PF_HD Instant instant(float before, float here, float after, float prefilter) {
-  if constexpr (Frames == 2) return {0.5f * (before + here), here - before};
-  return {fma(prefilter, before + after, (1 - 2 * prefilter) * here), 0.5f * (after - before)};
-}
-
 /// (prefilter, 1 - 2 prefilter, prefilter) and (-1 0 1) / 2 of three neighbours.
 PF_HD float smoothed(float before, float here, float after, float prefilter) {
   return fma(prefilter, before + after, (1 - 2 * prefilter) * here);
 }
 PF_HD float central(float before, float after) { return 0.5f * (after - before); }
+
+/// The instant's images at one pixel, from the warped values of frames that follow each other; `after` of three.
+template <int Frames>
+PF_HD Instant instant(float before, float here, float after, float prefilter) {
+  if constexpr (Frames == 2) return {0.5f * (before + here), here - before};
+  return {smoothed(before, here, after, prefilter), central(before, after)};
+}
 
 /// One pixel's part of the sums, of one instant.
 struct Products {
@@ -112,7 +117,7 @@ PF_HD float determination(float xx, float xy, float yy) {
   return determinant / fma(scale, xx + yy, determinant + 1e-12f) + least;
 }
 
-/// A pixel's solution without shrinkage, held back a little from where it was, and the residual there.
+/// A pixel's solution without shrinkage, but held a little to where it was, and the residual there.
 struct PlainSolution {
   float u, v, residual;
 };
