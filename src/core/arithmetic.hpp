@@ -51,6 +51,11 @@ PF_HD float exponential(float x) {
   return power * __builtin_bit_cast(float, (int(whole) + 127) << 23);
 }
 
+/// A pixel's flow, px a frame.
+struct Motion {
+  float u, v;
+};
+
 PF_HD float interpolate(float a, float b, float share) { return fma(share, b - a, a); }
 
 }  // namespace parafield

@@ -137,7 +137,7 @@ void solve_row(const Tile& tile, int y) {
   for (int x = 0; x < count; ++x) {
     const NormalEquations sum{sums[x], sums[stride + x], sums[2 * stride + x], sums[3 * stride + x],
                               sums[4 * stride + x]};
-    const Solution solution = solve(sum, u[x], v[x], alpha, width, height);
+    const Motion solution = solve(sum, u[x], v[x], alpha, width, height);
     out_u[x] = solution.u;
     out_v[x] = solution.v;
   }
@@ -152,7 +152,7 @@ void solve_row(const Tile& tile, int y) {
 #pragma GCC ivdep
   for (int x = 0; x < count; ++x) {
     const float eigenvalue =
-        smaller_eigenvalue({sums[x], sums[stride + x], sums[2 * stride + x], 0, 0}, p.eigenvalue_unit);
+        smaller_eigenvalue(sums[x], sums[stride + x], sums[2 * stride + x]) * p.eigenvalue_unit;
     const Match match = locate(float(x0 + x) + out_u[x], line + out_v[x], width, height);
     confidence[x] = eigenvalue;
     valid[x] = is_trusted(eigenvalue, sample(pixels, pitch, width, height, match) - luma[x], match, p);

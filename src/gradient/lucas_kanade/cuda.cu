@@ -31,7 +31,7 @@ struct Input {
   FlowPlanes coarser;
 
   template <bool FromCoarser>
-  __device__ Solution flow(int x, int y, int at) const {
+  __device__ Motion flow(int x, int y, int at) const {
     if constexpr (!FromCoarser) return {u[at], v[at]};
     const int top = y >> 1, bottom = smaller(top + 1, coarser.u.height - 1), last = coarser.u.width - 1;
     const float share = 0.5f * float(y & 1);
@@ -187,12 +187,12 @@ __global__ void __launch_bounds__(threads)
       if (y >= height) break;
       const int at = y * in.pitch + x;
       const NormalEquations sum{sums[0][j], sums[1][j], sums[2][j], sums[3][j], sums[4][j]};
-      const Solution before = in.flow<FromCoarser>(x, y, at);
-      const Solution solution = solve(sum, before.u, before.v, p.alpha, width, height);
+      const Motion before = in.flow<FromCoarser>(x, y, at);
+      const Motion solution = solve(sum, before.u, before.v, p.alpha, width, height);
       out.u.data[at] = solution.u;
       out.v.data[at] = solution.v;
       if (trust.valid) {
-        const float eigenvalue = smaller_eigenvalue(sum, p.eigenvalue_unit);
+        const float eigenvalue = smaller_eigenvalue(sum.xx, sum.xy, sum.yy) * p.eigenvalue_unit;
         trust.confidence(x, y) = eigenvalue;
         const Match match = locate(float(x) + solution.u, float(y) + solution.v, width, height);
         const float residual = sample(in.frame1, in.pitch, width, height, match) - in.frame0[at];

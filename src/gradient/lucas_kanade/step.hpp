@@ -82,13 +82,9 @@ PF_HD NormalEquations normal_equations(float gx, float gy, float e, bool inside,
   return {wx * gx, wx * gy, wy * gy, wx * t, wy * t};
 }
 
-struct Solution {
-  float u, v;
-};
-
 /// The new flow of a pixel from the sums over its window. It stays where the system cannot be solved, and
 /// within the size of the level: no match lies further away.
-PF_HD Solution solve(const NormalEquations& sum, float u, float v, float alpha, int width, int height) {
+PF_HD Motion solve(const NormalEquations& sum, float u, float v, float alpha, int width, int height) {
   const float r = fma(sum.xy, v, fma(sum.xx, u, sum.xt)), s = fma(sum.yy, v, fma(sum.xy, u, sum.yt));
   const float a = sum.xx + alpha, b = sum.xy, c = sum.yy + alpha;
   const float determinant = fma(a, c, -(b * b));
@@ -97,13 +93,6 @@ PF_HD Solution solve(const NormalEquations& sum, float u, float v, float alpha, 
   const bool solved = (determinant > 0) & is_finite(du) & is_finite(dv);
   const float right = float(width), bottom = float(height);
   return {clamp(solved ? u + du : u, -right, right), clamp(solved ? v + dv : v, -bottom, bottom)};
-}
-
-/// Smaller eigenvalue of the window's mean gradient tensor, intensities in [0, 1].
-PF_HD float smaller_eigenvalue(const NormalEquations& sum, float unit) {
-  const float half_difference = 0.5f * (sum.xx - sum.yy);
-  const float root = __builtin_sqrtf(fma(half_difference, half_difference, sum.xy * sum.xy));
-  return larger(fma(0.5f, sum.xx + sum.yy, -root) * unit, 0.0f);
 }
 
 /// Whether to trust the flow of a pixel, whose match lies at `match` and whose brightness differs there by `residual`

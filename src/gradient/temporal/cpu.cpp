@@ -101,7 +101,7 @@ void solve(Rows rows, const Model& given, int y, FlowPlanes out, Trust trust) {
     const TensorFlow flow = model.flow_of(tensor);
     u[x] = flow.u, v[x] = flow.v;
     valid[x] = flow.valid;
-    confidence[x] = tensor_confidence(tensor);
+    confidence[x] = smaller_eigenvalue(tensor.xx, tensor.xy, tensor.yy);
   }
 }
 

@@ -237,7 +237,8 @@ __device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Ra
     const int x = columns.x, y = y0 + i;
     if (!is_own || y > bottom) continue;
     const TensorFlow flow0 = model.flow_of(here_mean), flow1 = model.flow_of(next_mean);
-    const float confidence0 = tensor_confidence(here_mean), confidence1 = tensor_confidence(next_mean);
+    const float confidence0 = smaller_eigenvalue(here_mean.xx, here_mean.xy, here_mean.yy),
+                confidence1 = smaller_eigenvalue(next_mean.xx, next_mean.xy, next_mean.yy);
     const int to = y * planes.pitch + x, valid_to = y * planes.valid_pitch + x;
     if (x < columns.last) {
       auto *const u = reinterpret_cast<float2*>(planes.u + to), *const v =

@@ -22,9 +22,6 @@ PF_HD Tensor each_product(F f) {
 
 PF_HD float determinant_of(const Tensor& t) { return fma(t.xx, t.yy, -(t.xy * t.xy)); }
 
-struct Motion {
-  float u, v;
-};
 /// The least squares solution, eqs. 3.1 and 3.2.
 PF_HD Motion solution(const Tensor& t, float determinant) {
   const float inverse = 1 / determinant;
@@ -39,12 +36,6 @@ struct TensorFlow {
 PF_HD TensorFlow where_valid(const Motion& motion, bool regular) {
   const bool valid = regular & is_finite(motion.u) & is_finite(motion.v);
   return {valid ? motion.u : 0.0f, valid ? motion.v : 0.0f, valid};
-}
-
-/// The smaller eigenvalue of the spatial tensor.
-PF_HD float tensor_confidence(const Tensor& t) {
-  const float half = 0.5f * (t.xx - t.yy);
-  return larger(0.5f * (t.xx + t.yy) - __builtin_sqrtf(fma(half, half, t.xy * t.xy)), 0.0f);
 }
 
 }  // namespace parafield

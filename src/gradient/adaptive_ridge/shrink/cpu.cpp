@@ -77,7 +77,7 @@ void shrink_row(const Band& band, int y, float* __restrict out_u, float* __restr
         interpolated({{u00[x], v00[x], s00[x]}, l00[x]}, {{u10[x], v10[x], s10[x]}, l10[x]},
                      {{u01[x], v01[x], s01[x]}, l01[x]}, {{u11[x], v11[x], s11[x]}, l11[x]}, share_after(x),
                      share_y, luma[x], likeness2);
-    const ShrunkFlow flow = shrunk(xx[x], xy[x], yy[x], xt[x], yt[x], residual[x], mean, gain, right, bottom);
+    const Motion flow = shrunk(xx[x], xy[x], yy[x], xt[x], yt[x], residual[x], mean, gain, right, bottom);
     out_u[x] = flow.u, out_v[x] = flow.v;
   }
 }

@@ -55,8 +55,8 @@ __device__ void load(const NormalPlanes& normal, View<const float> luma, int x0,
   }
 }
 
-__device__ ShrunkFlow shrunk_at(const Pixel& pixel, const Shrinkage& p, const Around& around, int x0, int y0,
-                                int x, int y, int width, int height) {
+__device__ Motion shrunk_at(const Pixel& pixel, const Shrinkage& p, const Around& around, int x0, int y0,
+                            int x, int y, int width, int height) {
   const int column = cell_before(x) - x0 / cell_side + 1, row = cell_before(y) - y0 / cell_side + 1;
   const Neighbourhood mean =
       interpolated(around.cell[row][column], around.cell[row][column + 1], around.cell[row + 1][column],
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(threads)
   for (int i = 0; i < pixels_each; ++i) {
     const int y = y0 + int(threadIdx.y) + i * threads_y;
     if (y >= luma.height) return;
-    const ShrunkFlow flow = shrunk_at(pixels[i], p, around, x0, y0, x, y, luma.width, luma.height);
+    const Motion flow = shrunk_at(pixels[i], p, around, x0, y0, x, y, luma.width, luma.height);
     out.u(x, y) = flow.u;
     out.v(x, y) = flow.v;
   }
@@ -102,14 +102,14 @@ __global__ void __launch_bounds__(threads)
   for (int i = 0; i < pixels_each; ++i) {
     const int row = int(threadIdx.y) + i * threads_y, y = y0 + row;
     if (x >= luma.width || y >= luma.height) break;
-    const ShrunkFlow flow = shrunk_at(pixels[i], p, around, x0, y0, x, y, luma.width, luma.height);
+    const Motion flow = shrunk_at(pixels[i], p, around, x0, y0, x, y, luma.width, luma.height);
     du[row][column] = flow.u - cells.u(x / cell_side, y / cell_side);
     dv[row][column] = flow.v - cells.v(x / cell_side, y / cell_side);
     weight[row][column] = determination(pixels[i].xx, pixels[i].xy, pixels[i].yy);
   }
   __syncthreads();
   store_cells(out, du[0], dv[0], weight[0], tile_width, luma.width, luma.height, x0, y0, tile_width,
-              tile_height, thread, threads, [&](int cell_x, int cell_y) -> ShrunkFlow {
+              tile_height, thread, threads, [&](int cell_x, int cell_y) -> Motion {
                 return {cells.u(cell_x, cell_y), cells.v(cell_x, cell_y)};
               });
 }

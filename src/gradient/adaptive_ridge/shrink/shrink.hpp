@@ -57,13 +57,10 @@ PF_HD Neighbourhood interpolated(const CellAround& a, const CellAround& b, const
           mean(a.mean.spread, b.mean.spread, c.mean.spread, d.mean.spread)};
 }
 
-struct ShrunkFlow {
-  float u, v;
-};
 /// Minimises the residual plus k times the squared distance to the mean, k by Hoerl, Kennard and Baldwin. No further than
 /// the level's size.
-PF_HD ShrunkFlow shrunk(float xx, float xy, float yy, float xt, float yt, float residual,
-                        const Neighbourhood& mean, float gain, float right, float bottom) {
+PF_HD Motion shrunk(float xx, float xy, float yy, float xt, float yt, float residual,
+                    const Neighbourhood& mean, float gain, float right, float bottom) {
   constexpr float least_spread = 1e-4f, least = 1e-6f;
   const float k = fma(gain, residual / larger(mean.spread, least_spread), least);
   const float a = xx + k, c = yy + k, r = fma(-k, mean.u, xt), s = fma(-k, mean.v, yt);

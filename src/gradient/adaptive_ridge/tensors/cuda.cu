@@ -211,9 +211,9 @@ __global__ void __launch_bounds__(threads, 2)
   }
   __syncthreads();
   float *const du = products, *const dv = du + tile_rows * columns, *const weight = dv + tile_rows * columns;
-  const auto near = [&](int cell_x, int cell_y) -> PlainSolution {
+  const auto near = [&](int cell_x, int cell_y) -> Motion {
     return {in.flow.u(cell_x * cell_side, cell_y * cell_side),
-            in.flow.v(cell_x * cell_side, cell_y * cell_side), 0};
+            in.flow.v(cell_x * cell_side, cell_y * cell_side)};
   };
   if (in_tile) {
     PF_UNROLL
@@ -229,7 +229,7 @@ __global__ void __launch_bounds__(threads, 2)
       out.yt(x, y) = sum.yt;
       out.residual(x, y) = solution.residual;
       if (i == 0 || y % cell_side == 0) {
-        const PlainSolution from = near(x / cell_side, y / cell_side);
+        const Motion from = near(x / cell_side, y / cell_side);
         u0 = from.u, v0 = from.v;
       }
       const int at = (first + i) * columns + column;

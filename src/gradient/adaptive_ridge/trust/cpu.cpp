@@ -17,7 +17,7 @@ void judge_flow(Cpu& cpu, View<const float> frame, View<const float> next, const
     float* const confidence = out.confidence.row(y);
 #pragma GCC ivdep
     for (int x = 0; x < width; ++x) {
-      confidence[x] = ridge_confidence(xx[x], xy[x], yy[x]);
+      confidence[x] = smaller_eigenvalue(xx[x], xy[x], yy[x]);
       valid[x] = is_match(pixels, pitch, width, height, float(x) + u[x], line + v[x], luma[x], most);
     }
   });

@@ -1,4 +1,5 @@
 #pragma once
+#include "blocks/gradient/gradient.hpp"
 #include "blocks/warp/warp.hpp"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
@@ -10,11 +11,6 @@ namespace parafield {
 template <class Backend>
 void judge_flow(Backend& backend, View<const float> frame, View<const float> next, const NormalPlanes& normal,
                 FlowPlanes flow, float max_residual, Trust out);
-
-PF_HD float ridge_confidence(float xx, float xy, float yy) {
-  const float half = 0.5f * (xx - yy);
-  return larger(0.5f * (xx + yy) - __builtin_sqrtf(fma(half, half, xy * xy)), 0.0f);
-}
 
 PF_HD bool is_match(const float* next, int pitch, int width, int height, float x, float y, float luma,
                     float max_residual) {
