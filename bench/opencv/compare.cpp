@@ -29,14 +29,19 @@ double milliseconds(Run run) {
 
 std::vector<Contestant> contestants(const Pair& pair, const Device& device) {
   std::vector<Contestant> list;
-  for (const auto& preset : presets(LucasKanade{})) {
-    const auto estimator = std::make_shared<FlowEstimator>(preset.method, pair.frame0.size(), device);
-    const auto flow = std::make_shared<const FlowField*>(nullptr);
-    list.push_back(
-        {fmt::format("lucas-kanade {}", preset.name),
-         [=, &pair] { return milliseconds([&] { *flow = &(*estimator)(pair.frame0, pair.frame1); }); },
-         [flow] { return (*flow)->to(Memory::host()); }});
-  }
+  const auto add_presets = [&]<class Method>(const Method& method) {
+    for (const auto& preset : presets(method)) {
+      if (preset.method.frames != 2) continue;
+      const auto estimator = std::make_shared<FlowEstimator>(preset.method, pair.frame0.size(), device);
+      const auto flow = std::make_shared<const FlowField*>(nullptr);
+      list.push_back(
+          {fmt::format("{} {}", Method::name, preset.name),
+           [=, &pair] { return milliseconds([&] { *flow = &(*estimator)(pair.frame0, pair.frame1); }); },
+           [flow] { return (*flow)->to(Memory::host()); }});
+    }
+  };
+  add_presets(AdaptiveRidge{});
+  add_presets(LucasKanade{});
   // DIS wants rows that touch each other.
   const cv::Mat frame0 = as_mat(pair.frame0).clone(), frame1 = as_mat(pair.frame1).clone();
   for (const OpenCvMethod& method : opencv_methods()) {
