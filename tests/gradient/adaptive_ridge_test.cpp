@@ -1,175 +1,14 @@
-// Adaptive ridge against its oracle, on motion that is known, on pixels that are no numbers, and what is refused.
-#include "oracle/adaptive_ridge.hpp"
-
+// Adaptive ridge on motion that is known, on pixels that are no numbers, of streams, and what is refused.
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include "gradient/moving.hpp"
-#include "parafield/parafield.hpp"
-#include "random_method.hpp"
 #include "tasks/on_device.hpp"
 
 namespace parafield {
 namespace {
 
 using AdaptiveRidgeTest = OnDevice;
-
-void add_noise(std::vector<Image<float>>& images, float most, unsigned seed) {
-  std::mt19937 random(seed);
-  for (auto& image : images)
-    for (int y = 0; y < image.size().height; ++y)
-      for (int x = 0; x < image.size().width; ++x) image(x, y) += most * (float(random() % 1001) / 500 - 1);
-}
-
-/// Frames whose flow, at the middle one or the first of two, is (u, v).
-std::vector<Image<float>> frames_of_motion(Size size, int count, float u, float v, unsigned seed,
-                                           float noise = 0) {
-  auto images = moving(size, count == 2 ? 3 : count, u, v, seed);
-  if (count == 2) images.erase(images.begin());
-  if (noise > 0) add_noise(images, noise, seed);
-  return images;
-}
-
-std::vector<oracle::Grid> grids_of(const std::vector<Image<float>>& images) {
-  std::vector<oracle::Grid> grids;
-  for (const auto& image : images) grids.push_back(oracle::grid_of(image.view()));
-  return grids;
-}
-
-/// px; of the differences to the oracle.
-struct Tolerance {
-  double median, percentile99, largest;
-};
-
-/// Float32 against float64: some 1e-7 px where the window fixes the flow. Without noise the residual that sets the shrinkage
-/// is rounding alone, and a match at the frame's border may lie inside for one and outside for the other: so a few pixels
-/// differ by more, and each iteration passes that on.
-constexpr Tolerance of_one_iteration{5e-6, 5e-5, 3e-4}, of_all{2e-4, 1e-3, 2e-3};
-
-void expect_agreement(const FlowField& flow, const oracle::AdaptiveRidgeResult& expected,
-                      const AdaptiveRidge& method, Tolerance tolerance) {
-  const Size size = expected.flow.u.size;
-  ASSERT_EQ(flow.size(), size);
-  std::vector<double> differences;
-  for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) {
-      const double u = expected.flow.u(x, y), v = expected.flow.v(x, y);
-      ASSERT_TRUE(std::isfinite(flow.u(x, y)) && std::isfinite(flow.v(x, y))) << "at " << x << ", " << y;
-      differences.push_back(std::hypot(flow.u(x, y) - u, flow.v(x, y) - v));
-      EXPECT_NEAR(flow.confidence(x, y), expected.confidence(x, y), 1e-2) << "at " << x << ", " << y;
-      const auto near_border = [&](double position, int side) {
-        return std::min(std::abs(position), std::abs(position - (side - 1))) < 1e-3;
-      };
-      const bool undecided = near_border(x + u, size.width) || near_border(y + v, size.height) ||
-                             std::abs(expected.residual(x, y) - 255 * double(method.max_residual)) < 0.1;
-      if (differences.back() < 1e-3 && !undecided) {
-        EXPECT_EQ(flow.valid(x, y), expected.valid(x, y)) << "at " << x << ", " << y;
-      }
-    }
-  std::sort(differences.begin(), differences.end());
-  const auto at = [&](double share) {
-    return differences[std::size_t(share * double(differences.size() - 1))];
-  };
-  EXPECT_LE(at(0.5), tolerance.median);
-  EXPECT_LE(at(0.99), tolerance.percentile99);
-  EXPECT_LE(at(1), tolerance.largest);
-}
-
-void expect_agreement(const std::vector<Image<float>>& images, const AdaptiveRidge& method,
-                      const Device& device, Tolerance tolerance) {
-  const Size size = images[0].size();
-  SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height) + described(method));
-  expect_agreement(estimate_flow(as_frames(images), method, device),
-                   oracle::adaptive_ridge(grids_of(images), method), method, tolerance);
-}
-
-const Size sizes[] = {{1, 1}, {1, 9}, {9, 1}, {2, 3}, {7, 5}, {33, 17}, {70, 40}};
-
-TEST_P(AdaptiveRidgeTest, IsTheOraclesInOneIteration) {
-  unsigned seed = 1;
-  for (const Size size : sizes)
-    for (const int frames : {2, 3, 5})
-      for (const int rounds : {1, 2})
-        for (const float noise : {0.0f, 4.0f})
-          expect_agreement(frames_of_motion(size, frames, 0.6f, -0.4f, seed++, noise),
-                           {.frames = frames, .levels = 1, .iterations = 1, .rounds = rounds, .median = 0},
-                           device(), of_one_iteration);
-}
-
-TEST_P(AdaptiveRidgeTest, IsTheOracles) {
-  unsigned seed = 1;
-  for (const Size size : sizes)
-    for (const int frames : {2, 3, 5})
-      for (const int median : {0, 3, 5})
-        for (const float noise : {0.0f, 4.0f})
-          expect_agreement(frames_of_motion(size, frames, 0.6f, -0.4f, seed++, noise),
-                           {.frames = frames, .median = median}, device(), of_all);
-}
-
-TEST_P(AdaptiveRidgeTest, IsTheOraclesWithOtherParameters) {
-  std::mt19937 random(3);
-  const auto uniform = [&](double low, double high) {
-    return float(low + (high - low) * random() / 4294967296.0);
-  };
-  const auto integer = [&](int low, int high) { return low + int(random() % unsigned(high - low + 1)); };
-  for (unsigned i = 0; i < 20; ++i) {
-    const AdaptiveRidge method{.frames = std::array{2, 3, 5}[random() % 3],
-                               .levels = integer(0, 3),
-                               .iterations = integer(1, 4),
-                               .rounds = integer(1, 4),
-                               .window = uniform(0.5, 2),
-                               .prefilter = uniform(0, 0.25),
-                               .contrast = uniform(5, 100),
-                               .robust = uniform(0.2, 5),
-                               .shrinkage = uniform(0, 3),
-                               .likeness = uniform(2, 50),
-                               .median = std::array{0, 3, 5}[random() % 3],
-                               .max_residual = uniform(0.01, 0.2)};
-    const Size size{integer(10, 80), integer(10, 80)};
-    expect_agreement(frames_of_motion(size, method.frames, uniform(-1, 1), uniform(-1, 1), 100 + i, 3),
-                     method, device(), of_all);
-  }
-}
-
-TEST_P(AdaptiveRidgeTest, IsTheOraclesOnAnAffineField) {
-  Pair pair({70, 50}, 5);
-  std::vector<Image<float>> images;
-  images.push_back(std::move(pair.frame0));
-  images.push_back(std::move(pair.frame1));
-  expect_agreement(images, {}, device(), of_all);
-}
-
-TEST_P(AdaptiveRidgeTest, IsTheOraclesWithPixelsThatAreNoNumbers) {
-  for (const int count : {2, 3, 5})
-    for (int bad = 0; bad < count; ++bad)
-      for (const int levels : {1, 2}) {
-        auto images = frames_of_motion({70, 40}, count, 0.6f, -0.4f, 31, 4);
-        images[std::size_t(bad)](33, 17) = std::numeric_limits<float>::quiet_NaN();
-        expect_agreement(images, {.frames = count, .levels = levels}, device(), of_all);
-      }
-}
-
-TEST_P(AdaptiveRidgeTest, IsTheOraclesFromAStart) {
-  for (const Size size : {Size{7, 5}, Size{33, 17}, Size{70, 40}})
-    for (const int levels : {1, 3}) {
-      const AdaptiveRidge method{.levels = levels, .iterations = 2};
-      const auto images = frames_of_motion(size, 2, 2.4f, -1.3f, 23, 3);
-      FlowField start(size);
-      for (int y = 0; y < size.height; ++y)
-        for (int x = 0; x < size.width; ++x) {
-          start.u(x, y) = 1.5f + 0.02f * float(y);
-          start.v(x, y) = -1 + 0.01f * float(x);
-        }
-      start.u(0, size.height / 2) = std::numeric_limits<float>::quiet_NaN();  // no flow: starts as 0
-      start.v(size.width / 2, 0) = 1e10f;
-      FlowEstimator estimator(method, size, device());
-      const auto frames = as_frames(images);
-      const FlowField& flow = estimator({.frames = frames, .start = start});
-      const oracle::Flow same_start{oracle::grid_of(start.u), oracle::grid_of(start.v)};
-      expect_agreement(flow, oracle::adaptive_ridge(grids_of(images), method, same_start), method, of_all);
-    }
-}
 
 /// px, mean, further than `border` px from the border.
 template <class Truth>
@@ -331,29 +170,10 @@ TEST_P(AdaptiveRidgeTest, PixelsThatAreNoNumbersLeaveNoTraceFarAway) {
   }
 }
 
-/// A frame pushed gives what a call of the last ones gives.
 TEST_P(AdaptiveRidgeTest, OfAStream) {
-  const Size size{61, 40};
-  for (const int count : {2, 3, 5}) {
-    const auto images = moving(size, 5, 0.5f, 0.2f, 5);
-    std::vector<Frame> frames = as_frames(images);
-    for (int i = 3; i >= 0; --i) frames.push_back(frames[std::size_t(i)]);  // there and back
-    const AdaptiveRidge method{.frames = count};
-    FlowEstimator stream(method, size, device()), calls(method, size, device());
-    for (int i = 0; i < int(frames.size()); ++i) {
-      const FlowField* pushed = stream.push(frames[std::size_t(i)]);
-      ASSERT_EQ(pushed != nullptr, i >= count - 1) << i;
-      if (!pushed) continue;
-      const FlowField& called =
-          calls({std::span(frames).subspan(std::size_t(i - count + 1), std::size_t(count))});
-      for (int y = 0; y < size.height; ++y)
-        for (int x = 0; x < size.width; ++x) {
-          ASSERT_EQ(pushed->u(x, y), called.u(x, y)) << i;
-          ASSERT_EQ(pushed->v(x, y), called.v(x, y)) << i;
-          ASSERT_EQ(pushed->valid(x, y), called.valid(x, y)) << i;
-        }
-    }
-  }
+  const auto images = moving({61, 40}, 5, 0.5f, 0.2f, 5);
+  for (const int count : {2, 3, 5})
+    expect_calls_flow_of_pushes(AdaptiveRidge{.frames = count}, as_frames(images), device());
 }
 
 TEST_P(AdaptiveRidgeTest, HugePixelsMoveNothing) {

@@ -5,9 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "gradient/moving.hpp"
-#include "parafield/parafield.hpp"
-#include "support.hpp"
+#include "gradient/thesis.hpp"
 #include "tasks/on_device.hpp"
 
 namespace parafield {
@@ -21,9 +19,7 @@ TEST_P(RidgeRegressionTest, IsTheOracles) {
                           Size{65, 33}, Size{130, 50}}) {
     const auto images = moving(size, 7, 0.6f, -0.4f, seed++);
     const FlowField flow = estimate_flow(as_frames(images), RidgeRegression{}, device());
-    std::vector<oracle::Grid> grids;
-    for (const auto& image : images) grids.push_back(oracle::grid_of(image.view()));
-    const auto expected = oracle::ridge_regression(grids, RidgeRegression{});
+    const auto expected = oracle::ridge_regression(grids_of(images), RidgeRegression{});
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
         const double determinant = expected.determinant(x, y), confidence = expected.confidence(x, y);
@@ -53,9 +49,7 @@ TEST_P(RidgeRegressionTest, AddsTheOraclesConstant) {
   for (const float threshold : {0.0f, 1e3f, 1e9f}) {
     const RidgeRegression method{.ridge_determinant = threshold, .min_determinant = 1};
     const FlowField flow = estimate_flow(as_frames(images), method, device());
-    std::vector<oracle::Grid> grids;
-    for (const auto& image : images) grids.push_back(oracle::grid_of(image.view()));
-    const auto expected = oracle::ridge_regression(grids, method);
+    const auto expected = oracle::ridge_regression(grids_of(images), method);
     int ridged = 0, compared = 0;
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
@@ -77,26 +71,10 @@ TEST_P(RidgeRegressionTest, AddsTheOraclesConstant) {
   }
 }
 
-TEST_P(RidgeRegressionTest, FindsAMotion) {
-  const auto images = moving({90, 70}, 7, 0.7f, -0.3f, 3);
-  const FlowField flow = estimate_flow(as_frames(images), RidgeRegression{}, device());
-  for (int y = 8; y < 62; ++y)
-    for (int x = 8; x < 82; ++x) {
-      EXPECT_NEAR(flow.u(x, y), 0.7, 0.05);
-      EXPECT_NEAR(flow.v(x, y), -0.3, 0.05);
-    }
-}
+TEST_P(RidgeRegressionTest, FindsAMotion) { expect_motion_found<RidgeRegression>(device()); }
 
 TEST_P(RidgeRegressionTest, SingularPixelsAreNotValid) {
-  std::vector<Image<float>> images(7);
-  for (auto& image : images) image = Image<float>({20, 12});
-  const FlowField flow = estimate_flow(as_frames(images), RidgeRegression{}, device());
-  for (int y = 0; y < 12; ++y)
-    for (int x = 0; x < 20; ++x) {
-      EXPECT_EQ(flow.valid(x, y), 0);
-      EXPECT_EQ(flow.u(x, y), 0);
-      EXPECT_EQ(flow.v(x, y), 0);
-    }
+  expect_singular_pixels_not_valid<RidgeRegression>(device());
 }
 
 /// A pixel that is no number reaches 2 px by the smoothing, 2 by the derivatives and 1 by the means; its flow is taken as 0
@@ -122,55 +100,20 @@ TEST_P(RidgeRegressionTest, OfAPixelThatIsNoNumber) {
     }
 }
 
-/// A frame pushed gives what a call of the last seven gives.
 TEST_P(RidgeRegressionTest, OfAStream) {
-  const Size size{61, 40};
-  const auto images = moving(size, 7, 0.5f, 0.2f, 5);
-  std::vector<Frame> frames = as_frames(images);
-  for (int i = 5; i >= 0; --i) frames.push_back(frames[std::size_t(i)]);  // there and back
-  FlowEstimator stream(RidgeRegression{}, size, device()), calls(RidgeRegression{}, size, device());
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    const FlowField* pushed = stream.push(frames[i]);
-    ASSERT_EQ(pushed != nullptr, i >= 6) << i;
-    if (!pushed) continue;
-    const FlowField& called = calls({std::span(frames).subspan(i - 6, 7)});
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) {
-        ASSERT_EQ(pushed->u(x, y), called.u(x, y)) << i;
-        ASSERT_EQ(pushed->v(x, y), called.v(x, y)) << i;
-      }
-  }
+  const auto images = moving({61, 40}, 7, 0.5f, 0.2f, 5);
+  expect_calls_flow_of_pushes(RidgeRegression{}, as_frames(images), device());
 }
 
 TEST_P(RidgeRegressionTest, RefusesOtherNumbersOfFrames) {
-  const auto images = moving({20, 12}, 7, 0, 0, 1);
-  const auto frames = as_frames(images);
-  FlowEstimator estimator(RidgeRegression{}, {20, 12}, device());
-  EXPECT_EQ(message_of([&] { estimator(frames[0], frames[1]); }), "the method takes 7 frames, not 2");
-  EXPECT_EQ(message_of([&] {
-              FlowEstimator(RidgeRegression{}, {20, 12}, device(), {}, {.fb_check = 1});
-            }),
-            "the forward-backward check is of methods of two frames, not of 7");
+  expect_other_numbers_of_frames_refused<RidgeRegression>(device());
 }
 
 /// Thesis: 5.3 degrees, of which frames and pixels it does not say. Here of yos09, whose truth it is, and further than 8 px
 /// from the border.
 TEST_P(RidgeRegressionTest, OfYosemitesGround) {
   if (!test::data_folder()) GTEST_SKIP() << "skipped without the data folder; PARAFIELD_DATA names it";
-  const auto folder = *test::data_folder() / "yosemite" / "clouds";
-  std::vector<FrameBuffer> held;
-  std::vector<Frame> frames;
-  for (const char* name :
-       {"yos06.png", "yos07.png", "yos08.png", "yos09.png", "yos10.png", "yos11.png", "yos12.png"})
-    frames.push_back(held.emplace_back(read_frame(folder / name)));
-  const FlowField flow = estimate_flow(frames, RidgeRegression{}, device());
-  Image<std::uint8_t> mask = read_mask(folder / "mask_ground.png");
-  const Size size = mask.size();
-  constexpr int reach = 8;
-  for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x)
-      if (x < reach || y < reach || x >= size.width - reach || y >= size.height - reach) mask(x, y) = 0;
-  EXPECT_NEAR(evaluate(flow, read_flow(folder / "flow09.flo"), {.mask = mask}).aae, 5.70, 0.05);
+  EXPECT_NEAR(error_on_yosemites_ground<RidgeRegression>(device(), 8), 5.70, 0.05);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, RidgeRegressionTest, every_device(), device_name);
