@@ -90,7 +90,7 @@ Method random_method(std::mt19937& random) {
   Method method;
   RandomParameters visitor{random};
   describe(method, visitor);
-  if constexpr (requires { method.precision; }) {
+  if constexpr (requires { method.block_overlap; }) {
     method.energy.smoothness.neighbors = 4;
     method.memory_limit = 0;
     if (random() % 2) method.blocks = 1;

@@ -38,10 +38,9 @@ PF_HD float magnitude(float value) { return __builtin_fabsf(value); }
 /// False for NaN and infinities (and beyond 1e30, where squares would overflow).
 PF_HD bool is_finite(float value) { return magnitude(value) <= 1e30f; }
 
-/// exp(x) for x <= 0, to 2e-7 of it; at least 1e-38. The same bits everywhere, which the library's expf is not.
-PF_HD float exponential(float x) {
-  const float t = larger(x * 1.44269504f, -126.0f);
-  const float whole = (t + 12582912.0f) - 12582912.0f, f = t - whole;  // rounded to the nearest
+/// 2^x for -126 <= x <= 0, to 2e-7 of it. The same bits everywhere, which the library's exp2f is not.
+PF_HD float exponential2(float x) {
+  const float whole = (x + 12582912.0f) - 12582912.0f, f = x - whole;  // rounded to the nearest
   float power = fma(f, 1.53533e-4f, 1.33989e-3f);
   power = fma(f, power, 9.61844e-3f);
   power = fma(f, power, 5.55034e-2f);
@@ -50,6 +49,9 @@ PF_HD float exponential(float x) {
   power = fma(f, power, 1.0f);
   return power * __builtin_bit_cast(float, (int(whole) + 127) << 23);
 }
+
+/// exp(x) for x <= 0, to 2e-7 of it; at least 1e-38.
+PF_HD float exponential(float x) { return exponential2(larger(x * 1.44269504f, -126.0f)); }
 
 /// A pixel's flow, px a frame.
 struct Motion {

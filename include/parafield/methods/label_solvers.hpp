@@ -1,6 +1,7 @@
 #pragma once
 #include "parafield/image.hpp"
 #include "parafield/methods/energy.hpp"
+#include "parafield/methods/precision.hpp"
 
 namespace parafield {
 
@@ -57,19 +58,13 @@ struct Annealing {
   int seed = 1;
 };
 
-/// What messages are made of. Of each the results are the same bits on every device. `fast` is for truncated smoothness:
-/// where slope times labels is far above the data costs and nothing truncates it, few multiples, or none, are left for the
-/// data.
-enum class Precision {
-  exact,  ///< 32-bit floats; data costs as they are
-  fast    ///< 16 bits: whole multiples of at least a 7168th of the most that a pair of labels can cost
-};
-constexpr std::array<std::string_view, 2> names_of(Precision) { return {"exact", "fast"}; }
-
 /// Hierarchical min-sum belief propagation, for energies of 4 neighbours. An iteration updates the messages that one set
 /// of a checkerboard sends; the coarsest level begins with none, each finer one with those that its pixels' blocks of
 /// 2 x 2 have received. Levels too coarse for the image are left out (`levels_of`). A message takes time in proportion to
 /// the labels; with quadratic smoothness also to how far labels can differ before the truncation is reached.
+/// Precision: messages of 32-bit floats, or of 16 bits, whole multiples of at least a 7168th of the most that a pair of
+/// labels can cost; the same bits on every device with both. `fast` is for truncated smoothness: where slope times labels is
+/// far above the data costs and nothing truncates it, few multiples, or none, are left for the data.
 /// Defaults: the paper's data and smoothness.
 template <class EnergyType>
 struct BeliefPropagation {

@@ -1,0 +1,30 @@
+#pragma once
+#include "guided/likelihood.hpp"
+
+namespace parafield {
+
+/// Each pixel's mean of the guides' flows, weighted by likelihood (Kim, eq. 4), and the best guide's likelihood. Without
+/// guides the flow is 0, and so is the likelihood. fast: with the device's own exponentials. On the CPU it needs
+/// interpolation_scratch bytes of a thread.
+template <class Backend>
+void interpolate_flow(Backend& backend, const Guides& guides, const Colours& colours, LikelihoodScale scale,
+                      bool fast, FlowPlanes flow, View<float> likelihood);
+
+/// Bytes; 0 on CUDA.
+template <class Backend>
+std::size_t interpolation_scratch(const Backend& backend, int capacity);
+
+PF_HD float best_likelihood(float exponent) { return exponential2(larger(-exponent, -126.0f)); }
+
+/// A mean on its way.
+struct MeanFlow {
+  float weight = 0, u = 0, v = 0;
+
+  PF_HD void add(float w, float guide_u, float guide_v) {
+    weight += w;
+    u = fma(w, guide_u, u);
+    v = fma(w, guide_v, v);
+  }
+};
+
+}  // namespace parafield

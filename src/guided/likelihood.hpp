@@ -1,0 +1,91 @@
+#pragma once
+#include "core/arithmetic.hpp"
+#include "core/workspace.hpp"
+
+/// The likelihood between a pixel and a feature (Kim, eqs. 1 to 3), as an exponent to base 2.
+namespace parafield {
+
+/// A frame's channels, 0..255.
+struct Colours {
+  View<float> plane[3];
+
+  Size size() const { return plane[0].size(); }
+};
+
+/// What positions and colours are multiplied by, so that their squared distance is the exponent.
+struct LikelihoodScale {
+  float position, colour;
+};
+inline LikelihoodScale likelihood_scale(float sigma_position, float sigma_colour) {
+  constexpr double root = 0.8493218002880191;  // sqrt(log2(e) / 2)
+  return {float(root / sigma_position), float(root / sigma_colour)};
+}
+
+/// Features as likelihoods see them. One that is not to be used lies `nowhere`.
+struct Guides {
+  float *x, *y, *red, *green, *blue;  ///< times LikelihoodScale
+  float *u, *v;                       ///< flow, px
+  int* count;
+  int capacity;
+};
+constexpr float nowhere = 1e15f;
+/// Exponents are below it, but for features that are nowhere.
+constexpr float no_feature = 1e29f;
+
+/// A place in the five dimensions, scaled.
+struct Place {
+  float x, y, red, green, blue;
+};
+
+PF_HD float square_sum(float x, float y, float red, float green, float blue) {
+  return fma(blue, blue, fma(green, green, fma(red, red, fma(y, y, x * x))));
+}
+
+/// The likelihood is 2^-exponent.
+PF_HD float exponent(const Place& pixel, const Place& feature) {
+  return square_sum(pixel.x - feature.x, pixel.y - feature.y, pixel.red - feature.red,
+                    pixel.green - feature.green, pixel.blue - feature.blue);
+}
+
+/// A likelihood under 2^-cutoff of the pixel's best counts as none: so features can be left out that are too far for a
+/// whole tile of pixels, and no bit changes. What they would add to a mean of n features is at most n 2^-cutoff of their
+/// range.
+constexpr float cutoff = 24;
+
+PF_HD float relative_likelihood(float exponent, float best) {
+  const float below = exponent - best;
+  return below <= cutoff ? exponential2(-below) : 0.0f;
+}
+
+/// What a tile's pixels lie within.
+struct Box {
+  Place low, high;
+};
+
+PF_HD float beyond(float low, float high, float value) {
+  return larger(larger(low - value, value - high), 0.0f);
+}
+PF_HD float across(float low, float high, float value) { return larger(value - low, high - value); }
+
+/// The least exponent that a feature can have for a pixel of the box, and the most.
+PF_HD float least_exponent(const Box& box, const Place& feature) {
+  return square_sum(beyond(box.low.x, box.high.x, feature.x), beyond(box.low.y, box.high.y, feature.y),
+                    beyond(box.low.red, box.high.red, feature.red),
+                    beyond(box.low.green, box.high.green, feature.green),
+                    beyond(box.low.blue, box.high.blue, feature.blue));
+}
+PF_HD float most_exponent(const Box& box, const Place& feature) {
+  return square_sum(across(box.low.x, box.high.x, feature.x), across(box.low.y, box.high.y, feature.y),
+                    across(box.low.red, box.high.red, feature.red),
+                    across(box.low.green, box.high.green, feature.green),
+                    across(box.low.blue, box.high.blue, feature.blue));
+}
+
+/// Above this a least exponent leaves a feature out, where some feature has at most `most` for every pixel of the box: with
+/// more room than rounding takes.
+PF_HD float limit_of(float most) { return fma(most, 1.00001f, cutoff + 0.001f); }
+
+/// A channel as likelihoods take it: what is no number becomes 0.
+PF_HD float scaled_colour(float value, float scale) { return is_finite(value) ? value * scale : 0.0f; }
+
+}  // namespace parafield

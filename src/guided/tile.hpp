@@ -1,0 +1,119 @@
+#pragma once
+#include "guided/likelihood.hpp"
+
+/// Tiles of pixels on the CPU, and the guides that matter to them.
+namespace parafield {
+
+constexpr int tile_width = 64, tile_height = 8, tile_pixels = tile_width * tile_height;
+
+/// Memory for a tile: its pixels' places one after the other, row by row, and its guides' indices.
+struct Tile {
+  int x0, y0, width, height, count = 0, guides = 0;
+  float *x, *y, *red, *green, *blue;  // of each pixel
+  float *least, *most;                // exponents of each guide
+  int* guide;                         // those that matter
+
+  static constexpr int places = 5;
+  PF_HD static std::size_t scratch(int capacity) {
+    return sizeof(float) * (places * tile_pixels + 3 * (std::size_t(capacity) + 16));
+  }
+  PF_HD Tile(char* memory, int capacity, int left, int top, int right, int bottom)
+      : x0(left), y0(top), width(right - left), height(bottom - top) {
+    float* const floats = reinterpret_cast<float*>(memory);
+    x = floats, y = x + tile_pixels, red = y + tile_pixels, green = red + tile_pixels,
+    blue = green + tile_pixels;
+    least = blue + tile_pixels;
+    most = least + capacity + 16;
+    guide = reinterpret_cast<int*>(most + capacity + 16);
+  }
+};
+
+/// The least of some values, which are at most `most`; lane by lane, so that it vectorises.
+PF_HD float least_of(const float* values, int count, float most) {
+  constexpr int lanes = 16;
+  float least[lanes];
+  for (int lane = 0; lane < lanes; ++lane) least[lane] = most;
+  int i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int lane = 0; lane < lanes; ++lane) least[lane] = smaller(least[lane], values[i + lane]);
+  for (; i < count; ++i) least[0] = smaller(least[0], values[i]);
+  for (int lane = 1; lane < lanes; ++lane) least[0] = smaller(least[0], least[lane]);
+  return least[0];
+}
+PF_HD float most_of(const float* values, int count, float least) {
+  constexpr int lanes = 16;
+  float most[lanes];
+  for (int lane = 0; lane < lanes; ++lane) most[lane] = least;
+  int i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int lane = 0; lane < lanes; ++lane) most[lane] = larger(most[lane], values[i + lane]);
+  for (; i < count; ++i) most[0] = larger(most[0], values[i]);
+  for (int lane = 1; lane < lanes; ++lane) most[0] = larger(most[0], most[lane]);
+  return most[0];
+}
+
+/// The pixels' places, and the box around them.
+PF_HD Box place_pixels(Tile& tile, const Colours& colours, LikelihoodScale scale) {
+  float* const channels[] = {tile.red, tile.green, tile.blue};
+  for (int j = 0; j < tile.height; ++j) {
+    const int first = j * tile.width;
+    float* __restrict x = tile.x + first, * __restrict y = tile.y + first;
+    for (int i = 0; i < tile.width; ++i) {
+      x[i] = float(tile.x0 + i) * scale.position;
+      y[i] = float(tile.y0 + j) * scale.position;
+    }
+    for (int channel = 0; channel < 3; ++channel) {
+      const float* const from = colours.plane[channel].row(tile.y0 + j) + tile.x0;
+      float* __restrict out = channels[channel] + first;
+      for (int i = 0; i < tile.width; ++i) out[i] = scaled_colour(from[i], scale.colour);
+    }
+  }
+  tile.count = tile.width * tile.height;
+  const int last = tile.count - 1;
+  const auto low = [&](const float* values) { return least_of(values, tile.count, 3e38f); };
+  const auto high = [&](const float* values) { return most_of(values, tile.count, -3e38f); };
+  return {{tile.x[0], tile.y[0], low(tile.red), low(tile.green), low(tile.blue)},
+          {tile.x[last], tile.y[last], high(tile.red), high(tile.green), high(tile.blue)}};
+}
+
+/// The guides that matter to a pixel of the box, in their order. False where there is none at all.
+PF_HD bool choose_guides(Tile& tile, const Box& box, const Guides& guides) {
+  const int count = *guides.count;
+  const float *const x = guides.x, *const y = guides.y, *const red = guides.red, *const green = guides.green,
+                     *const blue = guides.blue;
+  float* __restrict least = tile.least, * __restrict most = tile.most;
+#pragma GCC ivdep
+  for (int i = 0; i < count; ++i) {
+    const Place place{x[i], y[i], red[i], green[i], blue[i]};
+    least[i] = least_exponent(box, place);
+    most[i] = most_exponent(box, place);
+  }
+  const float nearest = least_of(most, count, no_feature);
+  const float limit = limit_of(nearest);
+  tile.guides = 0;
+  for (int i = 0; i < count; ++i) {
+    tile.guide[tile.guides] = i;
+    tile.guides += least[i] <= limit;
+  }
+  return nearest < no_feature;
+}
+
+PF_HD Place place_of(const Guides& guides, int i) {
+  return {guides.x[i], guides.y[i], guides.red[i], guides.green[i], guides.blue[i]};
+}
+
+/// The least exponent of each pixel.
+PF_HD void find_best(const Tile& tile, const Guides& guides, float* __restrict best) {
+  const int count = tile.count;
+  const float *const x = tile.x, *const y = tile.y, *const red = tile.red, *const green = tile.green,
+                     *const blue = tile.blue;
+  for (int i = 0; i < count; ++i) best[i] = no_feature;
+  for (int k = 0; k < tile.guides; ++k) {
+    const Place guide = place_of(guides, tile.guide[k]);
+#pragma GCC ivdep
+    for (int i = 0; i < count; ++i)
+      best[i] = smaller(best[i], exponent({x[i], y[i], red[i], green[i], blue[i]}, guide));
+  }
+}
+
+}  // namespace parafield
