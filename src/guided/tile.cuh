@@ -1,11 +1,15 @@
 #pragma once
 #include "guided/likelihood.hpp"
 
-/// Tiles of pixels on CUDA, a block each and a thread a pixel, and the guides that matter to them.
+/// Tiles of pixels on CUDA, a block each and a thread one pixel or several, and the guides that matter to them.
 namespace parafield {
 
 namespace tile {
-constexpr int width = 16, height = 8, threads = width * height, warps = threads / 32;
+constexpr int width = 16, height = 8;
+template <int Pixels = 1>  // of a thread
+constexpr int threads = width * height / Pixels;
+template <int Pixels = 1>
+constexpr int warps = threads<Pixels> / 32;
 constexpr int most_listed = 2048;  // guides that matter; of more all are taken, which changes no bit
 }  // namespace tile
 
@@ -14,12 +18,13 @@ inline dim3 tiles_of(Size size) {
 }
 
 /// What a block shares.
+template <int Pixels = 1>
 struct TileMemory {
-  float bound[7][tile::warps];  // the box's colours, and the least of the guides' most exponents
-  int chosen[tile::warps];
+  float bound[7][tile::warps<Pixels>];  // the box's colours, and the least of the guides' most exponents
+  int chosen[tile::warps<Pixels>];
   unsigned short guide[tile::most_listed];
-  float4 position[tile::threads];  // of a batch of guides: x, y, red, green
-  float4 flow[tile::threads];      // blue, u, v
+  float4 position[tile::threads<Pixels>];  // of a batch of guides: x, y, red, green
+  float4 flow[tile::threads<Pixels>];      // blue, u, v
 };
 
 __device__ inline float least_of_warp(float value) {
@@ -35,14 +40,15 @@ struct TilePixel {
   Place place;
 };
 
-__device__ inline TilePixel tile_pixel(Size size) {
+template <int Pixels = 1>
+__device__ TilePixel tile_pixel(Size size, int which = 0) {
   const int thread = int(threadIdx.x);
   const int x = int(blockIdx.x) * tile::width + thread % tile::width,
-            y = int(blockIdx.y) * tile::height + thread / tile::width;
+            y = int(blockIdx.y) * tile::height + which * (tile::height / Pixels) + thread / tile::width;
   return {smaller(x, size.width - 1),
           smaller(y, size.height - 1),
           thread,
-          (x < size.width) & (y < size.height),
+          x < size.width && y < size.height,
           {}};
 }
 
@@ -64,12 +70,21 @@ struct ChosenGuides {
   bool any;     ///< whether there is a guide at all
 };
 
-/// All threads of a block.
-__device__ inline ChosenGuides choose_guides(const Guides& guides, const TilePixel& pixel, Size size,
-                                             LikelihoodScale scale, TileMemory& memory) {
-  const int thread = pixel.thread, warp = thread / 32, lane = thread % 32;
-  const float sides[6] = {pixel.place.red,  pixel.place.green,  pixel.place.blue,
-                          -pixel.place.red, -pixel.place.green, -pixel.place.blue};
+/// All threads of a block, each with its pixels.
+template <int Pixels>
+__device__ ChosenGuides choose_guides(const Guides& guides, const TilePixel (&pixel)[Pixels], Size size,
+                                      LikelihoodScale scale, TileMemory<Pixels>& memory) {
+  constexpr int threads = tile::threads<Pixels>, warps = tile::warps<Pixels>;
+  const int thread = pixel[0].thread, warp = thread / 32, lane = thread % 32;
+  float sides[6] = {pixel[0].place.red,  pixel[0].place.green,  pixel[0].place.blue,
+                    -pixel[0].place.red, -pixel[0].place.green, -pixel[0].place.blue};
+  PF_UNROLL
+  for (int k = 1; k < Pixels; ++k) {
+    const Place& place = pixel[k].place;
+    const float more[6] = {place.red, place.green, place.blue, -place.red, -place.green, -place.blue};
+    PF_UNROLL
+    for (int i = 0; i < 6; ++i) sides[i] = smaller(sides[i], more[i]);
+  }
   PF_UNROLL
   for (int i = 0; i < 6; ++i) {
     const float least = least_of_warp(sides[i]);
@@ -81,7 +96,7 @@ __device__ inline ChosenGuides choose_guides(const Guides& guides, const TilePix
   for (int i = 0; i < 6; ++i) {
     bound[i] = memory.bound[i][0];
     PF_UNROLL
-    for (int k = 1; k < tile::warps; ++k) bound[i] = smaller(bound[i], memory.bound[i][k]);
+    for (int k = 1; k < warps; ++k) bound[i] = smaller(bound[i], memory.bound[i][k]);
   }
   const int x0 = int(blockIdx.x) * tile::width, y0 = int(blockIdx.y) * tile::height;
   const int x1 = smaller(x0 + tile::width, size.width) - 1, y1 = smaller(y0 + tile::height, size.height) - 1;
@@ -90,17 +105,17 @@ __device__ inline ChosenGuides choose_guides(const Guides& guides, const TilePix
 
   const int count = *guides.count;
   float most = no_feature;
-  for (int i = thread; i < count; i += tile::threads)
+  for (int i = thread; i < count; i += threads)
     most = smaller(most, most_exponent(box, place_of(guides, i)));
   most = least_of_warp(most);
   if (lane == 0) memory.bound[6][warp] = most;
   __syncthreads();
   PF_UNROLL
-  for (int k = 0; k < tile::warps; ++k) most = smaller(most, memory.bound[6][k]);
+  for (int k = 0; k < warps; ++k) most = smaller(most, memory.bound[6][k]);
 
   const float limit = limit_of(most);
   int chosen = 0;
-  for (int first = 0; first < count; first += tile::threads) {
+  for (int first = 0; first < count; first += threads) {
     const int i = first + thread;
     const bool matters = i < count && least_exponent(box, place_of(guides, i)) <= limit;
     const unsigned votes = __ballot_sync(~0u, matters);
@@ -108,7 +123,7 @@ __device__ inline ChosenGuides choose_guides(const Guides& guides, const TilePix
     __syncthreads();
     int place = chosen + __popc(votes & ((1u << lane) - 1));
     PF_UNROLL
-    for (int k = 0; k < tile::warps; ++k) {
+    for (int k = 0; k < warps; ++k) {
       place += k < warp ? memory.chosen[k] : 0;
       chosen += memory.chosen[k];
     }
@@ -119,14 +134,20 @@ __device__ inline ChosenGuides choose_guides(const Guides& guides, const TilePix
   return {listed ? chosen : count, listed, most < no_feature};
 }
 
-/// f(j, guide's index) for what a batch holds at j; the block's threads together bring the batch of chosen guides from
-/// `first` on. Returns how many there are.
-__device__ inline int load_batch(const Guides& guides, const ChosenGuides& chosen, int first, int thread,
-                                 TileMemory& memory) {
-  const int count = smaller(tile::threads, chosen.count - first);
+/// The index of a chosen guide.
+template <int Pixels>
+__device__ int guide_of(const ChosenGuides& chosen, int i, const TileMemory<Pixels>& memory) {
+  return chosen.listed ? memory.guide[i] : i;
+}
+
+/// The block's threads together bring the batch of chosen guides from `first` on. Returns how many there are.
+template <int Pixels>
+__device__ int load_batch(const Guides& guides, const ChosenGuides& chosen, int first, int thread,
+                          TileMemory<Pixels>& memory) {
+  const int count = smaller(tile::threads<Pixels>, chosen.count - first);
   __syncthreads();
   if (thread < count) {
-    const int i = chosen.listed ? memory.guide[first + thread] : first + thread;
+    const int i = guide_of(chosen, first + thread, memory);
     memory.position[thread] = make_float4(guides.x[i], guides.y[i], guides.red[i], guides.green[i]);
     memory.flow[thread] = make_float4(guides.blue[i], guides.u[i], guides.v[i], 0);
   }
@@ -134,21 +155,25 @@ __device__ inline int load_batch(const Guides& guides, const ChosenGuides& chose
   return count;
 }
 
-__device__ inline float exponent_of(const TileMemory& memory, int j, const Place& pixel) {
-  const float4 position = memory.position[j];
-  return exponent(pixel, {position.x, position.y, position.z, position.w, memory.flow[j].x});
+__device__ inline Place place_of(const float4& position, const float4& flow) {
+  return {position.x, position.y, position.z, position.w, flow.x};
 }
 
-/// The least exponent of the thread's pixel. Afterwards the last batch is in memory.
-__device__ inline float find_best(const Guides& guides, const ChosenGuides& chosen, const TilePixel& pixel,
-                                  TileMemory& memory) {
-  float best = no_feature;
-  for (int first = 0; first < chosen.count; first += tile::threads) {
-    const int count = load_batch(guides, chosen, first, pixel.thread, memory);
+/// The least exponents of the thread's pixels. Afterwards the last batch is in memory.
+template <int Pixels>
+__device__ void find_best(const Guides& guides, const ChosenGuides& chosen, const TilePixel (&pixel)[Pixels],
+                          TileMemory<Pixels>& memory, float (&best)[Pixels]) {
+  PF_UNROLL
+  for (int k = 0; k < Pixels; ++k) best[k] = no_feature;
+  for (int first = 0; first < chosen.count; first += tile::threads<Pixels>) {
+    const int count = load_batch(guides, chosen, first, pixel[0].thread, memory);
 #pragma unroll 4
-    for (int j = 0; j < count; ++j) best = smaller(best, exponent_of(memory, j, pixel.place));
+    for (int j = 0; j < count; ++j) {
+      const Place guide = place_of(memory.position[j], memory.flow[j]);
+      PF_UNROLL
+      for (int k = 0; k < Pixels; ++k) best[k] = smaller(best[k], exponent(pixel[k].place, guide));
+    }
   }
-  return best;
 }
 
 /// 2^-(exponent - best), by the device's own exponential.

@@ -13,25 +13,29 @@ namespace parafield {
 namespace {
 
 template <bool Fast>
-__global__ void __launch_bounds__(tile::threads)
+__global__ void __launch_bounds__(tile::threads<>)
     interpolate_kernel(Guides guides, Colours colours, LikelihoodScale scale, FlowPlanes flow,
                        View<float> likelihood) {
-  __shared__ TileMemory memory;
+  __shared__ TileMemory<> memory;
   launch_next();
   const Size size{flow.u.width, flow.u.height};
-  TilePixel pixel = tile_pixel(size);
+  TilePixel pixels[1] = {tile_pixel(size)};
+  TilePixel& pixel = pixels[0];
   await_last();
   place_pixel(pixel, colours, scale);
-  const ChosenGuides chosen = choose_guides(guides, pixel, size, scale, memory);
-  const float best = find_best(guides, chosen, pixel, memory);
+  const ChosenGuides chosen = choose_guides(guides, pixels, size, scale, memory);
+  float bests[1];
+  find_best(guides, chosen, pixels, memory, bests);
+  const float best = bests[0];
   MeanFlow mean;
-  for (int first = 0; first < chosen.count; first += tile::threads) {
-    const int count = chosen.count <= tile::threads ? chosen.count
-                                                    : load_batch(guides, chosen, first, pixel.thread, memory);
+  for (int first = 0; first < chosen.count; first += tile::threads<>) {
+    const int count = chosen.count <= tile::threads<>
+                          ? chosen.count
+                          : load_batch(guides, chosen, first, pixel.thread, memory);
 #pragma unroll 4
     for (int j = 0; j < count; ++j) {
-      const float4 position = memory.position[j], rest = memory.flow[j];
-      const float e = exponent(pixel.place, {position.x, position.y, position.z, position.w, rest.x});
+      const float4 rest = memory.flow[j];
+      const float e = exponent(pixel.place, place_of(memory.position[j], rest));
       mean.add(relative_likelihood_of<Fast>(e, best), rest.y, rest.z);
     }
   }
@@ -52,7 +56,7 @@ template <>
 void interpolate_flow(Cuda& cuda, const Guides& guides, const Colours& colours, LikelihoodScale scale,
                       bool fast, FlowPlanes flow, View<float> likelihood) {
   cuda.launch(fast ? interpolate_kernel<true> : interpolate_kernel<false>, tiles_of(flow.u.size()),
-              dim3(tile::threads), 0, guides, colours, scale, flow, likelihood);
+              dim3(tile::threads<>), 0, guides, colours, scale, flow, likelihood);
 }
 
 }  // namespace parafield
