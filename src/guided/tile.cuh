@@ -7,7 +7,7 @@ namespace parafield {
 namespace tile {
 constexpr int width = 16, height = 8;
 template <int Pixels = 1>  // of a thread
-constexpr int threads = width * height / Pixels;
+constexpr int threads = width* height / Pixels;
 template <int Pixels = 1>
 constexpr int warps = threads<Pixels> / 32;
 constexpr int most_listed = 2048;  // guides that matter; of more all are taken, which changes no bit
@@ -45,11 +45,8 @@ __device__ TilePixel tile_pixel(Size size, int which = 0) {
   const int thread = int(threadIdx.x);
   const int x = int(blockIdx.x) * tile::width + thread % tile::width,
             y = int(blockIdx.y) * tile::height + which * (tile::height / Pixels) + thread / tile::width;
-  return {smaller(x, size.width - 1),
-          smaller(y, size.height - 1),
-          thread,
-          x < size.width && y < size.height,
-          {}};
+  return {
+      smaller(x, size.width - 1), smaller(y, size.height - 1), thread, x < size.width && y < size.height, {}};
 }
 
 __device__ inline void place_pixel(TilePixel& pixel, const Colours& colours, LikelihoodScale scale) {
@@ -105,8 +102,7 @@ __device__ ChosenGuides choose_guides(const Guides& guides, const TilePixel (&pi
 
   const int count = *guides.count;
   float most = no_feature;
-  for (int i = thread; i < count; i += threads)
-    most = smaller(most, most_exponent(box, place_of(guides, i)));
+  for (int i = thread; i < count; i += threads) most = smaller(most, most_exponent(box, place_of(guides, i)));
   most = least_of_warp(most);
   if (lane == 0) memory.bound[6][warp] = most;
   __syncthreads();

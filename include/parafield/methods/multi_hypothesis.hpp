@@ -82,10 +82,11 @@ void describe(Method& method, Visitor&& visit) {
                        "side of the square window that differences are averaged over: more for noise and for "
                        "many labels, of which some wrong one always matches a pixel; erases what is thinner",
                        change_windows});
-  visit(method.change_softness,
-        Parameter<float>{"change_softness", 0, 256, "",
-                         "a difference of so much weighs like a score 2.7 times lower, for labels too far from "
-                         "the true flow to match exactly; 0 = labels pass or fail"});
+  visit(
+      method.change_softness,
+      Parameter<float>{"change_softness", 0, 256, "",
+                       "a difference of so much weighs like a score 2.7 times lower, for labels too far from "
+                       "the true flow to match exactly; 0 = labels pass or fail"});
   visit(method.ranked,
         Parameter<int>{"ranked", 0, 16384, "",
                        "labels that are tested at most, the best scores first (Alg. 2): against chance "
@@ -100,18 +101,19 @@ void describe(Method& method, Visitor&& visit) {
 }
 
 inline std::array<Preset<MultiHypothesis>, 3> presets(const MultiHypothesis&) {
-  return {{{"default", MultiHypothesis{}, "distinct labels of 1 px, single-pixel test, sub-pixel flow"},
-           {"paper",
-            {.tracking = {.features = FeatureChoice::corners},
-             .sigma_position = 24,
-             .sigma_colour = 6,
-             .presmooth = 0,
-             .labels = FlowLabels::grid,
-             .sub_pixel = false},
-            "Alg. 3: 1000 corners, alpha / beta = 4, the grid of whole px, flow in whole px"},
-           {"accurate",
-            {.label_step = 0.5f, .max_labels = 4096, .change_window = 5, .change_softness = 2},
-            "labels of 0.5 px, soft test over 5x5: lower error at several times the cost; loses thin things"}}};
+  return {
+      {{"default", MultiHypothesis{}, "distinct labels of 1 px, single-pixel test, sub-pixel flow"},
+       {"paper",
+        {.tracking = {.features = FeatureChoice::corners},
+         .sigma_position = 24,
+         .sigma_colour = 6,
+         .presmooth = 0,
+         .labels = FlowLabels::grid,
+         .sub_pixel = false},
+        "Alg. 3: 1000 corners, alpha / beta = 4, the grid of whole px, flow in whole px"},
+       {"accurate",
+        {.label_step = 0.5f, .max_labels = 4096, .change_window = 5, .change_softness = 2},
+        "labels of 0.5 px, soft test over 5x5: lower error at several times the cost; loses thin things"}}};
 }
 
 }  // namespace parafield

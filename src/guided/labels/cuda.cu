@@ -39,8 +39,8 @@ __global__ void __launch_bounds__(grid_threads) grid_kernel(Guides guides, FlowS
     if (lane == 0) of_warp[k][thread / 32] = least;
   }
   __syncthreads();
-  bounds = {least_of_warp(of_warp[0][lane]), least_of_warp(of_warp[1][lane]), -least_of_warp(of_warp[2][lane]),
-            -least_of_warp(of_warp[3][lane])};
+  bounds = {least_of_warp(of_warp[0][lane]), least_of_warp(of_warp[1][lane]),
+            -least_of_warp(of_warp[2][lane]), -least_of_warp(of_warp[3][lane])};
   const LabelCount found = count_grid(bounds, labels.capacity);
   if (thread == 0) *labels.count = found;
   for (int i = thread; i < found.labels; i += grid_threads) {

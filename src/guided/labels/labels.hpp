@@ -7,9 +7,9 @@
 namespace parafield {
 
 struct FlowSpace {
-  bool grid;        ///< all nodes between the guides' flows, otherwise those that one is rounded to
-  float step;       ///< px
-  float vote_scale; ///< flows times it have the exponent to base 2 as their squared distance
+  bool grid;         ///< all nodes between the guides' flows, otherwise those that one is rounded to
+  float step;        ///< px
+  float vote_scale;  ///< flows times it have the exponent to base 2 as their squared distance
 };
 inline FlowSpace flow_space(bool grid, float step, float sigma_flow) {
   return {grid, step, likelihood_scale(sigma_flow * step, 1).position};
@@ -24,9 +24,9 @@ struct LabelCount {
 
 /// Labels by v, then u, ascending; where the camera turns, one more, the last. A guide's votes are a row of the matrix.
 struct Labels {
-  float *u, *v;           ///< px
-  float* votes;           ///< guide by guide, `pitch` labels each; 0 behind the last label, up to a multiple of 32
-  unsigned* voted;        ///< guide by guide, pitch / 32 words: bit i for label i, where its vote is not 0
+  float *u, *v;     ///< px
+  float* votes;     ///< guide by guide, `pitch` labels each; 0 behind the last label, up to a multiple of 32
+  unsigned* voted;  ///< guide by guide, pitch / 32 words: bit i for label i, where its vote is not 0
   LabelCount* count;
   unsigned long long *key, *first_key;  ///< of guides: their nodes; see make_labels
   int capacity, pitch;
@@ -56,17 +56,18 @@ inline void check_labels(const LabelCount& count, const FlowSpace& space, int ca
   if (count.needed <= capacity) return;
   const std::string remedy = text(", more than max_labels = ", capacity, "; raise that or label_step");
   if (space.grid)
-    fail(ErrorCode::invalid_argument, "the flow space of the tracks has ", count.columns, "x", count.rows, " = ",
-         count.needed, " labels of ", space.step, " px", remedy, ", or take the distinct ones");
-  fail(ErrorCode::invalid_argument, "the tracks have ", count.needed, " distinct flows of ", space.step, " px",
-       remedy);
+    fail(ErrorCode::invalid_argument, "the flow space of the tracks has ", count.columns, "x", count.rows,
+         " = ", count.needed, " labels of ", space.step, " px", remedy, ", or take the distinct ones");
+  fail(ErrorCode::invalid_argument, "the tracks have ", count.needed, " distinct flows of ", space.step,
+       " px", remedy);
 }
 
 /// Nodes are numbered within +-most_node; flows beyond are taken for the last.
 constexpr float most_node = 2097152;
 
 PF_HD int node_of(float flow, float nodes_per_px) {
-  return int((clamp(flow * nodes_per_px, -most_node, most_node) + 12582912.0f) - 12582912.0f);  // to the nearest
+  return int((clamp(flow * nodes_per_px, -most_node, most_node) + 12582912.0f) -
+             12582912.0f);  // to the nearest
 }
 PF_HD float flow_of(int node, float step) { return float(node) * step; }
 

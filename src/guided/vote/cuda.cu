@@ -120,8 +120,8 @@ __device__ Motion motion_of(const Job& job, const Voters& voters, int label, con
 }
 
 /// Tests labels of a chunk, the best score first.
-__device__ void test_labels(const Job& job, const Voters& voters, int first, int chunk, const TilePixel& pixel,
-                            const float* score, Ballot& ballot) {
+__device__ void test_labels(const Job& job, const Voters& voters, int first, int chunk,
+                            const TilePixel& pixel, const float* score, Ballot& ballot) {
   unsigned tested = 0;
   while (true) {
     float top = 0;
@@ -209,11 +209,12 @@ __device__ void refine(const Job& job, const Voters& voters, const int (&label)[
   }
   PF_UNROLL
   for (int k = 0; k < pixels; ++k)
-    if (label[k] >= 0 && label[k] != voters.turn_label && weight[k] > 0) motion[k] = {u[k] / weight[k], v[k] / weight[k]};
+    if (label[k] >= 0 && label[k] != voters.turn_label && weight[k] > 0)
+      motion[k] = {u[k] / weight[k], v[k] / weight[k]};
 }
 
 template <bool Fast>
-__global__ void __launch_bounds__(threads, 8) vote_kernel(const __grid_constant__ Job job) {
+__global__ void __launch_bounds__(threads, 6) vote_kernel(const __grid_constant__ Job job) {
   __shared__ VoteMemory memory;
   launch_next();
   const Size size{job.flow.u.width, job.flow.u.height};
@@ -267,10 +268,9 @@ std::size_t vote_scratch(const Cuda&, int, int) {
 template <>
 void vote(Cuda& cuda, const Guides& guides, const Labels& labels, const Colours& colours,
           const Colours& frame0, const Colours& frame1, LikelihoodScale scale,
-          const VoteParameters& parameters, const Homography* turn, FlowPlanes flow,
-          View<std::uint8_t> valid, View<float> confidence) {
-  const Job job{guides,     labels, colours, frame0, frame1,    scale,
-                parameters, turn,   flow,    valid,  confidence};
+          const VoteParameters& parameters, const Homography* turn, FlowPlanes flow, View<std::uint8_t> valid,
+          View<float> confidence) {
+  const Job job{guides, labels, colours, frame0, frame1, scale, parameters, turn, flow, valid, confidence};
   cuda.launch(parameters.fast ? vote_kernel<true> : vote_kernel<false>, tiles_of(flow.u.size()),
               dim3(threads), 0, job);
 }

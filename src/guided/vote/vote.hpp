@@ -6,8 +6,8 @@ namespace parafield {
 
 struct VoteParameters {
   ChangeTest test;
-  float softness;    ///< 0 = labels pass the test or fail
-  int ranked;        ///< labels that may win, the best scores first; 0 = all
+  float softness;  ///< 0 = labels pass the test or fail
+  int ranked;      ///< labels that may win, the best scores first; 0 = all
   bool sub_pixel;
   bool fast;         ///< with the device's own exponentials
   float vote_scale;  ///< of the FlowSpace
@@ -20,8 +20,8 @@ struct VoteParameters {
 template <class Backend>
 void vote(Backend& backend, const Guides& guides, const Labels& labels, const Colours& colours,
           const Colours& frame0, const Colours& frame1, LikelihoodScale scale,
-          const VoteParameters& parameters, const Homography* turn, FlowPlanes flow,
-          View<std::uint8_t> valid, View<float> confidence);
+          const VoteParameters& parameters, const Homography* turn, FlowPlanes flow, View<std::uint8_t> valid,
+          View<float> confidence);
 
 /// Bytes; 0 on CUDA.
 template <class Backend>

@@ -1,0 +1,387 @@
+// The labels and the vote of multi-hypothesis on every target: the oracle's choices, and the same bits as the reference.
+#include "oracle/multi_hypothesis.hpp"
+
+#include <functional>
+
+#include "guided/voting.hpp"
+#include "textures.hpp"
+
+namespace parafield {
+namespace {
+
+/// Three textures, which move by what flow(x, y) says of the place in the first frame's coordinates.
+using FlowOf = std::function<Motion(double, double)>;
+Tracked moving(Size size, unsigned seed, const FlowOf& flow) {
+  Tracked scene(size);
+  for (int channel = 0; channel < 3; ++channel) {
+    const Texture texture(seed + unsigned(channel));
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        const Motion motion = flow(x, y);
+        scene.at(0, channel, x, y) = float(texture(x, y));
+        scene.at(1, channel, x, y) = float(texture(x - motion.u, y - motion.v));
+      }
+  }
+  return scene;
+}
+
+void add_tracks(Tracked& scene, int count, unsigned seed, const std::function<Motion(float, float)>& flow) {
+  std::mt19937 random(seed);
+  for (int i = 0; i < count; ++i) {
+    const float x = float(random() % 1000) / 1000 * float(scene.size.width - 1),
+                y = float(random() % 1000) / 1000 * float(scene.size.height - 1);
+    const Motion motion = flow(x, y);
+    scene.tracks.push_back({x, y, motion.u, motion.v});
+  }
+}
+
+/// A frame whose left moves by (2, 1) and whose right by (-1, 0.6), with tracks that are off by up to a pixel.
+Tracked two_motions(Size size, int tracks, unsigned seed = 3) {
+  const auto flow = [=](double x, double) { return x < size.width / 2 ? Motion{2, 1} : Motion{-1, 0.6f}; };
+  Tracked scene = moving(size, seed, flow);
+  std::mt19937 random(seed);
+  add_tracks(scene, tracks, seed, [&](float x, float y) {
+    const Motion motion = flow(x, y);
+    return Motion{motion.u + float(random() % 200) / 100 - 1, motion.v + float(random() % 200) / 100 - 1};
+  });
+  return scene;
+}
+
+MultiHypothesis small_method() {
+  MultiHypothesis method;
+  method.sigma_position = 9;
+  method.max_labels = 200;
+  return method;
+}
+
+class MultiHypothesisSteps : public OnTarget {
+ protected:
+  Voted expect_like_reference(const Tracked& scene, const MultiHypothesis& method, const std::string& what) {
+    Voted expected = run_vote(reference_target(), scene, method),
+          actual = run_vote(GetParam(), scene, method);
+    expect_same(expected, actual, what);
+    return actual;
+  }
+};
+
+std::string described_as(const MultiHypothesis& method) {
+  return std::string(detail::text_of(method.labels)) + " " + std::to_string(method.label_step) +
+         " px, window " + std::to_string(method.change_window) + ", softness " +
+         std::to_string(method.change_softness) + ", ranked " + std::to_string(method.ranked) +
+         ", sub-pixel " + std::to_string(method.sub_pixel);
+}
+
+/// Parameters of all kinds, labels from a few to several chunks.
+std::vector<MultiHypothesis> methods() {
+  std::vector<MultiHypothesis> all;
+  for (const FlowLabels labels : {FlowLabels::distinct, FlowLabels::grid})
+    for (const float step : {2.0f, 1.0f, 0.5f})
+      for (const int kind : {0, 1, 2, 3}) {
+        MultiHypothesis method = small_method();
+        method.labels = labels;
+        method.label_step = step;
+        method.change_window = kind == 0 ? 1 : kind == 1 ? 3 : 5;
+        method.change_softness = kind == 2 ? 2.0f : 0.0f;
+        method.ranked = kind == 3 ? 3 : 0;
+        method.sub_pixel = kind % 2 == 0;
+        all.push_back(method);
+      }
+  return all;
+}
+
+TEST_P(MultiHypothesisSteps, SameBits) {
+  for (const Size size : {Size{41, 23}, Size{1, 9}, Size{130, 11}})
+    for (const MultiHypothesis& method : methods()) {
+      expect_like_reference(two_motions(size, 90), method, text_of(size) + " " + described_as(method));
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_P(MultiHypothesisSteps, AgreesWithTheOracle) {
+  const Size size{41, 23};
+  for (const MultiHypothesis& method : methods()) {
+    const std::string what = described_as(method);
+    Tracked scene = two_motions(size, 60);
+    Voted actual = run_vote(GetParam(), scene, method);
+    std::array<oracle::Grid, 3> frame0, frame1;
+    for (std::size_t c = 0; c < 3; ++c) {
+      frame0[c] = oracle::tabulate(size, [&](int x, int y) { return scene.at(0, int(c), x, y); });
+      frame1[c] = oracle::tabulate(size, [&](int x, int y) { return scene.at(1, int(c), x, y); });
+    }
+    std::vector<oracle::Seven> features;
+    for (const Track& track : scene.tracks) {
+      const int x = std::min(int(track.x), size.width - 2), y = std::min(int(track.y), size.height - 2);
+      const double a = double(track.x) - x, b = double(track.y) - y;
+      oracle::Seven feature{track.x, track.y, 0, 0, 0, track.u, track.v};
+      for (std::size_t c = 0; c < 3; ++c)
+        feature[2 + c] = (1 - b) * ((1 - a) * frame0[c](x, y) + a * frame0[c](x + 1, y)) +
+                         b * ((1 - a) * frame0[c](x, y + 1) + a * frame0[c](x + 1, y + 1));
+      features.push_back(feature);
+    }
+    const std::vector<oracle::Node> nodes =
+        oracle::flow_nodes(features, method.label_step, method.labels == FlowLabels::grid);
+    ASSERT_EQ(actual.count.needed, (long long)(nodes.size())) << what;
+    ASSERT_EQ(actual.count.labels, int(nodes.size())) << what;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      ASSERT_EQ(double(actual.labels[i].u), nodes[i].u) << what;
+      ASSERT_EQ(double(actual.labels[i].v), nodes[i].v) << what;
+    }
+    const oracle::Seven sigma =
+        oracle::deviations(method.sigma_position, method.sigma_colour, method.sigma_flow * method.label_step);
+    int compared = 0;
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        const oracle::Seven pixel{double(x), double(y), frame0[0](x, y), frame0[1](x, y), frame0[2](x, y),
+                                  0,         0};
+        const std::vector<double> scores = oracle::scores(features, nodes, pixel, sigma);
+        std::vector<double> differences;
+        for (const oracle::Node& node : nodes)
+          differences.push_back(oracle::difference(frame0, frame1, method.change_window, x, y, node));
+        const auto choose = [&](double more, double threshold) {  // every second label a little better
+          std::vector<double> changed = scores;
+          for (std::size_t i = 0; i < changed.size(); i += 2) changed[i] *= 1 + more;
+          return method.change_softness > 0
+                     ? oracle::softly_unchanged(changed, differences, threshold, method.change_softness)
+                     : oracle::first_unchanged(changed, differences, threshold,
+                                               method.ranked > 0 ? std::size_t(method.ranked) : nodes.size());
+        };
+        const oracle::Choice expected = choose(0, method.change_threshold);
+        bool clear = true;
+        for (const double more : {-1e-4, 1e-4})
+          for (const double threshold : {method.change_threshold - 1e-3, method.change_threshold + 1e-3}) {
+            const oracle::Choice other = choose(more, threshold);
+            clear = clear && other.label == expected.label && other.valid == expected.valid;
+          }
+        for (std::size_t i = 0; i < scores.size();
+             ++i)  // nor is a place on the border, nor a vote all but cut off
+          clear = clear && (scores[i] < 1e-9 || scores[i] > 1e-6);
+        if (!clear || scores[std::size_t(expected.label)] < 1e-3) continue;
+        ++compared;
+        const oracle::Node& node = nodes[std::size_t(expected.label)];
+        const std::string where = what + " at (" + std::to_string(x) + ", " + std::to_string(y) + ")";
+        const double score = scores[std::size_t(expected.label)];
+        ASSERT_NEAR(double(actual.confidence.view()(x, y)), score, 1e-5 * score + 1e-6) << where;
+        ASSERT_EQ(actual.valid.view()(x, y) != 0, expected.valid) << where;
+        const oracle::Node flow = method.sub_pixel ? oracle::mean_flow(features, node, pixel, sigma) : node;
+        ASSERT_NEAR(double(actual.u.view()(x, y)), flow.u, 1e-4) << where;
+        ASSERT_NEAR(double(actual.v.view()(x, y)), flow.v, 1e-4) << where;
+      }
+    ASSERT_GT(compared, size.width * size.height / 4) << what;
+  }
+}
+
+/// Alg. 2 of all labels is Alg. 3.
+TEST_P(MultiHypothesisSteps, RankedOfAllIsAlgorithm3) {
+  const Tracked scene = two_motions({60, 40}, 70);
+  for (const float step : {2.0f, 1.0f, 0.5f}) {
+    MultiHypothesis method = small_method();
+    method.label_step = step;
+    Voted all = run_vote(GetParam(), scene, method);
+    for (const int ranked : {all.count.labels, all.count.labels - 1, all.count.labels + 1}) {
+      method.ranked = ranked;
+      Voted some = run_vote(GetParam(), scene, method);
+      if (ranked >= all.count.labels) expect_same(all, some, described_as(method));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(MultiHypothesisSteps, OneLabel) {
+  Tracked scene = moving({64, 40}, 5, [](double, double) { return Motion{3, -2}; });
+  add_tracks(scene, 30, 1, [](float, float) { return Motion{3.25f, -2.25f}; });
+  for (const FlowLabels labels : {FlowLabels::distinct, FlowLabels::grid}) {
+    MultiHypothesis method = small_method();
+    method.labels = labels;
+    Voted result = expect_like_reference(scene, method, "one label");
+    ASSERT_EQ(result.count.labels, 1);
+    EXPECT_EQ(result.labels[0].u, 3);
+    EXPECT_EQ(result.labels[0].v, -2);
+    for (int y = 2; y < 40; ++y)
+      for (int x = 0; x < 61; ++x) {
+        ASSERT_NEAR(result.u.view()(x, y), 3.25f, 1e-5);
+        ASSERT_NEAR(result.v.view()(x, y), -2.25f, 1e-5);
+        ASSERT_TRUE(result.valid.view()(x, y)) << x << ", " << y;
+        ASSERT_NEAR(result.confidence.view()(x, y), std::exp(-0.0625), 1e-5);
+      }
+    EXPECT_FALSE(result.valid.view()(62, 20)) << "ends outside";
+  }
+}
+
+TEST_P(MultiHypothesisSteps, NoGuides) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), far = std::numeric_limits<float>::infinity();
+  for (const bool none : {true, false}) {
+    Tracked scene = two_motions({33, 17}, 0);
+    if (!none) scene.tracks = {{5, 5, nan, 0}, {5, nan, 1, 1}, {-1, 3, 1, 1}, {40, 3, 1, 1}, {3, 3, 0, far}};
+    for (const FlowLabels labels : {FlowLabels::distinct, FlowLabels::grid}) {
+      MultiHypothesis method = small_method();
+      method.labels = labels;
+      Voted result = expect_like_reference(scene, method, "no guides");
+      EXPECT_EQ(result.count.needed, 0);
+      for (int y = 0; y < 17; ++y)
+        for (int x = 0; x < 33; ++x) {
+          ASSERT_EQ(result.u.view()(x, y), 0);
+          ASSERT_EQ(result.v.view()(x, y), 0);
+          ASSERT_EQ(result.confidence.view()(x, y), 0);
+          ASSERT_EQ(result.valid.view()(x, y), 0);
+        }
+    }
+  }
+}
+
+/// One guide decides everywhere; one beside it that is no number changes nothing, nor do pixels that are none.
+TEST_P(MultiHypothesisSteps, OneGuideAndNaN) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  Tracked scene = moving({70, 30}, 9, [](double, double) { return Motion{1, 0}; });
+  scene.tracks = {{50, 20, 1, 0}};
+  MultiHypothesis method = small_method();
+  Voted alone = expect_like_reference(scene, method, "one guide");
+  EXPECT_EQ(alone.u.view()(2, 3), 1);
+  EXPECT_EQ(alone.confidence.view()(2, 3), 1);
+  scene.tracks.insert(scene.tracks.begin(), {nan, 20, 7, 7});
+  Voted beside = expect_like_reference(scene, method, "one guide beside another");
+  expect_same(alone, beside, "a guide that is none");
+  for (int i = 0; i < 6; ++i) scene.at(i / 3, i % 3, 10 + 3 * i, 12) = i % 2 ? nan : 1e30f;
+  Voted pixels = expect_like_reference(scene, method, "pixels that are none");
+  EXPECT_FALSE(pixels.valid.view()(13, 12));
+  EXPECT_EQ(pixels.u.view()(13, 12), 1);
+}
+
+TEST_P(MultiHypothesisSteps, TooManyLabels) {
+  Tracked scene = two_motions({48, 32}, 40);
+  scene.tracks.push_back({3, 3, 120, -75});
+  scene.tracks.push_back({9, 9, 1e25f, 1e-25f});
+  for (const FlowLabels labels : {FlowLabels::distinct, FlowLabels::grid}) {
+    MultiHypothesis method = small_method();
+    method.labels = labels;
+    method.max_labels = 5;
+    Voted result = expect_like_reference(scene, method, "too many labels");
+    EXPECT_EQ(result.count.labels, 0);
+    EXPECT_GT(result.count.needed, 5);
+    const FlowSpace space = flow_space(labels == FlowLabels::grid, method.label_step, method.sigma_flow);
+    EXPECT_THROW(check_labels(result.count, space, 5), Error);
+    for (int y = 0; y < 32; ++y)
+      for (int x = 0; x < 48; ++x) ASSERT_EQ(result.valid.view()(x, y), 0);
+  }
+  scene.tracks.pop_back();
+  MultiHypothesis method = small_method();
+  method.labels = FlowLabels::grid;
+  try {
+    const Voted result = expect_like_reference(scene, method, "too many labels");
+    check_labels(result.count, flow_space(true, 1, 1), method.max_labels);
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find(" = "), std::string::npos) << message;
+    EXPECT_NE(message.find("more than max_labels = 200"), std::string::npos) << message;
+  }
+}
+
+/// A label for each number of chunks and beside them, all of which are found.
+TEST_P(MultiHypothesisSteps, ManyLabels) {
+  for (const int count : {7, 8, 9, 16, 17, 31, 32, 33, 64, 100, 399}) {
+    Tracked scene = two_motions({50, 19}, 0);
+    std::mt19937 random{unsigned(count)};
+    for (int i = 0; i < count; ++i)
+      scene.tracks.push_back(
+          {float(random() % 50), float(random() % 19), float(i % 20 - 10), float(i / 20 - 5)});
+    std::shuffle(scene.tracks.begin(), scene.tracks.end(), random);
+    MultiHypothesis method = small_method();
+    method.max_labels = 400;
+    for (const int ranked : {0, 2, 20}) {
+      method.ranked = ranked;
+      const Voted result = expect_like_reference(scene, method, std::to_string(count) + " labels");
+      if (HasFatalFailure()) return;
+      ASSERT_EQ(result.count.labels, count);
+    }
+  }
+}
+
+/// The camera turns: a label that no track is rounded to, whose flow differs from pixel to pixel.
+TEST_P(MultiHypothesisSteps, Rotation) {
+  const Homography turn{{0.98f, -0.05f, 4, 0.04f, 1.02f, -1, 1e-5f, 2e-5f, 1}};
+  const auto flow = [&](double x, double y) { return turn.flow(float(x), float(y)); };
+  Tracked scene({80, 60});
+  for (int channel = 0; channel < 3; ++channel) {
+    const Texture texture(unsigned(7 + channel));
+    for (int y = 0; y < 60; ++y)
+      for (int x = 0; x < 80; ++x) {
+        double from_x = x, from_y = y;  // of what is at (x, y) in the second frame
+        for (int i = 0; i < 20; ++i) {
+          const Motion motion = turn.flow(float(from_x), float(from_y));
+          from_x = x - motion.u, from_y = y - motion.v;
+        }
+        scene.at(0, channel, x, y) = float(texture(x, y));
+        scene.at(1, channel, x, y) = float(texture(from_x, from_y));
+      }
+  }
+  scene.turn = &turn;
+  add_tracks(scene, 40, 2, [&](float x, float y) { return flow(x, y); });
+  for (const int ranked : {0, 1}) {
+    MultiHypothesis method = small_method();
+    method.ranked = ranked;
+    Voted result = expect_like_reference(scene, method, "a camera that turns");
+    int right = 0, known = 0;
+    for (int y = 0; y < 60; ++y)
+      for (int x = 0; x < 80; ++x) {
+        const Motion motion = flow(x, y);
+        if (!result.valid.view()(x, y)) continue;
+        ++known;
+        right += std::hypot(result.u.view()(x, y) - motion.u, result.v.view()(x, y) - motion.v) < 1e-4f;
+      }
+    EXPECT_GT(known, 80 * 60 * 8 / 10);
+    EXPECT_GT(right, known * 9 / 10);
+  }
+  const Homography behind{{1, 0, 0, 0, 1, 0, 0, 0, -1}};  // nothing is seen
+  scene.turn = &behind;
+  Voted without = expect_like_reference(scene, small_method(), "a camera that turns away");
+  scene.turn = nullptr;
+  Voted none = expect_like_reference(scene, small_method(), "no camera");
+  expect_same(without, none, "a camera that turns away");
+}
+
+/// The paper's pole: a bar of 4 px that no track lies on moves by 12 px before a background that moves by 2; some tracks
+/// elsewhere move like the bar.
+TEST_P(MultiHypothesisSteps, Pole) {
+  const Size size{320, 240};
+  Tracked scene(size);
+  for (int channel = 0; channel < 3; ++channel) {
+    const Texture ground(unsigned(20 + channel)), pole(unsigned(30 + channel));
+    const auto value = [&](int x, int y, int ground_shift, int pole_shift) {
+      const int in_pole = x - pole_shift - 100;
+      return float(in_pole >= 0 && in_pole < 4 ? 60 + pole(in_pole, y) / 2 + 40 * channel
+                                               : ground(x - ground_shift, y));
+    };
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        scene.at(0, channel, x, y) = value(x, y, 0, 0);
+        scene.at(1, channel, x, y) = value(x, y, 2, 12);
+      }
+  }
+  add_tracks(scene, 200, 4, [](float x, float y) {
+    const bool like_pole = x > 250 && y > 200;
+    return like_pole ? Motion{12, 0} : Motion{2, 0};
+  });
+  std::erase_if(scene.tracks, [](const Track& track) { return track.x > 94 && track.x < 120; });
+  MultiHypothesis method;
+  method.sigma_position = 24;
+  method.sigma_colour = 30;
+  Voted result = expect_like_reference(scene, method, "pole");
+  EXPECT_EQ(result.count.labels, 2);
+  int on_pole = 0, on_ground = 0, all_ground = 0;
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      const bool pole = x >= 100 && x < 104, hidden = x >= 110 && x < 116;
+      const float off = std::hypot(result.u.view()(x, y) - (pole ? 12.0f : 2.0f), result.v.view()(x, y));
+      if (pole) on_pole += off < 1;
+      if (pole || hidden || (x > 250 && y > 200)) continue;
+      ++all_ground;
+      on_ground += off < 1;
+    }
+  EXPECT_GE(on_pole, 4 * size.height * 95 / 100);
+  EXPECT_GE(on_ground, all_ground * 99 / 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, MultiHypothesisSteps, every_target(), target_name);
+
+}  // namespace
+}  // namespace parafield

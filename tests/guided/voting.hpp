@@ -1,0 +1,133 @@
+#pragma once
+// Frames with tracks, and the steps of multi-hypothesis run on a target: what its tests share.
+#include <chrono>
+
+#include "blocks/guarded.hpp"
+#include "guided/guides/guides.hpp"
+#include "guided/vote/vote.hpp"
+#include "parafield/methods/multi_hypothesis.hpp"
+
+namespace parafield {
+
+/// Three channels of two frames, and tracks from one to the other.
+struct Tracked {
+  Size size;
+  std::vector<float> planes;  // red, green, blue of the first, then of the second
+  std::vector<Track> tracks;
+  const Homography* turn = nullptr;
+
+  explicit Tracked(Size s) : size(s), planes(std::size_t(6 * s.width * s.height)) {}
+  float& at(int frame, int channel, int x, int y) {
+    return planes[std::size_t(((frame * 3 + channel) * size.height + y) * size.width + x)];
+  }
+};
+
+struct Voted {
+  Guarded u, v, confidence;
+  GuardedImage<std::uint8_t> valid;
+  LabelCount count = {};
+  std::vector<Motion> labels;
+  double milliseconds = 0;  // of the vote alone
+
+  explicit Voted(Size size) : u(size), v(size), confidence(size), valid(size) {}
+};
+
+inline VoteParameters vote_parameters(const MultiHypothesis& method) {
+  const FlowSpace space = flow_space(method.labels == FlowLabels::grid, method.label_step, method.sigma_flow);
+  return {{method.change_threshold, method.change_window},
+          method.change_softness,
+          method.ranked,
+          method.sub_pixel,
+          method.precision == Precision::fast,
+          space.vote_scale};
+}
+
+/// Whether two results have the same bits everywhere; says where they have not.
+inline void expect_same(Voted& a, Voted& b, const std::string& what) {
+  ASSERT_EQ(a.count.labels, b.count.labels) << what;
+  ASSERT_EQ(a.count.needed, b.count.needed) << what;
+  ASSERT_EQ(a.count.columns, b.count.columns) << what;
+  ASSERT_EQ(a.count.rows, b.count.rows) << what;
+  const auto same = [&](float x, float y) { return std::memcmp(&x, &y, sizeof x) == 0; };
+  for (std::size_t i = 0; i < a.labels.size(); ++i)
+    ASSERT_TRUE(same(a.labels[i].u, b.labels[i].u) && same(a.labels[i].v, b.labels[i].v)) << what;
+  for (int y = 0; y < a.u.view().height; ++y)
+    for (int x = 0; x < a.u.view().width; ++x) {
+      ASSERT_TRUE(same(a.u.view()(x, y), b.u.view()(x, y)) && same(a.v.view()(x, y), b.v.view()(x, y)))
+          << what << " at (" << x << ", " << y << "): (" << a.u.view()(x, y) << ", " << a.v.view()(x, y)
+          << ") and (" << b.u.view()(x, y) << ", " << b.v.view()(x, y) << ")";
+      ASSERT_EQ(a.valid.view()(x, y), b.valid.view()(x, y)) << what << " at (" << x << ", " << y << ")";
+      ASSERT_TRUE(same(a.confidence.view()(x, y), b.confidence.view()(x, y)))
+          << what << " at (" << x << ", " << y << "): " << a.confidence.view()(x, y) << " and "
+          << b.confidence.view()(x, y);
+    }
+}
+
+/// Likelihoods compare the frame's own colours: nothing is smoothed. The vote is repeated and timed.
+inline Voted run_vote(const Target& target, Tracked scene, const MultiHypothesis& method, int repeats = 1) {
+  const Size size = scene.size;
+  Voted result(size);
+  const int tracks = int(scene.tracks.size()), room = std::max(tracks, 1), capacity = method.max_labels;
+  std::vector<Guarded> planes;
+  Guarded track_values({4 * room, 1}), turn_values({9, 1}), label_u({capacity + 1, 1}),
+      label_v({capacity + 1, 1});
+  GuardedImage<std::uint8_t> count({int(sizeof(LabelCount)), 1});
+  std::memcpy(track_values.view().data, scene.tracks.data(), sizeof(Track) * std::size_t(tracks));
+  if (scene.turn) std::memcpy(turn_values.view().data, scene.turn->of, sizeof scene.turn->of);
+  std::vector<Movable*> images{&result.u,    &result.v, &result.confidence, &result.valid, &track_values,
+                               &turn_values, &label_u,  &label_v,           &count};
+  for (int i = 0; i < 6; ++i) {
+    planes.emplace_back(size);
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) planes.back().view()(x, y) = scene.at(i / 3, i % 3, x, y);
+  }
+  for (Guarded& plane : planes) images.push_back(&plane);
+  const FlowSpace space = flow_space(method.labels == FlowLabels::grid, method.label_step, method.sigma_flow);
+  const LikelihoodScale scale = likelihood_scale(method.sigma_position, method.sigma_colour);
+  const Forced forced(target);
+  const Device device = target.device(2);
+  with_backend(device, [&]<class Backend>() {
+    Backend backend(device, {});
+    Workspace workspace(backend.memory());
+    const Guides guides = make_guides(workspace, room);
+    Labels labels = make_label_memory(workspace, room, capacity);
+    backend.reserve_scratch(vote_scratch(backend, room, capacity));
+    for (Movable* image : images) image->move(backend.memory());
+    labels.u = label_u.view().data, labels.v = label_v.view().data;
+    labels.count = reinterpret_cast<LabelCount*>(count.view().data);
+    const Colours frame0{{planes[0].view(), planes[1].view(), planes[2].view()}},
+        frame1{{planes[3].view(), planes[4].view(), planes[5].view()}};
+    const Homography* const turn =
+        scene.turn ? reinterpret_cast<const Homography*>(turn_values.view().data) : nullptr;
+    for (int i = 0; i < 2; ++i)  // recorded, then replayed
+      backend.replay(0, [&] {
+        gather_guides(backend, reinterpret_cast<const Track*>(track_values.view().data), tracks, false,
+                      frame0, scale, guides);
+        make_labels(backend, guides, scale, space, turn, labels);
+      });
+    for (int i = 0; i < 1 + repeats; ++i) {
+      backend.synchronize();
+      const auto begin = std::chrono::steady_clock::now();
+      backend.replay(1, [&] {
+        vote(backend, guides, labels, frame0, frame0, frame1, scale, vote_parameters(method), turn,
+             {result.u.view(), result.v.view()}, result.valid.view(), result.confidence.view());
+      });
+      backend.synchronize();
+      const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+      result.milliseconds = i == 0 ? took.count() : std::min(result.milliseconds, took.count());
+    }
+    for (Movable* image : images) image->move(Memory::host());
+  });
+  std::memcpy(&result.count, count.view().data, sizeof result.count);
+  for (int i = 0; i < result.count.labels; ++i)
+    result.labels.push_back({label_u.view()(i, 0), label_v.view()(i, 0)});
+  for (GuardedImage<float>* image :
+       {static_cast<GuardedImage<float>*>(&result.u), static_cast<GuardedImage<float>*>(&result.v),
+        static_cast<GuardedImage<float>*>(&result.confidence), static_cast<GuardedImage<float>*>(&label_u),
+        static_cast<GuardedImage<float>*>(&label_v)})
+    image->expect_intact_guard("vote");
+  result.valid.expect_intact_guard("vote");
+  return result;
+}
+
+}  // namespace parafield
