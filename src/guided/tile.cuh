@@ -42,7 +42,7 @@ __device__ inline TilePixel tile_pixel(Size size) {
   return {smaller(x, size.width - 1),
           smaller(y, size.height - 1),
           thread,
-          (x < size.width) & (y < size.height),
+          x < size.width && y < size.height,
           {}};
 }
 
