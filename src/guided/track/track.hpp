@@ -21,7 +21,7 @@ struct FeatureTracker {
 
 /// A window's G, for each pixel of the window, has a smaller eigenvalue of at least this; otherwise it cannot be solved. Of
 /// intensities 0..255.
-constexpr float least_texture = 1.0f;
+constexpr float least_texture = 0.05f;
 
 inline FeatureTracker feature_tracker(const FeatureTracking& tracking) {
   return {tracking.track_window, tracking.track_iterations, tracking.track_check * tracking.track_check,
