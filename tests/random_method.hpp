@@ -31,6 +31,12 @@ std::string described(const Method& method) {
 template <class Method>
 Method restrained(Method method) {
   if constexpr (requires { method.iterations; }) method.iterations = std::min(method.iterations, 5);
+  if constexpr (requires { method.ranked; }) {
+    if (method.change_softness > 0) method.ranked = 0;
+    method.labels = {1};  // a random grid has any number of labels, which is an error
+    method.label_step = std::max(method.label_step, 0.25f);
+    method.max_labels = method.tracking.max_features;
+  }
   if constexpr (LabelMethod<Method>) {
     if constexpr (requires { method.sweeps; }) method.sweeps = std::min(method.sweeps, 5);
     if constexpr (requires { method.t_max; }) method.t_min = std::min(method.t_min, method.t_max);

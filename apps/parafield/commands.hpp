@@ -7,6 +7,7 @@ namespace parafield::command {
 void add_flow(App& program);
 void add_stereo(App& program);
 void add_detect(App& program);
+void add_tracks(App& program);
 void add_eval(App& program);
 void add_color(App& program);
 void add_synth(App& program);

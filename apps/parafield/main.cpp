@@ -31,6 +31,7 @@ int run(CLI::App& program, int argc, char** argv) {
     command::add_flow(commands);
     command::add_stereo(commands);
     command::add_detect(commands);
+    command::add_tracks(commands);
     command::add_eval(commands);
     command::add_color(commands);
     command::add_synth(commands);

@@ -10,13 +10,15 @@ struct SynthOptions {
   std::string scene, folder, size = "640x480", texture = "fine";
   int frames = 2;
   std::uint64_t seed = 1;
+  bool rgb = false;
 };
 
 void run(const SynthOptions& options) {
   const SceneOptions scene_options{.size = parse_size(options.size),
                                    .frames = options.frames,
                                    .seed = options.seed,
-                                   .fine = options.texture == "fine"};
+                                   .fine = options.texture == "fine",
+                                   .color = options.rgb};
   const Scene scene = render_scene(options.scene, scene_options);
   write_series(options.folder, [&](const Path& to) {
     const auto file = [&](const char* name, std::size_t i, const char* extension) {
@@ -70,6 +72,7 @@ void add_synth(App& program) {
       .type_name("NAME")
       .one_of({"fine", "smooth"})
       .capture_default_str();
+  command.add_flag("--rgb", options->rgb, "frames in colour; their luma is that of the gray frames");
   command.callback([options] { run(*options); });
 }
 

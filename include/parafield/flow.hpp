@@ -5,10 +5,13 @@
 
 #include "parafield/estimator.hpp"
 #include "parafield/methods/adaptive_ridge.hpp"
+#include "parafield/methods/direct_interpolation.hpp"
 #include "parafield/methods/gradient_tensor.hpp"
 #include "parafield/methods/label_solvers.hpp"
 #include "parafield/methods/lucas_kanade.hpp"
+#include "parafield/methods/multi_hypothesis.hpp"
 #include "parafield/methods/ridge_regression.hpp"
+#include "parafield/tracks.hpp"
 
 namespace parafield {
 
@@ -40,9 +43,14 @@ struct FlowField {
   operator FlowView() const { return {u, v, valid}; }
 };
 
+/// What a method does not use is an error to give.
 struct FlowInput {
   std::span<const Frame> frames;       ///< as many as the method needs, in time order
   std::optional<FlowView> start = {};  ///< a first guess of the flow, in the frames' memory
+  /// Features and their flow, of methods that such guide, in the frames' memory; at most max_features, none is allowed. Not
+  /// given: the method finds some itself.
+  std::optional<std::span<const Track>> tracks = {};
+  std::optional<CameraRotation> rotation = {};  ///< of the same methods: how the camera turned
 };
 
 /// What holds for every method of flow.
@@ -60,7 +68,8 @@ struct FlowOptions {
 /// Every method that estimates flow.
 using FlowMethod = std::variant<AdaptiveRidge, LucasKanade, Icm<DisplacementEnergy>,
                                 Annealing<DisplacementEnergy>, WinnerTakesAll<DisplacementEnergy>,
-                                BeliefPropagation<DisplacementEnergy>, GradientTensor, RidgeRegression>;
+                                BeliefPropagation<DisplacementEnergy>, GradientTensor, RidgeRegression,
+                                DirectInterpolation, MultiHypothesis>;
 
 struct Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed

@@ -3,6 +3,7 @@
 
 #include "parafield/flow.hpp"
 #include "parafield/stereo.hpp"
+#include "parafield/tracks.hpp"
 
 /// Files. Readers check every size against the file before they allocate; a damaged file is Error(format), a missing
 /// one Error(file), a format that this build lacks Error(unsupported), each with the file's name. Writers write
@@ -50,6 +51,14 @@ Image<std::uint8_t> read_mask(const std::filesystem::path& path);
 
 /// 255 where the mask is not 0, otherwise 0. By extension: .png or .pgm. Host memory; pitch 0 = rows touch.
 void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask);
+
+/// Tracks as text, one a line: x, y, u and v, px, separated by commas, semicolons, tabs or spaces, whatever the locale; nan and
+/// inf are values, too. A first line may name them (x,y,u,v); empty lines and what follows a # are passed over. What is no such
+/// line is an Error(format) with its number.
+std::vector<Track> read_tracks(const std::filesystem::path& path);
+
+/// A line x,y,u,v, then one for each track, with as many digits as give the same floats when they are read.
+void write_tracks(const std::filesystem::path& path, std::span<const Track> tracks);
 
 enum class FileKind { frame, flow, disparity, unknown };
 

@@ -9,3 +9,4 @@
 #include "parafield/io.hpp"
 #include "parafield/scenes.hpp"
 #include "parafield/stereo.hpp"
+#include "parafield/tracks.hpp"

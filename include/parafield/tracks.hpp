@@ -1,4 +1,8 @@
 #pragma once
+#include <vector>
+
+#include "parafield/image.hpp"
+#include "parafield/methods/feature_tracking.hpp"
 
 namespace parafield {
 
@@ -15,5 +19,15 @@ struct CameraRotation {
   float x = 0, y = 0, z = 0;
   float fx = 0, fy = 0, cx = 0, cy = 0;
 };
+
+/// The cells in which features are looked for, one in each: columns and rows of about equal sides, `max_features` in all at
+/// most, and no more of either than the frame has pixels. Throws Error(invalid_argument) for a frame below 1x1 or no features.
+Size feature_grid(Size frame, int max_features);
+
+/// Features of frame0 and where they are in frame1: those that are kept, cell by cell, row by row; in host memory. Frames are of
+/// one size, in host memory or the device's. Throws Error(invalid_argument) for parameters or frames that are out of range,
+/// Error(memory), Error(device).
+std::vector<Track> find_tracks(const Frame& frame0, const Frame& frame1, const FeatureTracking& tracking = {},
+                               const Device& device = Device::best());
 
 }  // namespace parafield

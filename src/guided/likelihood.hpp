@@ -85,7 +85,9 @@ PF_HD float most_exponent(const Box& box, const Place& feature) {
 /// more room than rounding takes.
 PF_HD float limit_of(float most) { return fma(most, 1.00001f, cutoff + 0.001f); }
 
-/// A channel as likelihoods take it: what is no number becomes 0.
-PF_HD float scaled_colour(float value, float scale) { return is_finite(value) ? value * scale : 0.0f; }
+/// A channel as likelihoods take it: what is no number becomes 0, and nothing is so far that exponents reach no_feature.
+PF_HD float scaled_colour(float value, float scale) {
+  return is_finite(value) ? clamp(value, -1e12f, 1e12f) * scale : 0.0f;
+}
 
 }  // namespace parafield

@@ -1,9 +1,12 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "parafield/error.hpp"
 
 /// Files as bytes. Errors here do not name the file: the public functions put its name before every message.
 namespace parafield::io {
@@ -36,5 +39,17 @@ void write_file(const std::filesystem::path& path, ByteSpan bytes);
 
 /// The path as messages show it: one line.
 std::string shown(const std::filesystem::path& path);
+
+/// Calls `work` and puts the file's name before the message of what it throws.
+template <class Work>
+auto naming(const std::filesystem::path& path, Work work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(error.code(), shown(path) + ": " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::memory, shown(path) + ": not enough memory");
+  }
+}
 
 }  // namespace parafield::io

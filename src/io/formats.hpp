@@ -2,6 +2,7 @@
 #include "io/file.hpp"
 #include "parafield/flow.hpp"
 #include "parafield/stereo.hpp"
+#include "parafield/tracks.hpp"
 
 /// The formats, in memory: decoders take the whole file's bytes, encoders return them. A decoder checks every
 /// size against the number of bytes before it allocates, and throws Error(format) that says what is wrong,
@@ -81,6 +82,10 @@ DisparityField decode_npy_disparity(ByteSpan bytes);
 Bytes encode_png_disparity(const DisparityView& disparity, float scale);
 Bytes encode_pfm_disparity(const DisparityView& disparity, bool mark_invalid);
 Bytes encode_npy_disparity(const DisparityView& disparity, bool mark_invalid);
+
+/// CSV, of which every line is sound or named in the error.
+std::vector<Track> decode_tracks(ByteSpan bytes);
+Bytes encode_tracks(std::span<const Track> tracks);
 
 /// Error(invalid_argument) unless it is a host frame, gray or rgb. Returns it with its pitch filled in.
 Frame check_frame(const Frame& frame);

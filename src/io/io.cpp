@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <new>
 
 #include "core/fail.hpp"
 #include "io/formats.hpp"
@@ -10,18 +9,6 @@
 namespace parafield {
 namespace io {
 namespace {
-
-/// Calls `work` and puts the file's name before the message of what it throws.
-template <class Work>
-auto naming(const std::filesystem::path& path, Work work) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    throw Error(error.code(), shown(path) + ": " + error.what());
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::memory, shown(path) + ": not enough memory");
-  }
-}
 
 /// The whole file; of a file of no known kind, which may be huge, only what shows that.
 Bytes read_content(const std::filesystem::path& path) {

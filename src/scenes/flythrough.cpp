@@ -104,7 +104,13 @@ class Eye {
     return depth;
   }
 
-  double gray_of_ground(const Camera::Ray& ray, double depth, double finer) {
+  /// A pixel's gray value, and its colour where that is asked for.
+  struct Seen {
+    double gray;
+    Tint tint;
+  };
+
+  Seen ground(const Camera::Ray& ray, double depth, double finer, bool colored) {
     const double x = camera_.x + depth * ray.x, z = camera_.z + depth * ray.z;
     // The pixel's footprint on the tangent plane: `across` wide, `along` long. Long footprints are averaged
     // over a few points, or texture far away would be a blur across, too.
@@ -116,21 +122,30 @@ class Eye {
     constexpr int points = 4;
     const double footprint = std::max(across, along / points);
 
-    double sum = 0;
+    double sum = 0, snow = 0;
     for (int i = 0; i < points; ++i) {
       const double off = along * ((i + 0.5) / points - 0.5);
       const double height = camera_.height - depth * ray.sinks + off * rise;
-      sum += landscape_.ground(x + off * ray.x, z + off * ray.z, height, finer * footprint);
+      const auto point = landscape_.ground(x + off * ray.x, z + off * ray.z, height, finer * footprint);
+      sum += point.gray;
+      snow += point.snow;
     }
     // The sun stands on the left, behind the camera's shoulder. Slopes are those of the footprint's size.
     const Slope shade = slope_at(x, z, finer * footprint);
     const double facing =
         (0.62 * shade.x + 0.35 * shade.z + 0.70) / std::sqrt(shade.x * shade.x + shade.z * shade.z + 1);
-    return sum / points * (0.42 + 0.75 * std::max(facing, 0.0));
+    const double gray = sum / points * (0.42 + 0.75 * std::max(facing, 0.0));
+    if (!colored) return {gray, {}};
+    const double height = camera_.height - depth * ray.sinks;
+    const Tint bare = landscape_.bare_ground(x, z, height, finer * std::max(across, along));
+    return {gray, bare.mixed({-4, 9}, snow / points)};
   }
 
-  double gray_of_sky(const Camera::Ray& ray, double finer) {
-    return landscape_.sky(ray.x / ray.z - camera_.drift, -ray.sinks / ray.z, finer / camera_.focal);
+  /// Blue, and white clouds.
+  Seen sky(const Camera::Ray& ray, double finer) {
+    const double gray =
+        landscape_.sky(ray.x / ray.z - camera_.drift, -ray.sinks / ray.z, finer / camera_.focal);
+    return {gray, Tint{-46, 60}.mixed({-4, 6}, smooth_step(120, 230, gray))};
   }
 
  private:
@@ -200,11 +215,12 @@ void paint(const Landscape& landscape, const Camera& camera, const Image<double>
 #endif
   for (int y = 0; y < size.height; ++y) {
     Eye eye(landscape, camera);
-    auto* out = static_cast<std::uint8_t*>(frame.row(y));
+    Row row(frame, y);
     for (int x = 0; x < size.width; ++x) {
       const Camera::Ray ray = camera.ray(x, y);
-      out[x] = to_gray(depth(x, y) < infinity ? eye.gray_of_ground(ray, depth(x, y), finer)
-                                              : eye.gray_of_sky(ray, finer));
+      const Eye::Seen seen =
+          depth(x, y) < infinity ? eye.ground(ray, depth(x, y), finer, row.colored()) : eye.sky(ray, finer);
+      row.put(x, seen.gray, seen.tint);
     }
   }
 }
@@ -262,7 +278,7 @@ Scene render_flythrough(const SceneOptions& options) {
     const Camera camera = flight.camera(i);
     Image<double> depth = find_depth(landscape, camera, options.size);
     paint(landscape, camera, depth, options.fine,
-          scene.frames.emplace_back(options.size, PixelFormat::gray_u8));
+          scene.frames.emplace_back(options.size, frame_format(options)));
     Image<float>& stored = scene.depth.emplace_back(options.size);
     for (int y = 0; y < options.size.height; ++y)
       for (int x = 0; x < options.size.width; ++x) stored(x, y) = float(depth(x, y));

@@ -24,6 +24,7 @@ std::vector<Octave> octaves(std::uint64_t key, double coarsest, double finest) {
 
 Landscape::Landscape(std::uint64_t seed, double finest)
     : middle_(Octave::random(8, random_bits(seed, 0))),
+      woods_(Octave::random(1.5, random_bits(seed, 3))),
       ground_(octaves(random_bits(seed, 1), 1.2, finest)),
       clouds_(octaves(random_bits(seed, 2), 0.5, finest)) {
   const double spacings[] = {5, 2.4, 1.2, 0.6, 0.3};
@@ -42,7 +43,7 @@ double Landscape::Reader::height(double x, double z) {
   return mountains * mountains * (0.3 + 3.2 * ridges) + (0.12 + 0.8 * mountains) * rough;
 }
 
-double Landscape::Reader::ground(double x, double z, double height, double footprint) {
+Landscape::Reader::Ground Landscape::Reader::ground(double x, double z, double height, double footprint) {
   double gray = 0;
   for (std::size_t i = 0; i < ground_.size(); ++i) {
     const double weight = visible(landscape_->ground_[i], footprint);
@@ -51,7 +52,13 @@ double Landscape::Reader::ground(double x, double z, double height, double footp
   }
   // Woods below, snow on the peaks, the snow line as ragged as the ground.
   const double snow = smooth_step(1.5, 2.5, height + 0.8 * gray);
-  return 100 + (58 - 20 * snow) * gray + 65 * snow;
+  return {100 + (58 - 20 * snow) * gray + 65 * snow, snow};
+}
+
+Tint Landscape::Reader::bare_ground(double x, double z, double height, double footprint) {
+  constexpr Tint woods{-24, -36}, rock{20, -30};
+  const double patches = visible(landscape_->woods_, footprint) * woods_(landscape_->woods_, x, z);
+  return woods.mixed(rock, smooth_step(-0.7, 1.3, 0.5 * (height - 0.4) + 1.6 * patches));
 }
 
 double Landscape::Reader::sky(double x, double up, double footprint) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "scenes/dye.hpp"
 #include "scenes/noise.hpp"
 
 namespace parafield {
@@ -25,15 +26,19 @@ class Landscape {
     /// Where the middle of the valley is.
     double middle(double z) { return middle_width * middle_(landscape_->middle_, z, 0); }
     double height(double x, double z);
-    /// Gray level of the ground in full light, with no structure finer than `footprint`, which is the size of
-    /// a pixel there.
-    double ground(double x, double z, double height, double footprint);
+    struct Ground {
+      double gray, snow;  ///< in full light; 1 = snow, 0 = none
+    };
+    /// With no structure finer than `footprint`, which is the size of a pixel there.
+    Ground ground(double x, double z, double height, double footprint);
     /// Gray level of the sky in the direction (x, up, 1), likewise.
     double sky(double x, double up, double footprint);
+    /// The colour of ground without snow, likewise: woods, and rock mostly above.
+    Tint bare_ground(double x, double z, double height, double footprint);
 
    private:
     const Landscape* landscape_;
-    Octave::Reader middle_;
+    Octave::Reader middle_, woods_;
     std::array<Octave::Reader, 5> relief_;
     std::vector<Octave::Reader> ground_, clouds_;
   };
@@ -41,7 +46,7 @@ class Landscape {
  private:
   static constexpr double middle_width = 3;
 
-  Octave middle_;
+  Octave middle_, woods_;
   std::array<Octave, 5> relief_;
   std::vector<Octave> ground_, clouds_;  // the coarsest first
 };

@@ -1,3 +1,4 @@
+#include "scenes/dye.hpp"
 #include "scenes/random.hpp"
 #include "scenes/render.hpp"
 #include "scenes/texture.hpp"
@@ -9,6 +10,7 @@ namespace {
 struct Placed {
   const Layer* layer;
   const Texture* texture;
+  const Dye* dye;
   Affine to_start;  ///< from a point of this frame to the point of frame 0 that is seen there
 
   bool covers(Point p) const { return layer->shape.contains(to_start(p)); }
@@ -22,19 +24,23 @@ std::size_t nearest(std::span<const Placed> placed, Point p) {
 }
 
 /// Paints a layer over what lies behind it.
-void paint(const Placed& layer, FrameBuffer& frame) {
+void paint(const Placed& layer, int y, int width, Row row) {
+  Texture::Reader gray(*layer.texture);
+  Dye::Reader tint(*layer.dye);
+  for (int x = 0; x < width; ++x) {
+    const Point start = layer.to_start({double(x), double(y)});
+    if (!layer.layer->shape.contains(start)) continue;
+    row.put(x, gray(start.x, start.y) + layer.layer->light, row.colored() ? tint(start.x, start.y) : Tint{});
+  }
+}
+
+void paint(std::span<const Placed> placed, FrameBuffer& frame) {
   const Size size = frame.size();
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static)
 #endif
-  for (int y = 0; y < size.height; ++y) {
-    Texture::Reader gray(*layer.texture);
-    auto* out = static_cast<std::uint8_t*>(frame.row(y));
-    for (int x = 0; x < size.width; ++x) {
-      const Point start = layer.to_start({double(x), double(y)});
-      if (layer.layer->shape.contains(start)) out[x] = to_gray(gray(start.x, start.y) + layer.layer->light);
-    }
-  }
+  for (int y = 0; y < size.height; ++y)
+    for (std::size_t i = placed.size(); i-- > 0;) paint(placed[i], y, size.width, {frame, y});
 }
 
 /// Truth from one frame, `now`, to the next.
@@ -62,15 +68,20 @@ Scene render_layers(const LayeredScene& layered, const SceneOptions& options) {
   const std::vector<Layer> layers = scene_layers(layered, options.size, options.seed);
 
   std::vector<Texture> textures;
-  for (std::size_t i = 0; i < layers.size(); ++i)
+  std::vector<Dye> dyes;
+  const std::uint64_t colors = random_bits(options.seed, 4000);
+  const std::size_t ground = layers.size() - 1;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
     textures.emplace_back(random_bits(options.seed, i), Grain{options.fine, layers[i].coarse});
+    dyes.push_back(i == ground || layers[i].camouflaged ? Dye::ground(colors, ground)
+                                                        : Dye::object(colors, i));
+  }
   std::vector<Placed> placed;
-  for (std::size_t i = 0; i < layers.size(); ++i) placed.push_back({&layers[i], &textures[i], {}});
+  for (std::size_t i = 0; i < layers.size(); ++i) placed.push_back({&layers[i], &textures[i], &dyes[i], {}});
 
   Scene scene;
   for (int i = 0; i < options.frames; ++i) {
-    FrameBuffer& frame = scene.frames.emplace_back(options.size, PixelFormat::gray_u8);
-    for (auto layer = placed.rbegin(); layer != placed.rend(); ++layer) paint(*layer, frame);
+    paint(placed, scene.frames.emplace_back(options.size, frame_format(options)));
     if (i + 1 == options.frames) break;
     const std::vector<Placed> now = placed;
     for (Placed& layer : placed) layer.to_start = layer.to_start * layer.layer->step.inverse();

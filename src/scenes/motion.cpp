@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "scenes/random.hpp"
@@ -25,15 +26,15 @@ class Draw {
 
   Point centre() const { return {(size_.width - 1) / 2.0, (size_.height - 1) / 2.0}; }
   double width() const { return size_.width; }
+  double height() const { return size_.height; }
   double shorter_side() const { return std::min(size_.width, size_.height); }
 
-  /// Shifts are meant for 640x480 and grow with the image's side, but neither vanish nor outgrow a search
-  /// range.
-  Affine shift(double x, double y) const {
-    const double scale =
-        std::clamp(std::sqrt(double(size_.width) * size_.height / (640.0 * 480.0)), 0.25, 4.0);
-    return {1, 0, 0, 1, x * scale, y * scale};
+  /// Shifts, and widths of what is thin, are meant for 640x480 and grow with the image's side, but neither
+  /// vanish nor outgrow a search range.
+  double scale() const {
+    return std::clamp(std::sqrt(double(size_.width) * size_.height / (640.0 * 480.0)), 0.25, 4.0);
   }
+  Affine shift(double x, double y) const { return {1, 0, 0, 1, x * scale(), y * scale()}; }
 
  private:
   Size size_;
@@ -111,6 +112,73 @@ std::vector<Layer> large(Draw draw) {
   return {{draw.shift(near_x, near_y), shape, true}, {draw.shift(far_x, far_y), {}, true}};
 }
 
+/// A vertical bar, as high as the image, that moves six times as far as the background, for what Kim, Hwangbo and
+/// Kanade (2009) show with a pole (figures 3 to 5): at 320x240 4 px wide, moving by 12 px over 2.
+Layer bar_layer(Draw& draw) {
+  const double x = draw.sign();
+  const Point centre{draw.centre().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
+  return {draw.shift(x * 24, 0), {centre, 4 * draw.scale(), std::numeric_limits<double>::infinity()}};
+}
+
+Layer bar_background(Draw& draw) {
+  const bool across = draw.sign() < 0;
+  const double shift = draw.sign() * 4;
+  return {across ? draw.shift(shift, 0) : draw.shift(0, shift), {}};
+}
+
+std::vector<Layer> bar(Draw draw) {
+  Layer front = bar_layer(draw);
+  front.light = 45;
+  return {front, bar_background(draw)};
+}
+
+std::vector<Layer> camouflage(Draw draw) {
+  Layer front = bar_layer(draw);
+  front.camouflaged = true;
+  return {front, bar_background(draw)};
+}
+
+/// In the manner of their merry-go-round (figures 6 and 7): everything moves to one side, what is near further,
+/// and thin poles stand at all depths. Half of them carry something.
+std::vector<Layer> poles(Draw draw) {
+  const double x = draw.sign(), slope = draw.between(-0.1, 0.1);
+  const double width = draw.width(), height = draw.height(), side = draw.shorter_side();
+  const auto step = [&](double low, double high) {
+    const double far = draw.between(low, high);
+    return draw.shift(x * far, slope * far + draw.between(-2, 2));
+  };
+  const auto ellipse = [&](Point centre, double low, double high) {
+    return Shape{centre, side * draw.between(low, high), side * draw.between(low, high)};
+  };
+  std::vector<Layer> list;
+
+  const int count = 8 + int(draw.between(0, 5));
+  for (int i = 0; i < count; ++i) {
+    const Affine along = step(20, 45);
+    const double column = width * (i + draw.between(0.1, 0.9)) / count;
+    const double radius = std::max(draw.scale() * draw.between(1.5, 3), 1.0);
+    const bool loaded = draw.sign() < 0;
+    const Shape load = ellipse({column, height * draw.between(0.4, 0.75)}, 0.05, 0.09);
+    if (loaded) list.push_back({along, load, true, draw.either_side(5, 25)});
+    list.push_back({along,
+                    {{column, 0}, radius, std::numeric_limits<double>::infinity()},
+                    true,
+                    draw.either_side(35, 55)});
+  }
+  for (int i = 0; i < 7; ++i) {
+    const Point centre{width * (i + draw.between(0.2, 0.8)) / 7, height * draw.between(0.15, 0.6)};
+    list.push_back({step(13, 20), ellipse(centre, 0.07, 0.13), true});
+  }
+  for (int i = 0; i < 3; ++i) {
+    const Point centre{width * (i + draw.between(0.2, 0.8)) / 3, height * draw.between(0.8, 0.95)};
+    list.push_back({step(44, 50), ellipse(centre, 0.10, 0.17), true});
+  }
+  // The nearest first; a load before its pole.
+  std::ranges::stable_sort(list, std::greater{}, [&](const Layer& layer) { return x * layer.step.x; });
+  list.push_back({step(8, 12), {}, true});
+  return list;
+}
+
 constexpr LayeredScene list[] = {
     {{"translation", "everything moves by the same few px"}, translation},
     {{"rotation", "a turn around the centre, below a degree a frame"}, turning},
@@ -119,6 +187,10 @@ constexpr LayeredScene list[] = {
     {{"layers", "an ellipse moves and turns over a background that moves the other way; occlusion"}, layers},
     {{"pole", "a thin vertical pole passes over a background that moves the other way; occlusion"}, pole},
     {{"large", "motion of 40 to 80 px, what is near further than what is far; occlusion"}, large},
+    {{"bar", "a thin bar of a colour of its own moves six times as far as the background; occlusion"}, bar},
+    {{"camouflage", "the same bar, but it looks like the background"}, camouflage},
+    {{"poles", "many thin poles, and what they carry, move by 20 to 45 px at their depths; occlusion"},
+     poles},
 };
 
 }  // namespace

@@ -24,8 +24,9 @@ struct Shape {
 struct Layer {
   Affine step;
   Shape shape;
-  bool coarse = false;  ///< texture with large structure, too
-  double light = 0;     ///< added to the gray values of the texture
+  bool coarse = false;       ///< texture with large structure, too
+  double light = 0;          ///< added to the gray values of the texture
+  bool camouflaged = false;  ///< in the colours of the last layer, as that has them there in frame 0
 };
 
 class Draw;

@@ -1,6 +1,4 @@
 #pragma once
-#include <cmath>
-
 #include "scenes/motion.hpp"
 
 namespace parafield {
@@ -9,8 +7,8 @@ namespace parafield {
 Scene render_layers(const LayeredScene& layered, const SceneOptions& options);
 Scene render_flythrough(const SceneOptions& options);
 
-inline std::uint8_t to_gray(double value) {
-  return std::uint8_t(value < 0 ? 0 : value > 255 ? 255 : std::floor(value + 0.5));
+inline PixelFormat frame_format(const SceneOptions& options) {
+  return options.color ? PixelFormat::rgb_u8 : PixelFormat::gray_u8;
 }
 
 }  // namespace parafield

@@ -3,6 +3,8 @@
 #include "gradient/adaptive_ridge/adaptive_ridge.hpp"
 #include "gradient/lucas_kanade/lucas_kanade.hpp"
 #include "gradient/temporal/temporal.hpp"
+#include "guided/direct_interpolation.hpp"
+#include "guided/multi_hypothesis.hpp"
 #include "markov/displacement.hpp"
 #include "tasks/estimator.hpp"
 #include "tasks/refined.hpp"
@@ -52,6 +54,10 @@ std::unique_ptr<Session<Flow>> make_session<Flow>(const FlowMethod& method, Size
           return make.template operator()<GradientTensorSolver>(chosen);
         else if constexpr (std::is_same_v<Method, RidgeRegression>)
           return make.template operator()<RidgeRegressionSolver>(chosen);
+        else if constexpr (std::is_same_v<Method, DirectInterpolation>)
+          return make.template operator()<DirectInterpolationSolver>(chosen);
+        else if constexpr (std::is_same_v<Method, MultiHypothesis>)
+          return make.template operator()<MultiHypothesisSolver>(chosen);
         else
           return make.template operator()<LucasKanadeSolver>(chosen);
       },

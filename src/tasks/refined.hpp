@@ -82,6 +82,15 @@ struct RefinedFlow {
       if (fb_check_ > 0) backward_ = workspace.flow(size);
     }
 
+    /// What guides the flow. Throws Error(invalid_argument) where the method has no use for it.
+    int take(const FlowInput& input, bool on_host) {
+      if constexpr (requires { solver_.take(input, on_host); }) return solver_.take(input, on_host);
+      if (input.tracks || input.rotation)
+        fail(ErrorCode::invalid_argument, "the method has no use for ",
+             input.tracks ? "tracks" : "a camera's rotation");
+      return 0;
+    }
+
     void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
 
     void solve(int first, const FlowView* start, FlowField& result) {

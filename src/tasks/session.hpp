@@ -74,7 +74,7 @@ class SolverSession final : public Session<Task> {
       if (start) start = on_backend(*start);
     }
     Result& result = target(on_host);
-    backend_.replay(start ? call_with_start : call_without_start, [&] {
+    backend_.replay(call_keys + 2 * guided(input, on_host) + start.has_value(), [&] {
       solver_.prepare(frames_.data(), 0, slots_);
       solver_.solve(0, start ? &*start : nullptr, result);
     });
@@ -87,6 +87,7 @@ class SolverSession final : public Session<Task> {
     activate();
     const int slot = int(pushed_ % slots_);
     if (on_host) frame = on_backend(frame, slot);
+    guided({}, on_host);
     Result& result = target(on_host);
     const bool complete = pushed_ + 1 >= slots_;
     const bool warm = pushed_ >= slots_ && solver_.starts_from_last();
@@ -124,10 +125,16 @@ class SolverSession final : public Session<Task> {
 
  private:
   static constexpr bool on_gpu = requires(Backend b) { b.activate(); };
-  enum Key { call_without_start, call_with_start, push_keys };
+  static constexpr int call_keys = 0, push_keys = 2 * 4;  // calls: with a start or not, of each kind of guidance
 
   void activate() {
     if constexpr (on_gpu) backend_.activate();
+  }
+
+  /// Gives the solver what the input has beside frames and start. Returns which kind it is, 0 to 3.
+  int guided(const typename Task::Input& input, bool on_host) {
+    if constexpr (requires { solver_.take(input, on_host); }) return solver_.take(input, on_host);
+    return 0;
   }
 
   /// The newest frame into its slot, and the solve, which a solver may take as one step.

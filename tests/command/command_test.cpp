@@ -1,4 +1,6 @@
 // Every subcommand, end to end, on scenes that it renders itself.
+#include <cstring>
+
 #include "command/run_command.hpp"
 #include "support.hpp"
 
@@ -73,6 +75,14 @@ TEST_F(Command, SynthWritesDepthWhereTheSceneHasSome) {
       for (int x = 0; x < 40; ++x)
         ASSERT_EQ(static_cast<const float*>(depth.row(y))[x], scene.depth[i](x, y));
   }
+}
+
+TEST_F(Command, SynthWritesFramesInColor) {
+  run_well({"synth", "poles", "-o", path("scene"), "--size", "40x30", "--rgb"});
+  const Scene scene = render_scene("poles", {.size = {40, 30}, .color = true});
+  const FrameBuffer frame = read_frame(path("scene/frame0001.png"));
+  ASSERT_EQ(frame.format(), PixelFormat::rgb_u8);
+  for (int y = 0; y < 30; ++y) EXPECT_EQ(std::memcmp(frame.row(y), scene.frames[1].row(y), 3 * 40), 0) << y;
 }
 
 TEST_F(Command, SynthIsTheSameForTheSameSeed) {

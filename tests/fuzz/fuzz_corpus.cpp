@@ -4,7 +4,7 @@
 
 #include "io/samples.hpp"
 
-// Writes the sample files of the tests into FOLDER/frame, FOLDER/flow and FOLDER/disparity, for the fuzzers to start from.
+// Writes the sample files of the tests into FOLDER/frame, FOLDER/flow, FOLDER/disparity and FOLDER/tracks, for the fuzzers to start from.
 int main(int count, char** arguments) {
   if (count != 2) {
     std::fprintf(stderr, "usage: fuzz_corpus FOLDER\n");
@@ -25,4 +25,5 @@ int main(int count, char** arguments) {
   write("flow", parafield::samples::flows());
   write("disparity", parafield::samples::pfms());
   write("disparity", parafield::samples::disparities());
+  write("tracks", parafield::samples::tracks());
 }

@@ -176,4 +176,11 @@ inline std::vector<Sample> disparities() {
   };
 }
 
+inline std::vector<Sample> tracks() {
+  return {
+      {"named.csv", bytes_of("x,y,u,v\n1,2.5,-3e-1,nan\r\n0,0,inf,7\n")},
+      {"plain.csv", bytes_of("# a comment\n\n1;2; 3 4 # another\n5\t6\t-7\t8")},
+  };
+}
+
 }  // namespace parafield::samples

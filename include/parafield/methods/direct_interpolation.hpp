@@ -29,6 +29,7 @@ struct DirectInterpolation {
   float change_threshold = 8;
   int change_window = 1;
   int resampled = 0;
+  float resampled_check = 0.25f;
   float resampled_position = 5;
   float resampled_colour = 15;
   int median = 0;
@@ -69,6 +70,10 @@ void describe(Method& method, Visitor&& visit) {
         Parameter<int>{
             "resampled", 0, 65536, "",
             "features of a second round, at most, from the checked flow of the first; 0 = one round"});
+  visit(method.resampled_check,
+        Parameter<float>{"resampled_check", 0, 100, "px",
+                         "the first round's flow is used where, followed there and back, it ends within so much "
+                         "of where it began"});
   visit(method.resampled_position,
         Parameter<float>{"resampled_position", 0.5f, 1000, "px", "sigma_position of the second round"});
   visit(method.resampled_colour,

@@ -17,7 +17,7 @@ struct FeatureTracking {
   int max_features = 1000;
   int track_window = 9;
   int track_levels = 4;
-  int track_iterations = 10;
+  int track_iterations = 30;
   float track_check = 0.5f;
   float track_outliers = 3;
 };

@@ -36,9 +36,9 @@ PF_HD void gather_guide(Track track, bool reversed, const Colours& colours, Like
                      is_finite(green) & is_finite(blue);
   to.x[i] = known ? track.x * scale.position : nowhere;
   to.y[i] = known ? track.y * scale.position : 0.0f;
-  to.red[i] = known ? red * scale.colour : 0.0f;
-  to.green[i] = known ? green * scale.colour : 0.0f;
-  to.blue[i] = known ? blue * scale.colour : 0.0f;
+  to.red[i] = known ? scaled_colour(red, scale.colour) : 0.0f;
+  to.green[i] = known ? scaled_colour(green, scale.colour) : 0.0f;
+  to.blue[i] = known ? scaled_colour(blue, scale.colour) : 0.0f;
   to.u[i] = known ? track.u : 0.0f;
   to.v[i] = known ? track.v : 0.0f;
 }

@@ -27,7 +27,7 @@ struct Labels {
   float *u, *v;     ///< px
   float* votes;     ///< guide by guide, `pitch` labels each; 0 behind the last label, up to a multiple of 32
   unsigned* voted;  ///< guide by guide, pitch / 32 words: bit i for label i, where its vote is not 0
-  LabelCount* count;
+  LabelCount* count;                    ///< there is room for a second
   unsigned long long *key, *first_key;  ///< of guides: their nodes; see make_labels
   int capacity, pitch;
 };
@@ -40,7 +40,7 @@ inline Labels make_label_memory(Workspace& workspace, int guides, int capacity) 
   labels.v = workspace.array<float>(std::size_t(labels.pitch));
   labels.votes = workspace.array<float>(std::size_t(guides) * std::size_t(labels.pitch));
   labels.voted = workspace.array<unsigned>(std::size_t(guides) * std::size_t(labels.pitch / 32));
-  labels.count = workspace.array<LabelCount>(1);
+  labels.count = workspace.array<LabelCount>(2);
   labels.key = workspace.array<unsigned long long>(std::size_t(guides));
   labels.first_key = workspace.array<unsigned long long>(std::size_t(guides));
   return labels;

@@ -207,7 +207,7 @@ void store(const Tile& tile, const Election& election, const Polls& polls, bool 
       const bool known = any && polls.label[at] >= 0;
       flow.u(x, y) = known ? polls.u[at] : 0.0f;
       flow.v(x, y) = known ? polls.v[at] : 0.0f;
-      valid(x, y) = known && polls.difference[at] < election.p.test.threshold;
+      if (valid) valid(x, y) = known && polls.difference[at] < election.p.test.threshold;
       if (confidence) confidence(x, y) = known ? polls.winning[at] / polls.weight[at] : 0.0f;
     }
 }

@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(threads, 6) vote_kernel(const __grid_constant_
     const float score = winner.label >= 0 ? winner.score : ballot[k].top;
     job.flow.u(pixel.x, pixel.y) = motion[k].u;
     job.flow.v(pixel.x, pixel.y) = motion[k].v;
-    job.valid(pixel.x, pixel.y) = winner.difference < job.p.test.threshold;
+    if (job.valid) job.valid(pixel.x, pixel.y) = winner.difference < job.p.test.threshold;
     if (job.confidence) job.confidence(pixel.x, pixel.y) = score > 0 ? score / ballot[k].weight : 0.0f;
   }
 }

@@ -1,0 +1,129 @@
+#pragma once
+#include "blocks/consistency/consistency.hpp"
+#include "blocks/convert/convert.hpp"
+#include "blocks/median/median.hpp"
+#include "gradient/lucas_kanade/step.hpp"
+#include "guided/better/better.hpp"
+#include "guided/frame_colours.hpp"
+#include "guided/guidance.hpp"
+#include "guided/guides/guides.hpp"
+#include "guided/interpolate/interpolate.hpp"
+#include "guided/resample/resample.hpp"
+#include "guided/track_finder.hpp"
+
+namespace parafield {
+
+/// Kim's Alg. 1, and a second round of it on the checked flow of the first.
+template <class Backend>
+class DirectInterpolationSolver {
+ public:
+  DirectInterpolationSolver(Backend& backend, Workspace& workspace, const DirectInterpolation& method,
+                            Size size, const FlowOptions&)
+      : backend_(backend),
+        method_(method),
+        first_scale_(likelihood_scale(method.sigma_position, method.sigma_colour)),
+        second_scale_(likelihood_scale(method.resampled_position, method.resampled_colour)),
+        guidance_(backend, workspace, method.tracking.max_features),
+        finder_(backend, workspace, method.tracking, size, frames),
+        colours_(backend, workspace, method.presmooth, size, frames) {
+    const int capacity = larger(method.tracking.max_features, method.resampled);
+    guides_ = make_guides(workspace, capacity);
+    if (method.median) unsmoothed_ = workspace.flow(size);
+    std::size_t scratch = interpolation_scratch(backend, capacity);
+    if (method.resampled) {
+      grid_ = feature_grid_of(size, method.resampled);
+      resampled_ = workspace.array<Track>(std::size_t(grid_.count()));
+      kept_ = workspace.array<Track>(std::size_t(grid_.count()));
+      for (FlowPlanes* planes : {&there_, &back_, &candidate_}) *planes = workspace.flow(size);
+      gain_ = workspace.image<float>(size);
+      accepted_ = workspace.image<std::uint8_t>(size);
+      scratch = larger(scratch, least_squares_scratch(step_));
+    }
+    backend.reserve_scratch(scratch);
+  }
+
+  int take(const FlowInput& input, bool on_host) { return guidance_.take(input, on_host); }
+
+  void prepare(const Frame* frames, int slot, int count) {
+    colours_.prepare(frames, slot, count);
+    if (!guidance_.has_tracks() || method_.resampled) finder_.prepare(frames, slot, count);
+  }
+
+  /// Given tracks begin in slot 0.
+  void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
+    const int second = 1 - first;
+    const FlowPlanes interpolated = method_.median ? unsmoothed_ : result;
+    if (method_.resampled) {
+      first_round(first, there_);
+      first_round(second, back_);
+      test(first, there_, accepted_);
+      check_consistency<Backend>(backend_, there_, back_, method_.resampled_check, accepted_);
+      resample_tracks<Backend>(backend_, there_, accepted_, grid_, resampled_);
+      drop_outliers<Backend>(backend_, resampled_, grid_, method_.tracking.track_outliers, kept_);
+      interpolate(first, kept_, grid_.count(), false, second_scale_, interpolated, trust.confidence);
+    } else {
+      interpolate(first, interpolated, trust.confidence);
+    }
+    if (method_.median) {
+      const View<float> from[] = {interpolated.u, interpolated.v}, to[] = {result.u, result.v};
+      median(backend_, from, method_.median, to, 2);
+    }
+    if (trust.valid) test(first, result, trust.valid);
+  }
+
+  bool takes_start() const { return false; }
+  bool starts_from_last() const { return false; }
+  View<double> energies() const { return {}; }
+
+ private:
+  static constexpr int frames = DirectInterpolation::frames;
+
+  /// Interpolated flow from the frame in slot `first`, refined.
+  void first_round(int first, FlowPlanes flow) {
+    interpolate(first, flow, {});
+    const View<float> luma0 = finder_.pyramid(first).level[0], luma1 = finder_.pyramid(1 - first).level[0];
+    least_squares_step<Backend>(backend_, luma0, luma1, step_, {flow}, candidate_);
+    keep_better<Backend>(backend_, luma0, luma1, candidate_, gain_, flow);
+  }
+
+  /// From the tracks that are given, or found.
+  void interpolate(int first, FlowPlanes flow, View<float> likelihood) {
+    if (guidance_.has_tracks()) {
+      interpolate(first, guidance_.tracks(), guidance_.count(), first == 1, first_scale_, flow, likelihood);
+    } else {
+      finder_.find(first, 1 - first);
+      interpolate(first, finder_.tracks(), finder_.count(), false, first_scale_, flow, likelihood);
+    }
+  }
+  void interpolate(int first, const Track* tracks, int count, bool reversed, LikelihoodScale scale,
+                   FlowPlanes flow, View<float> likelihood) {
+    const Colours colours = colours_.smoothed(first);
+    gather_guides<Backend>(backend_, tracks, count, reversed, colours, scale, guides_);
+    interpolate_flow<Backend>(backend_, guides_, colours, scale, method_.precision == Precision::fast, flow,
+                              likelihood);
+  }
+
+  void test(int first, FlowPlanes flow, View<std::uint8_t> valid) {
+    test_change<Backend>(backend_, colours_.raw(first), colours_.raw(1 - first),
+                         {method_.change_threshold, method_.change_window}, guidance_.turn(first == 1), flow,
+                         valid);
+  }
+
+  Backend& backend_;
+  const DirectInterpolation method_;
+  const LikelihoodScale first_scale_, second_scale_;
+  const LeastSquares step_ = least_squares({.window = 11, .alpha = 1e-5f});
+  Guidance<Backend> guidance_;
+  TrackFinder<Backend> finder_;
+  FrameColours<Backend> colours_;
+  Guides guides_;
+  FlowPlanes unsmoothed_;  // before the median
+  // Of the first of two rounds.
+  FlowPlanes there_, back_, candidate_;
+  View<float> gain_;
+  View<std::uint8_t> accepted_;
+  FeatureGrid grid_;
+  Track *resampled_ = nullptr, *kept_ = nullptr;
+};
+
+}  // namespace parafield

@@ -1,0 +1,97 @@
+#pragma once
+#include "guided/frame_colours.hpp"
+#include "guided/guidance.hpp"
+#include "guided/guides/guides.hpp"
+#include "guided/labels/labels.hpp"
+#include "guided/track_finder.hpp"
+#include "guided/vote/vote.hpp"
+
+namespace parafield {
+
+/// Kim's Algs. 2 and 3.
+template <class Backend>
+class MultiHypothesisSolver {
+ public:
+  MultiHypothesisSolver(Backend& backend, Workspace& workspace, const MultiHypothesis& method, Size size,
+                        const FlowOptions&)
+      : backend_(backend),
+        method_(checked(method)),
+        scale_(likelihood_scale(method.sigma_position, method.sigma_colour)),
+        space_(flow_space(method.labels == FlowLabels::grid, method.label_step, method.sigma_flow)),
+        guidance_(backend, workspace, method.tracking.max_features),
+        finder_(backend, workspace, method.tracking, size, frames),
+        colours_(backend, workspace, method.presmooth, size, frames),
+        guides_(make_guides(workspace, method.tracking.max_features)),
+        labels_(make_label_memory(workspace, method.tracking.max_features, method.max_labels)) {
+    backend.reserve_scratch(vote_scratch(backend, method.tracking.max_features, method.max_labels));
+  }
+
+  int take(const FlowInput& input, bool on_host) { return guidance_.take(input, on_host); }
+
+  void prepare(const Frame* frames, int slot, int count) {
+    colours_.prepare(frames, slot, count);
+    if (!guidance_.has_tracks()) finder_.prepare(frames, slot, count);
+  }
+
+  /// Given tracks begin in slot 0. asked: this is the flow that was asked for, not the way back of a check.
+  void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool asked) {
+    if (guidance_.has_tracks()) {
+      solve(first, guidance_.tracks(), guidance_.count(), first == 1, result, trust, asked);
+    } else {
+      finder_.find(first, 1 - first);
+      solve(first, finder_.tracks(), finder_.count(), false, result, trust, asked);
+    }
+  }
+
+  bool takes_start() const { return false; }
+  bool starts_from_last() const { return false; }
+  View<double> energies() const { return {}; }
+
+  /// How many labels the last solve had, and its check's way back, in the backend's memory.
+  static constexpr int counts = 2;
+  const LabelCount* label_counts() const { return labels_.count; }
+  /// Throws Error(invalid_argument) where they were too many: then nothing is valid. `read`: counts of them.
+  void check(const LabelCount* read) const {
+    for (int i = 0; i < counts; ++i) check_labels(read[i], space_, method_.max_labels);
+  }
+
+ private:
+  static constexpr int frames = MultiHypothesis::frames;
+
+  static const MultiHypothesis& checked(const MultiHypothesis& method) {
+    if (method.ranked > 0 && method.change_softness > 0)
+      fail(ErrorCode::invalid_argument, "multi-hypothesis: ranked = ", method.ranked,
+           " is of labels that pass or fail: not with change_softness = ", method.change_softness);
+    return method;
+  }
+
+  void solve(int first, const Track* tracks, int count, bool reversed, FlowPlanes flow, Trust trust,
+             bool asked) {
+    const Colours colours = colours_.smoothed(first);
+    const Homography* const turn = guidance_.turn(first == 1);
+    Labels labels = labels_;
+    labels.count += asked ? 0 : 1;
+    gather_guides<Backend>(backend_, tracks, count, reversed, colours, scale_, guides_);
+    make_labels<Backend>(backend_, guides_, scale_, space_, turn, labels);
+    vote<Backend>(backend_, guides_, labels, colours, colours_.raw(first), colours_.raw(1 - first), scale_,
+                  {{method_.change_threshold, method_.change_window},
+                   method_.change_softness,
+                   method_.ranked,
+                   method_.sub_pixel,
+                   method_.precision == Precision::fast,
+                   space_.vote_scale},
+                  turn, flow, trust.valid, trust.confidence);
+  }
+
+  Backend& backend_;
+  const MultiHypothesis method_;
+  const LikelihoodScale scale_;
+  const FlowSpace space_;
+  Guidance<Backend> guidance_;
+  TrackFinder<Backend> finder_;
+  FrameColours<Backend> colours_;
+  const Guides guides_;
+  const Labels labels_;
+};
+
+}  // namespace parafield

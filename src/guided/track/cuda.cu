@@ -1,0 +1,145 @@
+#include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
+#include "guided/track/track.hpp"
+
+// One launch; a warp tracks a feature there and back, its lanes those of the sums. Two warps a block, so that a few hundred
+// features reach all multiprocessors. It is bound by what has to happen one after the other, for each way, level and solution:
+// values from the cache, five steps of additions across the lanes, a division; each lane keeps its pixels of the window.
+namespace parafield {
+namespace {
+
+constexpr int lanes = lanes_of_window, warps = 2;
+static_assert(lanes == 32);
+
+/// Every lane gets the sum: lane j's additions are those of lane j - 16, the other way round.
+__device__ float add_lanes(float value) {
+  PF_UNROLL
+  for (int step = lanes / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+  return value;
+}
+
+__device__ WindowTensor add_lanes(const WindowTensor& sum) {
+  return {add_lanes(sum.xx), add_lanes(sum.xy), add_lanes(sum.yy)};
+}
+
+/// The pixels of one lane.
+template <int Window>
+struct Lane {
+  static constexpr int pixels = (Window * Window + lanes - 1) / lanes;
+  static constexpr int side = Window + 2 * derivative_reach;  // of the patch that they are derived from
+
+  int index;
+
+  __device__ int pixel(int i) const { return i * lanes + index; }
+  __device__ bool exists(int i) const { return pixel(i) < Window * Window; }
+  __device__ int column(int i) const { return pixel(i) % Window; }
+  __device__ int row(int i) const { return pixel(i) / Window; }
+  __device__ int dx(int i) const { return column(i) - Window / 2; }
+  __device__ int dy(int i) const { return row(i) - Window / 2; }
+};
+
+/// A warp's patch to shared memory, and each lane's pixels from there.
+template <int Window>
+__device__ void read_window(const Level& level, const WindowPlace& place, const Lane<Window>& lane,
+                            float* patch, WindowPixel (&window)[Lane<Window>::pixels]) {
+  constexpr int side = Lane<Window>::side;
+  __syncwarp();  // the patch of the level before has been read
+  PF_UNROLL
+  for (int first = 0; first < side * side; first += lanes) {
+    const int i = first + lane.index;
+    if (i < side * side) patch[i] = value_at(level, place, i % side - side / 2, i / side - side / 2);
+  }
+  __syncwarp();
+  PF_UNROLL
+  for (int i = 0; i < Lane<Window>::pixels; ++i) {
+    window[i] = {0, 0, 0};
+    if (!lane.exists(i)) continue;
+    const int at = (lane.row(i) + derivative_reach) * side + lane.column(i) + derivative_reach;
+    window[i] = window_pixel(patch, at, side, is_inside(level, place, lane.dx(i), lane.dy(i)));
+  }
+}
+
+/// One way. All lanes have the same x and y, and return the same.
+template <int Window>
+__device__ Motion track(const Pyramid& from, const Pyramid& to, const FeatureTracker& p,
+                        const Lane<Window>& lane, float x, float y, float* patch) {
+  constexpr int pixels = Lane<Window>::pixels;
+  if (!is_seen(level_of(from, 0), x, y)) return no_track();
+  Motion flow{0, 0};
+#pragma unroll 1
+  for (int level = from.levels - 1; level >= 0; --level) {
+    const Level first = level_of(from, level), second = level_of(to, level);
+    const float scale = 1 / float(1 << level), at_x = x * scale, at_y = y * scale;
+    flow = {2 * flow.u, 2 * flow.v};
+    WindowPixel window[pixels];
+    read_window<Window>(first, place_at(at_x, at_y, first), lane, patch, window);
+    WindowTensor all{0, 0, 0};
+    PF_UNROLL
+    for (int i = 0; i < pixels; ++i) all.add(window[i].gx, window[i].gy);
+    all = add_lanes(all);
+#pragma unroll 1
+    for (int k = 0; k < p.iterations; ++k) {
+      const WindowPlace place = place_at(at_x + flow.u, at_y + flow.v, second);
+      float bx = 0, by = 0;
+      WindowTensor sum{0, 0, 0};
+      bool is_lost = false;
+      PF_UNROLL
+      for (int i = 0; i < pixels; ++i) {
+        const float e = window[i].value - value_at(second, place, lane.dx(i), lane.dy(i));
+        const bool counts = lane.exists(i) & is_inside(second, place, lane.dx(i), lane.dy(i)) & is_finite(e);
+        const float gx = window[i].gx, gy = window[i].gy, kept = counts ? e : 0.0f;
+        bx = fma(gx, kept, bx);
+        by = fma(gy, kept, by);
+        sum.add(counts ? gx : 0.0f, counts ? gy : 0.0f);
+        is_lost |= !counts & ((gx != 0) | (gy != 0));
+      }
+      bx = add_lanes(bx);
+      by = add_lanes(by);
+      sum = __any_sync(~0u, is_lost) ? add_lanes(sum) : all;
+      if (!is_solvable(sum, p.least_sum)) {
+        if (level == 0) return no_track();
+        break;
+      }
+      const Motion step = solution(sum, bx, by);
+      flow = {flow.u + step.u, flow.v + step.v};
+      if (is_last(step)) break;
+    }
+  }
+  return is_seen(level_of(to, 0), x + flow.u, y + flow.v) ? flow : no_track();
+}
+
+template <int Window>
+__global__ void __launch_bounds__(lanes* warps)
+    track_kernel(const __grid_constant__ Pyramid from, const __grid_constant__ Pyramid to, FeatureGrid grid,
+                 const Feature* features, FeatureTracker tracker, Track* tracks) {
+  begin_kernel();
+  __shared__ float patches[warps][Lane<Window>::side * Lane<Window>::side];
+  const int warp = int(threadIdx.y), cell = int(blockIdx.x) * warps + warp;
+  if (cell >= grid.count()) return;  // whole warps
+  const Lane<Window> lane{int(threadIdx.x)};
+  const Track found =
+      there_and_back(feature_of(grid, features, cell), tracker.check2, [&](bool back, float x, float y) {
+        return track<Window>(back ? to : from, back ? from : to, tracker, lane, x, y, patches[warp]);
+      });
+  if (lane.index == 0) tracks[cell] = found;
+}
+
+template <int Window>
+void launch(Cuda& cuda, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
+            const Feature* features, const FeatureTracker& tracker, Track* tracks) {
+  if constexpr (Window <= max_window) {
+    if (tracker.window != Window) return launch<Window + 2>(cuda, from, to, grid, features, tracker, tracks);
+    cuda.launch(track_kernel<Window>, dim3(blocks_for(grid.count(), warps)), dim3(lanes, warps), 0, from, to,
+                grid, features, tracker, tracks);
+  }
+}
+
+}  // namespace
+
+template <>
+void track_features(Cuda& cuda, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
+                    const Feature* features, const FeatureTracker& tracker, Track* tracks) {
+  launch<3>(cuda, from, to, grid, features, tracker, tracks);
+}
+
+}  // namespace parafield

@@ -1,0 +1,46 @@
+#include "scenes/dye.hpp"
+
+#include "scenes/random.hpp"
+
+namespace parafield {
+namespace {
+
+/// A hue as a tint of length 1. From one index to the next it turns by the golden angle, so that no two of a
+/// few are alike.
+Tint hue(std::uint64_t seed, std::size_t index) {
+  const auto draw = [&](std::uint64_t i) { return 2 * to_unit(random_bits(seed, i)) - 1; };
+  double red = draw(0), blue = draw(1);
+  const double length = std::sqrt(red * red + blue * blue) + 1e-6;
+  red /= length;
+  blue /= length;
+  constexpr double cosine = -0.7373688780783197, sine = 0.6754902942615238;
+  for (std::size_t i = 0; i < index; ++i) {
+    const double turned = cosine * red - sine * blue;
+    blue = sine * red + cosine * blue;
+    red = turned;
+  }
+  return {red, blue};
+}
+
+}  // namespace
+
+Dye::Dye(std::uint64_t seed, Tint mean, double change) : mean_(mean), change_(change) {
+  for (std::size_t i = 0; i < octaves_.size(); ++i)
+    octaves_[i] = Octave::random(i < 2 ? 120 : 40, random_bits(seed, i));
+}
+
+Dye Dye::object(std::uint64_t seed, std::size_t index) {
+  return {random_bits(seed, 10 + index), hue(seed, index) * 56, 24};
+}
+
+Dye Dye::ground(std::uint64_t seed, std::size_t index) {
+  return {random_bits(seed, 10 + index), hue(seed, index) * 26, 44};
+}
+
+Tint Dye::Reader::operator()(double x, double y) {
+  const auto noise = [&](std::size_t i) { return octaves_[i](dye_->octaves_[i], x, y); };
+  return dye_->mean_ + Tint{noise(0), noise(1)} * dye_->change_ +
+         Tint{noise(2), noise(3)} * (0.6 * dye_->change_);
+}
+
+}  // namespace parafield

@@ -1,0 +1,73 @@
+#include "parafield/tracks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "guided/track_finder.hpp"
+#include "tasks/session.hpp"
+
+namespace parafield {
+namespace {
+
+template <class Backend>
+std::vector<Track> found(const Frame* frames, const FeatureTracking& tracking, const Device& device) {
+  constexpr bool on_gpu = requires(Backend b) { b.activate(); };
+  Backend backend(device, {});
+  if constexpr (on_gpu) backend.activate();
+  Workspace workspace(backend.memory());
+  TrackFinder<Backend> finder(backend, workspace, tracking, frames[0].size(), 2);
+  Frame there[2] = {frames[0], frames[1]};
+  FrameBuffer staged[2];
+  std::vector<Track> tracks(std::size_t(finder.count()));
+  if constexpr (on_gpu)
+    for (int i = 0; i < 2; ++i) {
+      if (!frames[i].memory.on_host()) continue;
+      staged[i] = FrameBuffer(frames[i].size(), frames[i].format, backend.memory());
+      there[i] = staged[i];
+      backend.copy(const_cast<void*>(there[i].data), there[i].pitch, frames[i].data, frames[i].pitch,
+                   std::ptrdiff_t(frames[i].width) * bytes_per_pixel(frames[i].format), frames[i].height);
+    }
+  backend.replay(0, [&] {
+    finder.prepare(there, 0, 2);
+    finder.find(0, 1);
+  });
+  if constexpr (on_gpu) {
+    const auto bytes = std::ptrdiff_t(tracks.size() * sizeof(Track));
+    backend.copy(tracks.data(), bytes, finder.tracks(), bytes, bytes, 1);
+    backend.synchronize();
+  } else {
+    std::copy_n(finder.tracks(), tracks.size(), tracks.begin());
+  }
+  std::erase_if(tracks, [](const Track& track) { return !std::isfinite(track.u); });
+  return tracks;
+}
+
+}  // namespace
+
+Size feature_grid(Size frame, int max_features) {
+  if (frame.width < 1 || frame.height < 1 || max_features < 1)
+    fail(ErrorCode::invalid_argument, "no grid of ", max_features, " features in ", frame.width, "x",
+         frame.height, " pixels");
+  // The grid whose cells' longer side is the shortest; of several, that of the most cells.
+  Size best{1, 1};
+  double shortest = std::max(frame.width, frame.height);
+  for (int columns = 1; columns <= std::min(frame.width, max_features); ++columns) {
+    const int rows = std::min(frame.height, max_features / columns);
+    const double longer = std::max(double(frame.width) / columns, double(frame.height) / rows);
+    if (longer > shortest || (longer == shortest && columns * rows <= best.width * best.height)) continue;
+    shortest = longer;
+    best = {columns, rows};
+  }
+  return best;
+}
+
+std::vector<Track> find_tracks(const Frame& frame0, const Frame& frame1, const FeatureTracking& tracking,
+                               const Device& device) {
+  detail::ParameterCheck visitor{"feature tracking"};
+  describe(tracking, visitor);
+  const Frame frames[] = {checked(frame0, "frame0", frame0.size(), device),
+                          checked(frame1, "frame1", frame0.size(), device)};
+  return with_backend(device, [&]<class Backend>() { return found<Backend>(frames, tracking, device); });
+}
+
+}  // namespace parafield

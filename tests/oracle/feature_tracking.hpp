@@ -1,0 +1,204 @@
+#pragma once
+// Features tracked in float64: Shi, Tomasi 1994 for the corners, Bouguet's pyramidal Lucas-Kanade (2000), a check there and
+// back, and outliers among neighbours. Intensities are 0..255.
+#include <limits>
+#include <optional>
+
+#include "blocks.hpp"
+#include "parafield/tracks.hpp"
+
+namespace parafield::oracle {
+
+struct Point {
+  double x, y;
+};
+
+/// What becomes of a cell's feature.
+struct TrackedFeature {
+  std::optional<Point> at;    ///< none: the cell has no corner
+  std::optional<Point> flow;  ///< none: dropped
+  /// How near the decisions were: the least distance of a value from its limit.
+  double margin = std::numeric_limits<double>::infinity();
+
+  bool decide(double value, double limit) {
+    margin = std::min(margin, std::abs(value - limit));
+    return value < limit;
+  }
+  /// Whether pixels of a window around (x, y) lie inside.
+  void decide_border(Size size, int radius, double x, double y) {
+    const auto along = [&](double position, int side) {
+      if (position - radius >= 0.5 && position + radius <= side - 1.5) return;
+      decide(position, std::round(position));
+    };
+    along(x, size.width);
+    along(y, size.height);
+  }
+};
+
+/// Smaller eigenvalue of (a b; b c).
+inline double smaller_eigenvalue_of(double a, double b, double c) {
+  return (a + c) / 2 - std::hypot((a - c) / 2, b);
+}
+
+/// Of the mean gradient tensor of 3x3 pixels; not a number where a pixel that it depends on is none.
+inline Grid corner_scores(const Grid& luma) {
+  const Grid gx = derivative_x(luma), gy = derivative_y(luma);
+  const auto mean = [&](const Grid& a, const Grid& b) {
+    return window_mean(tabulate(luma.size, [&](int x, int y) { return a(x, y) * b(x, y); }), 3);
+  };
+  const Grid xx = mean(gx, gx), xy = mean(gx, gy), yy = mean(gy, gy);
+  return tabulate(luma.size,
+                  [&](int x, int y) { return smaller_eigenvalue_of(xx(x, y), xy(x, y), yy(x, y)); });
+}
+
+/// The largest maximum of 3x3 pixels among the pixels x0 <= x < x1, y0 <= y < y1; of equals the first, by rows.
+inline std::optional<Point> strongest_corner(const Grid& scores, int x0, int x1, int y0, int y1,
+                                             double least) {
+  std::optional<Point> best;
+  double best_score = 0;
+  for (int y = y0; y < y1; ++y)
+    for (int x = x0; x < x1; ++x) {
+      const double score = scores(x, y);
+      if (!(score >= least) || (best && score <= best_score)) continue;
+      bool is_maximum = true;
+      for (int j = -1; j <= 1; ++j)
+        for (int i = -1; i <= 1; ++i) {
+          if (x + i < 0 || y + j < 0 || x + i >= scores.size.width || y + j >= scores.size.height) continue;
+          const bool earlier = j < 0 || (j == 0 && i < 0), self = i == 0 && j == 0;
+          const double other = scores(x + i, y + j);
+          if (!self && (earlier ? other >= score : other > score)) is_maximum = false;
+        }
+      if (!is_maximum) continue;
+      best = {double(x), double(y)};
+      best_score = score;
+    }
+  return best;
+}
+
+/// One way; none where the feature is lost.
+inline std::optional<Point> lucas_kanade_track(const std::vector<Grid>& from, const std::vector<Grid>& to,
+                                               Point at, const FeatureTracking& tracking,
+                                               double least_texture, TrackedFeature& feature) {
+  const auto seen = [&](const Grid& frame, Point p) {
+    const double right = frame.size.width - 1, bottom = frame.size.height - 1;
+    for (const double distance : {p.x, right - p.x, p.y, bottom - p.y})
+      if (distance != 0) feature.decide(distance, 0);
+    return inside(frame.size, p.x, p.y) && std::isfinite(bilinear(frame, p.x, p.y));
+  };
+  if (!seen(from[0], at)) return {};
+  const int radius = tracking.track_window / 2;
+  Point flow{0, 0};
+  for (int level = int(from.size()) - 1; level >= 0; --level) {
+    const Grid &first = from[level], &second = to[level];
+    const double scale = 1 << level;
+    const Point middle{at.x / scale, at.y / scale};
+    flow = {2 * flow.x, 2 * flow.y};
+    for (int iteration = 0; iteration < tracking.track_iterations; ++iteration) {
+      double xx = 0, xy = 0, yy = 0, bx = 0, by = 0;
+      if (middle.x != std::round(middle.x) || middle.y != std::round(middle.y))
+        feature.decide_border(first.size, radius, middle.x, middle.y);
+      if (flow.x != 0 || flow.y != 0)
+        feature.decide_border(second.size, radius, middle.x + flow.x, middle.y + flow.y);
+      for (int j = -radius; j <= radius; ++j)
+        for (int i = -radius; i <= radius; ++i) {
+          const double x = middle.x + i, y = middle.y + j;
+          const auto value = [&](double dx, double dy) { return bilinear(first, x + dx, y + dy); };
+          const double gx = (8 * (value(1, 0) - value(-1, 0)) - (value(2, 0) - value(-2, 0))) / 12;
+          const double gy = (8 * (value(0, 1) - value(0, -1)) - (value(0, 2) - value(0, -2))) / 12;
+          const double e = value(0, 0) - bilinear(second, x + flow.x, y + flow.y);
+          if (!inside(first.size, x, y) || !inside(second.size, x + flow.x, y + flow.y)) continue;
+          if (!std::isfinite(gx) || !std::isfinite(gy) || !std::isfinite(e)) continue;
+          xx += gx * gx;
+          xy += gx * gy;
+          yy += gy * gy;
+          bx += gx * e;
+          by += gy * e;
+        }
+      const double pixels = tracking.track_window * tracking.track_window;
+      if (feature.decide(smaller_eigenvalue_of(xx, xy, yy) / pixels, least_texture)) {
+        if (level == 0) return {};
+        break;
+      }
+      const double determinant = xx * yy - xy * xy;
+      const Point step{(yy * bx - xy * by) / determinant, (xx * by - xy * bx) / determinant};
+      flow = {flow.x + step.x, flow.y + step.y};
+      if (feature.decide(std::hypot(step.x, step.y), 0.01)) break;
+    }
+  }
+  if (!seen(to[0], {at.x + flow.x, at.y + flow.y})) return {};
+  return flow;
+}
+
+/// The lower one of an even number.
+inline double middle_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[(values.size() - 1) / 2];
+}
+
+/// Which features are kept among their neighbours, of a grid of that many columns and rows.
+inline void drop_outliers(std::vector<TrackedFeature>& features, int columns, int rows, double outliers) {
+  const std::vector<TrackedFeature> before = features;
+  for (int row = 0; row < rows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      TrackedFeature& feature = features[std::size_t(row * columns + column)];
+      if (!feature.flow) continue;
+      std::vector<double> u, v, distances;
+      double least_margin = feature.margin;
+      for (int y = std::max(row - 1, 0); y <= std::min(row + 1, rows - 1); ++y)
+        for (int x = std::max(column - 1, 0); x <= std::min(column + 1, columns - 1); ++x) {
+          const TrackedFeature& near = before[std::size_t(y * columns + x)];
+          least_margin = std::min(least_margin, near.margin);
+          if (!near.flow) continue;
+          u.push_back(near.flow->x);
+          v.push_back(near.flow->y);
+        }
+      feature.margin = least_margin;  // a neighbour that was nearly dropped decides here
+      if (u.size() < 3) continue;
+      const Point median{middle_of(u), middle_of(v)};
+      for (std::size_t i = 0; i < u.size(); ++i)
+        distances.push_back(std::hypot(u[i] - median.x, v[i] - median.y));
+      const double limit = outliers * std::max(middle_of(distances), 0.7);
+      if (!feature.decide(std::hypot(feature.flow->x - median.x, feature.flow->y - median.y), limit))
+        feature.flow.reset();
+    }
+}
+
+/// Features of frame0, in a grid of that many columns and rows, and their flow to frame1 (luma).
+inline std::vector<TrackedFeature> track_features(const Grid& frame0, const Grid& frame1, int columns,
+                                                  int rows, const FeatureTracking& tracking,
+                                                  double least_texture, double least_corner) {
+  const auto pyramid_of = [&](const Grid& frame) {
+    std::vector<Grid> pyramid{frame};
+    while (int(pyramid.size()) < tracking.track_levels) {
+      Grid next = reduce(pyramid.back());
+      if (std::min(next.size.width, next.size.height) < 4) break;
+      pyramid.push_back(std::move(next));
+    }
+    return pyramid;
+  };
+  const std::vector<Grid> pyramid0 = pyramid_of(frame0), pyramid1 = pyramid_of(frame1);
+  const Grid scores = tracking.features == FeatureChoice::corners ? corner_scores(frame0) : Grid{};
+  const auto [width, height] = frame0.size;
+  std::vector<TrackedFeature> features;
+  for (int row = 0; row < rows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      TrackedFeature& feature = features.emplace_back();
+      if (tracking.features == FeatureChoice::corners)
+        feature.at = strongest_corner(scores, column * width / columns, (column + 1) * width / columns,
+                                      row * height / rows, (row + 1) * height / rows, least_corner);
+      else
+        feature.at = {(column + 0.5) * width / columns - 0.5, (row + 0.5) * height / rows - 0.5};
+      if (!feature.at) continue;
+      feature.flow = lucas_kanade_track(pyramid0, pyramid1, *feature.at, tracking, least_texture, feature);
+      if (!feature.flow || tracking.track_check == 0) continue;
+      const Point end{feature.at->x + feature.flow->x, feature.at->y + feature.flow->y};
+      const auto back = lucas_kanade_track(pyramid1, pyramid0, end, tracking, least_texture, feature);
+      if (!back || !feature.decide(std::hypot(feature.flow->x + back->x, feature.flow->y + back->y),
+                                   tracking.track_check))
+        feature.flow.reset();
+    }
+  if (tracking.track_outliers > 0) drop_outliers(features, columns, rows, tracking.track_outliers);
+  return features;
+}
+
+}  // namespace parafield::oracle
