@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/backend.hpp"
+#include "parafield/image.hpp"
 #include "targets.hpp"
 
 namespace parafield {

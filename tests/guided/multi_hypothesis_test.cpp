@@ -357,7 +357,7 @@ TEST_P(MultiHypothesisSteps, Pole) {
         scene.at(1, channel, x, y) = value(x, y, 2, 12);
       }
   }
-  add_tracks(scene, 200, 4, [](float x, float y) {
+  add_tracks(scene, 200, 4, [](float x, float) {
     const bool like_pole = x > 160 && x < 190;
     return like_pole ? Motion{12, 0} : Motion{2, 0};
   });
