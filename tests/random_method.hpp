@@ -32,7 +32,7 @@ template <class Method>
 Method restrained(Method method) {
   if constexpr (requires { method.iterations; }) method.iterations = std::min(method.iterations, 5);
   if constexpr (requires { method.ranked; }) {
-    if (method.change_softness > 0) method.ranked = 0;
+    if (method.change_softness > 0) method.ranked = 0, method.unvoted = false;
     method.labels = decltype(method.labels)(1);  // a random grid has any number of labels, which is an error
     method.label_step = std::max(method.label_step, 0.25f);
     method.max_labels = method.tracking.max_features;

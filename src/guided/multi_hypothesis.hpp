@@ -62,6 +62,11 @@ class MultiHypothesisSolver {
     if (method.ranked > 0 && method.change_softness > 0)
       fail(ErrorCode::invalid_argument, "multi-hypothesis: ranked = ", method.ranked,
            " is of labels that pass or fail: not with change_softness = ", method.change_softness);
+    if (method.unvoted && method.change_softness > 0)
+      fail(ErrorCode::invalid_argument,
+           "multi-hypothesis: unvoted labels can pass or fail, but a score of 0 "
+           "is never the best: not with change_softness = ",
+           method.change_softness);
     return method;
   }
 
@@ -77,6 +82,7 @@ class MultiHypothesisSolver {
                   {{method_.change_threshold, method_.change_window},
                    method_.change_softness,
                    method_.ranked,
+                   method_.unvoted,
                    method_.sub_pixel,
                    method_.precision == Precision::fast,
                    space_.vote_scale},

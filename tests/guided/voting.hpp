@@ -37,6 +37,7 @@ inline VoteParameters vote_parameters(const MultiHypothesis& method) {
   return {{method.change_threshold, method.change_window},
           method.change_softness,
           method.ranked,
+          method.unvoted,
           method.sub_pixel,
           method.precision == Precision::fast,
           space.vote_scale};

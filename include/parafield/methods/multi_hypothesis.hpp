@@ -37,6 +37,7 @@ struct MultiHypothesis {
   int change_window = 1;
   float change_softness = 0;
   int ranked = 0;
+  bool unvoted = false;
   bool sub_pixel = true;
   Precision precision = Precision::exact;
 };
@@ -91,6 +92,12 @@ void describe(Method& method, Visitor&& visit) {
         Parameter<int>{"ranked", 0, 16384, "",
                        "labels that are tested at most, the best scores first (Alg. 2): against chance "
                        "matches of labels hardly voted for; 0 = all (Alg. 3). Not with change_softness"});
+  visit(
+      method.unvoted,
+      Parameter<bool>{"unvoted", false, true, "",
+                      "labels that no feature near in place and colour votes for are tested, too, after all "
+                      "others: finds what moves like something far away, and more chance matches; not with "
+                      "change_softness"});
   visit(method.sub_pixel,
         Parameter<bool>{"sub_pixel", false, true, "",
                         "flow is the mean of the features' flows, by their votes for the pixel's label"});

@@ -118,6 +118,22 @@ void meet_listed(const Election& election, const Polls& polls, int count, int la
   }
 }
 
+/// Where no label has won, the first of those that nothing voted for and that passes.
+void test_unvoted(const Tile& tile, const Election& election, const Polls& polls) {
+  if (!election.p.unvoted) return;
+  for (int label = 0; label < election.count; ++label) {
+    const float* const score = polls.score(label);
+    int listed = 0;
+    for (int i = 0; i < tile.count; ++i)
+      if (score[i] == 0 && takes_unvoted(polls.winner(i), election.p))
+        list_pixel(tile, polls, listed++, i, motion_of(election, polls, label, i));
+    if (listed > 0) test_listed(election, polls, listed);
+    for (int at = 0; at < listed; ++at)
+      if (polls.tested[at] < election.p.test.threshold)
+        polls.set(polls.listed[at], {0, polls.tested[at], 0, label});
+  }
+}
+
 /// Alg. 3.
 void find_winners(const Tile& tile, const Election& election, const Polls& polls) {
   find_top(tile, election.count, polls);
@@ -143,6 +159,7 @@ void find_winners(const Tile& tile, const Election& election, const Polls& polls
     }
     if (listed > 0) meet_listed(election, polls, listed, label);
   }
+  test_unvoted(tile, election, polls);
 }
 
 /// Alg. 2: a winner behind as many labels as may be tested is none.

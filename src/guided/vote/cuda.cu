@@ -16,6 +16,7 @@ namespace parafield {
 namespace {
 
 constexpr int pixels = 2, threads = tile::threads<pixels>, most_chunk = 32;
+constexpr int together = 2;               // guides that are weighed at a time, to have more to do at once
 constexpr int stride = pixels * threads;  // from a label's scores to the next one's
 
 struct VoteMemory {
@@ -78,29 +79,39 @@ __device__ void add_votes(const Job& job, const Voters& voters, int first, VoteM
     }
     __syncthreads();
 #pragma unroll 1
-    for (int j = 0; j < count; ++j) {
-      const unsigned voted = memory.voted[j];
-      if (first > 0 && voted == 0) continue;
-      const Place guide = place_of(memory.tile.position[j], memory.tile.flow[j]);
-      float w[pixels];
+    for (int j = 0; j < count; j += together) {
+      unsigned voted[together];
       PF_UNROLL
-      for (int k = 0; k < pixels; ++k) {
-        w[k] = relative_likelihood_of<Fast>(exponent(voters.pixel[k].place, guide), ballot[k].best);
-        weight[k] += w[k];
+      for (int g = 0; g < together; ++g) voted[g] = j + g < count ? memory.voted[j + g] : 0;
+      if (first > 0 && !(voted[0] | voted[1])) continue;
+      float w[together][pixels];
+      PF_UNROLL
+      for (int g = 0; g < together; ++g) {
+        const int at = smaller(j + g, count - 1);
+        const Place guide = place_of(memory.tile.position[at], memory.tile.flow[at]);
+        PF_UNROLL
+        for (int k = 0; k < pixels; ++k)
+          w[g][k] = relative_likelihood_of<Fast>(exponent(voters.pixel[k].place, guide), ballot[k].best);
       }
       PF_UNROLL
-      for (int block = 0; block < Chunk; block += 8) {
-        if (!(voted >> block & 0xff)) continue;  // zeros would change no bit
+      for (int k = 0; k < pixels; ++k) {
+        weight[k] += w[0][k];
+        weight[k] += j + 1 < count ? w[1][k] : 0.0f;
+      }
+      PF_UNROLL
+      for (int block = 0; block < Chunk; block += 8) PF_UNROLL
+      for (int g = 0; g < together; ++g) {
+        if (!(voted[g] >> block & 0xff)) continue;  // zeros would change no bit
         PF_UNROLL
         for (int part = 0; part < 8; part += 4) {
-          const float4 votes = memory.votes[j * parts + (block + part) / 4];
+          const float4 votes = memory.votes[(j + g) * parts + (block + part) / 4];
           PF_UNROLL
           for (int k = 0; k < pixels; ++k) {
             float* const to = score[k] + block + part;
-            to[0] = fma(w[k], votes.x, to[0]);
-            to[1] = fma(w[k], votes.y, to[1]);
-            to[2] = fma(w[k], votes.z, to[2]);
-            to[3] = fma(w[k], votes.w, to[3]);
+            to[0] = fma(w[g][k], votes.x, to[0]);
+            to[1] = fma(w[g][k], votes.y, to[1]);
+            to[2] = fma(w[g][k], votes.z, to[2]);
+            to[3] = fma(w[g][k], votes.w, to[3]);
           }
         }
       }
@@ -147,6 +158,19 @@ __device__ void test_labels(const Job& job, const Voters& voters, int first, int
   }
 }
 
+/// Of labels in order the first that passes. Those that were voted for have failed, and do again.
+__device__ void test_unvoted(const Job& job, const Voters& voters, const TilePixel& pixel, Ballot& ballot) {
+  if (!takes_unvoted(ballot.winner, job.p)) return;
+  for (int label = 0; label < voters.labels; ++label) {
+    const float difference = window_difference(job.frame0, job.frame1, job.p.test.window, pixel.x, pixel.y,
+                                               motion_of(job, voters, label, pixel));
+    if (!(difference < job.p.test.threshold)) continue;
+    ballot.winner.difference = difference;
+    ballot.winner.label = label;
+    return;
+  }
+}
+
 /// Alg. 3, and Alg. 2: whether labels ahead of the winner are as many as may be tested; with several chunks that takes all
 /// scores once more.
 template <bool Fast>
@@ -173,6 +197,7 @@ __device__ void elect(const Job& job, const Voters& voters, VoteMemory& memory, 
           !is_motion(motion_of(job, voters, voters.turn_label, pixel)))
         score[turn * stride] = 0;
       if (step < chunks) test_labels(job, voters, first, chunk, pixel, score, ballot[k]);
+      if (step == chunks - 1) test_unvoted(job, voters, pixel, ballot[k]);
       if (!counts || (step < chunks && chunks > 1)) continue;
       for (int i = 0; i < chunk; ++i)
         ballot[k].ahead +=

@@ -8,6 +8,7 @@ struct VoteParameters {
   ChangeTest test;
   float softness;  ///< 0 = labels pass the test or fail
   int ranked;      ///< labels that may win, the best scores first; 0 = all
+  bool unvoted;    ///< labels that score 0 come last; not with softness
   bool sub_pixel;
   bool fast;         ///< with the device's own exponentials
   float vote_scale;  ///< of the FlowSpace
@@ -28,7 +29,7 @@ template <class Backend>
 std::size_t vote_scratch(const Backend& backend, int guides, int labels);
 
 /// What a label is worth that differs by `difference` (NaN = it ends outside); 0 = nothing. Never more than its score: so a
-/// label whose score is not enough need not be tested. A score of 0 is no hypothesis.
+/// label whose score is not enough need not be tested. A score of 0 is no hypothesis, or one of the last.
 PF_HD float value_of(float score, float difference, float threshold, float softness) {
   const bool passes = softness > 0 ? difference >= 0 : difference < threshold;
   if (!passes) return 0;
@@ -51,6 +52,11 @@ struct Winner {
     label = better ? other : label;
   }
 };
+
+/// Whether a label that scores 0 may win: where no other has.
+PF_HD bool takes_unvoted(const Winner& winner, const VoteParameters& p) {
+  return p.unvoted & (p.softness == 0) & (winner.label < 0);
+}
 
 /// Of a label that scores ahead of the winner.
 PF_HD bool is_ahead(float score, int label, float winner_score, int winner) {
