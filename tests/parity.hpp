@@ -65,6 +65,8 @@ bool takes_start(const BeliefPropagation<Energy>&) {
 }
 inline bool takes_start(const GradientTensor&) { return false; }
 inline bool takes_start(const RidgeRegression&) { return false; }
+inline bool takes_start(const DirectInterpolation&) { return false; }
+inline bool takes_start(const MultiHypothesis&) { return false; }
 inline bool takes_start(const Icm<ChangeEnergy>& method) { return method.energy.temporal > 0; }
 inline bool takes_start(const Annealing<ChangeEnergy>& method) { return method.energy.temporal > 0; }
 

@@ -40,14 +40,15 @@ PF_HD bool is_finite(float value) { return magnitude(value) <= 1e30f; }
 
 /// 2^x for -126 <= x <= 0, to 2e-7 of it. The same bits everywhere, which the library's exp2f is not.
 PF_HD float exponential2(float x) {
-  const float whole = (x + 12582912.0f) - 12582912.0f, f = x - whole;  // rounded to the nearest
+  const float rounded = x + 12582912.0f,
+              f = x - (rounded - 12582912.0f);  // its low bits are the nearest whole number
   float power = fma(f, 1.53533e-4f, 1.33989e-3f);
   power = fma(f, power, 9.61844e-3f);
   power = fma(f, power, 5.55034e-2f);
   power = fma(f, power, 2.40226507e-1f);
   power = fma(f, power, 6.93147182e-1f);
   power = fma(f, power, 1.0f);
-  return power * __builtin_bit_cast(float, (int(whole) + 127) << 23);
+  return power * __builtin_bit_cast(float, (__builtin_bit_cast(int, rounded) + 127) << 23);
 }
 
 /// exp(x) for x <= 0, to 2e-7 of it; at least 1e-38.

@@ -53,22 +53,23 @@ class DirectInterpolationSolver {
   void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
     const int second = 1 - first;
     const FlowPlanes interpolated = method_.median ? unsmoothed_ : result;
+    const HypothesisTest last = test(first, trust.valid);
+    const HypothesisTest at_once = method_.median ? HypothesisTest{} : last;
     if (method_.resampled) {
       first_round(first, there_);
       first_round(second, back_);
-      test(first, there_, accepted_);
+      test_change<Backend>(backend_, test(first, accepted_), there_);
       check_consistency<Backend>(backend_, there_, back_, method_.resampled_check, accepted_);
       resample_tracks<Backend>(backend_, there_, accepted_, grid_, resampled_);
       drop_outliers<Backend>(backend_, resampled_, grid_, method_.tracking.track_outliers, kept_);
-      interpolate(first, kept_, grid_.count(), false, second_scale_, interpolated, trust.confidence);
+      interpolate(first, kept_, grid_.count(), false, second_scale_, interpolated, trust.confidence, at_once);
     } else {
-      interpolate(first, interpolated, trust.confidence);
+      interpolate(first, interpolated, trust.confidence, at_once);
     }
-    if (method_.median) {
-      const View<float> from[] = {interpolated.u, interpolated.v}, to[] = {result.u, result.v};
-      median(backend_, from, method_.median, to, 2);
-    }
-    if (trust.valid) test(first, result, trust.valid);
+    if (!method_.median) return;
+    const View<float> from[] = {interpolated.u, interpolated.v}, to[] = {result.u, result.v};
+    median(backend_, from, method_.median, to, 2);
+    if (last.valid) test_change<Backend>(backend_, last, result);
   }
 
   bool takes_start() const { return false; }
@@ -80,33 +81,36 @@ class DirectInterpolationSolver {
 
   /// Interpolated flow from the frame in slot `first`, refined.
   void first_round(int first, FlowPlanes flow) {
-    interpolate(first, flow, {});
+    interpolate(first, flow, {}, {});
     const View<float> luma0 = finder_.pyramid(first).level[0], luma1 = finder_.pyramid(1 - first).level[0];
     least_squares_step<Backend>(backend_, luma0, luma1, step_, {flow}, candidate_);
     keep_better<Backend>(backend_, luma0, luma1, candidate_, gain_, flow);
   }
 
   /// From the tracks that are given, or found.
-  void interpolate(int first, FlowPlanes flow, View<float> likelihood) {
+  void interpolate(int first, FlowPlanes flow, View<float> likelihood, const HypothesisTest& test) {
     if (guidance_.has_tracks()) {
-      interpolate(first, guidance_.tracks(), guidance_.count(), first == 1, first_scale_, flow, likelihood);
+      interpolate(first, guidance_.tracks(), guidance_.count(), first == 1, first_scale_, flow, likelihood,
+                  test);
     } else {
       finder_.find(first, 1 - first);
-      interpolate(first, finder_.tracks(), finder_.count(), false, first_scale_, flow, likelihood);
+      interpolate(first, finder_.tracks(), finder_.count(), false, first_scale_, flow, likelihood, test);
     }
   }
   void interpolate(int first, const Track* tracks, int count, bool reversed, LikelihoodScale scale,
-                   FlowPlanes flow, View<float> likelihood) {
+                   FlowPlanes flow, View<float> likelihood, const HypothesisTest& test) {
     const Colours colours = colours_.smoothed(first);
     gather_guides<Backend>(backend_, tracks, count, reversed, colours, scale, guides_);
     interpolate_flow<Backend>(backend_, guides_, colours, scale, method_.precision == Precision::fast, flow,
-                              likelihood);
+                              likelihood, test);
   }
 
-  void test(int first, FlowPlanes flow, View<std::uint8_t> valid) {
-    test_change<Backend>(backend_, colours_.raw(first), colours_.raw(1 - first),
-                         {method_.change_threshold, method_.change_window}, guidance_.turn(first == 1), flow,
-                         valid);
+  HypothesisTest test(int first, View<std::uint8_t> valid) const {
+    return {colours_.raw(first),
+            colours_.raw(1 - first),
+            {method_.change_threshold, method_.change_window},
+            guidance_.turn(first == 1),
+            valid};
   }
 
   Backend& backend_;

@@ -22,12 +22,18 @@ struct Homography {
   }
 };
 
+/// What is tested and where it is said. `turn` is in the backend's memory; null = none. No `valid`, no test.
+struct HypothesisTest {
+  Colours frame0, frame1;
+  ChangeTest change;
+  const Homography* turn;
+  View<std::uint8_t> valid;
+};
+
 /// valid: whether a pixel's flow passes, which is whether the window around it, moved by that flow, differs by less than the
-/// threshold and its middle ends inside the second frame. Where it fails and `turn` (in the backend's memory; null = none)
-/// passes, that is the flow.
+/// threshold and its middle ends inside the second frame. Where it fails and `turn` passes, that is the flow.
 template <class Backend>
-void test_change(Backend& backend, const Colours& frame0, const Colours& frame1, const ChangeTest& test,
-                 const Homography* turn, FlowPlanes flow, View<std::uint8_t> valid);
+void test_change(Backend& backend, const HypothesisTest& test, FlowPlanes flow);
 
 /// The mean over the channels of |frame0(x, y) - frame1(x + u, y + v)|, frame 1 bilinear, beyond its border the nearest pixel;
 /// NaN where a pixel is none.
@@ -54,6 +60,20 @@ PF_HD float window_difference(const Colours& frame0, const Colours& frame1, int 
     }
   const bool inside = locate(float(x) + motion.u, float(y) + motion.v, width, height).inside;
   return inside ? sum * (1 / float(window * window)) : __builtin_nanf("");
+}
+
+/// One pixel's test; its motion becomes that which passes.
+PF_HD bool passes(const HypothesisTest& test, int x, int y, Motion& motion) {
+  const auto is_unchanged = [&](Motion hypothesis) {
+    return window_difference(test.frame0, test.frame1, test.change.window, x, y, hypothesis) <
+           test.change.threshold;
+  };
+  if (is_unchanged(motion)) return true;
+  if (!test.turn) return false;
+  const Motion turned = test.turn->flow(float(x), float(y));
+  if (!is_unchanged(turned)) return false;
+  motion = turned;
+  return true;
 }
 
 }  // namespace parafield

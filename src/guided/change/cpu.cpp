@@ -40,8 +40,11 @@ void test_part(const Colours& frame0, const Colours& frame1, ChangeTest test, in
 }  // namespace
 
 template <>
-void test_change(Cpu& cpu, const Colours& frame0, const Colours& frame1, const ChangeTest& test,
-                 const Homography* turn, FlowPlanes flow, View<std::uint8_t> valid) {
+void test_change(Cpu& cpu, const HypothesisTest& all, FlowPlanes flow) {
+  const Colours frame0 = all.frame0, frame1 = all.frame1;
+  const ChangeTest test = all.change;
+  const Homography* const turn = all.turn;
+  const View<std::uint8_t> valid = all.valid;
   cpu.rows(valid.height, [=](int y) {
     for (int x0 = 0; x0 < valid.width; x0 += chunk) {
       const int count = smaller(chunk, valid.width - x0);

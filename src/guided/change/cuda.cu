@@ -7,34 +7,22 @@ namespace {
 
 constexpr int lanes = 32, rows = 4;
 
-__global__ void __launch_bounds__(lanes* rows)
-    change_kernel(Colours frame0, Colours frame1, ChangeTest test, const Homography* turn, FlowPlanes flow,
-                  View<std::uint8_t> valid) {
+__global__ void __launch_bounds__(lanes* rows) change_kernel(HypothesisTest test, FlowPlanes flow) {
   begin_kernel();
   const int x = int(blockIdx.x) * lanes + int(threadIdx.x), y = int(blockIdx.y) * rows + int(threadIdx.y);
-  if (x >= valid.width || y >= valid.height) return;
-  const auto passes = [&](Motion motion) {
-    return window_difference(frame0, frame1, test.window, x, y, motion) < test.threshold;
-  };
-  bool passed = passes({flow.u(x, y), flow.v(x, y)});
-  if (turn && !passed) {
-    const Motion motion = turn->flow(float(x), float(y));
-    passed = passes(motion);
-    if (passed) {
-      flow.u(x, y) = motion.u;
-      flow.v(x, y) = motion.v;
-    }
-  }
-  valid(x, y) = passed;
+  if (x >= test.valid.width || y >= test.valid.height) return;
+  Motion motion{flow.u(x, y), flow.v(x, y)};
+  test.valid(x, y) = passes(test, x, y, motion);
+  flow.u(x, y) = motion.u;
+  flow.v(x, y) = motion.v;
 }
 
 }  // namespace
 
 template <>
-void test_change(Cuda& cuda, const Colours& frame0, const Colours& frame1, const ChangeTest& test,
-                 const Homography* turn, FlowPlanes flow, View<std::uint8_t> valid) {
-  cuda.launch(change_kernel, dim3(blocks_for(valid.width, lanes), blocks_for(valid.height, rows)),
-              dim3(lanes, rows), 0, frame0, frame1, test, turn, flow, valid);
+void test_change(Cuda& cuda, const HypothesisTest& test, FlowPlanes flow) {
+  cuda.launch(change_kernel, dim3(blocks_for(test.valid.width, lanes), blocks_for(test.valid.height, rows)),
+              dim3(lanes, rows), 0, test, flow);
 }
 
 }  // namespace parafield

@@ -16,7 +16,7 @@ void find_corners(Backend& backend, View<const float> luma, const FeatureGrid& g
                   Feature* corners);
 
 /// Of intensities 0..255. What a frame's strongest corner has does not matter, so that no part of it depends on another.
-constexpr float least_corner = 1.0f;
+constexpr float least_corner = 0.1f;
 
 /// A pixel's gradient tensor, or the sum of some.
 struct CornerTensor {

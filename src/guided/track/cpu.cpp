@@ -56,7 +56,8 @@ PF_HD void for_each_row(int side, F f) {
   }
 }
 
-/// The level's values in a square, and which of them lie inside it. out: of max_row pixels more.
+/// The level's values in a square, and which of them lie inside it; 0 after the last one. `out` has max_row pixels more, which
+/// hold nothing.
 const int* read_values(const Level& from, const WindowPlace& place, const Square& square,
                        float* __restrict out, int* __restrict inside) {
   const Level level = from;
@@ -72,6 +73,7 @@ const int* read_values(const Level& from, const WindowPlace& place, const Square
           out[first + column] = interpolate(interpolate(above[0], above[1], middle.share_x),
                                             interpolate(below[0], below[1], middle.share_x), middle.share_y);
         });
+    for (int i = side * side; i < square.count; ++i) out[i] = 0;
     return square.exists;
   }
   const int *const dx = square.dx, *const dy = square.dy, *const exists = square.exists;
@@ -91,7 +93,7 @@ float add_lanes(float* lane) {
 
 void read_window(const Level& from, const WindowPlace& place, const Squares& squares, Window& out) {
   alignas(64) float patch[max_patch_pixels + 2 * max_row];
-  alignas(64) int unused[max_patch_pixels], inside[max_pixels + max_row];
+  alignas(64) int unused[max_patch_pixels], inside[max_pixels + max_row] = {};
   read_values(from, place, squares.patch, patch, unused);
   const Level level = from;
   const WindowPlace middle = place;

@@ -2,9 +2,13 @@
 #include "core/cuda/kernel.cuh"
 #include "guided/track/track.hpp"
 
-// One launch; a warp tracks a feature there and back, its lanes those of the sums. Two warps a block, so that a few hundred
-// features reach all multiprocessors. It is bound by what has to happen one after the other, for each way, level and solution:
-// values from the cache, five steps of additions across the lanes, a division; each lane keeps its pixels of the window.
+// One launch; a warp tracks a feature there and back, its lanes those of the sums; each lane keeps its pixels of the window.
+// Two warps a block, so that a few hundred features reach all multiprocessors.
+//
+// Floor of 1000 features, window 9, 4 levels: not bytes (the levels of two frames lie in the L2 cache) but what has to happen
+// one after the other. A level begins with a patch (a read of the cache, shared memory, five steps of additions across the
+// lanes: about 700 cycles); a solution is a read, five steps and a division: about 450. Eight levels there and back of four
+// solutions each are 20000 cycles, 12 us of an H100; of ten, the most by default, 23 us. (Counted, not measured.)
 namespace parafield {
 namespace {
 
