@@ -1,193 +1,11 @@
-// The labels and the vote of multi-hypothesis on every target: the oracle's choices, and the same bits as the reference.
-#include "oracle/multi_hypothesis.hpp"
-
-#include <functional>
-
+// What multi-hypothesis makes of certain tracks and scenes, on every target, with the same bits as the reference.
 #include "guided/voting.hpp"
-#include "textures.hpp"
+#include "parafield/flow.hpp"
 
 namespace parafield {
 namespace {
 
-/// Three textures, which move by what flow(x, y) says of the place in the first frame's coordinates.
-using FlowOf = std::function<Motion(double, double)>;
-Tracked moving(Size size, unsigned seed, const FlowOf& flow) {
-  Tracked scene(size);
-  for (int channel = 0; channel < 3; ++channel) {
-    const Texture texture(seed + unsigned(channel));
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) {
-        const Motion motion = flow(x, y);
-        scene.at(0, channel, x, y) = float(texture(x, y));
-        scene.at(1, channel, x, y) = float(texture(x - motion.u, y - motion.v));
-      }
-  }
-  return scene;
-}
-
-void add_tracks(Tracked& scene, int count, unsigned seed, const std::function<Motion(float, float)>& flow) {
-  std::mt19937 random(seed);
-  for (int i = 0; i < count; ++i) {
-    const float x = float(random() % 1000) / 1000 * float(scene.size.width - 1),
-                y = float(random() % 1000) / 1000 * float(scene.size.height - 1);
-    const Motion motion = flow(x, y);
-    scene.tracks.push_back({x, y, motion.u, motion.v});
-  }
-}
-
-/// A frame whose left moves by (2, 1) and whose right by (-1, 0.6), with tracks that are off by up to a pixel.
-Tracked two_motions(Size size, int tracks, unsigned seed = 3) {
-  const auto flow = [=](double x, double) { return x < size.width / 2 ? Motion{2, 1} : Motion{-1, 0.6f}; };
-  Tracked scene = moving(size, seed, flow);
-  std::mt19937 random(seed);
-  add_tracks(scene, tracks, seed, [&](float x, float y) {
-    const Motion motion = flow(x, y);
-    return Motion{motion.u + float(random() % 200) / 100 - 1, motion.v + float(random() % 200) / 100 - 1};
-  });
-  return scene;
-}
-
-MultiHypothesis small_method() {
-  MultiHypothesis method;
-  method.sigma_position = 9;
-  method.max_labels = 200;
-  return method;
-}
-
-class MultiHypothesisSteps : public OnTarget {
- protected:
-  Voted expect_like_reference(const Tracked& scene, const MultiHypothesis& method, const std::string& what) {
-    Voted expected = run_vote(reference_target(), scene, method),
-          actual = run_vote(GetParam(), scene, method);
-    expect_same(expected, actual, what);
-    return actual;
-  }
-};
-
-std::string described_as(const MultiHypothesis& method) {
-  return std::string(detail::text_of(method.labels)) + " " + std::to_string(method.label_step) +
-         " px, window " + std::to_string(method.change_window) + ", softness " +
-         std::to_string(method.change_softness) + ", ranked " + std::to_string(method.ranked) +
-         ", sub-pixel " + std::to_string(method.sub_pixel);
-}
-
-/// Parameters of all kinds, labels from a few to several chunks.
-std::vector<MultiHypothesis> methods() {
-  std::vector<MultiHypothesis> all;
-  for (const FlowLabels labels : {FlowLabels::distinct, FlowLabels::grid})
-    for (const float step : {2.0f, 1.0f, 0.5f})
-      for (const int kind : {0, 1, 2, 3}) {
-        MultiHypothesis method = small_method();
-        method.labels = labels;
-        method.label_step = step;
-        method.change_window = kind == 0 ? 1 : kind == 1 ? 3 : 5;
-        method.change_softness = kind == 2 ? 2.0f : 0.0f;
-        method.ranked = kind == 3 ? 3 : 0;
-        method.sub_pixel = kind % 2 == 0;
-        method.unvoted = kind == 1;
-        all.push_back(method);
-      }
-  return all;
-}
-
-TEST_P(MultiHypothesisSteps, SameBits) {
-  for (const Size size : {Size{41, 23}, Size{1, 9}, Size{130, 11}})
-    for (const MultiHypothesis& method : methods()) {
-      expect_like_reference(two_motions(size, 90), method, text_of(size) + " " + described_as(method));
-      if (HasFatalFailure()) return;
-    }
-}
-
-TEST_P(MultiHypothesisSteps, AgreesWithTheOracle) {
-  const Size size{41, 23};
-  for (const MultiHypothesis& method : methods()) {
-    const std::string what = described_as(method);
-    Tracked scene = two_motions(size, 60);
-    Voted actual = run_vote(GetParam(), scene, method);
-    std::array<oracle::Grid, 3> frame0, frame1;
-    for (std::size_t c = 0; c < 3; ++c) {
-      frame0[c] = oracle::tabulate(size, [&](int x, int y) { return scene.at(0, int(c), x, y); });
-      frame1[c] = oracle::tabulate(size, [&](int x, int y) { return scene.at(1, int(c), x, y); });
-    }
-    std::vector<oracle::Seven> features;
-    for (const Track& track : scene.tracks) {
-      const int x = std::min(int(track.x), size.width - 2), y = std::min(int(track.y), size.height - 2);
-      const double a = double(track.x) - x, b = double(track.y) - y;
-      oracle::Seven feature{track.x, track.y, 0, 0, 0, track.u, track.v};
-      for (std::size_t c = 0; c < 3; ++c)
-        feature[2 + c] = (1 - b) * ((1 - a) * frame0[c](x, y) + a * frame0[c](x + 1, y)) +
-                         b * ((1 - a) * frame0[c](x, y + 1) + a * frame0[c](x + 1, y + 1));
-      features.push_back(feature);
-    }
-    const std::vector<oracle::Node> nodes =
-        oracle::flow_nodes(features, method.label_step, method.labels == FlowLabels::grid);
-    ASSERT_EQ(actual.count.needed, (long long)(nodes.size())) << what;
-    ASSERT_EQ(actual.count.labels, int(nodes.size())) << what;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      ASSERT_EQ(double(actual.labels[i].u), nodes[i].u) << what;
-      ASSERT_EQ(double(actual.labels[i].v), nodes[i].v) << what;
-    }
-    const oracle::Seven sigma =
-        oracle::deviations(method.sigma_position, method.sigma_colour, method.sigma_flow * method.label_step);
-    int compared = 0;
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) {
-        const oracle::Seven pixel{double(x), double(y), frame0[0](x, y), frame0[1](x, y), frame0[2](x, y),
-                                  0,         0};
-        const std::vector<double> scores = oracle::scores(features, nodes, pixel, sigma);
-        std::vector<double> differences;
-        for (const oracle::Node& node : nodes)
-          differences.push_back(oracle::difference(frame0, frame1, method.change_window, x, y, node));
-        const auto choose = [&](double more, double threshold) {  // every second label a little better
-          std::vector<double> changed = scores;
-          for (std::size_t i = 0; i < changed.size(); i += 2) changed[i] *= 1 + more;
-          return method.change_softness > 0
-                     ? oracle::softly_unchanged(changed, differences, threshold, method.change_softness)
-                     : oracle::first_unchanged(changed, differences, threshold,
-                                               method.ranked > 0 ? std::size_t(method.ranked) : nodes.size());
-        };
-        const oracle::Choice expected = choose(0, method.change_threshold);
-        bool clear = true;
-        for (const double more : {-1e-4, 1e-4})
-          for (const double threshold : {method.change_threshold - 1e-3, method.change_threshold + 1e-3}) {
-            const oracle::Choice other = choose(more, threshold);
-            clear = clear && other.label == expected.label && other.valid == expected.valid;
-          }
-        for (std::size_t i = 0; i < scores.size();
-             ++i)  // nor is a place on the border, nor a vote all but cut off
-          clear = clear && (scores[i] < 1e-9 || scores[i] > 1e-6);
-        if (!clear || scores[std::size_t(expected.label)] < 1e-3) continue;
-        ++compared;
-        const oracle::Node& node = nodes[std::size_t(expected.label)];
-        const std::string where = what + " at (" + std::to_string(x) + ", " + std::to_string(y) + ")";
-        const double score = scores[std::size_t(expected.label)];
-        ASSERT_NEAR(double(actual.confidence.view()(x, y)), score, 1e-5 * score + 1e-6) << where;
-        ASSERT_EQ(actual.valid.view()(x, y) != 0, expected.valid) << where;
-        const oracle::Node flow = method.sub_pixel ? oracle::mean_flow(features, node, pixel, sigma) : node;
-        ASSERT_NEAR(double(actual.u.view()(x, y)), flow.u, 1e-4) << where;
-        ASSERT_NEAR(double(actual.v.view()(x, y)), flow.v, 1e-4) << where;
-      }
-    ASSERT_GT(compared, size.width * size.height / 4) << what;
-  }
-}
-
-/// Alg. 2 of all labels is Alg. 3.
-TEST_P(MultiHypothesisSteps, RankedOfAllIsAlgorithm3) {
-  const Tracked scene = two_motions({60, 40}, 70);
-  for (const float step : {2.0f, 1.0f, 0.5f}) {
-    MultiHypothesis method = small_method();
-    method.label_step = step;
-    Voted all = run_vote(GetParam(), scene, method);
-    method.unvoted = step == 1;
-    if (method.unvoted) all = run_vote(GetParam(), scene, method);
-    for (const int ranked : {all.count.labels, all.count.labels - 1, all.count.labels + 1}) {
-      method.ranked = ranked;
-      Voted some = run_vote(GetParam(), scene, method);
-      if (ranked >= all.count.labels) expect_same(all, some, described_as(method));
-      if (HasFatalFailure()) return;
-    }
-  }
-}
+using MultiHypothesisSteps = VotesOnTarget;
 
 TEST_P(MultiHypothesisSteps, OneLabel) {
   Tracked scene = moving({64, 40}, 5, [](double, double) { return Motion{3, -2}; });
@@ -386,6 +204,47 @@ TEST_P(MultiHypothesisSteps, Pole) {
     EXPECT_GE(on_pole, 4 * size.height * 95 / 100) << unvoted;
     EXPECT_GE(on_ground, all_ground * 99 / 100) << unvoted;
   }
+}
+
+/// The method itself, on given tracks and on its own.
+TEST_P(MultiHypothesisSteps, Estimates) {
+  const Forced forced(GetParam());
+  const Size size{160, 120};
+  Tracked scene = two_motions(size, 100);
+  Image<float> frames[] = {Image<float>(size), Image<float>(size)};
+  for (int i = 0; i < 2; ++i)
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) frames[i](x, y) = scene.at(i, 0, x, y);
+  for (const auto& preset : presets(MultiHypothesis{}))
+    for (const bool given : {false, true}) {
+      FlowOptions options;
+      options.fb_check = given ? 2.0f : 0.0f;
+      FlowEstimator estimator(preset.method, size, GetParam().device(2), {}, options);
+      const Frame both[] = {frame_of(frames[0]), frame_of(frames[1])};
+      FlowInput input{both};
+      if (given) input.tracks = std::span<const Track>(scene.tracks);
+      const FlowField flow = estimator(input).to(Memory::host());
+      int right = 0, all = 0;
+      for (int y = 5; y < size.height - 5; ++y)
+        for (int x = 5; x < size.width - 5; ++x) {
+          if (std::abs(x - size.width / 2) < 8) continue;
+          const Motion motion = x < size.width / 2 ? Motion{2, 1} : Motion{-1, 0.6f};
+          ++all;
+          right += std::hypot(flow.u(x, y) - motion.u, flow.v(x, y) - motion.v) < 1;
+        }
+      EXPECT_GT(right, all * 9 / 10) << preset.name << (given ? ", given tracks" : "");
+    }
+}
+
+TEST(MultiHypothesis, RefusesWhatDoesNotGoTogether) {
+  MultiHypothesis method;
+  method.change_softness = 2;
+  FlowEstimator(method, {20, 20}, Device::cpu(1));
+  method.ranked = 3;
+  EXPECT_THROW(FlowEstimator(method, {20, 20}, Device::cpu(1)), Error);
+  method.ranked = 0;
+  method.unvoted = true;
+  EXPECT_THROW(FlowEstimator(method, {20, 20}, Device::cpu(1)), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, MultiHypothesisSteps, every_target(), target_name);

@@ -1,11 +1,13 @@
 #pragma once
 // Frames with tracks, and the steps of multi-hypothesis run on a target: what its tests share.
 #include <chrono>
+#include <functional>
 
 #include "blocks/guarded.hpp"
 #include "guided/guides/guides.hpp"
 #include "guided/vote/vote.hpp"
 #include "parafield/methods/multi_hypothesis.hpp"
+#include "textures.hpp"
 
 namespace parafield {
 
@@ -130,5 +132,61 @@ inline Voted run_vote(const Target& target, Tracked scene, const MultiHypothesis
   result.valid.expect_intact_guard("vote");
   return result;
 }
+
+/// Three textures, which move by what flow(x, y) says of the place in the first frame's coordinates.
+using FlowOf = std::function<Motion(double, double)>;
+inline Tracked moving(Size size, unsigned seed, const FlowOf& flow) {
+  Tracked scene(size);
+  for (int channel = 0; channel < 3; ++channel) {
+    const Texture texture(seed + unsigned(channel));
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        const Motion motion = flow(x, y);
+        scene.at(0, channel, x, y) = float(texture(x, y));
+        scene.at(1, channel, x, y) = float(texture(x - motion.u, y - motion.v));
+      }
+  }
+  return scene;
+}
+
+inline void add_tracks(Tracked& scene, int count, unsigned seed,
+                       const std::function<Motion(float, float)>& flow) {
+  std::mt19937 random(seed);
+  for (int i = 0; i < count; ++i) {
+    const float x = float(random() % 1000) / 1000 * float(scene.size.width - 1),
+                y = float(random() % 1000) / 1000 * float(scene.size.height - 1);
+    const Motion motion = flow(x, y);
+    scene.tracks.push_back({x, y, motion.u, motion.v});
+  }
+}
+
+/// A frame whose left moves by (2, 1) and whose right by (-1, 0.6), with tracks that are off by up to a pixel.
+inline Tracked two_motions(Size size, int tracks, unsigned seed = 3) {
+  const auto flow = [=](double x, double) { return x < size.width / 2 ? Motion{2, 1} : Motion{-1, 0.6f}; };
+  Tracked scene = moving(size, seed, flow);
+  std::mt19937 random(seed);
+  add_tracks(scene, tracks, seed, [&](float x, float y) {
+    const Motion motion = flow(x, y);
+    return Motion{motion.u + float(random() % 200) / 100 - 1, motion.v + float(random() % 200) / 100 - 1};
+  });
+  return scene;
+}
+
+inline MultiHypothesis small_method() {
+  MultiHypothesis method;
+  method.sigma_position = 9;
+  method.max_labels = 200;
+  return method;
+}
+
+class VotesOnTarget : public OnTarget {
+ protected:
+  Voted expect_like_reference(const Tracked& scene, const MultiHypothesis& method, const std::string& what) {
+    Voted expected = run_vote(reference_target(), scene, method),
+          actual = run_vote(GetParam(), scene, method);
+    expect_same(expected, actual, what);
+    return actual;
+  }
+};
 
 }  // namespace parafield
