@@ -75,15 +75,40 @@ struct Estimate {
   std::vector<double> energies;
 };
 
+/// An estimator's input: frames on its device, and there, too, what `given` has beside frames, in host memory.
+template <class Task>
+class Resident {
+ public:
+  Resident(const std::vector<FrameBuffer>& frames, const typename Task::Input& given, Memory memory)
+      : input_(given) {
+    for (const FrameBuffer& frame : frames) frames_.push_back(held_.emplace_back(frame.to(memory)));
+    input_.frames = frames_;
+    if constexpr (requires { given.tracks; }) {
+      if (!given.tracks || given.tracks->empty()) return;
+      const std::span<const Track> tracks = *given.tracks;
+      Image<Track> host({int(tracks.size()), 1});
+      std::ranges::copy(tracks, &host(0, 0));
+      tracks_ = host.to(memory);
+      input_.tracks = std::span<const Track>(std::as_const(tracks_).view().data, tracks.size());
+    }
+  }
+
+  operator const typename Task::Input &() const { return input_; }
+
+ private:
+  std::vector<FrameBuffer> held_;
+  std::vector<Frame> frames_;
+  Image<Track> tracks_;
+  typename Task::Input input_;
+};
+
 /// Times the estimator alone: the frames are on its device before it starts, and a first call has allocated. Energies
 /// are another estimator's work, which is not timed. Calls that are not timed say how far they are.
 template <class Task>
 Estimate<Task> estimate(const typename Task::Method& method, const Device& device,
                         const std::vector<FrameBuffer>& frames, typename Task::Options options,
-                        const RunOptions& run) {
-  std::vector<FrameBuffer> held;
-  std::vector<Frame> resident;
-  for (const FrameBuffer& frame : frames) resident.push_back(held.emplace_back(frame.to(memory_of(device))));
+                        const RunOptions& run, const typename Task::Input& given = {}) {
+  const Resident<Task> resident(frames, given, memory_of(device));
   const Size size = frames[0].size();
   Estimate<Task> estimated;
   ProgressLine line(!run.quiet);
@@ -91,7 +116,7 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   if (options.energies != EnergyReport::none) {
     Estimator<Task> estimator(method, size, device, {}, options);
     line.begin("estimating for --energy");
-    estimator({resident});
+    estimator(resident);
     estimated.energies = estimator.energies();
     options.energies = EnergyReport::none;
   }
@@ -100,20 +125,20 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   if (options.progress && device.kind == Device::Kind::cuda) {
     Estimator<Task> shown(method, size, device, {}, options);
     line.begin("estimating");
-    shown({resident});
+    shown(resident);
     shown.synchronize();
     options.progress = {};
   }
   Estimator<Task> estimator(method, size, device, {}, options);
   Timer timer(device, estimator.stream());
   line.begin("estimating");
-  const typename Task::Result* result = &estimator({resident});
+  const typename Task::Result* result = &estimator(resident);
   estimator.synchronize();
   line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),
                 run.repeats * line.elapsed());
   estimated.times = measure({.fixed = run.repeats}, [&](int) {
     timer.start();
-    result = &estimator({resident});
+    result = &estimator(resident);
     return timer.stop();
   });
   estimator.synchronize();

@@ -6,9 +6,47 @@
 namespace parafield::command {
 namespace {
 
+/// What guides a flow beside frames.
+struct GuideOptions {
+  std::string tracks, rotation, intrinsics;
+
+  void add_to(App& command) {
+    constexpr const char* group = "What guides the methods that begin with tracked features";
+    command
+        .add_option(
+            "--tracks", tracks,
+            "tracks instead of those that the method finds: lines of x,y,u,v, px; as of parafield tracks or "
+            "any other matcher")
+        .type_name("FILE")
+        .group(group);
+    const Option angles =
+        command
+            .add_option("--rotation", rotation,
+                        "how the camera turned: the scene's turn about its axes x (right), y "
+                        "(down) and z (forward), radians; its flow is one more hypothesis")
+            .type_name("X,Y,Z")
+            .group(group);
+    const Option camera =
+        command.add_option("--intrinsics", intrinsics, "the camera's focal lengths and principal point, px")
+            .type_name("FX,FY,CX,CY")
+            .group(group)
+            .needs(angles);
+    angles.needs(camera);
+  }
+
+  /// Throws UsageError.
+  std::optional<CameraRotation> camera() const {
+    if (rotation.empty()) return {};
+    const std::vector<float> turn = parse_numbers(rotation, 3, "--rotation"),
+                             k = parse_numbers(intrinsics, 4, "--intrinsics");
+    return CameraRotation{turn[0], turn[1], turn[2], k[0], k[1], k[2], k[3]};
+  }
+};
+
 struct Command {
   std::vector<std::string> frames;
   std::string output, valid, color;
+  GuideOptions guides;
   TruthOptions truth;
   PictureOptions picture;
   MethodOptions<FlowMethod> method;
@@ -33,8 +71,19 @@ void write(const Command& options, const FlowField& flow, const FrameBuffer& fra
   }
 }
 
+/// As many tracks as are given can be given.
+void make_room(FlowMethod& method, std::size_t tracks) {
+  std::visit(
+      [&](auto& chosen) {
+        if constexpr (requires { chosen.tracking; })
+          chosen.tracking.max_features =
+              std::max(chosen.tracking.max_features, int(std::min<std::size_t>(tracks, 1 << 30)));
+      },
+      method);
+}
+
 void run(const Command& options) {
-  const FlowMethod method = options.method.method();
+  FlowMethod method = options.method.method();
   const Device device = options.device.device();
   FlowOptions flow_options = options.flow;
   flow_options.energies = options.run.energies(method);
@@ -45,8 +94,18 @@ void run(const Command& options) {
         std::holds_alternative<AdaptiveRidge>(method) ? "; with --frames 3 or --frames 5 as many" : ""));
   if (options.flow.fb_check > 0 && count != 2)
     throw UsageError(fmt::format("--fb-check: needs a method of two frames, not of {}", count));
+  const std::string& tracks_file = options.guides.tracks;
+  FlowInput given{.frames = {}, .rotation = options.guides.camera()};
+  const bool guided = std::visit(
+      [](const auto& chosen) {
+        return requires { chosen.tracking; };
+      },
+      method);
+  if (!guided && (!tracks_file.empty() || given.rotation))
+    throw UsageError(fmt::format("{}: {} has no use for it", tracks_file.empty() ? "--rotation" : "--tracks",
+                                 name_of(method)));
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
-  inputs.insert(inputs.end(), {options.truth.truth, options.truth.mask});
+  inputs.insert(inputs.end(), {options.truth.truth, options.truth.mask, tracks_file});
   check_outputs({{"-o", options.output, {".flo", ".png", ".pfm", ".npy"}},
                  {"--valid", options.valid, {".png", ".pgm"}},
                  {"--color", options.color, {".png", ".ppm"}}},
@@ -62,12 +121,20 @@ void run(const Command& options) {
     check_same_size(name, frame.size(), options.truth.truth, truth.size());
   }
   const auto mask = read_mask_like(options.truth.mask, name, frame.size());
+  std::vector<Track> tracks;
+  if (!tracks_file.empty()) {
+    tracks = read_tracks(tracks_file);
+    given.tracks = tracks;
+    make_room(method, tracks.size());
+  }
 
-  const auto [flow, times, energies] = estimate<Flow>(method, device, frames, flow_options, options.run);
+  const auto [flow, times, energies] =
+      estimate<Flow>(method, device, frames, flow_options, options.run, given);
   Json report;
   add_method(report, method, options.method.preset);
   add_levels(report, method, frame.size(), options.run.quiet);
   report["fb_check"] = options.flow.fb_check;
+  if (given.tracks) report["tracks"] = tracks.size();
   add_refinement(report, options.flow);
   add_device(report, info);
   add_times(report, frame.size(), times);
@@ -107,6 +174,7 @@ void add_flow(App& program) {
                      .type_name("FILE");
   options->picture.add_to(command, color);
   command.get_option("--legend").needs(color);
+  options->guides.add_to(command);
   options->truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or KITTI .png");
   options->run.add_to(command);
   options->device.add_to(command);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 
 namespace parafield::command {
@@ -113,6 +114,23 @@ Size parse_size(const std::string& text) {
     if (height.ec == std::errc{} && height.ptr == end && size.width > 0 && size.height > 0) return size;
   }
   throw UsageError(fmt::format("'{}' is no size; a size is WIDTHxHEIGHT in pixels, as 640x480", text));
+}
+
+std::vector<float> parse_numbers(const std::string& text, std::size_t count, const char* option) {
+  std::vector<float> numbers;
+  const char *at = text.data(), *const end = at + text.size();
+  for (;;) {
+    float number = 0;
+    const auto [rest, error] = std::from_chars(at, end, number);
+    if (error != std::errc{} || !std::isfinite(number)) break;
+    numbers.push_back(number);
+    at = rest;
+    if (at == end || *at != ',') break;
+    ++at;
+  }
+  if (at != end || numbers.size() != count)
+    throw UsageError(fmt::format("{}: takes {} numbers with commas between, not '{}'", option, count, text));
+  return numbers;
 }
 
 }  // namespace parafield::command

@@ -40,6 +40,9 @@ struct DeviceOptions {
 /// "640x480". Throws UsageError.
 Size parse_size(const std::string& text);
 
+/// "1,2.5,-3": `count` finite numbers. Throws UsageError that names the option.
+std::vector<float> parse_numbers(const std::string& text, std::size_t count, const char* option);
+
 /// Text broken before column 100; the first line starts in column `indent`, the others are indented by that.
 std::string wrapped(const std::string& text, std::size_t indent);
 

@@ -1,10 +1,9 @@
 #pragma once
 #include "blocks/consistency/consistency.hpp"
-#include "blocks/convert/convert.hpp"
 #include "blocks/median/median.hpp"
 #include "gradient/lucas_kanade/step.hpp"
 #include "guided/better/better.hpp"
-#include "guided/frame_colours.hpp"
+#include "guided/colours/colours.hpp"
 #include "guided/guidance.hpp"
 #include "guided/guides/guides.hpp"
 #include "guided/interpolate/interpolate.hpp"
