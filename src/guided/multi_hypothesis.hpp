@@ -1,5 +1,5 @@
 #pragma once
-#include "guided/frame_colours.hpp"
+#include "guided/colours/colours.hpp"
 #include "guided/guidance.hpp"
 #include "guided/guides/guides.hpp"
 #include "guided/labels/labels.hpp"
