@@ -26,7 +26,8 @@ using ProgressCallback = std::function<void(double)>;
 /// estimator's own and stands until its next call: move nothing out of it, copy it with `to()`.
 ///
 /// Every call throws Error(invalid_argument) for a frame of another size than the estimator's, no data, a
-/// pitch smaller than a row, or memory that its device does not read; nothing has changed then.
+/// pitch smaller than a row, or memory that its device does not read; nothing has changed then. What only the result shows (of
+/// multi-hypothesis: more labels than max_labels) is thrown by the call for host frames, by synchronize() for CUDA frames.
 template <class Task>
 class Estimator {
  public:

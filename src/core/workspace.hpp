@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "parafield/image.hpp"
@@ -15,6 +16,28 @@ struct Trust {
   View<std::uint8_t> valid = {};
   View<float> confidence = {};
 };
+
+template <class Backend>
+constexpr bool on_gpu = requires(Backend backend) {
+  backend.activate();
+};
+
+/// Bytes from the host to the backend's memory, before what follows on its stream.
+template <class Backend>
+void copy_to(Backend& backend, void* to, const void* from, std::size_t bytes) {
+  const auto row = std::ptrdiff_t(bytes);
+  if constexpr (on_gpu<Backend>)
+    backend.copy(to, row, from, row, row, 1);
+  else
+    std::copy_n(static_cast<const char*>(from), bytes, static_cast<char*>(to));
+}
+
+/// Bytes from the backend's memory to the host: waits for what its stream has to do.
+template <class Backend>
+void copy_to_host(Backend& backend, void* to, const void* from, std::size_t bytes) {
+  copy_to(backend, to, from, bytes);
+  backend.synchronize();
+}
 
 /// Memory of one device for everything between the frames and the result: taken when an estimator is made,
 /// given back with it, never in between.

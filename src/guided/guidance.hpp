@@ -45,7 +45,7 @@ class Guidance {
  public:
   Guidance(Backend& backend, Workspace& workspace, int most_tracks)
       : backend_(backend), most_(most_tracks), turns_(workspace.array<Homography>(2)) {
-    if constexpr (on_gpu) staged_ = workspace.array<Track>(std::size_t(most_tracks));
+    if constexpr (on_gpu<Backend>) staged_ = workspace.array<Track>(std::size_t(most_tracks));
   }
 
   /// Before each solve. Returns which of its kinds it is: solves of one kind take the same steps.
@@ -59,8 +59,8 @@ class Guidance {
              " tracks are given, more than max_features = ", most_);
       tracks_ = tracks.data();
       count_ = int(tracks.size());
-      if (on_gpu && on_host) {
-        if (count_ > 0) copy(staged_, tracks_, sizeof(Track) * std::size_t(count_));
+      if (on_gpu<Backend> && on_host) {
+        if (count_ > 0) copy_to(backend_, staged_, tracks_, sizeof(Track) * std::size_t(count_));
         tracks_ = staged_;
       }
     }
@@ -69,7 +69,7 @@ class Guidance {
       const Homography there = homography_of(camera);
       camera.x = -camera.x, camera.y = -camera.y, camera.z = -camera.z;
       const Homography both[] = {there, homography_of(camera)};
-      copy(turns_, both, sizeof both);
+      copy_to(backend_, turns_, both, sizeof both);
     }
     return has_tracks_ + 2 * turned_;
   }
@@ -81,15 +81,6 @@ class Guidance {
   const Homography* turn(bool back) const { return turned_ ? turns_ + back : nullptr; }
 
  private:
-  static constexpr bool on_gpu = requires(Backend b) { b.activate(); };
-
-  void copy(void* to, const void* from, std::size_t bytes) {
-    if constexpr (on_gpu)
-      backend_.copy(to, std::ptrdiff_t(bytes), from, std::ptrdiff_t(bytes), std::ptrdiff_t(bytes), 1);
-    else
-      std::memcpy(to, from, bytes);
-  }
-
   Backend& backend_;
   const int most_;
   Track* staged_ = nullptr;

@@ -47,12 +47,11 @@ class MultiHypothesisSolver {
   bool starts_from_last() const { return false; }
   View<double> energies() const { return {}; }
 
-  /// How many labels the last solve had, and its check's way back, in the backend's memory.
-  static constexpr int counts = 2;
-  const LabelCount* label_counts() const { return labels_.count; }
-  /// Throws Error(invalid_argument) where they were too many: then nothing is valid. `read`: counts of them.
-  void check(const LabelCount* read) const {
-    for (int i = 0; i < counts; ++i) check_labels(read[i], space_, method_.max_labels);
+  /// Waits for the last solve. Throws Error(invalid_argument) where its tracks had too many labels: then nothing is valid.
+  void check() const {
+    LabelCount counts[label_counts];
+    copy_to_host(backend_, counts, labels_.count, sizeof counts);
+    for (const LabelCount& count : counts) check_labels(count, space_, method_.max_labels);
   }
 
  private:

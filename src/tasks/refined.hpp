@@ -105,6 +105,10 @@ struct RefinedFlow {
              [&](FlowPlanes flow, Trust trust) { solver_.solve_with(newest, first, flow, trust); });
     }
 
+    /// Of solvers that can fail on the device.
+    void check() requires requires(Solver<Backend> solver) { solver.check(); }
+    { solver_.check(); }
+
     bool takes_start() const { return solver_.takes_start(); }
     bool starts_from_last() const { return solver_.starts_from_last(); }
     View<double> energies() const { return solver_.energies(); }

@@ -49,7 +49,7 @@ class SolverSession final : public Session<Task> {
         solver_(backend_, workspace_, method, size, options),
         frames_(std::size_t(slots_)),
         staging_(std::size_t(slots_)) {
-    if constexpr (on_gpu) device_result_ = Result(size, backend_.memory());
+    if constexpr (on_gpu<Backend>) device_result_ = Result(size, backend_.memory());
   }
 
   const Result& call(const typename Task::Input& input) override {
@@ -105,30 +105,32 @@ class SolverSession final : public Session<Task> {
   }
 
   void reset() override { pushed_ = 0; }
-  void synchronize() override { backend_.synchronize(); }
+  void synchronize() override {
+    backend_.synchronize();
+    check();
+  }
   std::vector<double> energies() override {
     const View<double> all = solver_.energies();
+    if (!all) return {};
     std::vector<double> values(std::size_t(all.width));
-    if (values.empty()) return values;
     activate();
-    if constexpr (on_gpu) {
-      backend_.copy(values.data(), all.pitch, all.data, all.pitch, std::ptrdiff_t(sizeof(double)) * all.width,
-                    1);
-      backend_.synchronize();
-    } else {
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = all.data[i];
-    }
+    copy_to_host(backend_, values.data(), all.data, sizeof(double) * values.size());
     return values;
   }
   Stream stream() const override { return backend_.stream(); }
   std::size_t workspace_bytes() const override { return workspace_.bytes() + backend_.scratch_bytes(); }
 
  private:
-  static constexpr bool on_gpu = requires(Backend b) { b.activate(); };
-  static constexpr int call_keys = 0, push_keys = 2 * 4;  // calls: with a start or not, of each kind of guidance
+  static constexpr int call_keys = 0,
+                       push_keys = 2 * 4;  // calls: with a start or not, of each kind of guidance
 
   void activate() {
-    if constexpr (on_gpu) backend_.activate();
+    if constexpr (on_gpu<Backend>) backend_.activate();
+  }
+
+  /// Throws where the last solve failed, which only the device knows, and the solver says.
+  void check() {
+    if constexpr (requires { solver_.check(); }) solver_.check();
   }
 
   /// Gives the solver what the input has beside frames and start. Returns which kind it is, 0 to 3.
@@ -151,23 +153,24 @@ class SolverSession final : public Session<Task> {
   /// Where the solver writes: always the backend's memory.
   Result& target(bool on_host) {
     if (on_host && host_result_.size() != size_)
-      host_result_ = Result(size_, on_gpu ? Memory::pinned() : Memory::host());
-    return on_gpu ? device_result_ : host_result_;
+      host_result_ = Result(size_, on_gpu<Backend> ? Memory::pinned() : Memory::host());
+    return on_gpu<Backend> ? device_result_ : host_result_;
   }
 
   const Result& delivered(bool on_host) {
-    if constexpr (on_gpu) {
+    if constexpr (on_gpu<Backend>) {
       if (!on_host) return device_result_;
       copy_planes(device_result_, host_result_,
                   [&](const auto& from, auto& to) { copy(from.view(), to.view()); });
       backend_.synchronize();
     }
+    check();
     return host_result_;
   }
 
   /// A host frame, copied to where the backend reads it.
   Frame on_backend(const Frame& frame, int slot) {
-    if constexpr (on_gpu) {
+    if constexpr (on_gpu<Backend>) {
       FrameBuffer& staging = staging_[std::size_t(slot)];
       if (staging.size() != frame.size() || staging.format() != frame.format)
         staging = FrameBuffer(frame.size(), frame.format, backend_.memory());
@@ -180,7 +183,7 @@ class SolverSession final : public Session<Task> {
   }
 
   Start on_backend(const Start& start) {
-    if constexpr (on_gpu) {
+    if constexpr (on_gpu<Backend>) {
       if (staged_start_.size() != size_) staged_start_ = Result(size_, backend_.memory());
       copy_start(start, staged_start_, [&](const auto& from, auto& to) { copy(from, to.view()); });
       return staged_start_;

@@ -1,6 +1,5 @@
 #include "parafield/tracks.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "guided/track_finder.hpp"
@@ -11,15 +10,14 @@ namespace {
 
 template <class Backend>
 std::vector<Track> found(const Frame* frames, const FeatureTracking& tracking, const Device& device) {
-  constexpr bool on_gpu = requires(Backend b) { b.activate(); };
   Backend backend(device, {});
-  if constexpr (on_gpu) backend.activate();
+  if constexpr (on_gpu<Backend>) backend.activate();
   Workspace workspace(backend.memory());
   TrackFinder<Backend> finder(backend, workspace, tracking, frames[0].size(), 2);
   Frame there[2] = {frames[0], frames[1]};
   FrameBuffer staged[2];
   std::vector<Track> tracks(std::size_t(finder.count()));
-  if constexpr (on_gpu)
+  if constexpr (on_gpu<Backend>)
     for (int i = 0; i < 2; ++i) {
       if (!frames[i].memory.on_host()) continue;
       staged[i] = FrameBuffer(frames[i].size(), frames[i].format, backend.memory());
@@ -31,13 +29,7 @@ std::vector<Track> found(const Frame* frames, const FeatureTracking& tracking, c
     finder.prepare(there, 0, 2);
     finder.find(0, 1);
   });
-  if constexpr (on_gpu) {
-    const auto bytes = std::ptrdiff_t(tracks.size() * sizeof(Track));
-    backend.copy(tracks.data(), bytes, finder.tracks(), bytes, bytes, 1);
-    backend.synchronize();
-  } else {
-    std::copy_n(finder.tracks(), tracks.size(), tracks.begin());
-  }
+  copy_to_host(backend, tracks.data(), finder.tracks(), tracks.size() * sizeof(Track));
   std::erase_if(tracks, [](const Track& track) { return !std::isfinite(track.u); });
   return tracks;
 }

@@ -22,12 +22,14 @@ struct LabelCount {
   long long needed;
 };
 
+constexpr int label_counts = 2;
+
 /// Labels by v, then u, ascending; where the camera turns, one more, the last. A guide's votes are a row of the matrix.
 struct Labels {
   float *u, *v;     ///< px
   float* votes;     ///< guide by guide, `pitch` labels each; 0 behind the last label, up to a multiple of 32
   unsigned* voted;  ///< guide by guide, pitch / 32 words: bit i for label i, where its vote is not 0
-  LabelCount* count;                    ///< there is room for a second
+  LabelCount* count;                    ///< label_counts of them: of the flow, and of the way back where it is checked
   unsigned long long *key, *first_key;  ///< of guides: their nodes; see make_labels
   int capacity, pitch;
 };
@@ -40,7 +42,7 @@ inline Labels make_label_memory(Workspace& workspace, int guides, int capacity) 
   labels.v = workspace.array<float>(std::size_t(labels.pitch));
   labels.votes = workspace.array<float>(std::size_t(guides) * std::size_t(labels.pitch));
   labels.voted = workspace.array<unsigned>(std::size_t(guides) * std::size_t(labels.pitch / 32));
-  labels.count = workspace.array<LabelCount>(2);
+  labels.count = workspace.array<LabelCount>(label_counts);
   labels.key = workspace.array<unsigned long long>(std::size_t(guides));
   labels.first_key = workspace.array<unsigned long long>(std::size_t(guides));
   return labels;
