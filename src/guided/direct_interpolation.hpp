@@ -17,9 +17,10 @@ template <class Backend>
 class DirectInterpolationSolver {
  public:
   DirectInterpolationSolver(Backend& backend, Workspace& workspace, const DirectInterpolation& method,
-                            Size size, const FlowOptions&)
+                            Size size, const FlowOptions& options)
       : backend_(backend),
         method_(method),
+        both_ways_(method.resampled > 0 || options.fb_check > 0),
         first_scale_(likelihood_scale(method.sigma_position, method.sigma_colour)),
         second_scale_(likelihood_scale(method.resampled_position, method.resampled_colour)),
         guidance_(backend, workspace, method.tracking.max_features),
@@ -44,7 +45,7 @@ class DirectInterpolationSolver {
   int take(const FlowInput& input, bool on_host) { return guidance_.take(input, on_host); }
 
   void prepare(const Frame* frames, int slot, int count) {
-    colours_.prepare(frames, slot, count);
+    colours_.prepare(frames, slot, count, both_ways_);
     if (!guidance_.has_tracks() || method_.resampled) finder_.prepare(frames, slot, count);
   }
 
@@ -114,6 +115,7 @@ class DirectInterpolationSolver {
 
   Backend& backend_;
   const DirectInterpolation method_;
+  const bool both_ways_;
   const LikelihoodScale first_scale_, second_scale_;
   const LeastSquares step_ = least_squares({.window = 11, .alpha = 1e-5f});
   Guidance<Backend> guidance_;

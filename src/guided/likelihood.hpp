@@ -21,13 +21,17 @@ inline LikelihoodScale likelihood_scale(float sigma_position, float sigma_colour
   return {float(root / sigma_position), float(root / sigma_colour)};
 }
 
-/// Features as likelihoods see them. One that is not to be used lies `nowhere`.
+/// Features as likelihoods see them. One that is not to be used lies `nowhere`, as do those behind the last up to the end of
+/// its chunk.
 struct Guides {
   float *x, *y, *red, *green, *blue;  ///< times LikelihoodScale
   float *u, *v;                       ///< flow, px
+  float* records;                     ///< on CUDA: x, y, red, green, blue, u, v, 0 of each
+  float* bounds;                      ///< of the chunks' boxes, 10 rows: the low sides, then the high ones
   int* count;
-  int capacity;
+  int capacity, chunks;  ///< room; chunks that it is
 };
+constexpr int chunk_guides = 32;
 constexpr float nowhere = 1e15f;
 /// Exponents are below it, but for features that are nowhere.
 constexpr float no_feature = 1e29f;
@@ -80,6 +84,35 @@ PF_HD float most_exponent(const Box& box, const Place& feature) {
                     across(box.low.green, box.high.green, feature.green),
                     across(box.low.blue, box.high.blue, feature.blue));
 }
+
+/// The same of any feature that lies in another box.
+PF_HD float least_exponent(const Box& box, const Box& of) {
+  const auto apart = [](float low, float high, float other_low, float other_high) {
+    return larger(larger(other_low - high, low - other_high), 0.0f);
+  };
+  return square_sum(apart(box.low.x, box.high.x, of.low.x, of.high.x),
+                    apart(box.low.y, box.high.y, of.low.y, of.high.y),
+                    apart(box.low.red, box.high.red, of.low.red, of.high.red),
+                    apart(box.low.green, box.high.green, of.low.green, of.high.green),
+                    apart(box.low.blue, box.high.blue, of.low.blue, of.high.blue));
+}
+PF_HD float most_exponent(const Box& box, const Box& of) {
+  const auto across_both = [](float low, float high, float other_low, float other_high) {
+    return larger(high - other_low, other_high - low);
+  };
+  return square_sum(across_both(box.low.x, box.high.x, of.low.x, of.high.x),
+                    across_both(box.low.y, box.high.y, of.low.y, of.high.y),
+                    across_both(box.low.red, box.high.red, of.low.red, of.high.red),
+                    across_both(box.low.green, box.high.green, of.low.green, of.high.green),
+                    across_both(box.low.blue, box.high.blue, of.low.blue, of.high.blue));
+}
+
+/// The box of a chunk of guides; one without any has its sides the wrong way round, and infinite exponents.
+PF_HD Box chunk_box(const Guides& guides, int chunk) {
+  const auto side = [&](int i) { return guides.bounds[i * guides.chunks + chunk]; };
+  return {{side(0), side(1), side(2), side(3), side(4)}, {side(5), side(6), side(7), side(8), side(9)}};
+}
+constexpr float no_bound = 3e38f;
 
 /// Above this a least exponent leaves a feature out, where some feature has at most `most` for every pixel of the box: with
 /// more room than rounding takes.

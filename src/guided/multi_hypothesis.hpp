@@ -13,9 +13,10 @@ template <class Backend>
 class MultiHypothesisSolver {
  public:
   MultiHypothesisSolver(Backend& backend, Workspace& workspace, const MultiHypothesis& method, Size size,
-                        const FlowOptions&)
+                        const FlowOptions& options)
       : backend_(backend),
         method_(checked(method)),
+        both_ways_(options.fb_check > 0),
         scale_(likelihood_scale(method.sigma_position, method.sigma_colour)),
         space_(flow_space(method.labels == FlowLabels::grid, method.label_step, method.sigma_flow)),
         guidance_(backend, workspace, method.tracking.max_features),
@@ -29,7 +30,7 @@ class MultiHypothesisSolver {
   int take(const FlowInput& input, bool on_host) { return guidance_.take(input, on_host); }
 
   void prepare(const Frame* frames, int slot, int count) {
-    colours_.prepare(frames, slot, count);
+    colours_.prepare(frames, slot, count, both_ways_);
     if (!guidance_.has_tracks()) finder_.prepare(frames, slot, count);
   }
 
@@ -90,6 +91,7 @@ class MultiHypothesisSolver {
 
   Backend& backend_;
   const MultiHypothesis method_;
+  const bool both_ways_;
   const LikelihoodScale scale_;
   const FlowSpace space_;
   Guidance<Backend> guidance_;

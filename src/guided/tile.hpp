@@ -10,12 +10,16 @@ constexpr int tile_width = 64, tile_height = 8, tile_pixels = tile_width * tile_
 struct Tile {
   int x0, y0, width, height, count = 0, guides = 0;
   float *x, *y, *red, *green, *blue;  // of each pixel
-  float *least, *most;                // exponents of each guide
+  float *least, *most, *chunk_least;  // exponents of each guide, and of each chunk
   int* guide;                         // those that matter
 
   static constexpr int places = 5;
+  /// Room for so many guides: whole chunks, and a vector more.
+  PF_HD static std::size_t room(int capacity) {
+    return (std::size_t(capacity) + chunk_guides - 1) / chunk_guides * chunk_guides + 16;
+  }
   PF_HD static std::size_t scratch(int capacity) {
-    return sizeof(float) * (places * tile_pixels + 3 * (std::size_t(capacity) + 16));
+    return sizeof(float) * (places * tile_pixels + 4 * room(capacity));
   }
   PF_HD Tile(char* memory, int capacity, int left, int top, int right, int bottom)
       : x0(left), y0(top), width(right - left), height(bottom - top) {
@@ -23,8 +27,9 @@ struct Tile {
     x = floats, y = x + tile_pixels, red = y + tile_pixels, green = red + tile_pixels,
     blue = green + tile_pixels;
     least = blue + tile_pixels;
-    most = least + capacity + 16;
-    guide = reinterpret_cast<int*>(most + capacity + 16);
+    most = least + room(capacity);
+    chunk_least = most + room(capacity);
+    guide = reinterpret_cast<int*>(chunk_least + room(capacity));
   }
 };
 
@@ -76,24 +81,41 @@ PF_HD Box place_pixels(Tile& tile, const Colours& colours, LikelihoodScale scale
           {tile.x[last], tile.y[last], high(tile.red), high(tile.green), high(tile.blue)}};
 }
 
-/// The guides that matter to a pixel of the box, in their order. False where there is none at all.
+/// The guides that matter to a pixel of the box, in their order. False where there is none at all. Chunks that are too far as
+/// a whole are not looked into.
 PF_HD bool choose_guides(Tile& tile, const Box& box, const Guides& guides) {
-  const int count = *guides.count;
+  const int chunks = (*guides.count + chunk_guides - 1) / chunk_guides;
+  float* __restrict chunk_least = tile.chunk_least, * __restrict most = tile.most;
+#pragma GCC ivdep
+  for (int i = 0; i < chunks; ++i) {
+    const Box chunk = chunk_box(guides, i);
+    chunk_least[i] = least_exponent(box, chunk);
+    most[i] = most_exponent(box, chunk);
+  }
+  float nearest = least_of(most, chunks, no_feature);
+  const float chunk_limit = limit_of(nearest);
   const float *const x = guides.x, *const y = guides.y, *const red = guides.red, *const green = guides.green,
                      *const blue = guides.blue;
-  float* __restrict least = tile.least, * __restrict most = tile.most;
+  float* __restrict least = tile.least;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    if (!(chunk_least[chunk] <= chunk_limit)) continue;
+    const int first = chunk * chunk_guides;
 #pragma GCC ivdep
-  for (int i = 0; i < count; ++i) {
-    const Place place{x[i], y[i], red[i], green[i], blue[i]};
-    least[i] = least_exponent(box, place);
-    most[i] = most_exponent(box, place);
+    for (int i = first; i < first + chunk_guides; ++i) {
+      const Place place{x[i], y[i], red[i], green[i], blue[i]};
+      least[i] = least_exponent(box, place);
+      most[i] = most_exponent(box, place);
+    }
+    nearest = smaller(nearest, least_of(most + first, chunk_guides, no_feature));
   }
-  const float nearest = least_of(most, count, no_feature);
   const float limit = limit_of(nearest);
   tile.guides = 0;
-  for (int i = 0; i < count; ++i) {
-    tile.guide[tile.guides] = i;
-    tile.guides += least[i] <= limit;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    if (!(chunk_least[chunk] <= chunk_limit)) continue;
+    for (int i = chunk * chunk_guides; i < (chunk + 1) * chunk_guides; ++i) {
+      tile.guide[tile.guides] = i;
+      tile.guides += least[i] <= limit;
+    }
   }
   return nearest < no_feature;
 }

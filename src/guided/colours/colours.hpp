@@ -7,11 +7,12 @@
 
 namespace parafield {
 
-/// The channels of one or two frames of any format (convert.hpp), and the same smoothed: the bits of convert_color and of
-/// smooth. No taps beside the middle one: nothing is smoothed. On CUDA the frames are inputs that a replay reads anew.
+/// The channels of one or two frames of any format (convert.hpp), and of the first `smooth_count` the same smoothed: the bits of
+/// convert_color and of smooth. No taps beside the middle one: nothing is smoothed. On CUDA the frames are inputs that a
+/// replay reads anew.
 template <class Backend>
-void make_colours(Backend& backend, const Frame* frames, const Taps& taps, const Colours* colours,
-                  const Colours* smoothed, int count);
+void make_colours(Backend& backend, const Frame* frames, int count, const Taps& taps, const Colours* colours,
+                  const Colours* smoothed, int smooth_count);
 
 /// The colours of the frames in slots, and the same smoothed, as likelihoods compare them.
 template <class Backend>
@@ -25,10 +26,13 @@ class FrameColours {
     }
   }
 
-  void prepare(const Frame* frames, int slot, int count) {
-    for (int i = 0; i < count; i += 2)
-      make_colours<Backend>(backend_, frames + i, taps_, &raw_[std::size_t(slot + i)],
-                            &smoothed_[std::size_t(slot + i)], smaller(2, count - i));
+  /// both: of two frames that come together the second is smoothed, too, for the flow back.
+  void prepare(const Frame* frames, int slot, int count, bool both) {
+    for (int i = 0; i < count; i += 2) {
+      const int some = smaller(2, count - i);
+      make_colours<Backend>(backend_, frames + i, some, taps_, &raw_[std::size_t(slot + i)],
+                            &smoothed_[std::size_t(slot + i)], both ? some : 1);
+    }
   }
 
   const Colours& raw(int slot) const { return raw_[std::size_t(slot)]; }

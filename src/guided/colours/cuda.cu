@@ -14,7 +14,7 @@ constexpr int width = 32, height = 8, channels = 3;
 template <int Radius>
 __global__ void __launch_bounds__(width* height)
     colours_kernel(Frame frame0, Frame frame1, Taps taps, Colours colours0, Colours colours1,
-                   Colours smoothed0, Colours smoothed1) {
+                   Colours smoothed0, Colours smoothed1, int smooth_count) {
   constexpr int most = Radius >= 0 ? Radius : Taps::max_radius;
   __shared__ float in[channels][height + 2 * most][width + 2 * most],
       column[channels][height][width + 2 * most];
@@ -44,6 +44,7 @@ __global__ void __launch_bounds__(width* height)
   for (int c = 0; c < channels; ++c)
     if (inside) colours.plane[c](x, y) = in[c][j + radius][i0 + radius];
   if constexpr (Radius != 0) {
+    if (int(blockIdx.z) >= smooth_count) return;
     PF_UNROLL
     for (int c = 0; c < channels; ++c)
       for (int i = i0; i < columns; i += width) {
@@ -67,13 +68,13 @@ __global__ void __launch_bounds__(width* height)
 }  // namespace
 
 template <>
-void make_colours(Cuda& cuda, const Frame* frames, const Taps& taps, const Colours* colours,
-                  const Colours* smoothed, int count) {
+void make_colours(Cuda& cuda, const Frame* frames, int count, const Taps& taps, const Colours* colours,
+                  const Colours* smoothed, int smooth_count) {
   const int last = count - 1;
   const dim3 grid(blocks_for(frames[0].width, width), blocks_for(frames[0].height, height), unsigned(count));
   const auto launch = [&](auto kernel) {
     cuda.launch_input(kernel, grid, dim3(width * height), frames[0], frames[last], taps, colours[0],
-                      colours[last], smoothed[0], smoothed[last]);
+                      colours[last], smoothed[0], smoothed[last], smooth_count);
   };
   switch (taps.radius) {
     case 0:

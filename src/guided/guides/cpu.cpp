@@ -2,12 +2,33 @@
 #include "guided/guides/guides.hpp"
 
 namespace parafield {
+namespace {
+
+void bound_chunk(const Guides& guides, int chunk) {
+  const float* const values[] = {guides.x, guides.y, guides.red, guides.green, guides.blue};
+  for (int k = 0; k < 5; ++k) {
+    float low = no_bound, high = -no_bound;
+    for (int i = chunk * chunk_guides; i < (chunk + 1) * chunk_guides; ++i) {
+      const bool counts = guides.x[i] < nowhere;
+      low = counts ? smaller(low, values[k][i]) : low;
+      high = counts ? larger(high, values[k][i]) : high;
+    }
+    guides.bounds[k * guides.chunks + chunk] = low;
+    guides.bounds[(5 + k) * guides.chunks + chunk] = high;
+  }
+}
+
+}  // namespace
 
 template <>
 void gather_guides(Cpu&, const Track* tracks, int count, bool reversed, const Colours& colours,
                    LikelihoodScale scale, const Guides& guides) {
   *guides.count = count;
-  for (int i = 0; i < count; ++i) gather_guide(tracks[i], reversed, colours, scale, i, guides);
+  const float none = __builtin_nanf("");
+  const int chunks = (count + chunk_guides - 1) / chunk_guides;
+  for (int i = 0; i < chunks * chunk_guides; ++i)
+    gather_guide(i < count ? tracks[i] : Track{none, none, none, none}, reversed, colours, scale, i, guides);
+  for (int chunk = 0; chunk < chunks; ++chunk) bound_chunk(guides, chunk);
 }
 
 }  // namespace parafield

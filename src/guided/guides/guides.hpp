@@ -12,14 +12,19 @@ template <class Backend>
 void gather_guides(Backend& backend, const Track* tracks, int count, bool reversed, const Colours& colours,
                    LikelihoodScale scale, const Guides& guides);
 
+constexpr int least_room = 256;  // which may be read, whatever the count
+
 inline Guides make_guides(Workspace& workspace, int capacity) {
-  const std::size_t count = std::size_t(capacity);
   Guides guides{};
+  guides.capacity = capacity;
+  guides.chunks = (capacity + chunk_guides - 1) / chunk_guides;
+  const std::size_t count = std::size_t(larger(guides.chunks * chunk_guides, least_room));
   for (float** values :
        {&guides.x, &guides.y, &guides.red, &guides.green, &guides.blue, &guides.u, &guides.v})
     *values = workspace.array<float>(count);
+  guides.records = workspace.array<float>(8 * count);
+  guides.bounds = workspace.array<float>(10 * std::size_t(guides.chunks));
   guides.count = workspace.array<int>(1);
-  guides.capacity = capacity;
   return guides;
 }
 

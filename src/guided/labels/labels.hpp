@@ -29,7 +29,7 @@ struct Labels {
   float *u, *v;     ///< px
   float* votes;     ///< guide by guide, `pitch` labels each; 0 behind the last label, up to a multiple of 32
   unsigned* voted;  ///< guide by guide, pitch / 32 words: bit i for label i, where its vote is not 0
-  LabelCount* count;                    ///< label_counts of them: of the flow, and of the way back where it is checked
+  LabelCount* count;  ///< label_counts of them: of the flow, and of the way back where it is checked
   unsigned long long *key, *first_key;  ///< of guides: their nodes; see make_labels
   int capacity, pitch;
 };
