@@ -69,20 +69,13 @@ struct Box {
 PF_HD float beyond(float low, float high, float value) {
   return larger(larger(low - value, value - high), 0.0f);
 }
-PF_HD float across(float low, float high, float value) { return larger(value - low, high - value); }
 
-/// The least exponent that a feature can have for a pixel of the box, and the most.
+/// The least exponent that a feature can have for a pixel of the box.
 PF_HD float least_exponent(const Box& box, const Place& feature) {
   return square_sum(beyond(box.low.x, box.high.x, feature.x), beyond(box.low.y, box.high.y, feature.y),
                     beyond(box.low.red, box.high.red, feature.red),
                     beyond(box.low.green, box.high.green, feature.green),
                     beyond(box.low.blue, box.high.blue, feature.blue));
-}
-PF_HD float most_exponent(const Box& box, const Place& feature) {
-  return square_sum(across(box.low.x, box.high.x, feature.x), across(box.low.y, box.high.y, feature.y),
-                    across(box.low.red, box.high.red, feature.red),
-                    across(box.low.green, box.high.green, feature.green),
-                    across(box.low.blue, box.high.blue, feature.blue));
 }
 
 /// The same of any feature that lies in another box.
@@ -96,16 +89,6 @@ PF_HD float least_exponent(const Box& box, const Box& of) {
                     apart(box.low.green, box.high.green, of.low.green, of.high.green),
                     apart(box.low.blue, box.high.blue, of.low.blue, of.high.blue));
 }
-PF_HD float most_exponent(const Box& box, const Box& of) {
-  const auto across_both = [](float low, float high, float other_low, float other_high) {
-    return larger(high - other_low, other_high - low);
-  };
-  return square_sum(across_both(box.low.x, box.high.x, of.low.x, of.high.x),
-                    across_both(box.low.y, box.high.y, of.low.y, of.high.y),
-                    across_both(box.low.red, box.high.red, of.low.red, of.high.red),
-                    across_both(box.low.green, box.high.green, of.low.green, of.high.green),
-                    across_both(box.low.blue, box.high.blue, of.low.blue, of.high.blue));
-}
 
 /// The box of a chunk of guides; one without any has its sides the wrong way round, and infinite exponents.
 PF_HD Box chunk_box(const Guides& guides, int chunk) {
@@ -114,9 +97,12 @@ PF_HD Box chunk_box(const Guides& guides, int chunk) {
 }
 constexpr float no_bound = 3e38f;
 
-/// Above this a least exponent leaves a feature out, where some feature has at most `most` for every pixel of the box: with
-/// more room than rounding takes.
+/// Where every pixel of a box has an exponent of at most `most`, features of a least exponent above the first cannot lower one,
+/// and those above the second count as none: with more room than rounding takes.
+PF_HD float reach_of(float most) { return fma(most, 1.00001f, 0.001f); }
 PF_HD float limit_of(float most) { return fma(most, 1.00001f, cutoff + 0.001f); }
+/// The nearest features are looked at first: of least exponents up to so much above the lowest.
+constexpr float first_reach = 2;
 
 /// A channel as likelihoods take it: what is no number becomes 0, and nothing is so far that exponents reach no_feature.
 PF_HD float scaled_colour(float value, float scale) {

@@ -10,7 +10,7 @@ constexpr int tile_width = 64, tile_height = 8, tile_pixels = tile_width * tile_
 struct Tile {
   int x0, y0, width, height, count = 0, guides = 0;
   float *x, *y, *red, *green, *blue;  // of each pixel
-  float *least, *most, *chunk_least;  // exponents of each guide, and of each chunk
+  float *least, *chunk_least;         // exponents of each guide, and of each chunk
   int* guide;                         // those that matter
 
   static constexpr int places = 5;
@@ -19,7 +19,7 @@ struct Tile {
     return (std::size_t(capacity) + chunk_guides - 1) / chunk_guides * chunk_guides + 16;
   }
   PF_HD static std::size_t scratch(int capacity) {
-    return sizeof(float) * (places * tile_pixels + 4 * room(capacity));
+    return sizeof(float) * (places * tile_pixels + 3 * room(capacity));
   }
   PF_HD Tile(char* memory, int capacity, int left, int top, int right, int bottom)
       : x0(left), y0(top), width(right - left), height(bottom - top) {
@@ -27,8 +27,7 @@ struct Tile {
     x = floats, y = x + tile_pixels, red = y + tile_pixels, green = red + tile_pixels,
     blue = green + tile_pixels;
     least = blue + tile_pixels;
-    most = least + room(capacity);
-    chunk_least = most + room(capacity);
+    chunk_least = least + room(capacity);
     guide = reinterpret_cast<int*>(chunk_least + room(capacity));
   }
 };
@@ -81,61 +80,74 @@ PF_HD Box place_pixels(Tile& tile, const Colours& colours, LikelihoodScale scale
           {tile.x[last], tile.y[last], high(tile.red), high(tile.green), high(tile.blue)}};
 }
 
-/// The guides that matter to a pixel of the box, in their order. False where there is none at all. Chunks that are too far as
-/// a whole are not looked into.
-PF_HD bool choose_guides(Tile& tile, const Box& box, const Guides& guides) {
-  const int chunks = (*guides.count + chunk_guides - 1) / chunk_guides;
-  float* __restrict chunk_least = tile.chunk_least, * __restrict most = tile.most;
-#pragma GCC ivdep
-  for (int i = 0; i < chunks; ++i) {
-    const Box chunk = chunk_box(guides, i);
-    chunk_least[i] = least_exponent(box, chunk);
-    most[i] = most_exponent(box, chunk);
-  }
-  float nearest = least_of(most, chunks, no_feature);
-  const float chunk_limit = limit_of(nearest);
-  const float *const x = guides.x, *const y = guides.y, *const red = guides.red, *const green = guides.green,
-                     *const blue = guides.blue;
-  float* __restrict least = tile.least;
-  for (int chunk = 0; chunk < chunks; ++chunk) {
-    if (!(chunk_least[chunk] <= chunk_limit)) continue;
-    const int first = chunk * chunk_guides;
-#pragma GCC ivdep
-    for (int i = first; i < first + chunk_guides; ++i) {
-      const Place place{x[i], y[i], red[i], green[i], blue[i]};
-      least[i] = least_exponent(box, place);
-      most[i] = most_exponent(box, place);
-    }
-    nearest = smaller(nearest, least_of(most + first, chunk_guides, no_feature));
-  }
-  const float limit = limit_of(nearest);
-  tile.guides = 0;
-  for (int chunk = 0; chunk < chunks; ++chunk) {
-    if (!(chunk_least[chunk] <= chunk_limit)) continue;
-    for (int i = chunk * chunk_guides; i < (chunk + 1) * chunk_guides; ++i) {
-      tile.guide[tile.guides] = i;
-      tile.guides += least[i] <= limit;
-    }
-  }
-  return nearest < no_feature;
-}
-
 PF_HD Place place_of(const Guides& guides, int i) {
   return {guides.x[i], guides.y[i], guides.red[i], guides.green[i], guides.blue[i]};
 }
 
-/// The least exponent of each pixel.
-PF_HD void find_best(const Tile& tile, const Guides& guides, float* __restrict best) {
+/// Lowers the pixels' least exponents to that guide's.
+PF_HD void meet_guide(const Tile& tile, const Place& guide, float* __restrict best) {
   const int count = tile.count;
   const float *const x = tile.x, *const y = tile.y, *const red = tile.red, *const green = tile.green,
                      *const blue = tile.blue;
-  for (int i = 0; i < count; ++i) best[i] = no_feature;
-  for (int k = 0; k < tile.guides; ++k) {
-    const Place guide = place_of(guides, tile.guide[k]);
 #pragma GCC ivdep
-    for (int i = 0; i < count; ++i)
-      best[i] = smaller(best[i], exponent({x[i], y[i], red[i], green[i], blue[i]}, guide));
+  for (int i = 0; i < count; ++i)
+    best[i] = smaller(best[i], exponent({x[i], y[i], red[i], green[i], blue[i]}, guide));
+}
+
+/// The least exponents of a chunk's guides.
+PF_HD void look_into_chunk(const Tile& tile, const Box& box, const Guides& guides, int chunk) {
+  const float *const x = guides.x, *const y = guides.y, *const red = guides.red, *const green = guides.green,
+                     *const blue = guides.blue;
+  float* __restrict least = tile.least;
+  const int first = chunk * chunk_guides;
+#pragma GCC ivdep
+  for (int i = first; i < first + chunk_guides; ++i)
+    least[i] = least_exponent(box, Place{x[i], y[i], red[i], green[i], blue[i]});
+}
+
+/// The least exponent of each pixel, and the guides that matter to one of them, in their order. False where there is none at
+/// all. The nearest guides are met first, so that most of the others need not be.
+PF_HD bool find_guides(Tile& tile, const Box& box, const Guides& guides, float* __restrict best) {
+  const int chunks = (*guides.count + chunk_guides - 1) / chunk_guides;
+  float* __restrict chunk_least = tile.chunk_least, * const least = tile.least;
+#pragma GCC ivdep
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    chunk_least[chunk] = least_exponent(box, chunk_box(guides, chunk));
+  tile.guides = 0;
+  const float nearest_chunk = least_of(chunk_least, chunks, no_feature);
+  if (!(nearest_chunk < no_feature)) return false;
+
+  const auto each_guide = [&](int chunk, float above, float most, auto f) {
+    for (int i = chunk * chunk_guides; i < (chunk + 1) * chunk_guides; ++i)
+      if (least[i] > above && least[i] <= most) f(i);
+  };
+  const auto meet = [&](int i) { meet_guide(tile, place_of(guides, i), best); };
+  for (int i = 0; i < tile.count; ++i) best[i] = no_feature;
+  const float first_chunks = nearest_chunk + first_reach;
+  float nearest = no_feature;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    if (!(chunk_least[chunk] <= first_chunks)) continue;
+    look_into_chunk(tile, box, guides, chunk);
+    nearest = smaller(nearest, least_of(least + chunk * chunk_guides, chunk_guides, no_feature));
   }
+  const float first = nearest + first_reach;
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    if (chunk_least[chunk] <= first_chunks) each_guide(chunk, -1, first, meet);
+
+  float most = most_of(best, tile.count, 0);
+  const float reach = reach_of(most), room = limit_of(most);
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    if (!(chunk_least[chunk] <= room)) continue;
+    const bool is_first = chunk_least[chunk] <= first_chunks;
+    if (!is_first) look_into_chunk(tile, box, guides, chunk);
+    each_guide(chunk, is_first ? first : -1, reach, meet);
+  }
+
+  most = most_of(best, tile.count, 0);
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    if (chunk_least[chunk] <= limit_of(most))
+      each_guide(chunk, -1, limit_of(most), [&](int i) { tile.guide[tile.guides++] = i; });
+  return true;
 }
 
 }  // namespace parafield

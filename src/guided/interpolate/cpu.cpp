@@ -82,11 +82,8 @@ void interpolate_flow(Cpu& cpu, const Guides& guides, const Colours& colours, Li
         Tile tile(scratch, guides.capacity, x0, row * tile_height, smaller(x0 + tile_width, width),
                   smaller((row + 1) * tile_height, height));
         const Box box = place_pixels(tile, colours, scale);
-        const bool any = choose_guides(tile, box, guides);
-        if (any) {
-          find_best(tile, guides, means.best);
-          add_guides(tile, guides, means);
-        }
+        const bool any = find_guides(tile, box, guides, means.best);
+        if (any) add_guides(tile, guides, means);
         store(tile, means, any, flow, likelihood);
       }
   });

@@ -251,9 +251,8 @@ void vote(Cpu& cpu, const Guides& guides, const Labels& labels, const Colours& c
         Tile tile(scratch, guides.capacity, x0, row * tile_height, smaller(x0 + tile_width, width),
                   smaller((row + 1) * tile_height, height));
         const Box box = place_pixels(tile, colours, scale);
-        const bool any = choose_guides(tile, box, guides) && election.count > 0;
+        const bool any = find_guides(tile, box, guides, polls.best) && election.count > 0;
         if (any) {
-          find_best(tile, guides, polls.best);
           score_labels(tile, election, polls);
           if (turn_label > 0) turn_pixels(tile, *turn, polls, turn_label);
           find_winners(tile, election, polls);

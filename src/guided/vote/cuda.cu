@@ -3,27 +3,28 @@
 #include "guided/tile.cuh"
 #include "guided/vote/vote.hpp"
 
-// A block of 16x8 pixels finds the guides that matter to it. Then labels go through in chunks of 8, 16 or 32, whose scores a
-// thread keeps in registers: for each chunk it goes through the guides, and weighs them anew. Then labels of the chunk are tested
-// from the best score on, until one cannot win: mostly one test a pixel.
+// A block is one warp and a tile of 16x4 pixels, two a lane. It finds the guides that matter to it. Then labels go through in
+// chunks of 8, 16 or 32, whose scores a lane keeps in registers: for each chunk it goes through the guides, and weighs them anew.
+// Then labels of the chunk are tested from the best score on, until one cannot win: mostly one test a pixel.
 //
 // Floor of a pixel and guide: 10 operations for the best exponent, 24 for the weight (once a chunk), one fma a label. So of
 // 320x240 pixels, 200 guides and 8 labels on an H100 (29e12 a second) 22 us, of 422 guides and 25 labels 66 us, if no guide is
 // left out. What shared memory gives to a register of every lane costs as much as 4 fma: 8 values of the guide twice and
-// one for each label, 24 us in the first case with a pixel a thread; two pixels a thread halve that.
+// one for each label, 24 us in the first case with a pixel a lane; two pixels a lane halve that.
 
 namespace parafield {
 namespace {
 
-constexpr int pixels = 2, threads = tile::threads<pixels>, most_chunk = 32;
-constexpr int together = 2;               // guides that are weighed at a time, to have more to do at once
-constexpr int stride = pixels * threads;  // from a label's scores to the next one's
+constexpr int width = 16, height = 4, pixels = width * height / lanes, most_chunk = 32;
+constexpr int stride = pixels * lanes;  // from a label's scores to the next one's
+constexpr int together = 2;             // guides
+constexpr int most_listed = 1024;
 
 struct VoteMemory {
-  TileMemory<pixels> tile;
-  float4 votes[threads * most_chunk / 4];  // of a batch of guides
-  unsigned voted[threads];
-  float score[most_chunk * stride];  // read only by the thread that wrote it: there it can be indexed
+  GuideList<most_listed> list;
+  float4 votes[lanes * most_chunk / 4];  // of a batch of guides
+  unsigned voted[lanes];
+  float score[most_chunk * stride];  // read only by the lane that wrote it: there it can be indexed
 };
 
 struct Job {
@@ -46,10 +47,18 @@ struct Ballot {
   Winner winner;
 };
 
-/// The thread's pixels and the guides of its block.
+/// A pixel; beyond the image the nearest one.
+struct Pixel {
+  int x, y;
+  bool inside;
+};
+
+/// The lane's pixels and the guides of its block.
 struct Voters {
-  TilePixel pixel[pixels];
-  ChosenGuides chosen;
+  Pixel pixel[pixels];
+  Place place[pixels];
+  Share share;
+  float limit;             // of the guides' least exponents
   int labels, turn_label;  // all; the camera's, or -1
 };
 
@@ -58,7 +67,7 @@ template <bool Fast, int Chunk>
 __device__ void add_votes(const Job& job, const Voters& voters, int first, VoteMemory& memory,
                           Ballot (&ballot)[pixels]) {
   constexpr int parts = Chunk / 4;
-  const int thread = voters.pixel[0].thread;
+  const int lane = voters.share.lane;
   const std::size_t pitch = std::size_t(job.labels.pitch);
   float weight[pixels], score[pixels][Chunk];
   PF_UNROLL
@@ -67,17 +76,12 @@ __device__ void add_votes(const Job& job, const Voters& voters, int first, VoteM
     PF_UNROLL
     for (int i = 0; i < Chunk; ++i) score[k][i] = 0;
   }
-  for (int from = 0; from < voters.chosen.count; from += threads) {
-    const int count = load_batch(job.guides, voters.chosen, from, thread, memory.tile);
-    for (int i = thread; i < count * parts; i += threads) {
-      const std::size_t guide = std::size_t(guide_of(voters.chosen, from + i / parts, memory.tile));
-      memory.votes[i] = reinterpret_cast<const float4*>(job.labels.votes + guide * pitch + first)[i % parts];
-    }
-    if (thread < count) {
-      const std::size_t guide = std::size_t(guide_of(voters.chosen, from + thread, memory.tile));
-      memory.voted[thread] = job.labels.voted[(guide * pitch + std::size_t(first)) / 32];
-    }
-    __syncthreads();
+  for_each_batch(voters.share, job.guides, -1, voters.limit, memory.list, [&](int count) {
+    const auto row = [&](int j) { return std::size_t(memory.list.index[j]) * pitch + std::size_t(first); };
+    for (int i = lane; i < count * parts; i += lanes)
+      memory.votes[i] = reinterpret_cast<const float4*>(job.labels.votes + row(i / parts))[i % parts];
+    if (lane < count) memory.voted[lane] = job.labels.voted[row(lane) / 32];
+    __syncwarp();
 #pragma unroll 1
     for (int j = 0; j < count; j += together) {
       unsigned voted[together];
@@ -88,10 +92,10 @@ __device__ void add_votes(const Job& job, const Voters& voters, int first, VoteM
       PF_UNROLL
       for (int g = 0; g < together; ++g) {
         const int at = smaller(j + g, count - 1);
-        const Place guide = place_of(memory.tile.position[at], memory.tile.flow[at]);
+        const Place guide = memory.list.batch[at].place();
         PF_UNROLL
         for (int k = 0; k < pixels; ++k)
-          w[g][k] = relative_likelihood_of<Fast>(exponent(voters.pixel[k].place, guide), ballot[k].best);
+          w[g][k] = relative_likelihood_of<Fast>(exponent(voters.place[k], guide), ballot[k].best);
       }
       PF_UNROLL
       for (int k = 0; k < pixels; ++k) {
@@ -116,23 +120,23 @@ __device__ void add_votes(const Job& job, const Voters& voters, int first, VoteM
         }
       }
     }
-  }
+  });
   PF_UNROLL
   for (int k = 0; k < pixels; ++k) {
     if (first == 0) ballot[k].weight = weight[k];
     PF_UNROLL
-    for (int i = 0; i < Chunk; ++i) memory.score[i * stride + k * threads + thread] = score[k][i];
+    for (int i = 0; i < Chunk; ++i) memory.score[i * stride + k * lanes + lane] = score[k][i];
   }
 }
 
-__device__ Motion motion_of(const Job& job, const Voters& voters, int label, const TilePixel& pixel) {
+__device__ Motion motion_of(const Job& job, const Voters& voters, int label, const Pixel& pixel) {
   if (label == voters.turn_label) return job.turn->flow(float(pixel.x), float(pixel.y));
   return {job.labels.u[label], job.labels.v[label]};
 }
 
 /// Tests labels of a chunk, the best score first.
-__device__ void test_labels(const Job& job, const Voters& voters, int first, int chunk,
-                            const TilePixel& pixel, const float* score, Ballot& ballot) {
+__device__ void test_labels(const Job& job, const Voters& voters, int first, int chunk, const Pixel& pixel,
+                            const float* score, Ballot& ballot) {
   unsigned tested = 0;
   while (true) {
     float top = 0;
@@ -159,7 +163,7 @@ __device__ void test_labels(const Job& job, const Voters& voters, int first, int
 }
 
 /// Of labels in order the first that passes. Those that were voted for have failed, and do again.
-__device__ void test_unvoted(const Job& job, const Voters& voters, const TilePixel& pixel, Ballot& ballot) {
+__device__ void test_unvoted(const Job& job, const Voters& voters, const Pixel& pixel, Ballot& ballot) {
   if (!takes_unvoted(ballot.winner, job.p)) return;
   for (int label = 0; label < voters.labels; ++label) {
     const float difference = window_difference(job.frame0, job.frame1, job.p.test.window, pixel.x, pixel.y,
@@ -189,9 +193,9 @@ __device__ void elect(const Job& job, const Voters& voters, VoteMemory& memory, 
       add_votes<Fast, most_chunk>(job, voters, first, memory, ballot);
     PF_UNROLL
     for (int k = 0; k < pixels; ++k) {
-      const TilePixel& pixel = voters.pixel[k];
+      const Pixel& pixel = voters.pixel[k];
       if (!pixel.inside) continue;
-      float* const score = memory.score + k * threads + pixel.thread;
+      float* const score = memory.score + k * lanes + voters.share.lane;
       const int turn = voters.turn_label - first;  // scores nothing without a motion
       if (voters.turn_label >= 0 && turn >= 0 && turn < chunk &&
           !is_motion(motion_of(job, voters, voters.turn_label, pixel)))
@@ -216,22 +220,22 @@ __device__ void refine(const Job& job, const Voters& voters, const int (&label)[
                        const Ballot (&ballot)[pixels], VoteMemory& memory, Motion (&motion)[pixels]) {
   const Motion whole[pixels] = {motion[0], motion[1]};
   float weight[pixels] = {}, u[pixels] = {}, v[pixels] = {};
-  for (int from = 0; from < voters.chosen.count; from += threads) {
-    const int count = load_batch(job.guides, voters.chosen, from, voters.pixel[0].thread, memory.tile);
+  for_each_batch(voters.share, job.guides, -1, voters.limit, memory.list, [&](int count) {
+#pragma unroll 2
     for (int j = 0; j < count; ++j) {
-      const float4 rest = memory.tile.flow[j];
-      const Place guide = place_of(memory.tile.position[j], rest);
+      const Record guide = memory.list.batch[j];
       PF_UNROLL
       for (int k = 0; k < pixels; ++k) {
-        const float vote = vote_of(rest.y - whole[k].u, rest.z - whole[k].v, job.p.vote_scale);
+        const float likelihood =
+            relative_likelihood_of<Fast>(exponent(voters.place[k], guide.place()), ballot[k].best);
         const float w =
-            relative_likelihood_of<Fast>(exponent(voters.pixel[k].place, guide), ballot[k].best) * vote;
+            likelihood * vote_of(guide.rest.y - whole[k].u, guide.rest.z - whole[k].v, job.p.vote_scale);
         weight[k] += w;
-        u[k] = fma(w, rest.y, u[k]);
-        v[k] = fma(w, rest.z, v[k]);
+        u[k] = fma(w, guide.rest.y, u[k]);
+        v[k] = fma(w, guide.rest.z, v[k]);
       }
     }
-  }
+  });
   PF_UNROLL
   for (int k = 0; k < pixels; ++k)
     if (label[k] >= 0 && label[k] != voters.turn_label && weight[k] > 0)
@@ -239,17 +243,22 @@ __device__ void refine(const Job& job, const Voters& voters, const int (&label)[
 }
 
 template <bool Fast>
-__global__ void __launch_bounds__(threads, 6) vote_kernel(const __grid_constant__ Job job) {
+__global__ void __launch_bounds__(lanes) vote_kernel(const __grid_constant__ Job job) {
   __shared__ VoteMemory memory;
   launch_next();
-  const Size size{job.flow.u.width, job.flow.u.height};
+  const int lane = int(threadIdx.x), right = job.flow.u.width - 1, bottom = job.flow.u.height - 1;
   Voters voters;
+  voters.share = {0, 1, lane};
   PF_UNROLL
-  for (int k = 0; k < pixels; ++k) voters.pixel[k] = tile_pixel<pixels>(size, k);
+  for (int k = 0; k < pixels; ++k) {
+    const int x = int(blockIdx.x) * width + lane % width,
+              y = int(blockIdx.y) * height + (lane + k * lanes) / width;
+    voters.pixel[k] = {smaller(x, right), smaller(y, bottom), x <= right && y <= bottom};
+  }
   await_last();
   PF_UNROLL
-  for (int k = 0; k < pixels; ++k) place_pixel(voters.pixel[k], job.colours, job.scale);
-  voters.chosen = choose_guides(job.guides, voters.pixel, size, job.scale, memory.tile);
+  for (int k = 0; k < pixels; ++k)
+    voters.place[k] = place_of(voters.pixel[k].x, voters.pixel[k].y, job.colours, job.scale);
   const int labels = job.labels.count->labels;
   voters.turn_label = job.turn && labels > 0 ? labels : -1;
   voters.labels = labels + (voters.turn_label > 0);
@@ -257,9 +266,10 @@ __global__ void __launch_bounds__(threads, 6) vote_kernel(const __grid_constant_
   Ballot ballot[pixels];
   int label[pixels];
   Motion motion[pixels] = {};
-  if (voters.chosen.any && labels > 0) {  // for the whole block
-    float best[pixels];
-    find_best(job.guides, voters.chosen, voters.pixel, memory.tile, best);
+  float best[pixels];
+  voters.limit = find_best(voters.share, box_of_warp(voters.place), job.guides, voters.place, memory.list,
+                           best, [](float(&)[pixels]) {});
+  if (voters.limit >= 0 && labels > 0) {
     PF_UNROLL
     for (int k = 0; k < pixels; ++k) ballot[k].best = best[k];
     elect<Fast>(job, voters, memory, ballot);
@@ -272,7 +282,7 @@ __global__ void __launch_bounds__(threads, 6) vote_kernel(const __grid_constant_
   }
   PF_UNROLL
   for (int k = 0; k < pixels; ++k) {
-    const TilePixel& pixel = voters.pixel[k];
+    const Pixel& pixel = voters.pixel[k];
     if (!pixel.inside) continue;
     const Winner& winner = ballot[k].winner;
     const float score = winner.label >= 0 ? winner.score : ballot[k].top;
@@ -296,8 +306,8 @@ void vote(Cuda& cuda, const Guides& guides, const Labels& labels, const Colours&
           const VoteParameters& parameters, const Homography* turn, FlowPlanes flow, View<std::uint8_t> valid,
           View<float> confidence) {
   const Job job{guides, labels, colours, frame0, frame1, scale, parameters, turn, flow, valid, confidence};
-  cuda.launch(parameters.fast ? vote_kernel<true> : vote_kernel<false>, tiles_of(flow.u.size()),
-              dim3(threads), 0, job);
+  cuda.launch(parameters.fast ? vote_kernel<true> : vote_kernel<false>,
+              dim3(blocks_for(flow.u.width, width), blocks_for(flow.u.height, height)), dim3(lanes), 0, job);
 }
 
 }  // namespace parafield
