@@ -4,8 +4,9 @@
 #include "core/cuda/kernel.cuh"
 #include "guided/track/starts.hpp"
 
-// One launch; a warp tracks a feature there and back, its lanes those of the sums; each lane keeps its pixels of the window.
-// Two warps a block, so that a few hundred features reach all multiprocessors.
+// One launch, and one for each round of propagation, in which warps of features that are not dropped only copy; a warp tracks a
+// feature there and back, its lanes those of the sums; each lane keeps its pixels of the window. Two warps a block, so that a
+// few hundred features reach all multiprocessors.
 //
 // Floor of 1000 features, window 9, 4 levels: not bytes (the levels of two frames lie in the L2 cache) but what has to happen
 // one after the other. A level begins with a patch (a read of the cache, shared memory, five steps of additions across the

@@ -101,7 +101,7 @@ PF_HD float value_at(const Level& level, const WindowPlace& place, int dx, int d
                      interpolate(pixels[down + x0], pixels[down + x1], place.share_x), place.share_y);
 }
 
-/// A pixel of the window: I and its gradient; a gradient of 0 where it has no weight.
+/// A pixel of the window: I and its gradient; NaN and a gradient of 0 where it has no weight.
 struct WindowPixel {
   float value, gx, gy;
 };
@@ -112,7 +112,7 @@ PF_HD WindowPixel window_pixel(const float* patch, int at, int side, bool inside
   const float gx = derivative(patch[at - 2], patch[at - 1], patch[at + 1], patch[at + 2]);
   const float gy = derivative(patch[at - 2 * side], patch[at - side], patch[at + side], patch[at + 2 * side]);
   const bool counts = inside & is_finite(value) & is_finite(gx) & is_finite(gy);
-  return {counts ? value : 0.0f, counts ? gx : 0.0f, counts ? gy : 0.0f};
+  return {counts ? value : __builtin_nanf(""), counts ? gx : 0.0f, counts ? gy : 0.0f};
 }
 
 /// G, or a lane's share of it.
