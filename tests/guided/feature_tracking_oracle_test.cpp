@@ -49,7 +49,7 @@ const FeatureTracking parameters[] = {
     {.track_levels = 16},
     {.track_iterations = 1},
     {.track_iterations = 100},
-    {.track_check = 0, .track_rounds = 0, .track_outliers = 0},  // unchecked starts end where rounding says
+    {.track_check = 0, .track_outliers = 0},
     {.track_rounds = 0},
     {.track_levels = 1, .track_rounds = 1, .track_outliers = 0},
     {.features = FeatureChoice::corners, .track_levels = 1, .track_rounds = 5},
