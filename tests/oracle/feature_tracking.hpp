@@ -75,10 +75,11 @@ inline std::optional<Point> strongest_corner(const Grid& scores, int x0, int x1,
   return best;
 }
 
-/// One way; none where the feature is lost.
+/// One way, from a start; none where the feature is lost. `error`: mean of e^2 / mean of |grad I|^2 at the match, rooted.
 inline std::optional<Point> lucas_kanade_track(const std::vector<Grid>& from, const std::vector<Grid>& to,
-                                               Point at, const FeatureTracking& tracking,
-                                               double least_texture, TrackedFeature& feature) {
+                                               Point at, Point start, const FeatureTracking& tracking,
+                                               double least_texture, TrackedFeature& feature,
+                                               double* error = nullptr) {
   const auto seen = [&](const Grid& frame, Point p) {
     const double right = frame.size.width - 1, bottom = frame.size.height - 1;
     for (const double distance : {p.x, right - p.x, p.y, bottom - p.y})
@@ -87,14 +88,15 @@ inline std::optional<Point> lucas_kanade_track(const std::vector<Grid>& from, co
   };
   if (!seen(from[0], at)) return {};
   const int radius = tracking.track_window / 2;
-  Point flow{0, 0};
+  const double whole = 1 << from.size();
+  Point flow{start.x / whole, start.y / whole};
   for (int level = int(from.size()) - 1; level >= 0; --level) {
     const Grid &first = from[level], &second = to[level];
     const double scale = 1 << level;
     const Point middle{at.x / scale, at.y / scale};
     flow = {2 * flow.x, 2 * flow.y};
-    for (int iteration = 0; iteration < tracking.track_iterations; ++iteration) {
-      double xx = 0, xy = 0, yy = 0, bx = 0, by = 0;
+    for (int iteration = 0;; ++iteration) {
+      double xx = 0, xy = 0, yy = 0, bx = 0, by = 0, ee = 0;
       if (middle.x != std::round(middle.x) || middle.y != std::round(middle.y))
         feature.decide_border(first.size, radius, middle.x, middle.y);
       if (flow.x != 0 || flow.y != 0)
@@ -113,7 +115,10 @@ inline std::optional<Point> lucas_kanade_track(const std::vector<Grid>& from, co
           yy += gy * gy;
           bx += gx * e;
           by += gy * e;
+          ee += e * e;
         }
+      if (error) *error = std::sqrt(ee / (xx + yy));
+      if (iteration == tracking.track_iterations) break;
       const double pixels = tracking.track_window * tracking.track_window;
       if (feature.decide(smaller_eigenvalue_of(xx, xy, yy) / pixels, least_texture)) {
         if (level == 0) return {};
@@ -122,11 +127,78 @@ inline std::optional<Point> lucas_kanade_track(const std::vector<Grid>& from, co
       const double determinant = xx * yy - xy * xy;
       const Point step{(yy * bx - xy * by) / determinant, (xx * by - xy * bx) / determinant};
       flow = {flow.x + step.x, flow.y + step.y};
-      if (feature.decide(std::hypot(step.x, step.y), 0.01)) break;
+      if (feature.decide(std::hypot(step.x, step.y), 0.01)) iteration = tracking.track_iterations - 1;
     }
   }
   if (!seen(to[0], {at.x + flow.x, at.y + flow.y})) return {};
   return flow;
+}
+
+/// A feature there and back from a start, as far as it is lost on neither way and comes back.
+inline std::optional<Point> there_and_back(const std::vector<Grid>& pyramid0,
+                                           const std::vector<Grid>& pyramid1, Point start,
+                                           const FeatureTracking& tracking, double least_texture,
+                                           TrackedFeature& feature, double* error = nullptr) {
+  const auto flow =
+      lucas_kanade_track(pyramid0, pyramid1, *feature.at, start, tracking, least_texture, feature, error);
+  if (!flow || tracking.track_check == 0) return flow;
+  const Point end{feature.at->x + flow->x, feature.at->y + flow->y};
+  const auto back =
+      lucas_kanade_track(pyramid1, pyramid0, end, {-start.x, -start.y}, tracking, least_texture, feature);
+  if (!back || !feature.decide(std::hypot(flow->x + back->x, flow->y + back->y), tracking.track_check))
+    return {};
+  return flow;
+}
+
+/// One round of dropped features that try the flows of the nearest tracks in 8 directions, in level 0. `old`: the features a
+/// round before, whose flows have been tried; empty at first.
+inline void retry_features(std::vector<TrackedFeature>& features, const std::vector<TrackedFeature>& old,
+                           int columns, int rows, const Grid& frame0, const Grid& frame1,
+                           FeatureTracking tracking, double least_texture) {
+  tracking.track_iterations = std::min(tracking.track_iterations, 15);
+  const double check = tracking.track_check * std::sqrt(0.5);
+  tracking.track_check = float(check);
+  const std::vector<TrackedFeature> before = features;
+  constexpr int directions[][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}, {-1, -1}, {1, -1}, {-1, 1}, {1, 1}};
+  for (int row = 0; row < rows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      TrackedFeature& feature = features[std::size_t(row * columns + column)];
+      if (!feature.at || feature.flow) continue;
+      std::vector<Point> starts;
+      double least_error = std::sqrt(2.0);
+      for (const auto& [dx, dy] : directions) {
+        const TrackedFeature* nearest = nullptr;
+        for (int i = 1; i <= 8; ++i) {
+          const int x = column + i * dx, y = row + i * dy;
+          if (x < 0 || y < 0 || x >= columns || y >= rows) break;
+          const auto cell = std::size_t(y * columns + x);
+          feature.margin = std::min(feature.margin, before[cell].margin);
+          if (!before[cell].flow) continue;
+          if (old.empty() || !old[cell].flow) nearest = &before[cell];
+          break;
+        }
+        if (!nearest) continue;
+        const Point start = *nearest->flow;
+        bool is_new = true;
+        for (const Point other : starts)
+          if (feature.decide(std::hypot(start.x - other.x, start.y - other.y), 1)) is_new = false;
+        starts.push_back(start);
+        if (!is_new) continue;
+        double error = 0;
+        const auto tracked = [&](double offset) {
+          return there_and_back({frame0}, {frame1}, {start.x + offset, start.y - offset}, tracking,
+                                least_texture, feature, offset == 0 ? &error : nullptr);
+        };
+        // Where a start's rounding matters (solutions end before they converge), so does the library's.
+        const auto flow = tracked(0), beside = tracked(1e-3);
+        if (flow.has_value() != beside.has_value() ||
+            (flow && std::hypot(flow->x - beside->x, flow->y - beside->y) > 3e-4))
+          feature.margin = 0;
+        if (!flow || !feature.decide(error, least_error)) continue;
+        least_error = error;
+        feature.flow = flow;
+      }
+    }
 }
 
 /// The lower one of an even number.
@@ -189,14 +261,14 @@ inline std::vector<TrackedFeature> track_features(const Grid& frame0, const Grid
       else
         feature.at = {(column + 0.5) * width / columns - 0.5, (row + 0.5) * height / rows - 0.5};
       if (!feature.at) continue;
-      feature.flow = lucas_kanade_track(pyramid0, pyramid1, *feature.at, tracking, least_texture, feature);
-      if (!feature.flow || tracking.track_check == 0) continue;
-      const Point end{feature.at->x + feature.flow->x, feature.at->y + feature.flow->y};
-      const auto back = lucas_kanade_track(pyramid1, pyramid0, end, tracking, least_texture, feature);
-      if (!back || !feature.decide(std::hypot(feature.flow->x + back->x, feature.flow->y + back->y),
-                                   tracking.track_check))
-        feature.flow.reset();
+      feature.flow = there_and_back(pyramid0, pyramid1, {0, 0}, tracking, least_texture, feature);
     }
+  std::vector<TrackedFeature> old;
+  for (int round = 0; round < tracking.track_rounds; ++round) {
+    std::vector<TrackedFeature> last = features;
+    retry_features(features, old, columns, rows, frame0, frame1, tracking, least_texture);
+    old = std::move(last);
+  }
   if (tracking.track_outliers > 0) drop_outliers(features, columns, rows, tracking.track_outliers);
   return features;
 }

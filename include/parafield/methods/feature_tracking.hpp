@@ -11,7 +11,8 @@ enum class FeatureChoice {
 constexpr std::array<std::string_view, 2> names_of(FeatureChoice) { return {"even", "corners"}; }
 
 /// The features that guide a flow where none are given: found in the first frame, tracked to the second by pyramidal
-/// Lucas-Kanade and back, and dropped where they do not fit those around them.
+/// Lucas-Kanade and back, tracked again from the flow of others around where they are lost, and dropped where they do not fit
+/// those around them.
 struct FeatureTracking {
   FeatureChoice features = FeatureChoice::even;
   int max_features = 1000;
@@ -19,6 +20,7 @@ struct FeatureTracking {
   int track_levels = 4;
   int track_iterations = 30;
   float track_check = 0.5f;
+  int track_rounds = 2;
   float track_outliers = 3;
 };
 
@@ -44,6 +46,11 @@ void describe(Tracking& tracking, Visitor&& visit) {
         Parameter<float>{"track_check", 0, 100, "px",
                          "a feature is dropped that, tracked there and back, ends as far from its place or "
                          "further; 0 = no check"});
+  visit(tracking.track_rounds,
+        Parameter<int>{"track_rounds", 0, 64, "",
+                       "rounds in which features that were dropped try again, at full resolution, from the "
+                       "flows of the nearest tracks in 8 directions, so that the flow of what is small and "
+                       "fast spreads from a few of its features; 0 = none"});
   visit(tracking.track_outliers,
         Parameter<float>{
             "track_outliers", 0, 1000, "",

@@ -1,5 +1,5 @@
 #include "core/cpu/backend.hpp"
-#include "guided/track/track.hpp"
+#include "guided/track/starts.hpp"
 
 // A thread tracks a row of cells, one feature after the other. Loops run over whole rows of a window, or over its pixels one
 // row after the other, a vector of which are the lanes of its sums. Gathering the pixels instead takes three times as long.
@@ -161,13 +161,36 @@ bool compare(const Level& to, const WindowPlace& place, const Square& square, Wi
   return any != 0;
 }
 
+/// How well a window matches at a place.
+float match_error2(const Level& to, const WindowPlace& place, const Square& square, Window& window) {
+  alignas(64) float matches[max_pixels + max_row];
+  alignas(64) int outside[max_pixels];
+  const int* const inside = read_values(to, place, square, matches, outside);
+  alignas(64) float squares[lanes] = {};
+  const float* const value = window.value;
+  int* const counts = window.counts;
+  for (int i = 0; i < square.count; i += lanes) {
+#pragma GCC ivdep
+    for (int j = 0; j < lanes; ++j) {
+      const float e = value[i + j] - matches[i + j];
+      const bool is_counted = (inside[i + j] != 0) & is_finite(e);
+      const float kept = is_counted ? e : 0.0f;
+      squares[j] = fma(kept, kept, squares[j]);
+      counts[i + j] = is_counted ? 1 : 0;
+    }
+  }
+  return match_error2(add_lanes(squares), tensor_of<false>(window, square.count));
+}
+
+/// `error2`: null = not asked for.
 Motion track(const Pyramid& from, const Pyramid& to, const Squares& squares, const FeatureTracker& p, float x,
-             float y) {
+             float y, const Motion& start, float* error2) {
   if (!is_seen(level_of(from, 0), x, y)) return no_track();
   Window window;
   const int count = squares.window.count;
-  Motion flow{0, 0};
-  for (int level = from.levels - 1; level >= 0; --level) {
+  const int levels = smaller(p.levels, from.levels);
+  Motion flow = reduced(start, levels);
+  for (int level = levels - 1; level >= 0; --level) {
     const Level first = level_of(from, level), second = level_of(to, level);
     const float scale = 1 / float(1 << level), at_x = x * scale, at_y = y * scale;
     flow = {2 * flow.u, 2 * flow.v};
@@ -186,8 +209,18 @@ Motion track(const Pyramid& from, const Pyramid& to, const Squares& squares, con
       flow = {flow.u + step.u, flow.v + step.v};
       if (is_last(step)) break;
     }
+    if (level == 0 && error2)
+      *error2 = match_error2(second, place_at(at_x + flow.u, at_y + flow.v, second), squares.window, window);
   }
   return is_seen(level_of(to, 0), x + flow.u, y + flow.v) ? flow : no_track();
+}
+
+/// What all features share.
+Squares squares_of(const FeatureTracker& tracker) {
+  Squares squares;
+  fill(squares.window, tracker.window);
+  fill(squares.patch, tracker.window + 2 * derivative_reach);
+  return squares;
 }
 
 }  // namespace
@@ -195,17 +228,43 @@ Motion track(const Pyramid& from, const Pyramid& to, const Squares& squares, con
 template <>
 void track_features(Cpu& cpu, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
                     const Feature* features, const FeatureTracker& tracker, Track* tracks) {
-  Squares squares;
-  fill(squares.window, tracker.window);
-  fill(squares.patch, tracker.window + 2 * derivative_reach);
+  const Squares squares = squares_of(tracker);
   cpu.rows(grid.rows, [&from, &to, &squares, grid, features, tracker, tracks](int row) {
     for (int column = 0; column < grid.columns; ++column) {
       const int cell = row * grid.columns + column;
       tracks[cell] = there_and_back(
           feature_of(grid, features, cell),
           tracker.check2, [&](bool back, float x, float y) __attribute__((always_inline)) {
-            return track(back ? to : from, back ? from : to, squares, tracker, x, y);
+            return track(back ? to : from, back ? from : to, squares, tracker, x, y, {0, 0}, nullptr);
           });
+    }
+  });
+}
+
+template <>
+void retry_features(Cpu& cpu, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
+                    const FeatureTracker& first, const Track* before, const Track* tracks, Track* kept) {
+  const FeatureTracker tracker = again(first);
+  const Squares squares = squares_of(tracker);
+  cpu.rows(grid.rows, [&from, &to, &squares, &tracker, grid, before, tracks, kept](int row) {
+    const auto one_way = [&](bool back, float x, float y, const Motion& start, float& error2)
+        __attribute__((always_inline)) {
+      return track(back ? to : from, back ? from : to, squares, tracker, x, y, start,
+                   back ? nullptr : &error2);
+    };
+    for (int column = 0; column < grid.columns; ++column) {
+      Track feature = tracks[row * grid.columns + column];
+      if (is_dropped(feature)) {
+        Motion starts[directions];
+        float least2 = largest_error2;
+        for (int i = 0; i < directions; ++i) {
+          starts[i] = start_of(before, tracks, grid, column, row, i);
+          bool is_new = starts[i].u == starts[i].u;
+          for (int j = 0; j < i; ++j) is_new &= !are_alike(starts[i], starts[j]);
+          if (is_new) try_start(starts[i], tracker.check2, one_way, least2, feature);
+        }
+      }
+      kept[row * grid.columns + column] = feature;
     }
   });
 }

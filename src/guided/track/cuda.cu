@@ -1,9 +1,12 @@
+#include <type_traits>
+
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
-#include "guided/track/track.hpp"
+#include "guided/track/starts.hpp"
 
-// One launch; a warp tracks a feature there and back, its lanes those of the sums; each lane keeps its pixels of the window.
-// Two warps a block, so that a few hundred features reach all multiprocessors.
+// One launch, and one for each round of propagation, in which warps of features that are not dropped only copy; a warp tracks a
+// feature there and back, its lanes those of the sums; each lane keeps its pixels of the window. Two warps a block, so that a
+// few hundred features reach all multiprocessors.
 //
 // Floor of 1000 features, window 9, 4 levels: not bytes (the levels of two frames lie in the L2 cache) but what has to happen
 // one after the other. A level begins with a patch (a read of the cache, shared memory, five steps of additions across the
@@ -63,15 +66,34 @@ __device__ void read_window(const Level& level, const WindowPlace& place, const 
   }
 }
 
-/// One way. All lanes have the same x and y, and return the same.
+/// How well a window matches at a place; the same for all lanes.
+template <int Window>
+__device__ float match_error2(const Level& to, const WindowPlace& place, const Lane<Window>& lane,
+                              const WindowPixel (&window)[Lane<Window>::pixels]) {
+  float squares = 0;
+  WindowTensor sum{0, 0, 0};
+  PF_UNROLL
+  for (int i = 0; i < Lane<Window>::pixels; ++i) {
+    const float e = window[i].value - value_at(to, place, lane.dx(i), lane.dy(i));
+    const bool counts = lane.exists(i) & is_inside(to, place, lane.dx(i), lane.dy(i)) & is_finite(e);
+    const float kept = counts ? e : 0.0f;
+    squares = fma(kept, kept, squares);
+    sum.add(counts ? window[i].gx : 0.0f, counts ? window[i].gy : 0.0f);
+  }
+  return match_error2(add_lanes(squares), add_lanes(sum));
+}
+
+/// One way. All lanes have the same x, y and start, and return the same. `error2`: null = not asked for.
 template <int Window>
 __device__ Motion track(const Pyramid& from, const Pyramid& to, const FeatureTracker& p,
-                        const Lane<Window>& lane, float x, float y, float* patch) {
+                        const Lane<Window>& lane, float x, float y, const Motion& start, float* error2,
+                        float* patch) {
   constexpr int pixels = Lane<Window>::pixels;
   if (!is_seen(level_of(from, 0), x, y)) return no_track();
-  Motion flow{0, 0};
+  const int levels = smaller(p.levels, from.levels);
+  Motion flow = reduced(start, levels);
 #pragma unroll 1
-  for (int level = from.levels - 1; level >= 0; --level) {
+  for (int level = levels - 1; level >= 0; --level) {
     const Level first = level_of(from, level), second = level_of(to, level);
     const float scale = 1 / float(1 << level), at_x = x * scale, at_y = y * scale;
     flow = {2 * flow.u, 2 * flow.v};
@@ -108,6 +130,8 @@ __device__ Motion track(const Pyramid& from, const Pyramid& to, const FeatureTra
       flow = {flow.u + step.u, flow.v + step.v};
       if (is_last(step)) break;
     }
+    if (level == 0 && error2)
+      *error2 = match_error2<Window>(second, place_at(at_x + flow.u, at_y + flow.v, second), lane, window);
   }
   return is_seen(level_of(to, 0), x + flow.u, y + flow.v) ? flow : no_track();
 }
@@ -123,18 +147,59 @@ __global__ void __launch_bounds__(lanes* warps)
   const Lane<Window> lane{int(threadIdx.x)};
   const Track found =
       there_and_back(feature_of(grid, features, cell), tracker.check2, [&](bool back, float x, float y) {
-        return track<Window>(back ? to : from, back ? from : to, tracker, lane, x, y, patches[warp]);
+        return track<Window>(back ? to : from, back ? from : to, tracker, lane, x, y, {0, 0}, nullptr,
+                             patches[warp]);
       });
   if (lane.index == 0) tracks[cell] = found;
 }
 
+/// The start of one direction each in the first lanes; of those alike, the first one's bit is set.
+__device__ unsigned new_starts(const Motion& start, int lane) {
+  bool is_new = (lane < directions) & (start.u == start.u);
+  PF_UNROLL
+  for (int i = 0; i < directions - 1; ++i) {
+    const Motion other{__shfl_sync(~0u, start.u, i), __shfl_sync(~0u, start.v, i)};
+    is_new &= !((i < lane) & are_alike(start, other));
+  }
+  return __ballot_sync(~0u, is_new);
+}
+
 template <int Window>
-void launch(Cuda& cuda, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
-            const Feature* features, const FeatureTracker& tracker, Track* tracks) {
+__global__ void __launch_bounds__(lanes* warps)
+    retry_kernel(const __grid_constant__ Pyramid from, const __grid_constant__ Pyramid to, FeatureGrid grid,
+                 FeatureTracker tracker, const Track* before, const Track* tracks, Track* kept) {
+  begin_kernel();
+  __shared__ float patches[warps][Lane<Window>::side * Lane<Window>::side];
+  const int warp = int(threadIdx.y), cell = int(blockIdx.x) * warps + warp;
+  if (cell >= grid.count()) return;  // whole warps
+  const Lane<Window> lane{int(threadIdx.x)};
+  Track feature = tracks[cell];
+  if (is_dropped(feature)) {
+    const int row = cell / grid.columns;
+    Motion start = no_track();
+    if (lane.index < directions)
+      start = start_of(before, tracks, grid, cell - row * grid.columns, row, lane.index);
+    float least2 = largest_error2;
+#pragma unroll 1
+    for (unsigned left = new_starts(start, lane.index); left; left &= left - 1) {
+      const int i = __ffs(int(left)) - 1;
+      const Motion tried{__shfl_sync(~0u, start.u, i), __shfl_sync(~0u, start.v, i)};
+      const auto one_way = [&](bool back, float x, float y, const Motion& from_flow, float& error2) {
+        return track<Window>(back ? to : from, back ? from : to, tracker, lane, x, y, from_flow,
+                             back ? nullptr : &error2, patches[warp]);
+      };
+      try_start(tried, tracker.check2, one_way, least2, feature);
+    }
+  }
+  if (lane.index == 0) kept[cell] = feature;
+}
+
+/// launch(the window as a type) for the tracker's window.
+template <int Window = 3, class Launch>
+void for_window(int window, Launch launch) {
   if constexpr (Window <= max_window) {
-    if (tracker.window != Window) return launch<Window + 2>(cuda, from, to, grid, features, tracker, tracks);
-    cuda.launch(track_kernel<Window>, dim3(blocks_for(grid.count(), warps)), dim3(lanes, warps), 0, from, to,
-                grid, features, tracker, tracks);
+    if (window != Window) return for_window<Window + 2>(window, launch);
+    launch(std::integral_constant<int, Window>{});
   }
 }
 
@@ -143,7 +208,19 @@ void launch(Cuda& cuda, const Pyramid& from, const Pyramid& to, const FeatureGri
 template <>
 void track_features(Cuda& cuda, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
                     const Feature* features, const FeatureTracker& tracker, Track* tracks) {
-  launch<3>(cuda, from, to, grid, features, tracker, tracks);
+  for_window(tracker.window, [&](auto window) {
+    cuda.launch(track_kernel<window()>, dim3(blocks_for(grid.count(), warps)), dim3(lanes, warps), 0, from,
+                to, grid, features, tracker, tracks);
+  });
+}
+
+template <>
+void retry_features(Cuda& cuda, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
+                    const FeatureTracker& tracker, const Track* before, const Track* tracks, Track* kept) {
+  for_window(tracker.window, [&](auto window) {
+    cuda.launch(retry_kernel<window()>, dim3(blocks_for(grid.count(), warps)), dim3(lanes, warps), 0, from,
+                to, grid, again(tracker), before, tracks, kept);
+  });
 }
 
 }  // namespace parafield

@@ -14,6 +14,7 @@ namespace parafield {
 /// The method's parameters as the arithmetic needs them.
 struct FeatureTracker {
   int window;       ///< px, odd
+  int levels;       ///< of the pyramids, from the finest on, at most
   int iterations;   ///< on each level, at most
   float check2;     ///< px^2 between a feature and where it comes back to; 0 = not tracked back
   float least_sum;  ///< smaller eigenvalue that G has at least, of a window's sum
@@ -24,7 +25,8 @@ struct FeatureTracker {
 constexpr float least_texture = 0.05f;
 
 inline FeatureTracker feature_tracker(const FeatureTracking& tracking) {
-  return {tracking.track_window, tracking.track_iterations, tracking.track_check * tracking.track_check,
+  return {tracking.track_window, tracking.track_levels, tracking.track_iterations,
+          tracking.track_check * tracking.track_check,
           least_texture * float(tracking.track_window * tracking.track_window)};
 }
 
@@ -40,6 +42,13 @@ inline FeatureTracker feature_tracker(const FeatureTracking& tracking) {
 template <class Backend>
 void track_features(Backend& backend, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
                     const Feature* features, const FeatureTracker& tracker, Track* tracks);
+
+/// A round of propagation: each dropped feature tries the flows of tracks around (starts.hpp) as starts on the finest levels;
+/// of those that come back as above, the one that matches best is its track. Tracks are copied. All read the tracks as they
+/// came in: `kept` is other memory. `before`: those that the round before began with, whose flows have been tried; null = none.
+template <class Backend>
+void retry_features(Backend& backend, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
+                    const FeatureTracker& tracker, const Track* before, const Track* tracks, Track* kept);
 
 constexpr int lanes_of_window = sum_lanes;
 constexpr float least_step2 = 1e-4f;  ///< px^2: a solution that moves by less is the last one of its level
@@ -92,7 +101,7 @@ PF_HD float value_at(const Level& level, const WindowPlace& place, int dx, int d
                      interpolate(pixels[down + x0], pixels[down + x1], place.share_x), place.share_y);
 }
 
-/// A pixel of the window: I and its gradient; a gradient of 0 where it has no weight.
+/// A pixel of the window: I and its gradient; NaN and a gradient of 0 where it has no weight.
 struct WindowPixel {
   float value, gx, gy;
 };
@@ -103,7 +112,7 @@ PF_HD WindowPixel window_pixel(const float* patch, int at, int side, bool inside
   const float gx = derivative(patch[at - 2], patch[at - 1], patch[at + 1], patch[at + 2]);
   const float gy = derivative(patch[at - 2 * side], patch[at - side], patch[at + side], patch[at + 2 * side]);
   const bool counts = inside & is_finite(value) & is_finite(gx) & is_finite(gy);
-  return {counts ? value : 0.0f, counts ? gx : 0.0f, counts ? gy : 0.0f};
+  return {counts ? value : __builtin_nanf(""), counts ? gx : 0.0f, counts ? gy : 0.0f};
 }
 
 /// G, or a lane's share of it.
@@ -143,6 +152,12 @@ PF_HD bool is_seen(const Level& frame, float x, float y) {
 PF_HD bool comes_back(const Motion& there, const Motion& back, float check2) {
   const float u = there.u + back.u, v = there.v + back.v;
   return fma(u, u, v * v) < check2;
+}
+
+/// `flow` in a level where 2^levels px are one.
+PF_HD Motion reduced(const Motion& flow, int levels) {
+  const float scale = 1 / float(1 << levels);
+  return {flow.u * scale, flow.v * scale};
 }
 
 PF_HD Motion no_track() { return {__builtin_nanf(""), __builtin_nanf("")}; }
