@@ -15,7 +15,7 @@ namespace parafield {
 /// gives is a second hypothesis, for pixels that fail with the first.
 ///
 /// With a second round (`resampled`) flow is interpolated there and back, refined by a step of Lucas-Kanade where that lowers
-/// the difference of the 5x5 pixels around, and checked; pixels that end within track_check of where they began, taken
+/// the difference of the 5x5 pixels around, and checked; pixels that end within resampled_check of where they began, taken
 /// from a grid, are the features of the second round.
 struct DirectInterpolation {
   static constexpr std::string_view name = "direct-interpolation";
@@ -29,8 +29,8 @@ struct DirectInterpolation {
   float change_threshold = 8;
   int change_window = 1;
   int resampled = 0;
-  float resampled_check = 0.25f;
-  float resampled_position = 5;
+  float resampled_check = 0.2f;
+  float resampled_position = 7;
   float resampled_colour = 15;
   int median = 0;
   Precision precision = Precision::exact;
@@ -71,9 +71,10 @@ void describe(Method& method, Visitor&& visit) {
             "resampled", 0, 65536, "",
             "features of a second round, at most, from the checked flow of the first; 0 = one round"});
   visit(method.resampled_check,
-        Parameter<float>{"resampled_check", 0, 100, "px",
-                         "the first round's flow is used where, followed there and back, it ends within so much "
-                         "of where it began"});
+        Parameter<float>{
+            "resampled_check", 0, 100, "px",
+            "the first round's flow is used where, followed there and back, it ends within so much "
+            "of where it began"});
   visit(method.resampled_position,
         Parameter<float>{"resampled_position", 0.5f, 1000, "px", "sigma_position of the second round"});
   visit(method.resampled_colour,
@@ -95,7 +96,10 @@ inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolat
              .presmooth = 0},
             "1000 corners; alpha / beta = 4"},
            {"accurate",
-            {.tracking = {.max_features = 4000}, .sigma_position = 6, .resampled = 6000, .median = 5},
+            {.tracking = {.max_features = 3000, .track_levels = 5},
+             .sigma_position = 7,
+             .resampled = 6000,
+             .median = 5},
             "two rounds: lower error at several times the cost"}}};
 }
 
