@@ -4,20 +4,44 @@
 /// Tiles of pixels on CUDA, a block each, and the guides that matter to them.
 namespace parafield {
 
-namespace tile {
-constexpr int width = 16, height = 8, pixels = width * height;
-}  // namespace tile
 constexpr int lanes = 32;
 static_assert(lanes == chunk_guides);
+
+/// A warp's tile.
+namespace tile {
+constexpr int width = 16, height = 4, each = width * height / lanes;  // each: pixels of a lane
+}
 
 inline dim3 tiles_of(Size size) {
   return {blocks_for(size.width, tile::width), blocks_for(size.height, tile::height)};
 }
 
+/// A lane and its pixels, in one column; they may lie beyond the image.
+struct TileLane {
+  int lane, x, y0;
+
+  __device__ int y(int i) const { return y0 + i * (lanes / tile::width); }
+};
+__device__ inline TileLane tile_lane() {
+  const int lane = int(threadIdx.x);
+  return {lane, int(blockIdx.x) * tile::width + lane % tile::width,
+          int(blockIdx.y) * tile::height + lane / tile::width};
+}
+
+/// Floats in the order of numbers, for reductions of whole ones.
+__device__ inline int ordered(float value) {
+  const int bits = __float_as_int(value);
+  return bits ^ (bits >> 31 & 0x7fffffff);
+}
+__device__ inline float from_ordered(int bits) { return __int_as_float(bits ^ (bits >> 31 & 0x7fffffff)); }
 __device__ inline float least_of_warp(float value) {
+#if __CUDA_ARCH__ >= 800
+  return from_ordered(__reduce_min_sync(~0u, ordered(value)));
+#else
   PF_UNROLL
   for (int step = lanes / 2; step > 0; step /= 2) value = smaller(value, __shfl_xor_sync(~0u, value, step));
   return value;
+#endif
 }
 __device__ inline float most_of_warp(float value) { return -least_of_warp(-value); }
 
@@ -32,36 +56,43 @@ __device__ inline Record record_of(const Guides& guides, int i) {
   return {at[0], at[1]};
 }
 
-/// The place of a pixel; beyond the image that of the nearest one.
-__device__ inline Place place_of(int x, int y, const Colours& colours, LikelihoodScale scale) {
-  x = smaller(x, colours.plane[0].width - 1);
-  y = smaller(y, colours.plane[0].height - 1);
-  const auto channel = [&](int k) { return scaled_colour(colours.plane[k](x, y), scale.colour); };
-  return {float(x) * scale.position, float(y) * scale.position, channel(0), channel(1), channel(2)};
+/// The places of a lane's pixels; beyond the image those of the nearest ones.
+__device__ inline void place_pixels(const TileLane& lane, const Colours& colours, LikelihoodScale scale,
+                                    Place (&place)[tile::each]) {
+  const int x = smaller(lane.x, colours.plane[0].width - 1);
+  PF_UNROLL
+  for (int i = 0; i < tile::each; ++i) {
+    const int y = smaller(lane.y(i), colours.plane[0].height - 1);
+    const auto channel = [&](int k) { return scaled_colour(colours.plane[k](x, y), scale.colour); };
+    place[i] = {float(x) * scale.position, float(y) * scale.position, channel(0), channel(1), channel(2)};
+  }
 }
 
-/// The box around the places of a warp.
-template <int Pixels>
-__device__ Box box_of_warp(const Place (&place)[Pixels]) {
-  Box box{place[0], place[0]};
+/// The box around the tile's places.
+__device__ inline Box box_of(const Place (&place)[tile::each]) {
+  constexpr int last = tile::each - 1;
+  Box box{place[0], place[last]};
   PF_UNROLL
-  for (int i = 1; i < Pixels; ++i) {
-    box.low = {smaller(box.low.x, place[i].x), smaller(box.low.y, place[i].y),
-               smaller(box.low.red, place[i].red), smaller(box.low.green, place[i].green),
-               smaller(box.low.blue, place[i].blue)};
-    box.high = {larger(box.high.x, place[i].x), larger(box.high.y, place[i].y),
-                larger(box.high.red, place[i].red), larger(box.high.green, place[i].green),
-                larger(box.high.blue, place[i].blue)};
+  for (int i = 0; i < tile::each; ++i) {
+    box.low.red = smaller(i == 0 ? no_bound : box.low.red, place[i].red);
+    box.low.green = smaller(i == 0 ? no_bound : box.low.green, place[i].green);
+    box.low.blue = smaller(i == 0 ? no_bound : box.low.blue, place[i].blue);
+    box.high.red = larger(i == 0 ? -no_bound : box.high.red, place[i].red);
+    box.high.green = larger(i == 0 ? -no_bound : box.high.green, place[i].green);
+    box.high.blue = larger(i == 0 ? -no_bound : box.high.blue, place[i].blue);
   }
-  for (float* low : {&box.low.x, &box.low.y, &box.low.red, &box.low.green, &box.low.blue})
-    *low = least_of_warp(*low);
-  for (float* high : {&box.high.x, &box.high.y, &box.high.red, &box.high.green, &box.high.blue})
-    *high = most_of_warp(*high);
+  // Columns and rows grow with the lanes.
+  box.low.x = __shfl_sync(~0u, place[0].x, 0);
+  box.low.y = __shfl_sync(~0u, place[0].y, 0);
+  box.high.x = __shfl_sync(~0u, place[last].x, lanes - 1);
+  box.high.y = __shfl_sync(~0u, place[last].y, lanes - 1);
+  for (float* low : {&box.low.red, &box.low.green, &box.low.blue}) *low = least_of_warp(*low);
+  for (float* high : {&box.high.red, &box.high.green, &box.high.blue}) *high = most_of_warp(*high);
   return box;
 }
 
-/// A warp's share of the guides: every `step`-th from `first` on; of those that may matter to its pixels their indices, in
-/// order, and least exponents. Where they do not find room all of the share stand in, which changes no bit.
+/// The guides that may matter to a tile: their indices, in order, and least exponents. Where they do not find room all stand
+/// in, which changes no bit.
 template <int Most>
 struct GuideList {
   unsigned short guide[Most];
@@ -70,59 +101,74 @@ struct GuideList {
   int index[lanes];
 };
 
+/// What a lane knows of the list.
 struct Share {
-  int first, step, lane;
-  int count = 0;       // of the list
+  int lane;
+  int count = 0;
   bool listed = true;  // whether it found room
+
+  /// Of the lanes with `in`, how many come before.
+  __device__ int rank(unsigned votes) const { return __popc(votes & ((1u << lane) - 1)); }
 };
 
-/// Lists the share's guides of least exponents up to `most`; those in chunks of least exponents above it are not looked at.
-/// Returns the lowest.
+/// Lists the guides of least exponents up to `most`; those in chunks of least exponents above it are not looked at. Returns the
+/// lowest.
 template <int Most>
 __device__ float list_guides(Share& share, const Box& box, const Guides& guides, int count, float most,
                              GuideList<Most>& list) {
   share.count = 0;
   float nearest = no_feature;
-  const auto add = [&](bool is, int i) {
-    const float least = is ? least_exponent(box, record_of(guides, i).place()) : no_bound;
+  const auto add = [&](int chunk) {
+    const int i = chunk * chunk_guides + share.lane;
+    const float least = i < count ? least_exponent(box, record_of(guides, i).place()) : no_bound;
     nearest = smaller(nearest, least);
     const bool in = least <= most;
     const unsigned votes = __ballot_sync(~0u, in);
-    const int at = share.count + __popc(votes & ((1u << share.lane) - 1));
+    const int at = share.count + share.rank(votes);
     if (in && at < Most) {
       list.guide[at] = static_cast<unsigned short>(i);
       list.least[at] = least;
     }
     share.count += __popc(votes);
   };
-  const int of_share = (count - share.first + share.step - 1) / share.step;
-  if (of_share <= Most) {
+  const int chunks = (count + chunk_guides - 1) / chunk_guides;
+  if (count <= Most) {
 #pragma unroll 2
-    for (int k = 0; k < of_share; k += lanes) {
-      const int i = (k + share.lane) * share.step + share.first;
-      add(i < count, smaller(i, count - 1));
-    }
+    for (int chunk = 0; chunk < chunks; ++chunk) add(chunk);
   } else {
-    const int chunks = (count + chunk_guides - 1) / chunk_guides, of_chunk = lanes / share.step;
     for (int first = 0; first < chunks; first += lanes) {
       const int chunk = smaller(first + share.lane, chunks - 1);
       unsigned near = __ballot_sync(
           ~0u, first + share.lane < chunks && least_exponent(box, chunk_box(guides, chunk)) <= most);
-      while (near) {  // so many chunks at a time that the share has a lane's guide of each
-        int mine = -1;
-        for (int k = 0; k < share.step; ++k) {
-          mine = share.lane / of_chunk == k ? __ffs(int(near)) - 1 : mine;
-          near &= near - 1;
-        }
-        add(mine >= 0,
-            (first + larger(mine, 0)) * chunk_guides + share.lane % of_chunk * share.step + share.first);
-      }
+      for (; near; near &= near - 1) add(first + __ffs(int(near)) - 1);
     }
   }
   share.listed = share.count <= Most;
-  if (!share.listed) share.count = of_share;
+  if (!share.listed) share.count = count;
   __syncwarp();
   return least_of_warp(nearest);
+}
+
+/// Keeps of the list those of least exponents up to `most`.
+template <int Most>
+__device__ void shorten(Share& share, float most, GuideList<Most>& list) {
+  if (!share.listed) return;
+  int kept = 0;
+  for (int first = 0; first < share.count; first += lanes) {
+    const int at = first + share.lane;
+    const float least = at < share.count ? list.least[at] : no_bound;
+    const unsigned short guide = at < share.count ? list.guide[at] : 0;
+    const bool in = least <= most;
+    const unsigned votes = __ballot_sync(~0u, in);
+    if (in) {  // never behind what has been read
+      const int to = kept + share.rank(votes);
+      list.guide[to] = guide;
+      list.least[to] = least;
+    }
+    kept += __popc(votes);
+  }
+  share.count = kept;
+  __syncwarp();
 }
 
 /// Brings the listed guides of least exponents above `above` and up to `most` into the list's batch, some at a time and in order,
@@ -135,27 +181,27 @@ __device__ void for_each_batch(const Share& share, const Guides& guides, float a
     const float least = at < share.count ? share.listed ? list.least[at] : 0.0f : no_bound;
     const bool in = (least > above) & (least <= most);
     const unsigned votes = __ballot_sync(~0u, in);
+    if (!votes) continue;
     if (in) {
-      const int i = share.listed ? list.guide[at] : at * share.step + share.first,
-                place = __popc(votes & ((1u << share.lane) - 1));
+      const int i = share.listed ? list.guide[at] : at, place = share.rank(votes);
       list.batch[place] = record_of(guides, i);
       list.index[place] = i;
     }
     __syncwarp();
-    if (votes) f(__popc(votes));
+    f(__popc(votes));
     __syncwarp();
   }
 }
 
-/// The least exponents of a lane's pixels, and the list of the share's guides. exchange(best): takes those of the shares of
-/// other warps in. Returns the most that a guide's least exponent can be, if it matters; less than none at all. The nearest
-/// guides are met first, so that most of the others need not be.
-template <int Most, int Pixels, class Exchange>
-__device__ float find_best(Share& share, const Box& box, const Guides& guides, const Place (&place)[Pixels],
-                           GuideList<Most>& list, float (&best)[Pixels], Exchange exchange) {
+/// The least exponents of a lane's pixels, and the list of the guides. Returns the most that a guide's least exponent can be, if
+/// it matters; less than none at all. The nearest guides are met first, so that most of the others need not be.
+template <int Most>
+__device__ float find_best(Share& share, const Box& box, const Guides& guides,
+                           const Place (&place)[tile::each], GuideList<Most>& list,
+                           float (&best)[tile::each]) {
   const int count = *guides.count;
   float listed = no_feature;
-  if (count > Most * share.step) {
+  if (count > Most) {
     float nearest_chunk = no_feature;
     for (int chunk = share.lane; chunk * chunk_guides < count; chunk += lanes)
       nearest_chunk = smaller(nearest_chunk, least_exponent(box, chunk_box(guides, chunk)));
@@ -164,26 +210,27 @@ __device__ float find_best(Share& share, const Box& box, const Guides& guides, c
   const float nearest = list_guides(share, box, guides, count, listed, list);
   const float first = nearest < no_feature ? nearest + first_reach : -1;
   PF_UNROLL
-  for (int i = 0; i < Pixels; ++i) best[i] = no_feature;
+  for (int i = 0; i < tile::each; ++i) best[i] = no_feature;
   const auto meet = [&](float above, float most) {
     for_each_batch(share, guides, above, most, list, [&](int batch) {
 #pragma unroll 2
       for (int j = 0; j < batch; ++j) {
         const Place guide = list.batch[j].place();
         PF_UNROLL
-        for (int i = 0; i < Pixels; ++i) best[i] = smaller(best[i], exponent(place[i], guide));
+        for (int i = 0; i < tile::each; ++i) best[i] = smaller(best[i], exponent(place[i], guide));
       }
     });
-    exchange(best);
     float highest = best[0];
     PF_UNROLL
-    for (int i = 1; i < Pixels; ++i) highest = larger(highest, best[i]);
+    for (int i = 1; i < tile::each; ++i) highest = larger(highest, best[i]);
     return most_of_warp(highest);
   };
-  float highest = meet(-1, first);
-  if (listed < limit_of(highest))
-    list_guides(share, box, guides, count, smaller(limit_of(highest), no_feature), list);
-  highest = meet(first, reach_of(highest));
+  const float room = smaller(limit_of(meet(-1, first)), no_feature);
+  if (listed < room)
+    list_guides(share, box, guides, count, room, list);
+  else
+    shorten(share, room, list);
+  const float highest = meet(first, room - cutoff);
   return highest < no_feature ? limit_of(highest) : -1;
 }
 

@@ -35,14 +35,15 @@ struct HypothesisTest {
 template <class Backend>
 void test_change(Backend& backend, const HypothesisTest& test, FlowPlanes flow);
 
-/// The mean over the channels of |frame0(x, y) - frame1(x + u, y + v)|, frame 1 bilinear, beyond its border the nearest pixel;
+/// (All planes have one size and pitch.) The mean over the channels of |frame0(x, y) - frame1(x + u, y + v)|, frame 1 bilinear, beyond its border the nearest pixel;
 /// NaN where a pixel is none.
 PF_HD float colour_difference(const Colours& frame0, const Colours& frame1, int x, int y,
                               const Match& match) {
   const int width = frame1.plane[0].width, height = frame1.plane[0].height,
             pitch = int(frame1.plane[0].pitch / std::ptrdiff_t(sizeof(float)));
+  const std::ptrdiff_t here = y * std::ptrdiff_t(pitch) + x;
   const auto channel = [&](int i) {
-    return magnitude(frame0.plane[i](x, y) - sample(frame1.plane[i].data, pitch, width, height, match));
+    return magnitude(frame0.plane[i].data[here] - sample(frame1.plane[i].data, pitch, width, height, match));
   };
   return ((channel(0) + channel(1)) + channel(2)) * (1.0f / 3);
 }

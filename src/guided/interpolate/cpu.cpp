@@ -9,30 +9,22 @@
 namespace parafield {
 namespace {
 
-/// What a tile's pixels add up: of each group of guides.
+/// What a tile's pixels add up.
 struct Means {
-  float* best;
-  float *weight[guide_groups], *u[guide_groups], *v[guide_groups];
+  float *best, *weight, *u, *v;
 
-  static constexpr int planes = 1 + 3 * guide_groups;
-  explicit Means(float* memory) : best(memory) {
-    for (int k = 0; k < guide_groups; ++k) {
-      weight[k] = memory + (1 + 3 * k) * tile_pixels;
-      u[k] = weight[k] + tile_pixels;
-      v[k] = u[k] + tile_pixels;
-    }
-  }
+  static constexpr int planes = 4;
+  explicit Means(float* memory)
+      : best(memory), weight(best + tile_pixels), u(weight + tile_pixels), v(u + tile_pixels) {}
 };
 
 void add_guides(const Tile& tile, const Guides& guides, const Means& means) {
   const int count = tile.count;
   const float *const x = tile.x, *const y = tile.y, *const red = tile.red, *const green = tile.green,
                      *const blue = tile.blue, *const best = means.best;
-  for (int k = 0; k < guide_groups; ++k)
-    for (int i = 0; i < count; ++i) means.weight[k][i] = means.u[k][i] = means.v[k][i] = 0;
+  float* __restrict weight = means.weight, * __restrict u = means.u, * __restrict v = means.v;
+  for (int i = 0; i < count; ++i) weight[i] = u[i] = v[i] = 0;
   for (int k = 0; k < tile.guides; ++k) {
-    const int group = tile.guide[k] % guide_groups;
-    float* __restrict weight = means.weight[group], * __restrict u = means.u[group], * __restrict v = means.v[group];
     const Place guide = place_of(guides, tile.guide[k]);
     const float guide_u = guides.u[tile.guide[k]], guide_v = guides.v[tile.guide[k]];
 #pragma GCC ivdep
@@ -50,14 +42,12 @@ void store(const Tile& tile, const Means& means, bool any, FlowPlanes flow, View
     float *const u = flow.u.row(tile.y0 + j) + tile.x0, *const v = flow.v.row(tile.y0 + j) + tile.x0;
     float* const to = likelihood ? likelihood.row(tile.y0 + j) + tile.x0 : nullptr;
     const int first = j * tile.width;
-    const auto of_group = [&](int k, int i) {
-      return MeanFlow{means.weight[k][first + i], means.u[k][first + i], means.v[k][first + i]};
-    };
 #pragma GCC ivdep
     for (int i = 0; i < tile.width; ++i) {
-      const MeanFlow mean = total(of_group(0, i), of_group(1, i), of_group(2, i), of_group(3, i));
-      u[i] = any ? mean.u / mean.weight : 0.0f;
-      v[i] = any ? mean.v / mean.weight : 0.0f;
+      const Motion motion =
+          MeanFlow{means.weight[first + i], means.u[first + i], means.v[first + i]}.motion();
+      u[i] = any ? motion.u : 0.0f;
+      v[i] = any ? motion.v : 0.0f;
     }
     if (!to) continue;
     for (int i = 0; i < tile.width; ++i) to[i] = any ? best_likelihood(means.best[first + i]) : 0.0f;

@@ -7,13 +7,9 @@ namespace parafield {
 /// Each pixel's mean of the guides' flows, weighted by likelihood (Kim, eq. 4), tested where a test is given, and the best
 /// guide's likelihood. Without guides the flow is 0, and so is the likelihood. fast: with the device's own exponentials. On
 /// the CPU it needs interpolation_scratch bytes of a thread.
-///
-/// Sums are made in groups: of the guides 0, 4, 8, ..., of 1, 5, 9, ..., and so on, each in order.
 template <class Backend>
 void interpolate_flow(Backend& backend, const Guides& guides, const Colours& colours, LikelihoodScale scale,
                       bool fast, FlowPlanes flow, View<float> likelihood, const HypothesisTest& test);
-
-constexpr int guide_groups = 4;
 
 /// Bytes; 0 on CUDA.
 template <class Backend>
@@ -30,11 +26,10 @@ struct MeanFlow {
     u = fma(w, guide_u, u);
     v = fma(w, guide_v, v);
   }
+  PF_HD Motion motion() const {
+    const float inverse = 1 / weight;
+    return {u * inverse, v * inverse};
+  }
 };
-
-PF_HD MeanFlow total(const MeanFlow& a, const MeanFlow& b, const MeanFlow& c, const MeanFlow& d) {
-  return {(a.weight + b.weight) + (c.weight + d.weight), (a.u + b.u) + (c.u + d.u),
-          (a.v + b.v) + (c.v + d.v)};
-}
 
 }  // namespace parafield

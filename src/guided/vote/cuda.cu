@@ -15,7 +15,7 @@
 namespace parafield {
 namespace {
 
-constexpr int width = 16, height = 4, pixels = width * height / lanes, most_chunk = 32;
+constexpr int pixels = tile::each, most_chunk = 32;
 constexpr int stride = pixels * lanes;  // from a label's scores to the next one's
 constexpr int together = 2;             // guides
 constexpr int most_listed = 1024;
@@ -246,19 +246,17 @@ template <bool Fast>
 __global__ void __launch_bounds__(lanes) vote_kernel(const __grid_constant__ Job job) {
   __shared__ VoteMemory memory;
   launch_next();
-  const int lane = int(threadIdx.x), right = job.flow.u.width - 1, bottom = job.flow.u.height - 1;
+  const int right = job.flow.u.width - 1, bottom = job.flow.u.height - 1;
   Voters voters;
-  voters.share = {0, 1, lane};
+  voters.share = {int(threadIdx.x)};
+  const TileLane of_tile = tile_lane();
   PF_UNROLL
   for (int k = 0; k < pixels; ++k) {
-    const int x = int(blockIdx.x) * width + lane % width,
-              y = int(blockIdx.y) * height + (lane + k * lanes) / width;
+    const int x = of_tile.x, y = of_tile.y(k);
     voters.pixel[k] = {smaller(x, right), smaller(y, bottom), x <= right && y <= bottom};
   }
   await_last();
-  PF_UNROLL
-  for (int k = 0; k < pixels; ++k)
-    voters.place[k] = place_of(voters.pixel[k].x, voters.pixel[k].y, job.colours, job.scale);
+  place_pixels(of_tile, job.colours, job.scale, voters.place);
   const int labels = job.labels.count->labels;
   voters.turn_label = job.turn && labels > 0 ? labels : -1;
   voters.labels = labels + (voters.turn_label > 0);
@@ -267,8 +265,7 @@ __global__ void __launch_bounds__(lanes) vote_kernel(const __grid_constant__ Job
   int label[pixels];
   Motion motion[pixels] = {};
   float best[pixels];
-  voters.limit = find_best(voters.share, box_of_warp(voters.place), job.guides, voters.place, memory.list,
-                           best, [](float(&)[pixels]) {});
+  voters.limit = find_best(voters.share, box_of(voters.place), job.guides, voters.place, memory.list, best);
   if (voters.limit >= 0 && labels > 0) {
     PF_UNROLL
     for (int k = 0; k < pixels; ++k) ballot[k].best = best[k];
@@ -306,8 +303,8 @@ void vote(Cuda& cuda, const Guides& guides, const Labels& labels, const Colours&
           const VoteParameters& parameters, const Homography* turn, FlowPlanes flow, View<std::uint8_t> valid,
           View<float> confidence) {
   const Job job{guides, labels, colours, frame0, frame1, scale, parameters, turn, flow, valid, confidence};
-  cuda.launch(parameters.fast ? vote_kernel<true> : vote_kernel<false>,
-              dim3(blocks_for(flow.u.width, width), blocks_for(flow.u.height, height)), dim3(lanes), 0, job);
+  cuda.launch(parameters.fast ? vote_kernel<true> : vote_kernel<false>, tiles_of(flow.u.size()), dim3(lanes),
+              0, job);
 }
 
 }  // namespace parafield
