@@ -9,8 +9,9 @@ static_assert(lanes == chunk_guides);
 
 /// A warp's tile.
 namespace tile {
-constexpr int width = 16, height = 4, each = width * height / lanes;  // each: pixels of a lane
+constexpr int width = 8, height = 4, each = width * height / lanes;  // each: pixels of a lane
 }
+constexpr int guides_at_once = 4;  // of loops over them: so many do not wait for each other
 
 inline dim3 tiles_of(Size size) {
   return {blocks_for(size.width, tile::width), blocks_for(size.height, tile::height)};
@@ -213,7 +214,7 @@ __device__ float find_best(Share& share, const Box& box, const Guides& guides,
   for (int i = 0; i < tile::each; ++i) best[i] = no_feature;
   const auto meet = [&](float above, float most) {
     for_each_batch(share, guides, above, most, list, [&](int batch) {
-#pragma unroll 2
+#pragma unroll guides_at_once
       for (int j = 0; j < batch; ++j) {
         const Place guide = list.batch[j].place();
         PF_UNROLL
@@ -234,13 +235,16 @@ __device__ float find_best(Share& share, const Box& box, const Guides& guides,
   return highest < no_feature ? limit_of(highest) : -1;
 }
 
-/// 2^-(exponent - best), by the device's own exponential where that is allowed.
+/// relative_likelihood without a branch, so that several are on their way at a time; fast: by the device's own exponential.
 template <bool Fast>
 __device__ float relative_likelihood_of(float exponent, float best) {
-  if constexpr (!Fast) return relative_likelihood(exponent, best);
-  float power = 0;
-  if (exponent - best <= cutoff) asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(best - exponent));
-  return power;
+  const float below = exponent - best;
+  float power;
+  if constexpr (Fast)
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(-below));
+  else
+    power = exponential2(-smaller(below, cutoff + 1));
+  return power * (below <= cutoff ? 1.0f : 0.0f);
 }
 
 }  // namespace parafield

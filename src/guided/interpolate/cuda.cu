@@ -3,8 +3,9 @@
 #include "guided/interpolate/interpolate.hpp"
 #include "guided/tile.cuh"
 
-// A block is one warp and a tile of 16x4 pixels, two a lane. It finds the guides that matter to one of them (find_best), and each
-// lane goes through them: no block waits for another warp, and what is the same for all guides is done once for two pixels.
+// A block is one warp and a tile of 8x4 pixels, one a lane. It finds the guides that matter to one of them (find_best), and each
+// lane goes through them: no block waits for another warp. (Tiles of more pixels a lane read each guide for several at once, but
+// leave out fewer guides, and are too few for small images.)
 //
 // Floor: 24 bytes a pixel read and 13 written, 0.9 us at 320x240 on an H100 (3.0 TB/s); 10 operations a pixel and guide for the
 // best exponent, 10 + 12 + 4 for its weight and the sums: 200 guides take 17 us if none is left out.
@@ -29,7 +30,7 @@ __global__ void __launch_bounds__(lanes)
   const float limit = find_best(share, box_of(place), guides, place, list, best);
   MeanFlow mean[tile::each];
   for_each_batch(share, guides, -1, limit, list, [&](int batch) {
-#pragma unroll 2
+#pragma unroll guides_at_once
     for (int j = 0; j < batch; ++j) {
       const Record guide = list.batch[j];
       PF_UNROLL

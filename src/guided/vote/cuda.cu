@@ -3,14 +3,14 @@
 #include "guided/tile.cuh"
 #include "guided/vote/vote.hpp"
 
-// A block is one warp and a tile of 16x4 pixels, two a lane. It finds the guides that matter to it. Then labels go through in
+// A block is one warp and a tile of 8x4 pixels, one a lane. It finds the guides that matter to it. Then labels go through in
 // chunks of 8, 16 or 32, whose scores a lane keeps in registers: for each chunk it goes through the guides, and weighs them anew.
 // Then labels of the chunk are tested from the best score on, until one cannot win: mostly one test a pixel.
 //
 // Floor of a pixel and guide: 10 operations for the best exponent, 24 for the weight (once a chunk), one fma a label. So of
 // 320x240 pixels, 200 guides and 8 labels on an H100 (29e12 a second) 22 us, of 422 guides and 25 labels 66 us, if no guide is
 // left out. What shared memory gives to a register of every lane costs as much as 4 fma: 8 values of the guide twice and
-// one for each label, 24 us in the first case with a pixel a lane; two pixels a lane halve that.
+// one for each label, 24 us in the first case.
 
 namespace parafield {
 namespace {
@@ -218,7 +218,9 @@ __device__ void elect(const Job& job, const Voters& voters, VoteMemory& memory, 
 template <bool Fast>
 __device__ void refine(const Job& job, const Voters& voters, const int (&label)[pixels],
                        const Ballot (&ballot)[pixels], VoteMemory& memory, Motion (&motion)[pixels]) {
-  const Motion whole[pixels] = {motion[0], motion[1]};
+  Motion whole[pixels];
+  PF_UNROLL
+  for (int k = 0; k < pixels; ++k) whole[k] = motion[k];
   float weight[pixels] = {}, u[pixels] = {}, v[pixels] = {};
   for_each_batch(voters.share, job.guides, -1, voters.limit, memory.list, [&](int count) {
 #pragma unroll 2
