@@ -50,14 +50,15 @@ void store(const Tile& tile, const Means& means, bool any, FlowPlanes flow, View
     float *const u = flow.u.row(tile.y0 + j) + tile.x0, *const v = flow.v.row(tile.y0 + j) + tile.x0;
     float* const to = likelihood ? likelihood.row(tile.y0 + j) + tile.x0 : nullptr;
     const int first = j * tile.width;
+    const float none = __builtin_nanf("");
     const auto of_group = [&](int k, int i) {
       return MeanFlow{means.weight[k][first + i], means.u[k][first + i], means.v[k][first + i]};
     };
 #pragma GCC ivdep
     for (int i = 0; i < tile.width; ++i) {
       const MeanFlow mean = total(of_group(0, i), of_group(1, i), of_group(2, i), of_group(3, i));
-      u[i] = any ? mean.u / mean.weight : 0.0f;
-      v[i] = any ? mean.v / mean.weight : 0.0f;
+      u[i] = any ? mean.u / mean.weight : none;
+      v[i] = any ? mean.v / mean.weight : none;
     }
     if (!to) continue;
     for (int i = 0; i < tile.width; ++i) to[i] = any ? best_likelihood(means.best[first + i]) : 0.0f;

@@ -184,7 +184,8 @@ __global__ void __launch_bounds__(threads)
   if (x >= flow.u.width || y >= flow.u.height) return;
   const MeanFlow mean =
       total(memory.mean[0][thread], memory.mean[1][thread], memory.mean[2][thread], memory.mean[3][thread]);
-  Motion motion = any ? Motion{mean.u / mean.weight, mean.v / mean.weight} : Motion{0, 0};
+  const float none = __int_as_float(0x7fc00000);
+  Motion motion = any ? Motion{mean.u / mean.weight, mean.v / mean.weight} : Motion{none, none};
   if (test.valid) test.valid(x, y) = passes(test, x, y, motion);
   flow.u(x, y) = motion.u;
   flow.v(x, y) = motion.v;
