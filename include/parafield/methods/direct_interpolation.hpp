@@ -15,7 +15,7 @@ namespace parafield {
 /// gives is a second hypothesis, for pixels that fail with the first.
 ///
 /// With a second round (`resampled`) flow is interpolated there and back, refined by a step of Lucas-Kanade where that lowers
-/// the difference of the 5x5 pixels around, and checked; pixels that end within track_check of where they began, taken
+/// the difference of the 5x5 pixels around, and checked; pixels that end within resampled_check of where they began, taken
 /// from a grid, are the features of the second round.
 struct DirectInterpolation {
   static constexpr std::string_view name = "direct-interpolation";
