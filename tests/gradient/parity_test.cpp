@@ -21,7 +21,7 @@ std::vector<ParityCase<Flow>> cases() {
   for_each_method<FlowMethod>([&]<class Method>(const Method&) {
     constexpr bool costly = LabelMethod<Method>, guided = requires(Method method) { method.tracking; };
     for (const Size size : sizes) {
-      if (costly && size.width > 110) continue;
+      if ((costly || guided) && size.width > 110) continue;
       for (const auto& preset : presets(Method{})) add(restrained(preset.method), size);
       std::mt19937 random(seed);
       for (int i = 0; i < ((costly || guided) && size.width > 60 ? 2 : 6); ++i)
