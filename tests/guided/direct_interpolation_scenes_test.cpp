@@ -85,11 +85,11 @@ TEST_P(DirectInterpolationOfScenes, TwoRoundsLowerTheError) {
   }
 }
 
-/// Where the tracks' flow does not match, the camera's is taken if that does.
-TEST_P(DirectInterpolationOfScenes, TheCamerasTurnIsTheSecondHypothesis) {
-  const Size size{80, 60};
-  const CameraRotation camera{0.02f, -0.05f, 0.04f, 90, 85, 39, 31},
-      back{-0.02f, 0.05f, -0.04f, 90, 85, 39, 31};
+const CameraRotation camera{0.02f, -0.05f, 0.04f, 90, 85, 39, 31},
+    back{-0.02f, 0.05f, -0.04f, 90, 85, 39, 31};
+
+/// What the camera sees before and after it turned.
+std::vector<Image<float>> turned_images(Size size) {
   const Texture texture(11);
   std::vector<Image<float>> images;
   for (int i = 0; i < 2; ++i) images.emplace_back(size);
@@ -99,9 +99,22 @@ TEST_P(DirectInterpolationOfScenes, TheCamerasTurnIsTheSecondHypothesis) {
       images[0](x, y) = float(texture(x, y));
       images[1](x, y) = float(texture(from.x, from.y));
     }
+  return images;
+}
+
+/// Tracks that are wrong.
+Tracks other_tracks() {
+  Tracks tracks;
+  for (int i = 0; i < 40; ++i) tracks.push_back({float(i * 37 % 79), float(i * 23 % 59), -9, 6});
+  return tracks;
+}
+
+/// Where the tracks' flow does not match, the camera's is taken if that does.
+TEST_P(DirectInterpolationOfScenes, TheCamerasTurnIsTheSecondHypothesis) {
+  const Size size{80, 60};
+  const std::vector<Image<float>> images = turned_images(size);
   const Frame frames[] = {frame_of(images[0]), frame_of(images[1])};
-  Tracks wrong;
-  for (int i = 0; i < 40; ++i) wrong.push_back({float(i * 37 % 79), float(i * 23 % 59), -9, 6});
+  const Tracks wrong = other_tracks();
   for (const int window : {1, 5})
     for (const int median : {0, 3})
       for (const float fb_check : {0.0f, 0.5f}) {
@@ -131,6 +144,26 @@ TEST_P(DirectInterpolationOfScenes, TheCamerasTurnIsTheSecondHypothesis) {
         EXPECT_GT(seen, 2000);
         EXPECT_GT(turned, (fb_check > 0 ? 0.6 : 0.95) * seen);
       }
+}
+
+/// So the second round has features where the first one's had the camera's flow, there and back.
+TEST_P(DirectInterpolationOfScenes, TheSecondRoundHasFeaturesOfTheCamerasTurn) {
+  const Size size{80, 60};
+  const std::vector<Image<float>> images = turned_images(size);
+  const Frame frames[] = {frame_of(images[0]), frame_of(images[1])};
+  const Tracks wrong = other_tracks();
+  FlowEstimator estimator(DirectInterpolation{.change_window = 5, .resampled = 300}, size, device());
+  const FlowField without = estimator({.frames = frames, .tracks = wrong}).to(Memory::host()),
+                  with =
+                      estimator({.frames = frames, .tracks = wrong, .rotation = camera}).to(Memory::host());
+  int near = 0, valid = 0;
+  for (int y = 5; y < size.height - 5; ++y)
+    for (int x = 5; x < size.width - 5; ++x) {
+      near += with.confidence(x, y) > 0.1f;
+      valid += with.valid(x, y) > without.valid(x, y);
+    }
+  EXPECT_GT(near, 0.8 * 70 * 50);
+  EXPECT_GT(valid, 0.8 * 70 * 50);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DirectInterpolationOfScenes, every_device(), device_name);
