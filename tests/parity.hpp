@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -67,6 +69,30 @@ inline bool takes_start(const GradientTensor&) { return false; }
 inline bool takes_start(const RidgeRegression&) { return false; }
 inline bool takes_start(const DirectInterpolation&) { return false; }
 inline bool takes_start(const MultiHypothesis&) { return false; }
+
+/// What guides a flow beside its frames: of methods that take tracks some, or a camera's rotation, or both.
+struct Guide {
+  Image<float> values;  // of the tracks, where the frames are
+  FlowInput input;
+
+  Guide(Size size, unsigned seed, int count, Memory memory) : values({4 * count, 1}) {
+    std::mt19937 random(seed);
+    const auto uniform = [&] { return float(random() % 1000) / 1000; };
+    float* to = values.view().data;
+    for (int i = 0; i < count; ++i) {  // some begin outside
+      *to++ = (1.1f * uniform() - 0.05f) * float(size.width - 1);
+      *to++ = (1.1f * uniform() - 0.05f) * float(size.height - 1);
+      *to++ = i % 9 == 5 ? std::numeric_limits<float>::quiet_NaN() : 4 * uniform() - 0.3f;
+      *to++ = 3 * uniform() - 2;
+    }
+    values = values.to(memory);
+    if (seed % 3 != 0)
+      input.tracks = {reinterpret_cast<const Track*>(values.view().data), std::size_t(count)};
+    if (seed % 3 != 1)
+      input.rotation = {0.01f, 0.02f, 0.1f * uniform(), float(size.width), float(size.width), 2.5f, 1.5f};
+  }
+};
+
 inline bool takes_start(const Icm<ChangeEnergy>& method) { return method.energy.temporal > 0; }
 inline bool takes_start(const Annealing<ChangeEnergy>& method) { return method.energy.temporal > 0; }
 
@@ -110,11 +136,11 @@ void expect_same(View<const T> a, View<const T> b, const char* plane, const std:
     }
 }
 
-/// Of as many frames as the method takes, of those from the second on, from the first result, where it takes a start, and
-/// of the last of all of them pushed where the task streams.
+/// Of as many frames as the method takes, guided where it can be, of those from the second on, from the first result, where it
+/// takes a start, and of the last of all of them pushed where the task streams.
 template <class Task>
 struct ParityResults {
-  std::optional<typename Task::Result> first, from_start, pushed;
+  std::optional<typename Task::Result> first, guided, from_start, pushed;
   std::vector<double> energies;  ///< of the last one
 };
 
@@ -146,6 +172,18 @@ ParityResults<Task> results_of(const Target& target, const ParityCase<Task>& c, 
     const Result start = results.first->to(memory);
     results.from_start = taken(estimator({window(1), start}));
   }
+  if constexpr (requires(typename Task::Input input) { input.tracks; })
+    std::visit(
+        [&](const auto& method) {
+          if constexpr (requires { method.tracking; }) {
+            const Guide guide(c.size, c.seed, std::min(method.tracking.max_features, 50), memory);
+            FlowInput input = guide.input;
+            const std::vector<Frame> placed = window(0);
+            input.frames = placed;
+            results.guided = taken(estimator(input));
+          }
+        },
+        c.method);
   if constexpr (Task::streams)
     for (const GuardedFrame& frame : frames)
       if (const Result* result = estimator.push(place(frame))) results.pushed = taken(*result);
@@ -208,6 +246,7 @@ class Parity : public OnTarget {
       });
     };
     compare_one(reference.first, results.first, "pair: " + described(cases[i]));
+    compare_one(reference.guided, results.guided, "guided: " + described(cases[i]));
     compare_one(reference.from_start, results.from_start, "from a start: " + described(cases[i]));
     compare_one(reference.pushed, results.pushed, "pushed: " + described(cases[i]));
     EXPECT_EQ(reference.energies, results.energies) << described(cases[i]);

@@ -31,6 +31,11 @@ std::string described(const Method& method) {
 template <class Method>
 Method restrained(Method method) {
   if constexpr (requires { method.iterations; }) method.iterations = std::min(method.iterations, 5);
+  if constexpr (requires { method.tracking; }) {
+    method.tracking.max_features = std::min(method.tracking.max_features, 200);
+    method.precision = Precision::exact;  // the other is CUDA's own, of other bits
+  }
+  if constexpr (requires { method.resampled; }) method.resampled = std::min(method.resampled, 300);
   if constexpr (requires { method.ranked; }) {
     if (method.change_softness > 0) method.ranked = 0, method.unvoted = false;
     method.labels = decltype(method.labels)(1);  // a random grid has any number of labels, which is an error

@@ -29,6 +29,7 @@ class DirectInterpolationSolver {
     const int capacity = larger(method.tracking.max_features, method.resampled);
     guides_ = make_guides(workspace, capacity);
     if (method.median) unsmoothed_ = workspace.flow(size);
+    if (method.resampled || options.fb_check > 0) accepted_ = workspace.image<std::uint8_t>(size);
     std::size_t scratch = interpolation_scratch(backend, capacity);
     if (method.resampled) {
       grid_ = feature_grid_of(size, method.resampled);
@@ -36,7 +37,6 @@ class DirectInterpolationSolver {
       kept_ = workspace.array<Track>(std::size_t(grid_.count()));
       for (FlowPlanes* planes : {&there_, &back_, &candidate_}) *planes = workspace.flow(size);
       gain_ = workspace.image<float>(size);
-      accepted_ = workspace.image<std::uint8_t>(size);
       scratch = larger(scratch, least_squares_scratch(step_));
     }
     backend.reserve_scratch(scratch);
@@ -49,15 +49,17 @@ class DirectInterpolationSolver {
     if (!guidance_.has_tracks() || method_.resampled) finder_.prepare(frames, slot, count);
   }
 
-  /// Given tracks begin in slot 0.
+  /// Given tracks begin in slot 0. Without trust there is no test, unless it decides between the features' flow and the camera's.
   void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
     const int second = 1 - first;
     const FlowPlanes interpolated = method_.median ? unsmoothed_ : result;
-    const HypothesisTest last = test(first, trust.valid);
+    const bool turns = guidance_.turn(false);
+    const HypothesisTest last = test(first, trust.valid || !turns ? trust.valid : accepted_);
     const HypothesisTest at_once = method_.median ? HypothesisTest{} : last;
     if (method_.resampled) {
       first_round(first, there_);
       first_round(second, back_);
+      if (turns) test_change<Backend>(backend_, test(second, accepted_), back_);
       test_change<Backend>(backend_, test(first, accepted_), there_);
       check_consistency<Backend>(backend_, there_, back_, method_.resampled_check, accepted_);
       resample_tracks<Backend>(backend_, there_, accepted_, grid_, resampled_);
@@ -126,7 +128,7 @@ class DirectInterpolationSolver {
   // Of the first of two rounds.
   FlowPlanes there_, back_, candidate_;
   View<float> gain_;
-  View<std::uint8_t> accepted_;
+  View<std::uint8_t> accepted_;  // also of a flow whose test nobody asked for
   FeatureGrid grid_;
   Track *resampled_ = nullptr, *kept_ = nullptr;
 };

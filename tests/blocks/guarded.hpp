@@ -72,15 +72,15 @@ class Guarded : public GuardedImage<float> {
 };
 
 /// Runs steps on a target: images go there, steps(backend) runs, images come back. The steps run twice, and what they
-/// leave has to be the same.
+/// leave has to be the same; once where they change what they read.
 template <class Steps>
-void run_on(const Target& target, const std::vector<Movable*>& images, Steps steps) {
+void run_on(const Target& target, const std::vector<Movable*>& images, Steps steps, int runs = 2) {
   const Forced forced(target);
   const Device device = target.device(2);
   with_backend(device, [&]<class Backend>() {
     Backend backend(device, {});
     for (Movable* image : images) image->move(backend.memory());
-    for (int i = 0; i < 2; ++i) backend.replay(0, [&] { steps(backend); });  // recorded, then replayed
+    for (int i = 0; i < runs; ++i) backend.replay(0, [&] { steps(backend); });  // recorded, then replayed
     backend.synchronize();
     for (Movable* image : images) image->move(Memory::host());
   });

@@ -19,15 +19,20 @@ std::vector<ParityCase<Flow>> cases() {
     ++seed;
   };
   for_each_method<FlowMethod>([&]<class Method>(const Method&) {
-    constexpr bool costly = LabelMethod<Method>;
+    constexpr bool costly = LabelMethod<Method>, guided = requires(Method method) { method.tracking; };
     for (const Size size : sizes) {
-      if (costly && size.width > 110) continue;
+      if ((costly || guided) && size.width > 110) continue;
       for (const auto& preset : presets(Method{})) add(restrained(preset.method), size);
       std::mt19937 random(seed);
-      for (int i = 0; i < (costly && size.width > 60 ? 2 : 6); ++i) add(random_method<Method>(random), size);
+      for (int i = 0; i < ((costly || guided) && size.width > 60 ? 2 : 6); ++i)
+        add(random_method<Method>(random), size);
     }
     if (costly) {
       add(restrained(Method{}), {290, 37});  // more than one chunk of sites, and of tiles
+      return;
+    }
+    if (guided) {
+      for (const auto& preset : presets(Method{})) add(restrained(preset.method), {290, 37});
       return;
     }
     for (const auto& preset : presets(Method{})) add(preset.method, {641, 479});

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -7,29 +8,41 @@
 
 namespace parafield::oracle {
 
-/// BT.601 luma, 0..255: 0.299 R + 0.587 G + 0.114 B. 16-bit values are divided by 257, so that 65535 becomes
-/// 255.
-inline Grid luma(const Frame& frame) {
-  const auto sample = [&](int x, int y, int channel) -> double {
-    const std::ptrdiff_t touching = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
-    const char* row = static_cast<const char*>(frame.data) + y * (frame.pitch ? frame.pitch : touching);
-    const std::ptrdiff_t i = std::ptrdiff_t(x) * channels(frame.format) + channel;
-    switch (frame.format) {
-      case PixelFormat::gray_f32:
-      case PixelFormat::rgb_f32:
-        return reinterpret_cast<const float*>(row)[i];
-      case PixelFormat::gray_u16:
-      case PixelFormat::rgb_u16:
-        return reinterpret_cast<const std::uint16_t*>(row)[i] / 257.0;
-      default:
-        return reinterpret_cast<const std::uint8_t*>(row)[i];
-    }
-  };
+/// A sample of a frame, 0..255: 16-bit values are divided by 257, so that 65535 becomes 255.
+inline double sample_of(const Frame& frame, int x, int y, int channel) {
+  const std::ptrdiff_t touching = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
+  const char* row = static_cast<const char*>(frame.data) + y * (frame.pitch ? frame.pitch : touching);
+  const std::ptrdiff_t i = std::ptrdiff_t(x) * channels(frame.format) + channel;
+  switch (frame.format) {
+    case PixelFormat::gray_f32:
+    case PixelFormat::rgb_f32:
+      return reinterpret_cast<const float*>(row)[i];
+    case PixelFormat::gray_u16:
+    case PixelFormat::rgb_u16:
+      return reinterpret_cast<const std::uint16_t*>(row)[i] / 257.0;
+    default:
+      return reinterpret_cast<const std::uint8_t*>(row)[i];
+  }
+}
+
+/// Red, green and blue; gray frames have the same three times.
+inline std::array<Grid, 3> colours(const Frame& frame) {
+  const bool gray = channels(frame.format) == 1;
   const bool blue_first = frame.format == PixelFormat::bgr_u8 || frame.format == PixelFormat::bgra_u8;
-  const int red = blue_first ? 2 : 0, blue = 2 - red;
+  std::array<Grid, 3> result;
+  for (int c = 0; c < 3; ++c)
+    result[std::size_t(c)] = tabulate(frame.size(), [&](int x, int y) {
+      return sample_of(frame, x, y, gray ? 0 : blue_first ? 2 - c : c);
+    });
+  return result;
+}
+
+/// BT.601 luma: 0.299 R + 0.587 G + 0.114 B.
+inline Grid luma(const Frame& frame) {
+  const std::array<Grid, 3> rgb = colours(frame);
+  if (channels(frame.format) == 1) return rgb[0];
   return tabulate(frame.size(), [&](int x, int y) {
-    if (channels(frame.format) == 1) return sample(x, y, 0);
-    return 0.299 * sample(x, y, red) + 0.587 * sample(x, y, 1) + 0.114 * sample(x, y, blue);
+    return 0.299 * rgb[0](x, y) + 0.587 * rgb[1](x, y) + 0.114 * rgb[2](x, y);
   });
 }
 

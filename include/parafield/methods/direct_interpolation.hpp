@@ -7,7 +7,7 @@ namespace parafield {
 /// Dense flow interpolated from tracked features (Kim, Hwangbo, Kanade: Parallel algorithms to a parallel hardware, Alg. 1).
 /// A pixel's flow is the mean of the features' flows, each weighted by its likelihood (eqs. 1 to 4): a gaussian of five
 /// dimensions, of how far it lies from the pixel and of how much its colour differs. Weights are relative to the pixel's best,
-/// so that the flow is defined everywhere; those under 2^-24 of it count as none. The flow is a hypothesis, which the second
+/// so that the flow is defined everywhere (without features it is 0, and not valid); those under 2^-24 of it count as none. The flow is a hypothesis, which the second
 /// frame tests: where the colour has changed the pixel is unclassified, which is not `valid`. `confidence` is the best
 /// feature's likelihood, 0 to 1.
 ///

@@ -31,7 +31,8 @@ struct HypothesisTest {
 };
 
 /// valid: whether a pixel's flow passes, which is whether the window around it, moved by that flow, differs by less than the
-/// threshold and its middle ends inside the second frame. Where it fails and `turn` passes, that is the flow.
+/// threshold and its middle ends inside the second frame. Where it fails and `turn` passes, that is the flow. Flow that is NaN
+/// fails, and becomes 0.
 template <class Backend>
 void test_change(Backend& backend, const HypothesisTest& test, FlowPlanes flow);
 
@@ -63,6 +64,8 @@ PF_HD float window_difference(const Colours& frame0, const Colours& frame1, int 
   return inside ? sum * (1 / float(window * window)) : __builtin_nanf("");
 }
 
+PF_HD float known(float flow) { return flow == flow ? flow : 0.0f; }
+
 /// One pixel's test; its motion becomes that which passes.
 PF_HD bool passes(const HypothesisTest& test, int x, int y, Motion& motion) {
   const auto is_unchanged = [&](Motion hypothesis) {
@@ -70,11 +73,15 @@ PF_HD bool passes(const HypothesisTest& test, int x, int y, Motion& motion) {
            test.change.threshold;
   };
   if (is_unchanged(motion)) return true;
-  if (!test.turn) return false;
-  const Motion turned = test.turn->flow(float(x), float(y));
-  if (!is_unchanged(turned)) return false;
-  motion = turned;
-  return true;
+  if (test.turn) {
+    const Motion turned = test.turn->flow(float(x), float(y));
+    if (is_unchanged(turned)) {
+      motion = turned;
+      return true;
+    }
+  }
+  motion = {known(motion.u), known(motion.v)};
+  return false;
 }
 
 }  // namespace parafield

@@ -51,6 +51,7 @@ void test_change(Cpu& cpu, const HypothesisTest& all, FlowPlanes flow) {
       float *const u = flow.u.row(y) + x0, *const v = flow.v.row(y) + x0;
       std::uint8_t* const passed = valid.row(y) + x0;
       test_part(frame0, frame1, test, y, x0, count, u, v, passed);
+      for (int i = 0; i < count; ++i) u[i] = known(u[i]), v[i] = known(v[i]);
       if (!turn) continue;
       float turn_u[chunk], turn_v[chunk];
       std::uint8_t turn_passed[chunk];

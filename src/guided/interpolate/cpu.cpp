@@ -42,12 +42,13 @@ void store(const Tile& tile, const Means& means, bool any, FlowPlanes flow, View
     float *const u = flow.u.row(tile.y0 + j) + tile.x0, *const v = flow.v.row(tile.y0 + j) + tile.x0;
     float* const to = likelihood ? likelihood.row(tile.y0 + j) + tile.x0 : nullptr;
     const int first = j * tile.width;
+    const float none = __builtin_nanf("");
 #pragma GCC ivdep
     for (int i = 0; i < tile.width; ++i) {
       const Motion motion =
           MeanFlow{means.weight[first + i], means.u[first + i], means.v[first + i]}.motion();
-      u[i] = any ? motion.u : 0.0f;
-      v[i] = any ? motion.v : 0.0f;
+      u[i] = any ? motion.u : none;
+      v[i] = any ? motion.v : none;
     }
     if (!to) continue;
     for (int i = 0; i < tile.width; ++i) to[i] = any ? best_likelihood(means.best[first + i]) : 0.0f;

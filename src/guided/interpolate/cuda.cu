@@ -39,11 +39,12 @@ __global__ void __launch_bounds__(lanes)
                     guide.rest.z);
     }
   });
+  const float none = __int_as_float(0x7fc00000);
   PF_UNROLL
   for (int i = 0; i < tile::each; ++i) {
     const int x = lane.x, y = lane.y(i);
     if (x >= flow.u.width || y >= flow.u.height) continue;
-    Motion motion = limit >= 0 ? mean[i].motion() : Motion{0, 0};
+    Motion motion = limit >= 0 ? mean[i].motion() : Motion{none, none};
     if (test.valid) test.valid(x, y) = passes(test, x, y, motion);
     flow.u(x, y) = motion.u;
     flow.v(x, y) = motion.v;

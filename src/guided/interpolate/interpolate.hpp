@@ -5,7 +5,7 @@
 namespace parafield {
 
 /// Each pixel's mean of the guides' flows, weighted by likelihood (Kim, eq. 4), tested where a test is given, and the best
-/// guide's likelihood. Without guides the flow is 0, and so is the likelihood. fast: with the device's own exponentials. On
+/// guide's likelihood. Without guides the likelihood is 0, and the flow NaN: no hypothesis, which fails its test and then is 0. fast: with the device's own exponentials. On
 /// the CPU it needs interpolation_scratch bytes of a thread.
 template <class Backend>
 void interpolate_flow(Backend& backend, const Guides& guides, const Colours& colours, LikelihoodScale scale,

@@ -1,0 +1,135 @@
+// parafield flow of the methods that begin with tracked features, end to end.
+#include "command/run_command.hpp"
+
+namespace parafield::test {
+namespace {
+
+class GuidedCommand : public CommandTest {
+ protected:
+  void SetUp() override {
+    CommandTest::SetUp();
+    render();
+  }
+
+  Words flow(Words more = {}) const {
+    const Words words = {"flow", frame0(), frame1(), "-d", "cpu"};
+    more.insert(more.begin(), words.begin(), words.end());
+    return more;
+  }
+  Words interpolated(Words more = {}) const {
+    more.insert(more.begin(), {"-m", "direct-interpolation"});
+    return flow(more);
+  }
+
+  static void expect_same(const FlowField& a, const FlowField& b) {
+    ASSERT_EQ(a.size(), b.size());
+    for (int y = 0; y < a.size().height; ++y)
+      for (int x = 0; x < a.size().width; ++x) {
+        ASSERT_EQ(a.u(x, y), b.u(x, y)) << x << ", " << y;
+        ASSERT_EQ(a.v(x, y), b.v(x, y)) << x << ", " << y;
+      }
+  }
+  FlowField estimated(const FlowMethod& method, const FlowInput& given = {}) const {
+    const FrameBuffer held[] = {read_frame(frame0()), read_frame(frame1())};
+    const Frame frames[] = {held[0], held[1]};
+    FlowInput input = given;
+    input.frames = frames;
+    FlowEstimator estimator(method, held[0].size(), Device::cpu());
+    return estimator(input).to(Memory::host());
+  }
+};
+
+TEST_F(GuidedCommand, FindsItsOwnFeatures) {
+  for (const char* method : {"direct-interpolation", "multi-hypothesis"}) {
+    const auto json = run_well(flow({"-m", method, "--gt", truth(), "-o", path("flow.flo"), "--max-features",
+                                     "300", "--json"}))
+                          .json();
+    EXPECT_EQ(json["method"], method);
+    EXPECT_EQ(json["parameters"]["max_features"], 300);
+    EXPECT_FALSE(json.contains("tracks"));
+    EXPECT_LT(json["epe"], 0.5) << method;
+  }
+  expect_same(read_flow(path("flow.flo")), estimated(MultiHypothesis{.tracking = {.max_features = 300}}));
+  const auto accurate = run_well(interpolated({"--preset", "accurate", "--gt", truth(), "--json"})).json();
+  EXPECT_EQ(accurate["parameters"]["resampled"], 6000);
+  EXPECT_LT(accurate["epe"], 0.3);
+}
+
+TEST_F(GuidedCommand, TakesTracks) {
+  run_well(
+      {"tracks", frame0(), frame1(), "-d", "cpu", "--max-features", "200", "-o", path("tracks.csv"), "-q"});
+  const std::vector<Track> tracks = read_tracks(path("tracks.csv"));
+  const auto json = run_well(interpolated({"--tracks", path("tracks.csv"), "--max-features", "5", "-o",
+                                           path("flow.flo"), "--gt", truth(), "--json"}))
+                        .json();
+  EXPECT_EQ(json["tracks"], tracks.size());
+  EXPECT_LT(json["epe"], 0.5);
+  expect_same(read_flow(path("flow.flo")),
+              estimated(DirectInterpolation{}, {.frames = {}, .tracks = tracks}));
+
+  std::ofstream(path("none.csv")) << "x,y,u,v\n";
+  const auto none = run_well(interpolated({"--tracks", path("none.csv"), "-o", path("none.flo"), "--valid",
+                                           path("valid.png"), "--json"}))
+                        .json();
+  EXPECT_EQ(none["tracks"], 0);
+  expect_same(
+      read_flow(path("none.flo")),
+      FlowField(estimated(DirectInterpolation{}, {.frames = {}, .tracks = std::span<const Track>()})));
+
+  // Those that lie outside, or are no numbers, are passed over.
+  std::ofstream(path("outside.csv")) << "-5,3,9,9\n10,64.5,9,9\n96,2,9,9\n20,30,1.5,-2\n";
+  run_well(interpolated({"--tracks", path("outside.csv"), "-o", path("outside.flo"), "-q"}));
+  const FlowField one = read_flow(path("outside.flo"));
+  for (int y = 0; y < 64; ++y)
+    for (int x = 0; x < 96; ++x) {
+      ASSERT_EQ(one.u(x, y), 1.5f);
+      ASSERT_EQ(one.v(x, y), -2);
+    }
+  run_well(flow({"-m", "multi-hypothesis", "--tracks", path("tracks.csv"), "-q"}));
+}
+
+TEST_F(GuidedCommand, TakesARotation) {
+  for (const char* method : {"direct-interpolation", "multi-hypothesis"})
+    run_well(flow({"-m", method, "--rotation", "0,0.02,-0.01", "--intrinsics", "80,80,47.5,31.5", "-q"}));
+  run_well(interpolated(
+      {"--rotation", "0.03,0.02,-0.01", "--intrinsics", "80,90,47.5,31.5", "-o", path("flow.flo"), "-q"}));
+  expect_same(
+      read_flow(path("flow.flo")),
+      estimated(DirectInterpolation{},
+                {.frames = {}, .rotation = CameraRotation{0.03f, 0.02f, -0.01f, 80, 90, 47.5f, 31.5f}}));
+}
+
+TEST_F(GuidedCommand, Errors) {
+  std::ofstream(path("tracks.csv")) << "20,30,1.5,-2\n";
+  std::ofstream(path("bad.csv")) << "x,y,u,v\n20,30,1.5\n";
+  const auto turned = [&](const std::string& rotation, const std::string& intrinsics) {
+    return interpolated({"--rotation=" + rotation, "--intrinsics=" + intrinsics, "-o", path("out.flo")});
+  };
+  expect_failure(2, interpolated({"--rotation", "0,0,0.1"}), {"--rotation", "--intrinsics"});
+  expect_failure(2, interpolated({"--intrinsics", "80,80,47.5,31.5"}), {"--intrinsics", "--rotation"});
+  for (const char* bad : {"0,0", "0,0,0,0", "0,0,x", "0,,0", "", "0;0;0"})
+    expect_failure(2, turned(bad, "80,80,47.5,31.5"), {"--rotation"});
+  for (const char* bad : {"80,80,47.5", "80,80,47.5,31.5,1", "80,80,47.5,wide", "80"})
+    expect_failure(2, turned("0,0,0.1", bad), {"--intrinsics"});
+  expect_failure(1, turned("0,0,0.1", "0,80,47.5,31.5"), {"focal lengths 0, 80 px"});
+  expect_failure(1, turned("0,0,4", "80,80,47.5,31.5"), {"turn by (0, 0, 4)", "pi"});
+  for (const char* method : {"lucas-kanade", "adaptive-ridge", "icm"}) {
+    expect_failure(2, flow({"-m", method, "--tracks", path("tracks.csv")}), {"--tracks", method, "no use"});
+    expect_failure(2, flow({"-m", method, "--rotation", "0,0,0.1", "--intrinsics", "80,80,47.5,31.5"}),
+                   {"--rotation", method, "no use"});
+  }
+  expect_failure(1, interpolated({"--tracks", path("missing.csv")}), {"missing.csv"});
+  expect_failure(1, interpolated({"--tracks", path("bad.csv")}), {"bad.csv", "2"});
+  expect_failure(1, interpolated({"--tracks", frame0()}), {"frame0000.png"});
+  expect_failure(2, interpolated({"--max-features", "0"}), {"max_features cannot be 0", "1 to 65536"});
+  expect_failure(2, interpolated({"--change-window", "2"}), {"change_window cannot be 2", "1, 3, 5"});
+  expect_failure(2, interpolated({"--label-step", "2"}),
+                 {"direct-interpolation has no parameter --label-step"});
+  std::ofstream many(path("many.csv"));
+  for (int i = 0; i < 65537; ++i) many << "1,1,0,0\n";
+  many.close();
+  expect_failure(1, interpolated({"--tracks", path("many.csv")}), {"65537"});
+}
+
+}  // namespace
+}  // namespace parafield::test
