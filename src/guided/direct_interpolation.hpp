@@ -34,7 +34,7 @@ class DirectInterpolationSolver {
     if (method.resampled) {
       grid_ = feature_grid_of(size, method.resampled);
       resampled_ = workspace.array<Track>(std::size_t(grid_.count()));
-      kept_ = workspace.array<Track>(std::size_t(grid_.count()));
+      if (method.tracking.track_outliers > 0) kept_ = workspace.array<Track>(std::size_t(grid_.count()));
       for (FlowPlanes* planes : {&there_, &back_, &candidate_}) *planes = workspace.flow(size);
       gain_ = workspace.image<float>(size);
       scratch = larger(scratch, least_squares_scratch(step_));
@@ -63,8 +63,9 @@ class DirectInterpolationSolver {
       test_change<Backend>(backend_, test(first, accepted_), there_);
       check_consistency<Backend>(backend_, there_, back_, method_.resampled_check, accepted_);
       resample_tracks<Backend>(backend_, there_, accepted_, grid_, resampled_);
-      drop_outliers<Backend>(backend_, resampled_, grid_, method_.tracking.track_outliers, kept_);
-      interpolate(first, kept_, grid_.count(), false, second_scale_, interpolated, trust.confidence, at_once);
+      if (kept_) drop_outliers<Backend>(backend_, resampled_, grid_, method_.tracking.track_outliers, kept_);
+      interpolate(first, kept_ ? kept_ : resampled_, grid_.count(), false, second_scale_, interpolated,
+                  trust.confidence, at_once);
     } else {
       interpolate(first, interpolated, trust.confidence, at_once);
     }
@@ -130,7 +131,7 @@ class DirectInterpolationSolver {
   View<float> gain_;
   View<std::uint8_t> accepted_;  // also of a flow whose test nobody asked for
   FeatureGrid grid_;
-  Track *resampled_ = nullptr, *kept_ = nullptr;
+  Track *resampled_ = nullptr, *kept_ = nullptr;  // kept_: without outliers; null where none are dropped
 };
 
 }  // namespace parafield
