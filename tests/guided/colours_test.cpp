@@ -54,7 +54,7 @@ TEST_P(GuidedColours, MakeColours) {
                     for (int c = 0; c < 3 && taps.radius > 0; ++c)
                       smooth(backend, &plain.plane[c], taps, &soft.plane[c], 1);
                   }
-                  make_colours<Backend>(backend, inputs, taps, colours, smoothed, count);
+                  make_colours<Backend>(backend, inputs, count, taps, colours, smoothed, count);
                 });
                 return images;
               };
@@ -100,7 +100,9 @@ TEST_P(GuidedColours, GatherGuides) {
       std::vector<Guarded> planes;
       const auto make = [&](const Target& target) {  // x, y, red, green, blue, u, v, count
         std::vector<Guarded> images;
-        for (int i = 0; i < 7; ++i) images.emplace_back(Size{capacity, 1});
+        const int chunks = (capacity + chunk_guides - 1) / chunk_guides;
+        for (int i = 0; i < 7; ++i) images.emplace_back(Size{chunks * chunk_guides, 1});
+        Guarded records({8 * chunks * chunk_guides, 1}), bounds({10 * chunks, 1});
         GuardedImage<int> found({1, 1});
         Guarded values({4 * count, 1});
         std::memcpy(values.view().data, tracks.data(), sizeof(Track) * tracks.size());
@@ -109,10 +111,21 @@ TEST_P(GuidedColours, GatherGuides) {
         if (size.width > 30) planes[1].view()(10, 0) = nan_value;
         std::vector<Movable*> all = movable(images);
         for (Guarded& plane : planes) all.push_back(&plane);
-        all.insert(all.end(), {&values, &found});
+        all.insert(all.end(), {&values, &records, &bounds, &found});
         run_on(target, all, [&]<class Backend>(Backend& backend) {
           const auto at = [&](std::size_t i) { return images[i].view().data; };
-          const Guides guides{at(0), at(1), at(2), at(3), at(4), at(5), at(6), found.view().data, capacity};
+          const Guides guides{at(0),
+                              at(1),
+                              at(2),
+                              at(3),
+                              at(4),
+                              at(5),
+                              at(6),
+                              records.view().data,
+                              bounds.view().data,
+                              found.view().data,
+                              capacity,
+                              chunks};
           gather_guides<Backend>(backend, reinterpret_cast<const Track*>(values.view().data), count, reversed,
                                  colours_of(planes, 0), scale, guides);
         });
