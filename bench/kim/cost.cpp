@@ -71,9 +71,9 @@ Table table_of(const char* title, const std::string& fixed) {
       title,
       fixed +
           "; frames, tracks and flow are on the device, two inputs in turn, 8 labels. Milliseconds and "
-          "picoseconds a pixel and feature: equal where the cost is linear in both. With 24 / 6, "
-          "features whose likelihood is below 2^-24 of the best one at every pixel of a tile are left "
-          "out; with 1000 / 1000 none is.",
+          "picoseconds a pixel and feature: equal where the cost is linear in both. With 24 / 6, features "
+          "whose likelihood is below 2^-24 of the best one at every pixel of a tile are left out; with "
+          "1000 / 1000 none is.",
       {"size", "features"},
       {}};
   for (const Way& way : ways)

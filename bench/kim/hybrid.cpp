@@ -59,18 +59,13 @@ std::vector<Table> hybrid_tables(const KimStudy& study) {
   Table table{
       "Section 6.1: Algorithm 2 on GPU and CPU",
       fmt::format(
-          "At {} with 24 / 6. Scores of all labels by a kernel of the study, copied to pinned memory of the "
-          "host, where one thread sorts each pixel's labels and tests the best ones. By label: adjacent "
-          "pixels' "
-          "scores of a label lie side by side (Fig. 2); by pixel: a pixel's labels do. Milliseconds, "
-          "medians. "
-          "The library does all of it on the GPU, with flow in memory there. Then, beside the library's "
-          "result "
-          "of the same number of tested labels, the share of the pixels that only one of them classifies, "
-          "and "
-          "of those whose label differs. The paper: 50 ms for the scores, 110 for the rest, 160 in all; Alg. "
-          "3 "
-          "on the GPU 48.",
+          "At {} with 24 / 6. Scores of all labels by a kernel of the study, copied to pinned memory of "
+          "the host, where one thread sorts each pixel's labels and tests the best ones. By label: "
+          "adjacent pixels' scores of a label lie side by side (Fig. 2); by pixel: a pixel's labels do. "
+          "Milliseconds, medians. The library does all of it on the GPU, with flow in memory there. Then, "
+          "beside the library's result of the same number of tested labels, the share of the pixels that "
+          "only one of them classifies, and of those whose label differs. The paper: 50 ms for the scores, "
+          "110 for the rest, 160 in all; Alg. 3 on the GPU 48.",
           size_text(study.size(qvga))),
       {"program", "labels", "features", "tested", "scores ms", "copy ms", "sort and test ms", "in all ms",
        "only one classifies %", "other label %"},

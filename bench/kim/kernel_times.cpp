@@ -6,14 +6,6 @@
 namespace parafield::bench {
 namespace {
 
-using Run = std::function<void(cudaStream_t stream, int turn)>;
-
-/// As graphs, one an input.
-double kernel_ms(const KimStudy& study, const Run& run, int inputs) {
-  const CudaStream stream;
-  return median_ms(stream, as_graphs(run, inputs), Start::idle, study.quick ? 3 : 100);
-}
-
 double library_ms(const KimStudy& study, const FlowMethod& method, const std::vector<Guided>& inputs) {
   return time_in_turn({guided_call(method, study.device, inputs, memory_of(study.device))}, study.effort)[0]
       .median;
@@ -23,11 +15,15 @@ FlowField library_flow(const KimStudy& study, const FlowMethod& method, const Gu
   return estimated(method, study.device, input.frame0, input.frame1, input.tracks);
 }
 
-FlowField result_of(const PaperKernels& kernels, const Run& run) {
+/// A kernel as graphs, one an input; it has run before, so that none is loaded while a graph is recorded.
+KernelTime timed(const KimStudy& study, const PaperKernels& kernels, int inputs, const char* program,
+                 const char* name, double library, const Work& run) {
   const CudaStream stream;
   run(stream, 0);
   stream.synchronize();
-  return kernels.flow();
+  FlowField flow = kernels.flow();
+  const double ms = median_ms(stream, as_graphs(run, inputs), Start::idle, study.quick ? 3 : 100);
+  return {program, name, ms, library, std::move(flow)};
 }
 
 }  // namespace
@@ -42,11 +38,9 @@ std::vector<KernelTime> vote_kernel_times(const KimStudy& study, const std::vect
   std::vector<KernelTime> times;
   for (const auto& [form, name] :
        {std::pair{Form::by_label, "kernel, by label"}, std::pair{Form::product, "kernel, product"}}) {
-    const Run run = [&kernels, form = form](cudaStream_t stream, int turn) {
-      kernels.vote(stream, turn, form);
-    };
     times.push_back(
-        {"kernel", name, kernel_ms(study, run, int(problems.size())), library, result_of(kernels, run)});
+        timed(study, kernels, int(problems.size()), "kernel", name, library,
+              [&kernels, form = form](cudaStream_t stream, int turn) { kernels.vote(stream, turn, form); }));
   }
   times.push_back(
       {"library", "library, CUDA, exact", library, library, library_flow(study, method, inputs[0])});
@@ -71,11 +65,10 @@ std::vector<KernelTime> interpolation_kernel_times(const KimStudy& study,
         std::pair{Exponential::constant, "table, constant memory"},
         std::pair{Exponential::shared, "table, shared memory"},
         std::pair{Exponential::texture, "table, texture"}}) {
-    const Run run = [&kernels, exponential = exponential](cudaStream_t stream, int turn) {
-      kernels.interpolate(stream, turn, exponential);
-    };
-    times.push_back({"kernel, a thread a pixel", name, kernel_ms(study, run, int(problems.size())), library,
-                     result_of(kernels, run)});
+    times.push_back(timed(study, kernels, int(problems.size()), "kernel, a thread a pixel", name, library,
+                          [&kernels, exponential = exponential](cudaStream_t stream, int turn) {
+                            kernels.interpolate(stream, turn, exponential);
+                          }));
   }
   times.push_back({"library, CUDA", "2^x, exact", library, library, library_flow(study, method, inputs[0])});
   times.push_back({"library, CUDA", "ex2, fast", library_ms(study, fast, inputs), library,

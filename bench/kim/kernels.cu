@@ -106,6 +106,7 @@ const dim3 block(block_width, block_height);
 template <class T>
 void upload(const T& symbol, const void* from, std::size_t bytes) {
   check(cudaMemcpyToSymbol(symbol, from, bytes), "cudaMemcpyToSymbol");
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // the streams here wait for no other
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 namespace parafield::bench {
 
-/// The paper's algorithms as plain kernels, a thread a pixel; features, labels and votes are in constant memory (section
+/// The paper's algorithms as plain kernels, a thread a pixel; features and labels are in constant memory (section
 /// 5.1), of which there is one: a new object's replace those of the last.
 class PaperKernels {
  public:

@@ -94,15 +94,12 @@ Table table_of(const KimStudy& study, const char* name) {
       fmt::format("Figures 3 to 5: {}", name),
       fmt::format(
           "The scene `{}` in colour at {}, means over {} seeds: a bar 4 px wide moves by 12 px, the "
-          "background "
-          "by 2 px. Corners are tracked (of 200 cells {:.0f} to {:.0f}), and those within reach of the bar "
-          "dropped. `unvoted labels`: those that no feature near the pixel votes for are tested last. For "
-          "the "
-          "bar's flow to be a label at all, one track elsewhere has it, in the corner furthest from the bar; "
-          "`7 flows elsewhere`: seven tracks there, from near the background's flow to the bar's. Right: "
-          "within 1 px; of the background only pixels that the second frame shows. EPE in px. Target: 95 % "
-          "of "
-          "the bar (camouflage: 90) and 99 % of the background.",
+          "background by 2 px. Corners are tracked (of 200 cells {:.0f} to {:.0f}), and those within reach "
+          "of the bar dropped. `unvoted labels`: those that no feature near the pixel votes for are tested "
+          "last. For the bar's flow to be a label at all, one track elsewhere has it, in the corner "
+          "furthest from the bar; `7 flows elsewhere`: seven tracks there, from near the background's flow "
+          "to the bar's. Right: within 1 px; of the background only pixels that the second frame shows. "
+          "EPE in px. Target: 95 % of the bar (camouflage: 90) and 99 % of the background.",
           name, size_text(study.size(qvga)), seeds, tracks.least, tracks.most),
       {"method", "labels", "bar right %", "least of a seed %", "background right %", "unclassified %",
        "EPE of accepted", "EPE of unclassified"},

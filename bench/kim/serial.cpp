@@ -82,16 +82,6 @@ FlowField vote_serially(const Problem& problem, Form form) {
   });
 }
 
-double without_likelihood(const Problem& problem) {
-  const Planes planes = problem.planes();
-  double without = 0;
-  for (int y = 0; y < problem.size.height; ++y)
-    for (int x = 0; x < problem.size.width; ++x)
-      without += std::exp(-least_distance(planes, x, y, problem.features.data(), int(problem.features.size()),
-                                          problem.spread)) == 0;
-  return without / (double(problem.size.width) * problem.size.height);
-}
-
 std::vector<float> gauss_table() {
   std::vector<float> table;
   for (int i = 0; i < LookUp::entries; ++i) table.push_back(float(std::exp(-i / double(LookUp::steps))));

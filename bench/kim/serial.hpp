@@ -27,9 +27,6 @@ enum class Form { by_label, product };
 FlowField interpolate_serially(const Problem& problem, Gauss gauss);
 FlowField vote_serially(const Problem& problem, Form form);
 
-/// The share of the pixels whose likelihoods of all features are 0 in floats, as eq. 3 has them.
-double without_likelihood(const Problem& problem);
-
 /// LookUp's.
 std::vector<float> gauss_table();
 
