@@ -1,5 +1,5 @@
 #pragma once
-#include "bodily/launch.cuh"
+#include "common/launch.cuh"
 #include "parafield/image.hpp"
 
 /// Convolution of an image of floats by tiles (section 3.2.2), after the sample of NVIDIA's SDK: a thread reads one pixel of

@@ -1,9 +1,9 @@
 #pragma once
 #include <array>
 
-#include "bodily/cuda.hpp"
 #include "bodily/study.hpp"
 #include "bodily/tiled.hpp"
+#include "common/cuda.hpp"
 
 namespace parafield::bench {
 

@@ -62,7 +62,7 @@ std::vector<Table> line_tables(const Study&) {
   };
   const auto variant = [](const std::string& name) {
     return std::vector<std::string>{"bench/bodily/" + name + ".hpp", "bench/bodily/" + name + ".cu",
-                                    "bench/bodily/launch.cuh"};
+                                    "bench/common/launch.cuh"};
   };
   std::vector<Subject> subjects{{"gradient tensor, library: CPU and CUDA", method("gradient_tensor")},
                                 {"ridge regression, library: CPU and CUDA", method("ridge_regression")},

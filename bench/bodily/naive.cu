@@ -1,5 +1,5 @@
-#include "bodily/launch.cuh"
 #include "bodily/naive.hpp"
+#include "common/launch.cuh"
 
 // At the border the nearest pixel stands in; of that the thesis says nothing. Weighted sums are averaged, so divided by
 // 38; the derivative's are not, and shorts hold them exactly.

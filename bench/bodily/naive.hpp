@@ -1,7 +1,7 @@
 #pragma once
 #include <array>
 
-#include "bodily/cuda.hpp"
+#include "common/cuda.hpp"
 #include "parafield/image.hpp"
 
 namespace parafield::bench {

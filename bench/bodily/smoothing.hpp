@@ -1,6 +1,6 @@
 #pragma once
-#include "bodily/cuda.hpp"
 #include "bodily/tiled.hpp"
+#include "common/cuda.hpp"
 
 namespace parafield::bench {
 

@@ -1,4 +1,4 @@
-#include "bodily/cuda.hpp"
+#include "common/cuda.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 #pragma once
-#include "bodily/cuda.hpp"
+#include "common/cuda.hpp"
 
 /// What the study's kernels share.
 namespace parafield::bench {

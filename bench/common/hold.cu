@@ -1,4 +1,4 @@
-#include "bodily/launch.cuh"
+#include "common/launch.cuh"
 
 namespace parafield::bench {
 namespace {

@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include "common/canvas.hpp"
+#include "kim/inputs.hpp"
+
+namespace parafield::bench {
+namespace {
+
+constexpr Size labels{4, 2};
+
+/// An algorithm with parameters that leave features out, or not.
+struct Way {
+  const char* name;
+  bool hypotheses, wide;
+  Ink ink;
+};
+constexpr Way ways[] = {{"Alg. 1", false, false, blue},
+                        {"Alg. 3, 8 labels", true, false, red},
+                        {"Alg. 1, no feature left out", false, true, blue},
+                        {"Alg. 3, 8 labels, no feature left out", true, true, red}};
+
+FlowMethod method_of(const Way& way, int features) {
+  const auto with = [&](auto method) {
+    if (way.wide) method.sigma_position = method.sigma_colour = 1000;
+    return method;
+  };
+  if (way.hypotheses) return with(paper_hypotheses(features));
+  return with(paper_interpolation(features));
+}
+
+/// What the figure shows along an axis: `at` features or pixels.
+struct Step {
+  double at;
+  Size size;
+  int features;
+};
+
+Table measured(const KimStudy& study, Table table, const std::vector<Step>& steps, const char* file,
+               const char* along) {
+  const bool on_cuda = study.device.kind == Device::Kind::cuda;
+  std::vector<Curve> curves;
+  for (const Way& way : ways) curves.push_back({way.name, way.ink, way.wide, {}});
+  for (const Step& step : steps) {
+    const double pixels = double(step.size.width) * step.size.height;
+    std::vector<Guided> inputs;
+    for (std::uint64_t seed = 1; seed <= 2; ++seed)
+      inputs.push_back(stretched(step.size, labels, step.features, seed));
+    std::vector<Cell> row{size_text(step.size), step.features};
+    for (std::size_t i = 0; i < std::size(ways); ++i) {
+      if (!on_cuda && ways[i].wide && pixels * step.features > 1.1e9) {  // takes too long
+        row.insert(row.end(), {Cell(""), Cell("")});
+        continue;
+      }
+      const double ms =
+          time_in_turn(
+              {guided_call(method_of(ways[i], step.features), study.device, inputs, memory_of(study.device))},
+              on_cuda ? study.effort : slow_effort(study))[0]
+              .median;
+      curves[i].points.push_back({step.at, ms});
+      row.insert(row.end(), {Cell(ms, 4), Cell(ms * 1e9 / (pixels * step.features), 2)});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  if (!study.pictures.empty())
+    plot_logarithmic(study.pictures / file, "milliseconds, " + device_text(study.device), along, curves);
+  return table;
+}
+
+Table table_of(const char* title, const std::string& fixed) {
+  Table table{
+      title,
+      fixed +
+          "; frames, tracks and flow are on the device, two inputs in turn, 8 labels. Milliseconds and "
+          "picoseconds a pixel and feature: equal where the cost is linear in both. With 24 / 6, features "
+          "whose likelihood is below 2^-24 of the best one at every pixel of a tile are left out; with "
+          "1000 / 1000 none is.",
+      {"size", "features"},
+      {}};
+  for (const Way& way : ways)
+    for (const char* unit : {"ms", "ps"}) table.columns.push_back(fmt::format("{}: {}", way.name, unit));
+  return table;
+}
+
+}  // namespace
+
+std::vector<Table> cost_tables(const KimStudy& study) {
+  std::vector<Step> by_features, by_size;
+  for (int features = 64; features <= 4096; features *= 2)
+    by_features.push_back({double(features), study.size(qvga), features});
+  for (const Size full : {Size{160, 120}, Size{320, 240}, Size{640, 480}, Size{1280, 720}, Size{1920, 1080},
+                          Size{3840, 2160}}) {
+    const Size size = study.size(full);
+    by_size.push_back({double(size.width) * size.height, size, 512});
+  }
+  return {measured(study,
+                   table_of("Figure 9 (a): time against features",
+                            fmt::format("At {}", size_text(study.size(qvga)))),
+                   by_features, "features.png", "features"),
+          measured(study, table_of("Figure 9 (b): time against pixels", "With 512 features"), by_size,
+                   "pixels.png", "pixels")};
+}
+
+}  // namespace parafield::bench

@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kim/fields.hpp"
+#include "kim/guided.hpp"
+
+namespace parafield::bench {
+namespace {
+
+constexpr int given_tracks = 422;  // the paper's merry-go-round
+constexpr int most_tracks = 1000;
+
+/// What moves more than 3 px further than something to its left and something to its right, both within 12 px at 640x480.
+Image<std::uint8_t> thin_things(const FlowField& truth) {
+  const Size size = truth.size();
+  const int reach = std::max(4, 12 * size.width / 640);
+  Image<std::uint8_t> mask(size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      const auto is_behind = [&](int other) {
+        return other >= 0 && other < size.width &&
+               std::hypot(truth.u(x, y), truth.v(x, y)) >
+                   3 + std::hypot(truth.u(other, y), truth.v(other, y));
+      };
+      bool left = false, right = false;
+      for (int i = 1; i <= reach; ++i) left |= is_behind(x - i), right |= is_behind(x + i);
+      mask(x, y) = left && right ? 255 : 0;
+    }
+  return mask;
+}
+
+struct Poles {
+  FrameBuffer frame0, frame1;
+  FlowField truth;
+  Image<std::uint8_t> thin;
+  double thin_share = 0;
+  float longest = 0;  ///< px, of the flow
+  Tracks given;       ///< with their true flow, spread evenly: in the place of matches by SIFT
+};
+
+Poles poles_scene(Size size) {
+  Scene scene = render_scene("poles", {.size = size, .color = true});
+  Poles poles;
+  poles.frame0 = std::move(scene.frames[0]);
+  poles.frame1 = std::move(scene.frames[1]);
+  poles.truth = std::move(scene.flow[0]);
+  poles.thin = thin_things(poles.truth);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      poles.thin_share += (poles.thin(x, y) != 0) / (double(size.width) * size.height);
+      poles.longest = std::max(poles.longest, std::hypot(poles.truth.u(x, y), poles.truth.v(x, y)));
+    }
+  poles.given = stretched(size, {1, 1}, given_tracks).tracks;
+  for (Track& track : poles.given) {
+    track.u = poles.truth.u(int(track.x), int(track.y));
+    track.v = poles.truth.v(int(track.x), int(track.y));
+  }
+  return poles;
+}
+
+struct Way {
+  const char* name;
+  FlowMethod method;
+  bool in_picture = false;
+};
+
+std::vector<Way> ways() {
+  MultiHypothesis unvoted;
+  unvoted.unvoted = true;
+  MultiHypothesis ranked;
+  ranked.ranked = 8;
+  MultiHypothesis patch;
+  patch.change_window = 3;
+  MultiHypothesis grid = paper_hypotheses(most_tracks);
+  grid.max_labels = 4096;
+  return {{"direct interpolation, 24 / 6", paper_interpolation(most_tracks), true},
+          {"direct interpolation, default", DirectInterpolation{}},
+          {"Alg. 3, 24 / 6, grid of 1 px", grid},
+          {"Alg. 3, default", MultiHypothesis{}, true},
+          {"Alg. 3, default, unvoted labels", unvoted, true},
+          {"Alg. 2, default, the best 8 labels", ranked},
+          {"Alg. 3, default, test over 3x3", patch},
+          {"Alg. 3, accurate", presets(MultiHypothesis{})[2].method}};
+}
+
+Table table_of(const KimStudy& study, Size size) {
+  const Poles poles = poles_scene(size);
+  Table table{
+      fmt::format("Figures 6 and 7: poles, {}", size_text(size)),
+      fmt::format(
+          "The scene `poles` in colour, motion up to {:.0f} px. Tracks: `given`, {} with their true flow, "
+          "spread evenly, in the place of the paper's matches by SIFT; `tracked`, the library's own ({} "
+          "cells, default). Thin: the {:.1f} % of the pixels that move over 3 px further than something "
+          "close by on both sides. EPE in px over all pixels; right: within 1 px. Labels of the tracks; ms "
+          "of a call with given tracks, frames and flow on the device.",
+          poles.longest, given_tracks, most_tracks, 100 * poles.thin_share),
+      {"tracks", "number", "method", "labels", "EPE", "right %", "thin: EPE", "thin: right %",
+       "unclassified %", "EPE of accepted", "ms"},
+      {}};
+  for (const bool given : {true, false}) {
+    const Guided guided{poles.frame0.to(Memory::host()), poles.frame1.to(Memory::host()),
+                        given ? poles.given : find_tracks(poles.frame0, poles.frame1, {}, study.device)};
+    for (const Way& way : ways()) {
+      const auto* hypotheses = std::get_if<MultiHypothesis>(&way.method);
+      const FlowField flow = estimated(way.method, study.device, guided.frame0, guided.frame1, guided.tracks);
+      const FlowScores all = evaluate(flow, poles.truth),
+                       thin = evaluate(flow, poles.truth, {.mask = poles.thin}),
+                       accepted = evaluate(flow, poles.truth, {.valid_only = true});
+      const Times times =
+          time_in_turn({guided_call(way.method, study.device, {&guided, 1}, memory_of(study.device))},
+                       {study.effort.least, 100, 0.3})[0];
+      table.rows.push_back({given ? "given" : "tracked",
+                            int(guided.tracks.size()),
+                            way.name,
+                            hypotheses ? Cell(label_count(*hypotheses, guided.tracks)) : Cell(""),
+                            {all.epe, 3},
+                            {100 * (1 - all.r1), 1},
+                            {thin.epe, 2},
+                            {100 * (1 - thin.r1), 1},
+                            {100 * (1 - all.density), 2},
+                            {accepted.epe, 3},
+                            {times.median, 3}});
+    }
+  }
+  return table;
+}
+
+void draw(const KimStudy& study) {
+  const Poles poles = poles_scene(study.size(qvga));
+  std::vector<Captioned> pictures;
+  pictures.push_back({"frame", poles.frame0.to(Memory::host())});
+  pictures.push_back({"truth", color_flow(poles.truth, {.max_motion = poles.longest})});
+  for (const Way& way : ways())
+    if (way.in_picture)
+      pictures.push_back(
+          {fmt::format("{}, given tracks", way.name),
+           classified(estimated(way.method, study.device, poles.frame0, poles.frame1, poles.given),
+                      poles.longest)});
+  BeliefPropagation<DisplacementEnergy> propagation;
+  propagation.energy.max_displacement = int(std::ceil(poles.longest));
+  propagation.energy.cost.rgb = true;
+  propagation.precision = Precision::fast;
+  pictures.push_back(
+      {"belief propagation",
+       classified(estimate_flow(poles.frame0, poles.frame1, propagation, study.device), poles.longest)});
+  write_captioned(study.pictures / "poles.png", pictures, 3);
+}
+
+}  // namespace
+
+std::vector<Table> large_tables(const KimStudy& study) {
+  if (!study.pictures.empty()) draw(study);
+  return {table_of(study, study.size(qvga)), table_of(study, study.size(vga))};
+}
+
+}  // namespace parafield::bench
