@@ -161,6 +161,7 @@ __device__ void shorten(Share& share, float most, GuideList<Most>& list) {
     const unsigned short guide = at < share.count ? list.guide[at] : 0;
     const bool in = least <= most;
     const unsigned votes = __ballot_sync(~0u, in);
+    __syncwarp();
     if (in) {  // never behind what has been read
       const int to = kept + share.rank(votes);
       list.guide[to] = guide;
@@ -192,6 +193,7 @@ __device__ void for_each_batch(const Share& share, const Guides& guides, float a
     f(__popc(votes));
     __syncwarp();
   }
+  __syncwarp();
 }
 
 /// The least exponents of a lane's pixels, and the list of the guides. Returns the most that a guide's least exponent can be, if

@@ -90,7 +90,7 @@ void describe(Method& method, Visitor&& visit) {
 inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolation&) {
   return {{{"default", DirectInterpolation{}, "1000 features on an even grid"},
            {"paper",
-            {.tracking = {.features = FeatureChoice::corners},
+            {.tracking = {.features = FeatureChoice::corners, .track_rounds = 0},
              .sigma_position = 24,
              .sigma_colour = 6,
              .presmooth = 0},

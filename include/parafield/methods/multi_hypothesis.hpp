@@ -111,7 +111,7 @@ inline std::array<Preset<MultiHypothesis>, 3> presets(const MultiHypothesis&) {
   return {
       {{"default", MultiHypothesis{}, "distinct labels of 1 px, single-pixel test, sub-pixel flow"},
        {"paper",
-        {.tracking = {.features = FeatureChoice::corners},
+        {.tracking = {.features = FeatureChoice::corners, .track_rounds = 0},
          .sigma_position = 24,
          .sigma_colour = 6,
          .presmooth = 0,
