@@ -75,7 +75,8 @@ inline Voted run_vote(const Target& target, Tracked scene, const MultiHypothesis
   Guarded track_values({4 * room, 1}), turn_values({9, 1}), label_u({capacity + 1, 1}),
       label_v({capacity + 1, 1});
   GuardedImage<std::uint8_t> count({int(sizeof(LabelCount)), 1});
-  std::memcpy(track_values.view().data, scene.tracks.data(), sizeof(Track) * std::size_t(tracks));
+  if (tracks > 0)
+    std::memcpy(track_values.view().data, scene.tracks.data(), sizeof(Track) * std::size_t(tracks));
   if (scene.turn) std::memcpy(turn_values.view().data, scene.turn->of, sizeof scene.turn->of);
   std::vector<Movable*> images{&result.u,    &result.v, &result.confidence, &result.valid, &track_values,
                                &turn_values, &label_u,  &label_v,           &count};
