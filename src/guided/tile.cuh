@@ -103,7 +103,7 @@ struct GuideList {
 };
 
 /// What a lane knows of the list.
-struct Share {
+struct Listing {
   int lane;
   int count = 0;
   bool listed = true;  // whether it found room
@@ -115,22 +115,22 @@ struct Share {
 /// Lists the guides of least exponents up to `most`; those in chunks of least exponents above it are not looked at. Returns the
 /// lowest.
 template <int Most>
-__device__ float list_guides(Share& share, const Box& box, const Guides& guides, int count, float most,
+__device__ float list_guides(Listing& listing, const Box& box, const Guides& guides, int count, float most,
                              GuideList<Most>& list) {
-  share.count = 0;
+  listing.count = 0;
   float nearest = no_feature;
   const auto add = [&](int chunk) {
-    const int i = chunk * chunk_guides + share.lane;
+    const int i = chunk * chunk_guides + listing.lane;
     const float least = i < count ? least_exponent(box, record_of(guides, i).place()) : no_bound;
     nearest = smaller(nearest, least);
     const bool in = least <= most;
     const unsigned votes = __ballot_sync(~0u, in);
-    const int at = share.count + share.rank(votes);
+    const int at = listing.count + listing.rank(votes);
     if (in && at < Most) {
       list.guide[at] = static_cast<unsigned short>(i);
       list.least[at] = least;
     }
-    share.count += __popc(votes);
+    listing.count += __popc(votes);
   };
   const int chunks = (count + chunk_guides - 1) / chunk_guides;
   if (count <= Most) {
@@ -138,54 +138,54 @@ __device__ float list_guides(Share& share, const Box& box, const Guides& guides,
     for (int chunk = 0; chunk < chunks; ++chunk) add(chunk);
   } else {
     for (int first = 0; first < chunks; first += lanes) {
-      const int chunk = smaller(first + share.lane, chunks - 1);
+      const int chunk = smaller(first + listing.lane, chunks - 1);
       unsigned near = __ballot_sync(
-          ~0u, first + share.lane < chunks && least_exponent(box, chunk_box(guides, chunk)) <= most);
+          ~0u, first + listing.lane < chunks && least_exponent(box, chunk_box(guides, chunk)) <= most);
       for (; near; near &= near - 1) add(first + __ffs(int(near)) - 1);
     }
   }
-  share.listed = share.count <= Most;
-  if (!share.listed) share.count = count;
+  listing.listed = listing.count <= Most;
+  if (!listing.listed) listing.count = count;
   __syncwarp();
   return least_of_warp(nearest);
 }
 
 /// Keeps of the list those of least exponents up to `most`.
 template <int Most>
-__device__ void shorten(Share& share, float most, GuideList<Most>& list) {
-  if (!share.listed) return;
+__device__ void shorten(Listing& listing, float most, GuideList<Most>& list) {
+  if (!listing.listed) return;
   int kept = 0;
-  for (int first = 0; first < share.count; first += lanes) {
-    const int at = first + share.lane;
-    const float least = at < share.count ? list.least[at] : no_bound;
-    const unsigned short guide = at < share.count ? list.guide[at] : 0;
+  for (int first = 0; first < listing.count; first += lanes) {
+    const int at = first + listing.lane;
+    const float least = at < listing.count ? list.least[at] : no_bound;
+    const unsigned short guide = at < listing.count ? list.guide[at] : 0;
     const bool in = least <= most;
     const unsigned votes = __ballot_sync(~0u, in);
     __syncwarp();
     if (in) {  // never behind what has been read
-      const int to = kept + share.rank(votes);
+      const int to = kept + listing.rank(votes);
       list.guide[to] = guide;
       list.least[to] = least;
     }
     kept += __popc(votes);
   }
-  share.count = kept;
+  listing.count = kept;
   __syncwarp();
 }
 
 /// Brings the listed guides of least exponents above `above` and up to `most` into the list's batch, some at a time and in order,
 /// and calls f(how many). (Those that found no room have 0.)
 template <int Most, class F>
-__device__ void for_each_batch(const Share& share, const Guides& guides, float above, float most,
+__device__ void for_each_batch(const Listing& listing, const Guides& guides, float above, float most,
                                GuideList<Most>& list, F f) {
-  for (int first = 0; first < share.count; first += lanes) {
-    const int at = first + share.lane;
-    const float least = at < share.count ? share.listed ? list.least[at] : 0.0f : no_bound;
+  for (int first = 0; first < listing.count; first += lanes) {
+    const int at = first + listing.lane;
+    const float least = at < listing.count ? listing.listed ? list.least[at] : 0.0f : no_bound;
     const bool in = (least > above) & (least <= most);
     const unsigned votes = __ballot_sync(~0u, in);
     if (!votes) continue;
     if (in) {
-      const int i = share.listed ? list.guide[at] : at, place = share.rank(votes);
+      const int i = listing.listed ? list.guide[at] : at, place = listing.rank(votes);
       list.batch[place] = record_of(guides, i);
       list.index[place] = i;
     }
@@ -199,23 +199,23 @@ __device__ void for_each_batch(const Share& share, const Guides& guides, float a
 /// The least exponents of a lane's pixels, and the list of the guides. Returns the most that a guide's least exponent can be, if
 /// it matters; less than none at all. The nearest guides are met first, so that most of the others need not be.
 template <int Most>
-__device__ float find_best(Share& share, const Box& box, const Guides& guides,
+__device__ float find_best(Listing& listing, const Box& box, const Guides& guides,
                            const Place (&place)[tile::each], GuideList<Most>& list,
                            float (&best)[tile::each]) {
   const int count = *guides.count;
   float listed = no_feature;
   if (count > Most) {
     float nearest_chunk = no_feature;
-    for (int chunk = share.lane; chunk * chunk_guides < count; chunk += lanes)
+    for (int chunk = listing.lane; chunk * chunk_guides < count; chunk += lanes)
       nearest_chunk = smaller(nearest_chunk, least_exponent(box, chunk_box(guides, chunk)));
     listed = limit_of(least_of_warp(nearest_chunk));
   }
-  const float nearest = list_guides(share, box, guides, count, listed, list);
+  const float nearest = list_guides(listing, box, guides, count, listed, list);
   const float first = nearest < no_feature ? nearest + first_reach : -1;
   PF_UNROLL
   for (int i = 0; i < tile::each; ++i) best[i] = no_feature;
   const auto meet = [&](float above, float most) {
-    for_each_batch(share, guides, above, most, list, [&](int batch) {
+    for_each_batch(listing, guides, above, most, list, [&](int batch) {
 #pragma unroll guides_at_once
       for (int j = 0; j < batch; ++j) {
         const Place guide = list.batch[j].place();
@@ -230,9 +230,9 @@ __device__ float find_best(Share& share, const Box& box, const Guides& guides,
   };
   const float room = smaller(limit_of(meet(-1, first)), no_feature);
   if (listed < room)
-    list_guides(share, box, guides, count, room, list);
+    list_guides(listing, box, guides, count, room, list);
   else
-    shorten(share, room, list);
+    shorten(listing, room, list);
   const float highest = meet(first, room - cutoff);
   return highest < no_feature ? limit_of(highest) : -1;
 }

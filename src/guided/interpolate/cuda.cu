@@ -22,14 +22,14 @@ __global__ void __launch_bounds__(lanes)
   __shared__ GuideList<most_listed> list;
   launch_next();
   const TileLane lane = tile_lane();
-  Share share{lane.lane};
+  Listing listing{lane.lane};
   await_last();
   Place place[tile::each];
   place_pixels(lane, colours, scale, place);
   float best[tile::each];
-  const float limit = find_best(share, box_of(place), guides, place, list, best);
+  const float limit = find_best(listing, box_of(place), guides, place, list, best);
   MeanFlow mean[tile::each];
-  for_each_batch(share, guides, -1, limit, list, [&](int batch) {
+  for_each_batch(listing, guides, -1, limit, list, [&](int batch) {
 #pragma unroll guides_at_once
     for (int j = 0; j < batch; ++j) {
       const Record guide = list.batch[j];

@@ -57,7 +57,7 @@ struct Pixel {
 struct Voters {
   Pixel pixel[pixels];
   Place place[pixels];
-  Share share;
+  Listing listing;
   float limit;             // of the guides' least exponents
   int labels, turn_label;  // all; the camera's, or -1
 };
@@ -67,7 +67,7 @@ template <bool Fast, int Chunk>
 __device__ void add_votes(const Job& job, const Voters& voters, int first, VoteMemory& memory,
                           Ballot (&ballot)[pixels]) {
   constexpr int parts = Chunk / 4;
-  const int lane = voters.share.lane;
+  const int lane = voters.listing.lane;
   const std::size_t pitch = std::size_t(job.labels.pitch);
   float weight[pixels], score[pixels][Chunk];
   PF_UNROLL
@@ -76,7 +76,7 @@ __device__ void add_votes(const Job& job, const Voters& voters, int first, VoteM
     PF_UNROLL
     for (int i = 0; i < Chunk; ++i) score[k][i] = 0;
   }
-  for_each_batch(voters.share, job.guides, -1, voters.limit, memory.list, [&](int count) {
+  for_each_batch(voters.listing, job.guides, -1, voters.limit, memory.list, [&](int count) {
     const auto row = [&](int j) { return std::size_t(memory.list.index[j]) * pitch + std::size_t(first); };
     for (int i = lane; i < count * parts; i += lanes)
       memory.votes[i] = reinterpret_cast<const float4*>(job.labels.votes + row(i / parts))[i % parts];
@@ -195,7 +195,7 @@ __device__ void elect(const Job& job, const Voters& voters, VoteMemory& memory, 
     for (int k = 0; k < pixels; ++k) {
       const Pixel& pixel = voters.pixel[k];
       if (!pixel.inside) continue;
-      float* const score = memory.score + k * lanes + voters.share.lane;
+      float* const score = memory.score + k * lanes + voters.listing.lane;
       const int turn = voters.turn_label - first;  // scores nothing without a motion
       if (voters.turn_label >= 0 && turn >= 0 && turn < chunk &&
           !is_motion(motion_of(job, voters, voters.turn_label, pixel)))
@@ -222,7 +222,7 @@ __device__ void refine(const Job& job, const Voters& voters, const int (&label)[
   PF_UNROLL
   for (int k = 0; k < pixels; ++k) whole[k] = motion[k];
   float weight[pixels] = {}, u[pixels] = {}, v[pixels] = {};
-  for_each_batch(voters.share, job.guides, -1, voters.limit, memory.list, [&](int count) {
+  for_each_batch(voters.listing, job.guides, -1, voters.limit, memory.list, [&](int count) {
 #pragma unroll 2
     for (int j = 0; j < count; ++j) {
       const Record guide = memory.list.batch[j];
@@ -250,7 +250,7 @@ __global__ void __launch_bounds__(lanes) vote_kernel(const __grid_constant__ Job
   launch_next();
   const int right = job.flow.u.width - 1, bottom = job.flow.u.height - 1;
   Voters voters;
-  voters.share = {int(threadIdx.x)};
+  voters.listing = {int(threadIdx.x)};
   const TileLane of_tile = tile_lane();
   PF_UNROLL
   for (int k = 0; k < pixels; ++k) {
@@ -267,7 +267,7 @@ __global__ void __launch_bounds__(lanes) vote_kernel(const __grid_constant__ Job
   int label[pixels];
   Motion motion[pixels] = {};
   float best[pixels];
-  voters.limit = find_best(voters.share, box_of(voters.place), job.guides, voters.place, memory.list, best);
+  voters.limit = find_best(voters.listing, box_of(voters.place), job.guides, voters.place, memory.list, best);
   if (voters.limit >= 0 && labels > 0) {
     PF_UNROLL
     for (int k = 0; k < pixels; ++k) ballot[k].best = best[k];

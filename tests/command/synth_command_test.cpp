@@ -1,0 +1,62 @@
+// parafield synth: what it writes.
+#include "command/run_command.hpp"
+#include "support.hpp"
+
+namespace parafield::test {
+namespace {
+
+class SynthCommand : public CommandTest {};
+
+TEST_F(SynthCommand, WritesAWholeSequence) {
+  run_well({"synth", "layers", "-o", path("new/scene"), "--size", "40x30", "--frames", "3", "--texture",
+            "smooth"});
+  const Words files = {"frame0000.png", "frame0001.png",    "frame0002.png",   "flow0000.flo",
+                       "flow0001.flo",  "occluded0000.png", "occluded0001.png"};
+  for (const std::string& file : files)
+    EXPECT_TRUE(std::filesystem::exists(path("new/scene/" + file))) << file;
+  EXPECT_EQ(contents().size(), files.size() + 2);
+  EXPECT_EQ(read_frame(path("new/scene/frame0002.png")).size(), (Size{40, 30}));
+  EXPECT_EQ(read_flow(path("new/scene/flow0001.flo")).size(), (Size{40, 30}));
+}
+
+TEST_F(SynthCommand, WritesDepthWhereTheSceneHasSome) {
+  run_well({"synth", "flythrough", "-o", path("scene"), "--size", "40x30", "--frames", "2", "--seed", "4"});
+  const Scene scene = render_scene("flythrough", {.size = {40, 30}, .seed = 4});
+  ASSERT_EQ(scene.depth.size(), 2u);
+  EXPECT_EQ(contents().size(), 1 + 2 + 1 + 1 + scene.depth.size());
+  for (std::size_t i = 0; i < scene.depth.size(); ++i) {
+    const FrameBuffer depth = read_frame(path("scene/depth000" + std::to_string(i) + ".pfm"));
+    ASSERT_EQ(depth.size(), (Size{40, 30}));
+    ASSERT_EQ(depth.format(), PixelFormat::gray_f32);
+    for (int y = 0; y < 30; ++y)
+      for (int x = 0; x < 40; ++x)
+        ASSERT_EQ(static_cast<const float*>(depth.row(y))[x], scene.depth[i](x, y));
+  }
+}
+
+TEST_F(SynthCommand, WritesFramesInColor) {
+  run_well({"synth", "poles", "-o", path("scene"), "--size", "40x30", "--rgb"});
+  const Scene scene = render_scene("poles", {.size = {40, 30}, .color = true});
+  const FrameBuffer frame = read_frame(path("scene/frame0001.png"));
+  ASSERT_EQ(frame.format(), PixelFormat::rgb_u8);
+  for (int y = 0; y < 30; ++y) EXPECT_EQ(std::memcmp(frame.row(y), scene.frames[1].row(y), 3 * 40), 0) << y;
+}
+
+TEST_F(SynthCommand, IsTheSameForTheSameSeed) {
+  for (const char* folder : {"a", "b"})
+    run_well({"synth", "affine", "-o", path(folder), "--size", "40x30", "--seed", "5"});
+  run_well({"synth", "affine", "-o", path("c"), "--size", "40x30", "--seed", "6"});
+  EXPECT_EQ(read_text(path("a/frame0000.png")), read_text(path("b/frame0000.png")));
+  EXPECT_NE(read_text(path("a/frame0000.png")), read_text(path("c/frame0000.png")));
+}
+
+TEST_F(SynthCommand, AddsToAFolderThatIsThere) {
+  std::filesystem::create_directory(path("scene"));
+  std::ofstream(path("scene/note.txt")) << "kept";
+  render();
+  EXPECT_EQ(read_text(path("scene/note.txt")), "kept");
+  EXPECT_EQ(contents().size(), 6u);  // the folder, the note, two frames, flow, occlusion
+}
+
+}  // namespace
+}  // namespace parafield::test
