@@ -99,7 +99,7 @@ void describe(Method& method, Visitor&& visit) {
             "labels that no feature near in place and colour votes for are tested, too, after all "
             "others, in order, as the paper does with likelihoods near 0: without them a thin thing "
             "is lost that moves like something far away; but a pixel without a match takes a chance "
-            "one. Not with change_softness"});
+            "one. change_softness ignores it"});
   visit(method.sub_pixel,
         Parameter<bool>{"sub_pixel", false, true, "",
                         "flow is the mean of the features' flows, by their votes for the pixel's label"});
