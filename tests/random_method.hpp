@@ -37,7 +37,7 @@ Method restrained(Method method) {
   }
   if constexpr (requires { method.resampled; }) method.resampled = std::min(method.resampled, 300);
   if constexpr (requires { method.ranked; }) {
-    if (method.change_softness > 0) method.ranked = 0, method.unvoted = false;
+    if (method.change_softness > 0) method.ranked = 0;
     method.labels = decltype(method.labels)(1);  // a random grid has any number of labels, which is an error
     method.label_step = std::max(method.label_step, 0.25f);
     method.max_labels = method.tracking.max_features;

@@ -41,7 +41,7 @@ FlowField sort_and_test(const Problem& problem, const float* scores, Layout layo
       std::sort(order.begin(), order.begin() + std::ptrdiff_t(count),
                 [&](int a, int b) { return score(a) != score(b) ? score(a) > score(b) : a < b; });
       FlowAt found{problem.labels[std::size_t(order[0])].u, problem.labels[std::size_t(order[0])].v, false};
-      for (int k = 0; k < std::min(ranked, int(count)) && score(order[std::size_t(k)]) > 0; ++k) {
+      for (int k = 0; k < std::min(ranked, int(count)); ++k) {
         const Label label = problem.labels[std::size_t(order[std::size_t(k)])];
         if (!is_unchanged(planes, x, y, label.u, label.v, problem.threshold)) continue;
         found = {label.u, label.v, true};

@@ -67,8 +67,6 @@ struct Way {
 };
 
 std::vector<Way> ways() {
-  MultiHypothesis unvoted;
-  unvoted.unvoted = true;
   MultiHypothesis ranked;
   ranked.ranked = 8;
   MultiHypothesis patch;
@@ -78,8 +76,8 @@ std::vector<Way> ways() {
   return {{"direct interpolation, 24 / 6", paper_interpolation(most_tracks), true},
           {"direct interpolation, default", DirectInterpolation{}},
           {"Alg. 3, 24 / 6, grid of 1 px", grid},
+          {"Alg. 3, default, no unvoted labels", MultiHypothesis{.unvoted = false}, true},
           {"Alg. 3, default", MultiHypothesis{}, true},
-          {"Alg. 3, default, unvoted labels", unvoted, true},
           {"Alg. 2, default, the best 8 labels", ranked},
           {"Alg. 3, default, test over 3x3", patch},
           {"Alg. 3, accurate", presets(MultiHypothesis{})[2].method}};

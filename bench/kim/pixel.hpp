@@ -91,9 +91,9 @@ PF_HD FlowAt interpolated(const Planes& frames, int x, int y, const Feature* fea
   return {u, v, is_unchanged(frames, x, y, u, v, threshold)};
 }
 
-/// The best so far of the labels that pass the test, and of all (Alg. 3).
+/// The best so far of the labels that pass the test, and of all (Alg. 3). Scores may vanish: such labels are tested, too.
 struct Best {
-  float score = 0, any_score = 0;
+  float score = -1, any_score = -1;
   Label label = {0, 0}, any = {0, 0};
 
   PF_HD void meet(const Planes& frames, int x, int y, float other, const Label& with, float threshold) {
@@ -101,7 +101,7 @@ struct Best {
     if (other > score && is_unchanged(frames, x, y, with.u, with.v, threshold)) score = other, label = with;
   }
   PF_HD FlowAt flow() const {
-    return score > 0 ? FlowAt{label.u, label.v, true} : FlowAt{any.u, any.v, false};
+    return score >= 0 ? FlowAt{label.u, label.v, true} : FlowAt{any.u, any.v, false};
   }
 };
 

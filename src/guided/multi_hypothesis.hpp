@@ -62,11 +62,6 @@ class MultiHypothesisSolver {
     if (method.ranked > 0 && method.change_softness > 0)
       fail(ErrorCode::invalid_argument, "multi-hypothesis: ranked = ", method.ranked,
            " is of labels that pass or fail: not with change_softness = ", method.change_softness);
-    if (method.unvoted && method.change_softness > 0)
-      fail(ErrorCode::invalid_argument,
-           "multi-hypothesis: unvoted labels can pass or fail, but a score of 0 "
-           "is never the best: not with change_softness = ",
-           method.change_softness);
     return method;
   }
 

@@ -11,8 +11,8 @@ using MultiHypothesisOracle = VotesOnTarget;
 std::string described_as(const MultiHypothesis& method) {
   return std::string(detail::text_of(method.labels)) + " " + std::to_string(method.label_step) +
          " px, window " + std::to_string(method.change_window) + ", softness " +
-         std::to_string(method.change_softness) + ", ranked " + std::to_string(method.ranked) +
-         ", sub-pixel " + std::to_string(method.sub_pixel);
+         std::to_string(method.change_softness) + ", ranked " + std::to_string(method.ranked) + ", unvoted " +
+         std::to_string(method.unvoted) + ", sub-pixel " + std::to_string(method.sub_pixel);
 }
 
 /// Parameters of all kinds, labels from a few to several chunks.
@@ -28,9 +28,17 @@ std::vector<MultiHypothesis> methods() {
         method.change_softness = kind == 2 ? 2.0f : 0.0f;
         method.ranked = kind == 3 ? 3 : 0;
         method.sub_pixel = kind % 2 == 0;
-        method.unvoted = kind == 1;
+        method.unvoted = (kind % 2 == 1) == (labels == FlowLabels::distinct);
         all.push_back(method);
       }
+  for (const bool unvoted : {true, false}) {  // gaussians so narrow that most labels have no votes
+    MultiHypothesis method = small_method();
+    method.sigma_position = 2;
+    method.sigma_colour = 10;
+    method.sigma_flow = 0.25f;
+    method.unvoted = unvoted;
+    all.push_back(method);
+  }
   return all;
 }
 
@@ -47,6 +55,10 @@ TEST_P(MultiHypothesisOracle, AgreesWithTheOracle) {
   for (const MultiHypothesis& method : methods()) {
     const std::string what = described_as(method);
     Tracked scene = two_motions(size, 60);
+    const bool narrow = method.sigma_flow < 1;
+    if (narrow)  // the left's labels come from its upper border alone
+      for (Track& track : scene.tracks)
+        if (track.x < float(size.width / 2) && track.y > 5) track.u = -1, track.v = 0.6f;
     Voted actual = run_vote(GetParam(), scene, method);
     std::array<oracle::Grid, 3> frame0, frame1;
     for (std::size_t c = 0; c < 3; ++c) {
@@ -73,45 +85,54 @@ TEST_P(MultiHypothesisOracle, AgreesWithTheOracle) {
     }
     const oracle::Seven sigma =
         oracle::deviations(method.sigma_position, method.sigma_colour, method.sigma_flow * method.label_step);
-    int compared = 0;
+    int compared = 0, compared_unvoted = 0;
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
         const oracle::Seven pixel{double(x), double(y), frame0[0](x, y), frame0[1](x, y), frame0[2](x, y),
                                   0,         0};
-        const std::vector<double> scores = oracle::scores(features, nodes, pixel, sigma);
+        const auto scores_of = [&](double cut) {
+          return oracle::scores(features, nodes, pixel, sigma, cut * std::log(2.0));
+        };
+        const std::vector<double> scores = scores_of(cutoff);
         std::vector<double> differences;
         for (const oracle::Node& node : nodes)
           differences.push_back(oracle::difference(frame0, frame1, method.change_window, x, y, node));
-        const auto choose = [&](double more, double threshold) {  // every second label a little better
-          std::vector<double> changed = scores;
+        // Every second label a little better.
+        const auto choose = [&](std::vector<double> changed, double more, double threshold) {
           for (std::size_t i = 0; i < changed.size(); i += 2) changed[i] *= 1 + more;
           return method.change_softness > 0
                      ? oracle::softly_unchanged(changed, differences, threshold, method.change_softness)
                      : oracle::first_unchanged(changed, differences, threshold,
-                                               method.ranked > 0 ? std::size_t(method.ranked) : nodes.size());
+                                               method.ranked > 0 ? std::size_t(method.ranked) : nodes.size(),
+                                               method.unvoted);
         };
-        const oracle::Choice expected = choose(0, method.change_threshold);
+        const oracle::Choice expected = choose(scores, 0, method.change_threshold);
         bool clear = true;
-        for (const double more : {-1e-4, 1e-4})
-          for (const double threshold : {method.change_threshold - 1e-3, method.change_threshold + 1e-3}) {
-            const oracle::Choice other = choose(more, threshold);
-            clear = clear && other.label == expected.label && other.valid == expected.valid;
-          }
-        for (std::size_t i = 0; i < scores.size();
-             ++i)  // nor is a place on the border, nor a vote all but cut off
-          clear = clear && (scores[i] < 1e-9 || scores[i] > 1e-6);
-        if (!clear || scores[std::size_t(expected.label)] < 1e-3) continue;
+        for (const double cut : {cutoff - 1e-3, cutoff + 1e-3}) {
+          const std::vector<double> cut_scores = scores_of(cut);
+          for (const double more : {-1e-4, 1e-4})
+            for (const double threshold : {method.change_threshold - 1e-3, method.change_threshold + 1e-3}) {
+              const oracle::Choice other = choose(cut_scores, more, threshold);
+              clear = clear && other.label == expected.label && other.valid == expected.valid &&
+                      (cut_scores[std::size_t(other.label)] > 0) == (scores[std::size_t(expected.label)] > 0);
+            }
+        }
+        const bool unvoted = scores[std::size_t(expected.label)] == 0;
+        if (!clear || (!unvoted && scores[std::size_t(expected.label)] < 1e-3)) continue;
         ++compared;
+        compared_unvoted += unvoted;
         const oracle::Node& node = nodes[std::size_t(expected.label)];
         const std::string where = what + " at (" + std::to_string(x) + ", " + std::to_string(y) + ")";
         const double score = scores[std::size_t(expected.label)];
         ASSERT_NEAR(double(actual.confidence.view()(x, y)), score, 1e-5 * score + 1e-6) << where;
         ASSERT_EQ(actual.valid.view()(x, y) != 0, expected.valid) << where;
-        const oracle::Node flow = method.sub_pixel ? oracle::mean_flow(features, node, pixel, sigma) : node;
+        const oracle::Node flow =
+            method.sub_pixel && !unvoted ? oracle::mean_flow(features, node, pixel, sigma) : node;
         ASSERT_NEAR(double(actual.u.view()(x, y)), flow.u, 1e-4) << where;
         ASSERT_NEAR(double(actual.v.view()(x, y)), flow.v, 1e-4) << where;
       }
     ASSERT_GT(compared, size.width * size.height / 4) << what;
+    ASSERT_EQ(compared_unvoted > 100, narrow && method.unvoted) << compared_unvoted << " of " << what;
   }
 }
 

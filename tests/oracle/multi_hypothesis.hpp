@@ -45,9 +45,10 @@ inline std::vector<Node> flow_nodes(const std::vector<Seven>& features, double s
 }
 
 /// The sums over all features of a pixel's likelihoods with each hypothesis, as shares of what they would be if every feature
-/// agreed with it. (Times a factor that all share: as they stand they underflow.)
+/// agreed with it. (Times a factor that all share: as they stand they underflow.) Likelihoods of place and colour below
+/// e^-cutoff of the best one, and such of flow, are none.
 inline std::vector<double> scores(const std::vector<Seven>& features, const std::vector<Node>& nodes,
-                                  Seven pixel, const Seven& sigma) {
+                                  Seven pixel, const Seven& sigma, double cutoff) {
   double best = 1e300, all = 0;
   for (const Seven& feature : features) best = std::min(best, half_distance(pixel, feature, sigma, 5));
   for (const Seven& feature : features) all += std::exp(best - half_distance(pixel, feature, sigma, 5));
@@ -55,7 +56,11 @@ inline std::vector<double> scores(const std::vector<Seven>& features, const std:
   for (const Node& node : nodes) {
     pixel[5] = node.u, pixel[6] = node.v;
     double sum = 0;
-    for (const Seven& feature : features) sum += std::exp(best - half_distance(pixel, feature, sigma));
+    for (const Seven& feature : features) {
+      const double apart = half_distance(pixel, feature, sigma, 5) - best,
+                   flow_apart = half_distance(pixel, feature, sigma) - best - apart;
+      if (apart <= cutoff && flow_apart <= cutoff) sum += std::exp(-apart - flow_apart);
+    }
     result.push_back(sum / all);
   }
   return result;
@@ -102,15 +107,16 @@ struct Choice {
   bool valid = false;
 };
 
-/// Alg. 2, of the `most` best; with all of them what Alg. 3 finds.
+/// Alg. 2, of the `most` best; with all of them what Alg. 3 finds. Labels that score 0 are hypotheses, too, if `unvoted`.
 inline Choice first_unchanged(const std::vector<double>& scores, const std::vector<double>& differences,
-                              double threshold, std::size_t most) {
+                              double threshold, std::size_t most, bool unvoted) {
   std::vector<int> order(scores.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = int(i);
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return scores[std::size_t(a)] > scores[std::size_t(b)]; });
   for (std::size_t i = 0; i < std::min(most, order.size()); ++i)
-    if (differences[std::size_t(order[i])] < threshold) return {order[i], true};
+    if ((scores[std::size_t(order[i])] > 0 || unvoted) && differences[std::size_t(order[i])] < threshold)
+      return {order[i], true};
   return {order.empty() ? -1 : order[0], false};
 }
 

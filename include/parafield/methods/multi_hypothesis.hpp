@@ -16,7 +16,8 @@ constexpr std::array<std::string_view, 2> names_of(FlowLabels) { return {"grid",
 /// dimensions: how far it lies from the pixel, how much its colour differs, and how far its flow is from the label. A pixel's
 /// flow is the label with the highest score among those that the second frame shows with the same colour. Where none is,
 /// the pixel is unclassified, which is not `valid`, and its flow is the best label's. `confidence` is the label's share of the
-/// votes, 0 to 1. So a thin thing gets its flow although no feature lies on it, where some other feature moves like it.
+/// votes, 0 to 1. So a thin thing gets its flow although no feature lies on it, where some other feature moves like it. That
+/// feature may be far away: labels that none near votes for (`unvoted`) are the last hypotheses.
 ///
 /// Weights are as in DirectInterpolation, and so are the features and what a camera's rotation is for: one label more.
 struct MultiHypothesis {
@@ -37,7 +38,7 @@ struct MultiHypothesis {
   int change_window = 1;
   float change_softness = 0;
   int ranked = 0;
-  bool unvoted = false;
+  bool unvoted = true;
   bool sub_pixel = true;
   Precision precision = Precision::exact;
 };
@@ -92,12 +93,13 @@ void describe(Method& method, Visitor&& visit) {
         Parameter<int>{"ranked", 0, 16384, "",
                        "labels that are tested at most, the best scores first (Alg. 2): against chance "
                        "matches of labels hardly voted for; 0 = all (Alg. 3). Not with change_softness"});
-  visit(
-      method.unvoted,
-      Parameter<bool>{"unvoted", false, true, "",
-                      "labels that no feature near in place and colour votes for are tested, too, after all "
-                      "others: finds what moves like something far away, and more chance matches; not with "
-                      "change_softness"});
+  visit(method.unvoted,
+        Parameter<bool>{
+            "unvoted", false, true, "",
+            "labels that no feature near in place and colour votes for are tested, too, after all "
+            "others, in order, as the paper does with likelihoods near 0: without them a thin thing "
+            "is lost that moves like something far away; but a pixel without a match takes a chance "
+            "one. change_softness ignores it"});
   visit(method.sub_pixel,
         Parameter<bool>{"sub_pixel", false, true, "",
                         "flow is the mean of the features' flows, by their votes for the pixel's label"});

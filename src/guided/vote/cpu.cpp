@@ -120,7 +120,7 @@ void meet_listed(const Election& election, const Polls& polls, int count, int la
 
 /// Where no label has won, the first of those that nothing voted for and that passes.
 void test_unvoted(const Tile& tile, const Election& election, const Polls& polls) {
-  if (!election.p.unvoted) return;
+  if (!election.p.unvoted || election.p.softness > 0) return;
   for (int label = 0; label < election.count; ++label) {
     const float* const score = polls.score(label);
     int listed = 0;

@@ -8,7 +8,7 @@ struct VoteParameters {
   ChangeTest test;
   float softness;  ///< 0 = labels pass the test or fail
   int ranked;      ///< labels that may win, the best scores first; 0 = all
-  bool unvoted;    ///< labels that score 0 come last; not with softness
+  bool unvoted;    ///< labels that score 0 come last; with softness they are never the best
   bool sub_pixel;
   bool fast;         ///< with the device's own exponentials
   float vote_scale;  ///< of the FlowSpace
