@@ -21,7 +21,7 @@ constexpr int most_keypoints = 20000;
 // Of a descriptor's distances to its nearest one and the next (Lowe 2004, section 7.1).
 constexpr float lowe_ratio = 0.8f;
 
-constexpr int neighbors = 8;          // that a match is compared with
+constexpr int neighbors = 8;          // that a match is compared with, beside itself
 constexpr float least_spread = 0.7f;  // px, as of tracked features
 
 // OpenCV doubles the frame before it looks for features, and halves their positions as if the first pixel's centre had
@@ -164,7 +164,8 @@ void drop_outliers(std::vector<Match>& matches, float outliers) {
 
 std::vector<Track> sift_tracks(const Frame& frame0, const Frame& frame1, const FeatureTracking& tracking,
                                int threads) {
-  cv::setNumThreads(threads > 0 ? threads : -1);
+  cv::setNumThreads(-1);  // as many as there can be; TBB complains of more
+  if (threads > 0) cv::setNumThreads(std::min(threads, cv::getNumThreads()));
   std::vector<Match> matches = matches_of(keypoints_of(frame0), keypoints_of(frame1));
   keep_one_of_each_place(matches);
   drop_outliers(matches, tracking.track_outliers);
