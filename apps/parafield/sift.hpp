@@ -11,7 +11,7 @@ inline constexpr CommandValue sift_features{
     "features", "sift",
     "sift: OpenCV's SIFT features of both frames (Lowe 2004), matched with ratio and mutual test, on the "
     "CPU; of the "
-    "parameters below max-features and track-outliers hold, the latter of the 9 nearest"};
+    "parameters below it has max-features, and track-outliers, which counts the 9 nearest"};
 
 /// Throws UsageError for a parameter of tracking alone among those that the command line names.
 inline void check_sift_parameters(const std::vector<std::string_view>& named) {
