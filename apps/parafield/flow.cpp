@@ -2,6 +2,7 @@
 #include "estimation.hpp"
 #include "interrupt.hpp"
 #include "pictures.hpp"
+#include "sift.hpp"
 
 namespace parafield::command {
 namespace {
@@ -82,6 +83,18 @@ void make_room(FlowMethod& method, std::size_t tracks) {
       method);
 }
 
+/// Of a method that features guide.
+FeatureTracking tracking_of(const FlowMethod& method) {
+  return std::visit(
+      [](const auto& chosen) -> FeatureTracking {
+        if constexpr (requires { chosen.tracking; })
+          return chosen.tracking;
+        else
+          return {};
+      },
+      method);
+}
+
 void run(const Command& options) {
   FlowMethod method = options.method.method();
   const Device device = options.device.device();
@@ -104,6 +117,12 @@ void run(const Command& options) {
   if (!guided && (!tracks_file.empty() || given.rotation))
     throw UsageError(fmt::format("{}: {} has no use for it", tracks_file.empty() ? "--rotation" : "--tracks",
                                  name_of(method)));
+  const bool sift = options.method.has_own();
+  if (sift) {
+    if (!tracks_file.empty())
+      throw UsageError("--tracks: are the features, and --features sift would find others: one of the two");
+    check_sift_parameters(options.method.named());
+  }
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
   inputs.insert(inputs.end(), {options.truth.truth, options.truth.mask, tracks_file});
   check_outputs({{"-o", options.output, {".flo", ".png", ".pfm", ".npy"}},
@@ -127,6 +146,14 @@ void run(const Command& options) {
     given.tracks = tracks;
     make_room(method, tracks.size());
   }
+  double sift_milliseconds = 0;
+  if (sift) {
+    Timer timer(Device::cpu());
+    timer.start();
+    tracks = sift_tracks(frames[0], frames[1], tracking_of(method), options.device.threads);
+    sift_milliseconds = timer.stop();
+    given.tracks = tracks;
+  }
 
   const auto [flow, times, energies] =
       estimate<Flow>(method, device, frames, flow_options, options.run, given);
@@ -135,12 +162,17 @@ void run(const Command& options) {
   add_levels(report, method, frame.size(), options.run.quiet);
   report["fb_check"] = options.flow.fb_check;
   if (given.tracks) report["tracks"] = tracks.size();
+  if (sift) {
+    add_sift(report["parameters"]);
+    report["sift_milliseconds"] = sift_milliseconds;
+  }
   add_refinement(report, options.flow);
   add_device(report, info);
   add_times(report, frame.size(), times);
   add_energies(report, flow_options.energies, energies);
   std::string text =
       times_text(name_of(method), info, frame.size(), times) + energies_text(flow_options.energies, energies);
+  if (sift) text += fmt::format("{} tracks by SIFT, {:.1f} ms more\n", tracks.size(), sift_milliseconds);
   if (truth.u) {
     const FlowScores scores = evaluate(flow, truth, {.mask = mask, .valid_only = options.truth.valid_only});
     add_scores(report, scores);
@@ -188,7 +220,7 @@ void add_flow(App& program) {
       .group(refinement_group);
   add_refinement(command, options->flow,
                  "pixels that are not valid take the shorter of the nearest valid flows on their row");
-  options->method.add_to(command);
+  options->method.add_to(command, &sift_features);
   command.callback([options] { run(*options); });
 }
 

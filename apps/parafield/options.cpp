@@ -49,7 +49,17 @@ std::string parameter_group(const std::vector<ParameterOf>& of, std::size_t coun
   return "Parameters of " + (of.size() == count && count > 1 ? "every method" : methods_text(of));
 }
 
-void ParameterOptions::add_to(App& command, const std::vector<MethodParameters>& methods) {
+void CommandValue::add_to(std::vector<ParameterValue>& parameters) const {
+  for (ParameterValue& each : parameters) {
+    if (each.name != parameter) continue;
+    each.choices.push_back(value);
+    each.help += fmt::format("; {}", help);
+  }
+}
+
+void ParameterOptions::add_to(App& command, const std::vector<MethodParameters>& methods,
+                              const CommandValue* own) {
+  own_ = own;
   std::vector<std::string_view> names;
   for (const MethodParameters& each : methods) names.push_back(each.method);
   method_name_ = names.front();
@@ -68,8 +78,7 @@ void ParameterOptions::add_to(App& command, const std::vector<MethodParameters>&
         same->of.push_back(here);
         continue;
       }
-      Given& given =
-          options_.emplace_back(Given{std::string(parameter.name), std::string(parameter.help), {}, {here}});
+      Given& given = options_.emplace_back(Given{std::string(parameter.name), parameter.help, {}, {here}});
       const std::string name = option_name(parameter.name);
       given.option =
           parameter.is_flag()
@@ -85,6 +94,17 @@ std::vector<const ParameterOptions::Given*> ParameterOptions::given() const {
   for (const Given& each : options_)
     if (each.option.count() > 0) list.push_back(&each);
   return list;
+}
+
+bool ParameterOptions::has_own() const {
+  return own_ && std::ranges::any_of(
+                     given(), [&](const Given* each) { return own_->is(each->parameter, each->text); });
+}
+
+std::vector<std::string_view> ParameterOptions::named() const {
+  std::vector<std::string_view> names;
+  for (const Given* each : given()) names.push_back(each->parameter);
+  return names;
 }
 
 void ParameterOptions::fail_other(std::string_view method, const Given& given) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <deque>
 #include <stdexcept>
 #include <string>
@@ -66,10 +67,34 @@ struct MethodParameters {
   std::vector<ParameterValue> parameters;
 };
 
+/// A value of a parameter that is the command's own: no method knows it.
+struct CommandValue {
+  std::string_view parameter, value, help;
+
+  bool is(std::string_view name, std::string_view text) const { return name == parameter && text == value; }
+  /// Adds the value to what --help says of the parameter.
+  void add_to(std::vector<ParameterValue>& parameters) const;
+  /// f(), which sets a parameter; where it refuses a value of this one's, it names the command's own, too.
+  template <class F>
+  auto listed(std::string_view name, F f) const {
+    try {
+      return f();
+    } catch (const Error& error) {
+      if (name != parameter) throw;
+      throw Error(error.code(), fmt::format("{}, {}", error.what(), value));  // the message ends in a list
+    }
+  }
+};
+
 /// --method, --preset and every parameter of every method of a task, as text.
 class ParameterOptions {
  public:
   std::string preset;
+
+  /// Whether the command line has the command's own value.
+  bool has_own() const;
+  /// The parameters that the command line names.
+  std::vector<std::string_view> named() const;
 
  protected:
   struct Given {
@@ -79,13 +104,22 @@ class ParameterOptions {
   };
 
   /// `this` stays where it is until the command has run.
-  void add_to(App& command, const std::vector<MethodParameters>& methods);
+  void add_to(App& command, const std::vector<MethodParameters>& methods, const CommandValue* own);
   const std::string& method_name() const { return method_name_; }
   /// What the command line says.
   std::vector<const Given*> given() const;
   [[noreturn]] static void fail_other(std::string_view method, const Given& given);
+  /// Sets the parameter by set(name, text), unless the value is the command's own. Returns whether the method has it.
+  template <class Set>
+  bool set(std::string_view method, const Given& given, Set set) const {
+    if (!own_) return set(given.parameter, given.text);
+    if (own_->is(given.parameter, given.text))
+      return std::ranges::find(given.of, method, &ParameterOf::method) != given.of.end();
+    return own_->listed(given.parameter, [&] { return set(given.parameter, given.text); });
+  }
 
  private:
+  const CommandValue* own_ = nullptr;
   std::string method_name_;
   std::deque<Given> options_;  // CLI11's options point into it
 };
@@ -94,13 +128,14 @@ class ParameterOptions {
 template <class Methods>
 class MethodOptions : public ParameterOptions {
  public:
-  /// `this` stays where it is until the command has run.
-  void add_to(App& command) {
+  /// `this` stays where it is until the command has run. `own`: a value of the command's own, which lives as long.
+  void add_to(App& command, const CommandValue* own = nullptr) {
     std::vector<MethodParameters> methods;
     for_each_method<Methods>([&]<class Method>(const Method& method) {
       methods.push_back({Method::name, parameters_of(method)});
+      if (own) own->add_to(methods.back().parameters);
     });
-    ParameterOptions::add_to(command, methods);
+    ParameterOptions::add_to(command, methods, own);
   }
 
   /// Throws UsageError for an unknown name, a value out of range or a parameter of another method.
@@ -117,7 +152,10 @@ class MethodOptions : public ParameterOptions {
   void apply(Method& method) const {
     if (!preset.empty()) method = parafield::preset<Method>(preset);
     for (const Given* each : given())
-      if (!set_parameter(method, each->parameter, each->text)) fail_other(Method::name, *each);
+      if (!set(Method::name, *each, [&](const std::string& parameter, const std::string& text) {
+            return set_parameter(method, parameter, text);
+          }))
+        fail_other(Method::name, *each);
   }
 };
 

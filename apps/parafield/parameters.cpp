@@ -9,7 +9,7 @@ template <class T>
 ParameterValue number(T value, const Parameter<T>& parameter) {
   return {parameter.name,
           parameter.unit,
-          parameter.help,
+          std::string(parameter.help),
           value,
           parameter.min,
           parameter.max,
@@ -19,7 +19,7 @@ ParameterValue number(T value, const Parameter<T>& parameter) {
 }  // namespace
 
 void ParameterValues::operator()(bool value, const Parameter<bool>& parameter) {
-  list.push_back({parameter.name, parameter.unit, parameter.help, value, {}, {}, {}});
+  list.push_back({parameter.name, parameter.unit, std::string(parameter.help), value, {}, {}, {}});
 }
 void ParameterValues::operator()(int value, const Parameter<int>& parameter) {
   list.push_back(number(value, parameter));

@@ -22,7 +22,8 @@ Json json_of(const Value& value);
 
 /// What a method says of a parameter, and its value.
 struct ParameterValue {
-  std::string_view name, unit, help;
+  std::string_view name, unit;
+  std::string help;
   Value value, min, max;  // min and max: of a number
   std::vector<Value> choices;
 
@@ -43,7 +44,7 @@ struct ParameterValues {
     const auto names = names_of(value);
     list.push_back({parameter.name,
                     parameter.unit,
-                    parameter.help,
+                    std::string(parameter.help),
                     names[std::size_t(value)],
                     {},
                     {},

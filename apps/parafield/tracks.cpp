@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "estimation.hpp"
 #include "interrupt.hpp"
+#include "sift.hpp"
 
 namespace parafield::command {
 namespace {
@@ -13,12 +14,14 @@ class TrackingOptions {
  public:
   /// `this` stays where it is until the command has run.
   void add_to(App& command) {
-    for (const ParameterValue& parameter : parameters_of(FeatureTracking{})) {
+    std::vector<ParameterValue> parameters = parameters_of(FeatureTracking{});
+    sift_features.add_to(parameters);
+    for (const ParameterValue& parameter : parameters) {
       Given& given = given_.emplace_back(Given{std::string(parameter.name), {}});
       const std::vector<ParameterOf> of{{{}, range_text(parameter), text_of(parameter.value)}};
       given.option = command.add_option(option_name(parameter.name), given.text)
                          .type_name(parameter.is_name() ? "NAME" : "N")
-                         .description(parameter_help(std::string(parameter.help), of))
+                         .description(parameter_help(parameter.help, of))
                          .group("Parameters of finding and tracking");
     }
   }
@@ -28,13 +31,26 @@ class TrackingOptions {
     FeatureTracking tracking;
     typed([&] {
       for (const Given& each : given_) {
-        if (each.option.count() == 0) continue;
+        if (each.option.count() == 0 || sift_features.is(each.parameter, each.text)) continue;
         detail::ParameterFromText visitor{"tracks", each.parameter, each.text};
-        describe(tracking, visitor);
+        sift_features.listed(each.parameter, [&] { describe(tracking, visitor); });
       }
       return 0;
     });
     return tracking;
+  }
+
+  /// Whether --features is sift. Throws UsageError for a parameter that it has no use for.
+  bool sift() const {
+    std::vector<std::string_view> named;
+    bool sift = false;
+    for (const Given& each : given_) {
+      if (each.option.count() == 0) continue;
+      named.push_back(each.parameter);
+      sift |= sift_features.is(each.parameter, each.text);
+    }
+    if (sift) check_sift_parameters(named);
+    return sift;
   }
 
  private:
@@ -88,9 +104,18 @@ FrameBuffer picture_of(const Frame& frame, const std::vector<Track>& tracks) {
   return draw_arrows(frame, flow, {.step = 1});
 }
 
+Device device_of(DeviceOptions options, bool sift) {
+  if (sift && options.name == "auto") options.name = "cpu";
+  const Device device = options.device();
+  if (sift && device.kind != Device::Kind::cpu)
+    throw UsageError(fmt::format("--device {}: --features sift runs on the CPU", options.name));
+  return device;
+}
+
 void run(const Command& options) {
   const FeatureTracking tracking = options.tracking.tracking();
-  const Device device = options.device.device();
+  const bool sift = options.tracking.sift();
+  const Device device = device_of(options.device, sift);
   check_outputs({{"-o", options.output, {".csv", ".txt"}}, {"--color", options.color, {".png", ".ppm"}}},
                 {options.frame0, options.frame1, options.truth});
   const DeviceInfo info = describe_device(device);
@@ -103,27 +128,36 @@ void run(const Command& options) {
   }
 
   const FrameBuffer there[] = {frames[0].to(memory_of(device)), frames[1].to(memory_of(device))};
-  std::vector<Track> tracks = find_tracks(there[0], there[1], tracking, device);
+  const auto find = [&] {
+    return sift ? sift_tracks(there[0], there[1], tracking, options.device.threads)
+                : find_tracks(there[0], there[1], tracking, device);
+  };
+  std::vector<Track> tracks = find();
   Timer timer(Device::cpu());
   const Times times = measure({.fixed = options.repeats}, [&](int) {
     timer.start();
-    tracks = find_tracks(there[0], there[1], tracking, device);
+    tracks = find();
     return timer.stop();
   });
 
-  const Size cells = feature_grid(size, tracking.max_features);
-  const int asked = cells.width * cells.height;
   Json report;
   report["parameters"] = parameters_json(parameters_of(tracking));
   add_device(report, info);
   add_times(report, size, times);
-  report["columns"] = cells.width;
-  report["rows"] = cells.height;
-  report["cells"] = asked;
+  std::string text = times_text("tracks", info, size, times);
+  if (sift) {
+    add_sift(report["parameters"]);
+    text += fmt::format("{} features are matched, {} at most\n", tracks.size(), tracking.max_features);
+  } else {
+    const Size cells = feature_grid(size, tracking.max_features);
+    const int asked = cells.width * cells.height;
+    report["columns"] = cells.width;
+    report["rows"] = cells.height;
+    report["cells"] = asked;
+    text += fmt::format("{} of {} features ({} x {} cells) are kept\n", tracks.size(), asked, cells.width,
+                        cells.height);
+  }
   report["kept"] = tracks.size();
-  std::string text =
-      times_text("tracks", info, size, times) + fmt::format("{} of {} features ({} x {} cells) are kept\n",
-                                                            tracks.size(), asked, cells.width, cells.height);
   if (truth.u) {
     const TrackScores scores = scores_of(tracks, truth);
     report["epe"] = scores.mean;
