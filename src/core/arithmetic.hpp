@@ -24,6 +24,22 @@ PF_HD constexpr T larger(T a, T b) {
 }
 
 /// `value` within [low, high], neither of which is -0; NaN becomes low.
+/// Where neither is NaN, and the sign of a zero does not matter: on CUDA one instruction.
+PF_HD float smaller_number(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return fminf(a, b);
+#else
+  return smaller(a, b);
+#endif
+}
+PF_HD float larger_number(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return fmaxf(a, b);
+#else
+  return larger(a, b);
+#endif
+}
+
 PF_HD float clamp(float value, float low, float high) {
 #ifdef __CUDA_ARCH__
   return fminf(fmaxf(value, low), high);  // one instruction each; as below for these bounds

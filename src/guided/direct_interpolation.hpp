@@ -103,9 +103,8 @@ class DirectInterpolationSolver {
   void interpolate(int first, const Track* tracks, int count, bool reversed, LikelihoodScale scale,
                    FlowPlanes flow, View<float> likelihood, const HypothesisTest& test) {
     const Colours colours = colours_.smoothed(first);
-    gather_guides<Backend>(backend_, tracks, count, reversed, colours, scale, guides_);
-    interpolate_flow<Backend>(backend_, guides_, colours, scale, method_.precision == Precision::fast, flow,
-                              likelihood, test);
+    interpolate_flow<Backend>(backend_, {tracks, count, reversed}, guides_, colours, scale,
+                              method_.precision == Precision::fast, flow, likelihood, test);
   }
 
   HypothesisTest test(int first, View<std::uint8_t> valid) const {

@@ -4,6 +4,7 @@
 
 #include "core/fail.hpp"
 #include "guided/change/change.hpp"
+#include "guided/guides/guides.hpp"
 #include "parafield/flow.hpp"
 
 namespace parafield {
@@ -71,7 +72,7 @@ class Guidance {
       const Homography both[] = {there, homography_of(camera)};
       copy_to(backend_, turns_, both, sizeof both);
     }
-    return has_tracks_ + 2 * turned_;
+    return has_tracks_ + 2 * turned_ + 4 * (has_tracks_ && count_ <= few_guides);
   }
 
   bool has_tracks() const { return has_tracks_; }

@@ -54,9 +54,10 @@ PF_HD float exponent(const Place& pixel, const Place& feature) {
 /// A likelihood under 2^-cutoff of the pixel's best counts as none: so features can be left out that are too far for a
 /// whole tile of pixels, and no bit changes. What they would add to a mean of n features is at most n 2^-cutoff of their
 /// range.
-constexpr float cutoff = 24;
+constexpr float cutoff = 24, fast_cutoff = 12;
+PF_HD constexpr float cutoff_of(bool fast) { return fast ? fast_cutoff : cutoff; }
 
-PF_HD float relative_likelihood(float exponent, float best) {
+PF_HD float relative_likelihood(float exponent, float best, float cutoff) {
   const float below = exponent - best;
   return below <= cutoff ? exponential2(-below) : 0.0f;
 }
@@ -67,7 +68,7 @@ struct Box {
 };
 
 PF_HD float beyond(float low, float high, float value) {
-  return larger(larger(low - value, value - high), 0.0f);
+  return larger_number(larger_number(low - value, value - high), 0.0f);
 }
 
 /// The least exponent that a feature can have for a pixel of the box.
@@ -81,7 +82,7 @@ PF_HD float least_exponent(const Box& box, const Place& feature) {
 /// The same of any feature that lies in another box.
 PF_HD float least_exponent(const Box& box, const Box& of) {
   const auto apart = [](float low, float high, float other_low, float other_high) {
-    return larger(larger(other_low - high, low - other_high), 0.0f);
+    return larger_number(larger_number(other_low - high, low - other_high), 0.0f);
   };
   return square_sum(apart(box.low.x, box.high.x, of.low.x, of.high.x),
                     apart(box.low.y, box.high.y, of.low.y, of.high.y),
@@ -100,7 +101,7 @@ constexpr float no_bound = 3e38f;
 /// Where every pixel of a box has an exponent of at most `most`, features of a least exponent above the first cannot lower one,
 /// and those above the second count as none: with more room than rounding takes.
 PF_HD float reach_of(float most) { return fma(most, 1.00001f, 0.001f); }
-PF_HD float limit_of(float most) { return fma(most, 1.00001f, cutoff + 0.001f); }
+PF_HD float limit_of(float most, float cutoff) { return fma(most, 1.00001f, cutoff + 0.001f); }
 /// The nearest features are looked at first: of least exponents up to so much above the lowest.
 constexpr float first_reach = 2;
 

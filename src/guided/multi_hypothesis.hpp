@@ -71,8 +71,7 @@ class MultiHypothesisSolver {
     const Homography* const turn = guidance_.turn(first == 1);
     Labels labels = labels_;
     labels.count += asked ? 0 : 1;
-    gather_guides<Backend>(backend_, tracks, count, reversed, colours, scale_, guides_);
-    make_labels<Backend>(backend_, guides_, scale_, space_, turn, labels);
+    make_labels<Backend>(backend_, {tracks, count, reversed}, colours, scale_, space_, turn, guides_, labels);
     vote<Backend>(backend_, guides_, labels, colours, colours_.raw(first), colours_.raw(1 - first), scale_,
                   {{method_.change_threshold, method_.change_window},
                    method_.change_softness,

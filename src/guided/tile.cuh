@@ -1,5 +1,6 @@
 #pragma once
-#include "guided/likelihood.hpp"
+#include "guided/guides/record.cuh"
+#include "guided/interpolate/interpolate.hpp"
 
 /// Tiles of pixels on CUDA, a block each, and the guides that matter to them.
 namespace parafield {
@@ -7,27 +8,33 @@ namespace parafield {
 constexpr int lanes = 32;
 static_assert(lanes == chunk_guides);
 
-/// A warp's tile.
+/// A warp's tile: a lane has a pixel of its own, and where guides are weighed, a group of pixels in a row and each fourth guide:
+/// so what it reads of a guide serves four pixels, and four guides are read at a time.
 namespace tile {
-constexpr int width = 8, height = 4, each = width * height / lanes;  // each: pixels of a lane
-}
-constexpr int guides_at_once = 4;  // of loops over them: so many do not wait for each other
+constexpr int width = 8, height = 4, pixels = width * height, each = 4, groups = pixels / each;
+static_assert(pixels == lanes);
+}  // namespace tile
+constexpr int guides_at_once = lanes / tile::groups;
+constexpr int batch_guides = 16;  // in shared memory at a time
+static_assert(batch_guides * 2 == lanes, "a lane brings half a guide");
+constexpr int all_listed = few_guides;  // without a look at their chunks
 
-inline dim3 tiles_of(Size size) {
-  return {blocks_for(size.width, tile::width), blocks_for(size.height, tile::height)};
+/// Blocks of so many warps.
+inline dim3 tiles_of(Size size, int warps) {
+  return {blocks_for(size.width, tile::width * warps), blocks_for(size.height, tile::height)};
 }
 
-/// A lane and its pixels, in one column; they may lie beyond the image.
 struct TileLane {
-  int lane, x, y0;
+  int lane, column;  // column: of tiles
 
-  __device__ int y(int i) const { return y0 + i * (lanes / tile::width); }
+  __device__ int left() const { return column * tile::width; }
+  __device__ int top() const { return int(blockIdx.y) * tile::height; }
+  __device__ int group() const { return lane % tile::groups; }
+  /// Of the guides that are weighed together.
+  __device__ int turn() const { return lane / tile::groups; }
+  __device__ int x() const { return left() + lane % tile::width; }
+  __device__ int y() const { return top() + lane / tile::width; }
 };
-__device__ inline TileLane tile_lane() {
-  const int lane = int(threadIdx.x);
-  return {lane, int(blockIdx.x) * tile::width + lane % tile::width,
-          int(blockIdx.y) * tile::height + lane / tile::width};
-}
 
 /// Floats in the order of numbers, for reductions of whole ones.
 __device__ inline int ordered(float value) {
@@ -46,207 +53,292 @@ __device__ inline float least_of_warp(float value) {
 }
 __device__ inline float most_of_warp(float value) { return -least_of_warp(-value); }
 
-/// A guide as it lies in memory: x, y, red, green; blue, u, v.
-struct Record {
-  float4 position, rest;
+/// The guides that tiles are surrounded by, in whole chunks. `boxes` of the chunks: needed where they are more than all_listed.
+struct Surrounding {
+  const Record* record;
+  int count;
+  const Guides* boxes;
 
-  __device__ Place place() const { return {position.x, position.y, position.z, position.w, rest.x}; }
+  __device__ Box box(int chunk) const { return chunk_box(*boxes, chunk); }
 };
-__device__ inline Record record_of(const Guides& guides, int i) {
-  const float4* const at = reinterpret_cast<const float4*>(guides.records) + 2 * i;
-  return {at[0], at[1]};
-}
 
-/// The places of a lane's pixels; beyond the image those of the nearest ones.
-__device__ inline void place_pixels(const TileLane& lane, const Colours& colours, LikelihoodScale scale,
-                                    Place (&place)[tile::each]) {
-  const int x = smaller(lane.x, colours.plane[0].width - 1);
-  PF_UNROLL
-  for (int i = 0; i < tile::each; ++i) {
-    const int y = smaller(lane.y(i), colours.plane[0].height - 1);
-    const auto channel = [&](int k) { return scaled_colour(colours.plane[k](x, y), scale.colour); };
-    place[i] = {float(x) * scale.position, float(y) * scale.position, channel(0), channel(1), channel(2)};
-  }
-}
-
-/// The box around the tile's places.
-__device__ inline Box box_of(const Place (&place)[tile::each]) {
-  constexpr int last = tile::each - 1;
-  Box box{place[0], place[last]};
-  PF_UNROLL
-  for (int i = 0; i < tile::each; ++i) {
-    box.low.red = smaller(i == 0 ? no_bound : box.low.red, place[i].red);
-    box.low.green = smaller(i == 0 ? no_bound : box.low.green, place[i].green);
-    box.low.blue = smaller(i == 0 ? no_bound : box.low.blue, place[i].blue);
-    box.high.red = larger(i == 0 ? -no_bound : box.high.red, place[i].red);
-    box.high.green = larger(i == 0 ? -no_bound : box.high.green, place[i].green);
-    box.high.blue = larger(i == 0 ? -no_bound : box.high.blue, place[i].blue);
-  }
-  // Columns and rows grow with the lanes.
-  box.low.x = __shfl_sync(~0u, place[0].x, 0);
-  box.low.y = __shfl_sync(~0u, place[0].y, 0);
-  box.high.x = __shfl_sync(~0u, place[last].x, lanes - 1);
-  box.high.y = __shfl_sync(~0u, place[last].y, lanes - 1);
-  for (float* low : {&box.low.red, &box.low.green, &box.low.blue}) *low = least_of_warp(*low);
-  for (float* high : {&box.high.red, &box.high.green, &box.high.blue}) *high = most_of_warp(*high);
-  return box;
-}
-
-/// The guides that may matter to a tile: their indices, in order, and least exponents. Where they do not find room all stand
-/// in, which changes no bit.
+/// The guides of a tile that may matter, and their least exponents.
 template <int Most>
-struct GuideList {
-  unsigned short guide[Most];
+struct Candidates {
   float least[Most];
-  Record batch[lanes];  // see for_each_batch
-  int index[lanes];
+  unsigned short guide[Most];
 };
 
-/// What a lane knows of the list.
+/// How many are picked; or all guides are, as candidates found no room.
+struct Picks {
+  int count;
+  bool all = false;
+};
+
+/// Those picked of them, in order.
+template <int Most>
+struct Picked {
+  unsigned short guide[Most];
+
+  __device__ int operator()(const Picks& picks, int i) const { return picks.all ? i : guide[i]; }
+};
+
+/// What is read of some guides at a time.
+struct Batch {
+  Record guide[batch_guides];
+};
+
+/// The weights of a batch's guides for each pixel.
+struct Weights {
+  float of[batch_guides][tile::pixels];
+};
+
+/// What a lane knows of the candidates. Where they do not find room, all guides count as picked, which changes no bit.
 struct Listing {
   int lane;
   int count = 0;
-  bool listed = true;  // whether it found room
-
-  /// Of the lanes with `in`, how many come before.
-  __device__ int rank(unsigned votes) const { return __popc(votes & ((1u << lane) - 1)); }
+  bool listed = true;
 };
 
-/// Lists the guides of least exponents up to `most`; those in chunks of least exponents above it are not looked at. Returns the
-/// lowest.
-template <int Most>
-__device__ float list_guides(Listing& listing, const Box& box, const Guides& guides, int count, float most,
-                             GuideList<Most>& list) {
-  listing.count = 0;
-  float nearest = no_feature;
-  const auto add = [&](int chunk) {
-    const int i = chunk * chunk_guides + listing.lane;
-    const float least = i < count ? least_exponent(box, record_of(guides, i).place()) : no_bound;
-    nearest = smaller(nearest, least);
-    const bool in = least <= most;
-    const unsigned votes = __ballot_sync(~0u, in);
-    const int at = listing.count + listing.rank(votes);
-    if (in && at < Most) {
-      list.guide[at] = static_cast<unsigned short>(i);
-      list.least[at] = least;
-    }
-    listing.count += __popc(votes);
+/// Of the lanes with `votes`, how many come before.
+__device__ inline int rank(unsigned votes, int lane) { return __popc(votes & ((1u << lane) - 1)); }
+
+/// The places of a lane's group of pixels, and the box around all; beyond the image stand the nearest pixels. By way of `shared`,
+/// three planes of the tile.
+__device__ inline Box place_pixels(const TileLane& lane, const Colours& colours, LikelihoodScale scale,
+                                   float* shared, Place (&place)[tile::each]) {
+  const int right = colours.plane[0].width - 1, bottom = colours.plane[0].height - 1;
+  const int x = smaller(lane.x(), right), y = smaller(lane.y(), bottom);
+  const std::ptrdiff_t here = y * (colours.plane[0].pitch / std::ptrdiff_t(sizeof(float))) + x;
+  Box box;
+  const auto bring = [&](int channel, float& low, float& high) {
+    const float value = scaled_colour(colours.plane[channel].data[here], scale.colour);
+    shared[channel * tile::pixels + lane.lane] = value;
+    low = least_of_warp(value), high = most_of_warp(value);
   };
-  const int chunks = (count + chunk_guides - 1) / chunk_guides;
-  if (count <= Most) {
+  bring(0, box.low.red, box.high.red);
+  bring(1, box.low.green, box.high.green);
+  bring(2, box.low.blue, box.high.blue);
+  const int left = lane.left(), top = lane.top();
+  const auto scaled = [&](int at, int last) { return float(smaller(at, last)) * scale.position; };
+  box.low.x = scaled(left, right), box.high.x = scaled(left + tile::width - 1, right);
+  box.low.y = scaled(top, bottom), box.high.y = scaled(top + tile::height - 1, bottom);
+  __syncwarp();
+  const int first = lane.group() * tile::each;
+  PF_UNROLL
+  for (int i = 0; i < tile::each; ++i)
+    place[i] = {scaled(left + (first + i) % tile::width, right), scaled(top + first / tile::width, bottom),
+                shared[first + i], shared[tile::pixels + first + i], shared[2 * tile::pixels + first + i]};
+  __syncwarp();
+  return box;
+}
+
+/// Of the guides that a lane has looked at.
+struct Nearest {
+  float least = no_feature;
+  int guide = -1;
+};
+
+/// Lists the guides of least exponents up to `most`; those in chunks of least exponents above it are not looked at.
+template <int Most>
+__device__ Nearest list_guides(Listing& listing, const Box& box, const Surrounding& guides, float most,
+                               Candidates<Most>& candidates) {
+  static_assert(all_listed <= Most);
+  const int count = guides.count, chunks = (count + chunk_guides - 1) / chunk_guides, lane = listing.lane;
+  Nearest nearest;
+  __syncwarp();
+  const auto look_at = [&](const Record& guide, int i) {
+    const float least = least_exponent(box, guide.place());
+    nearest = least < nearest.least ? Nearest{least, i} : nearest;
+    return least;
+  };
+  if (count <= all_listed) {
 #pragma unroll 2
-    for (int chunk = 0; chunk < chunks; ++chunk) add(chunk);
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      const int i = chunk * chunk_guides + lane;
+      candidates.least[i] = look_at(guides.record[i], i);
+      candidates.guide[i] = static_cast<unsigned short>(i);
+    }
+    listing.count = chunks * chunk_guides;
   } else {
+    listing.count = 0;
     for (int first = 0; first < chunks; first += lanes) {
-      const int chunk = smaller(first + listing.lane, chunks - 1);
-      unsigned near = __ballot_sync(
-          ~0u, first + listing.lane < chunks && least_exponent(box, chunk_box(guides, chunk)) <= most);
-      for (; near; near &= near - 1) add(first + __ffs(int(near)) - 1);
+      const int chunk = smaller(first + lane, chunks - 1);
+      unsigned near =
+          __ballot_sync(~0u, first + lane < chunks && least_exponent(box, guides.box(chunk)) <= most);
+      for (; near; near &= near - 1) {
+        const int i = (first + __ffs(int(near)) - 1) * chunk_guides + lane;
+        const float least = look_at(guides.record[i], i);
+        const bool in = least <= most;
+        const unsigned votes = __ballot_sync(~0u, in);
+        const int at = listing.count + rank(votes, lane);
+        if (in && at < Most) {
+          candidates.least[at] = least;
+          candidates.guide[at] = static_cast<unsigned short>(i);
+        }
+        listing.count += __popc(votes);
+      }
     }
+    listing.listed = listing.count <= Most;
   }
-  listing.listed = listing.count <= Most;
-  if (!listing.listed) listing.count = count;
   __syncwarp();
-  return least_of_warp(nearest);
+  return nearest;
 }
 
-/// Keeps of the list those of least exponents up to `most`.
-template <int Most>
-__device__ void shorten(Listing& listing, float most, GuideList<Most>& list) {
-  if (!listing.listed) return;
-  int kept = 0;
-  for (int first = 0; first < listing.count; first += lanes) {
-    const int at = first + listing.lane;
-    const float least = at < listing.count ? list.least[at] : no_bound;
-    const unsigned short guide = at < listing.count ? list.guide[at] : 0;
-    const bool in = least <= most;
+/// Picks of `count` places those whose guide `is_in`: in order.
+template <int Most, class IsIn, class GuideAt>
+__device__ int pick(int lane, int count, Picked<Most>& picked, IsIn is_in, GuideAt guide_at) {
+  __syncwarp();  // what was picked before has been read
+  int found = 0;
+#pragma unroll 2
+  for (int first = 0; first < count; first += lanes) {
+    const int at = first + lane;
+    const bool in = at < count && is_in(at);
     const unsigned votes = __ballot_sync(~0u, in);
-    __syncwarp();
-    if (in) {  // never behind what has been read
-      const int to = kept + listing.rank(votes);
-      list.guide[to] = guide;
-      list.least[to] = least;
-    }
-    kept += __popc(votes);
+    if (in) picked.guide[found + rank(votes, lane)] = static_cast<unsigned short>(guide_at(at));
+    found += __popc(votes);
   }
-  listing.count = kept;
   __syncwarp();
+  return found;
 }
 
-/// Brings the listed guides of least exponents above `above` and up to `most` into the list's batch, some at a time and in order,
-/// and calls f(how many). (Those that found no room have 0.)
+/// Those of least exponents up to `most`.
+template <int Most>
+__device__ Picks pick(const Listing& listing, const Surrounding& guides, float most,
+                      const Candidates<Most>& candidates, Picked<Most>& picked) {
+  if (!listing.listed) return {guides.count, true};
+  return {pick(
+      listing.lane, listing.count, picked, [&](int at) { return candidates.least[at] <= most; },
+      [&](int at) { return candidates.guide[at]; })};
+}
+
+/// Brings the guides into the batch, some at a time and in order, and calls f(the first one's place, how many). Behind the last come
+/// some that lie nowhere, up to a multiple of guides_at_once.
 template <int Most, class F>
-__device__ void for_each_batch(const Listing& listing, const Guides& guides, float above, float most,
-                               GuideList<Most>& list, F f) {
-  for (int first = 0; first < listing.count; first += lanes) {
-    const int at = first + listing.lane;
-    const float least = at < listing.count ? listing.listed ? list.least[at] : 0.0f : no_bound;
-    const bool in = (least > above) & (least <= most);
-    const unsigned votes = __ballot_sync(~0u, in);
-    if (!votes) continue;
-    if (in) {
-      const int i = listing.listed ? list.guide[at] : at, place = listing.rank(votes);
-      list.batch[place] = record_of(guides, i);
-      list.index[place] = i;
-    }
+__device__ void for_each_batch(int lane, const Surrounding& guides, const Picks& picks,
+                               const Picked<Most>& picked, Batch& batch, F f) {
+  for (int first = 0; first < picks.count; first += batch_guides) {
+    const int at = first + lane / 2, half = lane % 2;
+    const float4 none = make_float4(half == 0 ? nowhere : 0, 0, 0, 0);
+    reinterpret_cast<float4*>(batch.guide)[lane] =
+        at < picks.count ? reinterpret_cast<const float4*>(guides.record)[2 * picked(picks, at) + half]
+                         : none;
     __syncwarp();
-    f(__popc(votes));
+    const int count = smaller(batch_guides, picks.count - first);
+    f(first, (count + guides_at_once - 1) / guides_at_once * guides_at_once);
     __syncwarp();
   }
-  __syncwarp();
 }
 
-/// The least exponents of a lane's pixels, and the list of the guides. Returns the most that a guide's least exponent can be, if
-/// it matters; less than none at all. The nearest guides are met first, so that most of the others need not be.
+/// The same with the guides' weights for each pixel: weigh(guide, which of the lane's group).
+template <int Most, class Weigh, class F>
+__device__ void for_each_weighed_batch(TileLane lane, const Surrounding& guides, const Picks& picks,
+                                       const Picked<Most>& picked, Batch& batch, Weights& weights,
+                                       Weigh weigh, F f) {
+  for_each_batch(lane.lane, guides, picks, picked, batch, [&](int first, int count) {
+#pragma unroll 2
+    for (int j = 0; j < count; j += guides_at_once) {
+      const Record guide = batch.guide[j + lane.turn()];
+      *reinterpret_cast<float4*>(&weights.of[j + lane.turn()][lane.group() * tile::each]) =
+          make_float4(weigh(guide, 0), weigh(guide, 1), weigh(guide, 2), weigh(guide, 3));
+    }
+    __syncwarp();
+    f(first, count);
+  });
+}
+
+/// The least exponents of a lane's group of pixels. Returns the guides that matter to one of the tile's. Some near guides are met
+/// first, so that most of the others need not be.
 template <int Most>
-__device__ float find_best(Listing& listing, const Box& box, const Guides& guides,
-                           const Place (&place)[tile::each], GuideList<Most>& list,
-                           float (&best)[tile::each]) {
-  const int count = *guides.count;
+__device__ Picks find_best(TileLane lane, const Box& box, const Surrounding& guides, float cutoff,
+                           const Place (&place)[tile::each], Candidates<Most>& candidates,
+                           Picked<Most>& picked, Batch& batch, float (&best)[tile::each]) {
+  Listing listing{lane.lane};
+  const int count = guides.count;
   float listed = no_feature;
-  if (count > Most) {
+  if (count > all_listed) {
     float nearest_chunk = no_feature;
-    for (int chunk = listing.lane; chunk * chunk_guides < count; chunk += lanes)
-      nearest_chunk = smaller(nearest_chunk, least_exponent(box, chunk_box(guides, chunk)));
-    listed = limit_of(least_of_warp(nearest_chunk));
+    for (int chunk = lane.lane; chunk * chunk_guides < count; chunk += lanes)
+      nearest_chunk = smaller_number(nearest_chunk, least_exponent(box, guides.box(chunk)));
+    listed = limit_of(least_of_warp(nearest_chunk), cutoff);
   }
-  const float nearest = list_guides(listing, box, guides, count, listed, list);
-  const float first = nearest < no_feature ? nearest + first_reach : -1;
   PF_UNROLL
   for (int i = 0; i < tile::each; ++i) best[i] = no_feature;
-  const auto meet = [&](float above, float most) {
-    for_each_batch(listing, guides, above, most, list, [&](int batch) {
-#pragma unroll guides_at_once
-      for (int j = 0; j < batch; ++j) {
-        const Place guide = list.batch[j].place();
-        PF_UNROLL
-        for (int i = 0; i < tile::each; ++i) best[i] = smaller(best[i], exponent(place[i], guide));
-      }
-    });
-    float highest = best[0];
+  const auto meet = [&](const Place& guide) {
     PF_UNROLL
-    for (int i = 1; i < tile::each; ++i) highest = larger(highest, best[i]);
-    return most_of_warp(highest);
+    for (int i = 0; i < tile::each; ++i) best[i] = smaller_number(best[i], exponent(place[i], guide));
   };
-  const float room = smaller(limit_of(meet(-1, first)), no_feature);
-  if (listed < room)
-    list_guides(listing, box, guides, count, room, list);
-  else
-    shorten(listing, room, list);
-  const float highest = meet(first, room - cutoff);
-  return highest < no_feature ? limit_of(highest) : -1;
+  const auto highest = [&] {
+    float most = 0;
+    PF_UNROLL
+    for (int i = 0; i < tile::each; ++i) {
+      PF_UNROLL
+      for (int step = tile::groups; step < lanes; step *= 2)
+        best[i] = smaller_number(best[i], __shfl_xor_sync(~0u, best[i], step));
+      most = larger_number(most, best[i]);
+    }
+    return most_of_warp(most);
+  };
+
+  // The nearest of each group of lanes: the lanes of a turn meet those of two groups.
+  Nearest nearest = list_guides(listing, box, guides, listed, candidates);
+  PF_UNROLL
+  for (int step = tile::groups; step < lanes; step *= 2) {
+    const Nearest other{__shfl_xor_sync(~0u, nearest.least, step), __shfl_xor_sync(~0u, nearest.guide, step)};
+    nearest = other.least < nearest.least ? other : nearest;
+  }
+  PF_UNROLL
+  for (int group = 0; group < tile::groups; group += guides_at_once) {
+    const int guide = __shfl_sync(~0u, nearest.guide, group + lane.turn());
+    if (guide >= 0) meet(guides.record[guide].place());
+  }
+  const float room = highest();
+  if (!(room < no_feature) && listed >= no_feature) return {0};
+  if (listed < limit_of(room, cutoff)) list_guides(listing, box, guides, limit_of(room, cutoff), candidates);
+  const Picks near = pick(listing, guides, reach_of(room), candidates, picked);
+  for_each_batch(lane.lane, guides, near, picked, batch, [&](int, int some) {
+    for (int j = 0; j < some; j += guides_at_once) meet(batch.guide[j + lane.turn()].place());
+  });
+  return pick(listing, guides, limit_of(highest(), cutoff), candidates, picked);
+}
+
+/// A lane's own pixel of what it has of its group, by way of shared memory.
+__device__ inline float own_of(const TileLane& lane, const float (&of)[tile::each],
+                               float (&shared)[tile::pixels]) {
+  __syncwarp();
+  if (lane.turn() == 0) {
+    PF_UNROLL
+    for (int i = 0; i < tile::each; ++i) shared[lane.group() * tile::each + i] = of[i];
+  }
+  __syncwarp();
+  const float own = shared[lane.lane];
+  __syncwarp();
+  return own;
+}
+
+/// Adds a weighed batch to the mean of a lane's own pixel.
+__device__ inline void add_batch(TileLane lane, const Batch& batch, const Weights& weights, int count,
+                                 MeanFlow& mean) {
+  for (int j = 0; j < count; j += guides_at_once) {
+    PF_UNROLL
+    for (int g = 0; g < guides_at_once; ++g) {
+      const float4 guide = batch.guide[j + g].rest;
+      mean.add(weights.of[j + g][lane.lane], guide.y, guide.z);
+    }
+  }
 }
 
 /// relative_likelihood without a branch, so that several are on their way at a time; fast: by the device's own exponential.
 template <bool Fast>
 __device__ float relative_likelihood_of(float exponent, float best) {
+  constexpr float cutoff = cutoff_of(Fast);
   const float below = exponent - best;
   float power;
   if constexpr (Fast)
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(-below));
   else
-    power = exponential2(-smaller(below, cutoff + 1));
-  return power * (below <= cutoff ? 1.0f : 0.0f);
+    power = exponential2(-smaller_number(below, cutoff + 1));
+  return below <= cutoff ? power : 0.0f;
 }
 
 }  // namespace parafield

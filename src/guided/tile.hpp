@@ -107,7 +107,8 @@ PF_HD void look_into_chunk(const Tile& tile, const Box& box, const Guides& guide
 
 /// The least exponent of each pixel, and the guides that matter to one of them, in their order. False where there is none at
 /// all. The nearest guides are met first, so that most of the others need not be.
-PF_HD bool find_guides(Tile& tile, const Box& box, const Guides& guides, float* __restrict best) {
+PF_HD bool find_guides(Tile& tile, const Box& box, const Guides& guides, float cutoff,
+                       float* __restrict best) {
   const int chunks = (*guides.count + chunk_guides - 1) / chunk_guides;
   float* __restrict chunk_least = tile.chunk_least, * const least = tile.least;
 #pragma GCC ivdep
@@ -135,7 +136,7 @@ PF_HD bool find_guides(Tile& tile, const Box& box, const Guides& guides, float* 
     if (chunk_least[chunk] <= first_chunks) each_guide(chunk, -1, first, meet);
 
   float most = most_of(best, tile.count, 0);
-  const float reach = reach_of(most), room = limit_of(most);
+  const float reach = reach_of(most), room = limit_of(most, cutoff);
   for (int chunk = 0; chunk < chunks; ++chunk) {
     if (!(chunk_least[chunk] <= room)) continue;
     const bool is_first = chunk_least[chunk] <= first_chunks;
@@ -143,10 +144,10 @@ PF_HD bool find_guides(Tile& tile, const Box& box, const Guides& guides, float* 
     each_guide(chunk, is_first ? first : -1, reach, meet);
   }
 
-  most = most_of(best, tile.count, 0);
+  const float limit = limit_of(most_of(best, tile.count, 0), cutoff);
   for (int chunk = 0; chunk < chunks; ++chunk)
-    if (chunk_least[chunk] <= limit_of(most))
-      each_guide(chunk, -1, limit_of(most), [&](int i) { tile.guide[tile.guides++] = i; });
+    if (chunk_least[chunk] <= limit)
+      each_guide(chunk, -1, limit, [&](int i) { tile.guide[tile.guides++] = i; });
   return true;
 }
 

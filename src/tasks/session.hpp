@@ -122,7 +122,7 @@ class SolverSession final : public Session<Task> {
 
  private:
   static constexpr int call_keys = 0,
-                       push_keys = 2 * 4;  // calls: with a start or not, of each kind of guidance
+                       push_keys = 2 * 8;  // calls: with a start or not, of each kind of guidance
 
   void activate() {
     if constexpr (on_gpu<Backend>) backend_.activate();
@@ -133,7 +133,7 @@ class SolverSession final : public Session<Task> {
     if constexpr (requires { solver_.check(); }) solver_.check();
   }
 
-  /// Gives the solver what the input has beside frames and start. Returns which kind it is, 0 to 3.
+  /// Gives the solver what the input has beside frames and start. Returns which kind it is, 0 to 7.
   int guided(const typename Task::Input& input, bool on_host) {
     if constexpr (requires { solver_.take(input, on_host); }) return solver_.take(input, on_host);
     return 0;

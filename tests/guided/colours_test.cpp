@@ -126,7 +126,8 @@ TEST_P(GuidedColours, GatherGuides) {
                               found.view().data,
                               capacity,
                               chunks};
-          gather_guides<Backend>(backend, reinterpret_cast<const Track*>(values.view().data), count, reversed,
+          gather_guides<Backend>(backend,
+                                 {reinterpret_cast<const Track*>(values.view().data), count, reversed},
                                  colours_of(planes, 0), scale, guides);
         });
         EXPECT_EQ(found.view()(0, 0), count);

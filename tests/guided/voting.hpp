@@ -105,9 +105,8 @@ inline Voted run_vote(const Target& target, Tracked scene, const MultiHypothesis
         scene.turn ? reinterpret_cast<const Homography*>(turn_values.view().data) : nullptr;
     for (int i = 0; i < 2; ++i)  // recorded, then replayed
       backend.replay(0, [&] {
-        gather_guides(backend, reinterpret_cast<const Track*>(track_values.view().data), tracks, false,
-                      frame0, scale, guides);
-        make_labels(backend, guides, scale, space, turn, labels);
+        make_labels(backend, {reinterpret_cast<const Track*>(track_values.view().data), tracks, false},
+                    frame0, scale, space, turn, guides, labels);
       });
     for (int i = 0; i < 1 + repeats; ++i) {
       backend.synchronize();

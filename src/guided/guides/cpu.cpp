@@ -21,13 +21,11 @@ void bound_chunk(const Guides& guides, int chunk) {
 }  // namespace
 
 template <>
-void gather_guides(Cpu&, const Track* tracks, int count, bool reversed, const Colours& colours,
-                   LikelihoodScale scale, const Guides& guides) {
-  *guides.count = count;
-  const float none = __builtin_nanf("");
-  const int chunks = (count + chunk_guides - 1) / chunk_guides;
-  for (int i = 0; i < chunks * chunk_guides; ++i)
-    gather_guide(i < count ? tracks[i] : Track{none, none, none, none}, reversed, colours, scale, i, guides);
+void gather_guides(Cpu&, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
+                   const Guides& guides) {
+  *guides.count = tracks.count;
+  const int chunks = (tracks.count + chunk_guides - 1) / chunk_guides;
+  for (int i = 0; i < chunks * chunk_guides; ++i) store_guide(guide_of(tracks, i, colours, scale), i, guides);
   for (int chunk = 0; chunk < chunks; ++chunk) bound_chunk(guides, chunk);
 }
 

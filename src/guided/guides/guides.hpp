@@ -5,12 +5,22 @@
 
 namespace parafield {
 
+/// Tracks that begin in a frame. Reversed: they begin where they end, and go back. On CUDA they are an input that a replay reads
+/// anew.
+struct TrackList {
+  const Track* tracks;
+  int count;
+  bool reversed;
+};
+
 /// Where tracks begin, and their colour there, as guides: in the order of the tracks; those that are not finite or begin
-/// outside the frame lie nowhere. Reversed: the tracks begin where they end, and go back. On CUDA `tracks` are an input that a
-/// replay reads anew. At most as many as the guides' capacity.
+/// outside the frame lie nowhere. At most as many as the guides' capacity.
 template <class Backend>
-void gather_guides(Backend& backend, const Track* tracks, int count, bool reversed, const Colours& colours,
-                   LikelihoodScale scale, const Guides& guides);
+void gather_guides(Backend& backend, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
+                   const Guides& guides);
+
+/// On CUDA other steps than for more.
+constexpr int few_guides = 512;
 
 constexpr int least_room = 256;  // which may be read, whatever the count
 
@@ -28,9 +38,17 @@ inline Guides make_guides(Workspace& workspace, int capacity) {
   return guides;
 }
 
-PF_HD void gather_guide(Track track, bool reversed, const Colours& colours, LikelihoodScale scale, int i,
-                        const Guides& to) {
-  if (reversed) track = {track.x + track.u, track.y + track.v, -track.u, -track.v};
+struct Guide {
+  Place place;
+  Motion flow;
+};
+
+/// The guide of the i-th track; behind the last ones lie nowhere.
+PF_HD Guide guide_of(const TrackList& tracks, int i, const Colours& colours, LikelihoodScale scale) {
+  constexpr Guide none{{nowhere, 0, 0, 0, 0}, {0, 0}};
+  if (i >= tracks.count) return none;
+  Track track = tracks.tracks[i];
+  if (tracks.reversed) track = {track.x + track.u, track.y + track.v, -track.u, -track.v};
   const int width = colours.plane[0].width, height = colours.plane[0].height,
             pitch = int(colours.plane[0].pitch / std::ptrdiff_t(sizeof(float)));
   const Match match = locate(track.x, track.y, width, height);
@@ -39,13 +57,16 @@ PF_HD void gather_guide(Track track, bool reversed, const Colours& colours, Like
               blue = sample(colours.plane[2].data, pitch, width, height, match);
   const bool known = match.inside & is_finite(track.u) & is_finite(track.v) & is_finite(red) &
                      is_finite(green) & is_finite(blue);
-  to.x[i] = known ? track.x * scale.position : nowhere;
-  to.y[i] = known ? track.y * scale.position : 0.0f;
-  to.red[i] = known ? scaled_colour(red, scale.colour) : 0.0f;
-  to.green[i] = known ? scaled_colour(green, scale.colour) : 0.0f;
-  to.blue[i] = known ? scaled_colour(blue, scale.colour) : 0.0f;
-  to.u[i] = known ? track.u : 0.0f;
-  to.v[i] = known ? track.v : 0.0f;
+  if (!known) return none;
+  return {{track.x * scale.position, track.y * scale.position, scaled_colour(red, scale.colour),
+           scaled_colour(green, scale.colour), scaled_colour(blue, scale.colour)},
+          {track.u, track.v}};
+}
+
+PF_HD void store_guide(const Guide& guide, int i, const Guides& to) {
+  to.x[i] = guide.place.x, to.y[i] = guide.place.y;
+  to.red[i] = guide.place.red, to.green[i] = guide.place.green, to.blue[i] = guide.place.blue;
+  to.u[i] = guide.flow.u, to.v[i] = guide.flow.v;
 }
 
 }  // namespace parafield

@@ -18,7 +18,7 @@ struct Means {
       : best(memory), weight(best + tile_pixels), u(weight + tile_pixels), v(u + tile_pixels) {}
 };
 
-void add_guides(const Tile& tile, const Guides& guides, const Means& means) {
+void add_guides(const Tile& tile, const Guides& guides, float cutoff, const Means& means) {
   const int count = tile.count;
   const float *const x = tile.x, *const y = tile.y, *const red = tile.red, *const green = tile.green,
                      *const blue = tile.blue, *const best = means.best;
@@ -30,7 +30,7 @@ void add_guides(const Tile& tile, const Guides& guides, const Means& means) {
 #pragma GCC ivdep
     for (int i = 0; i < count; ++i) {
       MeanFlow mean{weight[i], u[i], v[i]};
-      mean.add(relative_likelihood(exponent({x[i], y[i], red[i], green[i], blue[i]}, guide), best[i]),
+      mean.add(relative_likelihood(exponent({x[i], y[i], red[i], green[i], blue[i]}, guide), best[i], cutoff),
                guide_u, guide_v);
       weight[i] = mean.weight, u[i] = mean.u, v[i] = mean.v;
     }
@@ -63,8 +63,10 @@ std::size_t interpolation_scratch(const Cpu&, int capacity) {
 }
 
 template <>
-void interpolate_flow(Cpu& cpu, const Guides& guides, const Colours& colours, LikelihoodScale scale, bool,
-                      FlowPlanes flow, View<float> likelihood, const HypothesisTest& test) {
+void interpolate_flow(Cpu& cpu, const TrackList& tracks, const Guides& guides, const Colours& colours,
+                      LikelihoodScale scale, bool fast, FlowPlanes flow, View<float> likelihood,
+                      const HypothesisTest& test) {
+  gather_guides(cpu, tracks, colours, scale, guides);
   const int width = flow.u.width, height = flow.u.height;
   cpu.bands((height + tile_height - 1) / tile_height, [=](int first, int end, char* scratch) {
     const Means means(reinterpret_cast<float*>(scratch + Tile::scratch(guides.capacity)));
@@ -73,8 +75,8 @@ void interpolate_flow(Cpu& cpu, const Guides& guides, const Colours& colours, Li
         Tile tile(scratch, guides.capacity, x0, row * tile_height, smaller(x0 + tile_width, width),
                   smaller((row + 1) * tile_height, height));
         const Box box = place_pixels(tile, colours, scale);
-        const bool any = find_guides(tile, box, guides, means.best);
-        if (any) add_guides(tile, guides, means);
+        const bool any = find_guides(tile, box, guides, cutoff_of(fast), means.best);
+        if (any) add_guides(tile, guides, cutoff_of(fast), means);
         store(tile, means, any, flow, likelihood);
       }
   });

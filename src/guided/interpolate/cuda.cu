@@ -13,43 +13,68 @@
 namespace parafield {
 namespace {
 
-constexpr int most_listed = 1024;
+constexpr int most_listed = 512;
 
-template <bool Fast>
-__global__ void __launch_bounds__(lanes)
-    interpolate_kernel(Guides guides, Colours colours, LikelihoodScale scale, FlowPlanes flow,
-                       View<float> likelihood, HypothesisTest test) {
-  __shared__ GuideList<most_listed> list;
+/// Of a block.
+template <bool Gathers>
+constexpr int warps_of = Gathers ? 4 : 1;
+
+struct Memory {
+  Picked<most_listed> picked;
+  Batch batch;
+  union {
+    Candidates<most_listed> candidates;
+    Weights weights;
+    float plane[3][tile::pixels];
+  };
+};
+
+/// Gathers: the guides of a block's tiles are gathered by the block itself, which is sooner done than waiting for a kernel; there
+/// are at most all_listed.
+template <bool Fast, bool Gathers>
+__global__ void __launch_bounds__(lanes* warps_of<Gathers>)
+    interpolate_kernel(TrackList tracks, Guides guides, Colours colours, LikelihoodScale scale,
+                       FlowPlanes flow, View<float> likelihood, HypothesisTest test) {
+  constexpr int warps = warps_of<Gathers>;
+  __shared__ Memory memories[warps];
+  __shared__ Record gathered[Gathers ? all_listed : 1];
   launch_next();
-  const TileLane lane = tile_lane();
-  Listing listing{lane.lane};
+  const int warp = int(threadIdx.x) / lanes;
+  const TileLane lane{int(threadIdx.x) % lanes, int(blockIdx.x) * warps + warp};
+  Memory& memory = memories[warp];
   await_last();
   Place place[tile::each];
-  place_pixels(lane, colours, scale, place);
   float best[tile::each];
-  const float limit = find_best(listing, box_of(place), guides, place, list, best);
-  MeanFlow mean[tile::each];
-  for_each_batch(listing, guides, -1, limit, list, [&](int batch) {
-#pragma unroll guides_at_once
-    for (int j = 0; j < batch; ++j) {
-      const Record guide = list.batch[j];
-      PF_UNROLL
-      for (int i = 0; i < tile::each; ++i)
-        mean[i].add(relative_likelihood_of<Fast>(exponent(place[i], guide.place()), best[i]), guide.rest.y,
-                    guide.rest.z);
-    }
-  });
-  const float none = __int_as_float(0x7fc00000);
-  PF_UNROLL
-  for (int i = 0; i < tile::each; ++i) {
-    const int x = lane.x, y = lane.y(i);
-    if (x >= flow.u.width || y >= flow.u.height) continue;
-    Motion motion = limit >= 0 ? mean[i].motion() : Motion{none, none};
-    if (test.valid) test.valid(x, y) = passes(test, x, y, motion);
-    flow.u(x, y) = motion.u;
-    flow.v(x, y) = motion.v;
-    if (likelihood) likelihood(x, y) = limit >= 0 ? best_likelihood(best[i]) : 0.0f;
+  const Box box = place_pixels(lane, colours, scale, memory.plane[0], place);
+  Surrounding surrounding;
+  if constexpr (Gathers) {
+    surrounding = {gathered, tracks.count, nullptr};
+    for (int i = int(threadIdx.x); i < (tracks.count + chunk_guides - 1) / chunk_guides * chunk_guides;
+         i += lanes * warps)
+      gathered[i] = record_of(guide_of(tracks, i, colours, scale));
+    __syncthreads();
+  } else {
+    surrounding = {reinterpret_cast<const Record*>(guides.records), *guides.count, &guides};
   }
+  const Picks picks = find_best(lane, box, surrounding, cutoff_of(Fast), place, memory.candidates,
+                                memory.picked, memory.batch, best);
+  const float own_best = own_of(lane, best, memory.plane[0]);
+  MeanFlow mean;
+  for_each_weighed_batch(
+      lane, surrounding, picks, memory.picked, memory.batch, memory.weights,
+      [&](const Record& guide, int i) {
+        return relative_likelihood_of<Fast>(exponent(place[i], guide.place()), best[i]);
+      },
+      [&](int, int count) { add_batch(lane, memory.batch, memory.weights, count, mean); });
+  const int x = lane.x(), y = lane.y();
+  if (x >= flow.u.width || y >= flow.u.height) return;
+  const float none = __int_as_float(0x7fc00000);
+  const bool any = picks.count > 0;
+  Motion motion = any ? mean.motion() : Motion{none, none};
+  if (test.valid) test.valid(x, y) = passes(test, x, y, motion);
+  flow.u(x, y) = motion.u;
+  flow.v(x, y) = motion.v;
+  if (likelihood) likelihood(x, y) = any ? best_likelihood(own_best) : 0.0f;
 }
 
 }  // namespace
@@ -60,10 +85,17 @@ std::size_t interpolation_scratch(const Cuda&, int) {
 }
 
 template <>
-void interpolate_flow(Cuda& cuda, const Guides& guides, const Colours& colours, LikelihoodScale scale,
-                      bool fast, FlowPlanes flow, View<float> likelihood, const HypothesisTest& test) {
-  cuda.launch(fast ? interpolate_kernel<true> : interpolate_kernel<false>, tiles_of(flow.u.size()),
-              dim3(lanes), 0, guides, colours, scale, flow, likelihood, test);
+void interpolate_flow(Cuda& cuda, const TrackList& tracks, const Guides& guides, const Colours& colours,
+                      LikelihoodScale scale, bool fast, FlowPlanes flow, View<float> likelihood,
+                      const HypothesisTest& test) {
+  const bool gathers = tracks.count <= all_listed;
+  if (!gathers) gather_guides(cuda, tracks, colours, scale, guides);
+  const int warps = gathers ? warps_of<true> : warps_of<false>;
+  const auto kernel = gathers ? fast ? interpolate_kernel<true, true> : interpolate_kernel<false, true>
+                      : fast ? interpolate_kernel<true, false>
+                              : interpolate_kernel<false, false>;
+  cuda.launch_input(kernel, tiles_of(flow.u.size(), warps), dim3(lanes * warps), tracks, guides, colours,
+                    scale, flow, likelihood, test);
 }
 
 }  // namespace parafield

@@ -49,8 +49,9 @@ void label_grid(const Guides& guides, const FlowSpace& space, const Labels& labe
 }  // namespace
 
 template <>
-void make_labels(Cpu& cpu, const Guides& guides, LikelihoodScale scale, const FlowSpace& space,
-                 const Homography* turn, const Labels& labels) {
+void make_labels(Cpu& cpu, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
+                 const FlowSpace& space, const Homography* turn, const Guides& guides, const Labels& labels) {
+  gather_guides(cpu, tracks, colours, scale, guides);
   if (space.grid)
     label_grid(guides, space, labels);
   else
@@ -67,7 +68,7 @@ void make_labels(Cpu& cpu, const Guides& guides, LikelihoodScale scale, const Fl
 #pragma GCC ivdep
       for (int i = 0; i < count; ++i) votes[i] = vote_of(guide_u - u[i], guide_v - v[i], vote_scale);
       if (turn && count > 0) {
-        const Motion motion = turned(guides, guide, scale, *turn);
+        const Motion motion = turned_from(guides.x[guide], guides.y[guide], scale, *turn);
         votes[count] = vote_of(guide_u - motion.u, guide_v - motion.v, vote_scale);
       }
     }

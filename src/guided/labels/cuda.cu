@@ -1,5 +1,6 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "guided/guides/record.cuh"
 #include "guided/labels/labels.hpp"
 
 // How many guides and labels there are, only the device knows: grids are made for the capacities, and threads beyond end at
@@ -9,7 +10,7 @@
 namespace parafield {
 namespace {
 
-constexpr int warps = 4, threads = 32 * warps, grid_threads = 1024;
+constexpr int warps = 4, threads = 32 * warps, grid_threads = 1024, few_threads = 1024;
 
 __device__ int warp_of_grid() { return int(blockIdx.x) * warps + int(threadIdx.x) / 32; }
 
@@ -20,6 +21,130 @@ __device__ int least_of_warp(int value) {
 __device__ int sum_of_warp(int value) {
   for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
   return value;
+}
+
+/// A guide's votes for all labels, the camera's too, by a warp.
+template <class LabelMotion>
+__device__ void write_votes(Motion guide, Motion turned, bool votes, int count, int all, float vote_scale,
+                            float* row, unsigned* voted, LabelMotion label_motion) {
+  const int lane = int(threadIdx.x) % 32;
+  for (int first = 0; first < all; first += 32) {
+    const int i = first + lane;
+    float vote = 0;
+    if (votes && i < all) {
+      const Motion motion = i < count ? label_motion(i) : turned;
+      vote = vote_of(guide.u - motion.u, guide.v - motion.v, vote_scale);
+    }
+    row[i] = vote;
+    const unsigned bits = __ballot_sync(~0u, vote != 0);
+    if (lane == 0) voted[first / 32] = bits;
+  }
+}
+
+/// What a block of few_threads knows of the labels.
+struct FewLabels {
+  LabelCount count;
+  int left, top;  // nodes of the grid
+  int distinct;
+  float u[few_threads], v[few_threads];  // of distinct ones
+  NodeKey key[few_threads];              // of those, in no order
+  NodeKey table[2 * few_threads];        // no_node, or one of them, at or behind the place that it names
+  int of_warp[4][32];
+};
+
+/// All labels of the grid of the threads' guides.
+__device__ void find_grid(bool somewhere, const Motion& flow, const FlowSpace& space, int capacity,
+                          FewLabels& few) {
+  const int lane = int(threadIdx.x) % 32;
+  const float nodes_per_px = 1 / space.step;
+  NodeBounds bounds;
+  if (somewhere) bounds.add(node_of(flow.u, nodes_per_px), node_of(flow.v, nodes_per_px));
+  const int side[4] = {bounds.left, bounds.top, -bounds.right, -bounds.bottom};
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    const int least = least_of_warp(side[k]);
+    if (lane == 0) few.of_warp[k][threadIdx.x / 32] = least;
+  }
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    bounds = {least_of_warp(few.of_warp[0][lane]), least_of_warp(few.of_warp[1][lane]),
+              -least_of_warp(few.of_warp[2][lane]), -least_of_warp(few.of_warp[3][lane])};
+    if (lane == 0) few.left = bounds.left, few.top = bounds.top, few.count = count_grid(bounds, capacity);
+  }
+  __syncthreads();
+}
+__device__ Motion grid_motion(int left, int top, int columns, float step, int i) {
+  return {flow_of(left + i % columns, step), flow_of(top + i / columns, step)};
+}
+
+/// The distinct nodes of the threads' guides, in order.
+__device__ void find_distinct(bool somewhere, const Motion& flow, const FlowSpace& space, int capacity,
+                              FewLabels& few) {
+  constexpr int places = 2 * few_threads;
+  const int thread = int(threadIdx.x);
+  few.table[thread] = few.table[thread + few_threads] = no_node;
+  if (thread == 0) few.distinct = 0;
+  __syncthreads();
+  if (somewhere) {
+    const float nodes_per_px = 1 / space.step;
+    const NodeKey key = node_key(node_of(flow.u, nodes_per_px), node_of(flow.v, nodes_per_px));
+    for (unsigned at = unsigned((key * 0x9e3779b97f4a7c15ull) >> 32);; ++at) {
+      const NodeKey there = atomicCAS(&few.table[at % places], no_node, key);
+      if (there == no_node) few.key[atomicAdd(&few.distinct, 1)] = key;
+      if (there == no_node || there == key) break;
+    }
+  }
+  __syncthreads();
+  const int found = few.distinct;
+  if (thread < found) {
+    const NodeKey key = few.key[thread];
+    int rank = 0;
+    for (int i = 0; i < found; ++i) rank += few.key[i] < key;
+    const Motion motion = motion_of(key, space.step);
+    few.u[rank] = motion.u, few.v[rank] = motion.v;
+  }
+  if (thread == 0) few.count = {found <= capacity ? found : 0, 0, 0, found};
+  __syncthreads();
+}
+
+/// Of few guides: a block gathers them all, a thread each, and finds all labels, which is sooner done than waiting for another
+/// kernel; it writes one chunk and its votes, a warp a guide. The first block writes the labels.
+__global__ void __launch_bounds__(few_threads)
+    few_labels_kernel(TrackList tracks, Colours colours, LikelihoodScale scale, FlowSpace space,
+                      const Homography* turn, Guides guides, Labels labels) {
+  __shared__ FewLabels few;
+  __shared__ Guide chunk[chunk_guides];
+  begin_kernel();
+  const int thread = int(threadIdx.x), warp = thread / 32, first = int(blockIdx.x) * chunk_guides;
+  if (first > 0 && first >= tracks.count) return;
+  const Guide guide = guide_of(tracks, thread, colours, scale);
+  if (warp == int(blockIdx.x)) {
+    store_chunk(guide, thread, guides);
+    chunk[thread % 32] = guide;
+  }
+  const bool somewhere = guide.place.x < nowhere;
+  if (space.grid)
+    find_grid(somewhere, guide.flow, space, labels.capacity, few);
+  else
+    find_distinct(somewhere, guide.flow, space, labels.capacity, few);
+  const int count = few.count.labels, columns = few.count.columns;
+  const auto label_motion = [&](int i) {
+    return space.grid ? grid_motion(few.left, few.top, columns, space.step, i) : Motion{few.u[i], few.v[i]};
+  };
+  if (first == 0) {
+    if (thread == 0) *guides.count = tracks.count, *labels.count = few.count;
+    for (int i = thread; i < count; i += few_threads) {
+      const Motion motion = label_motion(i);
+      labels.u[i] = motion.u, labels.v[i] = motion.v;
+    }
+  }
+  const int i = first + warp;
+  if (i >= tracks.count) return;
+  const Guide& own = chunk[warp];
+  const Motion turned = turn ? turned_from(own.place.x, own.place.y, scale, *turn) : Motion{};
+  write_votes(own.flow, turned, own.place.x<nowhere, count, count> 0 && turn ? count + 1 : count,
+              space.vote_scale, labels.votes + std::size_t(i) * std::size_t(labels.pitch),
+              labels.voted + std::size_t(i) * std::size_t(labels.pitch / 32), label_motion);
 }
 
 /// One block: all labels of the grid.
@@ -44,8 +169,8 @@ __global__ void __launch_bounds__(grid_threads) grid_kernel(Guides guides, FlowS
   const LabelCount found = count_grid(bounds, labels.capacity);
   if (thread == 0) *labels.count = found;
   for (int i = thread; i < found.labels; i += grid_threads) {
-    labels.u[i] = flow_of(bounds.left + i % found.columns, space.step);
-    labels.v[i] = flow_of(bounds.top + i / found.columns, space.step);
+    const Motion motion = grid_motion(bounds.left, bounds.top, found.columns, space.step, i);
+    labels.u[i] = motion.u, labels.v[i] = motion.v;
   }
 }
 
@@ -88,32 +213,26 @@ __global__ void __launch_bounds__(threads)
     vote_for_labels_kernel(Guides guides, LikelihoodScale scale, FlowSpace space, const Homography* turn,
                            Labels labels) {
   begin_kernel();
-  const int guide = warp_of_grid(), lane = int(threadIdx.x) % 32;
+  const int guide = warp_of_grid();
   if (guide >= *guides.count) return;
   const int count = labels.count->labels, all = count > 0 && turn ? count + 1 : count;
-  const float guide_u = guides.u[guide], guide_v = guides.v[guide];
-  const bool votes = is_somewhere(guides, guide);
-  float* const row = labels.votes + std::size_t(guide) * std::size_t(labels.pitch);
-  unsigned* const voted = labels.voted + std::size_t(guide) * std::size_t(labels.pitch / 32);
-  for (int first = 0; first < all; first += 32) {
-    const int i = first + lane;
-    float vote = 0;
-    if (votes && i < all) {
-      const Motion motion =
-          i < count ? Motion{labels.u[i], labels.v[i]} : turned(guides, guide, scale, *turn);
-      vote = vote_of(guide_u - motion.u, guide_v - motion.v, space.vote_scale);
-    }
-    row[i] = vote;
-    const unsigned bits = __ballot_sync(~0u, vote != 0);
-    if (lane == 0) voted[first / 32] = bits;
-  }
+  const Motion turned = turn ? turned_from(guides.x[guide], guides.y[guide], scale, *turn) : Motion{};
+  write_votes({guides.u[guide], guides.v[guide]}, turned, is_somewhere(guides, guide), count, all,
+              space.vote_scale, labels.votes + std::size_t(guide) * std::size_t(labels.pitch),
+              labels.voted + std::size_t(guide) * std::size_t(labels.pitch / 32), [&](int i) {
+                return Motion{labels.u[i], labels.v[i]};
+              });
 }
 
 }  // namespace
 
 template <>
-void make_labels(Cuda& cuda, const Guides& guides, LikelihoodScale scale, const FlowSpace& space,
-                 const Homography* turn, const Labels& labels) {
+void make_labels(Cuda& cuda, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
+                 const FlowSpace& space, const Homography* turn, const Guides& guides, const Labels& labels) {
+  if (guides.capacity <= few_threads)
+    return cuda.launch_input(few_labels_kernel, dim3(unsigned(guides.chunks)), dim3(few_threads), tracks,
+                             colours, scale, space, turn, guides, labels);
+  gather_guides(cuda, tracks, colours, scale, guides);
   const dim3 a_warp_each(blocks_for(guides.capacity, warps));
   if (space.grid) {
     cuda.launch(grid_kernel, dim3(1), dim3(grid_threads), 0, guides, space, labels);

@@ -1,7 +1,7 @@
 #pragma once
 #include "core/fail.hpp"
 #include "guided/change/change.hpp"
-#include "guided/likelihood.hpp"
+#include "guided/guides/guides.hpp"
 
 /// The discretized flow space of the guides, and what each guide votes for (Kim, section 4.2, Fig. 1).
 namespace parafield {
@@ -48,10 +48,11 @@ inline Labels make_label_memory(Workspace& workspace, int guides, int capacity) 
   return labels;
 }
 
-/// Finds the labels of the guides' flows and each guide's votes. turn: in the backend's memory; null = none.
+/// Gathers the guides of the tracks (gather_guides), finds the labels of their flows and each guide's votes. turn: in the
+/// backend's memory; null = none.
 template <class Backend>
-void make_labels(Backend& backend, const Guides& guides, LikelihoodScale scale, const FlowSpace& space,
-                 const Homography* turn, const Labels& labels);
+void make_labels(Backend& backend, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
+                 const FlowSpace& space, const Homography* turn, const Guides& guides, const Labels& labels);
 
 /// What the host makes of a count that it has read. Throws Error(invalid_argument) where the labels were too many.
 inline void check_labels(const LabelCount& count, const FlowSpace& space, int capacity) {
@@ -113,9 +114,9 @@ PF_HD float vote_of(float du, float dv, float vote_scale) {
   return e <= cutoff ? exponential2(-e) : 0.0f;
 }
 
-/// Where a guide would move if only the camera turned.
-PF_HD Motion turned(const Guides& guides, int i, LikelihoodScale scale, const Homography& turn) {
-  return turn.flow(guides.x[i] / scale.position, guides.y[i] / scale.position);
+/// Where a guide at a scaled place would move if only the camera turned.
+PF_HD Motion turned_from(float x, float y, LikelihoodScale scale, const Homography& turn) {
+  return turn.flow(x / scale.position, y / scale.position);
 }
 
 }  // namespace parafield

@@ -11,14 +11,15 @@
 namespace parafield {
 namespace {
 
-void weigh(const Tile& tile, const Place& guide, const float* __restrict best, float* __restrict weight,
-           float* __restrict sum) {
+void weigh(const Tile& tile, const Place& guide, float cutoff, const float* __restrict best,
+           float* __restrict weight, float* __restrict sum) {
   const int count = tile.count;
   const float *const x = tile.x, *const y = tile.y, *const red = tile.red, *const green = tile.green,
                      *const blue = tile.blue;
 #pragma GCC ivdep
   for (int i = 0; i < count; ++i) {
-    const float w = relative_likelihood(exponent({x[i], y[i], red[i], green[i], blue[i]}, guide), best[i]);
+    const float w =
+        relative_likelihood(exponent({x[i], y[i], red[i], green[i], blue[i]}, guide), best[i], cutoff);
     weight[i] = w;
     sum[i] += w;
   }
@@ -59,7 +60,8 @@ void score_labels(const Tile& tile, const Election& election, const Polls& polls
       rows[k] = labels.votes + std::size_t(guide) * pitch;
       float* const weight = polls.weights + k * tile_pixels;
       if (k < guides)
-        weigh(tile, place_of(election.guides, guide), polls.best, weight, polls.weight);
+        weigh(tile, place_of(election.guides, guide), cutoff_of(election.p.fast), polls.best, weight,
+              polls.weight);
       else
         for (int i = 0; i < tile.count; ++i) weight[i] = 0;  // which changes no score
     }
@@ -181,6 +183,7 @@ void rank_winners(const Tile& tile, const Election& election, const Polls& polls
 void refine(const Tile& tile, const Election& election, const Polls& polls) {
   const Guides& guides = election.guides;
   const int count = tile.count;
+  const float cutoff = cutoff_of(election.p.fast);
   const float *const x = tile.x, *const y = tile.y, *const red = tile.red, *const green = tile.green,
                      *const blue = tile.blue, *const best = polls.best, *const u = polls.u,
                      *const v = polls.v, scale = election.p.vote_scale;
@@ -193,7 +196,8 @@ void refine(const Tile& tile, const Election& election, const Polls& polls) {
     for (int i = 0; i < count; ++i) {
       const float vote = vote_of(guide_u - u[i], guide_v - v[i], scale);
       const float w =
-          relative_likelihood(exponent({x[i], y[i], red[i], green[i], blue[i]}, guide), best[i]) * vote;
+          relative_likelihood(exponent({x[i], y[i], red[i], green[i], blue[i]}, guide), best[i], cutoff) *
+          vote;
       sum[i] += w;
       sum_u[i] = fma(w, guide_u, sum_u[i]);
       sum_v[i] = fma(w, guide_v, sum_v[i]);
@@ -251,7 +255,8 @@ void vote(Cpu& cpu, const Guides& guides, const Labels& labels, const Colours& c
         Tile tile(scratch, guides.capacity, x0, row * tile_height, smaller(x0 + tile_width, width),
                   smaller((row + 1) * tile_height, height));
         const Box box = place_pixels(tile, colours, scale);
-        const bool any = find_guides(tile, box, guides, polls.best) && election.count > 0;
+        const bool any =
+            find_guides(tile, box, guides, cutoff_of(parameters.fast), polls.best) && election.count > 0;
         if (any) {
           score_labels(tile, election, polls);
           if (turn_label > 0) turn_pixels(tile, *turn, polls, turn_label);

@@ -1,5 +1,6 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "guided/interpolate/interpolate.hpp"
 #include "guided/tile.cuh"
 #include "guided/vote/vote.hpp"
 
@@ -15,16 +16,20 @@
 namespace parafield {
 namespace {
 
-constexpr int pixels = tile::each, most_chunk = 32;
-constexpr int stride = pixels * lanes;  // from a label's scores to the next one's
-constexpr int together = 2;             // guides
-constexpr int most_listed = 1024;
+constexpr int most_listed = 512, few_labels = 8, most_chunk = 32;
 
 struct VoteMemory {
-  GuideList<most_listed> list;
-  float4 votes[lanes * most_chunk / 4];  // of a batch of guides
-  unsigned voted[lanes];
-  float score[most_chunk * stride];  // read only by the lane that wrote it: there it can be indexed
+  Picked<most_listed> picked, voting;
+  Batch batch;
+  union {
+    Candidates<most_listed> candidates;
+    struct {
+      Weights weights;
+      float4 votes[batch_guides * most_chunk / 4];
+    };
+    float score[most_chunk][tile::pixels];
+    float plane[3][tile::pixels];
+  };
 };
 
 struct Job {
@@ -39,10 +44,10 @@ struct Job {
   View<float> confidence;
 };
 
-/// What a thread knows of one of its pixels.
+/// What a thread knows of its pixel.
 struct Ballot {
-  float best, weight = 0;  // the least exponent; the sum of all weights
-  float top = 0;           // score of any label
+  float weight = 0;  // of all guides
+  float top = 0;     // score of any label
   int top_label = -1, ahead = 0;
   Winner winner;
 };
@@ -55,78 +60,87 @@ struct Pixel {
 
 /// The lane's pixels and the guides of its block.
 struct Voters {
-  Pixel pixel[pixels];
-  Place place[pixels];
-  Listing listing;
-  float limit;             // of the guides' least exponents
+  Pixel pixel;
+  Place place[tile::each];
+  float best[tile::each];  // exponents
+  TileLane lane;
+  Surrounding guides;
+  Picks picks;
   int labels, turn_label;  // all; the camera's, or -1
 };
 
-/// Scores of the labels from `first` on.
+template <int Count>
+__device__ void read(const float* from, float (&to)[Count]) {
+  PF_UNROLL
+  for (int i = 0; i < Count; i += Count < 4 ? 2 : 4) {
+    if constexpr (Count < 4) {
+      const float2 two = *reinterpret_cast<const float2*>(from + i);
+      to[i] = two.x, to[i + 1] = two.y;
+    } else {
+      const float4 four = *reinterpret_cast<const float4*>(from + i);
+      to[i] = four.x, to[i + 1] = four.y, to[i + 2] = four.z, to[i + 3] = four.w;
+    }
+  }
+}
+
+/// The likelihood of a pixel of the lane's group.
+template <bool Fast>
+__device__ float weigh(const Voters& voters, const Record& guide, int i) {
+  return relative_likelihood_of<Fast>(exponent(voters.place[i], guide.place()), voters.best[i]);
+}
+
+/// Scores of the labels from `first` on: the product of the weights and the guides' votes. A lane has a group of pixels and a part
+/// of the labels.
 template <bool Fast, int Chunk>
 __device__ void add_votes(const Job& job, const Voters& voters, int first, VoteMemory& memory,
-                          Ballot (&ballot)[pixels]) {
-  constexpr int parts = Chunk / 4;
-  const int lane = voters.listing.lane;
+                          Ballot& ballot) {
+  constexpr int some = Chunk * tile::groups / lanes, parts = Chunk / 4;
+  const TileLane lane = voters.lane;
+  const int group = lane.group() * tile::each, label = lane.turn() * some;
   const std::size_t pitch = std::size_t(job.labels.pitch);
-  float weight[pixels], score[pixels][Chunk];
-  PF_UNROLL
-  for (int k = 0; k < pixels; ++k) {
-    weight[k] = 0;
-    PF_UNROLL
-    for (int i = 0; i < Chunk; ++i) score[k][i] = 0;
-  }
-  for_each_batch(voters.listing, job.guides, -1, voters.limit, memory.list, [&](int count) {
-    const auto row = [&](int j) { return std::size_t(memory.list.index[j]) * pitch + std::size_t(first); };
-    for (int i = lane; i < count * parts; i += lanes)
-      memory.votes[i] = reinterpret_cast<const float4*>(job.labels.votes + row(i / parts))[i % parts];
-    if (lane < count) memory.voted[lane] = job.labels.voted[row(lane) / 32];
-    __syncwarp();
-#pragma unroll 1
-    for (int j = 0; j < count; j += together) {
-      unsigned voted[together];
-      PF_UNROLL
-      for (int g = 0; g < together; ++g) voted[g] = j + g < count ? memory.voted[j + g] : 0;
-      if (first > 0 && !(voted[0] | voted[1])) continue;
-      float w[together][pixels];
-      PF_UNROLL
-      for (int g = 0; g < together; ++g) {
-        const int at = smaller(j + g, count - 1);
-        const Place guide = memory.list.batch[at].place();
+  const auto row = [&](int guide) { return std::size_t(guide) * pitch + std::size_t(first); };
+  // Without a vote a guide would change no bit, but the sum of the weights.
+  const bool some_vote = first > 0 && !voters.picks.all;
+  Picks picks = voters.picks;
+  if (some_vote)
+    picks = {pick(
+        lane.lane, picks.count, memory.voting,
+        [&](int at) { return job.labels.voted[row(memory.picked.guide[at]) / 32] != 0; },
+        [&](int at) { return memory.picked.guide[at]; })};
+  const auto& picked = some_vote ? memory.voting : memory.picked;
+  float weight = 0, score[some][tile::each] = {};
+  for_each_weighed_batch(
+      lane, voters.guides, picks, picked, memory.batch, memory.weights,
+      [&](const Record& guide, int i) { return weigh<Fast>(voters, guide, i); },
+      [&](int at, int count) {
         PF_UNROLL
-        for (int k = 0; k < pixels; ++k)
-          w[g][k] = relative_likelihood_of<Fast>(exponent(voters.place[k], guide), ballot[k].best);
-      }
-      PF_UNROLL
-      for (int k = 0; k < pixels; ++k) {
-        weight[k] += w[0][k];
-        weight[k] += j + 1 < count ? w[1][k] : 0.0f;
-      }
-      PF_UNROLL
-      for (int block = 0; block < Chunk; block += 8) PF_UNROLL
-      for (int g = 0; g < together; ++g) {
-        if (!(voted[g] >> block & 0xff)) continue;  // zeros would change no bit
-        PF_UNROLL
-        for (int part = 0; part < 8; part += 4) {
-          const float4 votes = memory.votes[(j + g) * parts + (block + part) / 4];
+        for (int i = lane.lane; i < batch_guides * parts; i += lanes) {
+          const int guide = picked(picks, smaller(at + i / parts, picks.count - 1));
+          memory.votes[i] = reinterpret_cast<const float4*>(job.labels.votes + row(guide))[i % parts];
+        }
+        __syncwarp();
+        const float* const votes = reinterpret_cast<const float*>(memory.votes) + label;
+        for (int j = 0; j < count; j += guides_at_once) {
           PF_UNROLL
-          for (int k = 0; k < pixels; ++k) {
-            float* const to = score[k] + block + part;
-            to[0] = fma(w[g][k], votes.x, to[0]);
-            to[1] = fma(w[g][k], votes.y, to[1]);
-            to[2] = fma(w[g][k], votes.z, to[2]);
-            to[3] = fma(w[g][k], votes.w, to[3]);
+          for (int g = 0; g < guides_at_once; ++g) {
+            weight += memory.weights.of[j + g][lane.lane];
+            float w[tile::each], vote[some];
+            read(&memory.weights.of[j + g][group], w);
+            read(votes + (j + g) * Chunk, vote);
+            PF_UNROLL
+            for (int i = 0; i < some; ++i) {
+              PF_UNROLL
+              for (int k = 0; k < tile::each; ++k) score[i][k] = fma(w[k], vote[i], score[i][k]);
+            }
           }
         }
-      }
-    }
-  });
+      });
+  if (first == 0) ballot.weight = weight;
   PF_UNROLL
-  for (int k = 0; k < pixels; ++k) {
-    if (first == 0) ballot[k].weight = weight[k];
-    PF_UNROLL
-    for (int i = 0; i < Chunk; ++i) memory.score[i * stride + k * lanes + lane] = score[k][i];
-  }
+  for (int i = 0; i < some; ++i)
+    *reinterpret_cast<float4*>(&memory.score[label + i][group]) =
+        make_float4(score[i][0], score[i][1], score[i][2], score[i][3]);
+  __syncwarp();
 }
 
 __device__ Motion motion_of(const Job& job, const Voters& voters, int label, const Pixel& pixel) {
@@ -134,17 +148,16 @@ __device__ Motion motion_of(const Job& job, const Voters& voters, int label, con
   return {job.labels.u[label], job.labels.v[label]};
 }
 
-/// Tests labels of a chunk, the best score first.
+/// Tests labels of a chunk, the best score first, and makes the scores of those negative.
 __device__ void test_labels(const Job& job, const Voters& voters, int first, int chunk, const Pixel& pixel,
-                            const float* score, Ballot& ballot) {
-  unsigned tested = 0;
+                            float* score, Ballot& ballot) {
   while (true) {
     float top = 0;
     int at = -1;
 #pragma unroll 8
     for (int i = 0; i < chunk; ++i) {
-      const float value = score[i * stride];
-      const bool higher = (value > top) & !(tested >> i & 1);
+      const float value = score[i * tile::pixels];
+      const bool higher = value > top;
       top = higher ? value : top;
       at = higher ? i : at;
     }
@@ -154,11 +167,12 @@ __device__ void test_labels(const Job& job, const Voters& voters, int first, int
       ballot.top_label = label;
     }
     if (at < 0 || !ballot.winner.may_lose_to(top, label)) return;
-    tested |= 1u << at;
+    score[at * tile::pixels] = -top;
     const float difference = window_difference(job.frame0, job.frame1, job.p.test.window, pixel.x, pixel.y,
                                                motion_of(job, voters, label, pixel));
     ballot.winner.meet(value_of(top, difference, job.p.test.threshold, job.p.softness), difference, top,
                        label);
+    if (ballot.winner.value == top) return;  // the others score less, or come later
   }
 }
 
@@ -178,118 +192,92 @@ __device__ void test_unvoted(const Job& job, const Voters& voters, const Pixel& 
 /// Alg. 3, and Alg. 2: whether labels ahead of the winner are as many as may be tested; with several chunks that takes all
 /// scores once more.
 template <bool Fast>
-__device__ void elect(const Job& job, const Voters& voters, VoteMemory& memory, Ballot (&ballot)[pixels]) {
-  const int chunk = voters.labels <= 8 ? 8 : voters.labels <= 16 ? 16 : most_chunk;
+__device__ void elect(const Job& job, const Voters& voters, VoteMemory& memory, Ballot& ballot) {
+  const int chunk = voters.labels <= few_labels ? few_labels : most_chunk;
   const int chunks = (voters.labels + chunk - 1) / chunk, ranked = job.p.ranked;
   const bool counts = ranked > 0 && ranked < voters.labels;
   const int steps = counts && chunks > 1 ? 2 * chunks : chunks;
+  const Pixel& pixel = voters.pixel;
   for (int step = 0; step < steps; ++step) {
     const int first = (step < chunks ? step : step - chunks) * chunk;
-    if (chunk == 8)
-      add_votes<Fast, 8>(job, voters, first, memory, ballot);
-    else if (chunk == 16)
-      add_votes<Fast, 16>(job, voters, first, memory, ballot);
+    if (chunk == few_labels)
+      add_votes<Fast, few_labels>(job, voters, first, memory, ballot);
     else
       add_votes<Fast, most_chunk>(job, voters, first, memory, ballot);
-    PF_UNROLL
-    for (int k = 0; k < pixels; ++k) {
-      const Pixel& pixel = voters.pixel[k];
-      if (!pixel.inside) continue;
-      float* const score = memory.score + k * lanes + voters.listing.lane;
-      const int turn = voters.turn_label - first;  // scores nothing without a motion
-      if (voters.turn_label >= 0 && turn >= 0 && turn < chunk &&
-          !is_motion(motion_of(job, voters, voters.turn_label, pixel)))
-        score[turn * stride] = 0;
-      if (step < chunks) test_labels(job, voters, first, chunk, pixel, score, ballot[k]);
-      if (step == chunks - 1) test_unvoted(job, voters, pixel, ballot[k]);
-      if (!counts || (step < chunks && chunks > 1)) continue;
-      for (int i = 0; i < chunk; ++i)
-        ballot[k].ahead +=
-            is_ahead(score[i * stride], first + i, ballot[k].winner.score, ballot[k].winner.label);
-    }
+    if (!pixel.inside) continue;
+    float* const score = memory.score[0] + voters.lane.lane;
+    const int turn = voters.turn_label - first;  // scores nothing without a motion
+    if (voters.turn_label >= 0 && turn >= 0 && turn < chunk &&
+        !is_motion(motion_of(job, voters, voters.turn_label, pixel)))
+      score[turn * tile::pixels] = 0;
+    if (step < chunks) test_labels(job, voters, first, chunk, pixel, score, ballot);
+    if (step == chunks - 1) test_unvoted(job, voters, pixel, ballot);
+    if (!counts || (step < chunks && chunks > 1)) continue;
+    for (int i = 0; i < chunk; ++i)
+      ballot.ahead +=
+          is_ahead(magnitude(score[i * tile::pixels]), first + i, ballot.winner.score, ballot.winner.label);
   }
-  if (!counts) return;
-  PF_UNROLL
-  for (int k = 0; k < pixels; ++k)
-    if (ballot[k].ahead >= ranked) ballot[k].winner = {};
+  if (counts && ballot.ahead >= ranked) ballot.winner = {};
 }
 
 /// The guides' mean flow, by their votes for the label.
 template <bool Fast>
-__device__ void refine(const Job& job, const Voters& voters, const int (&label)[pixels],
-                       const Ballot (&ballot)[pixels], VoteMemory& memory, Motion (&motion)[pixels]) {
-  Motion whole[pixels];
-  PF_UNROLL
-  for (int k = 0; k < pixels; ++k) whole[k] = motion[k];
-  float weight[pixels] = {}, u[pixels] = {}, v[pixels] = {};
-  for_each_batch(voters.listing, job.guides, -1, voters.limit, memory.list, [&](int count) {
-#pragma unroll 2
-    for (int j = 0; j < count; ++j) {
-      const Record guide = memory.list.batch[j];
-      PF_UNROLL
-      for (int k = 0; k < pixels; ++k) {
-        const float likelihood =
-            relative_likelihood_of<Fast>(exponent(voters.place[k], guide.place()), ballot[k].best);
-        const float w =
-            likelihood * vote_of(guide.rest.y - whole[k].u, guide.rest.z - whole[k].v, job.p.vote_scale);
-        weight[k] += w;
-        u[k] = fma(w, guide.rest.y, u[k]);
-        v[k] = fma(w, guide.rest.z, v[k]);
-      }
-    }
-  });
-  PF_UNROLL
-  for (int k = 0; k < pixels; ++k)
-    if (label[k] >= 0 && label[k] != voters.turn_label && weight[k] > 0)
-      motion[k] = {u[k] / weight[k], v[k] / weight[k]};
+__device__ void refine(const Job& job, const Voters& voters, int label, VoteMemory& memory, Motion& motion) {
+  const TileLane lane = voters.lane;
+  float whole_u[tile::each], whole_v[tile::each];
+  __syncwarp();
+  memory.plane[0][lane.lane] = motion.u, memory.plane[1][lane.lane] = motion.v;
+  __syncwarp();
+  read(&memory.plane[0][lane.group() * tile::each], whole_u);
+  read(&memory.plane[1][lane.group() * tile::each], whole_v);
+  __syncwarp();
+  MeanFlow mean;
+  for_each_weighed_batch(
+      lane, voters.guides, voters.picks, memory.picked, memory.batch, memory.weights,
+      [&](const Record& guide, int i) {
+        return weigh<Fast>(voters, guide, i) *
+               vote_of(guide.rest.y - whole_u[i], guide.rest.z - whole_v[i], job.p.vote_scale);
+      },
+      [&](int, int count) { add_batch(lane, memory.batch, memory.weights, count, mean); });
+  if (label >= 0 && label != voters.turn_label && mean.weight > 0)
+    motion = {mean.u / mean.weight, mean.v / mean.weight};
 }
 
 template <bool Fast>
-__global__ void __launch_bounds__(lanes) vote_kernel(const __grid_constant__ Job job) {
+__global__ void __launch_bounds__(lanes, 19) vote_kernel(const __grid_constant__ Job job) {
   __shared__ VoteMemory memory;
   launch_next();
   const int right = job.flow.u.width - 1, bottom = job.flow.u.height - 1;
   Voters voters;
-  voters.listing = {int(threadIdx.x)};
-  const TileLane of_tile = tile_lane();
-  PF_UNROLL
-  for (int k = 0; k < pixels; ++k) {
-    const int x = of_tile.x, y = of_tile.y(k);
-    voters.pixel[k] = {smaller(x, right), smaller(y, bottom), x <= right && y <= bottom};
-  }
+  const TileLane lane = voters.lane = {int(threadIdx.x), int(blockIdx.x)};
+  const Pixel& pixel = voters.pixel = {smaller(lane.x(), right), smaller(lane.y(), bottom),
+                                       lane.x() <= right && lane.y() <= bottom};
   await_last();
-  place_pixels(of_tile, job.colours, job.scale, voters.place);
+  const Surrounding& guides =
+      voters.guides = {reinterpret_cast<const Record*>(job.guides.records), *job.guides.count, &job.guides};
+  const Box box = place_pixels(lane, job.colours, job.scale, memory.plane[0], voters.place);
   const int labels = job.labels.count->labels;
   voters.turn_label = job.turn && labels > 0 ? labels : -1;
   voters.labels = labels + (voters.turn_label > 0);
 
-  Ballot ballot[pixels];
-  int label[pixels];
-  Motion motion[pixels] = {};
-  float best[pixels];
-  voters.limit = find_best(voters.listing, box_of(voters.place), job.guides, voters.place, memory.list, best);
-  if (voters.limit >= 0 && labels > 0) {
-    PF_UNROLL
-    for (int k = 0; k < pixels; ++k) ballot[k].best = best[k];
+  Ballot ballot;
+  int label = -1;
+  Motion motion = {};
+  voters.picks = find_best(lane, box, guides, cutoff_of(Fast), voters.place, memory.candidates, memory.picked,
+                           memory.batch, voters.best);
+  if (voters.picks.count > 0 && labels > 0) {
     elect<Fast>(job, voters, memory, ballot);
-    PF_UNROLL
-    for (int k = 0; k < pixels; ++k) {
-      label[k] = ballot[k].winner.label >= 0 ? ballot[k].winner.label : ballot[k].top_label;
-      if (label[k] >= 0) motion[k] = motion_of(job, voters, label[k], voters.pixel[k]);
-    }
-    if (job.p.sub_pixel) refine<Fast>(job, voters, label, ballot, memory, motion);
+    label = ballot.winner.label >= 0 ? ballot.winner.label : ballot.top_label;
+    if (label >= 0) motion = motion_of(job, voters, label, pixel);
+    if (job.p.sub_pixel) refine<Fast>(job, voters, label, memory, motion);
   }
-  PF_UNROLL
-  for (int k = 0; k < pixels; ++k) {
-    const Pixel& pixel = voters.pixel[k];
-    if (!pixel.inside) continue;
-    const Winner& winner = ballot[k].winner;
-    const float score = winner.label >= 0 ? winner.score : ballot[k].top;
-    job.flow.u(pixel.x, pixel.y) = motion[k].u;
-    job.flow.v(pixel.x, pixel.y) = motion[k].v;
-    if (job.valid) job.valid(pixel.x, pixel.y) = winner.difference < job.p.test.threshold;
-    if (job.confidence) job.confidence(pixel.x, pixel.y) = score > 0 ? score / ballot[k].weight : 0.0f;
-  }
+  if (!pixel.inside) return;
+  const Winner& winner = ballot.winner;
+  const float score = winner.label >= 0 ? winner.score : ballot.top;
+  job.flow.u(pixel.x, pixel.y) = motion.u;
+  job.flow.v(pixel.x, pixel.y) = motion.v;
+  if (job.valid) job.valid(pixel.x, pixel.y) = winner.difference < job.p.test.threshold;
+  if (job.confidence) job.confidence(pixel.x, pixel.y) = score > 0 ? score / ballot.weight : 0.0f;
 }
 
 }  // namespace
@@ -305,8 +293,8 @@ void vote(Cuda& cuda, const Guides& guides, const Labels& labels, const Colours&
           const VoteParameters& parameters, const Homography* turn, FlowPlanes flow, View<std::uint8_t> valid,
           View<float> confidence) {
   const Job job{guides, labels, colours, frame0, frame1, scale, parameters, turn, flow, valid, confidence};
-  cuda.launch(parameters.fast ? vote_kernel<true> : vote_kernel<false>, tiles_of(flow.u.size()), dim3(lanes),
-              0, job);
+  cuda.launch(parameters.fast ? vote_kernel<true> : vote_kernel<false>, tiles_of(flow.u.size(), 1),
+              dim3(lanes), 0, job);
 }
 
 }  // namespace parafield
