@@ -22,7 +22,7 @@ struct Target {
 inline void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 
 inline std::vector<Target> targets() {
-#if defined(__x86_64__)
+#ifdef PARAFIELD_DISPATCH
   return {{"v2", "v2"}, {"v3", "v3"}, {"v4", "v4"}, {"cuda", nullptr}};
 #else
   return {{"baseline", "baseline"}, {"cuda", nullptr}};
