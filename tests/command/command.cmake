@@ -5,8 +5,7 @@ foreach(name command_test command_errors_test fields_command_test stereo_command
   target_compile_definitions(${name} PRIVATE PARAFIELD_COMMAND="$<TARGET_FILE:parafield_command>")
   target_link_libraries(${name} PRIVATE nlohmann_json::nlohmann_json)
 endforeach()
-foreach(source command_line options parameters)
-  target_sources(options_test PRIVATE ${PROJECT_SOURCE_DIR}/apps/parafield/${source}.cpp)
-endforeach()
+target_sources(options_test PRIVATE
+  "$<FILTER:$<TARGET_OBJECTS:parafield_command>,INCLUDE,/(command_line|options|parameters)\\.cpp>")
 target_include_directories(options_test PRIVATE ${PROJECT_SOURCE_DIR}/apps/parafield)
 target_link_libraries(options_test PRIVATE CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
