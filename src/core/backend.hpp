@@ -28,6 +28,7 @@ decltype(auto) with_backend(const Device& device, F f) {
       return f.template operator()<CpuBackend<InstructionSet::v2>>();
   }
 #else
+  instruction_set();  // refuses any other
   return f.template operator()<CpuBackend<InstructionSet::baseline>>();
 #endif
 }
