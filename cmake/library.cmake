@@ -1,5 +1,5 @@
 # The library. A file's name says how it is compiled:
-#   src/**/cpu.cpp    once for each instruction set, with PF_TARGET as its name
+#   src/**/cpu.cpp    once for each instruction set of PARAFIELD_TARGETS, with PF_TARGET as its name
 #   src/**/cuda.cu    where there is a CUDA toolkit
 #   any other .cpp    once
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
@@ -51,8 +51,9 @@ if(JPEG_FOUND)
   target_link_libraries(parafield PRIVATE JPEG::JPEG)
 endif()
 
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+if(PARAFIELD_DISPATCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(PARAFIELD_TARGETS v2 v3 v4)
+  target_compile_definitions(parafield_build INTERFACE PARAFIELD_DISPATCH)
 else()
   set(PARAFIELD_TARGETS baseline)
 endif()
@@ -60,7 +61,9 @@ foreach(target ${PARAFIELD_TARGETS})
   add_library(parafield_cpu_${target} OBJECT ${cpu_sources})
   target_link_libraries(parafield_cpu_${target} PRIVATE parafield_build)
   target_compile_definitions(parafield_cpu_${target} PRIVATE PF_TARGET=${target})
-  target_compile_options(parafield_cpu_${target} PRIVATE -O3)
+  if(NOT PARAFIELD_SANITIZE)
+    target_compile_options(parafield_cpu_${target} PRIVATE -O3)
+  endif()
   if(NOT target STREQUAL "baseline")
     target_compile_options(parafield_cpu_${target} PRIVATE -march=x86-64-${target})
   endif()

@@ -18,7 +18,7 @@ decltype(auto) with_backend(const Device& device, F f) {
     return f.template operator()<Cuda>();
 #endif
   }
-#if defined(__x86_64__)
+#ifdef PARAFIELD_DISPATCH
   switch (instruction_set()) {
     case InstructionSet::v4:
       return f.template operator()<CpuBackend<InstructionSet::v4>>();
@@ -28,6 +28,7 @@ decltype(auto) with_backend(const Device& device, F f) {
       return f.template operator()<CpuBackend<InstructionSet::v2>>();
   }
 #else
+  instruction_set();  // refuses any other
   return f.template operator()<CpuBackend<InstructionSet::baseline>>();
 #endif
 }

@@ -49,7 +49,7 @@ std::size_t CpuBackend<Set>::available_memory() const {
   return std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
 }
 
-#if defined(__x86_64__)
+#ifdef PARAFIELD_DISPATCH
 template class CpuBackend<InstructionSet::v2>;
 template class CpuBackend<InstructionSet::v3>;
 template class CpuBackend<InstructionSet::v4>;

@@ -13,7 +13,7 @@ const char* to_string(InstructionSet set) {
   return names[int(set)];
 }
 
-#if defined(__x86_64__)
+#ifdef PARAFIELD_DISPATCH
 
 bool is_supported(InstructionSet set) {
   switch (set) {
