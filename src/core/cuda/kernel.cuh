@@ -19,7 +19,8 @@ __device__ __forceinline__ void await_last() {
 #endif
 }
 
-/// The first line of every kernel, or both by themselves where there is something to do between them.
+/// The first line of every kernel, or both by themselves where there is something to do between them. A kernel ahead of one whose
+/// blocks all find room at once only waits: launched early, those would crowd on the multiprocessors that it leaves free.
 __device__ __forceinline__ void begin_kernel() {
   launch_next();
   await_last();

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(width* height)
   constexpr int most = Radius >= 0 ? Radius : Taps::max_radius;
   __shared__ float in[channels][height + 2 * most][width + 2 * most],
       column[channels][height][width + 2 * most];
-  begin_kernel();
+  await_last();  // interpolate_kernel is not launched early
   const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
   const Colours colours = blockIdx.z == 0 ? colours0 : colours1,
                 smoothed = blockIdx.z == 0 ? smoothed0 : smoothed1;

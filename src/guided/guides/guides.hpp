@@ -19,8 +19,8 @@ template <class Backend>
 void gather_guides(Backend& backend, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
                    const Guides& guides);
 
-/// On CUDA other steps than for more.
-constexpr int few_guides = 512;
+/// Up to so many are gathered where they are used, on CUDA.
+constexpr int few_guides = 256;
 
 constexpr int least_room = 256;  // which may be read, whatever the count
 

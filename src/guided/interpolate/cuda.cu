@@ -13,35 +13,36 @@
 namespace parafield {
 namespace {
 
-constexpr int most_listed = 512;
-
-/// Of a block.
+/// Warps of a block, and guides that find room in a list.
 template <bool Gathers>
 constexpr int warps_of = Gathers ? 4 : 1;
+template <bool Gathers>
+constexpr int most_listed = Gathers ? few_guides : all_listed;
 
+template <int Most>
 struct Memory {
-  Picked<most_listed> picked;
+  Picked<Most> picked;
   Batch batch;
   union {
-    Candidates<most_listed> candidates;
+    Candidates<Most> candidates;
     Weights weights;
     float plane[3][tile::pixels];
   };
 };
 
 /// Gathers: the guides of a block's tiles are gathered by the block itself, which is sooner done than waiting for a kernel; there
-/// are at most all_listed.
+/// are at most few_guides.
 template <bool Fast, bool Gathers>
 __global__ void __launch_bounds__(lanes* warps_of<Gathers>)
     interpolate_kernel(TrackList tracks, Guides guides, Colours colours, LikelihoodScale scale,
                        FlowPlanes flow, View<float> likelihood, HypothesisTest test) {
   constexpr int warps = warps_of<Gathers>;
-  __shared__ Memory memories[warps];
-  __shared__ Record gathered[Gathers ? all_listed : 1];
+  __shared__ Memory<most_listed<Gathers>> memories[warps];
+  __shared__ Record gathered[Gathers ? few_guides : 1];
   launch_next();
   const int warp = int(threadIdx.x) / lanes;
   const TileLane lane{int(threadIdx.x) % lanes, int(blockIdx.x) * warps + warp};
-  Memory& memory = memories[warp];
+  auto& memory = memories[warp];
   await_last();
   Place place[tile::each];
   float best[tile::each];
@@ -88,7 +89,7 @@ template <>
 void interpolate_flow(Cuda& cuda, const TrackList& tracks, const Guides& guides, const Colours& colours,
                       LikelihoodScale scale, bool fast, FlowPlanes flow, View<float> likelihood,
                       const HypothesisTest& test) {
-  const bool gathers = tracks.count <= all_listed;
+  const bool gathers = tracks.count <= few_guides;
   if (!gathers) gather_guides(cuda, tracks, colours, scale, guides);
   const int warps = gathers ? warps_of<true> : warps_of<false>;
   const auto kernel = gathers ? fast ? interpolate_kernel<true, true> : interpolate_kernel<false, true>

@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(few_threads)
                       const Homography* turn, Guides guides, Labels labels) {
   __shared__ FewLabels few;
   __shared__ Guide chunk[chunk_guides];
-  begin_kernel();
+  await_last();  // vote_kernel is not launched early
   const int thread = int(threadIdx.x), warp = thread / 32, first = int(blockIdx.x) * chunk_guides;
   if (first > 0 && first >= tracks.count) return;
   const Guide guide = guide_of(tracks, thread, colours, scale);

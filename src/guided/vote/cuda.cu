@@ -16,7 +16,7 @@
 namespace parafield {
 namespace {
 
-constexpr int most_listed = 512, few_labels = 8, most_chunk = 32;
+constexpr int most_listed = all_listed, few_labels = 8, most_chunk = 32;
 
 struct VoteMemory {
   Picked<most_listed> picked, voting;
