@@ -53,7 +53,7 @@ PF_HD float exponent(const Place& pixel, const Place& feature) {
 
 /// A likelihood under 2^-cutoff of the pixel's best counts as none: so features can be left out that are too far for a
 /// whole tile of pixels, and no bit changes. What they would add to a mean of n features is at most n 2^-cutoff of their
-/// range.
+/// range. Precision::fast leaves out more: less than 1/256 each.
 constexpr float cutoff = 24, fast_cutoff = 8;
 PF_HD constexpr float cutoff_of(bool fast) { return fast ? fast_cutoff : cutoff; }
 

@@ -166,6 +166,28 @@ TEST_P(DirectInterpolationOfScenes, TheSecondRoundHasFeaturesOfTheCamerasTurn) {
   EXPECT_GT(valid, 0.8 * 70 * 50);
 }
 
+/// What `fast` leaves out.
+TEST_P(DirectInterpolationOfScenes, FastIsNear) {
+  const Scene scene = render_scene("layers", {.size = {320, 240}, .frames = 2, .color = true});
+  const Frame frames[] = {scene.frames[0], scene.frames[1]};
+  const auto flow_of = [&](Precision precision) {
+    FlowEstimator estimator(DirectInterpolation{.precision = precision}, {320, 240}, device());
+    return estimator({.frames = frames}).to(Memory::host());
+  };
+  const FlowField exact = flow_of(Precision::exact), fast = flow_of(Precision::fast);
+  double sum = 0, most = 0, low = 0, high = 0;
+  for (int y = 0; y < 240; ++y)
+    for (int x = 0; x < 320; ++x) {
+      const double difference = std::hypot(fast.u(x, y) - exact.u(x, y), fast.v(x, y) - exact.v(x, y));
+      sum += difference, most = std::max(most, difference);
+      low = std::min({low, double(exact.u(x, y)), double(exact.v(x, y))});
+      high = std::max({high, double(exact.u(x, y)), double(exact.v(x, y))});
+    }
+  EXPECT_GT(sum, 0);
+  EXPECT_LT(sum / (320 * 240), 0.003);
+  EXPECT_LT(most, 0.02 * (high - low));
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, DirectInterpolationOfScenes, every_device(), device_name);
 
 }  // namespace

@@ -68,6 +68,28 @@ TEST_P(MultiHypothesisOfScenes, NorWhereItLooksLikeTheBackground) {
   EXPECT_GE(found.ground, 0.99);
 }
 
+/// What `fast` leaves out.
+TEST_P(MultiHypothesisOfScenes, FastChangesFewLabels) {
+  const Scene scene = render_scene("layers", {.size = {320, 240}, .frames = 2, .color = true});
+  const Frame frames[] = {scene.frames[0], scene.frames[1]};
+  for (const FlowLabels labels : {FlowLabels::distinct, FlowLabels::grid}) {
+    const auto flow_of = [&](Precision precision) {
+      FlowEstimator estimator(MultiHypothesis{.labels = labels, .precision = precision}, {320, 240},
+                              device());
+      return estimator({.frames = frames}).to(Memory::host());
+    };
+    const FlowField exact = flow_of(Precision::exact), fast = flow_of(Precision::fast);
+    int other = 0, differ = 0;
+    for (int y = 0; y < 240; ++y)
+      for (int x = 0; x < 320; ++x) {
+        const double difference = std::hypot(fast.u(x, y) - exact.u(x, y), fast.v(x, y) - exact.v(x, y));
+        other += difference > 0.5, differ += difference > 0;
+      }
+    EXPECT_GT(differ, 0);
+    EXPECT_LT(other, 0.01 * 320 * 240);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, MultiHypothesisOfScenes, every_device(), device_name);
 
 }  // namespace

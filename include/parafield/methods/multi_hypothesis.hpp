@@ -104,9 +104,10 @@ void describe(Method& method, Visitor&& visit) {
         Parameter<bool>{"sub_pixel", false, true, "",
                         "flow is the mean of the features' flows, by their votes for the pixel's label"});
   visit(method.precision,
-        Parameter<Precision>{"precision", Precision::exact, Precision::fast, "",
-                             "exponentials of likelihoods: the same bits everywhere, or the GPU's own, which "
-                             "changes the label only where two are as good"});
+        Parameter<Precision>{
+            "precision", Precision::exact, Precision::fast, "",
+            "exact: the same bits everywhere; fast: without features under 1/256 of the pixel's "
+            "best likelihood, and with the GPU's own exponentials: few labels change"});
 }
 
 inline std::array<Preset<MultiHypothesis>, 3> presets(const MultiHypothesis&) {

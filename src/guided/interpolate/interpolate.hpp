@@ -6,7 +6,7 @@ namespace parafield {
 
 /// Gathers the guides of the tracks (gather_guides; on CUDA few ones are not written). Then each pixel's mean of the guides' flows, weighted by likelihood (Kim, eq. 4), tested where a test is given, and the best
 /// guide's likelihood. Without guides the likelihood is 0, and the flow NaN: no hypothesis, which fails its test and then is 0.
-/// fast: with the device's own exponentials. On the CPU it needs interpolation_scratch bytes of a thread.
+/// fast: with the larger cutoff, and on CUDA the device's own exponentials. On the CPU it needs interpolation_scratch bytes of a thread.
 template <class Backend>
 void interpolate_flow(Backend& backend, const TrackList& tracks, const Guides& guides, const Colours& colours,
                       LikelihoodScale scale, bool fast, FlowPlanes flow, View<float> likelihood,

@@ -10,7 +10,7 @@ struct VoteParameters {
   int ranked;      ///< labels that may win, the best scores first; 0 = all
   bool unvoted;    ///< labels that score 0 come last; with softness they are never the best
   bool sub_pixel;
-  bool fast;         ///< with the device's own exponentials
+  bool fast;         ///< with fast_cutoff, and on CUDA the device's own exponentials
   float vote_scale;  ///< of the FlowSpace
 };
 
