@@ -2,7 +2,7 @@
 #include "guided/guides/record.cuh"
 #include "guided/interpolate/interpolate.hpp"
 
-/// Tiles of pixels on CUDA, a block each, and the guides that matter to them.
+/// Tiles of pixels on CUDA, a warp each, and the guides that matter to them.
 namespace parafield {
 
 constexpr int lanes = 32;
@@ -24,6 +24,7 @@ inline dim3 tiles_of(Size size, int warps) {
   return {blocks_for(size.width, tile::width * warps), blocks_for(size.height, tile::height)};
 }
 
+/// A lane of a tile.
 struct TileLane {
   int lane, column;  // column: of tiles
 
