@@ -22,13 +22,12 @@ void gather_guides(Backend& backend, const TrackList& tracks, const Colours& col
 /// Up to so many are gathered where they are used, on CUDA.
 constexpr int few_guides = 256;
 
-constexpr int least_room = 256;  // which may be read, whatever the count
 
 inline Guides make_guides(Workspace& workspace, int capacity) {
   Guides guides{};
   guides.capacity = capacity;
   guides.chunks = (capacity + chunk_guides - 1) / chunk_guides;
-  const std::size_t count = std::size_t(larger(guides.chunks * chunk_guides, least_room));
+  const std::size_t count = std::size_t(guides.chunks * chunk_guides);
   for (float** values :
        {&guides.x, &guides.y, &guides.red, &guides.green, &guides.blue, &guides.u, &guides.v})
     *values = workspace.array<float>(count);

@@ -6,13 +6,13 @@
 // Few guides: one kernel makes everything (few_labels_kernel). It took 8 us off a call that had a kernel for each step on an H100.
 //
 // More: how many guides and labels there are, only the device knows: grids are made for the capacities, and threads beyond end
-// at once. Distinct labels are found without sorting: a warp compares a guide with all others, coalesced; 1000 guides take
-// 1e6 comparisons twice, about 1 us of an H100, and 65536 guides 4e9, some ms.
+// at once. Distinct labels are found without sorting: a warp compares a guide with all others, coalesced; 65536 guides
+// take 4e9 comparisons twice, some ms.
 
 namespace parafield {
 namespace {
 
-constexpr int warps = 4, threads = 32 * warps, grid_threads = 1024, few_threads = 1024;
+constexpr int warps = 4, threads = 32 * warps, few_threads = 1024;
 
 __device__ int warp_of_grid() { return int(blockIdx.x) * warps + int(threadIdx.x) / 32; }
 
@@ -54,24 +54,30 @@ struct FewLabels {
   int of_warp[4][32];
 };
 
-/// All labels of the grid of the threads' guides.
-__device__ void find_grid(bool somewhere, const Motion& flow, const FlowSpace& space, int capacity,
-                          FewLabels& few) {
+/// The bounds of all threads of a block of few_threads.
+__device__ NodeBounds bounds_of_block(const NodeBounds& bounds, int (&of_warp)[4][32]) {
   const int lane = int(threadIdx.x) % 32;
-  const float nodes_per_px = 1 / space.step;
-  NodeBounds bounds;
-  if (somewhere) bounds.add(node_of(flow.u, nodes_per_px), node_of(flow.v, nodes_per_px));
   const int side[4] = {bounds.left, bounds.top, -bounds.right, -bounds.bottom};
   PF_UNROLL
   for (int k = 0; k < 4; ++k) {
     const int least = least_of_warp(side[k]);
-    if (lane == 0) few.of_warp[k][threadIdx.x / 32] = least;
+    if (lane == 0) of_warp[k][threadIdx.x / 32] = least;
   }
   __syncthreads();
-  if (threadIdx.x < 32) {
-    bounds = {least_of_warp(few.of_warp[0][lane]), least_of_warp(few.of_warp[1][lane]),
-              -least_of_warp(few.of_warp[2][lane]), -least_of_warp(few.of_warp[3][lane])};
-    if (lane == 0) few.left = bounds.left, few.top = bounds.top, few.count = count_grid(bounds, capacity);
+  return {least_of_warp(of_warp[0][lane]), least_of_warp(of_warp[1][lane]), -least_of_warp(of_warp[2][lane]),
+          -least_of_warp(of_warp[3][lane])};
+}
+
+/// All labels of the grid of the threads' guides.
+__device__ void find_grid(bool somewhere, const Motion& flow, const FlowSpace& space, int capacity,
+                          FewLabels& few) {
+  const float nodes_per_px = 1 / space.step;
+  NodeBounds bounds;
+  if (somewhere) bounds.add(node_of(flow.u, nodes_per_px), node_of(flow.v, nodes_per_px));
+  bounds = bounds_of_block(bounds, few.of_warp);
+  if (threadIdx.x == 0) {
+    few.left = bounds.left, few.top = bounds.top;
+    few.count = count_grid(bounds, capacity);
   }
   __syncthreads();
 }
@@ -150,27 +156,19 @@ __global__ void __launch_bounds__(few_threads)
 }
 
 /// One block: all labels of the grid.
-__global__ void __launch_bounds__(grid_threads) grid_kernel(Guides guides, FlowSpace space, Labels labels) {
+__global__ void __launch_bounds__(few_threads) grid_kernel(Guides guides, FlowSpace space, Labels labels) {
   begin_kernel();
   __shared__ int of_warp[4][32];
-  const int thread = int(threadIdx.x), lane = thread % 32, count = *guides.count;
+  const int thread = int(threadIdx.x), count = *guides.count;
   const float nodes_per_px = 1 / space.step;
   NodeBounds bounds;
-  for (int i = thread; i < count; i += grid_threads)
+  for (int i = thread; i < count; i += few_threads)
     if (is_somewhere(guides, i))
       bounds.add(node_of(guides.u[i], nodes_per_px), node_of(guides.v[i], nodes_per_px));
-  const int side[4] = {bounds.left, bounds.top, -bounds.right, -bounds.bottom};
-  PF_UNROLL
-  for (int k = 0; k < 4; ++k) {
-    const int least = least_of_warp(side[k]);
-    if (lane == 0) of_warp[k][thread / 32] = least;
-  }
-  __syncthreads();
-  bounds = {least_of_warp(of_warp[0][lane]), least_of_warp(of_warp[1][lane]),
-            -least_of_warp(of_warp[2][lane]), -least_of_warp(of_warp[3][lane])};
+  bounds = bounds_of_block(bounds, of_warp);
   const LabelCount found = count_grid(bounds, labels.capacity);
   if (thread == 0) *labels.count = found;
-  for (int i = thread; i < found.labels; i += grid_threads) {
+  for (int i = thread; i < found.labels; i += few_threads) {
     const Motion motion = grid_motion(bounds.left, bounds.top, found.columns, space.step, i);
     labels.u[i] = motion.u, labels.v[i] = motion.v;
   }
@@ -237,7 +235,7 @@ void make_labels(Cuda& cuda, const TrackList& tracks, const Colours& colours, Li
   gather_guides(cuda, tracks, colours, scale, guides);
   const dim3 a_warp_each(blocks_for(guides.capacity, warps));
   if (space.grid) {
-    cuda.launch(grid_kernel, dim3(1), dim3(grid_threads), 0, guides, space, labels);
+    cuda.launch(grid_kernel, dim3(1), dim3(few_threads), 0, guides, space, labels);
   } else {
     cuda.launch(first_kernel, a_warp_each, dim3(threads), 0, guides, space, labels);
     cuda.launch(rank_kernel, a_warp_each, dim3(threads), 0, guides, space, labels);
