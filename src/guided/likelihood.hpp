@@ -5,11 +5,15 @@
 /// The likelihood between a pixel and a feature (Kim, eqs. 1 to 3), as an exponent to base 2.
 namespace parafield {
 
-/// A frame's channels, 0..255.
-struct Colours {
-  View<float> plane[3];
+/// A pixel's channels, 0..255; as large as one load of CUDA brings.
+struct alignas(16) Colour {
+  float red, green, blue, none;
+};
 
-  Size size() const { return plane[0].size(); }
+/// A frame's channels.
+struct Colours {
+  View<float> plane[3];  ///< on the CPU; all of one pitch
+  View<Colour> pixels;   ///< on CUDA
 };
 
 /// What positions and colours are multiplied by, so that their squared distance is the exponent.

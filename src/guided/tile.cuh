@@ -94,11 +94,24 @@ struct Weights {
   float of[batch_guides][tile::pixels];
 };
 
-/// What a lane knows of the candidates. Where they do not find room, all guides count as picked, which changes no bit.
+/// What a lane knows of the least exponents that guides have for a tile: up to Most guides, those of all; of more, those of the
+/// candidates. Where they do not find room, all guides count as picked, which changes no bit.
+template <int Most>
 struct Listing {
   int lane;
+  Candidates<Most>& candidates;
   int count = 0;
-  bool listed = true;
+  bool all = true, listed = true;
+};
+
+/// The same of never more than Most guides, in registers: of each chunk that of the lane's guide.
+template <int Most>
+struct RegisterListing {
+  static constexpr int chunks = Most / chunk_guides, at_once = 4;
+
+  int lane;
+  int count;  // of guides
+  float least[chunks];
 };
 
 /// Of the lanes with `votes`, how many come before.
@@ -108,18 +121,17 @@ __device__ inline int rank(unsigned votes, int lane) { return __popc(votes & ((1
 /// three planes of the tile.
 __device__ inline Box place_pixels(const TileLane& lane, const Colours& colours, LikelihoodScale scale,
                                    float* shared, Place (&place)[tile::each]) {
-  const int right = colours.plane[0].width - 1, bottom = colours.plane[0].height - 1;
-  const int x = smaller(lane.x(), right), y = smaller(lane.y(), bottom);
-  const std::ptrdiff_t here = y * (colours.plane[0].pitch / std::ptrdiff_t(sizeof(float))) + x;
+  const int right = colours.pixels.width - 1, bottom = colours.pixels.height - 1;
+  const Colour own = load(&colours.pixels(smaller(lane.x(), right), smaller(lane.y(), bottom)));
   Box box;
-  const auto bring = [&](int channel, float& low, float& high) {
-    const float value = scaled_colour(colours.plane[channel].data[here], scale.colour);
+  const auto bring = [&](int channel, float own, float& low, float& high) {
+    const float value = scaled_colour(own, scale.colour);
     shared[channel * tile::pixels + lane.lane] = value;
     low = least_of_warp(value), high = most_of_warp(value);
   };
-  bring(0, box.low.red, box.high.red);
-  bring(1, box.low.green, box.high.green);
-  bring(2, box.low.blue, box.high.blue);
+  bring(0, own.red, box.low.red, box.high.red);
+  bring(1, own.green, box.low.green, box.high.green);
+  bring(2, own.blue, box.low.blue, box.high.blue);
   const int left = lane.left(), top = lane.top();
   const auto scaled = [&](int at, int last) { return float(smaller(at, last)) * scale.position; };
   box.low.x = scaled(left, right), box.high.x = scaled(left + tile::width - 1, right);
@@ -140,26 +152,29 @@ struct Nearest {
   int guide = -1;
 };
 
+/// Looks at a guide and returns its least exponent.
+__device__ inline float look_at(const Surrounding& guides, int i, const Box& box, Nearest& nearest) {
+  const float least = least_exponent(box, guides.record[i].place());
+  nearest = least < nearest.least ? Nearest{least, i} : nearest;
+  return least;
+}
+
 /// Lists the guides of least exponents up to `most`; those in chunks of least exponents above it are not looked at.
 template <int Most>
-__device__ Nearest list_guides(Listing& listing, const Box& box, const Surrounding& guides, float most,
-                               Candidates<Most>& candidates) {
+__device__ Nearest list_guides(Listing<Most>& listing, const Box& box, const Surrounding& guides,
+                               float most) {
   const int count = guides.count, chunks = (count + chunk_guides - 1) / chunk_guides, lane = listing.lane;
+  Candidates<Most>& candidates = listing.candidates;
   Nearest nearest;
   __syncwarp();
-  const auto look_at = [&](const Record& guide, int i) {
-    const float least = least_exponent(box, guide.place());
-    nearest = least < nearest.least ? Nearest{least, i} : nearest;
-    return least;
-  };
-  if (count <= all_listed) {
+  listing.all = count <= Most;
+  if (listing.all) {
 #pragma unroll 2
     for (int chunk = 0; chunk < chunks; ++chunk) {
       const int i = chunk * chunk_guides + lane;
-      candidates.least[i] = look_at(guides.record[i], i);
-      candidates.guide[i] = static_cast<unsigned short>(i);
+      candidates.least[i] = look_at(guides, i, box, nearest);
     }
-    listing.count = chunks * chunk_guides;
+    listing.count = count;
   } else {
     listing.count = 0;
     for (int first = 0; first < chunks; first += lanes) {
@@ -168,7 +183,7 @@ __device__ Nearest list_guides(Listing& listing, const Box& box, const Surroundi
           __ballot_sync(~0u, first + lane < chunks && least_exponent(box, guides.box(chunk)) <= most);
       for (; near; near &= near - 1) {
         const int i = (first + __ffs(int(near)) - 1) * chunk_guides + lane;
-        const float least = look_at(guides.record[i], i);
+        const float least = look_at(guides, i, box, nearest);
         const bool in = least <= most;
         const unsigned votes = __ballot_sync(~0u, in);
         const int at = listing.count + rank(votes, lane);
@@ -182,6 +197,22 @@ __device__ Nearest list_guides(Listing& listing, const Box& box, const Surroundi
     listing.listed = listing.count <= Most;
   }
   __syncwarp();
+  return nearest;
+}
+template <int Most>
+__device__ Nearest list_guides(RegisterListing<Most>& listing, const Box& box, const Surrounding& guides,
+                               float) {
+  listing.count = guides.count;
+  const int last = (guides.count - 1) / chunk_guides;
+  Nearest nearest;
+  PF_UNROLL
+  for (int first = 0; first < listing.chunks; first += listing.at_once) {
+    if (first > last) break;
+    PF_UNROLL
+    for (int chunk = first; chunk < first + listing.at_once; ++chunk)
+      listing.least[chunk] =
+          look_at(guides, smaller(chunk, last) * chunk_guides + listing.lane, box, nearest);
+  }
   return nearest;
 }
 
@@ -204,12 +235,33 @@ __device__ int pick(int lane, int count, Picked<Most>& picked, IsIn is_in, Guide
 
 /// Those of least exponents up to `most`.
 template <int Most>
-__device__ Picks pick(const Listing& listing, const Surrounding& guides, float most,
-                      const Candidates<Most>& candidates, Picked<Most>& picked) {
+__device__ Picks pick(const Listing<Most>& listing, const Surrounding& guides, float most,
+                      Picked<Most>& picked) {
   if (!listing.listed) return {guides.count, true};
+  const Candidates<Most>& candidates = listing.candidates;
   return {pick(
       listing.lane, listing.count, picked, [&](int at) { return candidates.least[at] <= most; },
-      [&](int at) { return candidates.guide[at]; })};
+      [&](int at) { return listing.all ? at : candidates.guide[at]; })};
+}
+template <int Most>
+__device__ Picks pick(const RegisterListing<Most>& listing, const Surrounding&, float most,
+                      Picked<Most>& picked) {
+  int found = 0;
+  __syncwarp();
+  PF_UNROLL
+  for (int first = 0; first < listing.chunks; first += listing.at_once) {
+    if (first * chunk_guides >= listing.count) break;
+    PF_UNROLL
+    for (int chunk = first; chunk < first + listing.at_once; ++chunk) {
+      const int i = chunk * chunk_guides + listing.lane;
+      const bool in = (i < listing.count) & (listing.least[chunk] <= most);
+      const unsigned votes = __ballot_sync(~0u, in);
+      if (in) picked.guide[found + rank(votes, listing.lane)] = static_cast<unsigned short>(i);
+      found += __popc(votes);
+    }
+  }
+  __syncwarp();
+  return {found};
 }
 
 /// Brings the guides into the batch, some at a time and in order, and calls f(the first one's place, how many). Behind the last come
@@ -249,14 +301,13 @@ __device__ void for_each_weighed_batch(TileLane lane, const Surrounding& guides,
 
 /// The least exponents of a lane's group of pixels. Returns the guides that matter to one of the tile's. Some near guides are met
 /// first, so that most of the others need not be.
-template <int Most>
+template <class AnyListing, int Most>
 __device__ Picks find_best(TileLane lane, const Box& box, const Surrounding& guides, float cutoff,
-                           const Place (&place)[tile::each], Candidates<Most>& candidates,
-                           Picked<Most>& picked, Batch& batch, float (&best)[tile::each]) {
-  Listing listing{lane.lane};
+                           const Place (&place)[tile::each], AnyListing listing, Picked<Most>& picked,
+                           Batch& batch, float (&best)[tile::each]) {
   const int count = guides.count;
   float listed = no_feature;
-  if (count > all_listed) {
+  if (count > Most) {
     float nearest_chunk = no_feature;
     for (int chunk = lane.lane; chunk * chunk_guides < count; chunk += lanes)
       nearest_chunk = smaller_number(nearest_chunk, least_exponent(box, guides.box(chunk)));
@@ -281,7 +332,7 @@ __device__ Picks find_best(TileLane lane, const Box& box, const Surrounding& gui
   };
 
   // The nearest of each group of lanes: the lanes of a turn meet those of two groups.
-  Nearest nearest = list_guides(listing, box, guides, listed, candidates);
+  Nearest nearest = list_guides(listing, box, guides, listed);
   PF_UNROLL
   for (int step = tile::groups; step < lanes; step *= 2) {
     const Nearest other{__shfl_xor_sync(~0u, nearest.least, step), __shfl_xor_sync(~0u, nearest.guide, step)};
@@ -294,12 +345,12 @@ __device__ Picks find_best(TileLane lane, const Box& box, const Surrounding& gui
   }
   const float room = highest();
   if (!(room < no_feature) && listed >= no_feature) return {0};
-  if (listed < limit_of(room, cutoff)) list_guides(listing, box, guides, limit_of(room, cutoff), candidates);
-  const Picks near = pick(listing, guides, reach_of(room), candidates, picked);
+  if (listed < limit_of(room, cutoff)) list_guides(listing, box, guides, limit_of(room, cutoff));
+  const Picks near = pick(listing, guides, reach_of(room), picked);
   for_each_batch(lane.lane, guides, near, picked, batch, [&](int, int some) {
     for (int j = 0; j < some; j += guides_at_once) meet(batch.guide[j + lane.turn()].place());
   });
-  return pick(listing, guides, limit_of(highest(), cutoff), candidates, picked);
+  return pick(listing, guides, limit_of(highest(), cutoff), picked);
 }
 
 /// A lane's own pixel of what it has of its group, by way of shared memory.

@@ -2,7 +2,7 @@
 // reference target.
 #include "guided/colours/colours.hpp"
 
-#include "blocks/guarded.hpp"
+#include "guided/guarded_colours.hpp"
 #include "guided/guides/guides.hpp"
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
@@ -14,17 +14,7 @@ namespace {
 
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
-class GuidedColours : public OnTarget {
- protected:
-  static std::vector<Movable*> movable(std::vector<Guarded>& images) {
-    std::vector<Movable*> list;
-    for (Guarded& image : images) list.push_back(&image);
-    return list;
-  }
-  static Colours colours_of(std::vector<Guarded>& images, std::size_t first) {
-    return {images[first].view(), images[first + 1].view(), images[first + 2].view()};
-  }
-};
+class GuidedColours : public OnTarget {};
 
 TEST_P(GuidedColours, MakeColours) {
   constexpr Size frame_sizes[] = {{1, 1}, {1, 9}, {9, 1}, {33, 17}, {101, 67}};
@@ -42,17 +32,29 @@ TEST_P(GuidedColours, MakeColours) {
                 for (int i = 0; i < 12 * count; ++i) images.emplace_back(size);
                 const Memory memory = target.instruction_set ? Memory::host() : Memory::cuda();
                 const FrameBuffer held[] = {copy_of(frames[0], memory), copy_of(frames[1], memory)};
-                run_on(target, movable(images), [&]<class Backend>(Backend& backend) {
+                std::vector<GuardedColours> made;  // of each frame: colours, smoothed
+                std::vector<Movable*> all;
+                for (std::size_t i = 0; i < images.size(); i += 3) {
+                  if (i % 12 < 6)
+                    made.emplace_back(&images[i]);
+                  else
+                    all.insert(all.end(), {&images[i], &images[i + 1], &images[i + 2]});
+                }
+                for (GuardedColours& one : made) all.push_back(&one);
+                run_on(target, all, [&]<class Backend>(Backend& backend) {
                   const Frame inputs[] = {held[0], held[1]};
                   Colours colours[2], smoothed[2];
                   for (int i = 0; i < count; ++i) {
                     const std::size_t first = std::size_t(12 * i);
-                    colours[i] = colours_of(images, first);
-                    smoothed[i] = taps.radius > 0 ? colours_of(images, first + 3) : colours[i];
-                    const Colours plain = colours_of(images, first + 6), soft = colours_of(images, first + 9);
-                    convert_color(backend, inputs[i], plain.plane);
-                    for (int c = 0; c < 3 && taps.radius > 0; ++c)
-                      smooth(backend, &plain.plane[c], taps, &soft.plane[c], 1);
+                    colours[i] = made[std::size_t(2 * i)].view();
+                    smoothed[i] = taps.radius > 0 ? made[std::size_t(2 * i + 1)].view() : colours[i];
+                    View<float> plain[3], soft[3];
+                    for (std::size_t c = 0; c < 3; ++c) {
+                      plain[c] = images[first + 6 + c].view();
+                      soft[c] = images[first + 9 + c].view();
+                    }
+                    convert_color(backend, inputs[i], plain);
+                    if (taps.radius > 0) smooth(backend, plain, taps, soft, 3);
                   }
                   make_colours<Backend>(backend, inputs, count, taps, colours, smoothed, count);
                 });
@@ -109,9 +111,9 @@ TEST_P(GuidedColours, GatherGuides) {
         planes.clear();
         for (unsigned i = 0; i < 3; ++i) planes.emplace_back(size, 70 + i);
         if (size.width > 30) planes[1].view()(10, 0) = nan_value;
-        std::vector<Movable*> all = movable(images);
-        for (Guarded& plane : planes) all.push_back(&plane);
-        all.insert(all.end(), {&values, &records, &bounds, &found});
+        GuardedColours colours(planes.data());
+        std::vector<Movable*> all{&colours, &values, &records, &bounds, &found};
+        for (Guarded& image : images) all.push_back(&image);
         run_on(target, all, [&]<class Backend>(Backend& backend) {
           const auto at = [&](std::size_t i) { return images[i].view().data; };
           const Guides guides{at(0),
@@ -128,7 +130,7 @@ TEST_P(GuidedColours, GatherGuides) {
                               chunks};
           gather_guides<Backend>(backend,
                                  {reinterpret_cast<const Track*>(values.view().data), count, reversed},
-                                 colours_of(planes, 0), scale, guides);
+                                 colours.view(), scale, guides);
         });
         EXPECT_EQ(found.view()(0, 0), count);
         return images;

@@ -2,10 +2,10 @@
 // written beside the result.
 #include <functional>
 
-#include "blocks/guarded.hpp"
 #include "guided/better/better.hpp"
 #include "guided/change/change.hpp"
 #include "guided/colours/colours.hpp"
+#include "guided/guarded_colours.hpp"
 #include "guided/guides/guides.hpp"
 #include "guided/resample/resample.hpp"
 #include "guided/tracks_on.hpp"
@@ -25,9 +25,6 @@ std::vector<Movable*> movable(std::vector<Guarded>& images) {
   return list;
 }
 
-Colours colours_of(std::vector<Guarded>& images, std::size_t first) {
-  return {images[first].view(), images[first + 1].view(), images[first + 2].view()};
-}
 oracle::Rgb grids_of(std::vector<Guarded>& images, std::size_t first) {
   return {oracle::grid_of(images[first].view()), oracle::grid_of(images[first + 1].view()),
           oracle::grid_of(images[first + 2].view())};
@@ -77,15 +74,14 @@ TEST_P(GuidedSteps, TestChange) {
           GuardedImage<std::uint8_t> valid(size);
           Guarded values({9, 1});
           std::memcpy(values.view().data, turn.of, sizeof turn.of);
-          std::vector<Movable*> all = movable(images);
-          all.insert(all.end(), {&valid, &values});
+          GuardedColours frame0(&images[0]), frame1(&images[3]);
           run_on(
-              target, all,
+              target, {&frame0, &frame1, &images[6], &images[7], &valid, &values},
               [&]<class Backend>(Backend& backend) {
                 const auto* there = reinterpret_cast<const Homography*>(values.view().data);
                 test_change<Backend>(backend,
-                                     {colours_of(images, 0),
-                                      colours_of(images, 3),
+                                     {frame0.view(),
+                                      frame1.view(),
                                       {threshold, window},
                                       turns ? there : nullptr,
                                       valid.view()},

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <functional>
 
-#include "blocks/guarded.hpp"
+#include "guided/guarded_colours.hpp"
 #include "guided/guides/guides.hpp"
 #include "guided/vote/vote.hpp"
 #include "parafield/methods/multi_hypothesis.hpp"
@@ -85,7 +85,8 @@ inline Voted run_vote(const Target& target, Tracked scene, const MultiHypothesis
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) planes.back().view()(x, y) = scene.at(i / 3, i % 3, x, y);
   }
-  for (Guarded& plane : planes) images.push_back(&plane);
+  GuardedColours frame0(&planes[0]), frame1(&planes[3]);
+  images.insert(images.end(), {&frame0, &frame1});
   const FlowSpace space = flow_space(method.labels == FlowLabels::grid, method.label_step, method.sigma_flow);
   const LikelihoodScale scale = likelihood_scale(method.sigma_position, method.sigma_colour);
   const Forced forced(target);
@@ -99,20 +100,19 @@ inline Voted run_vote(const Target& target, Tracked scene, const MultiHypothesis
     for (Movable* image : images) image->move(backend.memory());
     labels.u = label_u.view().data, labels.v = label_v.view().data;
     labels.count = reinterpret_cast<LabelCount*>(count.view().data);
-    const Colours frame0{{planes[0].view(), planes[1].view(), planes[2].view()}},
-        frame1{{planes[3].view(), planes[4].view(), planes[5].view()}};
+    const Colours first = frame0.view(), second = frame1.view();
     const Homography* const turn =
         scene.turn ? reinterpret_cast<const Homography*>(turn_values.view().data) : nullptr;
     for (int i = 0; i < 2; ++i)  // recorded, then replayed
       backend.replay(0, [&] {
-        make_labels(backend, {reinterpret_cast<const Track*>(track_values.view().data), tracks, false},
-                    frame0, scale, space, turn, guides, labels);
+        make_labels(backend, {reinterpret_cast<const Track*>(track_values.view().data), tracks, false}, first,
+                    scale, space, turn, guides, labels);
       });
     for (int i = 0; i < 1 + repeats; ++i) {
       backend.synchronize();
       const auto begin = std::chrono::steady_clock::now();
       backend.replay(1, [&] {
-        vote(backend, guides, labels, frame0, frame0, frame1, scale, vote_parameters(method), turn,
+        vote(backend, guides, labels, first, first, second, scale, vote_parameters(method), turn,
              {result.u.view(), result.v.view()}, result.valid.view(), result.confidence.view());
       });
       backend.synchronize();

@@ -1,6 +1,6 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
-#include "guided/change/change.hpp"
+#include "guided/change/passes.cuh"
 
 namespace parafield {
 namespace {

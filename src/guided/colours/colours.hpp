@@ -41,7 +41,11 @@ class FrameColours {
  private:
   static Colours planes(Workspace& workspace, Size size) {
     Colours colours;
-    for (View<float>& plane : colours.plane) plane = workspace.image<float>(size);
+    if constexpr (on_gpu<Backend>) {
+      colours.pixels = workspace.image<Colour>(size);
+    } else {
+      for (View<float>& plane : colours.plane) plane = workspace.image<float>(size);
+    }
     return colours;
   }
 

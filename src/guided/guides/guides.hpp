@@ -22,7 +22,6 @@ void gather_guides(Backend& backend, const TrackList& tracks, const Colours& col
 /// Up to so many are gathered where they are used, on CUDA.
 constexpr int few_guides = 256;
 
-
 inline Guides make_guides(Workspace& workspace, int capacity) {
   Guides guides{};
   guides.capacity = capacity;
@@ -42,23 +41,20 @@ struct Guide {
   Motion flow;
 };
 
-/// The guide of the i-th track; behind the last ones lie nowhere.
-PF_HD Guide guide_of(const TrackList& tracks, int i, const Colours& colours, LikelihoodScale scale) {
-  constexpr Guide none{{nowhere, 0, 0, 0, 0}, {0, 0}};
-  if (i >= tracks.count) return none;
-  Track track = tracks.tracks[i];
-  if (tracks.reversed) track = {track.x + track.u, track.y + track.v, -track.u, -track.v};
-  const int width = colours.plane[0].width, height = colours.plane[0].height,
-            pitch = int(colours.plane[0].pitch / std::ptrdiff_t(sizeof(float)));
-  const Match match = locate(track.x, track.y, width, height);
-  const float red = sample(colours.plane[0].data, pitch, width, height, match),
-              green = sample(colours.plane[1].data, pitch, width, height, match),
-              blue = sample(colours.plane[2].data, pitch, width, height, match);
-  const bool known = match.inside & is_finite(track.u) & is_finite(track.v) & is_finite(red) &
-                     is_finite(green) & is_finite(blue);
-  if (!known) return none;
-  return {{track.x * scale.position, track.y * scale.position, scaled_colour(red, scale.colour),
-           scaled_colour(green, scale.colour), scaled_colour(blue, scale.colour)},
+/// The i-th track in its direction; behind the last ones are unknown.
+PF_HD Track track_of(const TrackList& tracks, int i) {
+  constexpr float unknown = __builtin_nanf("");
+  const Track track = i < tracks.count ? tracks.tracks[i] : Track{unknown, unknown, unknown, unknown};
+  return tracks.reversed ? Track{track.x + track.u, track.y + track.v, -track.u, -track.v} : track;
+}
+
+/// A track's guide, of the colour where it begins.
+PF_HD Guide guide_of(const Track& track, bool inside, const Colour& colour, LikelihoodScale scale) {
+  const bool known = inside & is_finite(track.u) & is_finite(track.v) & is_finite(colour.red) &
+                     is_finite(colour.green) & is_finite(colour.blue);
+  if (!known) return {{nowhere, 0, 0, 0, 0}, {0, 0}};
+  return {{track.x * scale.position, track.y * scale.position, scaled_colour(colour.red, scale.colour),
+           scaled_colour(colour.green, scale.colour), scaled_colour(colour.blue, scale.colour)},
           {track.u, track.v}};
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include "guided/colour.cuh"
 #include "guided/guides/guides.hpp"
 
 namespace parafield {
@@ -13,6 +14,31 @@ struct Record {
 __device__ inline Record record_of(const Guide& guide) {
   return {make_float4(guide.place.x, guide.place.y, guide.place.red, guide.place.green),
           make_float4(guide.place.blue, guide.flow.u, guide.flow.v, 0)};
+}
+
+/// The guides of the tracks i, i + apart, ...; what is read of one does not wait for another.
+template <int Count>
+__device__ void get_guides(const TrackList& tracks, int i, int apart, const Colours& colours,
+                           LikelihoodScale scale, Guide (&guides)[Count]) {
+  const View<Colour>& pixels = colours.pixels;
+  Track track[Count];
+  Match match[Count];
+  Colour colour[Count];
+  PF_UNROLL
+  for (int k = 0; k < Count; ++k) track[k] = track_of(tracks, i + k * apart);
+  PF_UNROLL
+  for (int k = 0; k < Count; ++k) {
+    match[k] = locate(track[k].x, track[k].y, pixels.width, pixels.height);
+    colour[k] = sample(pixels, match[k]);
+  }
+  PF_UNROLL
+  for (int k = 0; k < Count; ++k) guides[k] = guide_of(track[k], match[k].inside, colour[k], scale);
+}
+__device__ inline Guide guide_of(const TrackList& tracks, int i, const Colours& colours,
+                                 LikelihoodScale scale) {
+  Guide guide[1];
+  get_guides(tracks, i, 0, colours, scale, guide);
+  return guide[0];
 }
 
 /// A warp writes a chunk's guides, one a lane, and its box.

@@ -1,5 +1,6 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "guided/change/passes.cuh"
 #include "guided/interpolate/interpolate.hpp"
 #include "guided/tile.cuh"
 
@@ -45,21 +46,29 @@ __global__ void __launch_bounds__(lanes* warps_of<Gathers>)
   const TileLane lane{int(threadIdx.x) % lanes, int(blockIdx.x) * warps + warp};
   auto& memory = memories[warp];
   await_last();
-  Place place[tile::each];
-  float best[tile::each];
-  const Box box = place_pixels(lane, colours, scale, memory.plane[0], place);
   Surrounding surrounding;
   if constexpr (Gathers) {
+    constexpr int apart = lanes * warps;
+    Guide own[few_guides / apart];
+    get_guides(tracks, int(threadIdx.x), apart, colours, scale, own);
+    PF_UNROLL
+    for (int k = 0; k < few_guides / apart; ++k) gathered[int(threadIdx.x) + k * apart] = record_of(own[k]);
     surrounding = {gathered, tracks.count, nullptr};
-    for (int i = int(threadIdx.x); i < (tracks.count + chunk_guides - 1) / chunk_guides * chunk_guides;
-         i += lanes * warps)
-      gathered[i] = record_of(guide_of(tracks, i, colours, scale));
-    __syncthreads();
   } else {
     surrounding = {reinterpret_cast<const Record*>(guides.records), *guides.count, &guides};
   }
-  const Picks picks = find_best(lane, box, surrounding, cutoff_of(Fast), place, memory.candidates,
-                                memory.picked, memory.batch, best);
+  Place place[tile::each];
+  float best[tile::each];
+  const Box box = place_pixels(lane, colours, scale, memory.plane[0], place);
+  if constexpr (Gathers) __syncthreads();
+  const auto listing = [&] {
+    if constexpr (Gathers)
+      return RegisterListing<few_guides>{lane.lane};
+    else
+      return Listing<all_listed>{lane.lane, memory.candidates};
+  };
+  const Picks picks =
+      find_best(lane, box, surrounding, cutoff_of(Fast), place, listing(), memory.picked, memory.batch, best);
   const float own_best = own_of(lane, best, memory.plane[0]);
   MeanFlow mean;
   for_each_weighed_batch(

@@ -1,5 +1,6 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "guided/change/passes.cuh"
 #include "guided/interpolate/interpolate.hpp"
 #include "guided/tile.cuh"
 #include "guided/vote/vote.hpp"
@@ -266,7 +267,8 @@ __global__ void __launch_bounds__(lanes, 19) vote_kernel(const __grid_constant__
   Ballot ballot;
   int label = -1;
   Motion motion = {};
-  voters.picks = find_best(lane, box, guides, cutoff_of(Fast), voters.place, memory.candidates, memory.picked,
+  const Listing<most_listed> listing{lane.lane, memory.candidates};
+  voters.picks = find_best(lane, box, guides, cutoff_of(Fast), voters.place, listing, memory.picked,
                            memory.batch, voters.best);
   if (voters.picks.count > 0 && labels > 0) {
     elect<Fast>(job, voters, memory, ballot);
