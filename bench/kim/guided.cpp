@@ -82,7 +82,7 @@ Guided stretched(Size size, Size labels, int tracks, std::uint64_t seed) {
 }
 
 Call guided_call(const FlowMethod& method, const Device& device, std::span<const Guided> inputs,
-                 Memory memory) {
+                 Memory memory, int batch) {
   struct Held {
     FrameBuffer frame0, frame1;
     Image<Track> tracks;
@@ -103,14 +103,16 @@ Call guided_call(const FlowMethod& method, const Device& device, std::span<const
     std::ranges::copy(input.tracks, tracks.view().data);
     state->inputs.push_back({input.frame0.to(memory), input.frame1.to(memory), tracks.to(memory), count});
   }
-  const auto call = [state] {
-    const Held& held = state->inputs[state->next++ % state->inputs.size()];
-    const Frame frames[] = {held.frame0, held.frame1};
-    FlowInput input{frames};
-    input.tracks = std::span(held.tracks.view().data, std::size_t(held.count));
+  const auto call = [state, batch] {
     state->timer.start();
-    state->estimator(input);
-    return state->timer.stop();
+    for (int i = 0; i < batch; ++i) {
+      const Held& held = state->inputs[state->next++ % state->inputs.size()];
+      const Frame frames[] = {held.frame0, held.frame1};
+      FlowInput input{frames};
+      input.tracks = std::span(held.tracks.view().data, std::size_t(held.count));
+      state->estimator(input);
+    }
+    return state->timer.stop() / batch;
   };
   for (std::size_t i = 0; i < 2 * inputs.size(); ++i) call();  // allocates, records a graph
   return call;

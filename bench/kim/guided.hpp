@@ -30,8 +30,9 @@ struct Guided {
 /// labels; the tracks are spread evenly, at whole px.
 Guided stretched(Size size, Size labels, int tracks, std::uint64_t seed = 1);
 
-/// Each of the inputs in turn, in `memory`; flow is left there.
+/// Each of the inputs in turn, in `memory`; flow is left there. The milliseconds of one of `batch` calls, which do not wait for
+/// each other.
 Call guided_call(const FlowMethod& method, const Device& device, std::span<const Guided> inputs,
-                 Memory memory);
+                 Memory memory, int batch = 1);
 
 }  // namespace parafield::bench
