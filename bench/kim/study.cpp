@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
     study.device = parse_device(device, options.threads);
     study.quick = options.quick;
     study.effort = options.effort();
+    study.effort.seconds /= 4;  // there are many calls, and short ones
     study.pictures = pictures;
     if (!pictures.empty()) std::filesystem::create_directories(pictures);
     const bool on_cuda = study.device.kind == Device::Kind::cuda;

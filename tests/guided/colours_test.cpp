@@ -54,7 +54,8 @@ TEST_P(GuidedColours, MakeColours) {
                       soft[c] = images[first + 9 + c].view();
                     }
                     convert_color(backend, inputs[i], plain);
-                    if (taps.radius > 0) smooth(backend, plain, taps, soft, 3);
+                    for (int c = 0; c < 3 && taps.radius > 0; ++c)
+                      smooth(backend, &plain[c], taps, &soft[c], 1);
                   }
                   make_colours<Backend>(backend, inputs, count, taps, colours, smoothed, count);
                 });
