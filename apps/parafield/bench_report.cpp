@@ -24,7 +24,7 @@ std::string_view name_of(const FlowMethod& method) {
   return std::visit([](const auto& chosen) { return chosen.name; }, method);
 }
 
-constexpr const char* columns = "{:<7} {:<24} {:>9} {:>27} {:>27} {:>27} {:>6} {:>8}";
+constexpr const char* columns = "{:<7} {:<29} {:>9} {:>27} {:>27} {:>27} {:>6} {:>8}";
 
 }  // namespace
 

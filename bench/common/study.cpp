@@ -7,40 +7,56 @@
 
 namespace parafield::bench {
 
-int run_study(int argc, char** argv, const StudyParts& parts) {
-  CLI::App app{parts.about};
+int run_study(int argc, char** argv, const StudyProgram& program) {
+  CLI::App app{program.about};
   ProgramOptions options;
-  std::string device = "auto", pictures;
+  std::string device = "auto", pictures, names;
   std::vector<std::string> only;
+  for (const StudyPart& part : program.parts)
+    names += (names.empty() ? "" : ", ") + std::string(part.name) + (part.takes_cuda ? " (CUDA)" : "");
   add_options(app, options);
   app.add_option("-d,--device", device, "auto, cpu, cuda, cuda:N")->capture_default_str();
-  app.add_option("--only", only, "speed, quality or pictures; default: all that can be done")
-      ->check(CLI::IsMember({"speed", "quality", "pictures"}));
-  app.add_option("--pictures", pictures, "folder for the pictures; default: none are drawn")
-      ->type_name("DIR");
+  app.add_option("--only", only, "parts: " + names + "; default: all that can be done")
+      ->type_name("PART")
+      ->check([&](const std::string& name) {
+        const bool is_part =
+            std::ranges::any_of(program.parts, [&](const StudyPart& part) { return part.name == name; });
+        return is_part ? "" : "'" + name + "' is none of the parts " + names;
+      });
+  if (program.draws)
+    app.add_option("--pictures", pictures, "folder for the pictures; default: none are drawn")
+        ->type_name("DIR");
   CLI11_PARSE(app, argc, argv);
 
-  const auto wanted = [&](const char* part) {
-    return only.empty() || std::ranges::find(only, part) != only.end();
-  };
   return run_program([&] {
-    const Study study{parse_device(device, options.threads), data_folder(options.data), options.quick,
-                      options.quick ? options.effort() : parts.effort};
-    Report report{parts.title, {}, {}};
+    const Study study{parse_device(device, options.threads), data_folder(options.data), pictures,
+                      options.quick, options.quick ? options.effort() : program.effort};
+    if (!pictures.empty()) std::filesystem::create_directories(pictures);
+    const bool on_cuda = study.device.kind == Device::Kind::cuda;
+    Report report{program.title, {}, {}};
+    std::string machine, left_out;
+    bool reads_sequences = false;
     const Quietness quietness;
-    if (wanted("speed")) report.tables = parts.speed(study);
-    const std::string machine = quietness.text();  // while times were taken
-    if (wanted("quality"))
-      for (Table& table : parts.quality(study)) report.tables.push_back(std::move(table));
-    if (wanted("pictures") && !pictures.empty()) {
-      std::filesystem::create_directories(pictures);
-      parts.draw(study, pictures);
+    for (const StudyPart& part : program.parts) {
+      if (!only.empty() && std::ranges::find(only, part.name) == only.end()) continue;
+      if (part.takes_cuda && !on_cuda) {
+        left_out += (left_out.empty() ? "" : ", ") + std::string(part.name);
+        continue;
+      }
+      for (Table& table : part.tables(study)) report.tables.push_back(std::move(table));
+      if (part.timed) machine = quietness.text();
+      reads_sequences |= part.reads_sequences;
     }
+    if (!left_out.empty() && report.tables.empty())
+      throw Error(ErrorCode::invalid_argument,
+                  left_out + ": it takes CUDA, and this device is " + device_text(study.device));
     report.conditions = {{"device", device_text(study.device)}, {"commit", options.commit}};
-    if (wanted("quality"))
+    if (reads_sequences)
       report.conditions.emplace_back("real sequences",
                                      study.data ? "found" : "not found: rendered ones only");
-    if (wanted("speed")) report.conditions.emplace_back("machine", machine);
+    if (!machine.empty()) report.conditions.emplace_back("machine", machine);
+    if (!left_out.empty())
+      report.conditions.emplace_back("left out", left_out + ": it takes CUDA, and this device has none");
     if (!report.tables.empty()) write(report, options.markdown_file, options.json_file);
   });
 }

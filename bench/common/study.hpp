@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+
 #include "common/pairs.hpp"
 #include "common/report.hpp"
 #include "common/timing.hpp"
@@ -9,22 +11,29 @@ namespace parafield::bench {
 struct Study {
   Device device;
   std::optional<std::filesystem::path> data;  ///< folder of real sequences
+  std::filesystem::path pictures;             ///< folder of the PNGs, which is there; empty = none are drawn
   bool quick = false;                         ///< tiny sizes and few repeats: only to see that it runs
   Effort effort;
 
   Size size(Size full) const { return quick ? Size{full.width / 8, full.height / 8} : full; }
 };
 
-/// A study whose parts can be done one by one.
-struct StudyParts {
-  const char *about, *title;
-  Effort effort;
-  std::vector<Table> (*speed)(const Study&);
-  std::vector<Table> (*quality)(const Study&);
-  void (*draw)(const Study&, const std::filesystem::path& folder);  ///< PNGs in a folder that is there
+/// What can be done by itself.
+struct StudyPart {
+  const char* name;
+  std::function<std::vector<Table>(const Study&)>
+      tables;  ///< it may draw, too; empty where the build has no CUDA
+  bool timed = false, reads_sequences = false, takes_cuda = false;
 };
 
-/// main() of such a study.
-int run_study(int argc, char** argv, const StudyParts& parts);
+struct StudyProgram {
+  const char *about, *title;
+  std::vector<StudyPart> parts;
+  Effort effort = {};
+  bool draws = false;
+};
+
+/// main() of a study.
+int run_study(int argc, char** argv, const StudyProgram& program);
 
 }  // namespace parafield::bench

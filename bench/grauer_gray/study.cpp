@@ -8,12 +8,17 @@ int main(int argc, char** argv) {
     tables.push_back(target_table(study));
     return tables;
   };
+  const auto pictures = [](const Study& study) {
+    if (!study.pictures.empty()) draw_figures(study, study.pictures);
+    return std::vector<Table>{};
+  };
   return run_study(argc, argv,
                    {.about = "Grauer-Gray, Kambhamettu, Palaniappan 2008: times, energies and errors of "
                              "belief propagation, pictures",
                     .title = "Grauer-Gray's study of belief propagation",
+                    .parts = {{.name = "speed", .tables = speed, .timed = true},
+                              {.name = "quality", .tables = quality_tables, .reads_sequences = true},
+                              {"pictures", pictures}},
                     .effort = {5, 200, 1},
-                    .speed = speed,
-                    .quality = quality_tables,
-                    .draw = draw_figures});
+                    .draws = true});
 }

@@ -8,12 +8,17 @@ int main(int argc, char** argv) {
     tables.push_back(target_table(study));
     return tables;
   };
+  const auto pictures = [](const Study& study) {
+    if (!study.pictures.empty()) draw_label_fields(study, study.pictures);
+    return std::vector<Table>{};
+  };
   return run_study(
       argc, argv,
       {.about = "Jodoin, Mignotte, St-Amour 2005: speed-up, energies and errors of label fields, pictures",
        .title = "Jodoin's study of label fields",
+       .parts = {{.name = "speed", .tables = speed, .timed = true},
+                 {.name = "quality", .tables = quality_tables, .reads_sequences = true},
+                 {"pictures", pictures}},
        .effort = {1, 30, 0.02},
-       .speed = speed,
-       .quality = quality_tables,
-       .draw = draw_label_fields});
+       .draws = true});
 }

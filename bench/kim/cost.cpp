@@ -35,7 +35,7 @@ struct Step {
   int features;
 };
 
-Table measured(const KimStudy& study, Table table, const std::vector<Step>& steps, const char* file,
+Table measured(const Study& study, Table table, const std::vector<Step>& steps, const char* file,
                const char* along) {
   const bool on_cuda = study.device.kind == Device::Kind::cuda;
   std::vector<Curve> curves;
@@ -83,7 +83,7 @@ Table table_of(const char* title, const std::string& fixed) {
 
 }  // namespace
 
-std::vector<Table> cost_tables(const KimStudy& study) {
+std::vector<Table> cost_tables(const Study& study) {
   std::vector<Step> by_features, by_size;
   for (int features = 64; features <= 4096; features *= 2)
     by_features.push_back({double(features), study.size(qvga), features});

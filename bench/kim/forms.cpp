@@ -12,7 +12,7 @@ struct Case {
 
 }  // namespace
 
-std::vector<Table> form_tables(const KimStudy& study) {
+std::vector<Table> form_tables(const Study& study) {
   Table table{
       "Section 4.2: likelihoods of seven dimensions, and products",
       fmt::format(
@@ -67,7 +67,7 @@ std::vector<Table> form_tables(const KimStudy& study) {
   return {std::move(table)};
 }
 
-std::vector<Table> exponential_tables(const KimStudy& study) {
+std::vector<Table> exponential_tables(const Study& study) {
   const Size labels{4, 2};
   const int features = 200;
   Table table{

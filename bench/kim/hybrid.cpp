@@ -54,7 +54,7 @@ FlowField sort_and_test(const Problem& problem, const float* scores, Layout layo
 
 }  // namespace
 
-std::vector<Table> hybrid_tables(const KimStudy& study) {
+std::vector<Table> hybrid_tables(const Study& study) {
   check(cudaSetDevice(study.device.index), "cudaSetDevice");
   Table table{
       "Section 6.1: Algorithm 2 on GPU and CPU",

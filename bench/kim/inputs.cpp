@@ -4,7 +4,7 @@
 
 namespace parafield::bench {
 
-std::vector<Guided> rotating_inputs(const KimStudy& study, Size labels, int tracks) {
+std::vector<Guided> rotating_inputs(const Study& study, Size labels, int tracks) {
   std::vector<Guided> inputs;
   for (std::uint64_t seed = 1; seed <= 3; ++seed)
     inputs.push_back(stretched(study.size(qvga), labels, tracks, seed));

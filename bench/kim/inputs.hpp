@@ -7,14 +7,14 @@
 namespace parafield::bench {
 
 /// Frames of several seeds with the same tracks, at 320x240.
-std::vector<Guided> rotating_inputs(const KimStudy& study, Size labels, int tracks);
+std::vector<Guided> rotating_inputs(const Study& study, Size labels, int tracks);
 std::vector<Problem> problems_of(const std::vector<Guided>& inputs, const MultiHypothesis& method);
 
 /// By the clock.
 Call timed_on_host(const std::function<void(std::size_t turn)>& work);
 
 /// For what takes a second.
-inline Effort slow_effort(const KimStudy& study) { return study.quick ? study.effort : Effort{3, 100, 1}; }
+inline Effort slow_effort(const Study& study) { return study.quick ? study.effort : Effort{3, 100, 1}; }
 
 // On a CUDA device:
 
@@ -25,10 +25,9 @@ struct KernelTime {
   double ms, library_ms;
   FlowField flow;
 };
-std::vector<KernelTime> vote_kernel_times(const KimStudy& study, const std::vector<Problem>& problems,
+std::vector<KernelTime> vote_kernel_times(const Study& study, const std::vector<Problem>& problems,
                                           const std::vector<Guided>& inputs, const MultiHypothesis& method);
-std::vector<KernelTime> interpolation_kernel_times(const KimStudy& study,
-                                                   const std::vector<Problem>& problems,
+std::vector<KernelTime> interpolation_kernel_times(const Study& study, const std::vector<Problem>& problems,
                                                    const std::vector<Guided>& inputs,
                                                    const DirectInterpolation& method);
 

@@ -6,17 +6,17 @@
 namespace parafield::bench {
 namespace {
 
-double library_ms(const KimStudy& study, const FlowMethod& method, const std::vector<Guided>& inputs) {
+double library_ms(const Study& study, const FlowMethod& method, const std::vector<Guided>& inputs) {
   return time_in_turn({guided_call(method, study.device, inputs, memory_of(study.device))}, study.effort)[0]
       .median;
 }
 
-FlowField library_flow(const KimStudy& study, const FlowMethod& method, const Guided& input) {
+FlowField library_flow(const Study& study, const FlowMethod& method, const Guided& input) {
   return estimated(method, study.device, input.frame0, input.frame1, input.tracks);
 }
 
 /// A kernel as graphs, one an input; it has run before, so that none is loaded while a graph is recorded.
-KernelTime timed(const KimStudy& study, const PaperKernels& kernels, int inputs, const char* program,
+KernelTime timed(const Study& study, const PaperKernels& kernels, int inputs, const char* program,
                  const char* name, double library, const Work& run) {
   const CudaStream stream;
   run(stream, 0);
@@ -28,7 +28,7 @@ KernelTime timed(const KimStudy& study, const PaperKernels& kernels, int inputs,
 
 }  // namespace
 
-std::vector<KernelTime> vote_kernel_times(const KimStudy& study, const std::vector<Problem>& problems,
+std::vector<KernelTime> vote_kernel_times(const Study& study, const std::vector<Problem>& problems,
                                           const std::vector<Guided>& inputs, const MultiHypothesis& method) {
   check(cudaSetDevice(study.device.index), "cudaSetDevice");
   MultiHypothesis fast = method;
@@ -49,8 +49,7 @@ std::vector<KernelTime> vote_kernel_times(const KimStudy& study, const std::vect
   return times;
 }
 
-std::vector<KernelTime> interpolation_kernel_times(const KimStudy& study,
-                                                   const std::vector<Problem>& problems,
+std::vector<KernelTime> interpolation_kernel_times(const Study& study, const std::vector<Problem>& problems,
                                                    const std::vector<Guided>& inputs,
                                                    const DirectInterpolation& method) {
   check(cudaSetDevice(study.device.index), "cudaSetDevice");

@@ -83,7 +83,7 @@ std::vector<Way> ways() {
           {"Alg. 3, accurate", presets(MultiHypothesis{})[2].method}};
 }
 
-Table table_of(const KimStudy& study, Size size) {
+Table table_of(const Study& study, Size size) {
   const Poles poles = poles_scene(size);
   Table table{
       fmt::format("Figures 6 and 7: poles, {}", size_text(size)),
@@ -125,7 +125,7 @@ Table table_of(const KimStudy& study, Size size) {
   return table;
 }
 
-void draw(const KimStudy& study) {
+void draw(const Study& study) {
   const Poles poles = poles_scene(study.size(qvga));
   std::vector<Captioned> pictures;
   pictures.push_back({"frame", poles.frame0.to(Memory::host())});
@@ -148,7 +148,7 @@ void draw(const KimStudy& study) {
 
 }  // namespace
 
-std::vector<Table> large_tables(const KimStudy& study) {
+std::vector<Table> large_tables(const Study& study) {
   if (!study.pictures.empty()) draw(study);
   return {table_of(study, study.size(qvga)), table_of(study, study.size(vga))};
 }

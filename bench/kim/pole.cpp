@@ -79,7 +79,7 @@ struct Mean {
   double value() const { return sum / count; }
 };
 
-Table table_of(const KimStudy& study, const char* name) {
+Table table_of(const Study& study, const char* name) {
   const int seeds = study.quick ? 1 : 5;
   std::vector<PoleScene> scenes;
   Mean tracks;
@@ -131,7 +131,7 @@ Table table_of(const KimStudy& study, const char* name) {
   return table;
 }
 
-void draw(const KimStudy& study) {
+void draw(const Study& study) {
   const PoleScene scene = pole_scene("bar", study.size(qvga), 1, study.device);
   std::vector<Captioned> pictures;
   pictures.push_back({"frame", scene.frame0.to(Memory::host())});
@@ -144,7 +144,7 @@ void draw(const KimStudy& study) {
 
 }  // namespace
 
-std::vector<Table> pole_tables(const KimStudy& study) {
+std::vector<Table> pole_tables(const Study& study) {
   if (!study.pictures.empty()) draw(study);
   return {table_of(study, "bar"), table_of(study, "camouflage")};
 }

@@ -25,7 +25,7 @@ struct Place {
   int batch = 1;  ///< calls that do not wait for each other
 };
 
-std::vector<Place> places(const KimStudy& study) {
+std::vector<Place> places(const Study& study) {
   std::vector<Place> list{
       {"library, 1 CPU thread", Device::cpu(1), Memory::host()},
       {"library, all CPU threads", study.device.kind == Device::Kind::cpu ? study.device : Device::cpu(),
@@ -59,7 +59,7 @@ FlowMethod method_of(const Case& which, Parameters parameters, Precision precisi
   return method;
 }
 
-Table given_table(const KimStudy& study) {
+Table given_table(const Study& study) {
   Table table{
       "Section 6.1: times with given tracks",
       fmt::format(
@@ -118,7 +118,7 @@ Table given_table(const KimStudy& study) {
   return table;
 }
 
-Table tracked_table(const KimStudy& study) {
+Table tracked_table(const Study& study) {
   Table table{
       "Features found and tracked, too",
       fmt::format("The scene `layers` in colour at {}: frames in, flow out, with 1000 features at most, "
@@ -160,6 +160,6 @@ Table tracked_table(const KimStudy& study) {
 
 }  // namespace
 
-std::vector<Table> time_tables(const KimStudy& study) { return {given_table(study), tracked_table(study)}; }
+std::vector<Table> time_tables(const Study& study) { return {given_table(study), tracked_table(study)}; }
 
 }  // namespace parafield::bench

@@ -7,10 +7,10 @@
 // A warp has a tile of 8x4 pixels. It finds the guides that matter to one of them (find_best), weighs some at a time for all
 // pixels, and each lane adds up those of its own pixel: warps do not wait for each other.
 //
-// Floor: 24 bytes a pixel read and 13 written, 0.9 us at 320x240 on an H100 (3.0 TB/s); 10 operations a pixel and guide for the
+// Floor: 48 bytes a pixel read and 13 written, 1.6 us at 320x240 on an H100 (3.0 TB/s); 10 operations a pixel and guide for the
 // best exponent, 10 + 12 + 4 for its weight and the sums: 200 guides take 17 us if none is left out, 2 us of the 26 that are
-// left in a coloured texture with the default sigmas. The call takes 18.5 us (fast 16.5), colours and launches
-// included; of the kernel's instructions a third make weights, a quarter lists of guides.
+// left in a coloured texture with the default sigmas. The call takes 16.8 us (fast 14.7), colours and launches
+// included (commit 375afe2). What is left over is waiting: 4 or 5 warps have to fill a scheduler.
 
 namespace parafield {
 namespace {

@@ -13,8 +13,8 @@
 //
 // Floor of a pixel and guide: 10 operations for the best exponent, 24 for the weight (once a chunk), one fma a label. So of
 // 320x240 pixels, 200 guides and 8 labels on an H100 (29e12 a second) 22 us, of 422 guides and 25 labels 66 us, if no guide is
-// left out. A quarter is left in a coloured texture with the default sigmas: 5 and 17 us. The call takes 35.1 and 83.6 us (fast
-// 29.7 and 65.0), colours, labels and launches included. It is not the product that takes long: tensor cores (tf32) made 25
+// left out. A quarter is left in a coloured texture with the default sigmas: 5 and 17 us. The call takes 33.5 and 79.0 us (fast
+// 28.1 and 59.0; commit 375afe2), colours, labels and launches included. It is not the product that takes long: tensor cores (tf32) made 25
 // labels 2 % faster and 8 labels 4 % slower, and are not used.
 
 namespace parafield {
