@@ -81,21 +81,33 @@ void run(const BenchOptions& options) {
                      {"texture", "fine"}};
   report["results"] = Json::array();
   if (table) print(bench_header(pair));
+  int failed = 0;
   for (const Size size : sizes) {
-    const Scene scene = render_scene(BenchScene::name,
-                                     {.size = size, .frames = BenchScene::frames, .seed = BenchScene::seed});
+    std::optional<Scene> scene;
     for (const DeviceInfo& device : devices)
       for (const auto& [method, preset] : methods) {
         const Case one{method, preset, device, size};
-        const Measurement measured = measure_case(one, scene, pair, {.fixed = options.repeats});
-        report["results"].push_back(bench_json(one, measured, pair));
-        if (table) print(bench_row(one, measured));
+        try {
+          if (!scene)
+            scene = render_scene(BenchScene::name,
+                                 {.size = size, .frames = BenchScene::frames, .seed = BenchScene::seed});
+          const Measurement measured = measure_case(one, *scene, pair, {.fixed = options.repeats});
+          report["results"].push_back(bench_json(one, measured, pair));
+          if (table) print(bench_row(one, measured));
+        } catch (const Error& problem) {  // the others are still measured
+          report["results"].push_back(failure_json(one, problem));
+          if (table) print(failure_row(one, problem));
+          ++failed;
+        }
       }
   }
   if (!options.json_file.empty())
     write_text(options.json_file, json_text(report));
   else if (json)
     print(json_text(report));
+  if (failed > 0)
+    throw Error(ErrorCode::unsupported,
+                fmt::format("{} of {} measurements failed", failed, report["results"].size()));
 }
 
 }  // namespace

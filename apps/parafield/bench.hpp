@@ -51,5 +51,8 @@ double etato(const Times& resident, Size size, double aae);
 Json bench_json(const Case& one, const Measurement& measured, const BenchPair* data);
 std::string bench_header(const BenchPair* data);
 std::string bench_row(const Case& one, const Measurement& measured);
+/// Of what could not be measured.
+Json failure_json(const Case& one, const Error& problem);
+std::string failure_row(const Case& one, const Error& problem);
 
 }  // namespace parafield::command

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <array>
+
 #include "bench.hpp"
 #include "report.hpp"
 
@@ -26,9 +28,7 @@ std::string_view name_of(const FlowMethod& method) {
 
 constexpr const char* columns = "{:<7} {:<29} {:>9} {:>27} {:>27} {:>27} {:>6} {:>8}";
 
-}  // namespace
-
-Json bench_json(const Case& one, const Measurement& measured, const BenchPair* data) {
+Json case_json(const Case& one) {
   Json report;
   report["task"] = "flow";
   report["method"] = name_of(one.method);
@@ -38,6 +38,18 @@ Json bench_json(const Case& one, const Measurement& measured, const BenchPair* d
   add_device(report, one.device);
   report["width"] = one.size.width;
   report["height"] = one.size.height;
+  return report;
+}
+
+std::array<std::string, 3> case_columns(const Case& one) {
+  return {to_string(one.device.device), fmt::format("{} {}", name_of(one.method), one.preset),
+          fmt::format("{}x{}", one.size.width, one.size.height)};
+}
+
+}  // namespace
+
+Json bench_json(const Case& one, const Measurement& measured, const BenchPair* data) {
+  Json report = case_json(one);
   report["resident"] = times_json(measured.resident);
   report["streaming"] = times_json(measured.streaming);
   report["end_to_end"] = times_json(measured.end_to_end);
@@ -64,16 +76,26 @@ std::string bench_header(const BenchPair* data) {
 }
 
 std::string bench_row(const Case& one, const Measurement& measured) {
+  const auto [device, method, size] = case_columns(one);
   std::string text = fmt::format(
-      columns, to_string(one.device.device), fmt::format("{} {}", name_of(one.method), one.preset),
-      fmt::format("{}x{}", one.size.width, one.size.height), times_text(measured.resident),
-      times_text(measured.streaming), times_text(measured.end_to_end),
-      fmt::format("{:.2f}", measured.scene_aae),
+      columns, device, method, size, times_text(measured.resident), times_text(measured.streaming),
+      times_text(measured.end_to_end), fmt::format("{:.2f}", measured.scene_aae),
       fmt::format("{:.4f}", etato(measured.resident, one.size, measured.scene_aae)));
   if (measured.data_aae)
     text += fmt::format(" {:>6.2f} {:>8.4f}", *measured.data_aae,
                         etato(measured.resident, one.size, *measured.data_aae));
   return text + "\n";
+}
+
+Json failure_json(const Case& one, const Error& problem) {
+  Json report = case_json(one);
+  report["error"] = problem.what();
+  return report;
+}
+
+std::string failure_row(const Case& one, const Error& problem) {
+  const auto [device, method, size] = case_columns(one);
+  return fmt::format("{:<7} {:<29} {:>9} failed: {}\n", device, method, size, problem.what());
 }
 
 }  // namespace parafield::command

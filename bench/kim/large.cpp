@@ -71,11 +71,9 @@ std::vector<Way> ways() {
   ranked.ranked = 8;
   MultiHypothesis patch;
   patch.change_window = 3;
-  MultiHypothesis grid = paper_hypotheses(most_tracks);
-  grid.max_labels = 4096;
   return {{"direct interpolation, 24 / 6", paper_interpolation(most_tracks), true},
           {"direct interpolation, default", DirectInterpolation{}},
-          {"Alg. 3, 24 / 6, grid of 1 px", grid},
+          {"Alg. 3, 24 / 6, grid of 1 px", paper_hypotheses(most_tracks)},
           {"Alg. 3, default, no unvoted labels", MultiHypothesis{.unvoted = false}, true},
           {"Alg. 3, default", MultiHypothesis{}, true},
           {"Alg. 2, default, the best 8 labels", ranked},

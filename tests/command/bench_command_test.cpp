@@ -48,6 +48,23 @@ TEST_F(Command, BenchMeasuresTheMethodsItIsAskedFor) {
   EXPECT_EQ(json["results"][2]["method"], "winner-takes-all");
 }
 
+TEST_F(Command, BenchMeasuresTheOthersWhereOneFails) {
+  const Words bench = {"bench", "-d",       "cpu",   "--preset", "default", "--size",
+                       "40x32", "500001x1", "48x32", "--repeat", "1"};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), bench.begin(), bench.end());
+    const Outcome outcome = run(more);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_NE(outcome.err.find("1 of 3 measurements failed"), std::string::npos) << outcome.err;
+    return outcome;
+  };
+  const auto results = with({"--json"}).json()["results"];
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_NE(std::string(results[1]["error"]).find("500001x1"), std::string::npos);
+  EXPECT_TRUE(results[2].contains("resident"));
+  EXPECT_NE(with({}).out.find("500001x1 failed: "), std::string::npos);
+}
+
 TEST_F(Command, BenchScoresTheRealPair) {
   PARAFIELD_DATA_OR_SKIP(pair, "yosemite/noclouds");
   const std::string data = pair.parent_path().parent_path().string();

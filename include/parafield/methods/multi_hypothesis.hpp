@@ -119,6 +119,7 @@ inline std::array<Preset<MultiHypothesis>, 3> presets(const MultiHypothesis&) {
          .sigma_colour = 6,
          .presmooth = 0,
          .labels = FlowLabels::grid,
+         .max_labels = 4096,
          .sub_pixel = false},
         "Alg. 3: 1000 corners, alpha / beta = 4, the grid of whole px, flow in whole px"},
        {"accurate",
