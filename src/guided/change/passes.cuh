@@ -1,6 +1,6 @@
 #pragma once
 #include "guided/change/change.hpp"
-#include "guided/colour.cuh"
+#include "guided/colours/colour.cuh"
 
 /// The change test of a pixel on CUDA.
 namespace parafield {

@@ -41,6 +41,21 @@ struct Guide {
   Motion flow;
 };
 
+/// A mean of guides' flows (Kim, eq. 4) on its way.
+struct MeanFlow {
+  float weight = 0, u = 0, v = 0;
+
+  PF_HD void add(float w, float guide_u, float guide_v) {
+    weight += w;
+    u = fma(w, guide_u, u);
+    v = fma(w, guide_v, v);
+  }
+  PF_HD Motion motion() const {
+    const float inverse = 1 / weight;
+    return {u * inverse, v * inverse};
+  }
+};
+
 /// The i-th track in its direction; behind the last ones are unknown.
 PF_HD Track track_of(const TrackList& tracks, int i) {
   constexpr float unknown = __builtin_nanf("");

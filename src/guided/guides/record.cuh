@@ -1,5 +1,5 @@
 #pragma once
-#include "guided/colour.cuh"
+#include "guided/colours/colour.cuh"
 #include "guided/guides/guides.hpp"
 
 namespace parafield {

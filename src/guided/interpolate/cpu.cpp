@@ -1,6 +1,6 @@
 #include "core/cpu/backend.hpp"
 #include "guided/interpolate/interpolate.hpp"
-#include "guided/tile.hpp"
+#include "guided/tile/tile.hpp"
 
 // A thread takes tiles of its band of rows: the guides that matter to the tile, then for each guide all of its pixels, whose
 // sums stay in the cache. A pixel and guide take about 35 operations: 10 twice for the exponent, 12 for the exponential, 3

@@ -2,7 +2,7 @@
 #include "core/cuda/kernel.cuh"
 #include "guided/change/passes.cuh"
 #include "guided/interpolate/interpolate.hpp"
-#include "guided/tile.cuh"
+#include "guided/tile/weighing.cuh"
 
 // A warp has a tile of 8x4 pixels. It finds the guides that matter to one of them (find_best), weighs some at a time for all
 // pixels, and each lane adds up those of its own pixel: warps do not wait for each other.

@@ -4,9 +4,10 @@
 
 namespace parafield {
 
-/// Gathers the guides of the tracks (gather_guides; on CUDA few ones are not written). Then each pixel's mean of the guides' flows, weighted by likelihood (Kim, eq. 4), tested where a test is given, and the best
-/// guide's likelihood. Without guides the likelihood is 0, and the flow NaN: no hypothesis, which fails its test and then is 0.
-/// fast: with the larger cutoff, and on CUDA the device's own exponentials. On the CPU it needs interpolation_scratch bytes of a thread.
+/// Gathers the guides of the tracks (gather_guides; on CUDA few ones are not written). Then each pixel's mean of the guides'
+/// flows, weighted by likelihood (Kim, eq. 4), tested where a test is given, and the best guide's likelihood. Without guides the
+/// likelihood is 0, and the flow NaN: no hypothesis, which fails its test and then is 0. fast: with the larger cutoff, and on
+/// CUDA the device's own exponentials. On the CPU it needs interpolation_scratch bytes of a thread.
 template <class Backend>
 void interpolate_flow(Backend& backend, const TrackList& tracks, const Guides& guides, const Colours& colours,
                       LikelihoodScale scale, bool fast, FlowPlanes flow, View<float> likelihood,
@@ -17,20 +18,5 @@ template <class Backend>
 std::size_t interpolation_scratch(const Backend& backend, int capacity);
 
 PF_HD float best_likelihood(float exponent) { return exponential2(larger(-exponent, -126.0f)); }
-
-/// A mean on its way.
-struct MeanFlow {
-  float weight = 0, u = 0, v = 0;
-
-  PF_HD void add(float w, float guide_u, float guide_v) {
-    weight += w;
-    u = fma(w, guide_u, u);
-    v = fma(w, guide_v, v);
-  }
-  PF_HD Motion motion() const {
-    const float inverse = 1 / weight;
-    return {u * inverse, v * inverse};
-  }
-};
 
 }  // namespace parafield

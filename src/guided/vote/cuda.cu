@@ -2,7 +2,7 @@
 #include "core/cuda/kernel.cuh"
 #include "guided/change/passes.cuh"
 #include "guided/interpolate/interpolate.hpp"
-#include "guided/tile.cuh"
+#include "guided/tile/weighing.cuh"
 #include "guided/vote/vote.hpp"
 
 // A block is one warp and a tile of 8x4 pixels. It finds the guides that matter to it. Then labels go through in chunks of 8 or 32:

@@ -1,5 +1,5 @@
 #pragma once
-#include "guided/tile.hpp"
+#include "guided/tile/tile.hpp"
 #include "guided/vote/vote.hpp"
 
 /// On the CPU: what a tile's pixels know of the labels, and tests of many of them together.

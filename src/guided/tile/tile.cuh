@@ -1,0 +1,97 @@
+#pragma once
+#include "guided/colours/colour.cuh"
+#include "guided/guides/guides.hpp"
+
+/// Tiles of pixels on CUDA, a warp each.
+namespace parafield {
+
+constexpr int lanes = 32;
+static_assert(lanes == chunk_guides);
+
+/// A warp's tile: a lane has a pixel of its own, and where guides are weighed, a group of pixels in a row and each fourth guide:
+/// so what it reads of a guide serves four pixels, and four guides are read at a time.
+namespace tile {
+constexpr int width = 8, height = 4, pixels = width * height, each = 4, groups = pixels / each;
+static_assert(pixels == lanes);
+}  // namespace tile
+constexpr int guides_at_once = lanes / tile::groups;
+
+/// Blocks of so many warps.
+inline dim3 tiles_of(Size size, int warps) {
+  return {blocks_for(size.width, tile::width * warps), blocks_for(size.height, tile::height)};
+}
+
+/// A lane of a tile.
+struct TileLane {
+  int lane, column;  // column: of tiles
+
+  __device__ int left() const { return column * tile::width; }
+  __device__ int top() const { return int(blockIdx.y) * tile::height; }
+  __device__ int group() const { return lane % tile::groups; }
+  /// Of the guides that are weighed together.
+  __device__ int turn() const { return lane / tile::groups; }
+  __device__ int x() const { return left() + lane % tile::width; }
+  __device__ int y() const { return top() + lane / tile::width; }
+};
+
+/// Floats in the order of numbers, for reductions of whole ones.
+__device__ inline int ordered(float value) {
+  const int bits = __float_as_int(value);
+  return bits ^ (bits >> 31 & 0x7fffffff);
+}
+__device__ inline float from_ordered(int bits) { return __int_as_float(bits ^ (bits >> 31 & 0x7fffffff)); }
+__device__ inline float least_of_warp(float value) {
+#if __CUDA_ARCH__ >= 800
+  return from_ordered(__reduce_min_sync(~0u, ordered(value)));
+#else
+  PF_UNROLL
+  for (int step = lanes / 2; step > 0; step /= 2) value = smaller(value, __shfl_xor_sync(~0u, value, step));
+  return value;
+#endif
+}
+__device__ inline float most_of_warp(float value) { return -least_of_warp(-value); }
+
+/// The places of a lane's group of pixels, and the box around all; beyond the image stand the nearest pixels. By way of `shared`,
+/// three planes of the tile.
+__device__ inline Box place_pixels(const TileLane& lane, const Colours& colours, LikelihoodScale scale,
+                                   float* shared, Place (&place)[tile::each]) {
+  const int right = colours.pixels.width - 1, bottom = colours.pixels.height - 1;
+  const Colour own = load(&colours.pixels(smaller(lane.x(), right), smaller(lane.y(), bottom)));
+  Box box;
+  const auto bring = [&](int channel, float own, float& low, float& high) {
+    const float value = scaled_colour(own, scale.colour);
+    shared[channel * tile::pixels + lane.lane] = value;
+    low = least_of_warp(value), high = most_of_warp(value);
+  };
+  bring(0, own.red, box.low.red, box.high.red);
+  bring(1, own.green, box.low.green, box.high.green);
+  bring(2, own.blue, box.low.blue, box.high.blue);
+  const int left = lane.left(), top = lane.top();
+  const auto scaled = [&](int at, int last) { return float(smaller(at, last)) * scale.position; };
+  box.low.x = scaled(left, right), box.high.x = scaled(left + tile::width - 1, right);
+  box.low.y = scaled(top, bottom), box.high.y = scaled(top + tile::height - 1, bottom);
+  __syncwarp();
+  const int first = lane.group() * tile::each;
+  PF_UNROLL
+  for (int i = 0; i < tile::each; ++i)
+    place[i] = {scaled(left + (first + i) % tile::width, right), scaled(top + first / tile::width, bottom),
+                shared[first + i], shared[tile::pixels + first + i], shared[2 * tile::pixels + first + i]};
+  __syncwarp();
+  return box;
+}
+
+/// A lane's own pixel of what it has of its group, by way of shared memory.
+__device__ inline float own_of(const TileLane& lane, const float (&of)[tile::each],
+                               float (&shared)[tile::pixels]) {
+  __syncwarp();
+  if (lane.turn() == 0) {
+    PF_UNROLL
+    for (int i = 0; i < tile::each; ++i) shared[lane.group() * tile::each + i] = of[i];
+  }
+  __syncwarp();
+  const float own = shared[lane.lane];
+  __syncwarp();
+  return own;
+}
+
+}  // namespace parafield
