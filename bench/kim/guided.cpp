@@ -30,13 +30,13 @@ int label_count(const MultiHypothesis& method, const Tracks& tracks) {
 }
 
 DirectInterpolation paper_interpolation(int tracks) {
-  DirectInterpolation method = presets(DirectInterpolation{})[1].method;
+  DirectInterpolation method = preset<DirectInterpolation>("paper");
   method.tracking.max_features = tracks;
   return method;
 }
 
 MultiHypothesis paper_hypotheses(int tracks) {
-  MultiHypothesis method = presets(MultiHypothesis{})[1].method;
+  MultiHypothesis method = preset<MultiHypothesis>("paper");
   method.tracking.max_features = tracks;
   return method;
 }

@@ -78,7 +78,7 @@ std::vector<Way> ways() {
           {"Alg. 3, default", MultiHypothesis{}, true},
           {"Alg. 2, default, the best 8 labels", ranked},
           {"Alg. 3, default, test over 3x3", patch},
-          {"Alg. 3, accurate", presets(MultiHypothesis{})[2].method}};
+          {"Alg. 3, accurate", preset<MultiHypothesis>("accurate")}};
 }
 
 Table table_of(const Study& study, Size size) {

@@ -26,9 +26,6 @@ Tracks one_on_bar(const PoleScene& scene) { return scene.with_one_on_bar(); }
 Tracks one_elsewhere(const PoleScene& scene) { return scene.with_labels_elsewhere(1); }
 Tracks seven_elsewhere(const PoleScene& scene) { return scene.with_labels_elsewhere(7); }
 
-/// The test of change near the noise, of which these scenes have none: for a bar that looks like the background.
-constexpr MultiHypothesis near_noise{.change_threshold = 4};
-
 MultiHypothesis paper_with(float step, bool unvoted) {
   MultiHypothesis method = paper_hypotheses(most_tracks);
   method.label_step = step;
@@ -54,10 +51,10 @@ std::vector<Way> ways() {
       {"Alg. 3, preset paper", always(paper_hypotheses(most_tracks)), one_elsewhere},
       {"the same, a grid of 2 px", always(paper_with(2, true)), one_elsewhere},
       {"Alg. 3, preset default, 7 flows elsewhere", always(MultiHypothesis{}), seven_elsewhere},
-      {"the same, threshold 4", always(near_noise), seven_elsewhere},
+      {"the same, preset thin", always(preset<MultiHypothesis>("thin")), seven_elsewhere},
       {"Alg. 3, preset default, no unvoted labels", always(MultiHypothesis{.unvoted = false}), one_elsewhere},
       {"Alg. 3, preset default", always(MultiHypothesis{}), one_elsewhere, "multi-hypothesis"},
-      {"the same, threshold 4", always(near_noise), one_elsewhere},
+      {"the same, preset thin", always(preset<MultiHypothesis>("thin")), one_elsewhere},
       {"belief propagation, colours", [](const PoleScene& scene) { return FlowMethod(propagation(scene)); },
        nullptr, "belief propagation"}};
 }
@@ -94,7 +91,8 @@ Table table_of(const Study& study, const char* name) {
           "background by 2 px. Corners are tracked (of 200 cells {:.0f} to {:.0f}), and those within reach "
           "of the bar dropped. `no unvoted labels`: those that no feature near the pixel votes for are not "
           "tested (`--no-unvoted`); else they are, last. Labels pass below a difference of 8 (the default) "
-          "or of 4: the scenes have no noise, and between what looks alike (camouflage) differences are "
+          "or of 4 (`thin`): the scenes have no noise, and between what looks alike (camouflage) differences "
+          "are "
           "small. For the bar's flow to be a label at all, one track elsewhere has it, in the corner "
           "furthest from the bar; `7 flows elsewhere`: seven tracks there, from near the background's flow "
           "to the bar's. Right: within 1 px; of the background only pixels that the second frame shows. "

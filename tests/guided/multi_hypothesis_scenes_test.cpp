@@ -61,9 +61,9 @@ TEST_P(MultiHypothesisOfScenes, AThinThingNeedsNoFeature) {
   EXPECT_LE(mean_of_seeds("bar", {.unvoted = false}, device()).bar, 0.1) << "its label has no votes";
 }
 
-/// Bar and background differ by little: only a threshold near the noise, of which there is none, tells them apart.
+/// Bar and background differ by little: a threshold near the noise, of which there is none, tells them apart.
 TEST_P(MultiHypothesisOfScenes, NorWhereItLooksLikeTheBackground) {
-  const Found found = mean_of_seeds("camouflage", {.change_threshold = 4}, device());
+  const Found found = mean_of_seeds("camouflage", preset<MultiHypothesis>("thin"), device());
   EXPECT_GE(found.bar, 0.90);
   EXPECT_GE(found.ground, 0.99);
 }
