@@ -128,7 +128,7 @@ inline std::array<Preset<MultiHypothesis>, 4> presets(const MultiHypothesis&) {
        {"thin",
         {.change_threshold = 4},
         "finds thin things even where they look like what is behind, by a test near the noise; other errors "
-        "rise, by a quarter at most on real sequences"}}};
+        "rise: endpoint errors of real sequences by up to 27 %"}}};
 }
 
 }  // namespace parafield
