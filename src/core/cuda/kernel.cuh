@@ -26,4 +26,11 @@ __device__ __forceinline__ void begin_kernel() {
   await_last();
 }
 
+/// 2^x as the device has it, to about 2 units in the last place.
+__device__ __forceinline__ float device_exponential2(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
 }  // namespace parafield

@@ -1,4 +1,5 @@
 #pragma once
+#include "core/cuda/kernel.cuh"
 #include "guided/tile/listing.cuh"
 
 /// A tile's pixels and guides, some at a time: each pixel's best exponent, and weights.
@@ -125,7 +126,7 @@ __device__ float relative_likelihood_of(float exponent, float best) {
   const float below = exponent - best;
   float power;
   if constexpr (Fast)
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(-below));
+    power = device_exponential2(-below);
   else
     power = exponential2(-smaller_number(below, cutoff + 1));
   return below <= cutoff ? power : 0.0f;

@@ -30,7 +30,7 @@ struct VoteMemory {
     struct {
       Weights weights;
       float4 votes[batch_guides * most_chunk / 4];
-    };
+    } factors;
     float score[most_chunk][tile::pixels];
     float plane[3][tile::pixels];
   };
@@ -114,22 +114,22 @@ __device__ void add_votes(const Job& job, const Voters& voters, int first, VoteM
   const auto& picked = some_vote ? memory.voting : memory.picked;
   float weight = 0, score[some][tile::each] = {};
   for_each_weighed_batch(
-      lane, voters.guides, picks, picked, memory.batch, memory.weights,
+      lane, voters.guides, picks, picked, memory.batch, memory.factors.weights,
       [&](const Record& guide, int i) { return weigh<Fast>(voters, guide, i); },
       [&](int at, int count) {
         PF_UNROLL
         for (int i = lane.lane; i < batch_guides * parts; i += lanes) {
           const int guide = picked(picks, smaller(at + i / parts, picks.count - 1));
-          memory.votes[i] = reinterpret_cast<const float4*>(job.labels.votes + row(guide))[i % parts];
+          memory.factors.votes[i] = reinterpret_cast<const float4*>(job.labels.votes + row(guide))[i % parts];
         }
         __syncwarp();
-        const float* const votes = reinterpret_cast<const float*>(memory.votes) + label;
+        const float* const votes = reinterpret_cast<const float*>(memory.factors.votes) + label;
         for (int j = 0; j < count; j += guides_at_once) {
           PF_UNROLL
           for (int g = 0; g < guides_at_once; ++g) {
-            weight += memory.weights.of[j + g][lane.lane];
+            weight += memory.factors.weights.of[j + g][lane.lane];
             float w[tile::each], vote[some];
-            read(&memory.weights.of[j + g][group], w);
+            read(&memory.factors.weights.of[j + g][group], w);
             read(votes + (j + g) * Chunk, vote);
             PF_UNROLL
             for (int i = 0; i < some; ++i) {
@@ -237,12 +237,12 @@ __device__ void refine(const Job& job, const Voters& voters, int label, VoteMemo
   __syncwarp();
   MeanFlow mean;
   for_each_weighed_batch(
-      lane, voters.guides, voters.picks, memory.picked, memory.batch, memory.weights,
+      lane, voters.guides, voters.picks, memory.picked, memory.batch, memory.factors.weights,
       [&](const Record& guide, int i) {
         return weigh<Fast>(voters, guide, i) *
                vote_of(guide.rest.y - whole_u[i], guide.rest.z - whole_v[i], job.p.vote_scale);
       },
-      [&](int, int count) { add_batch(lane, memory.batch, memory.weights, count, mean); });
+      [&](int, int count) { add_batch(lane, memory.batch, memory.factors.weights, count, mean); });
   if (label >= 0 && label != voters.turn_label && mean.weight > 0)
     motion = {mean.u / mean.weight, mean.v / mean.weight};
 }

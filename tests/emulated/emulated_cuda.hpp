@@ -1,0 +1,49 @@
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <functional>
+
+/// A backend that runs CUDA's kernels on the CPU, for tests where there is no GPU: sources of kernels are compiled as C++, with
+/// shadow/ ahead of src. The threads of a block are fibers. Each runs up to its next synchronisation, the
+/// threads of a block in an order that the test chooses: where a synchronisation is missing, some order gives other results.
+namespace parafield {
+
+enum class ThreadOrder { forward, backward, random };
+
+class EmulatedCuda {
+ public:
+  explicit EmulatedCuda(ThreadOrder order) : order_(order) {}
+
+  template <class... Parameters, class... Arguments>
+  void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t,
+              const Arguments&... arguments) {
+    run(grid, block, [&] { kernel(Parameters(arguments)...); });
+  }
+  template <class... Parameters, class... Arguments>
+  void launch_input(void (*kernel)(Parameters...), dim3 grid, dim3 block, const Arguments&... arguments) {
+    launch(kernel, grid, block, 0, arguments...);
+  }
+
+ private:
+  void run(dim3 grid, dim3 block, const std::function<void()>& thread);
+
+  ThreadOrder order_;
+};
+
+/// What a thread of a kernel may do.
+namespace emulated {
+
+extern uint3 thread, block;
+extern dim3 threads_of_block, blocks_of_grid;
+
+void synchronize_block();
+void synchronize_warp();
+/// What `lane` of the warp gives.
+std::uint64_t exchange(std::uint64_t value, int lane);
+/// A bit for each lane whose `vote` is true.
+unsigned ballot(bool vote);
+int lane();
+
+}  // namespace emulated
+}  // namespace parafield

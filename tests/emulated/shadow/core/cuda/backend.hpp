@@ -1,0 +1,64 @@
+#pragma once
+#include <bit>
+#include <cstring>
+
+#include "core/arithmetic.hpp"
+#include "emulated/emulated_cuda.hpp"
+#include "parafield/image.hpp"
+
+// In the place of src/core/cuda/backend.hpp: CUDA's words and functions, as far as kernels that are tested here use them.
+
+#undef __global__
+#undef __device__
+#undef __shared__
+#undef __launch_bounds__
+#undef __grid_constant__
+#define __global__
+#define __device__
+#define __shared__ static  // one block runs at a time
+#define __launch_bounds__(...)
+#define __grid_constant__
+#define threadIdx parafield::emulated::thread
+#define blockIdx parafield::emulated::block
+#define blockDim parafield::emulated::threads_of_block
+#define gridDim parafield::emulated::blocks_of_grid
+
+inline void __syncthreads() { parafield::emulated::synchronize_block(); }
+inline void __syncwarp(unsigned = ~0u) { parafield::emulated::synchronize_warp(); }
+inline unsigned __ballot_sync(unsigned, bool vote) { return parafield::emulated::ballot(vote); }
+inline int __any_sync(unsigned, bool vote) { return parafield::emulated::ballot(vote) != 0; }
+
+template <class T>
+T __shfl_sync(unsigned, T value, int lane) {
+  static_assert(sizeof value <= sizeof(std::uint64_t));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  bits = parafield::emulated::exchange(bits, lane);
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+template <class T>
+T __shfl_xor_sync(unsigned, T value, int step) {
+  return __shfl_sync(~0u, value, parafield::emulated::lane() ^ step);
+}
+
+inline int __popc(unsigned bits) { return std::popcount(bits); }
+inline int __ffs(int bits) { return bits == 0 ? 0 : std::countr_zero(unsigned(bits)) + 1; }
+inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
+inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
+
+template <class T>
+T atomicCAS(T* place, T expected, T value) {
+  const T old = *place;
+  if (old == expected) *place = value;
+  return old;
+}
+inline int atomicAdd(int* place, int value) { return (*place += value) - value; }
+
+namespace parafield {
+
+using Cuda = EmulatedCuda;
+
+inline unsigned blocks_for(int count, int size) { return unsigned((count + size - 1) / size); }
+
+}  // namespace parafield

@@ -1,0 +1,13 @@
+#pragma once
+#include <cmath>
+
+// In the place of src/core/cuda/kernel.cuh: each kernel has ended before the next begins.
+
+namespace parafield {
+
+inline void launch_next() {}
+inline void await_last() {}
+inline void begin_kernel() {}
+inline float device_exponential2(float x) { return std::exp2(x); }
+
+}  // namespace parafield
