@@ -21,8 +21,8 @@ struct Study {
 /// What can be done by itself.
 struct StudyPart {
   const char* name;
-  std::function<std::vector<Table>(const Study&)>
-      tables;  ///< it may draw, too; empty where the build has no CUDA
+  /// It may draw, too; empty where the build has no CUDA.
+  std::function<std::vector<Table>(const Study&)> tables;
   bool timed = false, reads_sequences = false, takes_cuda = false;
 };
 

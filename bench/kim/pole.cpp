@@ -91,11 +91,11 @@ Table table_of(const Study& study, const char* name) {
           "background by 2 px. Corners are tracked (of 200 cells {:.0f} to {:.0f}), and those within reach "
           "of the bar dropped. `no unvoted labels`: those that no feature near the pixel votes for are not "
           "tested (`--no-unvoted`); else they are, last. Labels pass below a difference of 8 (the default) "
-          "or of 4 (`thin`): the scenes have no noise, and between what looks alike (camouflage) differences "
-          "are "
-          "small. For the bar's flow to be a label at all, one track elsewhere has it, in the corner "
-          "furthest from the bar; `7 flows elsewhere`: seven tracks there, from near the background's flow "
-          "to the bar's. Right: within 1 px; of the background only pixels that the second frame shows. "
+          "or of 4 (`thin`): the scenes have no noise, and between what looks alike (camouflage) "
+          "differences are small. For the bar's flow to be a label at all, one track elsewhere has it, in "
+          "the corner furthest from the bar; `7 flows elsewhere`: seven tracks there, from near the "
+          "background's flow to the bar's. Right: within 1 px; of the background only pixels that the "
+          "second frame shows. "
           "EPE in px. Target: 95 % of the bar (camouflage: 90) and 99 % of the background.",
           name, size_text(study.size(qvga)), seeds, tracks.least, tracks.most),
       {"method", "labels", "bar right %", "least of a seed %", "background right %", "unclassified %",

@@ -65,14 +65,13 @@ Table given_table(const Study& study) {
       fmt::format(
           "Frames in colour at {} and tracks whose grid has exactly so many labels; three inputs in turn. "
           "Parameters of the preset `paper` (24 / 6), or the default ones (sigmas of {:g} / {:g}, Alg. 3 "
-          "{:g} "
-          "/ {:g}; Alg. 3 on the grid, without sub-pixel flow). Serial C++ is the study's plain program "
-          "for one thread, pixel by pixel, Alg. 3 with each label's likelihoods by themselves, 24 / 6: it "
-          "leaves nothing out, so that other sigmas take the same time. On CUDA frames, tracks and flow are "
-          "on the device: calls one after the other, which do not wait for each other, and each call by "
-          "itself, "
-          "between two events; or they are in pinned memory of the host, as the paper counts. "
-          "Milliseconds. The paper: Xeon of 3.2 GHz, 8800 GTX; about 150 features in its first case.",
+          "{:g} / {:g}; Alg. 3 on the grid, without sub-pixel flow). Serial C++ is the study's plain "
+          "program for one thread, pixel by pixel, Alg. 3 with each label's likelihoods by themselves, "
+          "24 / 6: it leaves nothing out, so that other sigmas take the same time. On CUDA frames, tracks "
+          "and flow are on the device: calls one after the other, which do not wait for each other, and "
+          "each call by itself, between two events; or they are in pinned memory of the host, as the paper "
+          "counts. Milliseconds. The paper: Xeon of 3.2 GHz, 8800 GTX; about 150 features in its first "
+          "case.",
           size_text(study.size(qvga)), DirectInterpolation{}.sigma_position,
           DirectInterpolation{}.sigma_colour, MultiHypothesis{}.sigma_position,
           MultiHypothesis{}.sigma_colour),
