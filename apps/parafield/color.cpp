@@ -63,7 +63,7 @@ void run(const App& command, const ColorCommandOptions& options) {
 
 void add_color(App& program) {
   const auto options = std::make_shared<ColorCommandOptions>();
-  App command = program.add_subcommand("color", "Draw flow or disparities in colours, or flow as arrows");
+  App command = program.add_subcommand("color", "Draw flow or disparities in colors, or flow as arrows");
   command
       .add_option("FIELD", options->field,
                   "flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png")
@@ -79,7 +79,7 @@ void add_color(App& program) {
       .type_name("NAME")
       .one_of({"middlebury", "marzat"})
       .capture_default_str();
-  command.add_option("--max-motion", options->max_motion, "length with full colour, px; 0 = the longest flow")
+  command.add_option("--max-motion", options->max_motion, "length with full color, px; 0 = the longest flow")
       .type_name("PX")
       .capture_default_str();
   Option frame = command.add_option("--frame", options->frame, "the flow's first frame").type_name("FILE");
@@ -87,12 +87,12 @@ void add_color(App& program) {
   options->kind.add_to(command, {"flow", "disparity"}, "--disparity-scale");
   Option max = command
                    .add_option("--max", options->max,
-                               "disparity with the last colour (red), px; without it, colours go from the "
+                               "disparity with the last color (red), px; without it, colors go from the "
                                "smallest to the largest that is valid")
                    .type_name("PX");
   command
       .add_option("--min", options->min,
-                  "with --max: disparity with the first colour (blue), px; 0 without it")
+                  "with --max: disparity with the first color (blue), px; 0 without it")
       .type_name("PX")
       .needs(max);
   for (const char* of_colors : {"--scheme", "--max-motion"})

@@ -24,7 +24,7 @@ Image<std::uint8_t> read_mask_like(const std::string& mask, const std::string& f
 void RunOptions::add_to(App& command) {
   command
       .add_option("--energy", energy,
-                  "report the energy that the method minimises: none, result, or sweeps (before the first "
+                  "report the energy that the method minimizes: none, result, or sweeps (before the first "
                   "sweep and after each; of belief-propagation after each iteration of the finest level); an "
                   "estimation of its own, which is not timed")
       .type_name("NAME")
@@ -47,9 +47,9 @@ void RunOptions::print(const Json& report, const std::string& text) const {
     command::print(text);
 }
 
-EnergyReport RunOptions::energies(std::string_view method, bool minimises) const {
+EnergyReport RunOptions::energies(std::string_view method, bool minimizes) const {
   if (energy == "none") return EnergyReport::none;
-  if (!minimises) throw UsageError(fmt::format("--energy: {} minimises no energy", method));
+  if (!minimizes) throw UsageError(fmt::format("--energy: {} minimizes no energy", method));
   return energy == "result" ? EnergyReport::result : EnergyReport::sweeps;
 }
 

@@ -34,7 +34,7 @@ struct RunOptions {
   void add_to(App& command);
   void print(const Json& report, const std::string& text) const;
 
-  /// What --energy says. Throws UsageError where the method minimises no energy.
+  /// What --energy says. Throws UsageError where the method minimizes no energy.
   template <class Methods>
   EnergyReport energies(const Methods& method) const {
     return energies(name_of(method),
@@ -42,7 +42,7 @@ struct RunOptions {
   }
 
  private:
-  EnergyReport energies(std::string_view method, bool minimises) const;
+  EnergyReport energies(std::string_view method, bool minimizes) const;
 };
 
 constexpr const char* refinement_group = "What is done with the result, in this order";

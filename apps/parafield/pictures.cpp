@@ -4,7 +4,7 @@ namespace parafield::command {
 
 void PictureOptions::add_to(App& command, Option frame) {
   Option const arrows_option =
-      command.add_flag("--arrows", arrows, "draw arrows over the frame instead of colours").needs(frame);
+      command.add_flag("--arrows", arrows, "draw arrows over the frame instead of colors").needs(frame);
   command.add_option("--step", arrow.step, "px from one arrow to the next")
       .type_name("PX")
       .range(1, 100000)
@@ -16,7 +16,7 @@ void PictureOptions::add_to(App& command, Option frame) {
       .capture_default_str()
       .needs(arrows_option);
   command.add_flag("--beside", beside, "put the frame and the picture side by side").needs(frame);
-  command.add_flag("--legend", legend, "put the wheel of colours into the lower right corner")
+  command.add_flag("--legend", legend, "put the wheel of colors into the lower right corner")
       .excludes(arrows_option);
 }
 

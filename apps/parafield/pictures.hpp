@@ -3,7 +3,7 @@
 
 namespace parafield::command {
 
-/// How a flow field is drawn: in colours, or as arrows over its first frame; alone or beside that frame.
+/// How a flow field is drawn: in colors, or as arrows over its first frame; alone or beside that frame.
 struct PictureOptions {
   bool arrows = false, beside = false, legend = false;
   ArrowOptions arrow;

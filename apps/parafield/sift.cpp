@@ -24,7 +24,7 @@ constexpr float lowe_ratio = 0.8f;
 constexpr int neighbors = 8;          // that a match is compared with, beside itself
 constexpr float least_spread = 0.7f;  // px, as of tracked features
 
-// OpenCV doubles the frame before it looks for features, and halves their positions as if the first pixel's centre had
+// OpenCV doubles the frame before it looks for features, and halves their positions as if the first pixel's center had
 // stayed at 0; it lies at 1/2 of the doubled pixels there.
 constexpr float doubling_shift = 0.25f;
 

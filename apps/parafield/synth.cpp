@@ -72,7 +72,7 @@ void add_synth(App& program) {
       .type_name("NAME")
       .one_of({"fine", "smooth"})
       .capture_default_str();
-  command.add_flag("--rgb", options->rgb, "frames in colour; their luma is that of the gray frames");
+  command.add_flag("--rgb", options->rgb, "frames in color; their luma is that of the gray frames");
   command.callback([options] { run(*options); });
 }
 

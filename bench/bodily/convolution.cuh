@@ -16,7 +16,7 @@ struct Plane {
   __device__ float& operator()(int x, int y) const { return data[y * pitch + x]; }
 };
 
-/// An Operator has a `radius`, and `at(middle, step)`: its sum around a value whose neighbours are `step` apart.
+/// An Operator has a `radius`, and `at(middle, step)`: its sum around a value whose neighbors are `step` apart.
 /// Blocks of (alignment + tile_width + radius) x tile height threads.
 template <class Operator>
 __global__ void along_rows(Plane in, Plane out, int tile_width) {

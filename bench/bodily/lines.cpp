@@ -56,9 +56,9 @@ std::vector<Table> line_tables(const Study&) {
     return std::vector<std::string>{"include/parafield/methods/" + name + ".hpp",
                                     "src/gradient/" + name,
                                     "src/gradient/temporal",
-                                    "src/blocks/smooth",
-                                    "src/blocks/convert",
-                                    "src/blocks/gradient"};
+                                    "src/steps/smooth",
+                                    "src/steps/convert",
+                                    "src/steps/gradient"};
   };
   const auto variant = [](const std::string& name) {
     return std::vector<std::string>{"bench/bodily/" + name + ".hpp", "bench/bodily/" + name + ".cu",

@@ -6,7 +6,7 @@
 
 #include "parafield/parafield.hpp"
 
-/// Pictures with words: labelled fields, and curves.
+/// Pictures with words: labeled fields, and curves.
 namespace parafield::bench {
 
 using Ink = std::array<std::uint8_t, 3>;

@@ -21,7 +21,7 @@ void draw_disparities(const Study& study, const std::filesystem::path& file) {
   write_strip(file, scene->left, fields);
 }
 
-/// Fig. 2: the older image, motion in the colours of the wheel, and as arrows.
+/// Fig. 2: the older image, motion in the colors of the wheel, and as arrows.
 void draw_motion(const Study& study, const std::filesystem::path& file) {
   FrameBuffer older, newer;
   const auto clouds = study.data.value_or(std::filesystem::path()) / "goes-irma" / "ir_0907" / "inpainted";

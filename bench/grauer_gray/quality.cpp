@@ -72,7 +72,7 @@ void add_energies(Table& table, const Study& study, const std::string& name, int
 
 Table energy_table(const char* title, const char* note) {
   Table table{
-      title, note, {"scene", "labels", "precision", "WTA", "ICM all at once", "ICM coloured", "SA"}, {}};
+      title, note, {"scene", "labels", "precision", "WTA", "ICM all at once", "ICM colored", "SA"}, {}};
   for (const Steps& of : steps) table.columns.push_back("BP " + text(of));
   for (const Steps& of : steps) table.columns.push_back(text(of) + " / SA");
   table.columns.push_back("reached by");
@@ -83,8 +83,8 @@ Table paper_energy_table(const Study& study, const LabelScenes& scenes) {
   Table table = energy_table(
       "Energies, the paper's model",
       "0.07 min(|difference of luma|, 15), presmoothing 1, min(|difference of labels|, 1.7) over 4 "
-      "neighbours; displacements (121 labels) differ by |du| + |dv|. ICM: 10 sweeps all at once, 30 "
-      "coloured ones; SA: 500 sweeps, temperature 1 to 0.05; BP: levels x iterations. `reached by` tells "
+      "neighbors; displacements (121 labels) differ by |du| + |dv|. ICM: 10 sweeps all at once, 30 "
+      "colored ones; SA: 500 sweeps, temperature 1 to 0.05; BP: levels x iterations. `reached by` tells "
       "which of these do what was asked for: below both ICM, and at most 1 % above SA.");
   for (const StereoScene& scene : scenes.stereo)
     add_energies<Stereo>(table, study, scene.name, scene.disparities, scene.left, scene.right,
@@ -99,7 +99,7 @@ Table paper_energy_table(const Study& study, const LabelScenes& scenes) {
 Table peer_energy_table(const Study& study, const LabelScenes& scenes) {
   Table table = energy_table("Energies, a stronger smoothness",
                              "0.1 min(|difference of luma|, 15), no presmoothing, min(|difference of "
-                             "labels|, disparities / 7.5) over 4 neighbours. Otherwise as above.");
+                             "labels|, disparities / 7.5) over 4 neighbors. Otherwise as above.");
   for (const StereoScene& scene : scenes.stereo)
     add_energies<Stereo>(table, study, scene.name, scene.disparities, scene.left, scene.right,
                          peer_energy(scene.disparities));
@@ -145,7 +145,7 @@ Table bound_table(const Study& study, const StereoScene& tsukuba) {
   };
   add("WTA", "", WinnerTakesAll<StereoEnergy>{energy}, NAN, 195909);
   add("ICM all at once", "", Icm<StereoEnergy>{energy, 10, SiteOrder::all_at_once}, NAN, 96773);
-  add("ICM coloured", "", Icm<StereoEnergy>{energy, 30, SiteOrder::colored}, NAN, 57861);
+  add("ICM colored", "", Icm<StereoEnergy>{energy, 30, SiteOrder::colored}, NAN, 57861);
   add("SA", "", annealing(study, energy), NAN, 17785);
   struct Known {
     Steps steps;

@@ -23,7 +23,7 @@ Outcome solve(const Study& study, const Pair& pair, const FlowMethod& method) {
   return {energy, score(field, pair).epe};
 }
 
-constexpr const char* solvers[] = {"WTA", "ICM all at once", "ICM coloured", "SA"};
+constexpr const char* solvers[] = {"WTA", "ICM all at once", "ICM colored", "SA"};
 
 struct Annealed {
   int sweeps = 500;
@@ -56,10 +56,10 @@ Table fixed_table(const Study& study, const LabelScenes& scenes) {
   Table table{
       "One energy for all solvers",
       "Stereo (Grauer-Gray's form): 0.07 min(|difference of luma|, 15), presmoothing 1, no aggregation, "
-      "smoothness min(|difference of labels|, 1.7) over 4 neighbours; % of the pixels seen in both views "
+      "smoothness min(|difference of labels|, 1.7) over 4 neighbors; % of the pixels seen in both views "
       "with "
-      "an error above 1 px. Displacement (d_max 5): 0.1 min(|difference of colours|, 10), min(0.3 (|du| + "
-      "|dv|), 1.5) over 4 neighbours; endpoint error in px. ICM: 10 sweeps all at once, 12 coloured ones; "
+      "an error above 1 px. Displacement (d_max 5): 0.1 min(|difference of colors|, 10), min(0.3 (|du| + "
+      "|dv|), 1.5) over 4 neighbors; endpoint error in px. ICM: 10 sweeps all at once, 12 colored ones; "
       "SA: "
       "500 sweeps, temperature 1 to 0.05. `order`: the energies fall from the left to the right.",
       columns({"scene", "labels"}, ""),
@@ -115,8 +115,8 @@ std::array<Energy, 4> suiting(const Energy& energy, const std::array<Suiting<Ene
 Table tuned_table(const Study& study, const LabelScenes& scenes) {
   Table table{
       "An energy for each solver",
-      "Errors as above. Data `mix` in colour (census, absolute difference, gradient), smoothness linear with "
-      "truncation 5, 4 neighbours, weaker at edges (edge_scale 15); window and beta chosen for each solver "
+      "Errors as above. Data `mix` in color (census, absolute difference, gradient), smoothness linear with "
+      "truncation 5, 4 neighbors, weaker at edges (edge_scale 15); window and beta chosen for each solver "
       "by a few "
       "trials on these scenes: WTA a gaussian window of 13 (sigma 2.6), both ICM a mean over 7x7 and beta "
       "1.2 "

@@ -81,7 +81,7 @@ Compared swept(const char* what, const std::array<Line, 2>& lines, int sweeps) {
 }
 
 std::vector<std::string> columns(std::vector<std::string> first) {
-  for (const char* colors : {"gray", "colour"})
+  for (const char* colors : {"gray", "color"})
     for (const char* what : {"serial ms", "ms", "factor"})
       first.push_back(fmt::format("{} {}", colors, what));
   return first;
@@ -113,7 +113,7 @@ int base_lattice(const Study& study) { return study.quick ? 64 : 256; }
 
 Table detection_table(const Study& study) {
   Table table{
-      "Fig. 2: motion detection", "Two labels, eight neighbours.", columns({"lattice", "solver"}), {}};
+      "Fig. 2: motion detection", "Two labels, eight neighbors.", columns({"lattice", "solver"}), {}};
   for (const int side : lattices(study))
     add_rows(table, {size_text({side, side})}, [&](bool color) -> std::vector<Compared> {
       const Layers layers = render_change({side, side}, color);
@@ -133,7 +133,7 @@ Table detection_table(const Study& study) {
 
 Table displacement_table(const Study& study) {
   Table table{"Fig. 2: displacement estimation",
-              "Absolute differences, no aggregation, linear smoothness over eight neighbours, beta 4.",
+              "Absolute differences, no aggregation, linear smoothness over eight neighbors, beta 4.",
               columns({"lattice", "d_max", "solver"}),
               {}};
   const auto add = [&](int side, int most) {
@@ -160,7 +160,7 @@ Table displacement_table(const Study& study) {
 Table stereo_table(const Study& study) {
   Table table{
       "Fig. 2: stereo, its tasks apart",
-      "Absolute differences, linear smoothness over four neighbours, beta 4. A task is a difference of whole "
+      "Absolute differences, linear smoothness over four neighbors, beta 4. A task is a difference of whole "
       "runs: `DSI and WTA` is a WTA run without aggregation (frames converted, costs made, the least of them "
       "kept: they are not stored, so the two cannot be told apart), `aggregation` is WTA with the window "
       "less "
@@ -206,12 +206,12 @@ std::vector<Table> speed_tables(const Study& study) {
   std::vector<Table> tables{detection_table(study), displacement_table(study), stereo_table(study)};
   tables.front().note =
       fmt::format(
-          "In all tables of Fig. 2 `serial` is one CPU thread of this library, vectorised ({}), where the "
+          "In all tables of Fig. 2 `serial` is one CPU thread of this library, vectorized ({}), where the "
           "paper's is plain C++ on an Athlon; `ms` and the factor are those of {}. One pair of a rendered "
           "scene, frames and result in the device's memory, the least of runs timed in turn. ICM takes {} "
           "sweeps, all at once, SA {}. On a CPU 2 and 6 sweeps are timed: their difference gives the time of "
           "one, and the rest is scaled; on a GPU no sweep and all of them. The paper finds factors of about "
-          "10 to 100 (GeForce 6800 GT, Athlon 2.5 GHz), larger for colour, and smaller for WTA. ",
+          "10 to 100 (GeForce 6800 GT, Athlon 2.5 GHz), larger for color, and smaller for WTA. ",
           describe_device(Device::cpu(1)).instruction_set, device_text(study.device), icm_sweeps,
           annealing_sweeps) +
       tables.front().note;

@@ -30,9 +30,9 @@ Table target_table(const Study& study) {
       fmt::format(
           "Least and median milliseconds beside what was asked for. The methods' defaults: motion detection "
           "with "
-          "eight neighbours; displacements of gray frames, absolute differences, linear smoothness over "
+          "eight neighbors; displacements of gray frames, absolute differences, linear smoothness over "
           "eight "
-          "neighbours; stereo with 64 disparities and a 7x7 mean. Floors are an H100's: the larger of bytes "
+          "neighbors; stereo with 64 disparities and a 7x7 mean. Floors are an H100's: the larger of bytes "
           "/ 3.0 "
           "TB/s (measured) and operations / (132 SMs x 128 lanes x 1.755 GHz). Bytes: two frames of u8 read "
           "once, "
@@ -44,7 +44,7 @@ Table target_table(const Study& study) {
           "scaling, an "
           "exponential, which has 1/8 of the rate, sum and draw), 8 in stereo (load, difference, running "
           "sums down and "
-          "along the row, least value and label), 6 in detection (half of eight neighbours' sum, data cost, "
+          "along the row, least value and label), 6 in detection (half of eight neighbors' sum, data cost, "
           "comparison). `quick` sizes have no meaning."),
       {"what", "device", "target ms", "min ms", "median ms", "label evaluations, millions", "floor ms (H100)",
        "min / target", "min / floor"},

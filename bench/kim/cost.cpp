@@ -21,7 +21,7 @@ constexpr Way ways[] = {{"Alg. 1", false, false, blue},
 
 FlowMethod method_of(const Way& way, int features) {
   const auto with = [&](auto method) {
-    if (way.wide) method.sigma_position = method.sigma_colour = 1000;
+    if (way.wide) method.sigma_position = method.sigma_color = 1000;
     return method;
   };
   if (way.hypotheses) return with(paper_hypotheses(features));

@@ -26,7 +26,7 @@ struct Guided {
   Tracks tracks;
 };
 
-/// A coloured texture that stretches from the left upper corner on, so that the tracks' grid of whole px has columns x rows
+/// A colored texture that stretches from the left upper corner on, so that the tracks' grid of whole px has columns x rows
 /// labels; the tracks are spread evenly, at whole px.
 Guided stretched(Size size, Size labels, int tracks, std::uint64_t seed = 1);
 

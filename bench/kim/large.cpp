@@ -86,7 +86,7 @@ Table table_of(const Study& study, Size size) {
   Table table{
       fmt::format("Figures 6 and 7: poles, {}", size_text(size)),
       fmt::format(
-          "The scene `poles` in colour, motion up to {:.0f} px. Tracks: `given`, {} with their true flow, "
+          "The scene `poles` in color, motion up to {:.0f} px. Tracks: `given`, {} with their true flow, "
           "spread evenly, in the place of the paper's matches by SIFT; `tracked`, the library's own ({} "
           "cells, default). Thin: the {:.1f} % of the pixels that move over 3 px further than something "
           "close by on both sides. EPE in px over all pixels; right: within 1 px. Labels of the tracks; ms "

@@ -4,7 +4,7 @@
 /// What the paper computes of a pixel, plainly: for the study's serial functions and its kernels.
 namespace parafield::bench {
 
-/// x, y: px; colours: 0..255; u, v: px.
+/// x, y: px; colors: 0..255; u, v: px.
 struct Feature {
   float x, y, red, green, blue, u, v;
 };
@@ -15,7 +15,7 @@ struct Label {
 
 /// 1 / (2 sigma^2).
 struct Spread {
-  float position, colour, flow;
+  float position, color, flow;
 };
 
 /// Two frames by channels.
@@ -36,7 +36,7 @@ PF_HD float square(float value) { return value * value; }
 /// The negative logarithm of the likelihood of five dimensions (eqs. 1 to 3).
 PF_HD float distance(const Planes& frames, int x, int y, const Feature& feature, const Spread& spread) {
   return spread.position * (square(float(x) - feature.x) + square(float(y) - feature.y)) +
-         spread.colour *
+         spread.color *
              (square(frames.of(0, x, y) - feature.red) + square(frames.of(1, x, y) - feature.green) +
               square(frames.of(2, x, y) - feature.blue));
 }

@@ -11,7 +11,7 @@ namespace parafield::bench {
 namespace {
 
 constexpr int most_tracks = 256;
-constexpr float longest = 13;  // px, of colours
+constexpr float longest = 13;  // px, of colors
 
 /// One way to the flow of a scene.
 struct Way {
@@ -55,7 +55,7 @@ std::vector<Way> ways() {
       {"Alg. 3, preset default, no unvoted labels", always(MultiHypothesis{.unvoted = false}), one_elsewhere},
       {"Alg. 3, preset default", always(MultiHypothesis{}), one_elsewhere, "multi-hypothesis"},
       {"the same, preset thin", always(preset<MultiHypothesis>("thin")), one_elsewhere},
-      {"belief propagation, colours", [](const PoleScene& scene) { return FlowMethod(propagation(scene)); },
+      {"belief propagation, colors", [](const PoleScene& scene) { return FlowMethod(propagation(scene)); },
        nullptr, "belief propagation"}};
 }
 
@@ -87,7 +87,7 @@ Table table_of(const Study& study, const char* name) {
   Table table{
       fmt::format("Figures 3 to 5: {}", name),
       fmt::format(
-          "The scene `{}` in colour at {}, means over {} seeds: a bar 4 px wide moves by 12 px, the "
+          "The scene `{}` in color at {}, means over {} seeds: a bar 4 px wide moves by 12 px, the "
           "background by 2 px. Corners are tracked (of 200 cells {:.0f} to {:.0f}), and those within reach "
           "of the bar dropped. `no unvoted labels`: those that no feature near the pixel votes for are not "
           "tested (`--no-unvoted`); else they are, last. Labels pass below a difference of 8 (the default) "

@@ -11,7 +11,7 @@ struct PoleScene {
   Image<std::uint8_t> seen;  ///< 1 where frame 1 shows the pixel
   float bar_u, bar_v;        ///< the bar's flow, px
   float ground_u, ground_v;  ///< the background's
-  float x;                   ///< the bar's centre, px
+  float x;                   ///< the bar's center, px
   Tracks tracks;             ///< none within a window's reach of the bar
 
   bool on_bar(int x, int y) const { return truth.u(x, y) == bar_u && truth.v(x, y) == bar_v; }

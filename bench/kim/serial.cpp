@@ -8,7 +8,7 @@ namespace parafield::bench {
 Problem::Problem(const Guided& guided, const MultiHypothesis& method)
     : size(guided.frame0.size()), threshold(method.change_threshold) {
   const auto spread_of = [](float sigma) { return 1 / (2 * sigma * sigma); };
-  spread = {spread_of(method.sigma_position), spread_of(method.sigma_colour),
+  spread = {spread_of(method.sigma_position), spread_of(method.sigma_color),
             spread_of(method.sigma_flow * method.label_step)};
   const FrameBuffer* const frames[] = {&guided.frame0, &guided.frame1};
   for (int plane = 0; plane < 6; ++plane)

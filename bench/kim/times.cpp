@@ -63,7 +63,7 @@ Table given_table(const Study& study) {
   Table table{
       "Section 6.1: times with given tracks",
       fmt::format(
-          "Frames in colour at {} and tracks whose grid has exactly so many labels; three inputs in turn. "
+          "Frames in color at {} and tracks whose grid has exactly so many labels; three inputs in turn. "
           "Parameters of the preset `paper` (24 / 6), or the default ones (sigmas of {:g} / {:g}, Alg. 3 "
           "{:g} / {:g}; Alg. 3 on the grid, without sub-pixel flow). Serial C++ is the study's plain "
           "program for one thread, pixel by pixel, Alg. 3 with each label's likelihoods by themselves, "
@@ -73,8 +73,8 @@ Table given_table(const Study& study) {
           "counts. Milliseconds. The paper: Xeon of 3.2 GHz, 8800 GTX; about 150 features in its first "
           "case.",
           size_text(study.size(qvga)), DirectInterpolation{}.sigma_position,
-          DirectInterpolation{}.sigma_colour, MultiHypothesis{}.sigma_position,
-          MultiHypothesis{}.sigma_colour),
+          DirectInterpolation{}.sigma_color, MultiHypothesis{}.sigma_position,
+          MultiHypothesis{}.sigma_color),
       {"algorithm", "labels", "features", "parameters", "program", "median ms", "min ms", "over serial C++",
        "the paper's ms"},
       {}};
@@ -120,7 +120,7 @@ Table given_table(const Study& study) {
 Table tracked_table(const Study& study) {
   Table table{
       "Features found and tracked, too",
-      fmt::format("The scene `layers` in colour at {}: frames in, flow out, with 1000 features at most, "
+      fmt::format("The scene `layers` in color at {}: frames in, flow out, with 1000 features at most, "
                   "found and tracked there and back by the method itself. Milliseconds. The paper's "
                   "tracker is another's, less than 10 ms on a GPU.",
                   size_text(study.size(vga))),

@@ -6,24 +6,24 @@
 namespace parafield {
 
 enum class ColorScheme {
-  middlebury,  ///< hue = direction on a 55-colour wheel, white = no motion (Baker et al. 2011)
+  middlebury,  ///< hue = direction on a 55-color wheel, white = no motion (Baker et al. 2011)
   marzat       ///< hue = direction, brightness = length, black = no motion (Marzat, Fig. 4)
 };
 
 struct ColorOptions {
   ColorScheme scheme = ColorScheme::middlebury;
-  float max_motion = 0;  ///< px: this length has full colour; 0 = the longest flow of the field
+  float max_motion = 0;  ///< px: this length has full color; 0 = the longest flow of the field
 };
 
-/// A colour picture (rgb_u8, host) of a flow field, which must be in host memory (a FlowView does not say
+/// A color picture (rgb_u8, host) of a flow field, which must be in host memory (a FlowView does not say
 /// where it lies). Longer flow than `max_motion` is darkened in the Middlebury scheme and as bright as
 /// `max_motion` in Marzat's. Pixels that are unknown (|u| or |v| > 1e9, NaN) are black in the Middlebury
 /// scheme and gray in Marzat's. `valid` is not looked at. Throws Error(invalid_argument) for a field without
 /// pixels, planes that differ in size, or a `max_motion` that is negative or not finite.
 FrameBuffer color_flow(const FlowView& flow, const ColorOptions& options = {});
 
-/// A disc of `diameter` px in a square picture: at each of its points the colour of the flow from the centre to
-/// there, the rim being `max_motion`; around it the colour of no motion. Throws Error(invalid_argument) for a
+/// A disc of `diameter` px in a square picture: at each of its points the color of the flow from the center to
+/// there, the rim being `max_motion`; around it the color of no motion. Throws Error(invalid_argument) for a
 /// diameter below 1.
 FrameBuffer color_wheel(int diameter, ColorScheme scheme = ColorScheme::middlebury);
 
@@ -42,12 +42,12 @@ FrameBuffer draw_arrows(const Frame& frame, const FlowView& flow, const ArrowOpt
 
 struct DisparityColorOptions {
   float min = 0,
-        max = 0;  ///< px: these have the first and the last colour; 0, 0 = the range of the valid pixels
-  bool show_invalid = false;  ///< colour what is not valid by the disparity that is written there, too
+        max = 0;  ///< px: these have the first and the last color; 0, 0 = the range of the valid pixels
+  bool show_invalid = false;  ///< color what is not valid by the disparity that is written there, too
 };
 
-/// A colour picture (rgb_u8, host) of a disparity field in host memory: from blue (far) over cyan, green and yellow to
-/// red (near), in steps that are equally large to the eye. Disparities beyond the range have its colours; pixels that
+/// A color picture (rgb_u8, host) of a disparity field in host memory: from blue (far) over cyan, green and yellow to
+/// red (near), in steps that are equally large to the eye. Disparities beyond the range have its colors; pixels that
 /// are not valid, infinite or NaN are black. Throws Error(invalid_argument) for a field without pixels, planes that
 /// differ in size, or a range that is not finite or whose `max` is not above its `min`.
 FrameBuffer color_disparity(const DisparityView& disparity, const DisparityColorOptions& options = {});

@@ -7,7 +7,7 @@
 
 namespace parafield {
 
-/// Which energies a method reports that minimises one (the label methods): of its result, or before the first and after
+/// Which energies a method reports that minimizes one (the label methods): of its result, or before the first and after
 /// each sweep; of belief propagation after each iteration of the finest level, or of the result where it solves blocks.
 /// Takes a pass over the pixels each.
 enum class EnergyReport { none, result, sweeps };
@@ -55,7 +55,7 @@ class Estimator {
   void synchronize();
 
   /// The energies that the options asked for, of the last result; waits for it. Empty where none were asked for, or
-  /// the method minimises none. A method that ended early repeats its last energy.
+  /// the method minimizes none. A method that ended early repeats its last energy.
   std::vector<double> energies();
 
   const Method& method() const;

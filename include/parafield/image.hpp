@@ -45,7 +45,7 @@ int channels(PixelFormat format);
 int bytes_per_pixel(PixelFormat format);
 const char* to_string(PixelFormat format);
 
-/// What a user hands in: somebody's pixels, not owned. Colour is read as BT.601 luma; a NaN pixel (f32) has
+/// What a user hands in: somebody's pixels, not owned. Color is read as BT.601 luma; a NaN pixel (f32) has
 /// no weight and its flow is marked invalid.
 struct Frame {
   const void* data = nullptr;

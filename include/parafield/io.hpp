@@ -10,7 +10,7 @@
 /// beside and rename: never half a file, and a path that is no regular file (a pipe, a device) is Error(file).
 namespace parafield {
 
-/// PNG (1 to 16 bit, gray, palette or RGB; alpha is dropped), JPEG (8 bit, gray or colour, baseline or progressive;
+/// PNG (1 to 16 bit, gray, palette or RGB; alpha is dropped), JPEG (8 bit, gray or color, baseline or progressive;
 /// CMYK is Error(unsupported)), PGM, PPM (plain or raw; a maximum other than 255 or 65535 is scaled to the next of
 /// them). The content decides, not the name. Where a PNG or JPEG file has an EXIF orientation, the frame is turned as a
 /// viewer would show it, so its width may be the stored height. PFM (f32, values as they are; the size of its scale is
@@ -46,7 +46,7 @@ DisparityField read_disparity(const std::filesystem::path& path, float scale = 0
 void write_disparity(const std::filesystem::path& path, const DisparityView& disparity, float scale = 256,
                      bool mark_invalid = false);
 
-/// A mask: pixels with a gray value (of colour: any channel) above 0 become 1, others 0. Any file that read_frame reads.
+/// A mask: pixels with a gray value (of color: any channel) above 0 become 1, others 0. Any file that read_frame reads.
 Image<std::uint8_t> read_mask(const std::filesystem::path& path);
 
 /// 255 where the mask is not 0, otherwise 0. By extension: .png or .pgm. Host memory; pitch 0 = rows touch.

@@ -10,13 +10,13 @@
 namespace parafield {
 
 /// A rendered sequence with exact ground truth, in host memory. Every frame is the scene itself, evaluated at
-/// every pixel's centre and rounded to u8: nothing is resampled. Motion is a few px at 640x480 (40 to 80 in
+/// every pixel's center and rounded to u8: nothing is resampled. Motion is a few px at 640x480 (40 to 80 in
 /// `large`, 24 and 4 in `bar` and `camouflage`, 8 to 50 in `poles`), other for each seed, and the same from every
 /// frame to the next but in `flythrough`, whose camera follows a valley. Edges between layers, and of the
-/// terrain, are hard: a pixel has the value and the flow of what is seen at its centre. Flow has no
+/// terrain, are hard: a pixel has the value and the flow of what is seen at its center. Flow has no
 /// `confidence`.
 struct Scene {
-  std::vector<FrameBuffer> frames;            ///< gray_u8; rgb_u8 in colour
+  std::vector<FrameBuffer> frames;            ///< gray_u8; rgb_u8 in color
   std::vector<FlowField> flow;                ///< flow[i]: from frame i to i + 1; exact, known at every pixel
   std::vector<Image<std::uint8_t>> occluded;  ///< occluded[i]: 1 where a pixel of frame i is not seen in
                                               ///< frame i + 1: its match is hidden or outside the image
@@ -29,7 +29,7 @@ struct SceneOptions {
   int frames = 2;
   std::uint64_t seed = 1;
   bool fine = true;    ///< texture down to about 3 px, or only smooth shading (above about 20 px)
-  bool color = false;  ///< rgb_u8, each surface in a slowly changing colour; the luma is that of gray frames
+  bool color = false;  ///< rgb_u8, each surface in a slowly changing color; the luma is that of gray frames
 };
 
 struct SceneInfo {

@@ -6,7 +6,7 @@
 
 namespace parafield {
 
-/// A feature of one frame and its flow to the next, px: x to the right, y down, (0, 0) at the centre of the first pixel. One
+/// A feature of one frame and its flow to the next, px: x to the right, y down, (0, 0) at the center of the first pixel. One
 /// that is not finite, or lies outside its frame, is passed over.
 struct Track {
   float x, y, u, v;

@@ -11,7 +11,7 @@ struct Segment {
   double x0, y0, x1, y1;
 };
 
-/// A line with round ends: every pixel is covered by as much as its centre's distance says.
+/// A line with round ends: every pixel is covered by as much as its center's distance says.
 void draw(FrameBuffer& picture, const Segment& line, double radius, const std::array<double, 3>& color) {
   const Size size = picture.size();
   const double dx = line.x1 - line.x0, dy = line.y1 - line.y0, square = dx * dx + dy * dy, reach = radius + 1;

@@ -45,7 +45,7 @@ constexpr std::array<Color, wheel_hues> make_wheel() {
   return wheel;
 }
 
-/// `length` 1 = the colour itself; shorter tends to white, longer is darkened. As in the colour code that
+/// `length` 1 = the color itself; shorter tends to white, longer is darkened. As in the color code that
 /// comes with the Middlebury benchmark, a whole turn takes 54 steps, from the first hue to the last, and
 /// levels are cut off, not rounded: pictures can be compared with those of others.
 Color middlebury(double u, double v, double length) {
@@ -64,7 +64,7 @@ Color middlebury(double u, double v, double length) {
   return color;
 }
 
-/// The HSV colour of full saturation with the vector's angle as hue and its length as value.
+/// The HSV color of full saturation with the vector's angle as hue and its length as value.
 Color marzat(double u, double v, double length) {
   const double angle = std::atan2(v, u) / (2 * std::numbers::pi);
   const double value = 255 * std::min(length, 1.0);
@@ -118,14 +118,14 @@ FrameBuffer color_flow(const FlowView& flow, const ColorOptions& options) {
 
 FrameBuffer color_wheel(int diameter, ColorScheme scheme) {
   if (diameter < 1)
-    fail(ErrorCode::invalid_argument, "a colour wheel cannot have a diameter of ", diameter,
+    fail(ErrorCode::invalid_argument, "a color wheel cannot have a diameter of ", diameter,
          " px; at least 1");
-  const float radius = float(diameter) / 2, centre = float(diameter - 1) / 2;
+  const float radius = float(diameter) / 2, center = float(diameter - 1) / 2;
   FlowField flow({diameter, diameter});
   for (int y = 0; y < diameter; ++y)
     for (int x = 0; x < diameter; ++x) {
-      flow.u(x, y) = float(x) - centre;
-      flow.v(x, y) = float(y) - centre;
+      flow.u(x, y) = float(x) - center;
+      flow.v(x, y) = float(y) - center;
     }
   FrameBuffer wheel = color_flow(flow, {.scheme = scheme, .max_motion = radius});
   const double still = scheme == ColorScheme::middlebury ? 255 : 0;
@@ -143,12 +143,12 @@ FrameBuffer with_legend(const Frame& picture, ColorScheme scheme) {
   const int diameter = std::max(std::min(size.width, size.height) / 4, 1), margin = diameter / 12;
   const FrameBuffer wheel = color_wheel(diameter, scheme);
   const int left = size.width - diameter - margin, top = size.height - diameter - margin;
-  const double centre = (diameter - 1) / 2.0, radius = diameter / 2.0;
+  const double center = (diameter - 1) / 2.0, radius = diameter / 2.0;
   for (int y = 0; y < diameter; ++y)
     for (int x = 0; x < diameter; ++x) {
       auto* out = static_cast<std::uint8_t*>(drawn.row(top + y)) + 3 * (left + x);
       const auto* color = static_cast<const std::uint8_t*>(wheel.row(y)) + 3 * x;
-      const double from_rim = radius - length_of(x - centre, y - centre);
+      const double from_rim = radius - length_of(x - center, y - center);
       blend(out, {double(color[0]), double(color[1]), double(color[2])}, from_rim);
       // A thin ring sets it off from any background.
       blend(out, {96, 96, 96}, std::min(from_rim, 2 - from_rim));

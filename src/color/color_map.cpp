@@ -33,7 +33,7 @@ Triple lab_of(double lightness, double chroma, double hue) {
 }
 
 /// The path, t = 0..1, from a dark violet blue to a dark red. The hue turns the long way round, the lightness rises to
-/// the yellow and falls again; the colour is strong, but no stronger than RGB can show all along.
+/// the yellow and falls again; the color is strong, but no stronger than RGB can show all along.
 Triple path(double t) {
   const double hue = (285 - 257 * t) * std::numbers::pi / 180;
   constexpr double brightest = 0.62;

@@ -34,7 +34,7 @@ FrameBuffer color_disparity(const DisparityView& disparity, const DisparityColor
   const bool own_range = options.min == 0 && options.max == 0;
   if (!own_range && !(options.min < options.max && std::isfinite(options.min) && std::isfinite(options.max)))
     fail(ErrorCode::invalid_argument, "disparities from ", options.min, " to ", options.max,
-         " px cannot be coloured; max is above min, or both are 0 for the range of the field");
+         " px cannot be colored; max is above min, or both are 0 for the range of the field");
   const auto [min, max] = own_range ? range_of(disparity) : Range{options.min, options.max};
   const auto& colors = color_map();
 

@@ -11,7 +11,7 @@ namespace parafield {
 /// host memory; `what` names it.
 FrameBuffer to_rgb(const Frame& frame, const char* what);
 
-/// Lays a colour over a pixel. `coverage` is clamped to 0..1.
+/// Lays a color over a pixel. `coverage` is clamped to 0..1.
 inline void blend(std::uint8_t* pixel, const std::array<double, 3>& color, double coverage) {
   const double part = std::clamp(coverage, 0.0, 1.0);
   for (int i = 0; i < 3; ++i) pixel[i] = std::uint8_t(pixel[i] + part * (color[i] - pixel[i]) + 0.5);

@@ -25,10 +25,10 @@ void check_labels(const Frame& labels) {
     fail(ErrorCode::invalid_argument, "labels have 8 bit, the frame is ", to_string(labels.format));
 }
 
-/// The label of a pixel whose first three channels, if it has colours, are equal.
+/// The label of a pixel whose first three channels, if it has colors, are equal.
 std::uint8_t label_of(const std::uint8_t* pixel, int channels, int x, int y) {
   if (channels > 1 && (pixel[1] != pixel[0] || pixel[2] != pixel[0]))
-    fail(ErrorCode::invalid_argument, "the label at pixel (", x, ", ", y, ") is a colour, ", int(pixel[0]),
+    fail(ErrorCode::invalid_argument, "the label at pixel (", x, ", ", y, ") is a color, ", int(pixel[0]),
          " ", int(pixel[1]), " ", int(pixel[2]), "; labels are gray");
   return *pixel;
 }

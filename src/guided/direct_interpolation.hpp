@@ -1,9 +1,9 @@
 #pragma once
-#include "blocks/consistency/consistency.hpp"
-#include "blocks/median/median.hpp"
+#include "steps/consistency/consistency.hpp"
+#include "steps/median/median.hpp"
 #include "gradient/lucas_kanade/step.hpp"
 #include "guided/better/better.hpp"
-#include "guided/colours/colours.hpp"
+#include "guided/colors/colors.hpp"
 #include "guided/guidance.hpp"
 #include "guided/guides/guides.hpp"
 #include "guided/interpolate/interpolate.hpp"
@@ -21,11 +21,11 @@ class DirectInterpolationSolver {
       : backend_(backend),
         method_(method),
         both_ways_(method.resampled > 0 || options.fb_check > 0),
-        first_scale_(likelihood_scale(method.sigma_position, method.sigma_colour)),
-        second_scale_(likelihood_scale(method.resampled_position, method.resampled_colour)),
+        first_scale_(likelihood_scale(method.sigma_position, method.sigma_color)),
+        second_scale_(likelihood_scale(method.resampled_position, method.resampled_color)),
         guidance_(backend, workspace, method.tracking.max_features),
         finder_(backend, workspace, method.tracking, size, frames),
-        colours_(backend, workspace, method.presmooth, size, frames) {
+        colors_(backend, workspace, method.presmooth, size, frames) {
     const int capacity = larger(method.tracking.max_features, method.resampled);
     guides_ = make_guides(workspace, capacity);
     if (method.median) unsmoothed_ = workspace.flow(size);
@@ -45,7 +45,7 @@ class DirectInterpolationSolver {
   int take(const FlowInput& input, bool on_host) { return guidance_.take(input, on_host); }
 
   void prepare(const Frame* frames, int slot, int count) {
-    colours_.prepare(frames, slot, count, both_ways_);
+    colors_.prepare(frames, slot, count, both_ways_);
     if (!guidance_.has_tracks() || method_.resampled) finder_.prepare(frames, slot, count);
   }
 
@@ -102,14 +102,14 @@ class DirectInterpolationSolver {
   }
   void interpolate(int first, const Track* tracks, int count, bool reversed, LikelihoodScale scale,
                    FlowPlanes flow, View<float> likelihood, const HypothesisTest& test) {
-    const Colours colours = colours_.smoothed(first);
-    interpolate_flow<Backend>(backend_, {tracks, count, reversed}, guides_, colours, scale,
+    const Colors colors = colors_.smoothed(first);
+    interpolate_flow<Backend>(backend_, {tracks, count, reversed}, guides_, colors, scale,
                               method_.precision == Precision::fast, flow, likelihood, test);
   }
 
   HypothesisTest test(int first, View<std::uint8_t> valid) const {
-    return {colours_.raw(first),
-            colours_.raw(1 - first),
+    return {colors_.raw(first),
+            colors_.raw(1 - first),
             {method_.change_threshold, method_.change_window},
             guidance_.turn(first == 1),
             valid};
@@ -122,7 +122,7 @@ class DirectInterpolationSolver {
   const LeastSquares step_ = least_squares({.window = 11, .alpha = 1e-5f});
   Guidance<Backend> guidance_;
   TrackFinder<Backend> finder_;
-  FrameColours<Backend> colours_;
+  FrameColors<Backend> colors_;
   Guides guides_;
   FlowPlanes unsmoothed_;  // before the median
   // Of the first of two rounds.

@@ -6,23 +6,23 @@
 namespace parafield {
 
 /// A pixel's channels, 0..255; as large as one load of CUDA brings.
-struct alignas(16) Colour {
+struct alignas(16) Color {
   float red, green, blue, none;
 };
 
 /// A frame's channels.
-struct Colours {
+struct Colors {
   View<float> plane[3];  ///< on the CPU; all of one pitch
-  View<Colour> pixels;   ///< on CUDA
+  View<Color> pixels;   ///< on CUDA
 };
 
-/// What positions and colours are multiplied by, so that their squared distance is the exponent.
+/// What positions and colors are multiplied by, so that their squared distance is the exponent.
 struct LikelihoodScale {
-  float position, colour;
+  float position, color;
 };
-inline LikelihoodScale likelihood_scale(float sigma_position, float sigma_colour) {
+inline LikelihoodScale likelihood_scale(float sigma_position, float sigma_color) {
   constexpr double root = 0.8493218002880191;  // sqrt(log2(e) / 2)
-  return {float(root / sigma_position), float(root / sigma_colour)};
+  return {float(root / sigma_position), float(root / sigma_color)};
 }
 
 /// Features as likelihoods see them. One that is not to be used lies `nowhere`, as do those behind the last up to the end of
@@ -110,7 +110,7 @@ PF_HD float limit_of(float most, float cutoff) { return fma(most, 1.00001f, cuto
 constexpr float first_reach = 2;
 
 /// A channel as likelihoods take it: what is no number becomes 0, and nothing is so far that exponents reach no_feature.
-PF_HD float scaled_colour(float value, float scale) {
+PF_HD float scaled_color(float value, float scale) {
   return is_finite(value) ? clamp(value, -1e12f, 1e12f) * scale : 0.0f;
 }
 

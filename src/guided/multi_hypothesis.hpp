@@ -1,5 +1,5 @@
 #pragma once
-#include "guided/colours/colours.hpp"
+#include "guided/colors/colors.hpp"
 #include "guided/guidance.hpp"
 #include "guided/guides/guides.hpp"
 #include "guided/labels/labels.hpp"
@@ -17,11 +17,11 @@ class MultiHypothesisSolver {
       : backend_(backend),
         method_(checked(method)),
         both_ways_(options.fb_check > 0),
-        scale_(likelihood_scale(method.sigma_position, method.sigma_colour)),
+        scale_(likelihood_scale(method.sigma_position, method.sigma_color)),
         space_(flow_space(method.labels == FlowLabels::grid, method.label_step, method.sigma_flow)),
         guidance_(backend, workspace, method.tracking.max_features),
         finder_(backend, workspace, method.tracking, size, frames),
-        colours_(backend, workspace, method.presmooth, size, frames),
+        colors_(backend, workspace, method.presmooth, size, frames),
         guides_(make_guides(workspace, method.tracking.max_features)),
         labels_(make_label_memory(workspace, method.tracking.max_features, method.max_labels)) {
     backend.reserve_scratch(vote_scratch(backend, method.tracking.max_features, method.max_labels));
@@ -30,7 +30,7 @@ class MultiHypothesisSolver {
   int take(const FlowInput& input, bool on_host) { return guidance_.take(input, on_host); }
 
   void prepare(const Frame* frames, int slot, int count) {
-    colours_.prepare(frames, slot, count, both_ways_);
+    colors_.prepare(frames, slot, count, both_ways_);
     if (!guidance_.has_tracks()) finder_.prepare(frames, slot, count);
   }
 
@@ -67,12 +67,12 @@ class MultiHypothesisSolver {
 
   void solve(int first, const Track* tracks, int count, bool reversed, FlowPlanes flow, Trust trust,
              bool asked) {
-    const Colours colours = colours_.smoothed(first);
+    const Colors colors = colors_.smoothed(first);
     const Homography* const turn = guidance_.turn(first == 1);
     Labels labels = labels_;
     labels.count += asked ? 0 : 1;
-    make_labels<Backend>(backend_, {tracks, count, reversed}, colours, scale_, space_, turn, guides_, labels);
-    vote<Backend>(backend_, guides_, labels, colours, colours_.raw(first), colours_.raw(1 - first), scale_,
+    make_labels<Backend>(backend_, {tracks, count, reversed}, colors, scale_, space_, turn, guides_, labels);
+    vote<Backend>(backend_, guides_, labels, colors, colors_.raw(first), colors_.raw(1 - first), scale_,
                   {{method_.change_threshold, method_.change_window},
                    method_.change_softness,
                    method_.ranked,
@@ -90,7 +90,7 @@ class MultiHypothesisSolver {
   const FlowSpace space_;
   Guidance<Backend> guidance_;
   TrackFinder<Backend> finder_;
-  FrameColours<Backend> colours_;
+  FrameColors<Backend> colors_;
   const Guides guides_;
   const Labels labels_;
 };

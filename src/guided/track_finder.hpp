@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "blocks/convert/convert.hpp"
-#include "blocks/pyramid/pyramid.hpp"
+#include "steps/convert/convert.hpp"
+#include "steps/pyramid/pyramid.hpp"
 #include "core/workspace.hpp"
 #include "guided/corners/corners.hpp"
 #include "guided/outliers/outliers.hpp"
@@ -77,7 +77,7 @@ class TrackFinder {
   Track* tracks_[buffers] = {};    // of one step after the other: tracking, rounds, outliers
   Track* found_ = nullptr;         // of the last one
   View<float> scores_;             // of corners
-  Feature* corners_ = nullptr;     // null: features are at the centres of the cells
+  Feature* corners_ = nullptr;     // null: features are at the centers of the cells
 };
 
 }  // namespace parafield

@@ -58,7 +58,7 @@ DisparityField decode_png_disparity(ByteSpan bytes, float scale) {
   const PngHeader header = png_header(bytes);
   const bool gray = header.color_type == 0 || header.color_type == 4;
   if (!gray || header.bit_depth < 8)
-    fail(ErrorCode::format, "a PNG image of ", header.bit_depth, " bit, ", gray ? "gray" : "coloured",
+    fail(ErrorCode::format, "a PNG image of ", header.bit_depth, " bit, ", gray ? "gray" : "colored",
          ": not disparities; they are a gray PNG of 8 or 16 bit");
   if (scale == 0 && header.bit_depth == 8)
     fail(ErrorCode::invalid_argument, "disparities in a PNG of 8 bit need a scale, the file's value of 1 px ",

@@ -16,9 +16,9 @@ inline constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
 
 enum class Content { png, jpeg, pnm, pfm, flo, npy, unknown };
 
-/// Judged by the first bytes; `recognised_by` of them are enough.
+/// Judged by the first bytes; `recognized_by` of them are enough.
 Content content_of(ByteSpan bytes);
-inline constexpr std::size_t recognised_by = 64;
+inline constexpr std::size_t recognized_by = 64;
 
 /// Any frame, any flow field, any disparity field; Error(format) also where the content is something else.
 FrameBuffer decode_frame(ByteSpan bytes);
@@ -53,7 +53,7 @@ bool is_pnm(ByteSpan bytes);
 FrameBuffer decode_pnm(ByteSpan bytes);
 Bytes encode_pnm(const Frame& frame);  ///< gray: PGM, rgb: PPM
 
-/// Three channels are flow to decode_flow, and colours to decode_frame.
+/// Three channels are flow to decode_flow, and colors to decode_frame.
 bool is_pfm(ByteSpan bytes);
 bool is_pfm_of_flow(ByteSpan bytes);
 FrameBuffer decode_pfm_frame(ByteSpan bytes);

@@ -13,7 +13,7 @@ namespace {
 /// The whole file; of a file of no known kind, which may be huge, only what shows that.
 Bytes read_content(const std::filesystem::path& path) {
   const InputFile file(path);
-  Bytes head = file.first(recognised_by);
+  Bytes head = file.first(recognized_by);
   return content_of(head) == Content::unknown ? head : file.first(file.size());
 }
 
@@ -219,7 +219,7 @@ void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask
 FileKind file_kind(const std::filesystem::path& path) {
   return io::naming(path, [&] {
     const io::InputFile file(path);
-    const io::Bytes head = file.first(io::recognised_by);
+    const io::Bytes head = file.first(io::recognized_by);
     switch (io::content_of(head)) {
       case io::Content::jpeg:
       case io::Content::pnm:

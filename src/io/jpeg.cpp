@@ -1,4 +1,4 @@
-// JPEG (ITU-T T.81) through libjpeg: baseline and progressive, gray or colour of 8 bit.
+// JPEG (ITU-T T.81) through libjpeg: baseline and progressive, gray or color of 8 bit.
 #include "core/fail.hpp"
 #include "io/formats.hpp"
 
@@ -78,7 +78,7 @@ Reader& reader_of(j_common_ptr jpeg) { return *static_cast<Reader*>(jpeg->client
 void leave_on_warning(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   const jpeg_error_mgr& error = *jpeg->err;
-  // Not so these: a colour transform or a version that libjpeg does not know, and, of many webcams, a few bytes
+  // Not so these: a color transform or a version that libjpeg does not know, and, of many webcams, a few bytes
   // between the last pixel and the end of the image.
   if (error.msg_code == JWRN_ADOBE_XFORM || error.msg_code == JWRN_JFIF_MAJOR) return;
   constexpr int few = 16, end_of_image = 0xd9;
@@ -152,10 +152,10 @@ void check_header(const jpeg_decompress_struct& jpeg, std::size_t file_bytes) {
              color = jpeg.num_components == 3 &&
                      (jpeg.jpeg_color_space == JCS_YCbCr || jpeg.jpeg_color_space == JCS_RGB);
   if (jpeg.num_components == 4)
-    fail(ErrorCode::unsupported, "a JPEG file of CMYK colours is not read; gray and RGB are");
+    fail(ErrorCode::unsupported, "a JPEG file of CMYK colors is not read; gray and RGB are");
   if (!gray && !color)
     fail(ErrorCode::unsupported, "a JPEG file of ", jpeg.num_components,
-         " channels of no known colour is not read");
+         " channels of no known color is not read");
   if (jpeg.data_precision != 8)
     fail(ErrorCode::unsupported, "a JPEG file of ", jpeg.data_precision, " bit is not read; 8 bit are");
   if (jpeg.arith_code) fail(ErrorCode::unsupported, "a JPEG file with arithmetic coding is not read");

@@ -100,7 +100,7 @@ void next_bytes(png_structp png, png_bytep to, std::size_t count) {
 bool start_reading(Reader& reader) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   png_set_read_fn(reader.png, &reader, next_bytes);
-  // Text, time, colour profiles and the like are left unread.
+  // Text, time, color profiles and the like are left unread.
   png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
 #ifdef PNG_READ_eXIf_SUPPORTED
   constexpr png_byte exif[] = "eXIf";
@@ -196,7 +196,7 @@ FrameBuffer decode_png(ByteSpan bytes, Orientation orientation) {
   if (row_bytes * std::uint64_t(header.size.height) > 1032 * std::uint64_t(bytes.size()))
     fail(ErrorCode::format, "damaged PNG file: ", header.size.width, "x", header.size.height, " pixels of ",
          bits, " bit do not fit into its ", bytes.size(), " bytes");
-  // A small file of one colour can hold a picture that is larger than the memory; no method takes one.
+  // A small file of one color can hold a picture that is larger than the memory; no method takes one.
   if (std::int64_t(header.size.width) * header.size.height > most_pixels)
     fail(ErrorCode::unsupported, "a PNG file of ", header.size.width, "x", header.size.height,
          " pixels is too large: at most ", most_pixels, " in all");

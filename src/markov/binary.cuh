@@ -3,7 +3,7 @@
 
 namespace parafield {
 
-/// Four sites in a row of a field of two labels, and of their neighbours: how many have label 1, how many there are.
+/// Four sites in a row of a field of two labels, and of their neighbors: how many have label 1, how many there are.
 struct FourSites {
   static constexpr int count = 4;
   int label[count], ones[count], all[count];

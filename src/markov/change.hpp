@@ -1,5 +1,5 @@
 #pragma once
-#include "blocks/convert/convert.hpp"
+#include "steps/convert/convert.hpp"
 #include "markov/fields/fields.hpp"
 #include "markov/minimize.hpp"
 #include "parafield/detection.hpp"

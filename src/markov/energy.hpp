@@ -52,7 +52,7 @@ struct KnownCosts {
   PF_HD Row row(int y, int, int) const { return {costs.row(y)}; }
 };
 
-/// weight * min(|difference|, limit) of gray or of colour (mean over the channels), made when it is asked for. A label of
+/// weight * min(|difference|, limit) of gray or of color (mean over the channels), made when it is asked for. A label of
 /// value (x, y) moves a pixel by (x * step, y). Planes have room around them for every match.
 template <int Channels>
 struct Differences {
@@ -121,7 +121,7 @@ struct Differences {
   }
 };
 
-/// A label field's energy: data costs of the sites + pair costs of the edges between neighbours, each once.
+/// A label field's energy: data costs of the sites + pair costs of the edges between neighbors, each once.
 template <class Data>
 struct Energy {
   int width = 0, height = 0;
@@ -130,7 +130,7 @@ struct Energy {
   EdgeWeights edges;
   Data data;
 
-  /// Whether all that neighbours tell is how many of them have the other one of two labels.
+  /// Whether all that neighbors tell is how many of them have the other one of two labels.
   PF_HD bool is_binary() const {
     return grid.nx == 2 && grid.ny == 1 && pair.model != PairModel::quadratic && !edges.forward[0];
   }

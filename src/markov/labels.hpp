@@ -39,7 +39,7 @@ struct PairCost {
   }
 };
 
-/// The neighbours of a site, those of a smaller neighbourhood first; the second half of four or eight (the forward
+/// The neighbors of a site, those of a smaller neighborhood first; the second half of four or eight (the forward
 /// edges) belong to the site itself when edges are counted.
 struct Offset {
   int x, y;
@@ -49,7 +49,7 @@ PF_HD constexpr Offset neighbor_offset(int k) {
   return offsets[k];
 }
 PF_HD constexpr bool is_forward(int k) { return (k & 2) != 0; }
-/// Which of the planes of EdgeWeights has the edge to neighbour k, and the forward neighbour of plane j.
+/// Which of the planes of EdgeWeights has the edge to neighbor k, and the forward neighbor of plane j.
 PF_HD constexpr int edge_plane(int k) { return (k & 1) + 2 * (k >> 2); }
 PF_HD constexpr Offset forward_offset(int j) { return neighbor_offset((j & 1) + 2 + 4 * (j >> 1)); }
 
@@ -60,11 +60,11 @@ View<T> part_of(const View<T>& whole, int x, int y, Size size) {
   return {&whole(x, y), size.width, size.height, whole.pitch};
 }
 
-/// Weights of the edges from each site to its forward neighbours: right, down, down right, down left. No data: all 1.
+/// Weights of the edges from each site to its forward neighbors: right, down, down right, down left. No data: all 1.
 struct EdgeWeights {
   View<float> forward[4];
 
-  /// Of the edge from (x, y) to neighbour k, which lies inside.
+  /// Of the edge from (x, y) to neighbor k, which lies inside.
   PF_HD float weight(int x, int y, int k) const {
     const View<float>& plane = forward[edge_plane(k)];
     if (!plane) return 1;

@@ -2,10 +2,10 @@
 #include <optional>
 #include <utility>
 
-#include "blocks/convert/convert.hpp"
-#include "blocks/smooth/smooth.hpp"
+#include "steps/convert/convert.hpp"
+#include "steps/smooth/smooth.hpp"
 #include "core/fail.hpp"
-#include "markov/features/features.hpp"
+#include "markov/planes/planes.hpp"
 #include "markov/fields/fields.hpp"
 #include "markov/match/match.hpp"
 #include "markov/minimize.hpp"
@@ -230,7 +230,7 @@ class MatchingSolver {
   }
 
   /// From pixel (x, y) on.
-  static Features features_of(const FrameData& frame, int x, int y) {
+  static PixelPlanes planes_of(const FrameData& frame, int x, int y) {
     const auto at = [=](const auto& plane) { return plane ? &plane(x, y) : nullptr; };
     return {at(frame.luma),
             {at(frame.color[0]), at(frame.color[1]), at(frame.color[2])},
@@ -240,8 +240,8 @@ class MatchingSolver {
 
   /// Of a part of the image.
   Matching matching(int first, int step, Size size, int x = 0, int y = 0) const {
-    return {.frame0 = features_of(frames_[first], x, y),
-            .frame1 = features_of(frames_[1 - first], x, y),
+    return {.frame0 = planes_of(frames_[first], x, y),
+            .frame1 = planes_of(frames_[1 - first], x, y),
             .width = size.width,
             .height = size.height,
             .pitch = pitch_,

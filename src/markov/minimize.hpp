@@ -2,7 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include "blocks/reduce/reduce.hpp"
+#include "steps/reduce/reduce.hpp"
 #include "core/fail.hpp"
 #include "core/workspace.hpp"
 #include "markov/belief_propagation.hpp"
@@ -59,7 +59,7 @@ Optimizer optimizer_of(const Annealing<E>& method) {
 template <class E>
 Optimizer optimizer_of(const BeliefPropagation<E>& method) {
   if (method.energy.smoothness.neighbors != 4)
-    fail(ErrorCode::invalid_argument, "belief propagation sends messages to 4 neighbours, not to ",
+    fail(ErrorCode::invalid_argument, "belief propagation sends messages to 4 neighbors, not to ",
          method.energy.smoothness.neighbors);
   return {.kind = Optimizer::Kind::belief_propagation,
           .propagation = {method.levels, method.iterations, method.precision, method.blocks,

@@ -3,7 +3,7 @@
 
 namespace parafield {
 
-/// Of two labels, 0 and 1: how many neighbours of the sites x0 .. x0 + count of a row have label 1, and how many there are.
+/// Of two labels, 0 and 1: how many neighbors of the sites x0 .. x0 + count of a row have label 1, and how many there are.
 /// For the CPU's loops along a row (each instruction set has its own copy).
 static inline void count_neighbors(View<const Label> labels, int neighbors, int x0, int y, int count,
                                    int* ones, int* all) {

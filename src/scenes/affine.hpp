@@ -31,14 +31,14 @@ struct Affine {
     return {linear.xx, linear.xy, linear.yx, linear.yy, -b.x, -b.y};
   }
 
-  /// The same map of a plane whose origin is at `centre`.
-  Affine about(Point centre) const {
+  /// The same map of a plane whose origin is at `center`.
+  Affine about(Point center) const {
     return {xx,
             xy,
             yx,
             yy,
-            x + centre.x - xx * centre.x - xy * centre.y,
-            y + centre.y - yx * centre.x - yy * centre.y};
+            x + center.x - xx * center.x - xy * center.y,
+            y + center.y - yx * center.x - yy * center.y};
   }
 };
 

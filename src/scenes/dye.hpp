@@ -9,8 +9,8 @@
 
 namespace parafield {
 
-/// A colour: how far red and blue are above the gray value at middle gray, -`limit`..`limit`. Green makes up for
-/// both, so that the colour's luma (BT.601) is the gray value; towards black and white the colour fades.
+/// A color: how far red and blue are above the gray value at middle gray, -`limit`..`limit`. Green makes up for
+/// both, so that the color's luma (BT.601) is the gray value; towards black and white the color fades.
 struct Tint {
   static constexpr double limit = 63;  ///< up to there no channel leaves 0..255
   double red = 0, blue = 0;
@@ -21,12 +21,12 @@ struct Tint {
   Tint mixed(Tint other, double share) const { return *this * (1 - share) + other * share; }
 };
 
-/// What colours a surface: the tint that is its own, and slow changes of it over the plane.
+/// What colors a surface: the tint that is its own, and slow changes of it over the plane.
 class Dye {
  public:
   Dye(std::uint64_t seed, Tint mean, double change);
 
-  /// For object `index` of a scene, neighbours in the order being of clearly different hue.
+  /// For object `index` of a scene, neighbors in the order being of clearly different hue.
   static Dye object(std::uint64_t seed, std::size_t index);
   /// For what is behind all objects: paler, but with more change.
   static Dye ground(std::uint64_t seed, std::size_t index);

@@ -26,7 +26,7 @@ struct Pixel {
 struct Camera {
   double x = 0, z = 0, height = 0;
   double ahead_x = 0, ahead_z = 1;            ///< the viewing direction, of length 1
-  double focal = 1, centre = 0, horizon = 0;  ///< px
+  double focal = 1, center = 0, horizon = 0;  ///< px
   double drift = 0;  ///< how far the sky has moved since frame 0, as a slope to the right
 
   /// What a pixel looks along: (x, z) per unit of depth, and how far it sinks.
@@ -34,14 +34,14 @@ struct Camera {
     double x, z, sinks;
   };
   Ray ray(double column, double row) const {
-    const double aside = (column - centre) / focal;
+    const double aside = (column - center) / focal;
     return {ahead_x + aside * ahead_z, ahead_z - aside * ahead_x, (row - horizon) / focal};
   }
 
   /// Where a direction, or a point seen from here, is in the image.
   Pixel project(double right_x, double right_z, double up) const {
     const double depth = right_x * ahead_x + right_z * ahead_z;
-    return {centre + focal * (right_x * ahead_z - right_z * ahead_x) / depth, horizon - focal * up / depth,
+    return {center + focal * (right_x * ahead_z - right_z * ahead_x) / depth, horizon - focal * up / depth,
             depth};
   }
 };
@@ -71,7 +71,7 @@ class Flight {
     camera.ahead_x = turn / length;
     camera.ahead_z = 1 / length;
     camera.focal = focal;
-    camera.centre = (size_.width - 1) / 2.0;
+    camera.center = (size_.width - 1) / 2.0;
     camera.horizon = 0.42 * size_.height - 0.5;
     camera.drift = wind * frame;
     return camera;
@@ -104,7 +104,7 @@ class Eye {
     return depth;
   }
 
-  /// A pixel's gray value, and its colour where that is asked for.
+  /// A pixel's gray value, and its color where that is asked for.
   struct Seen {
     double gray;
     Tint tint;

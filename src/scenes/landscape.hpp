@@ -33,7 +33,7 @@ class Landscape {
     Ground ground(double x, double z, double height, double footprint);
     /// Gray level of the sky in the direction (x, up, 1), likewise.
     double sky(double x, double up, double footprint);
-    /// The colour of ground without snow, likewise: woods, and rock mostly above.
+    /// The color of ground without snow, likewise: woods, and rock mostly above.
     Tint bare_ground(double x, double z, double height, double footprint);
 
    private:

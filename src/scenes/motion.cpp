@@ -24,7 +24,7 @@ class Draw {
     return side * between(low, high);
   }
 
-  Point centre() const { return {(size_.width - 1) / 2.0, (size_.height - 1) / 2.0}; }
+  Point center() const { return {(size_.width - 1) / 2.0, (size_.height - 1) / 2.0}; }
   double width() const { return size_.width; }
   double height() const { return size_.height; }
   double shorter_side() const { return std::min(size_.width, size_.height); }
@@ -61,13 +61,13 @@ std::vector<Layer> translation(Draw draw) {
 }
 
 std::vector<Layer> turning(Draw draw) {
-  return {{rotation(draw.either_side(0.5, 0.9) * degree).about(draw.centre()), {}}};
+  return {{rotation(draw.either_side(0.5, 0.9) * degree).about(draw.center()), {}}};
 }
 
 /// Always towards the viewer: texture that shrinks would soon be finer than the pixels.
 std::vector<Layer> zoom(Draw draw) {
   const double factor = draw.between(1.008, 1.016);
-  return {{Affine{factor, 0, 0, factor}.about(draw.centre()), {}}};
+  return {{Affine{factor, 0, 0, factor}.about(draw.center()), {}}};
 }
 
 /// A stretch, a shear and a shift. Shears of opposite sign, so that no direction shrinks for long.
@@ -76,7 +76,7 @@ std::vector<Layer> affine(Draw draw) {
   const Affine linear{1 + draw.between(0.004, 0.010), -turn * draw.between(0.004, 0.009),
                       turn * draw.between(0.004, 0.009), 1 + draw.between(-0.002, 0.004)};
   const double x = draw.either_side(0.5, 2), y = draw.either_side(0.5, 2);
-  return {{draw.shift(x, y) * linear.about(draw.centre()), {}}};
+  return {{draw.shift(x, y) * linear.about(draw.center()), {}}};
 }
 
 /// An ellipse that moves and turns over a background that moves the other way.
@@ -85,9 +85,9 @@ std::vector<Layer> layers(Draw draw) {
   const double back_x = -x * draw.between(0.8, 2), back_y = -y * draw.between(0.3, 1.2);
   const double front_x = x * draw.between(2, 4.5), front_y = y * draw.between(1, 2.5);
   const double side = draw.shorter_side();
-  const Point centre{draw.centre().x - x * 0.08 * side, draw.centre().y - y * 0.08 * side};
-  const Shape shape{centre, side * draw.between(0.30, 0.36), side * draw.between(0.22, 0.28)};
-  const Affine turn = rotation(draw.either_side(0.2, 0.6) * degree).about(centre);
+  const Point center{draw.center().x - x * 0.08 * side, draw.center().y - y * 0.08 * side};
+  const Shape shape{center, side * draw.between(0.30, 0.36), side * draw.between(0.22, 0.28)};
+  const Affine turn = rotation(draw.either_side(0.2, 0.6) * degree).about(center);
   return {{draw.shift(front_x, front_y) * turn, shape}, {draw.shift(back_x, back_y), {}}};
 }
 
@@ -96,8 +96,8 @@ std::vector<Layer> pole(Draw draw) {
   const double x = draw.sign(), y = draw.sign();
   const double front_x = x * draw.between(2.5, 4.5), front_y = y * draw.between(0.4, 1.2);
   const double back_x = -x * draw.between(0.8, 2), back_y = -y * draw.between(0.3, 1);
-  const Point centre{draw.centre().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
-  const Shape shape{centre, draw.width() / 120, std::numeric_limits<double>::infinity()};
+  const Point center{draw.center().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
+  const Shape shape{center, draw.width() / 120, std::numeric_limits<double>::infinity()};
   return {{draw.shift(front_x, front_y), shape, false, 55}, {draw.shift(back_x, back_y), {}}};
 }
 
@@ -107,8 +107,8 @@ std::vector<Layer> large(Draw draw) {
   const double far_x = x * draw.between(40, 48), far_y = y * draw.between(4, 10);
   const double near_x = x * draw.between(60, 74), near_y = y * draw.between(10, 20);
   const double side = draw.shorter_side();
-  const Point centre{draw.centre().x - x * 0.25 * side, draw.centre().y - y * 0.1 * side};
-  const Shape shape{centre, side * draw.between(0.28, 0.34), side * draw.between(0.24, 0.30)};
+  const Point center{draw.center().x - x * 0.25 * side, draw.center().y - y * 0.1 * side};
+  const Shape shape{center, side * draw.between(0.28, 0.34), side * draw.between(0.24, 0.30)};
   return {{draw.shift(near_x, near_y), shape, true}, {draw.shift(far_x, far_y), {}, true}};
 }
 
@@ -116,8 +116,8 @@ std::vector<Layer> large(Draw draw) {
 /// Kanade (2009) show with a pole (figures 3 to 5): at 320x240 4 px wide, moving by 12 px over 2.
 Layer bar_layer(Draw& draw) {
   const double x = draw.sign();
-  const Point centre{draw.centre().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
-  return {draw.shift(x * 24, 0), {centre, 4 * draw.scale(), std::numeric_limits<double>::infinity()}};
+  const Point center{draw.center().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
+  return {draw.shift(x * 24, 0), {center, 4 * draw.scale(), std::numeric_limits<double>::infinity()}};
 }
 
 Layer bar_background(Draw& draw) {
@@ -147,8 +147,8 @@ std::vector<Layer> poles(Draw draw) {
     const double far = draw.between(low, high);
     return draw.shift(x * far, slope * far + draw.between(-2, 2));
   };
-  const auto ellipse = [&](Point centre, double low, double high) {
-    return Shape{centre, side * draw.between(low, high), side * draw.between(low, high)};
+  const auto ellipse = [&](Point center, double low, double high) {
+    return Shape{center, side * draw.between(low, high), side * draw.between(low, high)};
   };
   std::vector<Layer> list;
 
@@ -166,12 +166,12 @@ std::vector<Layer> poles(Draw draw) {
                     draw.either_side(35, 55)});
   }
   for (int i = 0; i < 7; ++i) {
-    const Point centre{width * (i + draw.between(0.2, 0.8)) / 7, height * draw.between(0.15, 0.6)};
-    list.push_back({step(13, 20), ellipse(centre, 0.07, 0.13), true});
+    const Point center{width * (i + draw.between(0.2, 0.8)) / 7, height * draw.between(0.15, 0.6)};
+    list.push_back({step(13, 20), ellipse(center, 0.07, 0.13), true});
   }
   for (int i = 0; i < 3; ++i) {
-    const Point centre{width * (i + draw.between(0.2, 0.8)) / 3, height * draw.between(0.8, 0.95)};
-    list.push_back({step(44, 50), ellipse(centre, 0.10, 0.17), true});
+    const Point center{width * (i + draw.between(0.2, 0.8)) / 3, height * draw.between(0.8, 0.95)};
+    list.push_back({step(44, 50), ellipse(center, 0.10, 0.17), true});
   }
   // The nearest first; a load before its pole.
   std::ranges::stable_sort(list, std::greater{}, [&](const Layer& layer) { return x * layer.step.x; });
@@ -181,13 +181,13 @@ std::vector<Layer> poles(Draw draw) {
 
 constexpr LayeredScene list[] = {
     {{"translation", "everything moves by the same few px"}, translation},
-    {{"rotation", "a turn around the centre, below a degree a frame"}, turning},
+    {{"rotation", "a turn around the center, below a degree a frame"}, turning},
     {{"zoom", "towards the viewer, about a percent a frame"}, zoom},
     {{"affine", "a stretch, a shear and a shift"}, affine},
     {{"layers", "an ellipse moves and turns over a background that moves the other way; occlusion"}, layers},
     {{"pole", "a thin vertical pole passes over a background that moves the other way; occlusion"}, pole},
     {{"large", "motion of 40 to 80 px, what is near further than what is far; occlusion"}, large},
-    {{"bar", "a thin bar of a colour of its own moves six times as far as the background; occlusion"}, bar},
+    {{"bar", "a thin bar of a color of its own moves six times as far as the background; occlusion"}, bar},
     {{"camouflage", "the same bar, but it looks like the background"}, camouflage},
     {{"poles", "many thin poles, and what they carry, move by 20 to 45 px at their depths; occlusion"},
      poles},

@@ -10,12 +10,12 @@ namespace parafield {
 /// An elliptic patch of the plane in frame 0; a vertical strip with an infinite `radius_y`; without radii, all
 /// of the plane.
 struct Shape {
-  Point centre;
+  Point center;
   double radius_x = 0, radius_y = 0;
 
   bool contains(Point p) const {
     if (radius_x <= 0) return true;
-    const double x = (p.x - centre.x) / radius_x, y = (p.y - centre.y) / radius_y;
+    const double x = (p.x - center.x) / radius_x, y = (p.y - center.y) / radius_y;
     return x * x + y * y <= 1;
   }
 };
@@ -26,7 +26,7 @@ struct Layer {
   Shape shape;
   bool coarse = false;       ///< texture with large structure, too
   double light = 0;          ///< added to the gray values of the texture
-  bool camouflaged = false;  ///< in the colours of the last layer, as that has them there in frame 0
+  bool camouflaged = false;  ///< in the colors of the last layer, as that has them there in frame 0
 };
 
 class Draw;

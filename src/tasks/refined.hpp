@@ -1,8 +1,8 @@
 #pragma once
-#include "blocks/consistency/consistency.hpp"
-#include "blocks/fill/fill.hpp"
-#include "blocks/median/median.hpp"
-#include "blocks/speckle/speckle.hpp"
+#include "steps/consistency/consistency.hpp"
+#include "steps/fill/fill.hpp"
+#include "steps/median/median.hpp"
+#include "steps/speckle/speckle.hpp"
 #include "core/workspace.hpp"
 #include "parafield/flow.hpp"
 #include "parafield/stereo.hpp"
@@ -47,7 +47,7 @@ class Refinement {
   template <class Fill>
   void operator()(const View<float>* planes, const View<float>* result, int count, View<std::uint8_t> valid,
                   Fill fill) {
-    constexpr float speckle_step = 1;  // px between neighbours of one region
+    constexpr float speckle_step = 1;  // px between neighbors of one region
     if (speckle_ > 0)
       remove_speckles(backend_, planes, count, speckle_step, speckle_, valid, components_, counts_);
     if (fills_) fill();

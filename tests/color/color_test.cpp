@@ -16,7 +16,7 @@ struct Vector {
 };
 using Color = std::array<int, 3>;
 
-/// The colours of a field of one row.
+/// The colors of a field of one row.
 std::vector<Color> colors(std::initializer_list<Vector> vectors, const ColorOptions& options) {
   FlowField field(Size{int(vectors.size()), 1});
   int x = 0;
@@ -48,7 +48,7 @@ void expect_near(const Colors& colors, const Colors& expected) {
   ASSERT_EQ(colors.size(), expected.size());
   for (std::size_t i = 0; i < colors.size(); ++i)
     for (int channel = 0; channel < 3; ++channel)
-      EXPECT_NEAR(colors[i][channel], expected[i][channel], 1) << "colour " << i << ", channel " << channel;
+      EXPECT_NEAR(colors[i][channel], expected[i][channel], 1) << "color " << i << ", channel " << channel;
 }
 
 TEST(Middlebury, QuarterTurns) {
@@ -115,7 +115,7 @@ TEST(Color, RowsOfAnySizeAreWritten) {
   EXPECT_EQ(last[2], 255);
 }
 
-TEST(Color, RefusesWhatItCannotColour) {
+TEST(Color, RefusesWhatItCannotColor) {
   const FlowField field({4, 3}), other({5, 3});
   EXPECT_THROW(color_flow(FlowView{}), Error);
   EXPECT_THROW(color_flow(FlowView{field.u, other.v}), Error);

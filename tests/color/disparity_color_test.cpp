@@ -1,4 +1,4 @@
-// Disparities in colours, and motion masks over frames.
+// Disparities in colors, and motion masks over frames.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ TEST(ColorMap, GoesFromBlueOverGreenToRed) {
   EXPECT_TRUE(r2 > 5 * g2 && r2 > 5 * b2);
 }
 
-TEST(ColorMap, HasNoJumpsAndNoColourTwice) {
+TEST(ColorMap, HasNoJumpsAndNoColorTwice) {
   const auto& map = color_map();
   for (int i = 1; i < 256; ++i)
     for (int k = 0; k < 3; ++k) EXPECT_LE(std::abs(map[i][k] - map[i - 1][k]), 12) << i;
@@ -73,13 +73,13 @@ TEST(DisparityColor, AFieldOfOneOrNoDisparityHasAPicture) {
   EXPECT_EQ(at(color_disparity(DisparityView{row({3}).d}), 0), color_map()[0]);
 }
 
-TEST(DisparityColor, RefusesWhatItCannotColour) {
+TEST(DisparityColor, RefusesWhatItCannotColor) {
   const DisparityField field = row({1, 2});
   const auto expect = [](std::string_view part, auto work) {
     expect_error(ErrorCode::invalid_argument, part, work);
   };
   expect("no pixels", [] { color_disparity(DisparityView{}); });
-  expect("disparities from 5 to 5 px cannot be coloured",
+  expect("disparities from 5 to 5 px cannot be colored",
          [&] { color_disparity(field, {.min = 5, .max = 5}); });
   expect("from 5 to 0 px", [&] { color_disparity(field, {.min = 5}); });
   expect("from 0 to nan px", [&] { color_disparity(field, {.max = nan}); });

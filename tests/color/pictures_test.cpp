@@ -130,7 +130,7 @@ TEST(Beside, TakesEveryFormat) {
   EXPECT_THROW(beside(gray(size, 0), Frame{}), Error);
 }
 
-TEST(Wheel, HasTheColoursOfItsDirections) {
+TEST(Wheel, HasTheColorsOfItsDirections) {
   const FrameBuffer wheel = color_wheel(101);
   EXPECT_EQ(wheel.size(), (Size{101, 101}));
   EXPECT_EQ(at(wheel, 50, 50), (Color{255, 255, 255}));

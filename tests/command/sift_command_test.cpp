@@ -87,9 +87,9 @@ TEST_F(Sift, FindsSmallAndLargeMotions) {
     EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
 }
 
-// Features are where they are also in frames that are turned by 180 degrees, about the middle between the first pixel's centre
-// and the last one's: so (0, 0) is the centre of the first pixel.
-TEST_F(Sift, PositionsCountFromThePixelsCentres) {
+// Features are where they are also in frames that are turned by 180 degrees, about the middle between the first pixel's center
+// and the last one's: so (0, 0) is the center of the first pixel.
+TEST_F(Sift, PositionsCountFromThePixelsCenters) {
   render("translation", "160x121");
   const std::vector<Track> upright = found();
   turn(frame0());
@@ -124,7 +124,7 @@ TEST_F(Sift, GuidesFlow) {
     EXPECT_EQ(sift["tracks"], tracks.size());
     EXPECT_EQ(sift["parameters"]["features"], "sift");
     EXPECT_FALSE(sift["parameters"].contains("track_window"));
-    EXPECT_TRUE(sift["parameters"].contains("sigma_colour"));
+    EXPECT_TRUE(sift["parameters"].contains("sigma_color"));
     EXPECT_GT(sift["sift_milliseconds"], 0);
     EXPECT_LT(sift["epe"], own["epe"]) << method;
     run_well(flow(method, {"--tracks", path("tracks.csv"), "-o", path("tracks.flo"), "-q"}));

@@ -179,7 +179,7 @@ TEST_F(StereoCommand, RefusesWhatIsNotUnderstood) {
   expect_failure(2, stereo({"--mask", truth}), {"--mask", "--gt"});
   expect_failure(2, {"stereo", path("left.png"), path("right.png"), "--disparities", "0"},
                  {"disparities cannot be 0", "1 to 4096"});
-  expect_failure(2, stereo({"--data", "colour"}), {"data", "colour", "census"});
+  expect_failure(2, stereo({"--data", "color"}), {"data", "color", "census"});
   expect_failure(2, stereo({"-m", "annealing", "--order", "colored"}), {"annealing", "--order", "icm"});
   expect_failure(2, stereo({"-m", "lucas-kanade"}), {"lucas-kanade", "winner-takes-all, icm, annealing"});
   expect_failure(2, stereo({"--preset", "fast"}), {"fast", "paper"});

@@ -5,8 +5,8 @@
 #include <functional>
 
 /// A backend that runs CUDA's kernels on the CPU, for tests where there is no GPU: sources of kernels are compiled as C++, with
-/// shadow/ ahead of src. The threads of a block are fibers. Each runs up to its next synchronisation, the
-/// threads of a block in an order that the test chooses: where a synchronisation is missing, some order gives other results.
+/// shadow/ ahead of src. The threads of a block are fibers. Each runs up to its next synchronization, the
+/// threads of a block in an order that the test chooses: where a synchronization is missing, some order gives other results.
 namespace parafield {
 
 enum class ThreadOrder { forward, backward, random };

@@ -8,7 +8,7 @@
 #include "core/backend.hpp"
 #include "core/workspace.hpp"
 #include "emulated/emulated_cuda.hpp"
-#include "guided/colours/colours.hpp"
+#include "guided/colors/colors.hpp"
 #include "guided/interpolate/interpolate.hpp"
 #include "guided/labels/labels.hpp"
 #include "guided/vote/vote.hpp"
@@ -46,7 +46,7 @@ class Case {
       *turn_ = {{1, 0.01f, 1, -0.01f, 1, 0.5f, 0.0005f, 0, 1}};
     }
     const int texture = one_of({0, 1, 2});
-    for (Colours& colours : frames_) colours = frame(texture);
+    for (Colors& colors : frames_) colors = frame(texture);
     if (one_in(2)) frames_[2] = frames_[1];  // tests pass
   }
 
@@ -59,31 +59,31 @@ class Case {
   int room() { return std::max(int(tracks_.size()), one_of({1, 64, 300, 1000, 1100})); }
   const Homography* turn() const { return turn_; }
   /// What likelihoods compare, and what tests do: packed, too.
-  const Colours& smoothed() const { return frames_[0]; }
-  const Colours& raw(int frame) const { return frames_[1 + frame]; }
+  const Colors& smoothed() const { return frames_[0]; }
+  const Colors& raw(int frame) const { return frames_[1 + frame]; }
   ChangeTest change() { return {float(uniform(2, 40)), one_of({1, 3, 5})}; }
 
  private:
-  Colours frame(int texture) {
-    Colours colours;
-    for (View<float>& plane : colours.plane) plane = workspace.image<float>(size);
-    colours.pixels = workspace.image<Colour>(size);
+  Colors frame(int texture) {
+    Colors colors;
+    for (View<float>& plane : colors.plane) plane = workspace.image<float>(size);
+    colors.pixels = workspace.image<Color>(size);
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
         float values[3];
         for (int channel = 0; channel < 3; ++channel)
-          colours.plane[channel](x, y) = values[channel] =
+          colors.plane[channel](x, y) = values[channel] =
               texture == 0   ? float(random_() % 256)
               : texture == 1 ? float(20 * (x / 9) + 10 * (y / 5))
                              : float(int(128 + 60 * std::sin(x * 0.3 + y * 0.2)));
-        colours.pixels(x, y) = {values[0], values[1], values[2], 0};
+        colors.pixels(x, y) = {values[0], values[1], values[2], 0};
       }
-    return colours;
+    return colors;
   }
 
   std::vector<Track> tracks_;
   Homography* turn_ = nullptr;
-  Colours frames_[3];
+  Colors frames_[3];
 };
 
 template <class T>
@@ -201,7 +201,7 @@ TEST_P(EmulatedGuidedKernels, MakeLabelsAndVote) {
   });
 }
 
-TEST_P(EmulatedGuidedKernels, MakeColours) {
+TEST_P(EmulatedGuidedKernels, MakeColors) {
   for_some_cases([]<class Backend>(Case& one, Backend& cpu, EmulatedCuda& emulated) {
     const Taps taps = gaussian_taps(one.one_of({0, 1, 2}) * 0.9f);
     const PixelFormat format = every_format[std::size_t(one.uniform(0, double(std::size(every_format))))];
@@ -209,19 +209,19 @@ TEST_P(EmulatedGuidedKernels, MakeColours) {
     const Frame frames[] = {images[0].frame(), images[1].frame()};
     const int smooth_count = one.one_of({1, 2});
     const auto make = [&](auto& backend) {
-      std::vector<Colours> all(4);
-      for (Colours& colours : all) {
-        for (View<float>& plane : colours.plane) plane = one.workspace.template image<float>(one.size);
-        colours.pixels = one.workspace.template image<Colour>(one.size);
+      std::vector<Colors> all(4);
+      for (Colors& colors : all) {
+        for (View<float>& plane : colors.plane) plane = one.workspace.template image<float>(one.size);
+        colors.pixels = one.workspace.template image<Color>(one.size);
       }
-      make_colours(backend, frames, 2, taps, &all[0], &all[2], smooth_count);
+      make_colors(backend, frames, 2, taps, &all[0], &all[2], smooth_count);
       return all;
     };
-    const std::vector<Colours> expected = make(cpu), actual = make(emulated);
+    const std::vector<Colors> expected = make(cpu), actual = make(emulated);
     for (std::size_t i = 0; i < (taps.radius > 0 ? 2 + std::size_t(smooth_count) : 2); ++i)
       for (int y = 0; y < one.size.height; ++y)
         for (int x = 0; x < one.size.width; ++x) {
-          const Colour packed = actual[i].pixels(x, y);
+          const Color packed = actual[i].pixels(x, y);
           const float channels[] = {packed.red, packed.green, packed.blue};
           for (int channel = 0; channel < 3; ++channel)
             ASSERT_EQ(std::memcmp(&expected[i].plane[channel](x, y), &channels[channel], sizeof(float)), 0)

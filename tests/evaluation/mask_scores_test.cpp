@@ -63,7 +63,7 @@ TEST(MaskScores, LabelsMayHaveEqualChannels) {
     EXPECT_EQ(scores.true_positives, 1);
     EXPECT_EQ(scores.false_positives, 1);
   }
-  expect_error(ErrorCode::invalid_argument, "the label at pixel (1, 0) is a colour, 50 50 51", [&] {
+  expect_error(ErrorCode::invalid_argument, "the label at pixel (1, 0) is a color, 50 50 51", [&] {
     evaluate(MotionMaskView{mask}, Frame{color.data(), 2, 1, 0, PixelFormat::rgb_u8});
   });
 }

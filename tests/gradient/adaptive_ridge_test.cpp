@@ -130,7 +130,7 @@ TEST_P(AdaptiveRidgeTest, APixelThatIsNoNumberReachesSoFar) {
   const FlowField clean = estimate_flow(as_frames(images), method, device());
   images[0](20, 15) = std::numeric_limits<float>::quiet_NaN();
   const FlowField flow = estimate_flow(as_frames(images), method, device());
-  // Pixels 16 to 24 lie in cells 2 and 3, whose means reach cell 5; pixels before the centre of cell 6 interpolate that.
+  // Pixels 16 to 24 lie in cells 2 and 3, whose means reach cell 5; pixels before the center of cell 6 interpolate that.
   const int beyond = 6 * 8 + 4 + 2;
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) {

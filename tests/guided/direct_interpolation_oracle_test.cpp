@@ -5,7 +5,7 @@
 // n 2^-24 of what their flows range over. And rounding: an exponent (to base 2) of at most E = best + 24 is a sum of squared
 // differences of scaled places, up to S, that are off by some 2^-24 S, so it is off by delta = 2^-24 (2 sqrt(E) S + E) or so, a
 // likelihood by the share delta ln 2, and the mean by about as much of the range. A sum of errors of either sign has been seen
-// to reach an eighth of that; so have features' colours, which are smoothed and interpolated.
+// to reach an eighth of that; so have features' colors, which are smoothed and interpolated.
 #include <limits>
 #include <random>
 
@@ -54,15 +54,15 @@ std::vector<Track> tracks_of(const Case& c, unsigned seed) {
 std::vector<Case> cases() {
   using enum PixelFormat;
   const DirectInterpolation standard{}, raw{.presmooth = 0},
-      narrow{.sigma_position = 0.5f, .sigma_colour = 0.5f, .presmooth = 0},
-      wide{.sigma_position = 1000, .sigma_colour = 1000, .presmooth = 5},
+      narrow{.sigma_position = 0.5f, .sigma_color = 0.5f, .presmooth = 0},
+      wide{.sigma_position = 1000, .sigma_color = 1000, .presmooth = 5},
       near{.sigma_position = 3,
-           .sigma_colour = 1000,
+           .sigma_color = 1000,
            .presmooth = 0.4f,
            .change_threshold = 20,
            .change_window = 3},
-      alike{.sigma_position = 1000, .sigma_colour = 4, .change_window = 5},
-      paper{.sigma_position = 24, .sigma_colour = 6, .presmooth = 0, .change_threshold = 15};
+      alike{.sigma_position = 1000, .sigma_color = 4, .change_window = 5},
+      paper{.sigma_position = 24, .sigma_color = 6, .presmooth = 0, .change_threshold = 15};
   return {{"default", {61, 43}, rgb_u8, 300, standard},
           {"more tracks for a tile than CUDA lists", {20, 12}, rgb_u8, 3000, wide},
           {"default of one track", {33, 17}, bgr_u8, 1, standard},
@@ -70,7 +70,7 @@ std::vector<Case> cases() {
           {"gray", {61, 43}, gray_u8, 60, standard},
           {"16 bit", {50, 40}, gray_u16, 60, raw},
           {"floats", {50, 40}, rgb_f32, 300, raw},
-          {"16 bit colour", {37, 29}, rgb_u16, 40, near},
+          {"16 bit color", {37, 29}, rgb_u16, 40, near},
           {"rgba", {37, 29}, rgba_u8, 40, paper},
           {"bgra, three tracks", {37, 29}, bgra_u8, 3, paper},
           {"narrow", {61, 43}, rgb_u8, 300, narrow},
@@ -104,7 +104,7 @@ double tolerance_of(const Case& c, const oracle::DirectInterpolationOracle& orac
   const double most = mean.exponent * base2 + 24,
                scaled =
                    0.85 * std::max(std::max(c.size.width, c.size.height) / double(c.method.sigma_position),
-                                   255 / double(c.method.sigma_colour));
+                                   255 / double(c.method.sigma_color));
   const double delta = std::ldexp(2 * std::sqrt(most) * scaled + most, -24);
   return (high - low) * (n * std::ldexp(1.0, -24) + delta / base2 + std::ldexp(1.0, -22));
 }

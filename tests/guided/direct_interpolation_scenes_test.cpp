@@ -11,7 +11,7 @@ using Tracks = std::vector<Track>;
 
 class DirectInterpolationOfScenes : public OnDevice {};
 
-/// A pole as in the paper: 4 px of one colour, which move by 12 px over gray that moves by 2.
+/// A pole as in the paper: 4 px of one color, which move by 12 px over gray that moves by 2.
 Scene pole(Size size) {
   const Texture gray(3), shade(8);
   Scene scene;
@@ -35,7 +35,7 @@ Scene pole(Size size) {
   return scene;
 }
 
-/// A feature on the bar, or none. That of the scenes is shaded and textured: one feature has the colour of a part of it.
+/// A feature on the bar, or none. That of the scenes is shaded and textured: one feature has the color of a part of it.
 TEST_P(DirectInterpolationOfScenes, AThinThingNeedsAFeature) {
   const Size size{320, 240};
   const auto expect = [&](const Scene& scene, double with_feature) {
@@ -48,7 +48,7 @@ TEST_P(DirectInterpolationOfScenes, AThinThingNeedsAFeature) {
         if (!on_bar(x, y)) tracks.push_back(track(x, y));
     int left = 0;
     while (!on_bar(left, 120)) ++left;
-    FlowEstimator estimator(DirectInterpolation{.sigma_position = 24, .sigma_colour = 6, .presmooth = 0},
+    FlowEstimator estimator(DirectInterpolation{.sigma_position = 24, .sigma_color = 6, .presmooth = 0},
                             size, device());
     for (const bool has_feature : {false, true}) {
       if (has_feature) tracks.push_back(track(left + 1, 120));

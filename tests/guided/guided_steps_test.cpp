@@ -4,8 +4,8 @@
 
 #include "guided/better/better.hpp"
 #include "guided/change/change.hpp"
-#include "guided/colours/colours.hpp"
-#include "guided/guarded_colours.hpp"
+#include "guided/colors/colors.hpp"
+#include "guided/guarded_colors.hpp"
 #include "guided/guides/guides.hpp"
 #include "guided/resample/resample.hpp"
 #include "guided/tracks_on.hpp"
@@ -55,7 +55,7 @@ class GuidedSteps : public OnTarget {
 
 TEST_P(GuidedSteps, TestChange) {
   const Homography turn{{0.99f, -0.03f, 1.5f, 0.02f, 1.01f, -0.8f, 1e-4f, 2e-4f, 1}};
-  constexpr float threshold = 80;  // random colours differ by that much about as often as not
+  constexpr float threshold = 80;  // random colors differ by that much about as often as not
   for (const Size size : step_sizes)
     for (const int window : {1, 3, 5})
       for (const bool turns : {false, true}) {
@@ -74,7 +74,7 @@ TEST_P(GuidedSteps, TestChange) {
           GuardedImage<std::uint8_t> valid(size);
           Guarded values({9, 1});
           std::memcpy(values.view().data, turn.of, sizeof turn.of);
-          GuardedColours frame0(&images[0]), frame1(&images[3]);
+          GuardedColors frame0(&images[0]), frame1(&images[3]);
           run_on(
               target, {&frame0, &frame1, &images[6], &images[7], &valid, &values},
               [&]<class Backend>(Backend& backend) {
@@ -215,7 +215,7 @@ TEST_P(GuidedSteps, ResampleTracks) {
             }
             ASSERT_NEAR(distance(track[0], track[1]), nearest, 1e-3) << what;
             if (sparse == 40) continue;
-            // Of equals the first, where centres are whole or half.
+            // Of equals the first, where centers are whole or half.
             if (size.width % (2 * grid.columns) == 0 && size.height % (2 * grid.rows) == 0) {
               ASSERT_EQ(track[0], float(first_x)) << what;
               ASSERT_EQ(track[1], float(first_y)) << what;

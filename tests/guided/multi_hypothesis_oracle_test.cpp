@@ -34,7 +34,7 @@ std::vector<MultiHypothesis> methods() {
   for (const bool unvoted : {true, false}) {  // gaussians so narrow that most labels have no votes
     MultiHypothesis method = small_method();
     method.sigma_position = 2;
-    method.sigma_colour = 10;
+    method.sigma_color = 10;
     method.sigma_flow = 0.25f;
     method.unvoted = unvoted;
     all.push_back(method);
@@ -84,7 +84,7 @@ TEST_P(MultiHypothesisOracle, AgreesWithTheOracle) {
       ASSERT_EQ(double(actual.labels[i].v), nodes[i].v) << what;
     }
     const oracle::Seven sigma =
-        oracle::deviations(method.sigma_position, method.sigma_colour, method.sigma_flow * method.label_step);
+        oracle::deviations(method.sigma_position, method.sigma_color, method.sigma_flow * method.label_step);
     int compared = 0, compared_unvoted = 0;
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {

@@ -187,7 +187,7 @@ TEST_P(MultiHypothesisSteps, Pole) {
     std::erase_if(scene.tracks, [](const Track& track) { return track.x > 94 && track.x < 120; });
     MultiHypothesis method;
     method.sigma_position = 24;
-    method.sigma_colour = unvoted ? 6 : 30;
+    method.sigma_color = unvoted ? 6 : 30;
     method.unvoted = unvoted;
     Voted result = expect_like_reference(scene, method, "pole");
     EXPECT_EQ(result.count.labels, 2);

@@ -1,7 +1,7 @@
-// Which tracks are kept among their neighbours: every target against the oracle, on random flows.
+// Which tracks are kept among their neighbors: every target against the oracle, on random flows.
 #include "guided/outliers/outliers.hpp"
 
-#include "blocks/guarded.hpp"
+#include "steps/guarded.hpp"
 #include "oracle/feature_tracking.hpp"
 
 namespace parafield {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
-/// Of a texture that moves by (u, v), where f(x, y) does not say another grey value.
+/// Of a texture that moves by (u, v), where f(x, y) does not say another gray value.
 template <class F>
 Image<float> moved(Size size, double u, double v, unsigned seed, F f) {
   const Texture texture(seed);

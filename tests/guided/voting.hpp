@@ -3,7 +3,7 @@
 #include <chrono>
 #include <functional>
 
-#include "guided/guarded_colours.hpp"
+#include "guided/guarded_colors.hpp"
 #include "guided/guides/guides.hpp"
 #include "guided/vote/vote.hpp"
 #include "parafield/methods/multi_hypothesis.hpp"
@@ -66,7 +66,7 @@ inline void expect_same(Voted& a, Voted& b, const std::string& what) {
     }
 }
 
-/// Likelihoods compare the frame's own colours: nothing is smoothed. The vote is repeated and timed.
+/// Likelihoods compare the frame's own colors: nothing is smoothed. The vote is repeated and timed.
 inline Voted run_vote(const Target& target, Tracked scene, const MultiHypothesis& method, int repeats = 1) {
   const Size size = scene.size;
   Voted result(size);
@@ -85,10 +85,10 @@ inline Voted run_vote(const Target& target, Tracked scene, const MultiHypothesis
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) planes.back().view()(x, y) = scene.at(i / 3, i % 3, x, y);
   }
-  GuardedColours frame0(&planes[0]), frame1(&planes[3]);
+  GuardedColors frame0(&planes[0]), frame1(&planes[3]);
   images.insert(images.end(), {&frame0, &frame1});
   const FlowSpace space = flow_space(method.labels == FlowLabels::grid, method.label_step, method.sigma_flow);
-  const LikelihoodScale scale = likelihood_scale(method.sigma_position, method.sigma_colour);
+  const LikelihoodScale scale = likelihood_scale(method.sigma_position, method.sigma_color);
   const Forced forced(target);
   const Device device = target.device(2);
   with_backend(device, [&]<class Backend>() {
@@ -100,7 +100,7 @@ inline Voted run_vote(const Target& target, Tracked scene, const MultiHypothesis
     for (Movable* image : images) image->move(backend.memory());
     labels.u = label_u.view().data, labels.v = label_v.view().data;
     labels.count = reinterpret_cast<LabelCount*>(count.view().data);
-    const Colours first = frame0.view(), second = frame1.view();
+    const Colors first = frame0.view(), second = frame1.view();
     const Homography* const turn =
         scene.turn ? reinterpret_cast<const Homography*>(turn_values.view().data) : nullptr;
     for (int i = 0; i < 2; ++i)  // recorded, then replayed

@@ -176,9 +176,9 @@ TEST(DisparityFiles, OtherPicturesAreNone) {
   const auto expect = [](const png_bytes::Header& header, std::string_view part) {
     expect_error(ErrorCode::format, part, [&] { io::decode_disparity(samples::png(header), 1); });
   };
-  expect({5, 3, 8, 2}, "a PNG image of 8 bit, coloured: not disparities");
-  expect({5, 3, 16, 2}, "a PNG image of 16 bit, coloured");
-  expect({5, 3, 8, 3}, "a PNG image of 8 bit, coloured");
+  expect({5, 3, 8, 2}, "a PNG image of 8 bit, colored: not disparities");
+  expect({5, 3, 16, 2}, "a PNG image of 16 bit, colored");
+  expect({5, 3, 8, 3}, "a PNG image of 8 bit, colored");
   expect({5, 3, 4, 0}, "a PNG image of 4 bit, gray");
 }
 

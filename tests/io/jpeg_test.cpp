@@ -35,7 +35,7 @@ TEST(Jpeg, HandMadeFiles) {
       }
 }
 
-TEST(Jpeg, FewerPixelsOfColour) {
+TEST(Jpeg, FewerPixelsOfColor) {
   const Header header{32, 16, 3, false, 2};
   const samples::Bytes file =
       jpeg_bytes::file(header, [](int x, int y, int c) { return c == 0 ? 16 * x + y : 77; });
@@ -131,7 +131,7 @@ TEST(Jpeg, OtherKindsAreNamed) {
     expect_error(ErrorCode::unsupported, part, [&] { io::decode_frame(jpeg(header)); });
   };
   expect({8, 8, 4}, "CMYK");
-  expect({8, 8, 2}, "2 channels of no known colour");
+  expect({8, 8, 2}, "2 channels of no known color");
   expect({.precision = 12}, "12");
   expect({.kind = 0xc9}, "arithmetic coding");
   expect({.kind = 0xc3}, "that is not read");

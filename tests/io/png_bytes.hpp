@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-/// PNG files made by hand, without libpng: every depth, colour type and interlacing, and what no writer would
+/// PNG files made by hand, without libpng: every depth, color type and interlacing, and what no writer would
 /// write. The pixels are "compressed" into stored deflate blocks, so that each byte of the file is known.
 namespace parafield::png_bytes {
 
@@ -108,7 +108,7 @@ inline Bytes start(const Header& header) {
 }
 
 struct Chunks {
-  Bytes palette = {};       ///< PLTE: red, green, blue of each colour
+  Bytes palette = {};       ///< PLTE: red, green, blue of each color
   Bytes transparency = {};  ///< tRNS
   Bytes exif = {};          ///< eXIf, before the pixels
 };

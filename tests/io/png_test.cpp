@@ -43,7 +43,7 @@ TEST(Png, EveryKindIsRead) {
     }
 }
 
-TEST(Png, TransparentColourIsDropped) {
+TEST(Png, TransparentColorIsDropped) {
   const Header header{4, 1, 8, 0};
   const auto value = [](int x, int, int) { return unsigned(x); };
   const FrameBuffer frame = io::decode_frame(png_bytes::file(header, value, {{}, {0, 2}}));
@@ -51,7 +51,7 @@ TEST(Png, TransparentColourIsDropped) {
   for (int x = 0; x < 4; ++x) EXPECT_EQ(value_at(frame, x, 0, 0), unsigned(x));
 }
 
-TEST(Png, ColoursThatThePaletteLacksAreBlack) {
+TEST(Png, ColorsThatThePaletteLacksAreBlack) {
   const auto value = [](int x, int, int) { return unsigned(x * 85); };
   const FrameBuffer frame = io::decode_frame(png_bytes::file({4, 1, 8, 3}, value, {{1, 2, 3}, {}}));
   EXPECT_EQ(value_at(frame, 0, 0, 2), 3u);

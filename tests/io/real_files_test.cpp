@@ -104,7 +104,7 @@ TEST(RealFiles, GrayFrame) {
   EXPECT_EQ(sum(frame), 9643019);
 }
 
-TEST(RealFiles, ColourFrames) {
+TEST(RealFiles, ColorFrames) {
   const fs::path path = data() / "middlebury-flow/RubberWhale/frame10.png";
   SKIP_WITHOUT(path);
   FrameBuffer frame = read_frame(path);

@@ -75,13 +75,13 @@ inline Bytes doubles(const std::vector<double>& values) {
   return bytes;
 }
 
-/// Some value of a channel, different for neighbours.
+/// Some value of a channel, different for neighbors.
 inline unsigned pattern(int x, int y, int channel, int bit_depth) {
   return (unsigned(x) * 40503u + unsigned(y) * 10007u + unsigned(channel) * 30011u + 12345u) >> 2 &
          ((1u << bit_depth) - 1);
 }
 
-/// A palette of 2^depth colours.
+/// A palette of 2^depth colors.
 inline Bytes palette(int bit_depth) {
   Bytes colors;
   for (int i = 0; i < 3 << bit_depth; ++i) colors.push_back(std::uint8_t(i * 37 + 11));
@@ -95,7 +95,7 @@ inline Bytes png(png_bytes::Header header) {
   return png_bytes::file(header, value, chunks);
 }
 
-/// Every depth, colour type and interlacing that PNG has.
+/// Every depth, color type and interlacing that PNG has.
 inline std::vector<png_bytes::Header> png_headers(std::uint32_t width, std::uint32_t height) {
   std::vector<png_bytes::Header> headers;
   for (const bool interlaced : {false, true})

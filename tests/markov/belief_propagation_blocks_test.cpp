@@ -123,7 +123,7 @@ class BeliefPropagationBlocks : public Propagates {
     const Size size{30, 20};
     EXPECT_EQ(refusal(fine, size).message, "no error");
     expect_invalid(with([](auto& m) { m.energy.smoothness.neighbors = 8; }), size,
-                   "belief propagation sends messages to 4 neighbours, not to 8");
+                   "belief propagation sends messages to 4 neighbors, not to 8");
     expect_invalid(with([](auto& m) { m.iterations = 0; }), size,
                    "belief-propagation: iterations cannot be 0; allowed: 1 to 10000");
     expect_invalid(with([](auto& m) { m.levels = 0; }), size,

@@ -1,4 +1,4 @@
-// Belief propagation: exact where the neighbours form a chain, low energies elsewhere.
+// Belief propagation: exact where the neighbors form a chain, low energies elsewhere.
 #include "markov/propagation.hpp"
 
 namespace parafield {

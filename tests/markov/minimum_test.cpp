@@ -49,7 +49,7 @@ Solved solve(const Method& method, const RandomPair& pair, const Device& device,
   return {estimator.energies(), bytes_of(result)};
 }
 
-/// Small energies of a task, of every model and neighbourhood.
+/// Small energies of a task, of every model and neighborhood.
 template <class Energy>
 std::vector<Energy> energies(int labels) {
   std::vector<Energy> list;

@@ -5,7 +5,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "oracle/blocks.hpp"
+#include "oracle/steps.hpp"
 #include "parafield/parafield.hpp"
 #include "support.hpp"
 
@@ -40,16 +40,16 @@ TEST(Quality, EnergiesOfTsukuba) {
       estimator(a, b);
       return estimator.energies().at(0);
     };
-    const double of_colour = energy(left, right), found = energy(whole_left, whole_right);
+    const double of_color = energy(left, right), found = energy(whole_left, whole_right);
     std::printf("%s: %.0f, prototype %.0f (of luma that is not rounded: %.0f)\n", name, found, expected,
-                of_colour);
+                of_color);
     EXPECT_NEAR(found, expected, 0.01 * expected) << name;
-    EXPECT_NEAR(of_colour, expected, 0.02 * expected) << name;
+    EXPECT_NEAR(of_color, expected, 0.02 * expected) << name;
   };
   const StereoEnergy energy = grauer_gray();
   expect_energy("winner-takes-all", WinnerTakesAll<StereoEnergy>{energy}, 195909);
   expect_energy("icm all at once", Icm<StereoEnergy>{energy, 10, SiteOrder::all_at_once}, 96773);
-  expect_energy("icm coloured", Icm<StereoEnergy>{energy, 30, SiteOrder::colored}, 57861);
+  expect_energy("icm colored", Icm<StereoEnergy>{energy, 30, SiteOrder::colored}, 57861);
   expect_energy("annealing", Annealing<StereoEnergy>{energy, 500, 1, 0.05f}, 17785);
 }
 
@@ -93,7 +93,7 @@ TEST_F(Highway, IteratedConditionalModes) {
       f1(Icm<ChangeEnergy>{{.mean = 12, .sigma = 15, .beta = 1, .temporal = 0}, 10, SiteOrder::colored});
   const double longer =
       f1(Icm<ChangeEnergy>{{.mean = 14, .sigma = 15, .beta = 1, .temporal = 1}, 50, SiteOrder::colored});
-  std::printf("icm: %.4f, coloured %.4f, without the last mask %.4f, 50 sweeps and mean 14 %.4f\n", icm,
+  std::printf("icm: %.4f, colored %.4f, without the last mask %.4f, 50 sweeps and mean 14 %.4f\n", icm,
               colored, alone, longer);
   EXPECT_GE(icm, 0.86);
   EXPECT_NEAR(colored, 0.883, 0.003);

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "blocks.hpp"
+#include "steps.hpp"
 #include "lucas_kanade.hpp"
 #include "parafield/methods/adaptive_ridge.hpp"
 
@@ -133,7 +133,7 @@ inline double residual_of(const NormalEquations& n, int x, int y, double u, doub
                   0.0);
 }
 
-/// Minimises E(f) + k |f - (u, v)|^2; nothing where that has no solution.
+/// Minimizes E(f) + k |f - (u, v)|^2; nothing where that has no solution.
 inline std::optional<std::pair<double, double>> ridge_solution(const NormalEquations& n, int x, int y,
                                                                double k, double u, double v) {
   const double a = n.xx(x, y) + k, b = n.xy(x, y), c = n.yy(x, y) + k;
@@ -227,7 +227,7 @@ inline Flow shrunk_flow(const NormalEquations& n, const Grid& residual, const Gr
   Flow flow{Grid(size), Grid(size)};
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) {
-      // In cells, with 0 at the centre of the first one.
+      // In cells, with 0 at the center of the first one.
       const double cell_x = (x + 0.5) / 8 - 0.5, cell_y = (y + 0.5) / 8 - 0.5;
       const int left = int(std::floor(cell_x)), top = int(std::floor(cell_y));
       const double brightness =

@@ -40,7 +40,7 @@ struct Units {
 };
 
 /// Hierarchical min-sum belief propagation (Grauer-Gray sections 3 and 4): each pixel keeps what it has received from its
-/// neighbours to the left, above, to the right and below.
+/// neighbors to the left, above, to the right and below.
 class BeliefPropagation {
  public:
   /// `units`: of Precision::fast; beliefs are in units then.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "oracle/blocks.hpp"
+#include "oracle/steps.hpp"
 #include "parafield/methods/direct_interpolation.hpp"
 #include "parafield/tracks.hpp"
 
@@ -13,7 +13,7 @@ namespace parafield::oracle {
 
 using Rgb = std::array<Grid, 3>;
 
-/// (x, y, r, g, b): a pixel, or a feature, whose colour is that of the four pixels around it.
+/// (x, y, r, g, b): a pixel, or a feature, whose color is that of the four pixels around it.
 using Five = std::array<double, 5>;
 
 struct Feature {
@@ -21,24 +21,24 @@ struct Feature {
   double u, v;
 };
 
-inline Five place_of(const Rgb& colours, double x, double y) {
+inline Five place_of(const Rgb& colors, double x, double y) {
   const auto channel = [&](const Grid& plane) { return bilinear(plane, x, y); };
-  return {x, y, channel(colours[0]), channel(colours[1]), channel(colours[2])};
+  return {x, y, channel(colors[0]), channel(colors[1]), channel(colors[2])};
 }
 
 /// Those that begin inside the frame and are numbers.
-inline std::vector<Feature> features_of(const std::vector<Track>& tracks, const Rgb& colours) {
+inline std::vector<Feature> features_of(const std::vector<Track>& tracks, const Rgb& colors) {
   std::vector<Feature> features;
   for (const Track& track : tracks) {
-    if (!std::isfinite(track.x + track.y + track.u + track.v) || !inside(colours[0].size, track.x, track.y))
+    if (!std::isfinite(track.x + track.y + track.u + track.v) || !inside(colors[0].size, track.x, track.y))
       continue;
-    const Five place = place_of(colours, track.x, track.y);
+    const Five place = place_of(colors, track.x, track.y);
     if (std::isfinite(place[2] + place[3] + place[4])) features.push_back({place, track.u, track.v});
   }
   return features;
 }
 
-/// -ln L(p, f), eqs. 1 to 3, but for a constant: alpha = 1 / sigma_colour, beta = 1 / sigma_position.
+/// -ln L(p, f), eqs. 1 to 3, but for a constant: alpha = 1 / sigma_color, beta = 1 / sigma_position.
 inline double exponent(const Five& p, const Five& f, double alpha, double beta) {
   const Five scale{beta, beta, alpha, alpha, alpha};
   double sum = 0;
@@ -120,7 +120,7 @@ struct DirectInterpolationOracle {
 
   DirectInterpolationOracle(const Frame& first, const Frame& second, const std::vector<Track>& tracks,
                             const DirectInterpolation& m, std::optional<CameraRotation> turn)
-      : method(m), frame0(colours(first)), frame1(colours(second)), smoothed(frame0), rotation(turn) {
+      : method(m), frame0(colors(first)), frame1(colors(second)), smoothed(frame0), rotation(turn) {
     if (method.presmooth > 0)
       for (Grid& plane : smoothed) plane = smooth(plane, gaussian_taps(method.presmooth));
     features = features_of(tracks, smoothed);
@@ -132,7 +132,7 @@ struct DirectInterpolationOracle {
       if (!std::isfinite(value)) value = 0;  // a pixel that is no number is black
     Estimate result;
     result.mean =
-        interpolate(pixel, features, 1 / double(method.sigma_colour), 1 / double(method.sigma_position));
+        interpolate(pixel, features, 1 / double(method.sigma_color), 1 / double(method.sigma_position));
     if (!features.empty())
       result.difference =
           difference(frame0, frame1, method.change_window, x, y, result.mean.u, result.mean.v);

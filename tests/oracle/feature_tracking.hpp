@@ -1,10 +1,10 @@
 #pragma once
 // Features tracked in float64: Shi, Tomasi 1994 for the corners, Bouguet's pyramidal Lucas-Kanade (2000), a check there and
-// back, and outliers among neighbours. Intensities are 0..255.
+// back, and outliers among neighbors. Intensities are 0..255.
 #include <limits>
 #include <optional>
 
-#include "blocks.hpp"
+#include "steps.hpp"
 #include "parafield/tracks.hpp"
 
 namespace parafield::oracle {
@@ -207,7 +207,7 @@ inline double middle_of(std::vector<double> values) {
   return values[(values.size() - 1) / 2];
 }
 
-/// Which features are kept among their neighbours, of a grid of that many columns and rows.
+/// Which features are kept among their neighbors, of a grid of that many columns and rows.
 inline void drop_outliers(std::vector<TrackedFeature>& features, int columns, int rows, double outliers) {
   const std::vector<TrackedFeature> before = features;
   for (int row = 0; row < rows; ++row)
@@ -224,7 +224,7 @@ inline void drop_outliers(std::vector<TrackedFeature>& features, int columns, in
           u.push_back(near.flow->x);
           v.push_back(near.flow->y);
         }
-      feature.margin = least_margin;  // a neighbour that was nearly dropped decides here
+      feature.margin = least_margin;  // a neighbor that was nearly dropped decides here
       if (u.size() < 3) continue;
       const Point median{middle_of(u), middle_of(v)};
       for (std::size_t i = 0; i < u.size(); ++i)

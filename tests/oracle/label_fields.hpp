@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "blocks.hpp"
+#include "steps.hpp"
 #include "parafield/methods/energy.hpp"
 
 namespace parafield::oracle {
@@ -121,7 +121,7 @@ inline Grid matching_costs(const Compared& a, const Compared& b, Value shift, co
   return smooth(costs, weights);
 }
 
-/// A label field's energy: what every label costs every pixel, and what the labels of neighbours cost.
+/// A label field's energy: what every label costs every pixel, and what the labels of neighbors cost.
 struct LabelEnergy {
   Size size;
   std::vector<Value> values;    ///< what the labels stand for
@@ -139,7 +139,7 @@ struct LabelEnergy {
 /// Labels in row order.
 using Labels = std::vector<int>;
 
-/// f(nx, ny) for the neighbours of (x, y) that come before it in row order: each edge once over all pixels.
+/// f(nx, ny) for the neighbors of (x, y) that come before it in row order: each edge once over all pixels.
 template <class F>
 void for_each_earlier_neighbor(Size size, int neighbors, int x, int y, F f) {
   const std::vector<Value> offsets = neighbors == 4 ? std::vector<Value>{{-1, 0}, {0, -1}}
@@ -242,7 +242,7 @@ inline LabelEnergy energy_of(const Frame& frame0, const Frame& frame1, const Cha
   return result;
 }
 
-/// The number of edges between neighbours.
+/// The number of edges between neighbors.
 inline int edges(Size size, int neighbors) {
   int count = 0;
   for (int y = 0; y < size.height; ++y)

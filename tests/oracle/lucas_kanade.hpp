@@ -2,7 +2,7 @@
 #include <optional>
 #include <utility>
 
-#include "blocks.hpp"
+#include "steps.hpp"
 #include "parafield/methods/lucas_kanade.hpp"
 
 /// Marzat, Dumortier, Ducrot: Real-time dense and accurate parallel optical flow using CUDA. Intensities are

@@ -11,8 +11,8 @@ namespace parafield::oracle {
 using Seven = std::array<double, 7>;
 
 /// The deviations of the seven dimensions.
-inline Seven deviations(double position, double colour, double flow) {
-  return {position, position, colour, colour, colour, flow, flow};
+inline Seven deviations(double position, double color, double flow) {
+  return {position, position, color, color, color, flow, flow};
 }
 
 /// (a - b)' S^-1 (a - b) / 2 over the first `count` dimensions.
@@ -45,7 +45,7 @@ inline std::vector<Node> flow_nodes(const std::vector<Seven>& features, double s
 }
 
 /// The sums over all features of a pixel's likelihoods with each hypothesis, as shares of what they would be if every feature
-/// agreed with it. (Times a factor that all share: as they stand they underflow.) Likelihoods of place and colour below
+/// agreed with it. (Times a factor that all share: as they stand they underflow.) Likelihoods of place and color below
 /// e^-cutoff of the best one, and such of flow, are none.
 inline std::vector<double> scores(const std::vector<Seven>& features, const std::vector<Node>& nodes,
                                   Seven pixel, const Seven& sigma, double cutoff) {

@@ -1,4 +1,4 @@
-// Scenes in colour: the gray scene is their luma, their truth explains each channel, and every surface has a hue.
+// Scenes in color: the gray scene is their luma, their truth explains each channel, and every surface has a hue.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -22,13 +22,13 @@ struct Seen {
 
 /// As scenes.hpp says.
 struct Lens {
-  double focal, centre, horizon;
+  double focal, center, horizon;
   explicit Lens(Size size)
       : focal(0.8 * std::max(double(size.width), size.height * 4.0 / 3)),
-        centre((size.width - 1) / 2.0),
+        center((size.width - 1) / 2.0),
         horizon(0.42 * size.height - 0.5) {}
   Seen point(double x, double y, double depth) const {
-    return {(x - centre) / focal * depth, (y - horizon) / focal * depth, depth};
+    return {(x - center) / focal * depth, (y - horizon) / focal * depth, depth};
   }
 };
 
@@ -95,7 +95,7 @@ TEST_P(Flythrough, IsTheMotionOfOneCamera) {
         for (int x = 0; x < size.width; ++x) {
           if (std::isinf(scene.depth[i](x, y))) continue;
           const Seen to = moved(motion, lens.point(x, y, scene.depth[i](x, y)));
-          const double u = lens.centre + lens.focal * to.x / to.z - x,
+          const double u = lens.center + lens.focal * to.x / to.z - x,
                        v = lens.horizon + lens.focal * to.down / to.z - y;
           furthest = std::max(
               furthest, std::hypot(u - double(scene.flow[i].u(x, y)), v - double(scene.flow[i].v(x, y))));

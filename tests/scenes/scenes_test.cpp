@@ -165,7 +165,7 @@ TEST(Scenes, TruthIsTheMotionOfTheName) {
       EXPECT_EQ(shift.u(x, y), shift.u(0, 0));
       EXPECT_EQ(shift.v(x, y), shift.v(0, 0));
       const double from_x = x - 50, from_y = y - 40, radius = std::hypot(from_x, from_y);
-      // A turn keeps the distance from the centre, and moves by the chord of its angle.
+      // A turn keeps the distance from the center, and moves by the chord of its angle.
       EXPECT_NEAR(std::hypot(from_x + turn.u(x, y), from_y + turn.v(x, y)), radius, 1e-6);
       EXPECT_NEAR(std::hypot(turn.u(x, y), turn.v(x, y)), 2 * radius * std::sin(angle / 2), 1e-4);
       EXPECT_NEAR(growth.u(x, y), factor * from_x, 1e-6);

@@ -85,7 +85,7 @@ TEST(Bar, TheSameSeedMovesBothBarsAlike) {
     }
 }
 
-/// How far the bar's mean colour is from that of the background in as many pixels on both sides, two pixels off.
+/// How far the bar's mean color is from that of the background in as many pixels on both sides, two pixels off.
 /// Without what is gray about it: 4 px of a random texture are darker or brighter than those beside them.
 double hue_contrast(const std::string& name, std::uint64_t seed) {
   const Scene scene = render_scene(name, {.size = {320, 240}, .seed = seed, .color = true});

@@ -17,7 +17,7 @@ GuardedFrame noise(Size size, float shift, PixelFormat format = PixelFormat::gra
   return {size, format, 1, shift, 0, 0};
 }
 
-/// A square of 20 px on a dim ground, which moves by 8 px a frame; gray or of a colour that luma hides.
+/// A square of 20 px on a dim ground, which moves by 8 px a frame; gray or of a color that luma hides.
 FrameBuffer square(int frame, bool equal_luma = false) {
   FrameBuffer image({100, 60}, PixelFormat::rgb_u8);
   for (int y = 0; y < 60; ++y)
@@ -83,7 +83,7 @@ TEST_P(DetectionOn, FindsWhatMoves) {
   });
 }
 
-TEST_P(DetectionOn, ColourSeesWhatLumaHides) {
+TEST_P(DetectionOn, ColorSeesWhatLumaHides) {
   const auto moving = [&](bool color) {
     const MotionMask mask =
         detect_motion(square(0, true), square(1, true), Icm<ChangeEnergy>{{.rgb = color}}, device());

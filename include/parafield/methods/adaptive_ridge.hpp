@@ -11,12 +11,12 @@ namespace parafield {
 /// Baldwin's ridge parameter, and warping from coarse to fine. One iteration at a level:
 ///   1. the other frames are warped by the flow so far (bicubic), and derivatives taken by (prefilter, 1 - 2 prefilter,
 ///      prefilter) and (-1 0 1) / 2 of them all;
-///   2. their products, each pixel weighted by 1 / (|g|^2 + contrast + (gt / robust)^2) and linearised at its own flow, are
+///   2. their products, each pixel weighted by 1 / (|g|^2 + contrast + (gt / robust)^2) and linearized at its own flow, are
 ///      averaged by a gaussian: the normal equations of a pixel, with the solution f and its residual E;
 ///   3. f's mean and spread over cells of 8x8 pixels, each pixel weighted by how well its f is determined; averaged over 5x5
 ///      cells by a gaussian of sigma 1 cell and by likeness of brightness; and at a pixel, m and S, between the four cells
 ///      around it by nearness and by likeness to its own brightness;
-///   4. the flow minimises E(f) + k |f - m|^2 with k = shrinkage E / S; in the last iteration 3 and 4 are repeated with it
+///   4. the flow minimizes E(f) + k |f - m|^2 with k = shrinkage E / S; in the last iteration 3 and 4 are repeated with it
 ///      (`rounds`), in the others k is `rounds` times as large;
 ///   5. a median.
 /// Three or five frames: derivatives in time by the same filters, flow of the middle one, which has to be the same before

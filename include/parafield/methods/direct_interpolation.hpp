@@ -6,9 +6,9 @@ namespace parafield {
 
 /// Dense flow interpolated from tracked features (Kim, Hwangbo, Kanade: Parallel algorithms to a parallel hardware, Alg. 1).
 /// A pixel's flow is the mean of the features' flows, each weighted by its likelihood (eqs. 1 to 4): a gaussian of five
-/// dimensions, of how far it lies from the pixel and of how much its colour differs. Weights are relative to the pixel's best,
+/// dimensions, of how far it lies from the pixel and of how much its color differs. Weights are relative to the pixel's best,
 /// so that the flow is defined everywhere (without features it is 0, and not valid); those under 2^-24 of it count as none. The flow is a hypothesis, which the second
-/// frame tests: where the colour has changed the pixel is unclassified, which is not `valid`. `confidence` is the best
+/// frame tests: where the color has changed the pixel is unclassified, which is not `valid`. `confidence` is the best
 /// feature's likelihood, 0 to 1.
 ///
 /// Features are tracks that FlowInput gives, or, where it gives none, found as `tracking` says. A camera's rotation that it
@@ -24,14 +24,14 @@ struct DirectInterpolation {
 
   FeatureTracking tracking = {};
   float sigma_position = 10;
-  float sigma_colour = 20;
+  float sigma_color = 20;
   float presmooth = 1;
   float change_threshold = 8;
   int change_window = 1;
   int resampled = 0;
   float resampled_check = 0.2f;
   float resampled_position = 7;
-  float resampled_colour = 15;
+  float resampled_color = 15;
   int median = 0;
   Precision precision = Precision::exact;
 };
@@ -47,19 +47,19 @@ void describe(Method& method, Visitor&& visit) {
             "sigma_position", 0.5f, 1000, "px",
             "1 / beta of eq. 3: about 0.5 to 0.7 of the features' spacing, so that a few of them "
             "decide, nearest first; more smooths across motions, less leaves steps between features"});
-  visit(method.sigma_colour,
-        Parameter<float>{"sigma_colour", 0.5f, 1000, "",
-                         "1 / alpha of eq. 3, of colours 0..255: above noise and shading, below what tells "
+  visit(method.sigma_color,
+        Parameter<float>{"sigma_color", 0.5f, 1000, "",
+                         "1 / alpha of eq. 3, of colors 0..255: above noise and shading, below what tells "
                          "objects apart"});
   visit(method.presmooth,
         Parameter<float>{
             "presmooth", 0, 5, "px",
-            "sigma of a gaussian over the colours that likelihoods compare, so that noise does not "
+            "sigma of a gaussian over the colors that likelihoods compare, so that noise does not "
             "decide; 0 = none"});
   visit(method.change_threshold,
         Parameter<float>{
             "change_threshold", 0, 256, "",
-            "a colour has changed where it differs from its match by that much, as a mean over the "
+            "a color has changed where it differs from its match by that much, as a mean over the "
             "channels, or more: about three times the noise of a camera"});
   visit(method.change_window,
         Parameter<int>{"change_window", 1, 5, "px",
@@ -77,8 +77,8 @@ void describe(Method& method, Visitor&& visit) {
             "of where it began"});
   visit(method.resampled_position,
         Parameter<float>{"resampled_position", 0.5f, 1000, "px", "sigma_position of the second round"});
-  visit(method.resampled_colour,
-        Parameter<float>{"resampled_colour", 0.5f, 1000, "", "sigma_colour of the second round"});
+  visit(method.resampled_color,
+        Parameter<float>{"resampled_color", 0.5f, 1000, "", "sigma_color of the second round"});
   visit(method.median, Parameter<int>{"median", 0, 5, "px",
                                       "side of a median of the flow before the test; 0 = none", medians});
   visit(method.precision,
@@ -94,7 +94,7 @@ inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolat
            {"paper",
             {.tracking = {.features = FeatureChoice::corners, .track_rounds = 0},
              .sigma_position = 24,
-             .sigma_colour = 6,
+             .sigma_color = 6,
              .presmooth = 0},
             "1000 corners; alpha / beta = 4"},
            {"accurate",

@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 3> names_of(SmoothnessModel) {
   return {"potts", "linear", "quadratic"};
 }
 
-/// The smoothness of a label field: over each edge between neighbours once, weight * min(model, truncation) * the edge's
+/// The smoothness of a label field: over each edge between neighbors once, weight * min(model, truncation) * the edge's
 /// own weight: 1, or edge_floor + (1 - edge_floor) exp(-difference / edge_scale), where the first frame's two pixels
 /// differ by that much (the largest of its channels).
 struct Smoothness {
@@ -65,10 +65,10 @@ struct DisplacementEnergy {
   bool sub_pixel = false;
 };
 
-/// Static or moving (Jodoin eqs. 4 to 6): (y - mean * moving)^2 / sigma^2, y = |frame1 - frame0| (of colour: the mean
-/// over the channels), and beta for each of the eight neighbours that differs, -beta for each that agrees; likewise
+/// Static or moving (Jodoin eqs. 4 to 6): (y - mean * moving)^2 / sigma^2, y = |frame1 - frame0| (of color: the mean
+/// over the channels), and beta for each of the eight neighbors that differs, -beta for each that agrees; likewise
 /// `temporal` for the last mask's label of the pixel. Solvers start from the first part's winner, which is also all that
-/// winner-takes-all asks for. Reported energies count 2 beta for neighbours that differ and 0 for those that agree: the
+/// winner-takes-all asks for. Reported energies count 2 beta for neighbors that differ and 0 for those that agree: the
 /// same but for a constant.
 struct ChangeEnergy {
   float mean = 12;
@@ -107,13 +107,13 @@ void describe(Energy& energy, Visitor&& visit) {
   static constexpr std::array neighborhoods{4, 8};
   visit(energy.smoothness,
         Parameter<SmoothnessModel>{"smoothness", SmoothnessModel::potts, SmoothnessModel::quadratic, "",
-                                   "what two neighbours' labels cost"});
+                                   "what two neighbors' labels cost"});
   visit(energy.beta, Parameter<float>{"beta", 0, 1e6f, "", "weight of the smoothness"});
   visit(energy.smoothness_truncation,
         Parameter<float>{"smoothness_truncation", 0, 1e6f, "",
                          "the most that a pair of labels can cost, before the weight; 0 = no limit"});
   visit(energy.neighbors,
-        Parameter<int>{"neighbors", 4, 8, "", "neighbours of a pixel: 4, or 8 with the diagonal ones",
+        Parameter<int>{"neighbors", 4, 8, "", "neighbors of a pixel: 4, or 8 with the diagonal ones",
                        neighborhoods});
   visit(energy.edge_scale,
         Parameter<float>{"edge_scale", 0, 1e4f, "",
@@ -150,7 +150,7 @@ requires std::is_same_v<std::remove_const_t<Energy>, ChangeEnergy>
 void describe(Energy& energy, Visitor&& visit) {
   visit(energy.mean, Parameter<float>{"mean", 0, 255, "", "expected difference where something moves (m_p)"});
   visit(energy.sigma, Parameter<float>{"sigma", 0.01f, 1000, "", "deviation of the differences"});
-  visit(energy.beta, Parameter<float>{"beta", 0, 1000, "", "weight of the eight neighbours"});
+  visit(energy.beta, Parameter<float>{"beta", 0, 1000, "", "weight of the eight neighbors"});
   visit(energy.temporal, Parameter<float>{"temporal", 0, 1000, "", "weight of the last mask; 0 = not used"});
   visit(energy.rgb,
         Parameter<bool>{"rgb", false, true, "", "differences as means over the channels, not of luma"});

@@ -5,7 +5,7 @@ namespace parafield {
 
 /// Where features are looked for, in a grid of cells, all of one size, as many as features are asked for at most.
 enum class FeatureChoice {
-  even,  ///< at each cell's centre
+  even,  ///< at each cell's center
   corners  ///< at each cell's strongest corner (Shi and Tomasi 1994), which has to be a maximum of the 3x3 pixels around
 };
 constexpr std::array<std::string_view, 2> names_of(FeatureChoice) { return {"even", "corners"}; }
@@ -30,7 +30,7 @@ void describe(Tracking& tracking, Visitor&& visit) {
   static constexpr std::array odd_sides{3, 5, 7, 9, 11, 13, 15, 17, 19, 21};
   visit(tracking.features, Parameter<FeatureChoice>{
                                "features", FeatureChoice::even, FeatureChoice::corners, "",
-                               "where features are tracked from: the centre of each cell of a grid, or each "
+                               "where features are tracked from: the center of each cell of a grid, or each "
                                "cell's strongest corner"});
   visit(tracking.max_features,
         Parameter<int>{"max_features", 1, 65536, "",

@@ -5,9 +5,9 @@
 
 namespace parafield {
 
-// Methods that find a label field of low energy: data cost + smoothness over the pixels and their neighbours (Jodoin,
+// Methods that find a label field of low energy: data cost + smoothness over the pixels and their neighbors (Jodoin,
 // Mignotte, St-Amour: Markovian energy-based computer vision algorithms on graphics hardware). Each solves any energy,
-// belief propagation those of 4 neighbours. Where labels cost the same the lowest is taken.
+// belief propagation those of 4 neighbors. Where labels cost the same the lowest is taken.
 
 /// The label of least data cost, at each pixel by itself. Smoothness counts in the reported energy alone.
 template <class EnergyType>
@@ -20,14 +20,14 @@ struct WinnerTakesAll {
   Energy energy = {};
 };
 
-/// Which pixels see which labels of their neighbours while a sweep goes on.
+/// Which pixels see which labels of their neighbors while a sweep goes on.
 enum class SiteOrder {
   all_at_once,  ///< the last sweep's (Jodoin section 5.1); the energy can rise
-  colored  ///< the newest: pixels that are no neighbours in turn (2 colours for 4 neighbours, 4 for 8); it cannot
+  colored  ///< the newest: pixels that are no neighbors in turn (2 colors for 4 neighbors, 4 for 8); it cannot
 };
 constexpr std::array<std::string_view, 2> names_of(SiteOrder) { return {"all-at-once", "colored"}; }
 
-/// Iterated conditional modes: each pixel takes the best label, given its neighbours'. Starts from the winner of the data
+/// Iterated conditional modes: each pixel takes the best label, given its neighbors'. Starts from the winner of the data
 /// cost, or from the start that the input gives. Ends when a sweep changes nothing.
 template <class EnergyType>
 struct Icm {
@@ -41,7 +41,7 @@ struct Icm {
   SiteOrder order = SiteOrder::all_at_once;
 };
 
-/// Simulated annealing by the Gibbs sampler, pixels that are no neighbours in turn. The temperature falls from t_max in
+/// Simulated annealing by the Gibbs sampler, pixels that are no neighbors in turn. The temperature falls from t_max in
 /// the first sweep to t_min in the last by the same factor each time. Random numbers depend on seed, pixel and sweep
 /// alone.
 template <class EnergyType>
@@ -58,7 +58,7 @@ struct Annealing {
   int seed = 1;
 };
 
-/// Hierarchical min-sum belief propagation, for energies of 4 neighbours. An iteration updates the messages that one set
+/// Hierarchical min-sum belief propagation, for energies of 4 neighbors. An iteration updates the messages that one set
 /// of a checkerboard sends; the coarsest level begins with none, each finer one with those that its pixels' blocks of
 /// 2 x 2 have received. Levels too coarse for the image are left out (`levels_of`). A message takes time in proportion to
 /// the labels; with quadratic smoothness also to how far labels can differ before the truncation is reached.
@@ -116,7 +116,7 @@ void describe(Method& method, Visitor&& visit) {
     visit(method.sweeps, Parameter<int>{"sweeps", 0, 20000, "", "sweeps over all pixels"});
   if constexpr (requires { method.order; })
     visit(method.order, Parameter<SiteOrder>{"order", SiteOrder::all_at_once, SiteOrder::colored, "",
-                                             "pixels all at once, or pixels that are no neighbours in turn"});
+                                             "pixels all at once, or pixels that are no neighbors in turn"});
   if constexpr (requires { method.t_max; }) {
     visit(method.t_max, Parameter<float>{"t_max", 1e-4f, 1e6f, "", "temperature of the first sweep"});
     visit(method.t_min, Parameter<float>{"t_min", 1e-4f, 1e6f, "", "temperature of the last sweep"});

@@ -4,9 +4,9 @@
 namespace parafield {
 
 /// Dense pyramidal iterative Lucas-Kanade flow of two frames (Marzat, Dumortier, Ducrot: Real-time dense and
-/// accurate parallel optical flow using CUDA, sections 2.1 to 2.4). The flow of a pixel minimises the
-/// regularised squared brightness difference over a window around it (eq. 5), from the coarsest level of a
-/// gaussian pyramid to the finest, several times a level; each pixel of the window is linearised at its own
+/// accurate parallel optical flow using CUDA, sections 2.1 to 2.4). The flow of a pixel minimizes the
+/// regularized squared brightness difference over a window around it (eq. 5), from the coarsest level of a
+/// gaussian pyramid to the finest, several times a level; each pixel of the window is linearized at its own
 /// flow. Defaults are the paper's, with its best window.
 struct LucasKanade {
   static constexpr std::string_view name = "lucas-kanade";
@@ -40,7 +40,7 @@ void describe(Method& method, Visitor&& visit) {
         Parameter<int>{"iterations", 1, 100, "", "solutions on each level, each warped by the last"});
   visit(method.alpha,
         Parameter<float>{"alpha", 1e-9f, 1, "",
-                         "regularisation of eq. 5; intensities in [0, 1], sums over the window as means"});
+                         "regularization of eq. 5; intensities in [0, 1], sums over the window as means"});
   visit(method.presmooth,
         Parameter<float>{
             "presmooth", 0, 5, "px",

@@ -13,8 +13,8 @@ constexpr std::array<std::string_view, 2> names_of(FlowLabels) { return {"grid",
 
 /// Dense flow by testing many hypotheses (Kim, Hwangbo, Kanade: Parallel algorithms to a parallel hardware, Algs. 2 and 3). The
 /// flows of tracked features are rounded to labels; every feature votes for every label by its likelihood, a gaussian of seven
-/// dimensions: how far it lies from the pixel, how much its colour differs, and how far its flow is from the label. A pixel's
-/// flow is the label with the highest score among those that the second frame shows with the same colour. Where none is,
+/// dimensions: how far it lies from the pixel, how much its color differs, and how far its flow is from the label. A pixel's
+/// flow is the label with the highest score among those that the second frame shows with the same color. Where none is,
 /// the pixel is unclassified, which is not `valid`, and its flow is the best label's. `confidence` is the label's share of the
 /// votes, 0 to 1. So a thin thing gets its flow although no feature lies on it, where some other feature moves like it. That
 /// feature may be far away: labels that none near votes for (`unvoted`) are the last hypotheses.
@@ -28,7 +28,7 @@ struct MultiHypothesis {
 
   FeatureTracking tracking = {};
   float sigma_position = 16;
-  float sigma_colour = 20;
+  float sigma_color = 20;
   float presmooth = 1;
   float sigma_flow = 1;
   FlowLabels labels = FlowLabels::distinct;
@@ -52,14 +52,14 @@ void describe(Method& method, Visitor&& visit) {
         Parameter<float>{"sigma_position", 0.5f, 1000, "px",
                          "1 / beta of eq. 3: wider than for an interpolation, since a label needs votes from "
                          "where features move like the pixel"});
-  visit(method.sigma_colour,
-        Parameter<float>{"sigma_colour", 0.5f, 1000, "",
-                         "1 / alpha of eq. 3, of colours 0..255: above noise and shading, below what tells "
+  visit(method.sigma_color,
+        Parameter<float>{"sigma_color", 0.5f, 1000, "",
+                         "1 / alpha of eq. 3, of colors 0..255: above noise and shading, below what tells "
                          "objects apart"});
   visit(method.presmooth,
         Parameter<float>{
             "presmooth", 0, 5, "px",
-            "sigma of a gaussian over the colours that likelihoods compare, so that noise does not "
+            "sigma of a gaussian over the colors that likelihoods compare, so that noise does not "
             "decide; 0 = none"});
   visit(method.sigma_flow,
         Parameter<float>{"sigma_flow", 0.25f, 100, "",
@@ -77,7 +77,7 @@ void describe(Method& method, Visitor&& visit) {
   visit(method.change_threshold,
         Parameter<float>{
             "change_threshold", 0, 256, "",
-            "a colour has changed where it differs from its match by that much, as a mean over the "
+            "a color has changed where it differs from its match by that much, as a mean over the "
             "channels, or more: about three times the noise of a camera"});
   visit(method.change_window,
         Parameter<int>{"change_window", 1, 5, "px",
@@ -96,7 +96,7 @@ void describe(Method& method, Visitor&& visit) {
   visit(method.unvoted,
         Parameter<bool>{
             "unvoted", false, true, "",
-            "labels that no feature near in place and colour votes for are tested, too, after all "
+            "labels that no feature near in place and color votes for are tested, too, after all "
             "others, in order, as the paper does with likelihoods near 0: without them a thin thing "
             "is lost that moves like something far away; but a pixel without a match takes a chance "
             "one. change_softness ignores it"});
@@ -116,7 +116,7 @@ inline std::array<Preset<MultiHypothesis>, 4> presets(const MultiHypothesis&) {
        {"paper",
         {.tracking = {.features = FeatureChoice::corners, .track_rounds = 0},
          .sigma_position = 24,
-         .sigma_colour = 6,
+         .sigma_color = 6,
          .presmooth = 0,
          .labels = FlowLabels::grid,
          .max_labels = 4096,

@@ -8,7 +8,7 @@
 namespace parafield {
 
 /// The CPU backend. Each cpu.cpp is compiled once for each instruction set and names its own backend `Cpu`.
-/// So that no two of these objects share a symbol, they define only specialisations for their own `Cpu` and
+/// So that no two of these objects share a symbol, they define only specializations for their own `Cpu` and
 /// functions of an unnamed namespace, and use no std containers.
 template <InstructionSet Set>
 class CpuBackend {

@@ -13,7 +13,7 @@
 
 namespace parafield {
 
-/// The CUDA backend: a device, a stream and the recorded graphs of its solves. Each cuda.cu specialises the
+/// The CUDA backend: a device, a stream and the recorded graphs of its solves. Each cuda.cu specializes the
 /// steps for it and launches every kernel through `launch` or `launch_input`.
 class Cuda {
  public:

@@ -1,10 +1,10 @@
 #pragma once
 #include <cmath>
 
-#include "blocks/convert/convert.hpp"
-#include "blocks/median/median.hpp"
-#include "blocks/pyramid/pyramid.hpp"
-#include "blocks/resize/resize.hpp"
+#include "steps/convert/convert.hpp"
+#include "steps/median/median.hpp"
+#include "steps/pyramid/pyramid.hpp"
+#include "steps/resize/resize.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 #include "gradient/adaptive_ridge/trust/trust.hpp"
 #include "parafield/flow.hpp"

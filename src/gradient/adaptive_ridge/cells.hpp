@@ -75,12 +75,12 @@ struct CellColumns {
 };
 
 /// The mean and the spread that pixels shrink by.
-struct Neighbourhood {
+struct Neighborhood {
   float u, v, spread;
 };
 
 /// Sums over a row of five cells, relative to the one in the middle of all.
-struct NeighbourSums {
+struct NeighborSums {
   float weight = 0, u = 0, v = 0, squares = 0;
 
   PF_HD void add(const Cells& cells, int x, int y, float u0, float v0, float luma, float tap,
@@ -100,8 +100,8 @@ PF_HD constexpr float cell_tap(int distance) {
   return taps[distance < 0 ? -distance : distance];
 }
 
-PF_HD NeighbourSums row_of_cells(const Cells& cells, int x, int y, int row, float likeness2) {
-  NeighbourSums sums;
+PF_HD NeighborSums row_of_cells(const Cells& cells, int x, int y, int row, float likeness2) {
+  NeighborSums sums;
   const int line = clamp(y + row, 0, cells.u.height - 1);
   PF_UNROLL
   for (int i = -cells_reach; i <= cells_reach; ++i)
@@ -111,13 +111,13 @@ PF_HD NeighbourSums row_of_cells(const Cells& cells, int x, int y, int row, floa
 }
 
 /// The total of a cell's five rows of cells.
-PF_HD NeighbourSums total(const NeighbourSums& a, const NeighbourSums& b, const NeighbourSums& c,
-                          const NeighbourSums& d, const NeighbourSums& e) {
+PF_HD NeighborSums total(const NeighborSums& a, const NeighborSums& b, const NeighborSums& c,
+                          const NeighborSums& d, const NeighborSums& e) {
   return {((a.weight + b.weight) + (c.weight + d.weight)) + e.weight, ((a.u + b.u) + (c.u + d.u)) + e.u,
           ((a.v + b.v) + (c.v + d.v)) + e.v, ((a.squares + b.squares) + (c.squares + d.squares)) + e.squares};
 }
 
-PF_HD Neighbourhood neighbourhood(const NeighbourSums& sum, float u0, float v0) {
+PF_HD Neighborhood neighborhood(const NeighborSums& sum, float u0, float v0) {
   const float inverse = 1 / sum.weight, du = sum.u * inverse, dv = sum.v * inverse;
   return {u0 + du, v0 + dv, larger(fma(sum.squares, inverse, -fma(du, du, dv * dv)), 0.0f)};
 }

@@ -1,6 +1,6 @@
 #pragma once
-#include "blocks/gradient/gradient.hpp"
-#include "blocks/smooth/smooth.hpp"
+#include "steps/gradient/gradient.hpp"
+#include "steps/smooth/smooth.hpp"
 #include "gradient/temporal/tensor.hpp"
 #include "parafield/methods/gradient_tensor.hpp"
 

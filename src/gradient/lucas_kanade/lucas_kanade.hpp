@@ -1,9 +1,9 @@
 #pragma once
-#include "blocks/convert/convert.hpp"
-#include "blocks/median/median.hpp"
-#include "blocks/pyramid/pyramid.hpp"
-#include "blocks/resize/resize.hpp"
-#include "blocks/smooth/smooth.hpp"
+#include "steps/convert/convert.hpp"
+#include "steps/median/median.hpp"
+#include "steps/pyramid/pyramid.hpp"
+#include "steps/resize/resize.hpp"
+#include "steps/smooth/smooth.hpp"
 #include "gradient/lucas_kanade/step.hpp"
 #include "parafield/flow.hpp"
 
@@ -77,7 +77,7 @@ class LucasKanadeSolver {
   }
 
   bool takes_start() const { return true; }
-  View<double> energies() const { return {}; }  // eq. 5 is minimised for each pixel by itself
+  View<double> energies() const { return {}; }  // eq. 5 is minimized for each pixel by itself
 
   /// Whether pushed frames start from the last pair's flow (section 2.3).
   bool starts_from_last() const { return method_.temporal; }

@@ -1,12 +1,12 @@
 #pragma once
-#include "blocks/gradient/gradient.hpp"
-#include "blocks/resize/resize.hpp"
-#include "blocks/warp/warp.hpp"
+#include "steps/gradient/gradient.hpp"
+#include "steps/resize/resize.hpp"
+#include "steps/warp/warp.hpp"
 #include "core/workspace.hpp"
 #include "parafield/methods/lucas_kanade.hpp"
 
 /// One least-squares solution at every pixel of a level: Marzat, eq. 5, with each pixel of the window
-/// linearised at its own flow. For a window W around x, I0 and I1 the frames, w weights:
+/// linearized at its own flow. For a window W around x, I0 and I1 the frames, w weights:
 ///   e = I1(p + flow(p)) - I0(p),  t = e - grad I0 . flow(p)                          for every pixel p
 ///   A = sum_W w grad I0 grad I0^T,  b = sum_W w grad I0 t + A flow(x)
 ///   flow(x) <- flow(x) - (A + alpha I)^-1 b

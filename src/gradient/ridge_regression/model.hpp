@@ -1,5 +1,5 @@
 #pragma once
-#include "blocks/smooth/smooth.hpp"
+#include "steps/smooth/smooth.hpp"
 #include "gradient/temporal/tensor.hpp"
 #include "parafield/methods/ridge_regression.hpp"
 

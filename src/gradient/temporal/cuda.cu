@@ -1,4 +1,4 @@
-#include "blocks/convert/convert.hpp"
+#include "steps/convert/convert.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "gradient/temporal/step.hpp"
@@ -11,7 +11,7 @@
 // Floor of a pushed frame (gray_u8), bytes a pixel: gradient-tensor reads 1 + 4 * 4 and writes 4 + 13, which makes 34;
 // ridge-regression reads 8 more and moves another 16 to smooth the flow, 58. An H100 (3.0 TB/s) needs 3.5 us and 0.094 ms
 // for 34 at 640x480 and 3840x2160, 5.9 us and 0.160 ms for 58. About 90 and 150 operations a pixel, the smoothing included.
-// All frames at once come in at 5 bytes each (blocks/smooth). Measured, pushed one after the other (commit e5689ad): 6.8 us
+// All frames at once come in at 5 bytes each (steps/smooth). Measured, pushed one after the other (commit e5689ad): 6.8 us
 // and 0.111 ms, 85 % of the bandwidth; 12.0 us and 0.196 ms, 82 %. At 640x480 the launch and one trip to memory are half.
 
 namespace parafield {

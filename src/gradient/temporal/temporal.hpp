@@ -1,5 +1,5 @@
 #pragma once
-#include "blocks/smooth/smooth.hpp"
+#include "steps/smooth/smooth.hpp"
 #include "gradient/temporal/step.hpp"
 #include "parafield/flow.hpp"
 

@@ -31,7 +31,7 @@ PF_HD Motion solution(const Tensor& t, float determinant) {
 /// The flow of a pixel; 0 where it is not valid.
 struct TensorFlow {
   float u, v;
-  std::uint8_t valid;  // 0 or 1; with a bool, loops are not vectorised by g++ 12
+  std::uint8_t valid;  // 0 or 1; with a bool, loops are not vectorized by g++ 12
 };
 PF_HD TensorFlow where_valid(const Motion& motion, bool regular) {
   const bool valid = regular & is_finite(motion.u) & is_finite(motion.v);

@@ -1,5 +1,5 @@
 #pragma once
-#include "blocks/warp/warp.hpp"
+#include "steps/warp/warp.hpp"
 #include "core/workspace.hpp"
 
 namespace parafield {

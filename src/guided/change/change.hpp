@@ -1,8 +1,8 @@
 #pragma once
-#include "blocks/warp/warp.hpp"
+#include "steps/warp/warp.hpp"
 #include "guided/likelihood.hpp"
 
-/// Whether a pixel has the same colour in the second frame, where a hypothesis of its flow says that it is there.
+/// Whether a pixel has the same color in the second frame, where a hypothesis of its flow says that it is there.
 namespace parafield {
 
 struct ChangeTest {
@@ -24,7 +24,7 @@ struct Homography {
 
 /// What is tested and where it is said. `turn` is in the backend's memory; null = none. No `valid`, no test.
 struct HypothesisTest {
-  Colours frame0, frame1;
+  Colors frame0, frame1;
   ChangeTest change;
   const Homography* turn;
   View<std::uint8_t> valid;

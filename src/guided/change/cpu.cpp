@@ -7,7 +7,7 @@ namespace {
 constexpr int chunk = 256;
 
 /// Whether columns x0 .. x0 + count of row y pass with flow u, v.
-void test_part(const Colours& frame0, const Colours& frame1, ChangeTest test, int y, int x0, int count,
+void test_part(const Colors& frame0, const Colors& frame1, ChangeTest test, int y, int x0, int count,
                const float* __restrict u, const float* __restrict v, std::uint8_t* __restrict passed) {
   const int width = frame0.plane[0].width, height = frame0.plane[0].height, radius = test.window / 2;
   const int pitch = int(frame1.plane[0].pitch / std::ptrdiff_t(sizeof(float)));
@@ -41,7 +41,7 @@ void test_part(const Colours& frame0, const Colours& frame1, ChangeTest test, in
 
 template <>
 void test_change(Cpu& cpu, const HypothesisTest& all, FlowPlanes flow) {
-  const Colours frame0 = all.frame0, frame1 = all.frame1;
+  const Colors frame0 = all.frame0, frame1 = all.frame1;
   const ChangeTest test = all.change;
   const Homography* const turn = all.turn;
   const View<std::uint8_t> valid = all.valid;

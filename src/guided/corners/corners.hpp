@@ -1,5 +1,5 @@
 #pragma once
-#include "blocks/gradient/gradient.hpp"
+#include "steps/gradient/gradient.hpp"
 #include "guided/feature_grid.hpp"
 
 /// Shi, Tomasi: Good features to track, 1994: a pixel is as good a feature as the smaller eigenvalue of the gradient tensor

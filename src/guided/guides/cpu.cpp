@@ -21,18 +21,18 @@ void bound_chunk(const Guides& guides, int chunk) {
 }  // namespace
 
 template <>
-void gather_guides(Cpu&, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
+void gather_guides(Cpu&, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                    const Guides& guides) {
   *guides.count = tracks.count;
   const int chunks = (tracks.count + chunk_guides - 1) / chunk_guides;
-  const int width = colours.plane[0].width, height = colours.plane[0].height,
-            pitch = int(colours.plane[0].pitch / std::ptrdiff_t(sizeof(float)));
+  const int width = colors.plane[0].width, height = colors.plane[0].height,
+            pitch = int(colors.plane[0].pitch / std::ptrdiff_t(sizeof(float)));
   for (int i = 0; i < chunks * chunk_guides; ++i) {
     const Track track = track_of(tracks, i);
     const Match match = locate(track.x, track.y, width, height);
-    const auto channel = [&](int c) { return sample(colours.plane[c].data, pitch, width, height, match); };
-    const Colour colour{channel(0), channel(1), channel(2), 0};
-    store_guide(guide_of(track, match.inside, colour, scale), i, guides);
+    const auto channel = [&](int c) { return sample(colors.plane[c].data, pitch, width, height, match); };
+    const Color color{channel(0), channel(1), channel(2), 0};
+    store_guide(guide_of(track, match.inside, color, scale), i, guides);
   }
   for (int chunk = 0; chunk < chunks; ++chunk) bound_chunk(guides, chunk);
 }

@@ -7,20 +7,20 @@ namespace {
 
 constexpr int threads = 128;
 
-__global__ void gather_kernel(TrackList tracks, Colours colours, LikelihoodScale scale, Guides guides) {
+__global__ void gather_kernel(TrackList tracks, Colors colors, LikelihoodScale scale, Guides guides) {
   begin_kernel();
   const int i = int(blockIdx.x) * threads + int(threadIdx.x);
   if (i == 0) *guides.count = tracks.count;
-  if (i / chunk_guides < guides.chunks) store_chunk(guide_of(tracks, i, colours, scale), i, guides);
+  if (i / chunk_guides < guides.chunks) store_chunk(guide_of(tracks, i, colors, scale), i, guides);
 }
 
 }  // namespace
 
 template <>
-void gather_guides(Cuda& cuda, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
+void gather_guides(Cuda& cuda, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                    const Guides& guides) {
   cuda.launch_input(gather_kernel, dim3(blocks_for(guides.chunks * chunk_guides, threads)), dim3(threads),
-                    tracks, colours, scale, guides);
+                    tracks, colors, scale, guides);
 }
 
 }  // namespace parafield

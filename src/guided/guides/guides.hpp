@@ -1,5 +1,5 @@
 #pragma once
-#include "blocks/warp/warp.hpp"
+#include "steps/warp/warp.hpp"
 #include "guided/likelihood.hpp"
 #include "parafield/tracks.hpp"
 
@@ -13,10 +13,10 @@ struct TrackList {
   bool reversed;
 };
 
-/// Where tracks begin, and their colour there, as guides: in the order of the tracks; those that are not finite or begin
+/// Where tracks begin, and their color there, as guides: in the order of the tracks; those that are not finite or begin
 /// outside the frame lie nowhere. At most as many as the guides' capacity.
 template <class Backend>
-void gather_guides(Backend& backend, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
+void gather_guides(Backend& backend, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                    const Guides& guides);
 
 /// Up to so many are gathered where they are used, on CUDA.
@@ -63,13 +63,13 @@ PF_HD Track track_of(const TrackList& tracks, int i) {
   return tracks.reversed ? Track{track.x + track.u, track.y + track.v, -track.u, -track.v} : track;
 }
 
-/// A track's guide, of the colour where it begins.
-PF_HD Guide guide_of(const Track& track, bool inside, const Colour& colour, LikelihoodScale scale) {
-  const bool known = inside & is_finite(track.u) & is_finite(track.v) & is_finite(colour.red) &
-                     is_finite(colour.green) & is_finite(colour.blue);
+/// A track's guide, of the color where it begins.
+PF_HD Guide guide_of(const Track& track, bool inside, const Color& color, LikelihoodScale scale) {
+  const bool known = inside & is_finite(track.u) & is_finite(track.v) & is_finite(color.red) &
+                     is_finite(color.green) & is_finite(color.blue);
   if (!known) return {{nowhere, 0, 0, 0, 0}, {0, 0}};
-  return {{track.x * scale.position, track.y * scale.position, scaled_colour(colour.red, scale.colour),
-           scaled_colour(colour.green, scale.colour), scaled_colour(colour.blue, scale.colour)},
+  return {{track.x * scale.position, track.y * scale.position, scaled_color(color.red, scale.color),
+           scaled_color(color.green, scale.color), scaled_color(color.blue, scale.color)},
           {track.u, track.v}};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "guided/colours/colour.cuh"
+#include "guided/colors/color.cuh"
 #include "guided/guides/guides.hpp"
 
 namespace parafield {
@@ -18,26 +18,26 @@ __device__ inline Record record_of(const Guide& guide) {
 
 /// The guides of the tracks i, i + apart, ...; what is read of one does not wait for another.
 template <int Count>
-__device__ void get_guides(const TrackList& tracks, int i, int apart, const Colours& colours,
+__device__ void get_guides(const TrackList& tracks, int i, int apart, const Colors& colors,
                            LikelihoodScale scale, Guide (&guides)[Count]) {
-  const View<Colour>& pixels = colours.pixels;
+  const View<Color>& pixels = colors.pixels;
   Track track[Count];
   Match match[Count];
-  Colour colour[Count];
+  Color color[Count];
   PF_UNROLL
   for (int k = 0; k < Count; ++k) track[k] = track_of(tracks, i + k * apart);
   PF_UNROLL
   for (int k = 0; k < Count; ++k) {
     match[k] = locate(track[k].x, track[k].y, pixels.width, pixels.height);
-    colour[k] = sample(pixels, match[k]);
+    color[k] = sample(pixels, match[k]);
   }
   PF_UNROLL
-  for (int k = 0; k < Count; ++k) guides[k] = guide_of(track[k], match[k].inside, colour[k], scale);
+  for (int k = 0; k < Count; ++k) guides[k] = guide_of(track[k], match[k].inside, color[k], scale);
 }
-__device__ inline Guide guide_of(const TrackList& tracks, int i, const Colours& colours,
+__device__ inline Guide guide_of(const TrackList& tracks, int i, const Colors& colors,
                                  LikelihoodScale scale) {
   Guide guide[1];
-  get_guides(tracks, i, 0, colours, scale, guide);
+  get_guides(tracks, i, 0, colors, scale, guide);
   return guide[0];
 }
 

@@ -63,10 +63,10 @@ std::size_t interpolation_scratch(const Cpu&, int capacity) {
 }
 
 template <>
-void interpolate_flow(Cpu& cpu, const TrackList& tracks, const Guides& guides, const Colours& colours,
+void interpolate_flow(Cpu& cpu, const TrackList& tracks, const Guides& guides, const Colors& colors,
                       LikelihoodScale scale, bool fast, FlowPlanes flow, View<float> likelihood,
                       const HypothesisTest& test) {
-  gather_guides(cpu, tracks, colours, scale, guides);
+  gather_guides(cpu, tracks, colors, scale, guides);
   const int width = flow.u.width, height = flow.u.height;
   cpu.bands((height + tile_height - 1) / tile_height, [=](int first, int end, char* scratch) {
     const Means means(reinterpret_cast<float*>(scratch + Tile::scratch(guides.capacity)));
@@ -74,7 +74,7 @@ void interpolate_flow(Cpu& cpu, const TrackList& tracks, const Guides& guides, c
       for (int x0 = 0; x0 < width; x0 += tile_width) {
         Tile tile(scratch, guides.capacity, x0, row * tile_height, smaller(x0 + tile_width, width),
                   smaller((row + 1) * tile_height, height));
-        const Box box = place_pixels(tile, colours, scale);
+        const Box box = place_pixels(tile, colors, scale);
         const bool any = find_guides(tile, box, guides, cutoff_of(fast), means.best);
         if (any) add_guides(tile, guides, cutoff_of(fast), means);
         store(tile, means, any, flow, likelihood);

@@ -9,7 +9,7 @@
 //
 // Floor: 48 bytes a pixel read and 13 written, 1.6 us at 320x240 on an H100 (3.0 TB/s); 10 operations a pixel and guide for the
 // best exponent, 10 + 12 + 4 for its weight and the sums: 200 guides take 17 us if none is left out, 2 us of the 26 that are
-// left in a coloured texture with the default sigmas. The call takes 16.8 us (fast 14.7), colours and launches
+// left in a colored texture with the default sigmas. The call takes 16.8 us (fast 14.7), colors and launches
 // included (commit 375afe2). What is left over is waiting: 4 or 5 warps have to fill a scheduler.
 
 namespace parafield {
@@ -36,7 +36,7 @@ struct Memory {
 /// are at most few_guides.
 template <bool Fast, bool Gathers>
 __global__ void __launch_bounds__(lanes* warps_of<Gathers>)
-    interpolate_kernel(TrackList tracks, Guides guides, Colours colours, LikelihoodScale scale,
+    interpolate_kernel(TrackList tracks, Guides guides, Colors colors, LikelihoodScale scale,
                        FlowPlanes flow, View<float> likelihood, HypothesisTest test) {
   constexpr int warps = warps_of<Gathers>;
   __shared__ Memory<most_listed<Gathers>> memories[warps];
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(lanes* warps_of<Gathers>)
   if constexpr (Gathers) {
     constexpr int apart = lanes * warps;
     Guide own[few_guides / apart];
-    get_guides(tracks, int(threadIdx.x), apart, colours, scale, own);
+    get_guides(tracks, int(threadIdx.x), apart, colors, scale, own);
     PF_UNROLL
     for (int k = 0; k < few_guides / apart; ++k) gathered[int(threadIdx.x) + k * apart] = record_of(own[k]);
     surrounding = {gathered, tracks.count, nullptr};
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(lanes* warps_of<Gathers>)
   }
   Place place[tile::each];
   float best[tile::each];
-  const Box box = place_pixels(lane, colours, scale, memory.plane[0], place);
+  const Box box = place_pixels(lane, colors, scale, memory.plane[0], place);
   if constexpr (Gathers) __syncthreads();
   const auto listing = [&] {
     if constexpr (Gathers)
@@ -96,16 +96,16 @@ std::size_t interpolation_scratch(const Cuda&, int) {
 }
 
 template <>
-void interpolate_flow(Cuda& cuda, const TrackList& tracks, const Guides& guides, const Colours& colours,
+void interpolate_flow(Cuda& cuda, const TrackList& tracks, const Guides& guides, const Colors& colors,
                       LikelihoodScale scale, bool fast, FlowPlanes flow, View<float> likelihood,
                       const HypothesisTest& test) {
   const bool gathers = tracks.count <= few_guides;
-  if (!gathers) gather_guides(cuda, tracks, colours, scale, guides);
+  if (!gathers) gather_guides(cuda, tracks, colors, scale, guides);
   const int warps = gathers ? warps_of<true> : warps_of<false>;
   const auto kernel = gathers ? fast ? interpolate_kernel<true, true> : interpolate_kernel<false, true>
                       : fast ? interpolate_kernel<true, false>
                               : interpolate_kernel<false, false>;
-  cuda.launch_input(kernel, tiles_of(flow.u.size(), warps), dim3(lanes * warps), tracks, guides, colours,
+  cuda.launch_input(kernel, tiles_of(flow.u.size(), warps), dim3(lanes * warps), tracks, guides, colors,
                     scale, flow, likelihood, test);
 }
 

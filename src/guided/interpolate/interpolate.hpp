@@ -9,7 +9,7 @@ namespace parafield {
 /// likelihood is 0, and the flow NaN: no hypothesis, which fails its test and then is 0. fast: with the larger cutoff, and on
 /// CUDA the device's own exponentials. On the CPU it needs interpolation_scratch bytes of a thread.
 template <class Backend>
-void interpolate_flow(Backend& backend, const TrackList& tracks, const Guides& guides, const Colours& colours,
+void interpolate_flow(Backend& backend, const TrackList& tracks, const Guides& guides, const Colors& colors,
                       LikelihoodScale scale, bool fast, FlowPlanes flow, View<float> likelihood,
                       const HypothesisTest& test);
 

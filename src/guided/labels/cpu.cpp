@@ -49,9 +49,9 @@ void label_grid(const Guides& guides, const FlowSpace& space, const Labels& labe
 }  // namespace
 
 template <>
-void make_labels(Cpu& cpu, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
+void make_labels(Cpu& cpu, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                  const FlowSpace& space, const Homography* turn, const Guides& guides, const Labels& labels) {
-  gather_guides(cpu, tracks, colours, scale, guides);
+  gather_guides(cpu, tracks, colors, scale, guides);
   if (space.grid)
     label_grid(guides, space, labels);
   else

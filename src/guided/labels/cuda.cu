@@ -118,14 +118,14 @@ __device__ void find_distinct(bool somewhere, const Motion& flow, const FlowSpac
 /// Of few guides: a block gathers them all, a thread each, and finds all labels, which is sooner done than waiting for another
 /// kernel; it writes one chunk and its votes, a warp a guide. The first block writes the labels.
 __global__ void __launch_bounds__(few_threads)
-    few_labels_kernel(TrackList tracks, Colours colours, LikelihoodScale scale, FlowSpace space,
+    few_labels_kernel(TrackList tracks, Colors colors, LikelihoodScale scale, FlowSpace space,
                       const Homography* turn, Guides guides, Labels labels) {
   __shared__ FewLabels few;
   __shared__ Guide chunk[chunk_guides];
   await_last();  // vote_kernel is not launched early
   const int thread = int(threadIdx.x), warp = thread / 32, first = int(blockIdx.x) * chunk_guides;
   if (first > 0 && first >= tracks.count) return;
-  const Guide guide = guide_of(tracks, thread, colours, scale);
+  const Guide guide = guide_of(tracks, thread, colors, scale);
   if (warp == int(blockIdx.x)) {
     store_chunk(guide, thread, guides);
     chunk[thread % 32] = guide;
@@ -227,12 +227,12 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 template <>
-void make_labels(Cuda& cuda, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
+void make_labels(Cuda& cuda, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                  const FlowSpace& space, const Homography* turn, const Guides& guides, const Labels& labels) {
   if (guides.capacity <= few_threads)
     return cuda.launch_input(few_labels_kernel, dim3(unsigned(guides.chunks)), dim3(few_threads), tracks,
-                             colours, scale, space, turn, guides, labels);
-  gather_guides(cuda, tracks, colours, scale, guides);
+                             colors, scale, space, turn, guides, labels);
+  gather_guides(cuda, tracks, colors, scale, guides);
   const dim3 a_warp_each(blocks_for(guides.capacity, warps));
   if (space.grid) {
     cuda.launch(grid_kernel, dim3(1), dim3(few_threads), 0, guides, space, labels);

@@ -51,7 +51,7 @@ inline Labels make_label_memory(Workspace& workspace, int guides, int capacity) 
 /// Gathers the guides of the tracks (gather_guides), finds the labels of their flows and each guide's votes. turn: in the
 /// backend's memory; null = none.
 template <class Backend>
-void make_labels(Backend& backend, const TrackList& tracks, const Colours& colours, LikelihoodScale scale,
+void make_labels(Backend& backend, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                  const FlowSpace& space, const Homography* turn, const Guides& guides, const Labels& labels);
 
 /// What the host makes of a count that it has read. Throws Error(invalid_argument) where the labels were too many.

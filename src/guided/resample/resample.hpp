@@ -6,13 +6,13 @@
 
 namespace parafield {
 
-/// A track for each cell: of its valid pixel that lies nearest to its centre (the first of equals); one without begins nowhere,
+/// A track for each cell: of its valid pixel that lies nearest to its center (the first of equals); one without begins nowhere,
 /// u = v = NaN.
 template <class Backend>
 void resample_tracks(Backend& backend, FlowPlanes flow, View<const std::uint8_t> valid,
                      const FeatureGrid& grid, Track* tracks);
 
-/// How far a pixel of a cell lies from its centre: squared, px.
+/// How far a pixel of a cell lies from its center: squared, px.
 PF_HD float distance_from(float center_x, float center_y, int x, int y) {
   const float dx = float(x) - center_x, dy = float(y) - center_y;
   return fma(dx, dx, dy * dy);

@@ -1,5 +1,5 @@
 #pragma once
-#include "guided/colours/colour.cuh"
+#include "guided/colors/color.cuh"
 #include "guided/guides/guides.hpp"
 
 /// Tiles of pixels on CUDA, a warp each.
@@ -53,13 +53,13 @@ __device__ inline float most_of_warp(float value) { return -least_of_warp(-value
 
 /// The places of a lane's group of pixels, and the box around all; beyond the image stand the nearest pixels. By way of `shared`,
 /// three planes of the tile.
-__device__ inline Box place_pixels(const TileLane& lane, const Colours& colours, LikelihoodScale scale,
+__device__ inline Box place_pixels(const TileLane& lane, const Colors& colors, LikelihoodScale scale,
                                    float* shared, Place (&place)[tile::each]) {
-  const int right = colours.pixels.width - 1, bottom = colours.pixels.height - 1;
-  const Colour own = load(&colours.pixels(smaller(lane.x(), right), smaller(lane.y(), bottom)));
+  const int right = colors.pixels.width - 1, bottom = colors.pixels.height - 1;
+  const Color own = load(&colors.pixels(smaller(lane.x(), right), smaller(lane.y(), bottom)));
   Box box;
   const auto bring = [&](int channel, float own, float& low, float& high) {
-    const float value = scaled_colour(own, scale.colour);
+    const float value = scaled_color(own, scale.color);
     shared[channel * tile::pixels + lane.lane] = value;
     low = least_of_warp(value), high = most_of_warp(value);
   };

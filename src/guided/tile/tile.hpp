@@ -32,7 +32,7 @@ struct Tile {
   }
 };
 
-/// The least of some values, which are at most `most`; lane by lane, so that it vectorises.
+/// The least of some values, which are at most `most`; lane by lane, so that it vectorizes.
 PF_HD float least_of(const float* values, int count, float most) {
   constexpr int lanes = 16;
   float least[lanes];
@@ -57,7 +57,7 @@ PF_HD float most_of(const float* values, int count, float least) {
 }
 
 /// The pixels' places, and the box around them.
-PF_HD Box place_pixels(Tile& tile, const Colours& colours, LikelihoodScale scale) {
+PF_HD Box place_pixels(Tile& tile, const Colors& colors, LikelihoodScale scale) {
   float* const channels[] = {tile.red, tile.green, tile.blue};
   for (int j = 0; j < tile.height; ++j) {
     const int first = j * tile.width;
@@ -67,9 +67,9 @@ PF_HD Box place_pixels(Tile& tile, const Colours& colours, LikelihoodScale scale
       y[i] = float(tile.y0 + j) * scale.position;
     }
     for (int channel = 0; channel < 3; ++channel) {
-      const float* const from = colours.plane[channel].row(tile.y0 + j) + tile.x0;
+      const float* const from = colors.plane[channel].row(tile.y0 + j) + tile.x0;
       float* __restrict out = channels[channel] + first;
-      for (int i = 0; i < tile.width; ++i) out[i] = scaled_colour(from[i], scale.colour);
+      for (int i = 0; i < tile.width; ++i) out[i] = scaled_color(from[i], scale.color);
     }
   }
   tile.count = tile.width * tile.height;

@@ -1,8 +1,8 @@
 #pragma once
-#include "blocks/gradient/gradient.hpp"
-#include "blocks/pyramid/pyramid.hpp"
-#include "blocks/reduce/reduce.hpp"
-#include "blocks/warp/warp.hpp"
+#include "steps/gradient/gradient.hpp"
+#include "steps/pyramid/pyramid.hpp"
+#include "steps/reduce/reduce.hpp"
+#include "steps/warp/warp.hpp"
 #include "guided/feature_grid.hpp"
 
 /// Lucas-Kanade of single features: Lucas, Kanade 1981; Bouguet: Pyramidal implementation of the affine Lucas Kanade feature
@@ -35,9 +35,9 @@ inline FeatureTracker feature_tracker(const FeatureTracking& tracking) {
 /// G cannot be solved at level 0, it starts or ends outside a frame or at a pixel that is no number, there or back, or it does
 /// not come back. Pixels of the window have no weight outside I, or where their match is outside J, or where one of the values
 /// is no number.
-/// `features`: one for each cell; null = the cells' centres.
+/// `features`: one for each cell; null = the cells' centers.
 ///
-/// Sums over a window have a fixed order, as those of blocks/reduce: its pixels are numbered by rows, lane j of 32 adds pixels
+/// Sums over a window have a fixed order, as those of steps/reduce: its pixels are numbered by rows, lane j of 32 adds pixels
 /// j, j + 32, ... one after the other; then lane j adds lane j + 16 for all j < 16, j + 8 for all j < 8, and so on.
 template <class Backend>
 void track_features(Backend& backend, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,

@@ -242,8 +242,8 @@ std::size_t vote_scratch(const Cpu&, int guides, int labels) {
 }
 
 template <>
-void vote(Cpu& cpu, const Guides& guides, const Labels& labels, const Colours& colours, const Colours& frame0,
-          const Colours& frame1, LikelihoodScale scale, const VoteParameters& parameters,
+void vote(Cpu& cpu, const Guides& guides, const Labels& labels, const Colors& colors, const Colors& frame0,
+          const Colors& frame1, LikelihoodScale scale, const VoteParameters& parameters,
           const Homography* turn, FlowPlanes flow, View<std::uint8_t> valid, View<float> confidence) {
   const int width = flow.u.width, height = flow.u.height, count = labels.count->labels;
   const int turn_label = turn && count > 0 ? count : -1;
@@ -254,7 +254,7 @@ void vote(Cpu& cpu, const Guides& guides, const Labels& labels, const Colours& c
       for (int x0 = 0; x0 < width; x0 += tile_width) {
         Tile tile(scratch, guides.capacity, x0, row * tile_height, smaller(x0 + tile_width, width),
                   smaller((row + 1) * tile_height, height));
-        const Box box = place_pixels(tile, colours, scale);
+        const Box box = place_pixels(tile, colors, scale);
         const bool any =
             find_guides(tile, box, guides, cutoff_of(parameters.fast), polls.best) && election.count > 0;
         if (any) {

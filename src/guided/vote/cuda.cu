@@ -13,8 +13,8 @@
 //
 // Floor of a pixel and guide: 10 operations for the best exponent, 24 for the weight (once a chunk), one fma a label. So of
 // 320x240 pixels, 200 guides and 8 labels on an H100 (29e12 a second) 22 us, of 422 guides and 25 labels 66 us, if no guide is
-// left out. A quarter is left in a coloured texture with the default sigmas: 5 and 17 us. The call takes 33.5 and 79.0 us (fast
-// 28.1 and 59.0; commit 375afe2), colours, labels and launches included. It is not the product that takes long: tensor cores (tf32) made 25
+// left out. A quarter is left in a colored texture with the default sigmas: 5 and 17 us. The call takes 33.5 and 79.0 us (fast
+// 28.1 and 59.0; commit 375afe2), colors, labels and launches included. It is not the product that takes long: tensor cores (tf32) made 25
 // labels 2 % faster and 8 labels 4 % slower, and are not used.
 
 namespace parafield {
@@ -39,7 +39,7 @@ struct VoteMemory {
 struct Job {
   Guides guides;
   Labels labels;
-  Colours colours, frame0, frame1;
+  Colors colors, frame0, frame1;
   LikelihoodScale scale;
   VoteParameters p;
   const Homography* turn;
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(lanes, 19) vote_kernel(const __grid_constant__
   await_last();
   const Surrounding& guides =
       voters.guides = {reinterpret_cast<const Record*>(job.guides.records), *job.guides.count, &job.guides};
-  const Box box = place_pixels(lane, job.colours, job.scale, memory.plane[0], voters.place);
+  const Box box = place_pixels(lane, job.colors, job.scale, memory.plane[0], voters.place);
   const int labels = job.labels.count->labels;
   voters.turn_label = job.turn && labels > 0 ? labels : -1;
   voters.labels = labels + (voters.turn_label > 0);
@@ -293,11 +293,11 @@ std::size_t vote_scratch(const Cuda&, int, int) {
 }
 
 template <>
-void vote(Cuda& cuda, const Guides& guides, const Labels& labels, const Colours& colours,
-          const Colours& frame0, const Colours& frame1, LikelihoodScale scale,
+void vote(Cuda& cuda, const Guides& guides, const Labels& labels, const Colors& colors,
+          const Colors& frame0, const Colors& frame1, LikelihoodScale scale,
           const VoteParameters& parameters, const Homography* turn, FlowPlanes flow, View<std::uint8_t> valid,
           View<float> confidence) {
-  const Job job{guides, labels, colours, frame0, frame1, scale, parameters, turn, flow, valid, confidence};
+  const Job job{guides, labels, colors, frame0, frame1, scale, parameters, turn, flow, valid, confidence};
   cuda.launch(parameters.fast ? vote_kernel<true> : vote_kernel<false>, tiles_of(flow.u.size(), 1),
               dim3(lanes), 0, job);
 }

@@ -38,7 +38,7 @@ struct Polls {
 struct Election {
   Guides guides;
   Labels labels;
-  Colours frame0, frame1;
+  Colors frame0, frame1;
   VoteParameters p;
   int count, turn_label;  // all labels; the camera's, or -1
 };
@@ -59,7 +59,7 @@ PF_HD void list_pixel(const Tile& tile, const Polls& polls, int at, int i, const
 
 /// The window_difference of each listed pixel.
 PF_HD void test_listed(const Election& election, const Polls& polls, int count) {
-  const Colours &frame0 = election.frame0, &frame1 = election.frame1;
+  const Colors &frame0 = election.frame0, &frame1 = election.frame1;
   const int width = frame0.plane[0].width, height = frame0.plane[0].height, window = election.p.test.window,
             radius = window / 2;
   const int pitch0 = int(frame0.plane[0].pitch / std::ptrdiff_t(sizeof(float))),

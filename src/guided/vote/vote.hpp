@@ -17,10 +17,10 @@ struct VoteParameters {
 /// Each pixel's label: a label's score is the sum of the guides' votes for it, weighted by their likelihoods; of those that
 /// pass the change test the best wins, ties go to the first. Where none passes, the label of the best score stands, not
 /// valid. Where there is no guide (or there were too many labels), flow and confidence are 0. frame0, frame1: what the test
-/// compares; colours: what likelihoods compare. valid and confidence may be no images. On the CPU it needs vote_scratch bytes of a thread.
+/// compares; colors: what likelihoods compare. valid and confidence may be no images. On the CPU it needs vote_scratch bytes of a thread.
 template <class Backend>
-void vote(Backend& backend, const Guides& guides, const Labels& labels, const Colours& colours,
-          const Colours& frame0, const Colours& frame1, LikelihoodScale scale,
+void vote(Backend& backend, const Guides& guides, const Labels& labels, const Colors& colors,
+          const Colors& frame0, const Colors& frame1, LikelihoodScale scale,
           const VoteParameters& parameters, const Homography* turn, FlowPlanes flow, View<std::uint8_t> valid,
           View<float> confidence);
 

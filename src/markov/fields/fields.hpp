@@ -98,7 +98,7 @@ PF_HD float mean_difference(float red0, float green0, float blue0, float red1, f
   return (magnitude(red1 - red0) + magnitude(green1 - green0) + magnitude(blue1 - blue0)) * (1.0f / 3);
 }
 
-/// How much more the other label costs a pixel; `pair`: what each neighbour costs that differs.
+/// How much more the other label costs a pixel; `pair`: what each neighbor costs that differs.
 PF_HD float mask_confidence(int label, float still, float moving, int ones, int all, float pair) {
   const int agree = label ? ones : all - ones;
   return larger(fma(pair, float(2 * agree - all), label ? still - moving : moving - still), 0.0f);

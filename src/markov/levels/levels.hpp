@@ -25,7 +25,7 @@ constexpr int data_units = 4 * most_units;  // data costs so far above the least
 template <class Value>
 PairUnits pair_units(const PairCost& pair, LabelGrid grid);
 
-/// A level of the pyramid. Of an edge between neighbours only the message that was last sent is kept: an iteration reads
+/// A level of the pyramid. Of an edge between neighbors only the message that was last sent is kept: an iteration reads
 /// the messages to one set of the checkerboard and writes, over the same edges, those that it sends. A second set of edges
 /// takes those of the last iteration, where a finer level needs all that each pixel has received. How the values lie is
 /// the backend's own. Edges out of the image are there too and stay 0.

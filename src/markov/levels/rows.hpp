@@ -1,8 +1,8 @@
 #pragma once
 #include "markov/levels/levels.hpp"
 
-/// How levels lie in host memory: pixels of even and odd columns apart, so that those of a colour of the checkerboard are
-/// neighbours; for each row, for each of the two, for each label, a row of half the pixels. For the CPU's loops along a
+/// How levels lie in host memory: pixels of even and odd columns apart, so that those of a color of the checkerboard are
+/// neighbors; for each row, for each of the two, for each label, a row of half the pixels. For the CPU's loops along a
 /// row (each instruction set has its own copy).
 namespace parafield {
 namespace {
@@ -45,7 +45,7 @@ struct Rows {
 
 /// A chunk's values of each label, some distance apart.
 template <class Value>
-struct Labelled {
+struct Labeled {
   Value* values = nullptr;
   std::ptrdiff_t pitch = 0;
   Value* operator[](int label) const { return values + label * pitch; }

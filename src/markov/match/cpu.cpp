@@ -13,7 +13,7 @@ constexpr int band_rows = match_band_rows;
 void fill_differences(const Matching& m, int lx, int ly, int y, int first, int width, float* out) {
   const std::ptrdiff_t at = y * m.pitch + first;
   const std::ptrdiff_t to = at + (m.grid.y0 + ly) * m.pitch + (m.grid.x0 + lx) * m.step;
-  const Features a = m.frame0, b = m.frame1;
+  const PixelPlanes a = m.frame0, b = m.frame1;
   const float weight = m.weight, limit = m.limit;
   with_term(m.term, m.color, [=]<DataTerm Term, bool Color>() {
     for (int x = 0; x < width; ++x)

@@ -1,5 +1,5 @@
 #pragma once
-#include "blocks/census/census.hpp"
+#include "steps/census/census.hpp"
 #include "markov/energy.hpp"
 #include "markov/sweep/sweep.hpp"
 #include "parafield/methods/energy.hpp"
@@ -8,7 +8,7 @@ namespace parafield {
 
 /// What pixels of a frame are compared by. All planes have one pitch and room around them for every match; those that a
 /// data term does not need have no data.
-struct Features {
+struct PixelPlanes {
   const float *luma = nullptr, *color[3] = {}, *gradient = nullptr;
   const std::uint32_t* census = nullptr;
 };
@@ -24,7 +24,7 @@ Window aggregation_window(const MatchingCost& cost);
 /// Every pixel of frame 0 against its matches in frame 1, one for each label: a label of value (x, y) moves a pixel by
 /// (x * step, y).
 struct Matching {
-  Features frame0, frame1;
+  PixelPlanes frame0, frame1;
   int width = 0, height = 0;
   std::ptrdiff_t pitch = 0;  // floats
   LabelGrid grid;
@@ -65,7 +65,7 @@ PF_HD float difference(const float* const (&a)[3], const float* const (&b)[3], s
 }
 
 template <DataTerm Term, bool Color>
-PF_HD float data_term(const Features& a, const Features& b, std::ptrdiff_t at, std::ptrdiff_t to) {
+PF_HD float data_term(const PixelPlanes& a, const PixelPlanes& b, std::ptrdiff_t at, std::ptrdiff_t to) {
   if constexpr (Term == DataTerm::absolute) {
     return Color ? difference(a.color, b.color, at, to) : magnitude(a.luma[at] - b.luma[to]);
   } else if constexpr (Term == DataTerm::squared && !Color) {

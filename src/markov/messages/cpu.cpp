@@ -2,7 +2,7 @@
 #include "markov/levels/rows.hpp"
 #include "markov/messages/messages.hpp"
 
-// Pixels of a colour are neighbours in memory (levels/rows.hpp). They go in chunks of some vectors; what they send is made
+// Pixels of a color are neighbors in memory (levels/rows.hpp). They go in chunks of some vectors; what they send is made
 // label by label in scratch memory, and every loop runs along the row.
 namespace parafield {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 /// In the order of neighbor_offset: left, up, right, down.
 template <class Value>
 struct Messages {
-  Labelled<Value> with[4];
+  Labeled<Value> with[4];
 };
 
 /// The edges of the sites 2 i + first, i from i0 on, of row y.
@@ -28,7 +28,7 @@ Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, i
                                    Value* scratch) {
   const int labels = coarser.labels, block_y = y / 2;
   Messages<Value> even, odd, all;
-  const auto of_column = [&](int parity) {  // blocks of the colour that sent last received before it did
+  const auto of_column = [&](int parity) {  // blocks of the color that sent last received before it did
     const int set = ((parity + block_y) & 1) == ended_with ? 0 : 1;
     return edges_of(coarser, set, block_y, parity, i0 / 2);
   };
@@ -51,7 +51,7 @@ struct EdgeCosts {
   float unrounded[chunk<Value>];  // slope
 };
 
-/// To neighbour k of the sites.
+/// To neighbor k of the sites.
 template <class Value>
 void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& units, int k, int y, int first,
                      int i0, EdgeCosts<Value>& costs) {
@@ -70,7 +70,7 @@ void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& unit
 }
 
 /// Lower envelope of linear costs over `count` labels: h[l] = min over m of h[m] + slope |l - m|. `spare`: as many values.
-void lower_linear(Labelled<float> h, Labelled<float> spare, int count, const EdgeCosts<float>& costs) {
+void lower_linear(Labeled<float> h, Labeled<float> spare, int count, const EdgeCosts<float>& costs) {
   constexpr int n = chunk<float>;
   float least[n];
   for (int i = 0; i < n; ++i) least[i] = 3e38f;
@@ -92,7 +92,7 @@ void lower_linear(Labelled<float> h, Labelled<float> spare, int count, const Edg
     }
   }
 }
-void lower_linear(Labelled<std::uint16_t> h, Labelled<std::uint16_t>, int count,
+void lower_linear(Labeled<std::uint16_t> h, Labeled<std::uint16_t>, int count,
                   const EdgeCosts<std::uint16_t>& costs) {
   constexpr int n = chunk<std::uint16_t>;
   const auto pass = [&](const std::uint16_t* from, std::uint16_t* to) {
@@ -107,7 +107,7 @@ void lower_linear(Labelled<std::uint16_t> h, Labelled<std::uint16_t>, int count,
 
 /// ... of quadratic costs: h[l] = min over m of h[m] + slope (l - m)^2, where |l - m| <= reach.
 template <class Value>
-void lower_quadratic(Labelled<Value> h, Labelled<Value> spare, int count, int reach,
+void lower_quadratic(Labeled<Value> h, Labeled<Value> spare, int count, int reach,
                      const EdgeCosts<Value>& costs) {
   constexpr int n = chunk<Value>;
   for (int label = 0; label < count; ++label) {
@@ -125,7 +125,7 @@ void lower_quadratic(Labelled<Value> h, Labelled<Value> spare, int count, int re
 }
 
 template <class Value>
-void lower(Labelled<Value> h, Labelled<Value> spare, int count, const PairUnits& units,
+void lower(Labeled<Value> h, Labeled<Value> spare, int count, const PairUnits& units,
            const EdgeCosts<Value>& costs) {
   units.quadratic ? lower_quadratic(h, spare, count, units.reach, costs)
                   : lower_linear(h, spare, count, costs);
@@ -133,8 +133,8 @@ void lower(Labelled<Value> h, Labelled<Value> spare, int count, const PairUnits&
 
 /// Beliefs of a chunk's sites, and what they say.
 template <class Value>
-void read_chunk(LabelGrid grid, const PairUnits& units, Labelled<Value> data, const Messages<Value>& in,
-                Labelled<Value> belief, int first, int i0, int y, const Beliefs& beliefs) {
+void read_chunk(LabelGrid grid, const PairUnits& units, Labeled<Value> data, const Messages<Value>& in,
+                Labeled<Value> belief, int first, int i0, int y, const Beliefs& beliefs) {
   constexpr int n = chunk<Value>;
   Value least[n];
   int best[n];
@@ -171,12 +171,12 @@ void read_chunk(LabelGrid grid, const PairUnits& units, Labelled<Value> data, co
 /// What a chunk's sites send, from what they have received.
 template <class Value>
 void send_chunk(LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
-                Labelled<Value> data, const Messages<Value>& in, const Messages<Value>& out, Value* scratch,
+                Labeled<Value> data, const Messages<Value>& in, const Messages<Value>& out, Value* scratch,
                 int first, int i0, int y) {
   constexpr int n = chunk<Value>;
   const int labels = grid.count();
-  const auto buffer = [&](int k) { return Labelled<Value>{scratch + k * labels * n, n}; };
-  const Labelled<Value> spare = buffer(4);
+  const auto buffer = [&](int k) { return Labeled<Value>{scratch + k * labels * n, n}; };
+  const Labeled<Value> spare = buffer(4);
   Value least[4][n];
   for (int k = 0; k < 4; ++k)
     for (int i = 0; i < n; ++i) least[k][i] = farthest<Value>;
@@ -203,7 +203,7 @@ void send_chunk(LabelGrid grid, const PairUnits& units, const PropagationLevel<V
     if (to_y < 0 || to_y >= level.height) continue;
     EdgeCosts<Value> costs;
     find_edge_costs(level, units, k, y, first, i0, costs);
-    const Labelled<Value> h = buffer(k);
+    const Labeled<Value> h = buffer(k);
     for (int ly = 0; ly < grid.ny; ++ly) lower({h[ly * grid.nx], n}, spare, grid.nx, units, costs);
     for (int lx = 0; lx < grid.nx && grid.ny > 1; ++lx)
       lower({h[lx], n * grid.nx}, spare, grid.ny, units, costs);
@@ -236,7 +236,7 @@ void send(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLev
     for (int y = begin; y < end; ++y) {
       const int first = (y + iteration.color) & 1, target = iteration.last ? 1 : 0;
       for (int i0 = 0; 2 * i0 + first < level.width; i0 += n) {
-        const Labelled<Value> data{rows.data(y, first) + i0, rows.pitch};
+        const Labeled<Value> data{rows.data(y, first) + i0, rows.pitch};
         const Messages<Value> here = edges_of(rows, 0, y, first, i0);
         Messages<Value> in = here;
         if (iteration.from == Iteration::From::coarser)

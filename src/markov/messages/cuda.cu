@@ -15,7 +15,7 @@
 namespace parafield {
 namespace {
 
-/// The thread's pixel of a launch over all of a colour.
+/// The thread's pixel of a launch over all of a color.
 __device__ OwnPixel own_pixel(int width, int height, int lanes, int color) {
   const int pixel = int(blockIdx.x) * (threads / lanes) + int(threadIdx.x) / lanes;
   return {width, height, color, pixel, int(threadIdx.x) % lanes};
@@ -124,7 +124,7 @@ std::size_t long_bytes(LabelGrid grid) {
   return 16 * std::size_t(long_threads(grid)) + sizeof(Value) * std::size_t(grid.count());
 }
 
-/// Pixels of a colour, and room for one more in rows that have fewer.
+/// Pixels of a color, and room for one more in rows that have fewer.
 int slots(int width, int height) { return (width + 1) / 2 * height; }
 
 template <class Value>

@@ -132,7 +132,7 @@ __device__ void read_pixel_together(const Value* data, Value* const (&in)[4], bo
   beliefs.costs.after_y(x, y) = cost(inside_y ? best + grid.nx : best);
 }
 
-/// A block's pixel of a colour.
+/// A block's pixel of a color.
 __device__ bool find_pixel(int width, int color, int& x, int& y) {
   const int columns = (width + 1) / 2;
   y = int(blockIdx.x) / columns;

@@ -40,7 +40,7 @@ void send_messages(Backend& backend, LabelGrid grid, const PairUnits& units,
                    const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
                    Iteration iteration, const Beliefs& beliefs);
 
-/// Those of the pixels of a colour that has received its messages here.
+/// Those of the pixels of a color that has received its messages here.
 template <class Backend, class Value>
 void read_beliefs(Backend& backend, LabelGrid grid, const PairUnits& units,
                   const PropagationLevel<Value>& level, int color, const Beliefs& beliefs);

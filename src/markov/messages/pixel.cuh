@@ -10,7 +10,7 @@ struct OwnPixel {
   int x, y, lane;
   bool inside;
 
-  /// Pixel number `pixel` of a colour.
+  /// Pixel number `pixel` of a color.
   __device__ OwnPixel(int width, int height, int color, int pixel, int lane) : lane(lane) {
     const int columns = (width + 1) / 2;
     y = pixel / columns;

@@ -2,8 +2,8 @@
 #include "markov/neighbor_counts.hpp"
 #include "markov/sweep/sweep.hpp"
 
-// A row's sites go in chunks: what their neighbours cost is gathered first, then each label is tried on the whole chunk,
-// so that every loop runs along the row and vectorises.
+// A row's sites go in chunks: what their neighbors cost is gathered first, then each label is tried on the whole chunk,
+// so that every loop runs along the row and vectorizes.
 namespace parafield {
 namespace {
 
@@ -12,7 +12,7 @@ constexpr int chunk = sweep_chunk;
 template <class T>
 using PerSite = T[chunk];
 
-/// The neighbours of a chunk's sites. Outside the image their weight is 0.
+/// The neighbors of a chunk's sites. Outside the image their weight is 0.
 struct Neighborhood {
   PerSite<float> x[8], y[8], weight[8];
 };
@@ -33,7 +33,7 @@ void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, int 
     const bool row_inside = y + to.y >= 0 && y + to.y < energy.height;
     const int begin = !row_inside ? count : x0 + to.x < 0 ? 1 : 0;
     const int most =
-        (energy.width - 1 - to.x - x0) / Stride + 1;  // sites whose neighbour is not beyond the last column
+        (energy.width - 1 - to.x - x0) / Stride + 1;  // sites whose neighbor is not beyond the last column
     const int end =
         !row_inside ? begin : larger(begin, smaller(count, energy.width - 1 - to.x < x0 ? 0 : most));
     for (int i = 0; i < smaller(begin, count); ++i) nx[i] = ny[i] = weight[i] = 0;
@@ -55,7 +55,7 @@ void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, int 
   }
 }
 
-/// The part of a label's cost that the neighbours of site i make.
+/// The part of a label's cost that the neighbors of site i make.
 template <PairModel Model, int Neighbors>
 PF_HD float pair_costs(const PairCost& pair, const Neighborhood& around, float lx, float ly, int i) {
   float sum = 0;
@@ -109,7 +109,7 @@ void try_labels(const Energy<Data>& energy, const Neighborhood& around, int x0, 
   }
 }
 
-/// f(x0, y, sites) for the chunks of the rows that have sites of the colour.
+/// f(x0, y, sites) for the chunks of the rows that have sites of the color.
 template <class F>
 void for_each_chunk(Cpu& cpu, int width, int height, Sites sites, F f) {
   const int rows = (height - sites.first_row() + sites.row_stride() - 1) / sites.row_stride();
@@ -132,7 +132,7 @@ void with_model(const PairCost& pair, Sites sites, F f) {
   });
 }
 
-/// Two labels, stored costs, all sites at once, edges that weigh the same: neighbours are counted.
+/// Two labels, stored costs, all sites at once, edges that weigh the same: neighbors are counted.
 void icm_binary(Cpu& cpu, const Energy<StoredCosts>& energy, View<const Label> in, View<Label> out,
                 int* flags, int sweep) {
   for_each_chunk(cpu, energy.width, energy.height, {}, [=](int x0, int y, int count, float*) {

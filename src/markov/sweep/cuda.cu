@@ -3,19 +3,19 @@
 #include "markov/binary.cuh"
 #include "markov/sweep/sites.cuh"
 
-// A thread a site. What its neighbours cost along x lies in shared memory for the separable model, or in registers where
+// A thread a site. What its neighbors cost along x lies in shared memory for the separable model, or in registers where
 // the grid is a usual one, so that a label takes one load of its data and two additions.
 //
 // Floor: a sweep of ICM evaluates labels x sites, at least 5 operations each (load, difference, two additions of which one
 // takes the magnitude, comparison): displacements to 6 px at 1024x1024 take an H100 (29.7 T operations a second) 0.030 ms
 // a sweep, the Gibbs sampler with an exponential a label about 0.096 ms. Measured (bench/results, commit ca9cc01): 0.12
 // and 0.26 ms, shares of 25 % and 36 %. What is missing: the choice of a label takes three instructions more, an
-// exponential twelve on units of which half are idle, each row of labels about 40 for what the neighbours cost along y,
+// exponential twelve on units of which half are idle, each row of labels about 40 for what the neighbors cost along y,
 // and the sampler makes each energy twice.
 namespace parafield {
 namespace {
 
-/// The thread's site of the colour; outside the image where it has none.
+/// The thread's site of the color; outside the image where it has none.
 __device__ int2 own_site(Sites sites) {
   const int column = int(blockIdx.x * threads_x + threadIdx.x),
             row = int(blockIdx.y * threads_y + threadIdx.y);

@@ -1,13 +1,13 @@
 #pragma once
 #include "markov/sweep/sweep.hpp"
 
-/// What a thread knows of its site: its neighbours, and what each label costs it.
+/// What a thread knows of its site: its neighbors, and what each label costs it.
 namespace parafield {
 namespace {
 
 constexpr int threads_x = 32, threads_y = 4, threads = threads_x * threads_y;
 
-/// The neighbours of a site. Outside the image their weight is 0.
+/// The neighbors of a site. Outside the image their weight is 0.
 template <int Neighbors>
 struct Neighborhood {
   float x[Neighbors], y[Neighbors], weight[Neighbors];

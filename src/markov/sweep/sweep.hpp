@@ -6,7 +6,7 @@ namespace parafield {
 
 constexpr int sweep_chunk = 128;  // sites that the CPU updates together
 
-/// Which sites a step updates: all, or those of one of 2 colours (a checkerboard, for four neighbours) or of 4 (2 x 2,
+/// Which sites a step updates: all, or those of one of 2 colors (a checkerboard, for four neighbors) or of 4 (2 x 2,
 /// for eight).
 struct Sites {
   int colors = 1, color = 0;
@@ -28,13 +28,13 @@ struct Changes {
 template <class Backend>
 void clear_changes(Backend& backend, Changes changes);
 
-/// Iterated conditional modes: the sites take the label of least energy given their neighbours' in `in`. Does nothing
-/// where the sweep before changed nothing. `in` and `out` may be one where `sites` are no neighbours.
+/// Iterated conditional modes: the sites take the label of least energy given their neighbors' in `in`. Does nothing
+/// where the sweep before changed nothing. `in` and `out` may be one where `sites` are no neighbors.
 template <class Backend, class Data>
 void icm_sweep(Backend& backend, const Energy<Data>& energy, View<const Label> in, View<Label> out,
                Sites sites, Changes changes, int sweep);
 
-/// The Gibbs sampler: the sites draw a label by its probability at a temperature, given their neighbours'.
+/// The Gibbs sampler: the sites draw a label by its probability at a temperature, given their neighbors'.
 struct Temperature {
   float inverse = 1;
   std::uint32_t key = 0;  // of the sweep's random numbers
@@ -102,7 +102,7 @@ PF_HD float random_number(std::uint32_t sweep_key, int x, int y) {
   return float(int(scrambled(site ^ sweep_key) >> 8)) * (1.0f / 16777216);
 }
 
-/// The better one of two labels: `ones` of `all` neighbours have label 1, and each that differs costs `pair`.
+/// The better one of two labels: `ones` of `all` neighbors have label 1, and each that differs costs `pair`.
 PF_HD int binary_label(float cost0, float cost1, int ones, int all, float pair) {
   return fma(float(all - ones), pair, cost1) < fma(float(ones), pair, cost0) ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 #include "core/cpu/backend.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 
-// Rows of pixels between the centres of two rows of cells share these: what the cells say is spread over the columns once
+// Rows of pixels between the centers of two rows of cells share these: what the cells say is spread over the columns once
 // for them.
 namespace parafield {
 namespace {
@@ -38,11 +38,11 @@ void spread_row(const Band& band, int cell_row, int below) {
   float *const u = band.mean(0), *const v = band.mean(1), *const spread = band.mean(2);
 #pragma GCC ivdep
   for (int x = 0; x < count; ++x) {
-    const NeighbourSums sums =
+    const NeighborSums sums =
         total(row_of_cells(cells, x, y, -2, likeness2), row_of_cells(cells, x, y, -1, likeness2),
               row_of_cells(cells, x, y, 0, likeness2), row_of_cells(cells, x, y, 1, likeness2),
               row_of_cells(cells, x, y, 2, likeness2));
-    const Neighbourhood mean = neighbourhood(sums, cells.u(x, y), cells.v(x, y));
+    const Neighborhood mean = neighborhood(sums, cells.u(x, y), cells.v(x, y));
     u[x] = mean.u, v[x] = mean.v, spread[x] = mean.spread;
   }
   const float* const from[] = {u, v, spread, cells.luma.row(y)};
@@ -73,7 +73,7 @@ void shrink_row(const Band& band, int y, float* __restrict out_u, float* __restr
                      *const l11 = side(3, 1, 1);
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
-    const Neighbourhood mean =
+    const Neighborhood mean =
         interpolated({{u00[x], v00[x], s00[x]}, l00[x]}, {{u10[x], v10[x], s10[x]}, l10[x]},
                      {{u01[x], v01[x], s01[x]}, l01[x]}, {{u11[x], v11[x], s11[x]}, l11[x]}, share_after(x),
                      share_y, luma[x], likeness2);

@@ -25,7 +25,7 @@ __device__ void fill_around(const Cells& cells, float likeness2, int x0, int y0,
     const int row = cell / around_x, column = cell - row * around_x;
     const int x = clamp(x0 / cell_side - 1 + column, 0, cells.u.width - 1),
               y = clamp(y0 / cell_side - 1 + row, 0, cells.u.height - 1);
-    NeighbourSums sums;
+    NeighborSums sums;
     if (lane < 5) sums = row_of_cells(cells, x, y, lane - cells_reach, likeness2);
     PF_UNROLL
     for (int step = 1; step < lanes; step *= 2) {
@@ -33,7 +33,7 @@ __device__ void fill_around(const Cells& cells, float likeness2, int x0, int y0,
       join(sums.weight), join(sums.u), join(sums.v), join(sums.squares);
     }
     if (lane == 0)
-      around.cell[row][column] = {neighbourhood(sums, cells.u(x, y), cells.v(x, y)), cells.luma(x, y)};
+      around.cell[row][column] = {neighborhood(sums, cells.u(x, y), cells.v(x, y)), cells.luma(x, y)};
   }
 }
 
@@ -58,7 +58,7 @@ __device__ void load(const NormalPlanes& normal, View<const float> luma, int x0,
 __device__ Motion shrunk_at(const Pixel& pixel, const Shrinkage& p, const Around& around, int x0, int y0,
                             int x, int y, int width, int height) {
   const int column = cell_before(x) - x0 / cell_side + 1, row = cell_before(y) - y0 / cell_side + 1;
-  const Neighbourhood mean =
+  const Neighborhood mean =
       interpolated(around.cell[row][column], around.cell[row][column + 1], around.cell[row + 1][column],
                    around.cell[row + 1][column + 1], share_after(x), share_after(y), pixel.luma, p.likeness2);
   return shrunk(pixel.xx, pixel.xy, pixel.yy, pixel.xt, pixel.yt, pixel.residual, mean, p.gain, float(width),

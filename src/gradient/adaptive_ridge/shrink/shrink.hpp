@@ -22,7 +22,7 @@ void shrink_cells(Backend& backend, const NormalPlanes& normal, View<const float
 
 // What both backends compute.
 
-/// A pixel lies between the centres of two cells each way: the first of them, and the share of the second.
+/// A pixel lies between the centers of two cells each way: the first of them, and the share of the second.
 PF_HD int cell_before(int x) { return (x - cell_side / 2) >> 3; }
 PF_HD float share_after(int x) {
   return fma(1.0f / cell_side, float((x - cell_side / 2) & (cell_side - 1)), 0.5f / cell_side);
@@ -31,10 +31,10 @@ PF_HD float share_after(int x) {
 /// The mean around a pixel from the four cells around it (a, b above c, d), each weighted by nearness and by likeness of
 /// brightness.
 struct CellAround {
-  Neighbourhood mean;
+  Neighborhood mean;
   float luma;
 };
-PF_HD Neighbourhood interpolated(const CellAround& a, const CellAround& b, const CellAround& c,
+PF_HD Neighborhood interpolated(const CellAround& a, const CellAround& b, const CellAround& c,
                                  const CellAround& d, float share_x, float share_y, float luma,
                                  float likeness2) {
   constexpr float least = 1e-3f;  // a share that likeness may raise
@@ -57,10 +57,10 @@ PF_HD Neighbourhood interpolated(const CellAround& a, const CellAround& b, const
           mean(a.mean.spread, b.mean.spread, c.mean.spread, d.mean.spread)};
 }
 
-/// Minimises the residual plus k times the squared distance to the mean, k by Hoerl, Kennard and Baldwin. No further than
+/// Minimizes the residual plus k times the squared distance to the mean, k by Hoerl, Kennard and Baldwin. No further than
 /// the level's size.
 PF_HD Motion shrunk(float xx, float xy, float yy, float xt, float yt, float residual,
-                    const Neighbourhood& mean, float gain, float right, float bottom) {
+                    const Neighborhood& mean, float gain, float right, float bottom) {
   constexpr float least_spread = 1e-4f, least = 1e-6f;
   const float k = fma(gain, residual / larger(mean.spread, least_spread), least);
   const float a = xx + k, c = yy + k, r = fma(-k, mean.u, xt), s = fma(-k, mean.v, yt);

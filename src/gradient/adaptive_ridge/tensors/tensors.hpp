@@ -1,5 +1,5 @@
 #pragma once
-#include "blocks/warp/warp.hpp"
+#include "steps/warp/warp.hpp"
 #include "core/workspace.hpp"
 #include "gradient/adaptive_ridge/cells.hpp"
 
@@ -13,7 +13,7 @@ constexpr int window_reach = 3;
 /// The method's parameters as the arithmetic needs them: intensities 0..255.
 struct TensorWeights {
   float window[window_reach + 1];  ///< taps; [0] for the middle; their sum is 1
-  float prefilter;                 ///< share of each neighbour
+  float prefilter;                 ///< share of each neighbor
   float contrast;
   float inverse_robust2;
 };
@@ -75,7 +75,7 @@ PF_HD float warped(const float* pixels, int pitch, int width, int height, float 
   return match.inside ? value : __builtin_nanf("");
 }
 
-/// (prefilter, 1 - 2 prefilter, prefilter) and (-1 0 1) / 2 of three neighbours.
+/// (prefilter, 1 - 2 prefilter, prefilter) and (-1 0 1) / 2 of three neighbors.
 PF_HD float smoothed(float before, float here, float after, float prefilter) {
   return fma(prefilter, before + after, (1 - 2 * prefilter) * here);
 }

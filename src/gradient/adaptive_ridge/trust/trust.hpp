@@ -1,6 +1,6 @@
 #pragma once
-#include "blocks/gradient/gradient.hpp"
-#include "blocks/warp/warp.hpp"
+#include "steps/gradient/gradient.hpp"
+#include "steps/warp/warp.hpp"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
 /// Where the flow is to be trusted.

@@ -1,0 +1,98 @@
+#include "core/cpu/backend.hpp"
+#include "markov/planes/planes.hpp"
+
+namespace parafield {
+namespace {
+
+void fill_row(std::uint32_t* row, int begin, int end, std::uint32_t value) {
+  for (int x = begin; x < end; ++x) row[x] = value;
+}
+
+void clean_frame(Cpu& cpu, const Planes& floats, View<std::uint8_t> known) {
+  cpu.rows(known.height, [=](int y) {
+    std::uint8_t* const flag = known.row(y);
+    for (int x = 0; x < known.width; ++x) flag[x] = 1;
+    for (int i = 0; i < floats.count; ++i) {
+      float* const row = reinterpret_cast<float*>(floats.plane[i].row(y));
+      for (int x = 0; x < known.width; ++x) {
+        const bool finite = is_finite(row[x]);
+        flag[x] = finite ? flag[x] : 0;
+        row[x] = finite ? row[x] : 0.0f;
+      }
+    }
+  });
+}
+
+void extend_frame(Cpu& cpu, const Planes& planes, int columns, int rows, bool nearest) {
+  const int width = planes.plane[0].width, height = planes.plane[0].height;
+  // Rows inside first: those above and below are copies of them.
+  cpu.rows(height, [=](int y) {
+    for (int i = 0; i < planes.count; ++i) {
+      std::uint32_t* const row = planes.plane[i].row(y);
+      fill_row(row, -columns, 0, nearest ? row[0] : planes.outside[i]);
+      fill_row(row, width, width + columns, nearest ? row[width - 1] : planes.outside[i]);
+    }
+  });
+  cpu.rows(2 * rows, [=](int j) {
+    const int y = j < rows ? j - rows : height + j - rows;
+    for (int i = 0; i < planes.count; ++i) {
+      std::uint32_t* const row = planes.plane[i].row(y);
+      const std::uint32_t* const from = planes.plane[i].row(clamp(y, 0, height - 1));
+      if (nearest)
+        for (int x = -columns; x < width + columns; ++x) row[x] = from[x];
+      else
+        fill_row(row, -columns, width + columns, planes.outside[i]);
+    }
+  });
+}
+
+}  // namespace
+
+template <>
+void central_differences(Cpu& cpu, View<const float> image, View<float> derivative) {
+  cpu.rows(image.height, [=](int y) {
+    const float* const in = image.row(y);
+    float* const out = derivative.row(y);
+    const int last = image.width - 1;
+    out[0] = 0.5f * (in[smaller(1, last)] - in[0]);
+    for (int x = 1; x < last; ++x) out[x] = 0.5f * (in[x + 1] - in[x - 1]);
+    if (last > 0) out[last] = 0.5f * (in[last] - in[last - 1]);
+  });
+}
+
+template <>
+void clean(Cpu& cpu, const Planes* frames, const View<std::uint8_t>* known, int count) {
+  for (int i = 0; i < count; ++i) clean_frame(cpu, frames[i], known[i]);
+}
+
+template <>
+void extend(Cpu& cpu, const Planes* frames, int count, int columns, int rows, bool nearest) {
+  for (int i = 0; i < count; ++i) extend_frame(cpu, frames[i], columns, rows, nearest);
+}
+
+template <>
+void edge_weights(Cpu& cpu, const View<const float>* planes, int count, float scale, float floor,
+                  const EdgeWeights& edges) {
+  const View<const float> first = planes[0], second = planes[count > 1 ? 1 : 0],
+                          third = planes[count > 2 ? 2 : 0];
+  const EdgeWeights to = edges;
+  cpu.rows(first.height, [=](int y) {
+    for (int j = 0; j < 4; ++j) {
+      if (!to.forward[j]) continue;
+      const Offset offset = forward_offset(j);
+      float* const out = to.forward[j].row(y);
+      const int begin = offset.x < 0 ? 1 : 0, end = first.width - (offset.x > 0 ? 1 : 0);
+      for (int x = 0; x < first.width; ++x) out[x] = 0;
+      if (y + offset.y >= first.height) continue;
+      const float *a0 = first.row(y), *a1 = second.row(y), *a2 = third.row(y);
+      const float *b0 = first.row(y + offset.y) + offset.x, *b1 = second.row(y + offset.y) + offset.x,
+                  *b2 = third.row(y + offset.y) + offset.x;
+      for (int x = begin; x < end; ++x)
+        out[x] = edge_weight(
+            larger(larger(magnitude(a0[x] - b0[x]), magnitude(a1[x] - b1[x])), magnitude(a2[x] - b2[x])),
+            scale, floor);
+    }
+  });
+}
+
+}  // namespace parafield

@@ -1,0 +1,124 @@
+#include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
+#include "markov/planes/planes.hpp"
+
+namespace parafield {
+namespace {
+
+const dim3 block(32, 8);
+
+dim3 grid_of(int width, int height, int planes = 1) {
+  return {blocks_for(width, 32), blocks_for(height, 8), unsigned(planes)};
+}
+__device__ int own_x() { return int(blockIdx.x * blockDim.x + threadIdx.x); }
+__device__ int own_y() { return int(blockIdx.y * blockDim.y + threadIdx.y); }
+
+struct Frames {
+  Planes planes[2];
+  View<std::uint8_t> known[2];
+};
+
+/// blockIdx.z: the frame.
+__global__ void clean_kernel(Frames frames) {
+  begin_kernel();
+  const Planes& floats = frames.planes[blockIdx.z];
+  const View<std::uint8_t> known = frames.known[blockIdx.z];
+  const int x = own_x(), y = own_y();
+  if (x >= known.width || y >= known.height) return;
+  bool all = true;
+  for (int i = 0; i < floats.count; ++i) {
+    std::uint32_t& word = floats.plane[i](x, y);
+    if (is_finite(__uint_as_float(word))) continue;
+    word = 0;
+    all = false;
+  }
+  known(x, y) = all;
+}
+
+__global__ void central_differences_kernel(View<const float> image, View<float> derivative) {
+  begin_kernel();
+  const int x = own_x(), y = own_y();
+  if (x >= image.width || y >= image.height) return;
+  const float* const row = image.row(y);
+  derivative(x, y) = 0.5f * (row[smaller(x + 1, image.width - 1)] - row[larger(x - 1, 0)]);
+}
+
+/// A thread a pixel of the room, counted along the rows: above, left and right, below. blockIdx.y: the plane, z: the frame.
+__global__ void extend_kernel(Frames frames, int columns, int rows, bool nearest) {
+  begin_kernel();
+  const Planes& planes = frames.planes[blockIdx.z];
+  const View<std::uint32_t> plane = planes.plane[blockIdx.y];
+  const int width = plane.width, height = plane.height, whole = width + 2 * columns;
+  const int above = rows * whole, beside = height * 2 * columns;
+  for (int i = int(blockIdx.x * blockDim.x + threadIdx.x); i < 2 * above + beside;
+       i += int(gridDim.x * blockDim.x)) {
+    int x, y;
+    if (i < 2 * above) {
+      const int row = i / whole;
+      x = i - row * whole - columns;
+      y = row < rows ? row - rows : height + row - rows;
+    } else {
+      const int rest = i - 2 * above, row = rest / (2 * columns), column = rest - row * 2 * columns;
+      x = column < columns ? column - columns : width + column - columns;
+      y = row;
+    }
+    plane.row(y)[x] =
+        nearest ? plane(clamp(x, 0, width - 1), clamp(y, 0, height - 1)) : planes.outside[blockIdx.y];
+  }
+}
+
+struct Images {
+  View<const float> image[3];
+};
+
+/// blockIdx.z: the direction.
+__global__ void edge_weights_kernel(Images images, float scale, float floor, EdgeWeights edges) {
+  begin_kernel();
+  const View<const float> image = images.image[0];
+  const int x = own_x(), y = own_y(), j = int(blockIdx.z);
+  if (x >= image.width || y >= image.height) return;
+  const int nx = x + forward_offset(j).x, ny = y + forward_offset(j).y;
+  float weight = 0;
+  if (nx >= 0 && nx < image.width && ny < image.height) {
+    float difference = 0;
+    PF_UNROLL
+    for (int i = 0; i < 3; ++i)
+      difference = larger(difference, magnitude(images.image[i](x, y) - images.image[i](nx, ny)));
+    weight = edge_weight(difference, scale, floor);
+  }
+  edges.forward[j](x, y) = weight;
+}
+
+}  // namespace
+
+template <>
+void clean(Cuda& cuda, const Planes* frames, const View<std::uint8_t>* known, int count) {
+  const int last = count - 1;
+  cuda.launch(clean_kernel, grid_of(known[0].width, known[0].height, count), block, 0,
+              Frames{{frames[0], frames[last]}, {known[0], known[last]}});
+}
+
+template <>
+void central_differences(Cuda& cuda, View<const float> image, View<float> derivative) {
+  cuda.launch(central_differences_kernel, grid_of(image.width, image.height), block, 0, image, derivative);
+}
+
+template <>
+void extend(Cuda& cuda, const Planes* frames, int count, int columns, int rows, bool nearest) {
+  const Planes& planes = frames[0];
+  const int width = planes.plane[0].width, height = planes.plane[0].height;
+  const int pixels = 2 * rows * (width + 2 * columns) + 2 * columns * height;
+  cuda.launch(extend_kernel,
+              dim3(smaller(blocks_for(pixels, 256), 256u), unsigned(planes.count), unsigned(count)),
+              dim3(256), 0, Frames{{frames[0], frames[count - 1]}, {}}, columns, rows, nearest);
+}
+
+template <>
+void edge_weights(Cuda& cuda, const View<const float>* planes, int count, float scale, float floor,
+                  const EdgeWeights& edges) {
+  const Images images{{planes[0], planes[count > 1 ? 1 : 0], planes[count > 2 ? 2 : 0]}};
+  cuda.launch(edge_weights_kernel, grid_of(planes[0].width, planes[0].height, edges.forward[2] ? 4 : 2),
+              block, 0, images, scale, floor, edges);
+}
+
+}  // namespace parafield

@@ -1,0 +1,37 @@
+#include "steps/consistency/consistency.hpp"
+#include "core/cpu/backend.hpp"
+
+namespace parafield {
+
+template <>
+void check_consistency(Cpu& cpu, FlowPlanes forward, FlowPlanes backward, float tolerance,
+                       View<std::uint8_t> valid) {
+  const int width = valid.width, height = valid.height;
+  const int pitch = int(backward.u.pitch / std::ptrdiff_t(sizeof(float)));
+  cpu.rows(height, [=](int y) {
+    const float *u = forward.u.row(y), *v = forward.v.row(y), *back_u = backward.u.data,
+                *back_v = backward.v.data;
+    std::uint8_t* out = valid.row(y);
+    for (int x = 0; x < width; ++x)
+      out[x] = out[x] & is_consistent(u[x], v[x], back_u, back_v, pitch, width, height, x, y, tolerance);
+  });
+}
+
+template <>
+void check_disparities(Cpu& cpu, View<const float> left, View<const float> right, float tolerance,
+                       View<std::uint8_t> valid) {
+  const int width = valid.width;
+  cpu.rows(valid.height, [=](int y) {
+    constexpr int chunk = 256;
+    int kept[chunk];  // as wide as what it is computed from: so that loop is vectorized
+    const float *d = left.row(y), *other = right.row(y), most = tolerance;
+    std::uint8_t* out = valid.row(y);
+    for (int x0 = 0; x0 < width; x0 += chunk) {
+      const int count = smaller(chunk, width - x0);
+      for (int i = 0; i < count; ++i) kept[i] = is_consistent(d[x0 + i], other, width, x0 + i, most) ? -1 : 0;
+      for (int i = 0; i < count; ++i) out[x0 + i] = std::uint8_t(out[x0 + i] & kept[i]);
+    }
+  });
+}
+
+}  // namespace parafield

@@ -1,0 +1,63 @@
+#include "steps/convert/convert.hpp"
+#include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
+
+namespace parafield {
+namespace {
+
+constexpr int lanes = 32, rows = 8, pixels_each = 4;
+
+template <class Sample>
+__device__ const Sample* row_of(const Frame& frame, int y) {
+  return reinterpret_cast<const Sample*>(static_cast<const char*>(frame.data) + y * frame.pitch);
+}
+
+__device__ float luma_at(const Frame& frame, int x, int y) {
+  return with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
+    return luma_of(row_of<Sample>(frame, y), x, Channels, Red, scale);
+  });
+}
+
+/// blockIdx.z: the frame.
+__global__ void convert_kernel(Frame frame0, Frame frame1, View<float> luma0, View<float> luma1) {
+  begin_kernel();
+  const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
+  const View<float> luma = blockIdx.z == 0 ? luma0 : luma1;
+  const int y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (y >= luma.height) return;
+  PF_UNROLL
+  for (int i = 0; i < pixels_each; ++i) {
+    const int x = (int(blockIdx.x) * pixels_each + i) * lanes + int(threadIdx.x);
+    if (x < luma.width) luma(x, y) = luma_at(frame, x, y);
+  }
+}
+
+__global__ void convert_color_kernel(Frame frame, View<float> red, View<float> green, View<float> blue) {
+  begin_kernel();
+  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x >= red.width || y >= red.height) return;
+  with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
+    const Sample* row = row_of<Sample>(frame, y);
+    red(x, y) = channel_of(row, x, 0, Channels, Red, scale);
+    green(x, y) = channel_of(row, x, 1, Channels, Red, scale);
+    blue(x, y) = channel_of(row, x, 2, Channels, Red, scale);
+  });
+}
+
+}  // namespace
+
+template <>
+void convert(Cuda& cuda, const Frame* frames, const View<float>* luma, int count) {
+  const int last = count - 1;
+  const dim3 block(lanes, rows),
+      grid(blocks_for(luma[0].width, lanes * pixels_each), blocks_for(luma[0].height, rows), unsigned(count));
+  cuda.launch_input(convert_kernel, grid, block, frames[0], frames[last], luma[0], luma[last]);
+}
+
+template <>
+void convert_color(Cuda& cuda, const Frame& frame, const View<float>* red_green_blue) {
+  cuda.launch_input(convert_color_kernel, dim3(blocks_for(frame.width, 32), blocks_for(frame.height, 8)),
+                    dim3(32, 8), frame, red_green_blue[0], red_green_blue[1], red_green_blue[2]);
+}
+
+}  // namespace parafield

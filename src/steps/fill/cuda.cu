@@ -1,0 +1,90 @@
+#include "steps/fill/fill.hpp"
+#include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
+
+namespace parafield {
+namespace {
+
+// A block makes a row. Its warps first gather which pixels are valid, 32 in a word of shared memory; then each pixel
+// finds its neighbors in its own word or in the nearest one with any. Only pixels that are not valid are written and
+// only valid ones read.
+
+constexpr int lanes = 32, warps = 4;
+constexpr unsigned all_lanes = 0xffffffffu;
+
+__device__ int lowest_bit(unsigned bits) { return __ffs(int(bits)) - 1; }
+__device__ int highest_bit(unsigned bits) { return 31 - __clz(int(bits)); }
+
+/// The last valid column before word `end`, or -1; the whole warp looks.
+__device__ int last_before(const unsigned* words, int end, int lane) {
+  for (; end > 0; end -= lanes) {
+    const int i = end - 1 - lane;
+    const unsigned found = __ballot_sync(all_lanes, i >= 0 && words[i] != 0);
+    if (found) {
+      const int word = end - 1 - lowest_bit(found);
+      return word * lanes + highest_bit(words[word]);
+    }
+  }
+  return -1;
+}
+
+/// The first valid column from word `begin` on, or `width`.
+__device__ int first_from(const unsigned* words, int begin, int count, int width, int lane) {
+  for (; begin < count; begin += lanes) {
+    const int i = begin + lane;
+    const unsigned found = __ballot_sync(all_lanes, i < count && words[i] != 0);
+    if (found) {
+      const int word = begin + lowest_bit(found);
+      return word * lanes + lowest_bit(words[word]);
+    }
+  }
+  return width;
+}
+
+template <class Planes>
+__global__ void __launch_bounds__(lanes* warps) fill_kernel(Planes planes, View<const std::uint8_t> valid) {
+  begin_kernel();
+  extern __shared__ unsigned words[];
+  const int y = int(blockIdx.x), width = valid.width, count = (width + lanes - 1) / lanes;
+  const int lane = int(threadIdx.x), warp = int(threadIdx.y);
+  for (int word = warp; word < count; word += warps) {
+    const int x = word * lanes + lane;
+    const unsigned bits = __ballot_sync(all_lanes, x < width && valid(x, y) != 0);
+    if (lane == 0) words[word] = bits;
+  }
+  __syncthreads();
+  const auto row = row_of(planes, y);
+  for (int word = warp; word < count; word += warps) {
+    const unsigned bits = words[word];
+    if (bits == all_lanes) continue;
+    const int x0 = word * lanes, x = x0 + lane;
+    const int before = last_before(words, word, lane),
+              after = first_from(words, word + 1, count, width, lane);
+    const unsigned lower = bits & ((1u << lane) - 1), upper = bits & ~((2u << lane) - 1);
+    const int left = lower ? x0 + highest_bit(lower) : before;
+    const int right = upper ? x0 + lowest_bit(upper) : after;
+    const bool is_valid = (bits >> lane & 1) != 0, has_source = left >= 0 || right < width;
+    if (x < width && !is_valid && has_source) row.copy(row.source(left, right, width), x);
+  }
+}
+
+template <class Planes>
+void launch_fill(Cuda& cuda, Planes planes, View<const std::uint8_t> valid) {
+  const std::size_t bytes = blocks_for(valid.width, lanes) * sizeof(unsigned);
+  if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(fill_kernel<Planes>), bytes);
+  cuda.launch(fill_kernel<Planes>, dim3(unsigned(valid.height)), dim3(lanes, warps), bytes, planes, valid);
+}
+
+}  // namespace
+
+template <>
+void fill_from_row(Cuda& cuda, View<float> disparities, View<const std::uint8_t> valid) {
+  launch_fill(cuda, disparities, valid);
+}
+
+template <>
+void fill_from_row(Cuda& cuda, FlowPlanes flow, View<const std::uint8_t> valid) {
+  launch_fill(cuda, flow, valid);
+}
+
+}  // namespace parafield

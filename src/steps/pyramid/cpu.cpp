@@ -1,0 +1,40 @@
+#include "steps/pyramid/pyramid.hpp"
+#include "core/cpu/backend.hpp"
+
+namespace parafield {
+namespace {
+
+/// A row of the coarse level, from the five rows of the fine one around it, smoothed down the columns on the
+/// way.
+void reduce_row(View<const float> fine, int y, float* out, int width) {
+  const int last = fine.width - 1, bottom = fine.height - 1;
+  const float *a = fine.row(clamp(2 * y - 2, 0, bottom)), *b = fine.row(clamp(2 * y - 1, 0, bottom)),
+              *c = fine.row(2 * y), *d = fine.row(clamp(2 * y + 1, 0, bottom)),
+              *e = fine.row(clamp(2 * y + 2, 0, bottom));
+  const auto column = [=](int x) { return binomial(a[x], b[x], c[x], d[x], e[x]); };
+  constexpr int chunk = 256;  // columns smoothed at a time, on the stack
+  float smoothed[2 * chunk + 3];
+  out[0] = reduced(fine, 0, y);
+  const int end = larger(1, (last - 2) / 2 + 1);  // x < end: 2x + 2 lies inside
+  for (int x0 = 1; x0 < end; x0 += chunk) {
+    const int count = smaller(chunk, end - x0), first = 2 * x0 - 2;
+    for (int i = 0; i < 2 * count + 3; ++i) smoothed[i] = column(first + i);
+    for (int i = 0; i < count; ++i)
+      out[x0 + i] = binomial(smoothed[2 * i], smoothed[2 * i + 1], smoothed[2 * i + 2], smoothed[2 * i + 3],
+                             smoothed[2 * i + 4]);
+  }
+  for (int x = end; x < width; ++x) out[x] = reduced(fine, x, y);
+}
+
+}  // namespace
+
+template <>
+void build_pyramids(Cpu& cpu, const Pyramid* pyramids, int count) {
+  for (int i = 0; i < count; ++i)
+    for (int level = 1; level < pyramids[i].levels; ++level) {
+      const View<float> fine = pyramids[i].level[level - 1], coarse = pyramids[i].level[level];
+      cpu.rows(coarse.height, [=](int y) { reduce_row(fine, y, coarse.row(y), coarse.width); });
+    }
+}
+
+}  // namespace parafield

@@ -1,0 +1,33 @@
+#include "steps/reduce/reduce.hpp"
+#include "core/cpu/backend.hpp"
+
+namespace parafield {
+namespace {
+
+/// The lanes' sum: lane j takes in lane j + 16, then j + 8, ...
+double add_lanes(double (&lane)[sum_lanes]) {
+  for (int step = sum_lanes / 2; step > 0; step /= 2)
+    for (int j = 0; j < step; ++j) lane[j] += lane[j + step];
+  return lane[0];
+}
+
+template <class T>
+double sum_of(const T* values, int count) {
+  double lane[sum_lanes] = {};
+  int i = 0;
+  for (; i + sum_lanes <= count; i += sum_lanes)
+    for (int j = 0; j < sum_lanes; ++j) lane[j] += double(values[i + j]);
+  for (int j = 0; j < count - i; ++j) lane[j] += double(values[i + j]);
+  return add_lanes(lane);
+}
+
+}  // namespace
+
+template <>
+void sum(Cpu& cpu, View<const float> values, View<double> row_sums, double* total) {
+  double* const sums = row_sums.data;
+  cpu.rows(values.height, [=](int y) { sums[y] = sum_of(values.row(y), values.width); });
+  *total = sum_of(sums, values.height);
+}
+
+}  // namespace parafield

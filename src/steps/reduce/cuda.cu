@@ -1,0 +1,46 @@
+#include "steps/reduce/reduce.hpp"
+#include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
+
+// Floor of a 1920x1080 image: 8.3 MB read, 2.5 us on an H100, and about 2 us for the one warp that adds the rows.
+namespace parafield {
+namespace {
+
+constexpr int rows = 8;  // of a block, one for each warp
+
+/// By the lanes of a warp; lane 0 returns the sum.
+template <class T>
+__device__ double sum_of(const T* values, int count) {
+  double lane = 0;
+#pragma unroll 8
+  for (int i = int(threadIdx.x); i < count; i += sum_lanes) lane += double(values[i]);
+  PF_UNROLL
+  for (int step = sum_lanes / 2; step > 0; step /= 2) lane += __shfl_down_sync(0xffffffffu, lane, step);
+  return lane;
+}
+
+__global__ void __launch_bounds__(sum_lanes* rows)
+    row_sums_kernel(View<const float> values, double* row_sums) {
+  begin_kernel();
+  const int y = int(blockIdx.x) * rows + int(threadIdx.y);
+  if (y >= values.height) return;  // whole warps
+  const double sum = sum_of(values.row(y), values.width);
+  if (threadIdx.x == 0) row_sums[y] = sum;
+}
+
+__global__ void __launch_bounds__(sum_lanes) total_kernel(const double* row_sums, int count, double* total) {
+  begin_kernel();
+  const double sum = sum_of(row_sums, count);
+  if (threadIdx.x == 0) *total = sum;
+}
+
+}  // namespace
+
+template <>
+void sum(Cuda& cuda, View<const float> values, View<double> row_sums, double* total) {
+  cuda.launch(row_sums_kernel, dim3(blocks_for(values.height, rows)), dim3(sum_lanes, rows), 0, values,
+              row_sums.data);
+  cuda.launch(total_kernel, dim3(1), dim3(sum_lanes), 0, row_sums.data, values.height, total);
+}
+
+}  // namespace parafield

@@ -1,0 +1,43 @@
+#include "steps/resize/resize.hpp"
+#include "core/cuda/backend.hpp"
+#include "core/cuda/kernel.cuh"
+
+namespace parafield {
+namespace {
+
+__global__ void reduce_kernel(View<const float> fine_u, View<const float> fine_v, int level,
+                              FlowPlanes coarse) {
+  begin_kernel();
+  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x >= coarse.u.width || y >= coarse.u.height) return;
+  coarse.u(x, y) = reduced_flow(fine_u, x, y, level);
+  coarse.v(x, y) = reduced_flow(fine_v, x, y, level);
+}
+
+__global__ void enlarge_kernel(FlowPlanes coarse, FlowPlanes fine) {
+  begin_kernel();
+  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x >= fine.u.width || y >= fine.u.height) return;
+  const int top = y >> 1, bottom = smaller(top + 1, coarse.u.height - 1), last = coarse.u.width - 1;
+  const float share = 0.5f * float(y & 1);
+  fine.u(x, y) = enlarged_flow(coarse.u.row(top), coarse.u.row(bottom), share, x, last);
+  fine.v(x, y) = enlarged_flow(coarse.v.row(top), coarse.v.row(bottom), share, x, last);
+}
+
+const dim3 block(32, 8);
+dim3 grid_for(FlowPlanes flow) { return {blocks_for(flow.u.width, 32), blocks_for(flow.u.height, 8)}; }
+
+}  // namespace
+
+template <>
+void reduce_flow(Cuda& cuda, View<const float> fine_u, View<const float> fine_v, int level,
+                 FlowPlanes coarse) {
+  cuda.launch_input(reduce_kernel, grid_for(coarse), block, fine_u, fine_v, level, coarse);
+}
+
+template <>
+void enlarge_flow(Cuda& cuda, FlowPlanes coarse, FlowPlanes fine) {
+  cuda.launch(enlarge_kernel, grid_for(fine), block, 0, coarse, fine);
+}
+
+}  // namespace parafield

@@ -1,0 +1,125 @@
+#include "steps/convert/convert.hpp"
+#include "steps/smooth/smooth.hpp"
+#include "core/cpu/backend.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr int chunk = 1024, max_radius = Taps::max_radius;
+
+/// A row of the image for each tap, from the uppermost.
+struct RowsAround {
+  const float* row[2 * max_radius + 1];
+};
+
+/// Columns x0 .. x0 + count of a row of the result. Radius: where the compiler knows it, or 0.
+template <int Radius>
+void smooth_part(const RowsAround& in, int width, const Taps& taps, int x0, int count, float* out) {
+  const int radius = Radius > 0 ? Radius : taps.radius;
+  const int first = larger(0, x0 - radius), end = smaller(width, x0 + count + radius);
+  float columns[chunk + 2 * max_radius];
+  float* const column = columns + radius - x0;  // column[x] for x0 - radius <= x < x0 + count + radius
+  if constexpr (Radius > 0) {
+    const float* row[2 * Radius + 1];
+    float weight[Radius + 1];
+    for (int k = 0; k <= 2 * Radius; ++k) row[k] = in.row[k];
+    for (int k = 0; k <= Radius; ++k) weight[k] = taps.weight[k];
+#pragma GCC ivdep
+    for (int x = first; x < end; ++x) {
+      float sum = weight[0] * row[Radius][x];
+      PF_UNROLL
+      for (int k = 1; k <= Radius; ++k) sum = fma(weight[k], row[Radius - k][x] + row[Radius + k][x], sum);
+      column[x] = sum;
+    }
+  } else {
+    const float* middle = in.row[radius];
+    for (int x = first; x < end; ++x) column[x] = taps.weight[0] * middle[x];
+    for (int k = 1; k <= radius; ++k) {
+      const float *const above = in.row[radius - k], *const below = in.row[radius + k];
+      const float weight = taps.weight[k];
+      for (int x = first; x < end; ++x) column[x] = fma(weight, above[x] + below[x], column[x]);
+    }
+  }
+  for (int x = x0 - radius; x < first; ++x) column[x] = column[0];
+  for (int x = end; x < x0 + count + radius; ++x) column[x] = column[width - 1];
+  if constexpr (Radius > 0) {
+    float weight[Radius + 1];
+    for (int k = 0; k <= Radius; ++k) weight[k] = taps.weight[k];
+#pragma GCC ivdep
+    for (int x = x0; x < x0 + count; ++x) {
+      float sum = weight[0] * column[x];
+      PF_UNROLL
+      for (int k = 1; k <= Radius; ++k) sum = fma(weight[k], column[x - k] + column[x + k], sum);
+      out[x] = sum;
+    }
+  } else {
+    for (int x = x0; x < x0 + count; ++x) out[x] = taps.weight[0] * column[x];
+    for (int k = 1; k <= radius; ++k) {
+      const float weight = taps.weight[k];
+      for (int x = x0; x < x0 + count; ++x) out[x] = fma(weight, column[x - k] + column[x + k], out[x]);
+    }
+  }
+}
+
+void smooth_row(const RowsAround& in, int width, const Taps& taps, float* out) {
+  for (int x = 0; x < width; x += chunk) {
+    const int count = smaller(chunk, width - x);
+    switch (taps.radius) {
+      case 2:
+        smooth_part<2>(in, width, taps, x, count, out);
+        break;
+      case 3:
+        smooth_part<3>(in, width, taps, x, count, out);
+        break;
+      default:
+        smooth_part<0>(in, width, taps, x, count, out);
+    }
+  }
+}
+
+/// row_of(y): row y of the image.
+template <class RowOf>
+RowsAround rows_around(int y, int height, int radius, RowOf row_of) {
+  RowsAround rows;
+  for (int k = -radius; k <= radius; ++k) rows.row[k + radius] = row_of(clamp(y + k, 0, height - 1));
+  return rows;
+}
+
+}  // namespace
+
+template <>
+void smooth(Cpu& cpu, const View<float>* in, const Taps& taps, const View<float>* out, int count) {
+  for (int i = 0; i < count; ++i) {
+    const View<float> from = in[i], to = out[i];
+    cpu.rows(to.height, [&](int y) {
+      smooth_row(rows_around(y, to.height, taps.radius, [=](int row) { return from.row(row); }), to.width,
+                 taps, to.row(y));
+    });
+  }
+}
+
+template <>
+void smooth(Cpu& cpu, const Frame* frames, const Taps& taps, const View<float>* out, int count) {
+  for (int i = 0; i < count; ++i)
+    with_format(frames[i].format, [&]<class Sample, int Channels, int Red>(float scale) {
+      const View<const Sample> pixels{static_cast<const Sample*>(frames[i].data), frames[i].width,
+                                      frames[i].height, frames[i].pitch};
+      const View<float> to = out[i];
+      const int width = to.width, height = to.height, radius = taps.radius;
+      const int ring = 2 * radius + 1, pitch = (width + 15) / 16 * 16;
+      cpu.bands(height, [=](int begin, int end, void* scratch) {
+        const auto row_of = [=](int y) { return static_cast<float*>(scratch) + y % ring * pitch; };
+        int converted = larger(0, begin - radius);
+        for (int y = begin; y < end; ++y) {
+          for (; converted <= smaller(y + radius, height - 1); ++converted) {
+            const Sample* const in = pixels.row(converted);
+            float* const luma = row_of(converted);
+            for (int x = 0; x < width; ++x) luma[x] = luma_of(in, x, Channels, Red, scale);
+          }
+          smooth_row(rows_around(y, height, radius, row_of), width, taps, to.row(y));
+        }
+      });
+    });
+}
+
+}  // namespace parafield

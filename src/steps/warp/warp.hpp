@@ -1,0 +1,64 @@
+#pragma once
+#include "core/arithmetic.hpp"
+
+namespace parafield {
+
+/// Where a match lies between the pixels of an image: the one to its upper left and the shares of the next
+/// ones.
+struct Match {
+  int x, y;
+  float share_x, share_y;
+  bool inside;  ///< otherwise the nearest place on the border stands in
+};
+
+/// The position (x, y) in an image of that size; NaN is outside.
+PF_HD Match locate(float x, float y, int width, int height) {
+  const float right = float(width - 1), bottom = float(height - 1);
+  const bool inside = (x >= 0) & (x <= right) & (y >= 0) & (y <= bottom);
+  x = clamp(x, 0.0f, right);
+  y = clamp(y, 0.0f, bottom);
+  const int column = smaller(int(x), larger(width - 2, 0)), row = smaller(int(y), larger(height - 2, 0));
+  return {column, row, x - float(column), y - float(row), inside};
+}
+
+/// The bilinear value there, of an image of that size with `pitch` floats from one row to the next.
+PF_HD float sample(const float* pixels, int pitch, int width, int height, const Match& match) {
+  const float* top = pixels + match.y * pitch + match.x;
+  const int right = width > 1 ? 1 : 0, down = height > 1 ? pitch : 0;
+  return interpolate(interpolate(top[0], top[right], match.share_x),
+                     interpolate(top[down], top[down + right], match.share_x), match.share_y);
+}
+
+/// Keys' cubic (a = -0.75): the shares of four neighbors, the match `t` behind the second. Their sum is 1.
+struct CubicShares {
+  float before, first, second, after;
+};
+PF_HD CubicShares cubic_shares(float t) {
+  const float s = 1 - t, before = -0.75f * t * (s * s), after = -0.75f * s * (t * t);
+  const float first = fma(fma(1.25f, t, -2.25f), t * t, 1.0f);
+  return {before, first, 1 - first - before - after, after};
+}
+
+/// The bicubic value at a match; beyond the border the nearest pixel stands in.
+PF_HD float sample_cubic(const float* pixels, int pitch, int width, int height, const Match& match) {
+  const CubicShares along = cubic_shares(match.share_x), down = cubic_shares(match.share_y);
+  const auto mix = [](const CubicShares& shares, float a, float b, float c, float d) {
+    return fma(shares.after, d, fma(shares.second, c, fma(shares.first, b, shares.before * a)));
+  };
+#ifdef __CUDA_ARCH__
+  if ((match.x >= 1) & (match.x < width - 2) & (match.y >= 1) & (match.y < height - 2)) {  // fewer addresses
+    const float* const top = pixels + (match.y - 1) * pitch + match.x - 1;
+    const auto row = [=](const float* at) { return mix(along, at[0], at[1], at[2], at[3]); };
+    return mix(down, row(top), row(top + pitch), row(top + 2 * pitch), row(top + 3 * pitch));
+  }
+#endif
+  const int x0 = larger(match.x - 1, 0), x1 = match.x, x2 = smaller(match.x + 1, width - 1),
+            x3 = smaller(match.x + 2, width - 1);
+  const auto row = [=](int y) {
+    const float* const at = pixels + clamp(y, 0, height - 1) * pitch;
+    return mix(along, at[x0], at[x1], at[x2], at[x3]);
+  };
+  return mix(down, row(match.y - 1), row(match.y), row(match.y + 1), row(match.y + 2));
+}
+
+}  // namespace parafield

@@ -1,0 +1,135 @@
+#pragma once
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "grid.hpp"
+
+namespace parafield::oracle {
+
+/// A sample of a frame, 0..255: 16-bit values are divided by 257, so that 65535 becomes 255.
+inline double sample_of(const Frame& frame, int x, int y, int channel) {
+  const std::ptrdiff_t touching = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
+  const char* row = static_cast<const char*>(frame.data) + y * (frame.pitch ? frame.pitch : touching);
+  const std::ptrdiff_t i = std::ptrdiff_t(x) * channels(frame.format) + channel;
+  switch (frame.format) {
+    case PixelFormat::gray_f32:
+    case PixelFormat::rgb_f32:
+      return reinterpret_cast<const float*>(row)[i];
+    case PixelFormat::gray_u16:
+    case PixelFormat::rgb_u16:
+      return reinterpret_cast<const std::uint16_t*>(row)[i] / 257.0;
+    default:
+      return reinterpret_cast<const std::uint8_t*>(row)[i];
+  }
+}
+
+/// Red, green and blue; gray frames have the same three times.
+inline std::array<Grid, 3> colors(const Frame& frame) {
+  const bool gray = channels(frame.format) == 1;
+  const bool blue_first = frame.format == PixelFormat::bgr_u8 || frame.format == PixelFormat::bgra_u8;
+  std::array<Grid, 3> result;
+  for (int c = 0; c < 3; ++c)
+    result[std::size_t(c)] = tabulate(frame.size(), [&](int x, int y) {
+      return sample_of(frame, x, y, gray ? 0 : blue_first ? 2 - c : c);
+    });
+  return result;
+}
+
+/// BT.601 luma: 0.299 R + 0.587 G + 0.114 B.
+inline Grid luma(const Frame& frame) {
+  const std::array<Grid, 3> rgb = colors(frame);
+  if (channels(frame.format) == 1) return rgb[0];
+  return tabulate(frame.size(), [&](int x, int y) {
+    return 0.299 * rgb[0](x, y) + 0.587 * rgb[1](x, y) + 0.114 * rgb[2](x, y);
+  });
+}
+
+/// Convolution with `taps` along x, then along y; the middle tap lies on the pixel.
+inline Grid smooth(const Grid& image, const std::vector<double>& taps) {
+  const int count = int(taps.size()), radius = count / 2;
+  const Grid along_x = tabulate(image.size, [&](int x, int y) {
+    double sum = 0;
+    for (int i = 0; i < count; ++i) sum += taps[i] * image(x + i - radius, y);
+    return sum;
+  });
+  return tabulate(image.size, [&](int x, int y) {
+    double sum = 0;
+    for (int i = 0; i < count; ++i) sum += taps[i] * along_x(x, y + i - radius);
+    return sum;
+  });
+}
+
+/// exp(-i^2 / (2 sigma^2)) for |i| <= ceil(2.5 sigma), divided by their sum. The radius is found in float,
+/// as 2.5 times the float nearest to 0.8 is above 2 in float64.
+inline std::vector<double> gaussian_taps(float sigma) {
+  const int radius = int(std::ceil(2.5f * sigma));
+  std::vector<double> taps;
+  double sum = 0;
+  for (int i = -radius; i <= radius; ++i) {
+    taps.push_back(std::exp(-double(i) * i / (2.0 * sigma * sigma)));
+    sum += taps.back();
+  }
+  for (double& tap : taps) tap /= sum;
+  return taps;
+}
+
+/// Marzat section 2.2, from one level of the pyramid to the next: smoothing by (1 4 6 4 1) / 16, then every
+/// second pixel, the first one included.
+inline Grid reduce(const Grid& image) {
+  const Grid smoothed = smooth(image, {1 / 16.0, 4 / 16.0, 6 / 16.0, 4 / 16.0, 1 / 16.0});
+  return tabulate({(image.size.width + 1) / 2, (image.size.height + 1) / 2},
+                  [&](int x, int y) { return smoothed(2 * x, 2 * y); });
+}
+
+/// Between the four pixels around (x, y); beyond the border, the border's nearest point.
+inline double bilinear(const Grid& image, double x, double y) {
+  x = std::clamp(x, 0.0, image.size.width - 1.0);
+  y = std::clamp(y, 0.0, image.size.height - 1.0);
+  const int x0 = int(x), y0 = int(y);
+  const double fx = x - x0, fy = y - y0;
+  return (1 - fy) * ((1 - fx) * image(x0, y0) + fx * image(x0 + 1, y0)) +
+         fy * ((1 - fx) * image(x0, y0 + 1) + fx * image(x0 + 1, y0 + 1));
+}
+
+/// Marzat section 2.2, one component of the flow for the next finer level, of `size`: pixel (x, y) lies at
+/// (x/2, y/2) of the coarser level, and moves twice as far.
+inline Grid enlarge(const Grid& flow, Size size) {
+  return tabulate(size, [&](int x, int y) { return 2 * bilinear(flow, x / 2.0, y / 2.0); });
+}
+
+/// d/dx by (1 -8 0 8 -1) / 12: exact for polynomials up to degree 4. Written as differences, so that it is
+/// exactly 0 where the image is constant.
+inline Grid derivative_x(const Grid& image) {
+  return tabulate(image.size, [&](int x, int y) {
+    return (8 * (image(x + 1, y) - image(x - 1, y)) - (image(x + 2, y) - image(x - 2, y))) / 12;
+  });
+}
+
+inline Grid derivative_y(const Grid& image) {
+  return tabulate(image.size, [&](int x, int y) {
+    return (8 * (image(x, y + 1) - image(x, y - 1)) - (image(x, y + 2) - image(x, y - 2))) / 12;
+  });
+}
+
+/// Inside the frame, whose corners are the centers of its corner pixels.
+inline bool inside(Size size, double x, double y) {
+  return x >= 0 && y >= 0 && x <= size.width - 1 && y <= size.height - 1;
+}
+
+/// Mean over the n x n window around each pixel: x - n/2 .. x + (n - 1)/2, rounded down, and the same in y.
+inline Grid window_mean(const Grid& image, int n) { return smooth(image, std::vector<double>(n, 1.0 / n)); }
+
+/// Median over the n x n window, n odd.
+inline Grid median(const Grid& image, int n) {
+  return tabulate(image.size, [&](int x, int y) {
+    std::vector<double> window;
+    for (int j = -n / 2; j <= n / 2; ++j)
+      for (int i = -n / 2; i <= n / 2; ++i) window.push_back(image(x + i, y + j));
+    std::nth_element(window.begin(), window.begin() + n * n / 2, window.end());
+    return window[n * n / 2];
+  });
+}
+
+}  // namespace parafield::oracle
