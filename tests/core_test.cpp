@@ -43,12 +43,12 @@ INSTANTIATE_TEST_SUITE_P(Targets, InstructionSets, every_target(), target_name);
 TEST(InstructionSet, ThatDoesNotExistIsAnError) {
   const Forced forced({"wrong", "v9"});
   EXPECT_THROW(describe_device(Device::cpu()), Error);
-  EXPECT_THROW(FlowEstimator(LucasKanade{}, {8, 8}, Device::cpu()), Error);
+  EXPECT_THROW(FlowEstimator(LucasKanade{}, {8, 8}, {.device = Device::cpu()}), Error);
 }
 
 TEST(Device, ThatIsMissingIsAnError) {
   EXPECT_THROW(describe_device(Device::cuda(99)), Error);
-  EXPECT_THROW(FlowEstimator(LucasKanade{}, {8, 8}, Device::cuda(99)), Error);
+  EXPECT_THROW(FlowEstimator(LucasKanade{}, {8, 8}, {.device = Device::cuda(99)}), Error);
   EXPECT_THROW(Image<float>({8, 8}, Memory::cuda(99)), Error);
 }
 

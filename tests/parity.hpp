@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "noise.hpp"
+#include "on.hpp"
 #include "parafield/parafield.hpp"
 #include "random_method.hpp"
 #include "targets.hpp"
@@ -156,7 +157,7 @@ ParityResults<Task> results_of(const Target& target, const ParityCase<Task>& c, 
     frames.emplace_back(c.size, c.format, c.seed, 1.7f * float(i), padding, guard);
     if (c.format == PixelFormat::gray_f32) frames.back().set_nan(c.size.width / 2, c.size.height / 3);
   }
-  Estimator<Task> estimator(c.method, c.size, target.device(threads), {}, c.options);
+  Estimator<Task> estimator(c.method, c.size, on(target.device(threads), c.options));
   const auto taken = [&](const Result& result) {
     estimator.synchronize();
     return result.to(Memory::host());

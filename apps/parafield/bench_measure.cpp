@@ -9,7 +9,7 @@ namespace {
 /// timed.
 double aae_of(const FlowMethod& method, const Device& device, const Frame& frame0, const Frame& frame1,
               const FlowView& truth) {
-  FlowEstimator estimator(method, frame0.size(), device);
+  FlowEstimator estimator(method, frame0.size(), {.device = device});
   return evaluate(estimator(frame0, frame1), truth).aae;
 }
 
@@ -78,7 +78,7 @@ Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* d
   const auto host = copies(scene.frames, cuda ? Memory::pinned() : Memory::host());
 
   Measurement measured;
-  FlowEstimator estimator(one.method, one.size, device);
+  FlowEstimator estimator(one.method, one.size, {.device = device});
   Timer device_timer(device, estimator.stream());
   Timer wall_timer(Device::cpu());
   measured.resident = measure_calls(estimator, resident, device_timer, repeats);

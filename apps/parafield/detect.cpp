@@ -77,7 +77,7 @@ Times detect_series(const Command& options, const DetectionMethod& method, const
     return pattern.empty() ? Path() : folder / numbered(pattern, int(i)).filename();
   };
   const FrameBuffer first = read_frame(options.frames[0]);
-  MotionDetector detector(method, first.size(), device);
+  MotionDetector detector(method, first.size(), {.device = device});
   Timer timer(device, detector.stream());
   const FrameBuffer resident_first = first.to(memory_of(device));  // read after push returns
   detector.push(resident_first);

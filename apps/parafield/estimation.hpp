@@ -112,9 +112,10 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   const Size size = frames[0].size();
   Estimate<Task> estimated;
   ProgressLine line(!run.quiet);
+  options.device = device;
   options.progress = line.callback();
   if (options.energies != EnergyReport::none) {
-    Estimator<Task> estimator(method, size, device, {}, options);
+    Estimator<Task> estimator(method, size, options);
     line.begin("estimating for --energy");
     estimator(resident);
     estimated.energies = estimator.energies();
@@ -123,13 +124,13 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   // Timed calls are not disturbed. On the CPU the callback does nothing then; on a GPU it would interrupt the kernels even
   // so, and what shows the progress is an estimator of its own.
   if (options.progress && device.kind == Device::Kind::cuda) {
-    Estimator<Task> shown(method, size, device, {}, options);
+    Estimator<Task> shown(method, size, options);
     line.begin("estimating");
     shown(resident);
     shown.synchronize();
     options.progress = {};
   }
-  Estimator<Task> estimator(method, size, device, {}, options);
+  Estimator<Task> estimator(method, size, options);
   Timer timer(device, estimator.stream());
   line.begin("estimating");
   const typename Task::Result* result = &estimator(resident);

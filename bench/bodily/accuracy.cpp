@@ -61,7 +61,7 @@ FlowField estimated(const Study& study, const ThesisMethod& thesis, const Case& 
   const int count = frames_of(thesis.method);
   std::vector<Frame> frames;
   for (int i = 0; i < count; ++i) frames.push_back(which.frames[std::size_t(3 - count / 2 + i)]);
-  return estimate_flow(frames, thesis.method, study.device);
+  return estimate_flow(frames, thesis.method, {.device = study.device});
 }
 
 }  // namespace

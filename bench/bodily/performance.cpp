@@ -31,7 +31,7 @@ Call stream_call(const FlowMethod& method, const Study& study, Size size, Memory
     std::vector<FrameBuffer> frames;
     std::size_t next = 0;
   };
-  FlowEstimator estimator(method, size, study.device);
+  FlowEstimator estimator(method, size, {.device = study.device});
   Timer timer(study.device, estimator.stream());
   const auto state =
       std::make_shared<State>(State{std::move(estimator), std::move(timer), random_frames(size, memory)});

@@ -97,7 +97,7 @@ void add_rows(Table& table, const Study& study, Size size, const Tiles& best) {
   const Inputs inputs(size, pitch);
   std::vector<FlowField> flows;
   for (int turn = 0; turn < Inputs::turns; ++turn)
-    flows.push_back(estimate_flow(inputs.frames(turn), GradientTensor{}, study.device));
+    flows.push_back(estimate_flow(inputs.frames(turn), GradientTensor{}, {.device = study.device}));
   Library library(study, stream, inputs);
   const Work push = [&](cudaStream_t, int) { library.push(); };
   const Work call = [&](cudaStream_t, int turn) { library.call(turn); };

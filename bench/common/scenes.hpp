@@ -51,8 +51,9 @@ struct Solved {
 template <class Task>
 Solved<Task> solved(const Device& device, const typename Task::Method& method, const Frame& frame0,
                     const Frame& frame1, typename Task::Options options = {}) {
+  options.device = device;
   options.energies = EnergyReport::result;
-  Estimator<Task> estimator(method, frame0.size(), device, {}, options);
+  Estimator<Task> estimator(method, frame0.size(), options);
   const typename Task::Result& result = estimator(frame0, frame1);
   return {result.to(Memory::host()), estimator.energies().front()};
 }

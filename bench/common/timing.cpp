@@ -36,7 +36,7 @@ Call flow_call(const FlowMethod& method, const Device& device, const Scene& scen
     std::vector<FrameBuffer> frames;
     std::size_t next = 0;
   };
-  FlowEstimator estimator(method, scene.frames.front().size(), device);
+  FlowEstimator estimator(method, scene.frames.front().size(), {.device = device});
   Timer timer(device, estimator.stream());
   const auto state = std::make_shared<State>(State{std::move(estimator), std::move(timer), {}});
   for (const FrameBuffer& frame : scene.frames) state->frames.push_back(frame.to(memory_of(device)));

@@ -42,7 +42,7 @@ Call pair_call(const typename Task::Method& method, const Device& device, std::v
   };
   for (FrameBuffer& frame : frames)
     if (!(frame.frame().memory == memory)) frame = frame.to(memory);
-  Estimator<Task> estimator(method, frames.front().size(), device);
+  Estimator<Task> estimator(method, frames.front().size(), {.device = device});
   Timer timer(device, estimator.stream());
   const auto state =
       std::make_shared<State>(State{std::move(estimator), std::move(timer), std::move(frames)});

@@ -16,7 +16,7 @@ void draw_disparities(const Study& study, const std::filesystem::path& file) {
   std::vector<FrameBuffer> fields;
   for (const StereoMethod& solver : {StereoMethod(WinnerTakesAll<StereoEnergy>{method.energy}),
                                      StereoMethod(Icm<StereoEnergy>{method.energy}), StereoMethod(method)})
-    fields.push_back(color_disparity(estimate_disparity(scene->left, scene->right, solver, study.device),
+    fields.push_back(color_disparity(estimate_disparity(scene->left, scene->right, solver, {.device = study.device}),
                                      {.min = 0, .max = float(scene->disparities - 1)}));
   write_strip(file, scene->left, fields);
 }
@@ -34,7 +34,7 @@ void draw_motion(const Study& study, const std::filesystem::path& file) {
   }
   BeliefPropagation<DisplacementEnergy> method{.iterations = 10};
   method.energy.max_displacement = 5;
-  const FlowField flow = estimate_flow(older, newer, method, study.device);
+  const FlowField flow = estimate_flow(older, newer, method, {.device = study.device});
   std::vector<FrameBuffer> fields;
   fields.push_back(with_legend(color_flow(flow, {.max_motion = 7})));
   fields.push_back(draw_arrows(older, flow, {.step = 16, .scale = 2}));

@@ -30,7 +30,7 @@ void draw_label_fields(const Study& study, const std::filesystem::path& folder) 
   for (const StereoMethod& method :
        {StereoMethod(WinnerTakesAll<StereoEnergy>{depth}), StereoMethod(Icm<StereoEnergy>{depth}),
         StereoMethod(Annealing<StereoEnergy>{depth, sweeps, 1, 0.05f})})
-    fields.push_back(color_disparity(estimate_disparity(stereo.frame0, stereo.frame1, method, study.device),
+    fields.push_back(color_disparity(estimate_disparity(stereo.frame0, stereo.frame1, method, {.device = study.device}),
                                      {.min = 0, .max = float(disparities - 1)}));
   write_strip(folder / "disparities.png", stereo.frame0, fields);
 
@@ -44,7 +44,7 @@ void draw_label_fields(const Study& study, const std::filesystem::path& folder) 
                                    FlowMethod(Icm<DisplacementEnergy>{displacement}),
                                    FlowMethod(Annealing<DisplacementEnergy>{displacement, sweeps, 1, 0.05f})})
     fields.push_back(
-        color_flow(estimate_flow(motion.frame0, motion.frame1, method, study.device), {.max_motion = 7}));
+        color_flow(estimate_flow(motion.frame0, motion.frame1, method, {.device = study.device}), {.max_motion = 7}));
   write_strip(folder / "displacements.png", motion.frame0, fields);
 
   const Layers change = render_change(size);
@@ -53,7 +53,7 @@ void draw_label_fields(const Study& study, const std::filesystem::path& folder) 
   for (const DetectionMethod& method :
        {DetectionMethod(WinnerTakesAll<ChangeEnergy>{moving}), DetectionMethod(Icm<ChangeEnergy>{moving}),
         DetectionMethod(Annealing<ChangeEnergy>{moving, study.quick ? 5 : 60, 6, 0.2f})})
-    fields.push_back(picture(detect_motion(change.frame0, change.frame1, method, study.device)));
+    fields.push_back(picture(detect_motion(change.frame0, change.frame1, method, {.device = study.device})));
   write_strip(folder / "masks.png", change.frame0, fields);
 }
 

@@ -9,7 +9,7 @@ namespace parafield::bench {
 
 FlowField estimated(const FlowMethod& method, const Device& device, const Frame& frame0, const Frame& frame1,
                     const Tracks& tracks) {
-  FlowEstimator estimator(method, frame0.size(), device);
+  FlowEstimator estimator(method, frame0.size(), {.device = device});
   const Frame frames[] = {frame0, frame1};
   FlowInput input{frames};
   input.tracks = tracks;
@@ -94,7 +94,7 @@ Call guided_call(const FlowMethod& method, const Device& device, std::span<const
     std::vector<Held> inputs;
     std::size_t next = 0;
   };
-  FlowEstimator estimator(method, inputs.front().frame0.size(), device);
+  FlowEstimator estimator(method, inputs.front().frame0.size(), {.device = device});
   Timer timer(device, estimator.stream());
   const auto state = std::make_shared<State>(State{std::move(estimator), std::move(timer), {}});
   for (const Guided& input : inputs) {

@@ -140,7 +140,7 @@ void draw(const Study& study) {
   propagation.precision = Precision::fast;
   pictures.push_back(
       {"belief propagation",
-       classified(estimate_flow(poles.frame0, poles.frame1, propagation, study.device), poles.longest)});
+       classified(estimate_flow(poles.frame0, poles.frame1, propagation, {.device = study.device}), poles.longest)});
   write_captioned(study.pictures / "poles.png", pictures, 3);
 }
 

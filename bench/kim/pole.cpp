@@ -62,7 +62,7 @@ std::vector<Way> ways() {
 FlowField flow_of(const Way& way, const PoleScene& scene, const Device& device) {
   const FlowMethod method = way.method(scene);
   return way.tracks ? estimated(method, device, scene.frame0, scene.frame1, way.tracks(scene))
-                    : estimate_flow(scene.frame0, scene.frame1, method, device);
+                    : estimate_flow(scene.frame0, scene.frame1, method, {.device = device});
 }
 
 /// Sums over seeds; what is NaN counts as none.

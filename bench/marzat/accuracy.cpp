@@ -27,7 +27,7 @@ Table sweep(const Study& study, const std::vector<Pair>& pairs, std::string titl
     method.*parameter = value;
     std::vector<Cell> row{value};
     for (const Pair& pair : pairs) {
-      FlowEstimator estimator(method, pair.frame0.size(), study.device);
+      FlowEstimator estimator(method, pair.frame0.size(), {.device = study.device});
       const FlowScores scores = score(estimator(pair.frame0, pair.frame1), pair);
       row.push_back({scores.aae, 2});
       row.push_back({scores.epe, 3});
@@ -65,7 +65,7 @@ Sequence rendered_sequence(const Study& study) {
 
 /// AAE of each pushed frame with known truth.
 std::vector<double> pushed_aae(const Study& study, const Sequence& sequence, const LucasKanade& method) {
-  FlowEstimator estimator(method, sequence.frames.front().size(), study.device);
+  FlowEstimator estimator(method, sequence.frames.front().size(), {.device = study.device});
   std::vector<double> aae;
   for (std::size_t i = 0; i < sequence.frames.size(); ++i) {
     const FlowField* flow = estimator.push(sequence.frames[i]);

@@ -29,7 +29,7 @@ class ForcedInstructionSet {
 
 /// AAE where the paper takes it from, or on a rendered pair.
 double reference_aae(const Study& study, const Pair& pair, const LucasKanade& method) {
-  FlowEstimator estimator(method, pair.frame0.size(), study.device);
+  FlowEstimator estimator(method, pair.frame0.size(), {.device = study.device});
   return score(estimator(pair.frame0, pair.frame1), pair).aae;
 }
 

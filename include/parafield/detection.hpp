@@ -4,32 +4,10 @@
 #include <variant>
 
 #include "parafield/estimator.hpp"
+#include "parafield/fields.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
 namespace parafield {
-
-/// A mask of motion that somebody else owns: not 0 where something moves.
-struct MotionMaskView {
-  View<const std::uint8_t> moving;
-
-  Size size() const { return moving.size(); }
-};
-
-/// 1 where the newer frame shows something that moves (or where something has gone), 0 elsewhere. `valid` is 0 where a
-/// frame has no value (NaN). `confidence`: by how much the other label would raise the pixel's own energy, >= 0.
-struct MotionMask {
-  Image<std::uint8_t> moving, valid;
-  Image<float> confidence;
-
-  MotionMask() = default;
-  explicit MotionMask(Size size, Memory memory = {})
-      : moving(size, memory), valid(size, memory), confidence(size, memory) {}
-
-  Size size() const { return moving.size(); }
-  Memory memory() const { return moving.memory(); }
-  MotionMask to(Memory memory) const;  ///< a copy in another memory
-  operator MotionMaskView() const { return {moving}; }
-};
 
 struct DetectionInput {
   std::span<const Frame> frames;  ///< two, in time order
@@ -38,6 +16,10 @@ struct DetectionInput {
 };
 
 struct DetectionOptions {
+  /// Where the estimator runs. Not given: Device::best(); one-shot forms run where the frames are, if that is a
+  /// CUDA device.
+  std::optional<Device> device = {};
+  Stream stream = {};  ///< CUDA: the stream to work on; not given: the estimator's own
   EnergyReport energies = EnergyReport::none;
   ProgressCallback progress = {};  ///< of the methods that take long: ICM, annealing
 };
@@ -58,7 +40,6 @@ struct Detection {
 using MotionDetector = Estimator<Detection>;
 
 /// One-shot form, where the frames are. Throws like the detector.
-MotionMask detect_motion(const Frame& frame0, const Frame& frame1, const DetectionMethod& method = {},
-                         const Device& device = Device::best(), const DetectionOptions& options = {});
+MotionMask detect_motion(const In<Frame>& frame0, const In<Frame>& frame1, const DetectionMethod& method = {}, const DetectionOptions& options = {});
 
 }  // namespace parafield

@@ -10,7 +10,8 @@ enum class ErrorCode {
   unsupported,       ///< a format or feature that this build or machine lacks
   file,              ///< a file that cannot be opened, read or written
   device,            ///< a device that is missing or failed
-  memory             ///< more memory than there is
+  memory,            ///< more memory than there is
+  cancelled          ///< Estimator::cancel ended the call
 };
 
 /// The only exception that the library throws. `what()` is one line: what was wrong, with the numbers, and

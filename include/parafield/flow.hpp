@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "parafield/estimator.hpp"
+#include "parafield/fields.hpp"
 #include "parafield/methods/adaptive_ridge.hpp"
 #include "parafield/methods/direct_interpolation.hpp"
 #include "parafield/methods/gradient_tensor.hpp"
@@ -14,34 +15,6 @@
 #include "parafield/tracks.hpp"
 
 namespace parafield {
-
-/// A flow field that somebody else owns: planes of u (to the right) and v (down), px a frame; frame0(x)
-/// matches frame1(x + flow(x)). `valid` is 0 where the flow is unknown or not to be trusted; no data = all
-/// valid.
-struct FlowView {
-  View<const float> u, v;
-  View<const std::uint8_t> valid = {};
-
-  Size size() const { return u.size(); }
-};
-
-/// A flow field. Flow is written at every pixel, also where `valid` is 0. `confidence` >= 0 grows with the
-/// certainty of the method (of gradients: the smaller eigenvalue of their tensor); fields read from
-/// files have none.
-struct FlowField {
-  Image<float> u, v;
-  Image<std::uint8_t> valid;
-  Image<float> confidence;
-
-  FlowField() = default;
-  explicit FlowField(Size size, Memory memory = {})
-      : u(size, memory), v(size, memory), valid(size, memory), confidence(size, memory) {}
-
-  Size size() const { return u.size(); }
-  Memory memory() const { return u.memory(); }
-  FlowField to(Memory memory) const;  ///< a copy in another memory
-  operator FlowView() const { return {u, v, valid}; }
-};
 
 /// What a method does not use is an error to give.
 struct FlowInput {
@@ -55,6 +28,10 @@ struct FlowInput {
 
 /// What holds for every method of flow.
 struct FlowOptions {
+  /// Where the estimator runs. Not given: Device::best(); one-shot forms run where the frames are, if that is a
+  /// CUDA device.
+  std::optional<Device> device = {};
+  Stream stream = {};  ///< CUDA: the stream to work on; not given: the estimator's own
   /// Forward-backward check: the flow back is estimated too, and flow is valid only where going there and back ends
   /// within this many px of the pixel. Takes twice the time. Of methods of two frames. 0 = no check.
   float fb_check = 0;
@@ -86,11 +63,9 @@ inline int frames_of(const FlowMethod& method) {
 }
 
 /// One-shot form, of as many frames as the method takes.
-FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method,
-                        const Device& device = Device::best(), const FlowOptions& options = {});
+FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method, const FlowOptions& options = {});
 
 /// One-shot form: the flow from frame0 to frame1, where the frames are. Throws like the estimator.
-FlowField estimate_flow(const Frame& frame0, const Frame& frame1, const FlowMethod& method = {},
-                        const Device& device = Device::best(), const FlowOptions& options = {});
+FlowField estimate_flow(const In<Frame>& frame0, const In<Frame>& frame1, const FlowMethod& method = {}, const FlowOptions& options = {});
 
 }  // namespace parafield

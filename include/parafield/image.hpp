@@ -2,7 +2,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "parafield/device.hpp"
 
@@ -36,6 +38,7 @@ struct View {
   PF_HD operator View<const T>() const requires(!std::is_const_v<T>) { return {data, width, height, pitch}; }
   PF_HD explicit operator bool() const { return data != nullptr; }
   Size size() const { return {width, height}; }
+  PF_HD std::ptrdiff_t stride() const { return pitch / std::ptrdiff_t(sizeof(T)); }
 };
 
 /// Pixel formats of a frame; channels are interleaved. Values 0..255 (u8), 0..65535 (u16), 0..255 (f32).
@@ -63,20 +66,29 @@ struct Allocation {
   std::ptrdiff_t pitch = 0;
 };
 /// Throws Error(invalid_argument) for a size below 1x1, Error(memory), Error(device).
-Allocation allocate(std::ptrdiff_t row_bytes, int height, Memory memory);
+Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows, Memory memory);
+/// Rows of bytes from one memory to another. Returns when they are there.
 void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from, std::ptrdiff_t from_pitch,
           Memory from_memory, std::ptrdiff_t row_bytes, int height);
 }  // namespace detail
 
-/// Owning image in host or CUDA memory, zero-filled. Moves cheaply; copies only by `to()`.
+/// An image in host or CUDA memory: its own (zero-filled), or memory that somebody else keeps alive. Moves
+/// cheaply; copies only by `to()`.
 template <class T>
 class Image {
  public:
+  using Value = T;
+
   Image() = default;
+  /// Throws Error(invalid_argument) for a size below 1x1, Error(memory), Error(device).
   explicit Image(Size size, Memory memory = {})
-      : size_(size),
-        memory_(memory),
-        allocation_(detail::allocate(size.width * std::ptrdiff_t(sizeof(T)), size.height, memory)) {}
+      : Image(size, memory, detail::allocate(size.width * std::ptrdiff_t(sizeof(T)), size.height, memory)) {}
+  /// Memory of somebody else. `owner` keeps it alive; without one, it has to outlive the image.
+  Image(View<T> view, Memory memory, const std::shared_ptr<void>& owner = {})
+      : Image(view.size(), memory, {std::shared_ptr<void>(owner, view.data), view.pitch}) {}
+  /// Part of an allocation.
+  Image(Size size, Memory memory, detail::Allocation allocation)
+      : size_(size), memory_(memory), allocation_(std::move(allocation)) {}
   Image(Image&&) noexcept = default;
   Image& operator=(Image&&) noexcept = default;
 
@@ -88,25 +100,81 @@ class Image {
   View<const T> view() const {
     return {static_cast<const T*>(allocation_.data.get()), size_.width, size_.height, allocation_.pitch};
   }
-  operator View<T>() { return view(); }
-  operator View<const T>() const { return view(); }
+  operator View<T>() & { return view(); }
+  operator View<const T>() const& { return view(); }
+  operator View<const T>() const&& = delete;  // the view would outlive the image
   explicit operator bool() const { return allocation_.data != nullptr; }
   T& operator()(int x, int y) { return view()(x, y); }  ///< host memory only
   const T& operator()(int x, int y) const { return view()(x, y); }
 
-  /// A copy in another memory. Waits until it is there.
+  /// A copy in another memory. Returns when it is complete.
   Image to(Memory memory) const {
     if (!*this) return {};
     Image copy(size_, memory);
-    detail::copy(copy.allocation_.data.get(), copy.allocation_.pitch, memory, allocation_.data.get(),
-                 allocation_.pitch, memory_, size_.width * std::ptrdiff_t(sizeof(T)), size_.height);
+    copy.take(*this);
     return copy;
+  }
+  /// Copies the pixels of an image of the same size. Returns when they are there.
+  void take(const Image& from) {
+    detail::copy(allocation_.data.get(), allocation_.pitch, memory_, from.allocation_.data.get(),
+                 from.allocation_.pitch, from.memory_, size_.width * std::ptrdiff_t(sizeof(T)), size_.height);
   }
 
  private:
   Size size_;
   Memory memory_;
   detail::Allocation allocation_;
+};
+
+namespace detail {
+
+/// The planes of a field, in one allocation with one pitch. Its last plane is the confidence.
+template <class Field>
+void allocate_planes(Field& field, Size size, Memory memory, bool has_confidence) {
+  const auto planes = field.planes();
+  const int count = int(std::tuple_size_v<decltype(field.planes())>) - !has_confidence;
+  constexpr std::ptrdiff_t widest = sizeof(float);
+  const Allocation all = allocate(size.width * widest, std::ptrdiff_t(size.height) * count, memory);
+  std::ptrdiff_t offset = 0;
+  const auto place = [&]<class T>(Image<T>& plane) {
+    if (offset == count * all.pitch * size.height) return;
+    plane = Image<T>(size, memory, {{all.data, static_cast<char*>(all.data.get()) + offset}, all.pitch});
+    offset += all.pitch * size.height;
+  };
+  std::apply([&](auto&... plane) { (place(plane), ...); }, planes);
+}
+
+/// f(plane, plane of the other) for each plane of two fields of one kind.
+template <class Field, class Other, class F>
+void for_each_plane(Field& field, Other& other, F f) {
+  const auto planes = field.planes();
+  const auto others = other.planes();
+  [&]<std::size_t... I>(std::index_sequence<I...>) { (f(std::get<I>(planes), std::get<I>(others)), ...); }
+  (std::make_index_sequence<std::tuple_size_v<decltype(field.planes())>>{});
+}
+
+template <class Field>
+Field copy_of(const Field& field, Memory memory) {
+  if (field.size() == Size{}) return {};
+  Field copy(field.size(), memory, bool(field.confidence));
+  for_each_plane(field, copy, [](const auto& from, auto& to) {
+    if (from)
+      to.take(from);
+    else
+      to = {};
+  });
+  return copy;
+}
+
+}  // namespace detail
+
+/// Parameter of a function that reads it only during the call: a T (Frame, FlowView), or something that owns one
+/// (FrameBuffer, FlowField), also a temporary. Elsewhere a temporary owner does not convert to T.
+template <class T>
+struct In : T {
+  In(const T& value) : T(value) {}
+  template <class Owner>
+  requires(std::is_convertible_v<const Owner&, T>) In(const Owner& owner) : T(static_cast<T>(owner)) {}
 };
 
 /// Owning frame: what `read_frame` and `render_scene` return. Converts to Frame wherever one is asked for.
@@ -117,7 +185,8 @@ class FrameBuffer {
   FrameBuffer(Size size, PixelFormat format, Memory memory = {});
 
   Frame frame() const;
-  operator Frame() const { return frame(); }
+  operator Frame() const& { return frame(); }
+  operator Frame() const&& = delete;  // the frame would outlive its pixels
   Size size() const { return size_; }
   PixelFormat format() const { return format_; }
   void* row(int y);  ///< host memory only

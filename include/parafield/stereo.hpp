@@ -4,35 +4,10 @@
 #include <variant>
 
 #include "parafield/estimator.hpp"
+#include "parafield/fields.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
 namespace parafield {
-
-/// A disparity field that somebody else owns: d in px, x_right = x_left - d. `valid` is 0 where the disparity is unknown
-/// or not to be trusted; no data = all valid.
-struct DisparityView {
-  View<const float> d;
-  View<const std::uint8_t> valid = {};
-
-  Size size() const { return d.size(); }
-};
-
-/// The disparities of the left image. Written at every pixel, also where `valid` is 0. `confidence` >= 0 grows with the
-/// certainty of the method; fields read from files have none.
-struct DisparityField {
-  Image<float> d;
-  Image<std::uint8_t> valid;
-  Image<float> confidence;
-
-  DisparityField() = default;
-  explicit DisparityField(Size size, Memory memory = {})
-      : d(size, memory), valid(size, memory), confidence(size, memory) {}
-
-  Size size() const { return d.size(); }
-  Memory memory() const { return d.memory(); }
-  DisparityField to(Memory memory) const;  ///< a copy in another memory
-  operator DisparityView() const { return {d, valid}; }
-};
 
 struct StereoInput {
   std::span<const Frame> frames;            ///< left, right
@@ -41,6 +16,10 @@ struct StereoInput {
 
 /// What holds for every method of stereo. Steps come in this order.
 struct StereoOptions {
+  /// Where the estimator runs. Not given: Device::best(); one-shot forms run where the frames are, if that is a
+  /// CUDA device.
+  std::optional<Device> device = {};
+  Stream stream = {};  ///< CUDA: the stream to work on; not given: the estimator's own
   float lr_check =
       0;  ///< left-right check: valid where the right image's disparity agrees within this many px; the
           ///< right image is solved too; 0 = no check
@@ -68,15 +47,14 @@ struct Stereo {
 using StereoEstimator = Estimator<Stereo>;
 
 /// One-shot form: the disparities of the left image, where the frames are. Throws like the estimator.
-DisparityField estimate_disparity(const Frame& left, const Frame& right, const StereoMethod& method = {},
-                                  const Device& device = Device::best(), const StereoOptions& options = {});
+DisparityField estimate_disparity(const In<Frame>& left, const In<Frame>& right, const StereoMethod& method = {}, const StereoOptions& options = {});
 
 /// Depths of the left image, in the unit of `baseline`: focal_length * baseline / (d + offset). `focal_length` in px of
 /// the image; `offset` in px: how far the right camera's principal point lies to the right of the left one's (Middlebury's
 /// calibration files call it doffs). Infinity where the disparity is not valid, infinite or NaN, or d + offset is not
 /// above 0. Host memory. Throws Error(invalid_argument) for a focal length or baseline that is not above 0 and finite, or
 /// an offset that is not finite.
-Image<float> depth_of(const DisparityView& disparity, double focal_length, double baseline,
+Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
                       double offset = 0);
 
 }  // namespace parafield

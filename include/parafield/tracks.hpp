@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "parafield/image.hpp"
@@ -26,9 +27,9 @@ Size feature_grid(Size frame, int max_features);
 
 /// Features of frame0 and where they are in frame1: those that are kept, cell by cell, row by row; in host memory. Dropped are
 /// those without texture around them, those that begin or end outside the frame or at a pixel that is no number, and those that
-/// fail the checks of FeatureTracking. Frames are of one size, in host memory or the device's. Throws Error(invalid_argument)
+/// fail the checks of FeatureTracking. Frames are of one size, in host memory or the device's. Without a device: where the frames are, if that is a CUDA device, otherwise Device::best(). Throws Error(invalid_argument)
 /// for parameters or frames that are out of range, Error(memory), Error(device).
-std::vector<Track> find_tracks(const Frame& frame0, const Frame& frame1, const FeatureTracking& tracking = {},
-                               const Device& device = Device::best());
+std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1, const FeatureTracking& tracking = {},
+                               const std::optional<Device>& device = {});
 
 }  // namespace parafield

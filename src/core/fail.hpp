@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <sstream>
 
 #include "parafield/error.hpp"
@@ -17,6 +18,11 @@ std::string text(const Parts&... parts) {
 template <class... Parts>
 [[noreturn]] void fail(ErrorCode code, const Parts&... parts) {
   throw Error(code, text(parts...));
+}
+
+/// Throws Error(cancelled) if the flag is true.
+inline void fail_if_cancelled(const std::atomic<bool>& flag) {
+  if (flag.load(std::memory_order_relaxed)) fail(ErrorCode::cancelled, "the call was cancelled");
 }
 
 }  // namespace parafield

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/fail.hpp"
-#include "parafield/flow.hpp"
+#include "parafield/fields.hpp"
 
 namespace parafield {
 

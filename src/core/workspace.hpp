@@ -6,30 +6,22 @@
 
 namespace parafield {
 
-/// Two planes of a flow field, px a frame.
+/// Two planes of a flow field, px per frame.
 struct FlowPlanes {
   View<float> u, v;
 };
 
-/// Where a method says how far to trust its flow; no data = not asked for.
+/// Planes that say how far a flow is to be trusted; no data = not asked for.
 struct Trust {
   View<std::uint8_t> valid = {};
   View<float> confidence = {};
 };
 
-template <class Backend>
-constexpr bool on_gpu = requires(Backend backend) {
-  backend.activate();
-};
-
-/// Bytes from the host to the backend's memory, before what follows on its stream.
+/// Bytes between the host and the backend's memory, in the order of its stream.
 template <class Backend>
 void copy_to(Backend& backend, void* to, const void* from, std::size_t bytes) {
   const auto row = std::ptrdiff_t(bytes);
-  if constexpr (on_gpu<Backend>)
-    backend.copy(to, row, from, row, row, 1);
-  else
-    std::copy_n(static_cast<const char*>(from), bytes, static_cast<char*>(to));
+  backend.copy(to, row, from, row, row, 1);
 }
 
 /// Bytes from the backend's memory to the host: waits for what its stream has to do.

@@ -14,13 +14,13 @@ namespace parafield {
 
 /// Kim's Alg. 1, and a second round of it on the checked flow of the first.
 template <class Backend>
-class DirectInterpolationSolver {
+class DirectInterpolationSolver : public SolverBase<DirectInterpolationSolver<Backend>> {
  public:
   DirectInterpolationSolver(Backend& backend, Workspace& workspace, const DirectInterpolation& method,
-                            Size size, const FlowOptions& options)
+                            Size size, const SolverOptions& options)
       : backend_(backend),
         method_(method),
-        both_ways_(method.resampled > 0 || options.fb_check > 0),
+        both_ways_(method.resampled > 0 || options.both_ways),
         first_scale_(likelihood_scale(method.sigma_position, method.sigma_color)),
         second_scale_(likelihood_scale(method.resampled_position, method.resampled_color)),
         guidance_(backend, workspace, method.tracking.max_features),
@@ -29,7 +29,7 @@ class DirectInterpolationSolver {
     const int capacity = larger(method.tracking.max_features, method.resampled);
     guides_ = make_guides(workspace, capacity);
     if (method.median) unsmoothed_ = workspace.flow(size);
-    if (method.resampled || options.fb_check > 0) accepted_ = workspace.image<std::uint8_t>(size);
+    if (method.resampled || options.both_ways) accepted_ = workspace.image<std::uint8_t>(size);
     std::size_t scratch = interpolation_scratch(backend, capacity);
     if (method.resampled) {
       grid_ = feature_grid_of(size, method.resampled);
@@ -42,7 +42,7 @@ class DirectInterpolationSolver {
     backend.reserve_scratch(scratch);
   }
 
-  int take(const FlowInput& input, bool on_host) { return guidance_.take(input, on_host); }
+  int take(const KnownMotion& known, bool on_host) { return guidance_.take(known, on_host); }
 
   void prepare(const Frame* frames, int slot, int count) {
     colors_.prepare(frames, slot, count, both_ways_);
@@ -74,10 +74,6 @@ class DirectInterpolationSolver {
     median(backend_, from, method_.median, to, 2);
     if (last.valid) test_change<Backend>(backend_, last, result);
   }
-
-  bool takes_start() const { return false; }
-  bool starts_from_last() const { return false; }
-  View<double> energies() const { return {}; }
 
  private:
   static constexpr int frames = DirectInterpolation::frames;
@@ -132,5 +128,8 @@ class DirectInterpolationSolver {
   FeatureGrid grid_;
   Track *resampled_ = nullptr, *kept_ = nullptr;  // kept_: without outliers; null where none are dropped
 };
+
+template <class Backend>
+struct SolverOf<DirectInterpolation, Backend> : std::type_identity<DirectInterpolationSolver<Backend>> {};
 
 }  // namespace parafield

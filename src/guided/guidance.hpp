@@ -5,7 +5,7 @@
 #include "core/fail.hpp"
 #include "guided/change/change.hpp"
 #include "guided/guides/guides.hpp"
-#include "parafield/flow.hpp"
+#include "core/solver.hpp"
 
 namespace parafield {
 
@@ -46,27 +46,27 @@ class Guidance {
  public:
   Guidance(Backend& backend, Workspace& workspace, int most_tracks)
       : backend_(backend), most_(most_tracks), turns_(workspace.array<Homography>(2)) {
-    if constexpr (on_gpu<Backend>) staged_ = workspace.array<Track>(std::size_t(most_tracks));
+    if constexpr (Backend::is_gpu) staged_ = workspace.array<Track>(std::size_t(most_tracks));
   }
 
   /// Before each solve. Returns which of its kinds it is: solves of one kind take the same steps.
-  int take(const FlowInput& input, bool on_host) {
-    has_tracks_ = input.tracks.has_value();
-    turned_ = input.rotation.has_value();
+  int take(const KnownMotion& known, bool on_host) {
+    has_tracks_ = known.tracks.has_value();
+    turned_ = known.rotation.has_value();
     if (has_tracks_) {
-      const std::span<const Track> tracks = *input.tracks;
+      const std::span<const Track> tracks = *known.tracks;
       if (tracks.size() > std::size_t(most_))
         fail(ErrorCode::invalid_argument, tracks.size(),
              " tracks are given, more than max_features = ", most_);
       tracks_ = tracks.data();
       count_ = int(tracks.size());
-      if (on_gpu<Backend> && on_host) {
+      if (Backend::is_gpu && on_host) {
         if (count_ > 0) copy_to(backend_, staged_, tracks_, sizeof(Track) * std::size_t(count_));
         tracks_ = staged_;
       }
     }
     if (turned_) {
-      CameraRotation camera = *input.rotation;
+      CameraRotation camera = *known.rotation;
       const Homography there = homography_of(camera);
       camera.x = -camera.x, camera.y = -camera.y, camera.z = -camera.z;
       const Homography both[] = {there, homography_of(camera)};

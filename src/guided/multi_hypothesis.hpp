@@ -10,13 +10,13 @@ namespace parafield {
 
 /// Kim's Algs. 2 and 3.
 template <class Backend>
-class MultiHypothesisSolver {
+class MultiHypothesisSolver : public SolverBase<MultiHypothesisSolver<Backend>> {
  public:
   MultiHypothesisSolver(Backend& backend, Workspace& workspace, const MultiHypothesis& method, Size size,
-                        const FlowOptions& options)
+                        const SolverOptions& options)
       : backend_(backend),
         method_(checked(method)),
-        both_ways_(options.fb_check > 0),
+        both_ways_(options.both_ways),
         scale_(likelihood_scale(method.sigma_position, method.sigma_color)),
         space_(flow_space(method.labels == FlowLabels::grid, method.label_step, method.sigma_flow)),
         guidance_(backend, workspace, method.tracking.max_features),
@@ -27,7 +27,7 @@ class MultiHypothesisSolver {
     backend.reserve_scratch(vote_scratch(backend, method.tracking.max_features, method.max_labels));
   }
 
-  int take(const FlowInput& input, bool on_host) { return guidance_.take(input, on_host); }
+  int take(const KnownMotion& known, bool on_host) { return guidance_.take(known, on_host); }
 
   void prepare(const Frame* frames, int slot, int count) {
     colors_.prepare(frames, slot, count, both_ways_);
@@ -43,10 +43,6 @@ class MultiHypothesisSolver {
       solve(first, finder_.tracks(), finder_.count(), false, result, trust, asked);
     }
   }
-
-  bool takes_start() const { return false; }
-  bool starts_from_last() const { return false; }
-  View<double> energies() const { return {}; }
 
   /// Waits for the last solve. Throws Error(invalid_argument) where its tracks had too many labels: then nothing is valid.
   void check() const {
@@ -94,5 +90,8 @@ class MultiHypothesisSolver {
   const Guides guides_;
   const Labels labels_;
 };
+
+template <class Backend>
+struct SolverOf<MultiHypothesis, Backend> : std::type_identity<MultiHypothesisSolver<Backend>> {};
 
 }  // namespace parafield

@@ -97,11 +97,11 @@ Bytes encode_png_disparity(const DisparityView& disparity, float scale) {
 }
 
 Bytes encode_pfm_disparity(const DisparityView& disparity, bool mark_invalid) {
-  return encode_pfm_frame(floats_of(disparity, mark_invalid));
+  return encode_pfm_frame(floats_of(disparity, mark_invalid).frame());
 }
 
 Bytes encode_npy_disparity(const DisparityView& disparity, bool mark_invalid) {
-  return encode_npy_plane(floats_of(disparity, mark_invalid));
+  return encode_npy_plane(floats_of(disparity, mark_invalid).frame());
 }
 
 }  // namespace parafield::io

@@ -2,19 +2,20 @@
 #include "steps/convert/convert.hpp"
 #include "markov/fields/fields.hpp"
 #include "markov/minimize.hpp"
-#include "parafield/detection.hpp"
+#include "core/solver.hpp"
+#include "parafield/fields.hpp"
 
 namespace parafield {
 
 /// Motion detection: Jodoin section 3.1. Two labels, whose data costs are stored; the last mask is part of them.
 template <class Backend>
-class ChangeSolver {
+class ChangeSolver : public SolverBase<ChangeSolver<Backend>> {
  public:
   static constexpr int slots = 2;
 
   template <class Method>
   ChangeSolver(Backend& backend, Workspace& workspace, const Method& method, Size size,
-               const DetectionOptions& options)
+               const SolverOptions& options)
       : backend_(backend),
         energy_(method.energy),
         optimizer_(optimizer_of(method)),
@@ -86,5 +87,8 @@ class ChangeSolver {
   LabelField<Backend> field_;
   Progress<Backend> progress_;
 };
+
+template <template <class> class Method, class Backend>
+struct SolverOf<Method<ChangeEnergy>, Backend> : std::type_identity<ChangeSolver<Backend>> {};
 
 }  // namespace parafield

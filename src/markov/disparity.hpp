@@ -1,20 +1,21 @@
 #pragma once
 #include "markov/matching.hpp"
-#include "parafield/stereo.hpp"
+#include "core/solver.hpp"
+#include "parafield/fields.hpp"
 
 namespace parafield {
 
 /// Stereo as a field of disparities: Jodoin section 3.3. Slot 0 holds the left image.
 template <class Backend>
-class DisparitySolver {
+class DisparitySolver : public SolverBase<DisparitySolver<Backend>> {
  public:
   template <class Method>
   DisparitySolver(Backend& backend, Workspace& workspace, const Method& method, Size size,
-                  const StereoOptions& options)
+                  const SolverOptions& options)
       : solver_(backend, workspace, method.energy.cost, method.energy.smoothness,
                 {.nx = method.energy.disparities, .x0 = method.energy.min_disparity}, method.energy.sub_pixel,
                 optimizer_of(method), options.energies,
-                {backend, options.progress, options.lr_check > 0 ? 2 : 1}, size) {}
+                {backend, options.progress, options.both_ways ? 2 : 1}, size) {}
 
   void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
 
@@ -23,11 +24,13 @@ class DisparitySolver {
   }
 
   bool takes_start() const { return solver_.takes_start(); }
-  bool starts_from_last() const { return false; }
   View<double> energies() const { return solver_.energies(); }
 
  private:
   MatchingSolver<Backend> solver_;
 };
+
+template <template <class> class Method, class Backend>
+struct SolverOf<Method<StereoEnergy>, Backend> : std::type_identity<DisparitySolver<Backend>> {};
 
 }  // namespace parafield

@@ -1,19 +1,20 @@
 #pragma once
 #include "markov/matching.hpp"
-#include "parafield/flow.hpp"
+#include "core/solver.hpp"
+#include "parafield/fields.hpp"
 
 namespace parafield {
 
 /// Flow as a field of whole displacements: Jodoin section 3.2.
 template <class Backend>
-class DisplacementSolver {
+class DisplacementSolver : public SolverBase<DisplacementSolver<Backend>> {
  public:
   template <class Method>
   DisplacementSolver(Backend& backend, Workspace& workspace, const Method& method, Size size,
-                     const FlowOptions& options)
+                     const SolverOptions& options)
       : solver_(backend, workspace, method.energy.cost, method.energy.smoothness, grid_of(method.energy),
                 method.energy.sub_pixel, optimizer_of(method), options.energies,
-                {backend, options.progress, options.fb_check > 0 ? 2 : 1}, size) {}
+                {backend, options.progress, options.both_ways ? 2 : 1}, size) {}
 
   void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
 
@@ -23,7 +24,6 @@ class DisplacementSolver {
   }
 
   bool takes_start() const { return solver_.takes_start(); }
-  bool starts_from_last() const { return false; }
   View<double> energies() const { return solver_.energies(); }
 
  private:
@@ -34,5 +34,8 @@ class DisplacementSolver {
 
   MatchingSolver<Backend> solver_;
 };
+
+template <template <class> class Method, class Backend>
+struct SolverOf<Method<DisplacementEnergy>, Backend> : std::type_identity<DisplacementSolver<Backend>> {};
 
 }  // namespace parafield

@@ -1,7 +1,25 @@
 #pragma once
+#include <new>
+#include <system_error>
+
 #include "tasks/session.hpp"
 
 namespace parafield {
+
+/// Runs f. A lack of memory or threads that the standard library reports becomes an Error.
+template <class F>
+decltype(auto) with_errors(F f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    fail(ErrorCode::memory, "cannot allocate host memory");
+  } catch (const std::system_error& error) {
+    fail(ErrorCode::device, "cannot start a thread: ", error.what());
+  }
+}
+
+/// Throws Error(invalid_argument) for a size that no estimator has.
+void check_size(Size size);
 
 template <class Task>
 struct Estimator<Task>::Impl {
@@ -11,25 +29,42 @@ struct Estimator<Task>::Impl {
   std::unique_ptr<Session<Task>> session;
 };
 
-/// Each task's own: the session of a method on a device.
+/// The device of a one-shot call: the one asked for, or that of the frames' memory, or the best.
+template <class Options>
+Options placed(Options options, const Frame& frame) {
+  if (!options.device && !frame.memory.on_host()) options.device = Device::cuda(frame.memory.device);
+  return options;
+}
+
+/// The session of a method on a device. `TaskSolver<Backend, Solver>` is the method's solver with what the task's
+/// options add.
+template <class Task, template <class, class> class TaskSolver>
+std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method, Size size, const Device& device,
+                                            const typename Task::Options& options) {
+  return std::visit(
+      [&]<class Method>(const Method& chosen) {
+        return with_backend(device, [&]<class Backend>() -> std::unique_ptr<Session<Task>> {
+          using Solver = TaskSolver<Backend, typename SolverOf<Method, Backend>::type>;
+          return std::make_unique<SolverSession<Task, Backend, Solver>>(chosen, size, device, options);
+        });
+      },
+      method);
+}
+
+/// Each task's own: checks the options and makes the session.
 template <class Task>
-std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method, Size size,
-                                            const Device& device, Stream stream,
-                                            const typename Task::Options& options);
+std::unique_ptr<Session<Task>> session_of(const typename Task::Method& method, Size size, const Device& device,
+                                          const typename Task::Options& options);
 
 template <class Task>
-Estimator<Task>::Estimator(Method method, Size size, Device device, Stream stream, Options options) {
-  if (size.width < 1 || size.height < 1)
-    fail(ErrorCode::invalid_argument, "frames cannot have ", size.width, "x", size.height, " pixels");
-  constexpr int longest_side = 500'000;  // CUDA has 65535 rows of blocks, some of eight pixels
-  constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
-  if (size.width > longest_side || size.height > longest_side ||
-      std::int64_t(size.width) * size.height > most_pixels)
-    fail(ErrorCode::invalid_argument, "frames of ", size.width, "x", size.height,
-         " pixels are too large: at most ", longest_side, " a side and ", most_pixels, " in all");
-  std::visit([](const auto& value) { check(value); }, method);
-  impl_ = std::make_unique<Impl>(
-      Impl{method, size, device, make_session<Task>(method, size, device, stream, options)});
+Estimator<Task>::Estimator(Method method, Size size, Options options) {
+  with_errors([&] {
+    check_size(size);
+    std::visit([](const auto& value) { check(value); }, method);
+    const Device device = options.device ? *options.device : Device::best();
+    impl_ = std::make_unique<Impl>(
+        Impl{method, size, device, session_of<Task>(method, size, device, options)});
+  });
 }
 template <class Task>
 Estimator<Task>::~Estimator() = default;
@@ -40,16 +75,24 @@ Estimator<Task>& Estimator<Task>::operator=(Estimator&&) noexcept = default;
 
 template <class Task>
 auto Estimator<Task>::operator()(const Input& input) -> const Result& {
-  return impl_->session->call(input);
+  return with_errors([&]() -> const Result& { return impl_->session->call(input, nullptr); });
 }
 template <class Task>
-auto Estimator<Task>::operator()(const Frame& frame0, const Frame& frame1) -> const Result& {
+auto Estimator<Task>::operator()(const In<Frame>& frame0, const In<Frame>& frame1) -> const Result& {
   const Frame frames[] = {frame0, frame1};
-  return impl_->session->call({frames});
+  return (*this)({frames});
 }
 template <class Task>
-auto Estimator<Task>::push(const Frame& frame) -> const Result* requires Task::streams {
-  return impl_->session->push(frame);
+void Estimator<Task>::operator()(const Input& input, Result& output) {
+  with_errors([&] { impl_->session->call(input, &output); });
+}
+template <class Task>
+auto Estimator<Task>::push(const In<Frame>& frame) -> const Result* requires Task::streams {
+  return with_errors([&] { return impl_->session->push(frame, nullptr); });
+}
+template <class Task>
+bool Estimator<Task>::push(const In<Frame>& frame, Result& output) requires Task::streams {
+  return with_errors([&] { return impl_->session->push(frame, &output) != nullptr; });
 }
 template <class Task>
 void Estimator<Task>::reset() {
@@ -60,8 +103,12 @@ void Estimator<Task>::synchronize() {
   impl_->session->synchronize();
 }
 template <class Task>
+void Estimator<Task>::cancel() noexcept {
+  impl_->session->cancel();
+}
+template <class Task>
 std::vector<double> Estimator<Task>::energies() {
-  return impl_->session->energies();
+  return with_errors([&] { return impl_->session->energies(); });
 }
 template <class Task>
 auto Estimator<Task>::method() const -> const Method& {
@@ -82,6 +129,20 @@ Stream Estimator<Task>::stream() const {
 template <class Task>
 std::size_t Estimator<Task>::workspace_bytes() const {
   return impl_->session->workspace_bytes();
+}
+
+/// One call of a new estimator.
+template <class Task>
+typename Task::Result estimate(std::span<const Frame> frames, const typename Task::Method& method,
+                               const typename Task::Options& options) {
+  if (frames.empty()) fail(ErrorCode::invalid_argument, "there are no frames");
+  Estimator<Task> estimator(method, frames[0].size(), placed(options, frames[0]));
+  return with_errors([&] {
+    typename Task::Result result(frames[0].size(), frames[0].memory);
+    estimator({frames}, result);
+    estimator.synchronize();
+    return result;
+  });
 }
 
 }  // namespace parafield

@@ -1,6 +1,17 @@
-#include "tasks/session.hpp"
+#include "tasks/estimator.hpp"
 
 namespace parafield {
+
+void check_size(Size size) {
+  if (size.width < 1 || size.height < 1)
+    fail(ErrorCode::invalid_argument, "frames cannot have ", size.width, "x", size.height, " pixels");
+  constexpr int longest_side = 500'000;  // CUDA has 65535 rows of blocks, some of eight pixels
+  constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
+  if (size.width > longest_side || size.height > longest_side ||
+      std::int64_t(size.width) * size.height > most_pixels)
+    fail(ErrorCode::invalid_argument, "frames of ", size.width, "x", size.height,
+         " pixels are too large: at most ", longest_side, " a side and ", most_pixels, " in all");
+}
 
 Frame checked(const Frame& frame, const char* name, Size size, const Device& device) {
   if (!frame.data) fail(ErrorCode::invalid_argument, name, " has no data");
@@ -22,6 +33,19 @@ Frame checked(const Frame& frame, const char* name, Size size, const Device& dev
     fail(ErrorCode::invalid_argument, name, " is in the memory of cuda:", frame.memory.device,
          ", the estimator runs on ", to_string(device));
   return result;
+}
+
+void check_output(Size plane, Memory memory, std::ptrdiff_t pitch, std::ptrdiff_t value_bytes, Size size,
+                  Memory expected) {
+  if (plane != size)
+    fail(ErrorCode::invalid_argument, "a plane of the output is ", plane.width, "x", plane.height,
+         ", the frames are ", size.width, "x", size.height);
+  if (memory.on_host() != expected.on_host() || (!memory.on_host() && memory.device != expected.device))
+    fail(ErrorCode::invalid_argument, "a plane of the output is in ", memory.on_host() ? "host" : "CUDA",
+         " memory; results are where the frames are");
+  if (pitch < size.width * value_bytes || pitch % value_bytes != 0)
+    fail(ErrorCode::invalid_argument, "a plane of the output has a pitch of ", pitch, " bytes; a row has ",
+         size.width * value_bytes, ", and it must be a multiple of ", value_bytes);
 }
 
 }  // namespace parafield

@@ -1,13 +1,13 @@
 #pragma once
+#include "core/solver.hpp"
+#include "parafield/flow.hpp"
+#include "parafield/stereo.hpp"
 #include "steps/consistency/consistency.hpp"
 #include "steps/fill/fill.hpp"
 #include "steps/median/median.hpp"
 #include "steps/speckle/speckle.hpp"
-#include "core/workspace.hpp"
-#include "parafield/flow.hpp"
-#include "parafield/stereo.hpp"
 
-/// What a task's options add to a method's solver, for a session.
+/// Solvers of flow and stereo with the checks and filters that the options of the task add for every method.
 namespace parafield {
 
 /// Throws Error(invalid_argument) for options of flow or stereo out of range.
@@ -24,7 +24,10 @@ void check_refinement(const Options& options, float tolerance, const char* toler
          "; allowed: 0 (none), 3, 5");
 }
 
-/// Removing speckles, filling, and a median: of one or two planes.
+inline void check(const FlowOptions& options) { check_refinement(options, options.fb_check, "fb_check"); }
+inline void check(const StereoOptions& options) { check_refinement(options, options.lr_check, "lr_check"); }
+
+/// Removes speckles, fills, and takes a median, of one or two planes.
 template <class Backend>
 class Refinement {
  public:
@@ -38,7 +41,7 @@ class Refinement {
     for (int i = 0; i < planes && median_ > 0; ++i) unsmoothed_[i] = workspace.image<float>(size);
   }
 
-  /// Where the solver writes: the result itself, or what the median makes it of.
+  /// Where the solver writes: the result itself, or the median's input.
   View<float> solved(int plane, View<float> result) const {
     return median_ > 0 ? unsmoothed_[plane] : result;
   }
@@ -62,122 +65,121 @@ class Refinement {
   View<float> unsmoothed_[2];
 };
 
-template <class Solver>
-concept SolvesWithNewest = requires(Solver solver, const Frame& newest) {
-  solver.solve_with(newest, 0, FlowPlanes{}, Trust{});
+/// A method's solver with the rest of its interface as it is; `solve` is the derived class's own.
+template <class Derived, class Backend, class Solver>
+class Refined : public SolverBase<Derived> {
+ public:
+  void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
+  int take(const KnownMotion& known, bool on_host) { return solver_.take(known, on_host); }
+  void check() const { solver_.check(); }
+  bool takes_start() const { return solver_.takes_start(); }
+  bool starts_from_last() const { return solver_.starts_from_last(); }
+  View<double> energies() const { return solver_.energies(); }
+
+ protected:
+  template <class Method, class Options>
+  Refined(Backend& backend, Workspace& workspace, const Method& method, Size size, const Options& options,
+          bool both_ways, int planes)
+      : backend_(backend),
+        solver_(backend, workspace, method, size,
+                SolverOptions{options.energies, options.progress, both_ways}),
+        refinement_(backend, workspace, size, options, planes) {}
+
+  Backend& backend_;
+  Solver solver_;
+  Refinement<Backend> refinement_;
 };
 
-/// A solver of flow and FlowOptions. The frames of its slots go both ways.
-template <template <class> class Solver>
-struct RefinedFlow {
-  template <class Backend>
-  class Type {
-   public:
-    template <class Method>
-    Type(Backend& backend, Workspace& workspace, const Method& method, Size size, const FlowOptions& options)
-        : backend_(backend),
-          fb_check_(options.fb_check),
-          solver_(backend, workspace, method, size, options),
-          refinement_(backend, workspace, size, options, 2) {
-      if (fb_check_ > 0) backward_ = workspace.flow(size);
+/// A solver of flow and FlowOptions. For the forward-backward check the frames of its slots change places.
+template <class Backend, class Solver>
+class RefinedFlow : public Refined<RefinedFlow<Backend, Solver>, Backend, Solver> {
+  static_assert(Solves<Solver, const FlowView*, FlowPlanes, Trust, bool>);
+  using Base = Refined<RefinedFlow, Backend, Solver>;
+  using Base::backend_, Base::solver_, Base::refinement_;
+
+ public:
+  template <class Method>
+  RefinedFlow(Backend& backend, Workspace& workspace, const Method& method, Size size,
+              const FlowOptions& options)
+      : Base(backend, workspace, method, size, options, options.fb_check > 0, 2),
+        fb_check_(options.fb_check) {
+    if (fb_check_ > 0 && method.frames != 2)
+      fail(ErrorCode::invalid_argument, "fb_check, the forward-backward check, is for methods of 2 frames; ",
+           Method::name, " takes ", int(method.frames));
+    if (fb_check_ > 0) backward_ = workspace.flow(size);
+  }
+
+  void solve(int first, const FlowView* start, FlowField& result) {
+    refine(first, result,
+           [&](FlowPlanes flow, Trust trust) { solver_.solve(first, start, flow, trust, true); });
+  }
+  void solve_newest(const Frame& newest, int slot, int first, const FlowView* start, FlowField& result) {
+    refine(first, result, [&](FlowPlanes flow, Trust trust) {
+      solver_.solve_newest(newest, slot, first, start, flow, trust, true);
+    });
+  }
+
+ private:
+  /// Runs solve(flow, trust) and the refinement.
+  template <class Solve>
+  void refine(int first, FlowField& result, Solve solve) {
+    const FlowPlanes flow{refinement_.solved(0, result.u), refinement_.solved(1, result.v)};
+    const Trust trust{result.valid, result.confidence};
+    solve(flow, trust);
+    if (fb_check_ > 0) {
+      solver_.solve(1 - first, nullptr, backward_, {}, false);
+      check_consistency<Backend>(backend_, flow, backward_, fb_check_, trust.valid);
     }
+    const View<float> planes[] = {flow.u, flow.v}, to[] = {result.u, result.v};
+    refinement_(planes, to, 2, trust.valid,
+                [&] { fill_from_row(backend_, flow, View<const std::uint8_t>(trust.valid)); });
+  }
 
-    /// What guides the flow. Throws Error(invalid_argument) where the method has no use for it.
-    int take(const FlowInput& input, bool on_host) {
-      if constexpr (requires { solver_.take(input, on_host); }) return solver_.take(input, on_host);
-      if (input.tracks || input.rotation)
-        fail(ErrorCode::invalid_argument, "the method has no use for ",
-             input.tracks ? "tracks" : "a camera's rotation");
-      return 0;
-    }
-
-    void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
-
-    void solve(int first, const FlowView* start, FlowField& result) {
-      refine(first, result,
-             [&](FlowPlanes flow, Trust trust) { solver_.solve(first, start, flow, trust, true); });
-    }
-
-    /// Of solvers that prepare the newest frame as they solve.
-    void solve_with(const Frame& newest, int first,
-                    FlowField& result) requires SolvesWithNewest<Solver<Backend>> {
-      refine(first, result,
-             [&](FlowPlanes flow, Trust trust) { solver_.solve_with(newest, first, flow, trust); });
-    }
-
-    /// Of solvers that can fail on the device.
-    void check() requires requires(Solver<Backend> solver) { solver.check(); }
-    { solver_.check(); }
-
-    bool takes_start() const { return solver_.takes_start(); }
-    bool starts_from_last() const { return solver_.starts_from_last(); }
-    View<double> energies() const { return solver_.energies(); }
-
-   private:
-    /// What `solve(flow, trust)` makes, refined.
-    template <class Solve>
-    void refine(int first, FlowField& result, Solve solve) {
-      const FlowPlanes flow{refinement_.solved(0, result.u), refinement_.solved(1, result.v)};
-      const Trust trust{result.valid, result.confidence};
-      solve(flow, trust);
-      if (fb_check_ > 0) {  // of two frames
-        solver_.solve(1 - first, nullptr, backward_, {}, false);
-        check_consistency<Backend>(backend_, flow, backward_, fb_check_, trust.valid);
-      }
-      const View<float> planes[] = {flow.u, flow.v}, to[] = {result.u, result.v};
-      refinement_(planes, to, 2, trust.valid,
-                  [&] { fill_from_row(backend_, flow, View<const std::uint8_t>(trust.valid)); });
-    }
-
-    Backend& backend_;
-    const float fb_check_;
-    Solver<Backend> solver_;
-    Refinement<Backend> refinement_;
-    FlowPlanes backward_;  // flow of the second frame to the first
-  };
+  const float fb_check_;
+  FlowPlanes backward_;  // flow of the second frame to the first
 };
 
 /// A solver of stereo and StereoOptions.
-template <template <class> class Solver>
-struct RefinedDisparities {
-  template <class Backend>
-  class Type {
-   public:
-    template <class Method>
-    Type(Backend& backend, Workspace& workspace, const Method& method, Size size,
-         const StereoOptions& options)
-        : backend_(backend),
-          lr_check_(options.lr_check),
-          solver_(backend, workspace, method, size, options),
-          refinement_(backend, workspace, size, options, 1) {
-      if (lr_check_ > 0) right_ = workspace.image<float>(size);
+template <class Backend, class Solver>
+class RefinedDisparities : public Refined<RefinedDisparities<Backend, Solver>, Backend, Solver> {
+  static_assert(Solves<Solver, const DisparityView*, View<float>, Trust, bool>);
+  using Base = Refined<RefinedDisparities, Backend, Solver>;
+  using Base::backend_, Base::solver_, Base::refinement_;
+
+ public:
+  template <class Method>
+  RefinedDisparities(Backend& backend, Workspace& workspace, const Method& method, Size size,
+                     const StereoOptions& options)
+      : Base(backend, workspace, checked(method, size), size, options, options.lr_check > 0, 1),
+        lr_check_(options.lr_check) {
+    if (lr_check_ > 0) right_ = workspace.image<float>(size);
+  }
+
+  void solve(int, const DisparityView* start, DisparityField& result) {
+    const View<float> left = refinement_.solved(0, result.d), to = result.d;
+    const View<std::uint8_t> valid = result.valid;
+    solver_.solve(0, start, left, {valid, result.confidence}, true);
+    if (lr_check_ > 0) {
+      solver_.solve(1, nullptr, right_, {}, false);
+      check_disparities(backend_, View<const float>(left), View<const float>(right_), lr_check_, valid);
     }
+    refinement_(&left, &to, 1, valid,
+                [&] { fill_from_row(backend_, left, View<const std::uint8_t>(valid)); });
+  }
 
-    void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
+ private:
+  /// Throws Error(invalid_argument) for disparities that no pixel can have.
+  template <class Method>
+  static const Method& checked(const Method& method, Size size) {
+    const int least = method.energy.min_disparity, most = least + method.energy.disparities - 1;
+    if (least <= -size.width || most >= size.width)
+      fail(ErrorCode::invalid_argument, "disparities from ", least, " to ", most, " do not fit into images ",
+           size.width, " px wide: they lie between ", 1 - size.width, " and ", size.width - 1);
+    return method;
+  }
 
-    void solve(int, const DisparityView* start, DisparityField& result) {
-      const View<float> left = refinement_.solved(0, result.d), to = result.d;
-      const View<std::uint8_t> valid = result.valid;
-      solver_.solve(0, start, left, {valid, result.confidence}, true);
-      if (lr_check_ > 0) {
-        solver_.solve(1, nullptr, right_, {}, false);
-        check_disparities(backend_, View<const float>(left), View<const float>(right_), lr_check_, valid);
-      }
-      refinement_(&left, &to, 1, valid,
-                  [&] { fill_from_row(backend_, left, View<const std::uint8_t>(valid)); });
-    }
-
-    bool takes_start() const { return solver_.takes_start(); }
-    bool starts_from_last() const { return solver_.starts_from_last(); }
-    View<double> energies() const { return solver_.energies(); }
-
-   private:
-    Backend& backend_;
-    const float lr_check_;
-    Solver<Backend> solver_;
-    Refinement<Backend> refinement_;
-    View<float> right_;  // disparities of the right image
-  };
+  const float lr_check_;
+  View<float> right_;  // disparities of the right image
 };
 
 }  // namespace parafield

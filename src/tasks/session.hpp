@@ -1,58 +1,65 @@
 #pragma once
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/backend.hpp"
-#include "core/workspace.hpp"
-#include "parafield/estimator.hpp"
+#include "core/solver.hpp"
+#include "parafield/fields.hpp"
 
 namespace parafield {
 
-/// Throws Error(invalid_argument) with the numbers for a frame that an estimator of that size and device
-/// cannot read. Returns the frame with its pitch filled in.
+/// The frame, with its pitch filled in. Throws Error(invalid_argument) with the numbers for a frame that an
+/// estimator of that size and device cannot read.
 Frame checked(const Frame& frame, const char* name, Size size, const Device& device);
 
-/// What an estimator does, whatever its method and backend.
+/// Throws Error(invalid_argument) for an output plane that results of that size cannot be written into.
+void check_output(Size plane, Memory memory, std::ptrdiff_t pitch, std::ptrdiff_t value_bytes, Size size,
+                  Memory expected);
+
+/// A call of an estimator, whatever its method and backend.
 template <class Task>
 class Session {
  public:
   using Result = typename Task::Result;
   virtual ~Session() = default;
-  virtual const Result& call(const typename Task::Input& input) = 0;
-  virtual const Result* push(const Frame& frame) = 0;
+  /// Writes into `output`, or, if it is null, into the session's own result. Returns where the result is.
+  virtual const Result& call(const typename Task::Input& input, Result* output) = 0;
+  /// Null as long as frames are missing.
+  virtual const Result* push(const Frame& frame, Result* output) = 0;
   virtual void reset() = 0;
   virtual void synchronize() = 0;
+  virtual void cancel() noexcept = 0;
   virtual std::vector<double> energies() = 0;
   virtual Stream stream() const = 0;
   virtual std::size_t workspace_bytes() const = 0;
 };
 
-/// Takes frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots, one for
-/// each frame that the method takes. One that has solve_with(newest, first, result), both steps of a push at once, takes no
-/// start.
-/// copy_planes(from, to, copy), copy_start(from, to, copy) and the solver are the task's own.
-template <class Task, class Backend, template <class> class Solver>
+/// Takes frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots, one
+/// for each frame that the method takes.
+template <class Task, class Backend, class Solver>
 class SolverSession final : public Session<Task> {
  public:
   using Result = typename Task::Result;
   using Start = typename decltype(Task::Input::start)::value_type;
+  static_assert(Solves<Solver, const Start*, Result&>);
 
   template <class Method>
-  SolverSession(const Method& method, Size size, const Device& device, Stream stream,
-                const typename Task::Options& options)
+  SolverSession(const Method& method, Size size, const Device& device, const typename Task::Options& options)
       : slots_(method.frames),
         size_(size),
         device_(device),
-        backend_(device, stream),
+        backend_(device, options.stream),
         workspace_(backend_.memory()),
         solver_(backend_, workspace_, method, size, options),
         frames_(std::size_t(slots_)),
         staging_(std::size_t(slots_)) {
-    if constexpr (on_gpu<Backend>) device_result_ = Result(size, backend_.memory());
+    backend_.cancelled_by(cancelled_);
+    if constexpr (Backend::is_gpu) device_result_ = Result(size, backend_.memory());
   }
 
-  const Result& call(const typename Task::Input& input) override {
+  const Result& call(const typename Task::Input& input, Result* output) override {
     pushed_ = 0;
     if (int(input.frames.size()) != slots_)
       fail(ErrorCode::invalid_argument, "the method takes ", slots_, " frames, not ", input.frames.size());
@@ -67,53 +74,61 @@ class SolverSession final : public Session<Task> {
     if (input.start && input.start->size() != size_)
       fail(ErrorCode::invalid_argument, "the start is ", input.start->size().width, "x",
            input.start->size().height, ", the frames are ", size_.width, "x", size_.height);
-    activate();
+    check_call(output, on_host);
+    const auto active = backend_.activate();
     std::optional<Start> start = input.start;
     if (on_host) {
       for (int i = 0; i < slots_; ++i) frames_[std::size_t(i)] = on_backend(frames_[std::size_t(i)], i);
       if (start) start = on_backend(*start);
     }
-    Result& result = target(on_host);
-    backend_.replay(call_keys + 2 * guided(input, on_host) + start.has_value(), [&] {
+    const int kind = solver_.take(known_motion(input), on_host);
+    Result& result = target(output, on_host);
+    backend_.replay(call_keys + 2 * kind + start.has_value(), [&] {
       solver_.prepare(frames_.data(), 0, slots_);
       solver_.solve(0, start ? &*start : nullptr, result);
     });
-    return delivered(on_host);
+    return delivered(output, on_host);
   }
 
-  const Result* push(const Frame& user_frame) override {
+  const Result* push(const Frame& user_frame, Result* output) override {
     Frame frame = checked(user_frame, "the frame", size_, device_);
     const bool on_host = frame.memory.on_host();
-    activate();
-    const int slot = int(pushed_ % slots_);
+    check_call(output, on_host);
+    const auto active = backend_.activate();
+    const int slot = int(pushed_ % slots_), oldest = (slot + 1) % slots_;
     if (on_host) frame = on_backend(frame, slot);
-    guided({}, on_host);
-    Result& result = target(on_host);
+    solver_.take({}, on_host);
+    Result& result = target(output, on_host);
     const bool complete = pushed_ + 1 >= slots_;
     const bool warm = pushed_ >= slots_ && solver_.starts_from_last();
     const Start last = result;
     backend_.replay(push_keys + 3 * slot + (complete ? 1 + warm : 0), [&] {
       if (complete)
-        advance(frame, slot, warm ? &last : nullptr, result);
+        solver_.solve_newest(frame, slot, oldest, warm ? &last : nullptr, result);
       else
         solver_.prepare(&frame, slot, 1);
     });
     ++pushed_;
-    if (complete) return &delivered(on_host);
+    if (complete) return &delivered(output, on_host);
     if (on_host) backend_.synchronize();  // the user may now change the frame
     return nullptr;
   }
 
-  void reset() override { pushed_ = 0; }
-  void synchronize() override {
-    backend_.synchronize();
-    check();
+  void reset() override {
+    pushed_ = 0;
+    cancelled_ = false;
   }
+  void synchronize() override {
+    const auto active = backend_.activate();
+    backend_.synchronize();
+    solver_.check();
+  }
+  void cancel() noexcept override { cancelled_ = true; }
   std::vector<double> energies() override {
     const View<double> all = solver_.energies();
     if (!all) return {};
     std::vector<double> values(std::size_t(all.width));
-    activate();
+    const auto active = backend_.activate();
     copy_to_host(backend_, values.data(), all.data, sizeof(double) * values.size());
     return values;
   }
@@ -121,56 +136,51 @@ class SolverSession final : public Session<Task> {
   std::size_t workspace_bytes() const override { return workspace_.bytes() + backend_.scratch_bytes(); }
 
  private:
-  static constexpr int call_keys = 0,
-                       push_keys = 2 * 8;  // calls: with a start or not, of each kind of guidance
+  // Keys of recorded solves: calls with a start or not, of each kind of known motion; then pushes.
+  static constexpr int call_keys = 0, push_keys = 2 * 8;
 
-  void activate() {
-    if constexpr (on_gpu<Backend>) backend_.activate();
+  static KnownMotion known_motion(const typename Task::Input& input) {
+    if constexpr (requires { input.tracks; }) return {input.tracks, input.rotation};
+    return {};
   }
 
-  /// Throws where the last solve failed, which only the device knows, and the solver says.
-  void check() {
-    if constexpr (requires { solver_.check(); }) solver_.check();
-  }
-
-  /// Gives the solver what the input has beside frames and start. Returns which kind it is, 0 to 7.
-  int guided(const typename Task::Input& input, bool on_host) {
-    if constexpr (requires { solver_.take(input, on_host); }) return solver_.take(input, on_host);
-    return 0;
-  }
-
-  /// The newest frame into its slot, and the solve, which a solver may take as one step.
-  void advance(const Frame& newest, int slot, const Start* start, Result& result) {
-    const int first = (slot + 1) % slots_;
-    if constexpr (requires { solver_.solve_with(newest, first, result); }) {
-      solver_.solve_with(newest, first, result);
-    } else {
-      solver_.prepare(&newest, slot, 1);
-      solver_.solve(first, start, result);
+  void check_call(const Result* output, bool on_host) const {
+    fail_if_cancelled(cancelled_);
+    if (output) {
+      const Memory expected = on_host ? Memory::host() : backend_.memory();
+      const auto check = [&]<class T>(const Image<T>& plane) {
+        if (plane) check_output(plane.size(), plane.memory(), plane.view().pitch, sizeof(T), size_, expected);
+      };
+      std::apply([&](const auto&... plane) { (check(plane), ...); }, output->planes());
     }
   }
 
-  /// Where the solver writes: always the backend's memory.
-  Result& target(bool on_host) {
-    if (on_host && host_result_.size() != size_)
-      host_result_ = Result(size_, on_gpu<Backend> ? Memory::pinned() : Memory::host());
-    return on_gpu<Backend> ? device_result_ : host_result_;
-  }
-
-  const Result& delivered(bool on_host) {
-    if constexpr (on_gpu<Backend>) {
-      if (!on_host) return device_result_;
-      copy_planes(device_result_, host_result_,
-                  [&](const auto& from, auto& to) { copy(from.view(), to.view()); });
-      backend_.synchronize();
+  /// The backend's memory that the solver writes: the session's own result, or on the CPU the user's planes.
+  Result& target(Result* output, bool on_host) {
+    if constexpr (Backend::is_gpu) {
+      if (on_host && !output && host_result_.size() != size_) host_result_ = Result(size_, Memory::pinned());
+      return device_result_;
     }
-    check();
+    const auto is_whole = [](const auto&... plane) { return (bool(plane) && ...); };
+    if (output && !solver_.starts_from_last() && std::apply(is_whole, output->planes())) return *output;
+    if (host_result_.size() != size_) host_result_ = Result(size_, Memory::host());
     return host_result_;
+  }
+
+  const Result& delivered(Result* output, bool on_host) {
+    Result& solved = target(output, on_host);
+    Result& result = output ? *output : Backend::is_gpu && on_host ? host_result_ : solved;
+    if (&result != &solved)
+      detail::for_each_plane(solved, result, [&](auto& from, auto& to) {
+        if (to) copy(from.view(), to.view());
+      });
+    if (on_host) synchronize();
+    return result;
   }
 
   /// A host frame, copied to where the backend reads it.
   Frame on_backend(const Frame& frame, int slot) {
-    if constexpr (on_gpu<Backend>) {
+    if constexpr (Backend::is_gpu) {
       FrameBuffer& staging = staging_[std::size_t(slot)];
       if (staging.size() != frame.size() || staging.format() != frame.format)
         staging = FrameBuffer(frame.size(), frame.format, backend_.memory());
@@ -183,13 +193,19 @@ class SolverSession final : public Session<Task> {
   }
 
   Start on_backend(const Start& start) {
-    if constexpr (on_gpu<Backend>) {
+    if constexpr (Backend::is_gpu) {
       if (staged_start_.size() != size_) staged_start_ = Result(size_, backend_.memory());
-      copy_start(start, staged_start_, [&](const auto& from, auto& to) { copy(from, to.view()); });
+      copy_start(start, staged_start_);
       return staged_start_;
     }
     return start;
   }
+  void copy_start(const FlowView& from, FlowField& to) {
+    copy(from.u, to.u.view());
+    copy(from.v, to.v.view());
+  }
+  void copy_start(const DisparityView& from, DisparityField& to) { copy(from.d, to.d.view()); }
+  void copy_start(const MotionMaskView& from, MotionMask& to) { copy(from.moving, to.moving.view()); }
 
   template <class T>
   void copy(View<const T> from, View<T> to) {
@@ -204,9 +220,10 @@ class SolverSession final : public Session<Task> {
   const int slots_;
   const Size size_;
   const Device device_;
+  std::atomic<bool> cancelled_ = false;
   Backend backend_;
   Workspace workspace_;
-  Solver<Backend> solver_;
+  Solver solver_;
   std::vector<Frame> frames_;  // of a call, one for each slot
   std::vector<FrameBuffer> staging_;
   Result staged_start_;

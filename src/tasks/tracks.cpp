@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "guided/track_finder.hpp"
-#include "tasks/session.hpp"
+#include "tasks/estimator.hpp"
 
 namespace parafield {
 namespace {
@@ -11,13 +11,13 @@ namespace {
 template <class Backend>
 std::vector<Track> found(const Frame* frames, const FeatureTracking& tracking, const Device& device) {
   Backend backend(device, {});
-  if constexpr (on_gpu<Backend>) backend.activate();
+  const auto active = backend.activate();
   Workspace workspace(backend.memory());
   TrackFinder<Backend> finder(backend, workspace, tracking, frames[0].size(), 2);
   Frame there[2] = {frames[0], frames[1]};
   FrameBuffer staged[2];
   std::vector<Track> tracks(std::size_t(finder.count()));
-  if constexpr (on_gpu<Backend>)
+  if constexpr (Backend::is_gpu)
     for (int i = 0; i < 2; ++i) {
       if (!frames[i].memory.on_host()) continue;
       staged[i] = FrameBuffer(frames[i].size(), frames[i].format, backend.memory());
@@ -53,13 +53,16 @@ Size feature_grid(Size frame, int max_features) {
   return best;
 }
 
-std::vector<Track> find_tracks(const Frame& frame0, const Frame& frame1, const FeatureTracking& tracking,
-                               const Device& device) {
+std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1, const FeatureTracking& tracking,
+                               const std::optional<Device>& asked) {
   detail::ParameterCheck visitor{"feature tracking"};
   describe(tracking, visitor);
+  const Device device = asked ? *asked : frame0.memory.on_host() ? Device::best() : Device::cuda(frame0.memory.device);
   const Frame frames[] = {checked(frame0, "frame0", frame0.size(), device),
                           checked(frame1, "frame1", frame0.size(), device)};
-  return with_backend(device, [&]<class Backend>() { return found<Backend>(frames, tracking, device); });
+  return with_errors([&] {
+    return with_backend(device, [&]<class Backend>() { return found<Backend>(frames, tracking, device); });
+  });
 }
 
 }  // namespace parafield

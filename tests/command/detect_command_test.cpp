@@ -75,7 +75,7 @@ TEST_F(DetectCommand, WritesMaskAndOverlayAndScores) {
   EXPECT_FALSE(json.contains("energy"));
   EXPECT_EQ(read_frame(path("overlay.png")).format(), PixelFormat::rgb_u8);
   expect_mask("mask.png", detect_motion(read_frame(path(frame_name(0))), read_frame(path(frame_name(1))), {},
-                                        Device::cpu()));
+                                        {.device = Device::cpu()}));
   const auto eval = run_well({"eval", "--task", "mask", path("mask.png"), label(1), "--json"}).json();
   for (const char* key : {"precision", "recall", "f1", "iou", "pwc", "true_positives", "unscored"})
     EXPECT_EQ(json[key], eval[key]) << key;
@@ -88,7 +88,7 @@ TEST_F(DetectCommand, SeriesUsesTheLastMask) {
   EXPECT_EQ(json["frames"], frames);
   EXPECT_EQ(json["repeats"], frames - 1);
   const Icm<ChangeEnergy> method{.energy = {.temporal = 3}};
-  MotionDetector detector(method, {width, height}, Device::cpu());
+  MotionDetector detector(method, {width, height}, {.device = Device::cpu()});
   for (int i = 0; i < frames; ++i)
     if (const MotionMask* mask = detector.push(read_frame(path(frame_name(i))))) {
       expect_mask("mask000" + std::to_string(i) + ".png", *mask);

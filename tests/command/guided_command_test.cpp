@@ -34,7 +34,7 @@ class GuidedCommand : public CommandTest {
     const Frame frames[] = {held[0], held[1]};
     FlowInput input = given;
     input.frames = frames;
-    FlowEstimator estimator(method, held[0].size(), Device::cpu());
+    FlowEstimator estimator(method, held[0].size(), {.device = Device::cpu()});
     return estimator(input).to(Memory::host());
   }
 };

@@ -121,7 +121,7 @@ class EmulatedGuidedKernels : public testing::TestWithParam<int> {
   static void for_some_cases(F f) {
     const Device device = Device::cpu(1);
     with_backend(device, [&]<class Backend>() {
-      if constexpr (!on_gpu<Backend>)
+      if constexpr (!Backend::is_gpu)
         for (unsigned i = 0; i < 8; ++i) {
           const unsigned seed = 1000 * unsigned(GetParam()) + i;
           SCOPED_TRACE("case " + std::to_string(seed));

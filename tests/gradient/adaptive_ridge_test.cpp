@@ -29,7 +29,7 @@ auto constant(double u, double v) {
 TEST_P(AdaptiveRidgeTest, FindsAMotion) {
   for (const int count : {2, 3, 5}) {
     const auto images = frames_of_motion({90, 70}, count, 0.7f, -0.3f, 3);
-    const FlowField flow = estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, device());
+    const FlowField flow = estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()});
     for (int y = 8; y < 62; ++y)
       for (int x = 8; x < 82; ++x) {
         EXPECT_NEAR(flow.u(x, y), 0.7, 0.05);
@@ -54,16 +54,16 @@ std::vector<Image<float>> wide_texture(Size size, int count, double u, double v)
 TEST_P(AdaptiveRidgeTest, FindsALargeMotion) {
   const auto images = wide_texture({200, 160}, 2, 14, -6);
   const auto frames = as_frames(images);
-  const double error = mean_error(estimate_flow(frames, AdaptiveRidge{}, device()), 20, constant(14, -6));
+  const double error = mean_error(estimate_flow(frames, AdaptiveRidge{}, {.device = device()}), 20, constant(14, -6));
   EXPECT_LT(error, 0.05);
-  EXPECT_GT(mean_error(estimate_flow(frames, AdaptiveRidge{.levels = 1}, device()), 20, constant(14, -6)), 5)
+  EXPECT_GT(mean_error(estimate_flow(frames, AdaptiveRidge{.levels = 1}, {.device = device()}), 20, constant(14, -6)), 5)
       << "the levels find it";
 }
 
 TEST_P(AdaptiveRidgeTest, FindsAnAffineField) {
   const Pair pair({120, 90}, 8);
   const FlowField flow =
-      estimate_flow(frame_of(pair.frame0), frame_of(pair.frame1), AdaptiveRidge{}, device());
+      estimate_flow(frame_of(pair.frame0), frame_of(pair.frame1), AdaptiveRidge{}, {.device = device()});
   const double error = mean_error(flow, 8, [](double x, double y) {
     // Pair's frame1 at (x + u, y + v) is frame0 at (x, y): u - 0.02 v = 1.7 + 0.02 y, 0.015 u + 0.99 v = -0.8 - 0.015 x + 0.01 y.
     const double r = 1.7 + 0.02 * y, s = -0.8 - 0.015 * x + 0.01 * y, determinant = 0.99 + 0.02 * 0.015;
@@ -77,7 +77,7 @@ TEST_P(AdaptiveRidgeTest, MoreFramesAreBetterOnNoisySteadyMotion) {
     double sum = 0;
     for (unsigned seed = 12; seed < 16; ++seed) {
       const auto images = frames_of_motion({120, 90}, count, 0.7f, -0.3f, seed, 15);
-      sum += mean_error(estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, device()), 8,
+      sum += mean_error(estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()}), 8,
                         constant(0.7, -0.3));
     }
     return sum / 4;
@@ -94,7 +94,7 @@ TEST_P(AdaptiveRidgeTest, AStartHelps) {
   FlowField start(size);
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) start.u(x, y) = 8, start.v(x, y) = 5;
-  FlowEstimator estimator(AdaptiveRidge{.levels = 1}, size, device());
+  FlowEstimator estimator(AdaptiveRidge{.levels = 1}, size, {.device = device()});
   const double without = mean_error(estimator(frames[0], frames[1]), 16, constant(9, 4));
   const double with = mean_error(estimator({.frames = frames, .start = start}), 16, constant(9, 4));
   EXPECT_GT(without, 1);
@@ -111,7 +111,7 @@ TEST_P(AdaptiveRidgeTest, FlatFramesHaveNoFlow) {
           for (int y = 0; y < size.height; ++y)
             for (int x = 0; x < size.width; ++x) image(x, y) = brightness;
         }
-        const FlowField flow = estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, device());
+        const FlowField flow = estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()});
         for (int y = 0; y < size.height; ++y)
           for (int x = 0; x < size.width; ++x) {
             ASSERT_EQ(flow.u(x, y), 0) << x << ' ' << y;
@@ -127,9 +127,9 @@ TEST_P(AdaptiveRidgeTest, APixelThatIsNoNumberReachesSoFar) {
   const Size size{140, 40};
   const AdaptiveRidge method{.levels = 1, .iterations = 1, .rounds = 1};
   auto images = frames_of_motion(size, 2, 0.4f, 0.1f, 4, 4);
-  const FlowField clean = estimate_flow(as_frames(images), method, device());
+  const FlowField clean = estimate_flow(as_frames(images), method, {.device = device()});
   images[0](20, 15) = std::numeric_limits<float>::quiet_NaN();
-  const FlowField flow = estimate_flow(as_frames(images), method, device());
+  const FlowField flow = estimate_flow(as_frames(images), method, {.device = device()});
   // Pixels 16 to 24 lie in cells 2 and 3, whose means reach cell 5; pixels before the center of cell 6 interpolate that.
   const int beyond = 6 * 8 + 4 + 2;
   for (int y = 0; y < size.height; ++y)
@@ -149,12 +149,12 @@ TEST_P(AdaptiveRidgeTest, PixelsThatAreNoNumbersLeaveNoTraceFarAway) {
   for (const int count : {2, 3, 5}) {
     const AdaptiveRidge method{.frames = count};
     const FlowField clean =
-        estimate_flow(as_frames(frames_of_motion(size, count, 0.7f, -0.3f, 6)), method, device());
+        estimate_flow(as_frames(frames_of_motion(size, count, 0.7f, -0.3f, 6)), method, {.device = device()});
     for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::max()})
       for (int bad = 0; bad < count; ++bad) {
         auto images = frames_of_motion(size, count, 0.7f, -0.3f, 6);
         images[std::size_t(bad)](60, 50) = value;
-        const FlowField flow = estimate_flow(as_frames(images), method, device());
+        const FlowField flow = estimate_flow(as_frames(images), method, {.device = device()});
         double near = 0, far = 0;
         for (int y = 0; y < size.height; ++y)
           for (int x = 0; x < size.width; ++x) {
@@ -186,7 +186,7 @@ TEST_P(AdaptiveRidgeTest, HugePixelsMoveNothing) {
     for (int y = 20; y < 26; ++y)
       for (int x = 40; x < 46; ++x) frame(x, y) = huge;
     const FlowField flow =
-        estimate_flow(frame_of(frame), frame_of(frame), AdaptiveRidge{.median = 0}, device());
+        estimate_flow(frame_of(frame), frame_of(frame), AdaptiveRidge{.median = 0}, {.device = device()});
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
         ASSERT_NEAR(flow.u(x, y), 0, 0.5) << huge << " at " << x << ' ' << y;
@@ -199,7 +199,7 @@ TEST_P(AdaptiveRidgeTest, RefusesOtherNumbersOfFrames) {
   const auto images = moving({20, 12}, 5, 0, 0, 1);
   const auto frames = as_frames(images);
   for (const int count : {2, 3, 5}) {
-    FlowEstimator estimator(AdaptiveRidge{.frames = count}, {20, 12}, device());
+    FlowEstimator estimator(AdaptiveRidge{.frames = count}, {20, 12}, {.device = device()});
     for (const int given : {1, 2, 3, 4, 5}) {
       if (given == count) continue;
       EXPECT_EQ(message_of([&] { estimator({std::span(frames).first(std::size_t(given))}); }),
@@ -210,7 +210,7 @@ TEST_P(AdaptiveRidgeTest, RefusesOtherNumbersOfFrames) {
 
 TEST_P(AdaptiveRidgeTest, RefusesParametersOutOfRange) {
   const auto refusal = [&](const AdaptiveRidge& method) {
-    return message_of([&] { FlowEstimator(method, {20, 12}, device()); });
+    return message_of([&] { FlowEstimator(method, {20, 12}, {.device = device()}); });
   };
   EXPECT_EQ(refusal({.frames = 4}), "adaptive-ridge: frames cannot be 4; allowed: 2, 3, 5");
   EXPECT_EQ(refusal({.levels = 17}), "adaptive-ridge: levels cannot be 17; allowed: 0 to 16");
@@ -224,8 +224,8 @@ TEST_P(AdaptiveRidgeTest, ChecksForthAndBackBetweenTwoFrames) {
   const Size size{60, 44};
   const auto images = frames_of_motion(size, 2, 2.6f, 0, 9);
   const auto frames = as_frames(images);
-  const FlowField plain = estimate_flow(frames, AdaptiveRidge{}, device());
-  const FlowField checked = estimate_flow(frames, AdaptiveRidge{}, device(), {.fb_check = 0.5f});
+  const FlowField plain = estimate_flow(frames, AdaptiveRidge{}, {.device = device()});
+  const FlowField checked = estimate_flow(frames, AdaptiveRidge{}, {.device = device(), .fb_check = 0.5f});
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) {
       ASSERT_EQ(checked.u(x, y), plain.u(x, y));
@@ -236,7 +236,7 @@ TEST_P(AdaptiveRidgeTest, ChecksForthAndBackBetweenTwoFrames) {
     }
   for (const int count : {3, 5})
     EXPECT_EQ(message_of([&] {
-                FlowEstimator(AdaptiveRidge{.frames = count}, size, device(), {}, {.fb_check = 1});
+                FlowEstimator(AdaptiveRidge{.frames = count}, size, {.device = device(), .fb_check = 1});
               }),
               "the forward-backward check is of methods of two frames, not of " + std::to_string(count));
 }

@@ -18,7 +18,7 @@ TEST_P(GradientTensorTest, IsTheOracles) {
   for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{2, 3}, Size{7, 5}, Size{33, 17},
                           Size{65, 33}, Size{130, 50}}) {
     const auto images = moving(size, 5, 0.6f, -0.4f, seed++);
-    const FlowField flow = estimate_flow(as_frames(images), GradientTensor{}, device());
+    const FlowField flow = estimate_flow(as_frames(images), GradientTensor{}, {.device = device()});
     const auto expected = oracle::gradient_tensor(grids_of(images));
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
@@ -44,9 +44,9 @@ TEST_P(GradientTensorTest, SingularPixelsAreNotValid) {
 /// A pixel that is no number reaches 3 px by the weighting, 2 by the derivatives and 1 by the means.
 TEST_P(GradientTensorTest, OfAPixelThatIsNoNumber) {
   auto images = moving({40, 30}, 5, 0.4f, 0.1f, 4);
-  const FlowField clean = estimate_flow(as_frames(images), GradientTensor{}, device());
+  const FlowField clean = estimate_flow(as_frames(images), GradientTensor{}, {.device = device()});
   images[2](20, 15) = std::numeric_limits<float>::quiet_NaN();
-  const FlowField flow = estimate_flow(as_frames(images), GradientTensor{}, device());
+  const FlowField flow = estimate_flow(as_frames(images), GradientTensor{}, {.device = device()});
   for (int y = 0; y < 30; ++y)
     for (int x = 0; x < 40; ++x) {
       const int dx = std::abs(x - 20), dy = std::abs(y - 15);

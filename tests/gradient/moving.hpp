@@ -58,7 +58,7 @@ inline void expect_calls_flow_of_pushes(const FlowMethod& method, std::vector<Fr
   for (std::size_t i = frames.size() - 1; i-- > 0;) frames.push_back(frames[i]);
   const Size size = frames[0].size();
   const std::size_t count = std::size_t(frames_of(method));
-  FlowEstimator stream(method, size, device), calls(method, size, device);
+  FlowEstimator stream(method, size, {.device = device}), calls(method, size, {.device = device});
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const FlowField* pushed = stream.push(frames[i]);
     ASSERT_EQ(pushed != nullptr, i + 1 >= count) << i;

@@ -18,7 +18,7 @@ TEST_P(RidgeRegressionTest, IsTheOracles) {
   for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{2, 3}, Size{7, 5}, Size{33, 17},
                           Size{65, 33}, Size{130, 50}}) {
     const auto images = moving(size, 7, 0.6f, -0.4f, seed++);
-    const FlowField flow = estimate_flow(as_frames(images), RidgeRegression{}, device());
+    const FlowField flow = estimate_flow(as_frames(images), RidgeRegression{}, {.device = device()});
     const auto expected = oracle::ridge_regression(grids_of(images), RidgeRegression{});
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
@@ -48,7 +48,7 @@ TEST_P(RidgeRegressionTest, AddsTheOraclesConstant) {
       for (int x = 0; x < size.width; ++x) image(x, y) += float(random() % 16);
   for (const float threshold : {0.0f, 1e3f, 1e9f}) {
     const RidgeRegression method{.ridge_determinant = threshold, .min_determinant = 1};
-    const FlowField flow = estimate_flow(as_frames(images), method, device());
+    const FlowField flow = estimate_flow(as_frames(images), method, {.device = device()});
     const auto expected = oracle::ridge_regression(grids_of(images), method);
     int ridged = 0, compared = 0;
     for (int y = 0; y < size.height; ++y)
@@ -81,9 +81,9 @@ TEST_P(RidgeRegressionTest, SingularPixelsAreNotValid) {
 /// when flow is smoothed, 3 px further.
 TEST_P(RidgeRegressionTest, OfAPixelThatIsNoNumber) {
   auto images = moving({40, 30}, 7, 0.4f, 0.1f, 4);
-  const FlowField clean = estimate_flow(as_frames(images), RidgeRegression{}, device());
+  const FlowField clean = estimate_flow(as_frames(images), RidgeRegression{}, {.device = device()});
   images[3](20, 15) = std::numeric_limits<float>::quiet_NaN();
-  const FlowField flow = estimate_flow(as_frames(images), RidgeRegression{}, device());
+  const FlowField flow = estimate_flow(as_frames(images), RidgeRegression{}, {.device = device()});
   for (int y = 0; y < 30; ++y)
     for (int x = 0; x < 40; ++x) {
       const int dx = std::abs(x - 20), dy = std::abs(y - 15);

@@ -49,7 +49,7 @@ TEST_P(DirectInterpolationOfScenes, AThinThingNeedsAFeature) {
     int left = 0;
     while (!on_bar(left, 120)) ++left;
     FlowEstimator estimator(DirectInterpolation{.sigma_position = 24, .sigma_color = 6, .presmooth = 0},
-                            size, device());
+                            size, {.device = device()});
     for (const bool has_feature : {false, true}) {
       if (has_feature) tracks.push_back(track(left + 1, 120));
       const Frame frames[] = {scene.frames[0], scene.frames[1]};
@@ -75,7 +75,7 @@ TEST_P(DirectInterpolationOfScenes, TwoRoundsLowerTheError) {
   for (const char* name : {"layers", "pole"}) {
     const Scene scene = render_scene(name, {.size = large, .color = true});
     const auto error = [&](const DirectInterpolation& method) {
-      return evaluate(estimate_flow(scene.frames[0], scene.frames[1], method, device()), scene.flow[0]).epe;
+      return evaluate(estimate_flow(scene.frames[0], scene.frames[1], method, {.device = device()}), scene.flow[0]).epe;
     };
     DirectInterpolation one_round = preset<DirectInterpolation>("accurate");
     one_round.resampled = 0;
@@ -121,7 +121,7 @@ TEST_P(DirectInterpolationOfScenes, TheCamerasTurnIsTheSecondHypothesis) {
         SCOPED_TRACE(testing::Message()
                      << "window " << window << ", median " << median << ", check " << fb_check);
         const DirectInterpolation method{.change_window = window, .median = median};
-        FlowEstimator estimator(method, size, device(), {}, {.fb_check = fb_check});
+        FlowEstimator estimator(method, size, {.device = device(), .fb_check = fb_check});
         const FlowField without = estimator({.frames = frames, .tracks = wrong}).to(Memory::host()),
                         with = estimator({.frames = frames, .tracks = wrong, .rotation = camera})
                                    .to(Memory::host());
@@ -152,7 +152,7 @@ TEST_P(DirectInterpolationOfScenes, TheSecondRoundHasFeaturesOfTheCamerasTurn) {
   const std::vector<Image<float>> images = turned_images(size);
   const Frame frames[] = {frame_of(images[0]), frame_of(images[1])};
   const Tracks wrong = other_tracks();
-  FlowEstimator estimator(DirectInterpolation{.change_window = 5, .resampled = 300}, size, device());
+  FlowEstimator estimator(DirectInterpolation{.change_window = 5, .resampled = 300}, size, {.device = device()});
   const FlowField without = estimator({.frames = frames, .tracks = wrong}).to(Memory::host()),
                   with =
                       estimator({.frames = frames, .tracks = wrong, .rotation = camera}).to(Memory::host());
@@ -171,7 +171,7 @@ TEST_P(DirectInterpolationOfScenes, FastIsNear) {
   const Scene scene = render_scene("layers", {.size = {320, 240}, .frames = 2, .color = true});
   const Frame frames[] = {scene.frames[0], scene.frames[1]};
   const auto flow_of = [&](Precision precision) {
-    FlowEstimator estimator(DirectInterpolation{.precision = precision}, {320, 240}, device());
+    FlowEstimator estimator(DirectInterpolation{.precision = precision}, {320, 240}, {.device = device()});
     return estimator({.frames = frames}).to(Memory::host());
   };
   const FlowField exact = flow_of(Precision::exact), fast = flow_of(Precision::fast);

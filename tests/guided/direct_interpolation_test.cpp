@@ -1,4 +1,5 @@
 // What direct interpolation takes, and makes of certain tracks and scenes.
+#include "on.hpp"
 #include "oracle/direct_interpolation.hpp"
 
 #include <limits>
@@ -34,7 +35,7 @@ class DirectInterpolationOn : public OnDevice {
 
   FlowField estimate(const std::optional<Tracks>& tracks, const DirectInterpolation& method = {},
                      std::optional<CameraRotation> rotation = {}, const FlowOptions& options = {}) const {
-    FlowEstimator estimator(method, frames_[0].size(), device(), {}, options);
+    FlowEstimator estimator(method, frames_[0].size(), on(device(), options));
     return given(estimator, tracks, rotation);
   }
   FlowField given(FlowEstimator& estimator, const std::optional<Tracks>& tracks,
@@ -47,7 +48,7 @@ class DirectInterpolationOn : public OnDevice {
   /// The message of the error that a method gives for tracks and a camera.
   std::string refusal(const FlowMethod& method, const std::optional<Tracks>& tracks,
                       std::optional<CameraRotation> rotation = {}) const {
-    FlowEstimator estimator(method, size, device());
+    FlowEstimator estimator(method, size, {.device = device()});
     const std::string message = message_of([&] { given(estimator, tracks, rotation); });
     EXPECT_EQ(message_of([&] { given(estimator, {}); }), "no error") << "usable after errors";
     return message;
@@ -173,7 +174,7 @@ TEST_P(DirectInterpolationOn, RefusesCamerasThatAreNone) {
 TEST_P(DirectInterpolationOn, WhatIsGivenIsForgotten) {
   const Tracks tracks = tracks_of_flow(40, -3, 2);
   const CameraRotation camera{0.01f, 0.03f, 0, 80, 80, 40, 30};
-  FlowEstimator estimator(DirectInterpolation{}, size, device());
+  FlowEstimator estimator(DirectInterpolation{}, size, {.device = device()});
   const FlowField own = given(estimator, {}), other = given(estimator, tracks, camera);
   EXPECT_GT(difference(own, other), 1);
   EXPECT_EQ(difference(given(estimator, {}), own), 0);
@@ -211,7 +212,7 @@ TEST_P(DirectInterpolationOn, NothingIsAllocatedAfterTheFirstCalls) {
   const CameraRotation camera{0, 0.01f, 0, 80, 80, 40, 30};
   DirectInterpolation method = preset<DirectInterpolation>("accurate");
   method.tracking.max_features = 200, method.resampled = 300;
-  FlowEstimator estimator(method, size, device(), {}, {.fb_check = 1});
+  FlowEstimator estimator(method, size, {.device = device(), .fb_check = 1});
   const auto calls = [&] {
     for (const bool has_tracks : {false, true})
       for (const bool turns : {false, true}) {
@@ -238,7 +239,7 @@ TEST(CudaDirectInterpolation, TakesTracksThatAreOnTheDevice) {
   const Scene scene = render_scene("rotation", {.size = size, .color = true});
   const Frame on_host[] = {scene.frames[0], scene.frames[1]};
   const Tracks tracks = find_tracks(on_host[0], on_host[1]);
-  FlowEstimator estimator(DirectInterpolation{}, size, Device::cuda());
+  FlowEstimator estimator(DirectInterpolation{}, size, {.device = Device::cuda()});
   const FlowField expected = estimator({.frames = on_host, .tracks = tracks}).to(Memory::host());
   const FrameBuffer held[] = {scene.frames[0].to(Memory::cuda()), scene.frames[1].to(Memory::cuda())};
   const Frame on_device[] = {held[0], held[1]};

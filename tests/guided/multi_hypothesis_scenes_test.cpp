@@ -30,7 +30,7 @@ Found find_bar(const char* name, std::uint64_t seed, const MultiHypothesis& meth
   });
   tracks.push_back(
       {left < size.width / 2 ? float(size.width - 8) : 8.0f, 8, truth.u(left, 0), truth.v(left, 0)});
-  FlowEstimator estimator(method, size, device);
+  FlowEstimator estimator(method, size, {.device = device});
   const Frame frames[] = {scene.frames[0], scene.frames[1]};
   const FlowField flow = estimator({.frames = frames, .tracks = tracks}).to(Memory::host());
   double bar = 0, ground = 0, all_bar = 0, all_ground = 0;
@@ -75,7 +75,7 @@ TEST_P(MultiHypothesisOfScenes, FastChangesFewLabels) {
   for (const FlowLabels labels : {FlowLabels::distinct, FlowLabels::grid}) {
     const auto flow_of = [&](Precision precision) {
       FlowEstimator estimator(MultiHypothesis{.labels = labels, .precision = precision}, {320, 240},
-                              device());
+                              {.device = device()});
       return estimator({.frames = frames}).to(Memory::host());
     };
     const FlowField exact = flow_of(Precision::exact), fast = flow_of(Precision::fast);

@@ -1,5 +1,6 @@
 // What multi-hypothesis makes of certain tracks and scenes, on every target, with the same bits as the reference.
 #include "guided/voting.hpp"
+#include "on.hpp"
 #include "parafield/flow.hpp"
 
 namespace parafield {
@@ -230,7 +231,7 @@ TEST_P(MultiHypothesisSteps, Estimates) {
     for (const bool given : {false, true}) {
       FlowOptions options;
       options.fb_check = given ? 2.0f : 0.0f;
-      FlowEstimator estimator(preset.method, size, GetParam().device(2), {}, options);
+      FlowEstimator estimator(preset.method, size, on(GetParam().device(2), options));
       const Frame both[] = {frame_of(frames[0]), frame_of(frames[1])};
       FlowInput input{both};
       if (given) input.tracks = std::span<const Track>(scene.tracks);
@@ -252,9 +253,9 @@ TEST_P(MultiHypothesisSteps, Estimates) {
 TEST(MultiHypothesis, RefusesWhatDoesNotGoTogether) {
   MultiHypothesis method;
   method.change_softness = 2;
-  FlowEstimator(method, {20, 20}, Device::cpu(1));
+  FlowEstimator(method, {20, 20}, {.device = Device::cpu(1)});
   method.ranked = 3;
-  EXPECT_THROW(FlowEstimator(method, {20, 20}, Device::cpu(1)), Error);
+  EXPECT_THROW(FlowEstimator(method, {20, 20}, {.device = Device::cpu(1)}), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, MultiHypothesisSteps, every_target(), target_name);

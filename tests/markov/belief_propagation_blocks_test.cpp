@@ -107,7 +107,7 @@ class BeliefPropagationBlocks : public Propagates {
   template <class Task, class Energy>
   void expect_refusals() {
     const auto refusal = [&](const auto& method, Size size) {
-      return refusal_of([&] { Estimator<Task>(method, size, device()); });
+      return refusal_of([&] { Estimator<Task>(method, size, {.device = device()}); });
     };
     const auto expect_invalid = [&](const auto& method, Size size, const std::string& message) {
       const Refusal found = refusal(method, size);
@@ -154,7 +154,7 @@ class BeliefPropagationBlocks : public Propagates {
         method.energy.cost.data = data;
         method.memory_limit = 1;
         const auto refusal = [&](const auto& m) {
-          return refusal_of([&] { Estimator<Task>(m, size, device()); });
+          return refusal_of([&] { Estimator<Task>(m, size, {.device = device()}); });
         };
         const Refusal found = refusal(method);
         const std::regex numbers(
@@ -168,7 +168,7 @@ class BeliefPropagationBlocks : public Propagates {
         const int needed = std::stoi(match[4]), blocks = std::stoi(match[5]);
         method.memory_limit = needed;
         EXPECT_EQ(refusal(method).message, "no error");
-        Estimator<Task> estimator(method, size, device());
+        Estimator<Task> estimator(method, size, {.device = device()});
         EXPECT_GT(double(estimator.workspace_bytes()), (needed - 1) * double(1 << 20))
             << "it is not too much";
         method.memory_limit = needed - 1;
@@ -219,9 +219,9 @@ TEST_P(BeliefPropagationBlocks, HasNoUseForAStart) {
   const RandomPair pair(size, 12);
   const Frame frames[] = {pair.frame0, pair.frame1};
   StereoEstimator stereo(BeliefPropagation<StereoEnergy>{.energy = small_energy<StereoEnergy>()}, size,
-                         device());
+                         {.device = device()});
   FlowEstimator flow(BeliefPropagation<DisplacementEnergy>{.energy = small_energy<DisplacementEnergy>()},
-                     size, device());
+                     size, {.device = device()});
   const DisparityField disparities(size);
   const FlowField displacements(size);
   const std::string expected = "the method, with these parameters, has no use for a start";

@@ -44,7 +44,7 @@ class BeliefOracle : public OnDevice {
  protected:
   template <class Task, class Energy, class Images>
   typename Task::Result solve(const Case<Energy>& c, const Images& pair) const {
-    Estimator<Task> estimator(c.method, c.size, device());
+    Estimator<Task> estimator(c.method, c.size, {.device = device()});
     const auto& result = estimator(pair.frame0, pair.frame1);
     estimator.synchronize();
     return result.to(Memory::host());

@@ -1,6 +1,7 @@
 // Energies and errors of belief propagation on real sequences, where they are, on the CPU and on CUDA.
 #include <algorithm>
 
+#include "on.hpp"
 #include "parafield/parafield.hpp"
 #include "support.hpp"
 
@@ -55,7 +56,7 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
                     const StereoOptions& options = {}) {
     for (const Precision precision : {Precision::exact, Precision::fast}) {
       method.precision = precision;
-      EXPECT_LE(scene.bad_1(estimate_disparity(scene.left(), scene.right(), method, device_, options)), most)
+      EXPECT_LE(scene.bad_1(estimate_disparity(scene.left(), scene.right(), method, on(device_, options))), most)
           << scene.name << ", " << names_of(precision)[int(precision)];
     }
   }
@@ -107,8 +108,7 @@ TEST_P(BeliefPropagationQuality, AccurateDisplacements) {
     auto method = preset<BeliefPropagation<DisplacementEnergy>>("accurate");
     method.energy.max_displacement = 5;
     const FlowField flow =
-        estimate_flow(read_frame(folder / "frame10.png"), read_frame(folder / "frame11.png"), method, device_,
-                      {.final_median = 5});
+        estimate_flow(read_frame(folder / "frame10.png"), read_frame(folder / "frame11.png"), method, {.device = device_, .final_median = 5});
     EXPECT_LE(evaluate(flow, read_flow(folder / "flow10.flo")).epe, most) << name;
   };
   expect("RubberWhale", 0.206);

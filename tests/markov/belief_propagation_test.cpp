@@ -157,8 +157,8 @@ TEST_P(BeliefPropagationTest, IsRepeatable) {
   for (const Precision precision : {Precision::exact, Precision::fast}) {
     const BeliefPropagation<StereoEnergy> method{.energy = small_energy<StereoEnergy>(),
                                                  .precision = precision};
-    StereoEstimator one(method, {61, 37}, parse_device(GetParam(), 1)),
-        more(method, {61, 37}, parse_device(GetParam(), 3));
+    StereoEstimator one(method, {61, 37}, {.device = parse_device(GetParam(), 1)}),
+        more(method, {61, 37}, {.device = parse_device(GetParam(), 3)});
     const DisparityField first = one(pair.frame0, pair.frame1).to(Memory::host());
     for (int i = 0; i < 2; ++i) {  // nothing of another solve is left
       one(pair.frame1, pair.frame0);

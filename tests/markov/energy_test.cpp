@@ -4,6 +4,7 @@
 #include "markov/labels_of.hpp"
 #include "markov/random_frames.hpp"
 #include "oracle/label_fields.hpp"
+#include "on.hpp"
 #include "parafield/parafield.hpp"
 #include "random_method.hpp"
 #include "targets.hpp"
@@ -61,7 +62,7 @@ class Energies : public OnTarget {
     const RandomPair pair(size, seed, seed % 2);
     typename Task::Options options;
     options.energies = EnergyReport::result;
-    Estimator<Task> estimator(method, size, GetParam().device(2), {}, options);
+    Estimator<Task> estimator(method, size, on(GetParam().device(2), options));
     const auto& result = estimator(pair.frame0, pair.frame1);
     const auto labels = labels_of(result, method.energy);
     const oracle::LabelEnergy energy = oracle::energy_of(pair.frame0, pair.frame1, method.energy);
@@ -138,8 +139,7 @@ TEST_P(Energies, OfMasksWithALastMask) {
       last.moving(x, y) = labels.back() ? 255 : 0;
     }
   const ChangeEnergy energy{.mean = 60, .sigma = 40, .beta = 0.7f, .temporal = 0.9f};
-  MotionDetector detector(Icm<ChangeEnergy>{energy, 3}, size, GetParam().device(2), {},
-                          {EnergyReport::result});
+  MotionDetector detector(Icm<ChangeEnergy>{energy, 3}, size, {.device = GetParam().device(2), .energies = EnergyReport::result});
   const Frame frames[] = {pair.frame0, pair.frame1};
   const MotionMask& mask = detector({frames, MotionMaskView{last.moving}});
   const oracle::LabelEnergy expected = oracle::energy_of(pair.frame0, pair.frame1, energy, labels);

@@ -5,6 +5,7 @@
 
 #include "markov/random_frames.hpp"
 #include "oracle/label_fields.hpp"
+#include "on.hpp"
 #include "parafield/parafield.hpp"
 #include "random_method.hpp"
 #include "targets.hpp"
@@ -44,7 +45,7 @@ Solved solve(const Method& method, const RandomPair& pair, const Device& device,
              EnergyReport report = EnergyReport::result) {
   typename Task::Options options;
   options.energies = report;
-  Estimator<Task> estimator(method, Frame(pair.frame0).size(), device, {}, options);
+  Estimator<Task> estimator(method, Frame(pair.frame0).size(), on(device, options));
   const auto& result = estimator(pair.frame0, pair.frame1);
   return {estimator.energies(), bytes_of(result)};
 }
@@ -201,7 +202,7 @@ TEST_P(Minimum, AnnealingFollowsItsTemperature) {
   const Size size{150, 80};
   const RandomPair pair(size, 10);
   const StereoEnergy energy{.disparities = 5, .cost = {.aggregation = 1}, .smoothness = {.beta = 4}};
-  StereoEstimator hot(Annealing<StereoEnergy>{energy, 3, 1e6f, 1e6f}, size, device());
+  StereoEstimator hot(Annealing<StereoEnergy>{energy, 3, 1e6f, 1e6f}, size, {.device = device()});
   int count[5] = {};
   const DisparityField& drawn = hot(pair.frame0, pair.frame1);
   for (int y = 0; y < size.height; ++y)
@@ -223,7 +224,7 @@ TEST_P(Minimum, AnnealingDrawsByTheGibbsDistribution) {
   const StereoEnergy energy{
       .disparities = 40, .cost = {.truncation = 70, .aggregation = 1}, .smoothness = {.beta = 0}};
   constexpr float temperature = 25;
-  StereoEstimator estimator(Annealing<StereoEnergy>{energy, 2, temperature, temperature}, size, device());
+  StereoEstimator estimator(Annealing<StereoEnergy>{energy, 2, temperature, temperature}, size, {.device = device()});
   const DisparityField& drawn = estimator(pair.frame0, pair.frame1);
   const oracle::LabelEnergy costs = oracle::energy_of(pair.frame0, pair.frame1, energy);
   std::vector<double> expected(40), variance(40), counted(40);

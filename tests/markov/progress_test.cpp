@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "on.hpp"
 #include "markov/random_frames.hpp"
 #include "tasks/on_device.hpp"
 
@@ -50,7 +51,7 @@ class TellsProgress : public OnDevice {
   std::vector<double> shares(const Method& method, typename Task::Options options = {}) {
     Told told;
     options.progress = told.callback();
-    Estimator<Task> estimator(method, size, device(), {}, options);
+    Estimator<Task> estimator(method, size, on(device(), options));
     options.progress = {};  // the estimator has its own
     const auto once = [&] {
       estimator(images_.frame0, images_.frame1);
@@ -70,7 +71,7 @@ class TellsProgress : public OnDevice {
   template <class Task, class Method>
   void expect_same_without(const Method& method, const typename Task::Options& options,
                            const typename Task::Result& result) {
-    Estimator<Task> estimator(method, size, device(), {}, options);
+    Estimator<Task> estimator(method, size, on(device(), options));
     const auto& expected = estimator(images_.frame0, images_.frame1);
     estimator.synchronize();
     const auto confidence = result.confidence.to(Memory::host()),
@@ -156,7 +157,7 @@ TEST_P(TellsProgress, OfEachPairOfAStream) {
   Told told;
   Icm<ChangeEnergy> icm;
   icm.sweeps = 2;
-  MotionDetector detector(icm, size, device(), {}, {.progress = told.callback()});
+  MotionDetector detector(icm, size, {.device = device(), .progress = told.callback()});
   detector.push(images_.frame0);
   detector.synchronize();
   EXPECT_TRUE(told.take().empty());

@@ -5,6 +5,7 @@
 #include <functional>
 #include <regex>
 
+#include "on.hpp"
 #include "markov/labels_of.hpp"
 #include "markov/random_frames.hpp"
 #include "oracle/belief_propagation.hpp"
@@ -78,7 +79,7 @@ class Propagates : public OnDevice {
                      EnergyReport report = EnergyReport::result) const {
     typename Task::Options options;
     options.energies = report;
-    Estimator<Task> estimator(method, Frame(images.frame0).size(), device(), {}, options);
+    Estimator<Task> estimator(method, Frame(images.frame0).size(), on(device(), options));
     const auto& result = estimator(images.frame0, images.frame1);
     estimator.synchronize();
     return {result.to(Memory::host()), estimator.energies()};

@@ -39,7 +39,7 @@ bool changes(int x, int y) { return y >= 20 && y < 40 && ((x >= 10 && x < 18) ||
 
 TEST_P(DetectionOn, RefusesWhatDoesNotFit) {
   const auto message = [&](const DetectionMethod& method, Size size = {8, 8}) {
-    return message_of([&] { MotionDetector(method, size, device()); });
+    return message_of([&] { MotionDetector(method, size, {.device = device()}); });
   };
   EXPECT_EQ(message(Icm<ChangeEnergy>{{.sigma = 0}}), "icm: sigma cannot be 0; allowed: 0.01 to 1000");
   EXPECT_NE(message(Icm<ChangeEnergy>{{.mean = -1}}).find("mean cannot be -1"), std::string::npos);
@@ -51,7 +51,7 @@ TEST_P(DetectionOn, RefusesWhatDoesNotFit) {
 
 TEST_P(DetectionOn, RefusesInputThatDoesNotFit) {
   const auto a = noise({30, 20}, 0), b = noise({30, 20}, 1);
-  MotionDetector detector(Icm<ChangeEnergy>{}, {30, 20}, device());
+  MotionDetector detector(Icm<ChangeEnergy>{}, {30, 20}, {.device = device()});
   EXPECT_EQ(message_of([&] { detector(a, noise({30, 21}, 0)); }), "frame 1 is 30x21, expected 30x20");
   const Frame pair[] = {a, b};
   const MotionMask wide({31, 20}), fits({30, 20});
@@ -60,7 +60,7 @@ TEST_P(DetectionOn, RefusesInputThatDoesNotFit) {
   const std::string no_use = "the method, with these parameters, has no use for a start";
   for (const DetectionMethod& method : {DetectionMethod(Icm<ChangeEnergy>{{.temporal = 0}}),
                                         DetectionMethod(WinnerTakesAll<ChangeEnergy>{})}) {
-    MotionDetector other(method, {30, 20}, device());
+    MotionDetector other(method, {30, 20}, {.device = device()});
     EXPECT_EQ(message_of([&] { other({pair, fits}); }), no_use);
   }
   EXPECT_NE(message_of([&] { detector.push(noise({3, 3}, 0)); }).find("3x3"), std::string::npos);
@@ -71,7 +71,7 @@ TEST_P(DetectionOn, FindsWhatMoves) {
   for_each_method<DetectionMethod>([&]<class Method>(Method method) {
     if constexpr (requires { method.t_min; }) method.sweeps = 60, method.t_max = 6, method.t_min = 0.2f;
     if constexpr (requires { method.order; }) method.order = SiteOrder::colored;
-    const MotionMask mask = detect_motion(square(0), square(1), method, device());
+    const MotionMask mask = detect_motion(square(0), square(1), method, {.device = device()});
     int wrong = 0;
     for (int y = 0; y < 60; ++y)
       for (int x = 0; x < 100; ++x) {
@@ -86,7 +86,7 @@ TEST_P(DetectionOn, FindsWhatMoves) {
 TEST_P(DetectionOn, ColorSeesWhatLumaHides) {
   const auto moving = [&](bool color) {
     const MotionMask mask =
-        detect_motion(square(0, true), square(1, true), Icm<ChangeEnergy>{{.rgb = color}}, device());
+        detect_motion(square(0, true), square(1, true), Icm<ChangeEnergy>{{.rgb = color}}, {.device = device()});
     int count = 0;
     for (int y = 0; y < 60; ++y)
       for (int x = 0; x < 100; ++x) count += mask.moving(x, y);
@@ -100,7 +100,7 @@ TEST_P(DetectionOn, ANanPixelIsInvalid) {
   auto a = noise({30, 20}, 0, PixelFormat::gray_f32), b = noise({30, 20}, 1, PixelFormat::gray_f32);
   a.set_nan(5, 6);
   b.set_nan(20, 10);
-  const MotionMask mask = detect_motion(a, b, Icm<ChangeEnergy>{}, device());
+  const MotionMask mask = detect_motion(a, b, Icm<ChangeEnergy>{}, {.device = device()});
   for (int y = 0; y < 20; ++y)
     for (int x = 0; x < 30; ++x) {
       ASSERT_EQ(mask.valid(x, y), !((x == 5 && y == 6) || (x == 20 && y == 10))) << x << ", " << y;
@@ -112,7 +112,7 @@ TEST_P(DetectionOn, PushGivesWhatCallsFromTheLastMaskGive) {
   const Size size{80, 60};
   for (const float temporal : {0.0f, 0.6f}) {
     const Icm<ChangeEnergy> method{{.mean = 20, .sigma = 12, .beta = 0.3f, .temporal = temporal}};
-    MotionDetector stream(method, size, device()), pairs(method, size, device());
+    MotionDetector stream(method, size, {.device = device()}), pairs(method, size, {.device = device()});
     std::vector<GuardedFrame> frames;
     for (int i = 0; i < 5; ++i) frames.push_back(noise(size, 1.3f * float(i)));
     MotionMask last;
@@ -138,7 +138,7 @@ TEST_P(DetectionOn, PushGivesWhatCallsFromTheLastMaskGive) {
 
 /// Where nothing moves any more, a mask does not hold itself up.
 TEST_P(DetectionOn, AMaskEndsWithTheMotion) {
-  MotionDetector detector(Icm<ChangeEnergy>{{.temporal = 1}}, {100, 60}, device());
+  MotionDetector detector(Icm<ChangeEnergy>{{.temporal = 1}}, {100, 60}, {.device = device()});
   const auto moving = [&](int frame) {
     const MotionMask* mask = detector.push(square(frame));
     int count = 0;
@@ -159,7 +159,7 @@ TEST_P(DetectionOn, NothingIsAllocatedAfterTheFirstPairs) {
   for (int i = 0; i < 4; ++i) frames.push_back(noise(size, float(i)));
   for_each_method<DetectionMethod>([&]<class Method>(Method method) {
     if constexpr (requires { method.sweeps; }) method.sweeps = 5;
-    MotionDetector detector(method, size, device(), {}, {EnergyReport::result});
+    MotionDetector detector(method, size, {.device = device(), .energies = EnergyReport::result});
     for (std::size_t i = 0; i < 4; ++i) detector.push(frames[i]);  // each phase of the ring, cold and warm
     const std::size_t workspace = detector.workspace_bytes();
     const long before = allocations;
@@ -173,7 +173,7 @@ TEST_P(DetectionOn, WorksAtEverySize) {
   for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{2, 2}, Size{3, 130}, Size{130, 3}})
     for_each_method<DetectionMethod>([&]<class Method>(Method method) {
       if constexpr (requires { method.sweeps; }) method.sweeps = 3;
-      MotionDetector detector(method, size, device());
+      MotionDetector detector(method, size, {.device = device()});
       for (int i = 0; i < 3; ++i)
         if (const MotionMask* mask = detector.push(noise(size, float(i)))) {
           ASSERT_EQ(mask->size(), size);

@@ -19,7 +19,7 @@ class FlowEstimatorOn : public OnDevice {};
 
 TEST_P(FlowEstimatorOn, RefusesFramesThatItCannotRead) {
   const auto good = noise({20, 10}, 0);
-  FlowEstimator estimator(LucasKanade{}, {20, 10}, device());
+  FlowEstimator estimator(LucasKanade{}, {20, 10}, {.device = device()});
   const auto message = [&](const Frame& frame) { return message_of([&] { estimator(good, frame); }); };
   EXPECT_EQ(message(noise({21, 10}, 0)), "frame 1 is 21x10, expected 20x10");
   EXPECT_EQ(message({nullptr, 20, 10}), "frame 1 has no data");
@@ -38,7 +38,7 @@ TEST_P(FlowEstimatorOn, RefusesFramesThatItCannotRead) {
 
 TEST_P(FlowEstimatorOn, RefusesSizesAndParameters) {
   const auto message = [&](const LucasKanade& method, Size size) {
-    return message_of([&] { FlowEstimator(method, size, device()); });
+    return message_of([&] { FlowEstimator(method, size, {.device = device()}); });
   };
   EXPECT_EQ(message({}, {0, 5}), "frames cannot have 0x5 pixels");
   EXPECT_NE(message({}, {1 << 21, 5}).find("too large"), std::string::npos);
@@ -51,7 +51,7 @@ TEST_P(FlowEstimatorOn, RefusesSizesAndParameters) {
 }
 
 TEST_P(FlowEstimatorOn, RefusesAnInputThatDoesNotFit) {
-  FlowEstimator estimator(LucasKanade{}, {20, 10}, device());
+  FlowEstimator estimator(LucasKanade{}, {20, 10}, {.device = device()});
   const auto a = noise({20, 10}, 0), b = noise({20, 10}, 1);
   const Frame one[] = {a}, two[] = {a, b};
   EXPECT_EQ(message_of([&] { estimator({one}); }), "the method takes 2 frames, not 1");
@@ -64,7 +64,7 @@ TEST_P(FlowEstimatorOn, ANanPixelIsInvalidAndLeavesNoTraceInTheFlow) {
   auto frame0 = noise(size, 0, PixelFormat::gray_f32), frame1 = noise(size, 1, PixelFormat::gray_f32);
   frame0.set_nan(30, 20);
   frame1.set_nan(12, 40);
-  const FlowField flow = estimate_flow(frame0, frame1, LucasKanade{}, device());
+  const FlowField flow = estimate_flow(frame0, frame1, LucasKanade{}, {.device = device()});
   EXPECT_EQ(flow.valid(30, 20), 0);
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x)
@@ -77,7 +77,7 @@ TEST_P(FlowEstimatorOn, PushGivesWhatCallsGive) {
   const Size size{80, 60};
   std::vector<GuardedFrame> frames;
   for (int i = 0; i < 4; ++i) frames.push_back(noise(size, 1.3f * float(i)));
-  FlowEstimator stream(LucasKanade{.temporal = false}, size, device()), pairs(LucasKanade{}, size, device());
+  FlowEstimator stream(LucasKanade{.temporal = false}, size, {.device = device()}), pairs(LucasKanade{}, size, {.device = device()});
   EXPECT_EQ(stream.push(frames[0]), nullptr);
   for (int i = 1; i < 4; ++i) {
     const FlowField* pushed = stream.push(frames[std::size_t(i)]);
@@ -94,7 +94,7 @@ TEST_P(FlowEstimatorOn, PushGivesWhatCallsGive) {
 
 TEST_P(FlowEstimatorOn, TemporalRefinementStartsFromTheLastFlow) {
   const Size size{80, 60};
-  FlowEstimator stream(LucasKanade{}, size, device()), pairs(LucasKanade{}, size, device());
+  FlowEstimator stream(LucasKanade{}, size, {.device = device()}), pairs(LucasKanade{}, size, {.device = device()});
   const auto a = noise(size, 0), b = noise(size, 1), c = noise(size, 2);
   const FlowField first = pairs(a, b).to(Memory::host());
   const Frame second[] = {b, c};
@@ -108,9 +108,9 @@ TEST_P(FlowEstimatorOn, TemporalRefinementStartsFromTheLastFlow) {
 
 TEST_P(FlowEstimatorOn, TheForwardBackwardCheckClearsWhatIsHidden) {
   const Scene scene = render_scene("layers", {.size = {160, 120}});
-  const FlowField plain = estimate_flow(scene.frames[0], scene.frames[1], LucasKanade{}, device());
+  const FlowField plain = estimate_flow(scene.frames[0], scene.frames[1], LucasKanade{}, {.device = device()});
   const FlowField checked =
-      estimate_flow(scene.frames[0], scene.frames[1], LucasKanade{}, device(), {.fb_check = 0.5f});
+      estimate_flow(scene.frames[0], scene.frames[1], LucasKanade{}, {.device = device(), .fb_check = 0.5f});
   int hidden = 0, kept = 0, elsewhere = 0, kept_elsewhere = 0;
   for (int y = 0; y < 120; ++y)
     for (int x = 0; x < 160; ++x) {
@@ -122,7 +122,7 @@ TEST_P(FlowEstimatorOn, TheForwardBackwardCheckClearsWhatIsHidden) {
   EXPECT_LT(kept, 0.4 * hidden);
   EXPECT_GT(kept_elsewhere, 0.85 * elsewhere);
   EXPECT_NE(message_of([&] {
-              FlowEstimator(LucasKanade{}, {8, 8}, device(), {}, {.fb_check = -1});
+              FlowEstimator(LucasKanade{}, {8, 8}, {.device = device(), .fb_check = -1});
             }),
             "no error");
 }
@@ -131,7 +131,7 @@ TEST_P(FlowEstimatorOn, NothingIsAllocatedAfterTheFirstPairs) {
   const Size size{64, 48};
   std::vector<GuardedFrame> frames;
   for (int i = 0; i < 4; ++i) frames.push_back(noise(size, float(i)));
-  FlowEstimator estimator(LucasKanade{.presmooth = 0.5f, .median = 3}, size, device(), {}, {.fb_check = 1});
+  FlowEstimator estimator(LucasKanade{.presmooth = 0.5f, .median = 3}, size, {.device = device(), .fb_check = 1});
   for (int i = 0; i < 4; ++i)
     estimator.push(frames[std::size_t(i)]);  // each phase of the ring, cold and warm
   const std::size_t workspace = estimator.workspace_bytes();
@@ -152,8 +152,8 @@ TEST(CudaEstimator, WritesDeviceResultsOnTheUsersStream) {
   const Size size{64, 48};
   const FrameBuffer host0 = render_scene("translation", {.size = size}).frames[0].to({});
   const FrameBuffer a = host0.to(Memory::cuda()), b = host0.to(Memory::cuda());
-  FlowEstimator own(LucasKanade{}, size, Device::cuda());
-  FlowEstimator shared(LucasKanade{}, size, Device::cuda(), own.stream());
+  FlowEstimator own(LucasKanade{}, size, {.device = Device::cuda()});
+  FlowEstimator shared(LucasKanade{}, size, {.device = Device::cuda(), .stream = own.stream()});
   EXPECT_EQ(shared.stream().handle, own.stream().handle);
   const FlowField& flow = shared(a, b);
   EXPECT_EQ(flow.memory(), Memory::cuda(0));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "on.hpp"
 #include "noise.hpp"
 #include "tasks/on_device.hpp"
 #include "textures.hpp"
@@ -56,7 +57,7 @@ Icm<StereoEnergy> plain(int disparities, int window = 7) {
 
 TEST_P(StereoOn, RefusesWhatDoesNotFit) {
   const auto message = [&](const StereoMethod& method, Size size, StereoOptions options = {}) {
-    return message_of([&] { StereoEstimator(method, size, device(), {}, options); });
+    return message_of([&] { StereoEstimator(method, size, on(device(), options)); });
   };
   using W = WinnerTakesAll<StereoEnergy>;
   EXPECT_EQ(message(W{{.disparities = 64}}, {63, 40}),
@@ -87,21 +88,21 @@ TEST_P(StereoOn, RefusesWhatDoesNotFit) {
 
 TEST_P(StereoOn, RefusesInputThatDoesNotFit) {
   const auto left = noise({30, 20}, 0), right = noise({30, 20}, 1);
-  StereoEstimator icm(plain(8), {30, 20}, device());
+  StereoEstimator icm(plain(8), {30, 20}, {.device = device()});
   EXPECT_EQ(message_of([&] { icm(left, noise({30, 21}, 0)); }), "frame 1 is 30x21, expected 30x20");
   const Frame pair[] = {left, right}, one[] = {left};
   EXPECT_EQ(message_of([&] { icm({one}); }), "the method takes 2 frames, not 1");
   const DisparityField wide({31, 20}), fits({30, 20});
   EXPECT_EQ(message_of([&] { icm({pair, wide}); }), "the start is 31x20, the frames are 30x20");
   EXPECT_EQ(message_of([&] { icm({pair, fits}); }), "no error");
-  StereoEstimator winner(WinnerTakesAll<StereoEnergy>{{.disparities = 8}}, {30, 20}, device());
+  StereoEstimator winner(WinnerTakesAll<StereoEnergy>{{.disparities = 8}}, {30, 20}, {.device = device()});
   EXPECT_EQ(message_of([&] {
               winner({pair, fits});
             }),
             "the method, with these parameters, has no use for a start");
   EXPECT_EQ(message_of([&] { winner(left, right); }), "no error") << "usable after errors";
   EXPECT_NE(message_of([&] {
-              estimate_disparity(left, noise({29, 20}, 0), plain(8), device());
+              estimate_disparity(left, noise({29, 20}, 0), plain(8), {.device = device()});
             }),
             "no error");
 }
@@ -113,7 +114,7 @@ TEST_P(StereoOn, FindsAWholeDisparity) {
     if constexpr (requires { method.sweeps; }) method.sweeps = 20;
     if constexpr (requires { method.t_min; }) method.t_max = 1, method.t_min = 0.1f;
     const DisparityField field =
-        estimate_disparity(frame_of(pair.left), frame_of(pair.right), method, device());
+        estimate_disparity(frame_of(pair.left), frame_of(pair.right), method, {.device = device()});
     for (int y = 0; y < 50; ++y)
       for (int x = 15; x < 90; ++x) {
         ASSERT_EQ(field.d(x, y), 6) << Method::name << " at " << x << ", " << y;
@@ -128,7 +129,7 @@ TEST_P(StereoOn, NegativeDisparitiesLieToTheRight) {
   Icm<StereoEnergy> method = plain(10);
   method.energy.min_disparity = -8;
   const DisparityField field =
-      estimate_disparity(frame_of(pair.left), frame_of(pair.right), method, device());
+      estimate_disparity(frame_of(pair.left), frame_of(pair.right), method, {.device = device()});
   for (int y = 0; y < 50; ++y)
     for (int x = 0; x < 75; ++x) ASSERT_EQ(field.d(x, y), -4) << x << ", " << y;
 }
@@ -138,7 +139,7 @@ TEST_P(StereoOn, AMatchOutsideTheImageIsNotValid) {
   const DisparityField field = estimate_disparity(
       frame_of(pair.left), frame_of(pair.right),
       WinnerTakesAll<StereoEnergy>{{.disparities = 3, .min_disparity = 5, .cost = {.aggregation = 3}}},
-      device());
+      {.device = device()});
   for (int y = 0; y < 20; ++y)
     for (int x = 0; x < 60; ++x) {
       ASSERT_EQ(field.valid(x, y), x - field.d(x, y) >= 0) << x << ", " << y;
@@ -158,7 +159,7 @@ TEST_P(StereoOn, SubPixelFindsTwoAndAHalf) {
     if constexpr (requires { method.sweeps; }) method.sweeps = 5;
     if constexpr (requires { method.t_min; }) method.t_max = method.t_min = 1e-3f;
     const DisparityField field =
-        estimate_disparity(frame_of(pair.left), frame_of(pair.right), method, device());
+        estimate_disparity(frame_of(pair.left), frame_of(pair.right), method, {.device = device()});
     double sum = 0, largest = 0;
     for (int y = 8; y < 52; ++y)
       for (int x = 12; x < 110; ++x) {
@@ -174,8 +175,8 @@ TEST_P(StereoOn, TheLeftRightCheckClearsWhatIsHidden) {
   const Board scene;
   const Frame left = frame_of(scene.left), right = frame_of(scene.right);
   const auto method = plain(14, 3);
-  const DisparityField field = estimate_disparity(left, right, method, device());
-  const DisparityField checked = estimate_disparity(left, right, method, device(), {.lr_check = 1});
+  const DisparityField field = estimate_disparity(left, right, method, {.device = device()});
+  const DisparityField checked = estimate_disparity(left, right, method, {.device = device(), .lr_check = 1});
   int hidden = 0, kept = 0, elsewhere = 0, kept_elsewhere = 0, wrong = 0;
   for (int y = 0; y < scene.size.height; ++y)
     for (int x = 12; x < scene.size.width; ++x) {
@@ -192,7 +193,7 @@ TEST_P(StereoOn, TheLeftRightCheckClearsWhatIsHidden) {
 
   // Filled, the strip has the wall's disparity: the smaller one.
   const DisparityField filled =
-      estimate_disparity(left, right, method, device(), {.lr_check = 1, .fill = true, .final_median = 3});
+      estimate_disparity(left, right, method, {.device = device(), .lr_check = 1, .fill = true, .final_median = 3});
   int strip_wrong = 0, strip_wrong_before = 0;
   for (int y = 0; y < scene.size.height; ++y)
     for (int x = 12; x < scene.size.width; ++x)
@@ -211,7 +212,7 @@ TEST_P(StereoOn, ANanPixelIsInvalidAndLeavesNoTrace) {
     Icm<StereoEnergy> method = plain(8);
     if (mix) method.energy.cost = {.data = DataTerm::mix, .truncation = 3};
     method.energy.sub_pixel = true;
-    const DisparityField field = estimate_disparity(left, right, method, device());
+    const DisparityField field = estimate_disparity(left, right, method, {.device = device()});
     EXPECT_EQ(field.valid(30, 20), 0);
     for (int y = 0; y < 50; ++y)
       for (int x = 0; x < 60; ++x)
@@ -223,7 +224,7 @@ TEST_P(StereoOn, AStartIsWhereTheSweepsBegin) {
   const auto left = noise({40, 30}, 0), right = noise({40, 30}, -3);
   Icm<StereoEnergy> method = plain(8, 1);
   method.sweeps = 0;
-  StereoEstimator estimator(method, {40, 30}, device());
+  StereoEstimator estimator(method, {40, 30}, {.device = device()});
   DisparityField start({40, 30});
   for (int y = 0; y < 30; ++y)
     for (int x = 0; x < 40; ++x) start.d(x, y) = 0.3f * float(x) - 2;
@@ -246,8 +247,7 @@ TEST_P(StereoOn, WorksAtEverySize) {
       for (const DataTerm data : {DataTerm::absolute, DataTerm::mix}) {
         method.energy.cost.data = data;
         const DisparityField field =
-            estimate_disparity(noise(size, 0), noise(size, 1), method, device(),
-                               {.lr_check = 1, .speckle = 4, .fill = true, .final_median = 5});
+            estimate_disparity(noise(size, 0), noise(size, 1), method, {.device = device(), .lr_check = 1, .speckle = 4, .fill = true, .final_median = 5});
         ASSERT_EQ(field.size(), size);
         for (int y = 0; y < size.height; ++y)
           for (int x = 0; x < size.width; ++x)

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/fail.hpp"
+#include "parafield/image.hpp"
 
 namespace parafield {
 
@@ -29,7 +30,14 @@ CpuBackend<Set>::~CpuBackend() {
 
 template <InstructionSet Set>
 void CpuBackend<Set>::run_parts(int parts, void (*part)(const void*, int, int), const void* data) const {
+  if (cancelled_) fail_if_cancelled(*cancelled_);
   threads_->run(parts, part, data);
+}
+
+template <InstructionSet Set>
+void CpuBackend<Set>::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
+                           std::ptrdiff_t row_bytes, int height) const {
+  detail::copy(to, to_pitch, {}, from, from_pitch, {}, row_bytes, height);
 }
 
 template <InstructionSet Set>
@@ -37,11 +45,12 @@ void CpuBackend<Set>::reserve_scratch(std::size_t bytes) {
   bytes = (bytes + 63) / 64 * 64;
   if (bytes <= scratch_bytes_) return;
   std::free(scratch_);
-  scratch_bytes_ = bytes;
+  scratch_bytes_ = 0;
   scratch_ = static_cast<char*>(std::aligned_alloc(64, bytes * std::size_t(thread_count_)));
   if (!scratch_)
     fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes of scratch memory for each of ", thread_count_,
          " threads");
+  scratch_bytes_ = bytes;
 }
 
 template <InstructionSet Set>

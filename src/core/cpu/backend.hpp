@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
 
 #include "core/cpu/instruction_set.hpp"
@@ -13,6 +14,7 @@ namespace parafield {
 template <InstructionSet Set>
 class CpuBackend {
  public:
+  static constexpr bool is_gpu = false;
   static constexpr InstructionSet instruction_set = Set;
 
   CpuBackend(const Device& device, Stream);
@@ -22,7 +24,17 @@ class CpuBackend {
 
   Memory memory() const { return Memory::host(); }
   Stream stream() const { return {}; }
+  /// On CUDA: the device is the thread's current one as long as the result lives.
+  struct Active {
+    ~Active() {}
+  };
+  Active activate() const { return {}; }
   void synchronize() const {}
+  /// From now on a step throws Error(cancelled) once the flag is true.
+  void cancelled_by(const std::atomic<bool>& flag) { cancelled_ = &flag; }
+  /// Rows of bytes.
+  void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
+            std::ptrdiff_t row_bytes, int height) const;
   std::size_t scratch_bytes() const { return scratch_bytes_ * std::size_t(thread_count_); }
 
   /// Makes sure of that many bytes of scratch memory for each thread of `bands`, aligned to 64. Not during a
@@ -83,6 +95,7 @@ class CpuBackend {
 
   int thread_count_;
   Threads* threads_;
+  const std::atomic<bool>* cancelled_ = nullptr;
   char* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
 };

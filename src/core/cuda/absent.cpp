@@ -12,13 +12,15 @@ void* allocate(std::size_t, int device) {
   require(device);
   return nullptr;
 }
-void release(void*) {}
+void release(void*, int) {}
 void* allocate_pinned(std::size_t) {
   require(0);
   return nullptr;
 }
 void release_pinned(void*) {}
-void copy(void*, std::ptrdiff_t, const void*, std::ptrdiff_t, std::ptrdiff_t, int) { require(0); }
+void copy(int device, void*, std::ptrdiff_t, const void*, std::ptrdiff_t, std::ptrdiff_t, int) {
+  require(device);
+}
 
 EventTimer::EventTimer(int device, void* stream) : stream_(stream), device_(device) { require(device); }
 EventTimer::~EventTimer() = default;

@@ -1,17 +1,27 @@
 #include "core/cuda/backend.hpp"
 
-#include "core/cuda/runtime.hpp"
+#include <mutex>
 
 namespace parafield {
 
-Cuda::Cuda(const Device& device, Stream stream) : device_(device.index), owns_stream_(!stream.handle) {
+Cuda::Graph::~Graph() {
+  if (executable) cudaGraphExecDestroy(executable);
+  if (graph) cudaGraphDestroy(graph);
+}
+
+Cuda::OwnStream::~OwnStream() {
+  if (handle) cudaStreamDestroy(handle);
+}
+
+void Cuda::OwnStream::create() { PF_CUDA(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking)); }
+
+Cuda::Cuda(const Device& device, Stream stream) : device_(device.index) {
   cuda::require(device_);
-  activate();
-  if (owns_stream_)
-    PF_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  else
-    stream_ = static_cast<cudaStream_t>(stream.handle);
-  PF_CUDA(cudaStreamCreateWithFlags(&recorder_, cudaStreamNonBlocking));
+  const auto current = activate();
+  const cuda::Exclusive exclusive;
+  if (!stream.handle) own_stream_.create();
+  stream_ = stream.handle ? static_cast<cudaStream_t>(stream.handle) : own_stream_.handle;
+  recorder_.create();
   int major = 0;
   PF_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device_));
   PF_CUDA(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device_));
@@ -20,24 +30,20 @@ Cuda::Cuda(const Device& device, Stream stream) : device_(device.index), owns_st
 }
 
 Cuda::~Cuda() {
-  cudaSetDevice(device_);
   cudaStreamSynchronize(stream_);
-  for (auto& [key, graph] : graphs_) {
-    if (graph.executable) cudaGraphExecDestroy(graph.executable);
-    if (graph.graph) cudaGraphDestroy(graph.graph);
-  }
-  if (recorder_) cudaStreamDestroy(recorder_);
-  if (owns_stream_) cudaStreamDestroy(stream_);
+  const cuda::Exclusive exclusive;
+  graphs_.clear();
 }
 
 void Cuda::synchronize() const {
-  activate();
+  const auto current = activate();
   PF_CUDA(cudaStreamSynchronize(stream_));
 }
 
 std::size_t Cuda::available_memory() const {
   std::size_t free = 0, total = 0;
-  activate();
+  const auto current = activate();
+  const cuda::Exclusive exclusive;
   PF_CUDA(cudaMemGetInfo(&free, &total));
   return free;
 }
@@ -45,18 +51,22 @@ std::size_t Cuda::available_memory() const {
 void Cuda::begin_recording() {
   mode_ = Mode::recording;
   recorded_inputs_.clear();
-  PF_CUDA(cudaStreamBeginCapture(recorder_, cudaStreamCaptureModeThreadLocal));
+  PF_CUDA(cudaStreamBeginCapture(recorder_.handle, cudaStreamCaptureModeRelaxed));
 }
 
-void Cuda::end_recording(Graph& graph) {
-  PF_CUDA(cudaStreamEndCapture(recorder_, &graph.graph));
-  PF_CUDA(cudaGraphInstantiate(&graph.executable, graph.graph, 0));
+void Cuda::end_recording(int key) {
+  Graph recorded;
+  PF_CUDA(cudaStreamEndCapture(recorder_.handle, &recorded.graph));
+  PF_CUDA(cudaGraphInstantiate(&recorded.executable, recorded.graph, 0));
+  Graph& graph = graphs_[key];
+  std::swap(graph.graph, recorded.graph);
+  std::swap(graph.executable, recorded.executable);
   graph.inputs = recorded_inputs_;
 }
 
 void Cuda::abandon_recording() {
   cudaGraph_t partial = nullptr;
-  cudaStreamEndCapture(recorder_, &partial);
+  cudaStreamEndCapture(recorder_.handle, &partial);
   if (partial) cudaGraphDestroy(partial);
   cudaGetLastError();
 }
@@ -89,7 +99,7 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
   config.gridDim = grid;
   config.blockDim = block;
   config.dynamicSmemBytes = shared_bytes;
-  config.stream = recorder_;
+  config.stream = recorder_.handle;
   config.attrs = &overlap;
   config.numAttrs = overlaps_ ? 1 : 0;
   PF_CUDA(cudaLaunchKernelExC(&config, kernel, arguments));
@@ -100,9 +110,9 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
   std::size_t count = 0;
 #if CUDART_VERSION >= 13000
   const cudaGraphEdgeData* edges = nullptr;
-  PF_CUDA(cudaStreamGetCaptureInfo(recorder_, &status, nullptr, nullptr, &last, &edges, &count));
+  PF_CUDA(cudaStreamGetCaptureInfo(recorder_.handle, &status, nullptr, nullptr, &last, &edges, &count));
 #else
-  PF_CUDA(cudaStreamGetCaptureInfo_v2(recorder_, &status, nullptr, nullptr, &last, &count));
+  PF_CUDA(cudaStreamGetCaptureInfo_v2(recorder_.handle, &status, nullptr, nullptr, &last, &count));
 #endif
   if (count != 1) fail(ErrorCode::device, "a recorded input kernel has ", count, " graph nodes instead of 1");
   recorded_inputs_.push_back(last[0]);
@@ -115,7 +125,7 @@ void Cuda::notify(const std::shared_ptr<const std::function<void(double)>>& call
     const Notice& notice = *static_cast<const Notice*>(data);
     (*notice.callback)(notice.share);
   };
-  PF_CUDA(cudaLaunchHostFunc(recorder_, call, &notices_.back()));
+  PF_CUDA(cudaLaunchHostFunc(recorder_.handle, call, &notices_.back()));
 }
 
 void Cuda::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
@@ -125,10 +135,18 @@ void Cuda::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdif
 }
 
 void Cuda::allow_shared_memory(const void* kernel, std::size_t bytes) const {
+  if (mode_ == Mode::replaying) return;
   if (bytes > std::size_t(shared_memory_))
     fail(ErrorCode::unsupported, "a kernel needs ", bytes, " bytes of shared memory, cuda:", device_,
          " gives ", shared_memory_);
+  // The limit is the kernel's for the whole process: it only rises.
+  static std::mutex mutex;
+  static std::map<std::pair<const void*, int>, std::size_t> limits;
+  const std::lock_guard lock(mutex);
+  std::size_t& limit = limits[{kernel, device_}];
+  if (bytes <= limit) return;
   PF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)));
+  limit = bytes;
 }
 
 }  // namespace parafield

@@ -1,6 +1,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
+#include "core/cuda/runtime.hpp"
 #include "parafield/image.hpp"
 
 namespace parafield {
@@ -17,6 +19,8 @@ namespace parafield {
 /// steps for it and launches every kernel through `launch` or `launch_input`.
 class Cuda {
  public:
+  static constexpr bool is_gpu = true;
+
   Cuda(const Device& device, Stream stream);
   ~Cuda();
   Cuda(const Cuda&) = delete;
@@ -32,7 +36,9 @@ class Cuda {
   std::size_t shared_memory() const {
     return std::size_t(shared_memory_);
   }  // that a block can have, in bytes
-  void activate() const { PF_CUDA(cudaSetDevice(device_)); }
+  /// The device is the thread's current one as long as the result lives.
+  cuda::CurrentDevice activate() const { return cuda::CurrentDevice(device_); }
+  void cancelled_by(const std::atomic<bool>&) {}  // work that the device has begun runs to its end
 
   /// Runs the steps of a solve. The first time for a key they are recorded into a graph, later the graph is
   /// launched and the same steps run once more on the host, where they only give the input kernels their new
@@ -44,6 +50,7 @@ class Cuda {
       begin_replay(found->second);
       steps();
     } else {
+      const cuda::Exclusive exclusive;
       begin_recording();
       try {
         steps();
@@ -51,9 +58,9 @@ class Cuda {
         abandon_recording();
         throw;
       }
-      end_recording(graphs_[key]);
+      end_recording(key);
     }
-    launch_graph(graphs_[key]);
+    launch_graph(graphs_.at(key));
   }
 
   /// A kernel that reads and writes only the workspace and the estimator's own results.
@@ -100,6 +107,21 @@ class Cuda {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
     std::vector<cudaGraphNode_t> inputs;  // nodes of launch_input, in order
+
+    Graph() = default;
+    ~Graph();
+    Graph(const Graph&) = delete;
+    Graph& operator=(const Graph&) = delete;
+  };
+  /// A stream that waits for no other, destroyed with the backend.
+  struct OwnStream {
+    cudaStream_t handle = nullptr;
+
+    OwnStream() = default;
+    ~OwnStream();
+    OwnStream(const OwnStream&) = delete;
+    OwnStream& operator=(const OwnStream&) = delete;
+    void create();
   };
 
   struct Notice {
@@ -108,7 +130,7 @@ class Cuda {
   };
 
   void begin_recording();
-  void end_recording(Graph& graph);
+  void end_recording(int key);
   void abandon_recording();
   void begin_replay(Graph& graph);
   void launch_graph(Graph& graph);
@@ -119,9 +141,9 @@ class Cuda {
   int multiprocessors_ = 0;
   int shared_memory_ = 0;
   bool overlaps_ = false;
-  bool owns_stream_;
-  cudaStream_t stream_ = nullptr;    // results are written on it
-  cudaStream_t recorder_ = nullptr;  // kernels are captured on it, never run
+  OwnStream own_stream_;
+  OwnStream recorder_;             // kernels are captured on it, never run
+  cudaStream_t stream_ = nullptr;  // results are written on it: own_stream_, or the user's
   Mode mode_ = Mode::recording;
   Graph* replayed_ = nullptr;
   std::size_t next_input_ = 0;

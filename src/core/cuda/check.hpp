@@ -13,6 +13,21 @@ inline void check(cudaError_t result, const char* call) {
        cudaGetErrorString(result));
 }
 
+/// Makes a device the thread's current one until the end of the scope.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) {
+    check(cudaGetDevice(&before_), "cudaGetDevice");
+    check(cudaSetDevice(device), "cudaSetDevice");
+  }
+  ~CurrentDevice() { cudaSetDevice(before_); }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 }  // namespace parafield::cuda
 
 #define PF_CUDA(call) ::parafield::cuda::check(call, #call)

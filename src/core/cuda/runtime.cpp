@@ -1,5 +1,7 @@
 #include "core/cuda/runtime.hpp"
 
+#include <mutex>
+
 #include "core/cuda/check.hpp"
 
 namespace parafield::cuda {
@@ -26,12 +28,74 @@ const Count& counted() {
   return count;
 }
 
+/// Streams for allocations and copies of images, which belong to no estimator. Kept for the next use.
+struct IdleStreams {
+  std::mutex mutex;
+  std::vector<std::pair<int, cudaStream_t>> streams;  // device, stream
+};
+IdleStreams& idle_streams() {
+  static IdleStreams* const idle = new IdleStreams;  // lives on: images may be destroyed at exit
+  return *idle;
+}
+
+/// A stream of the current thread's own, until the end of the scope.
+class LentStream {
+ public:
+  explicit LentStream(int device) : device_(device), current_(device) {
+    IdleStreams& idle = idle_streams();
+    {
+      const std::lock_guard lock(idle.mutex);
+      for (auto& entry : idle.streams)
+        if (entry.first == device) {
+          stream_ = entry.second;
+          std::swap(entry, idle.streams.back());
+          idle.streams.pop_back();
+          return;
+        }
+    }
+    PF_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  ~LentStream() {
+    IdleStreams& idle = idle_streams();
+    const std::lock_guard lock(idle.mutex);
+    idle.streams.emplace_back(device_, stream_);
+  }
+  LentStream(const LentStream&) = delete;
+  LentStream& operator=(const LentStream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  int device_;
+  CurrentDevice current_;
+  cudaStream_t stream_ = nullptr;
+};
+
 }  // namespace
+
+static std::mutex& recording_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+static thread_local int exclusions = 0;
+
+Exclusive::Exclusive() : lock_(recording_mutex(), std::defer_lock) {
+  if (exclusions++ == 0) lock_.lock();
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  mode_ = int(mode);
+}
+
+Exclusive::~Exclusive() {
+  auto mode = cudaStreamCaptureMode(mode_);
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  --exclusions;
+}
 
 int device_count() { return counted().devices; }
 std::string why_absent() { return counted().why; }
 
 std::vector<DeviceInfo> devices() {
+  const Exclusive exclusive;
   std::vector<DeviceInfo> list;
   for (int i = 0; i < device_count(); ++i) {
     cudaDeviceProp properties{};
@@ -51,60 +115,78 @@ void require(int device) {
 
 void* allocate(std::size_t bytes, int device) {
   require(device);
-  PF_CUDA(cudaSetDevice(device));
+  const Exclusive exclusive;
+  const LentStream stream(device);
   void* data = nullptr;
-  if (cudaMalloc(&data, bytes) != cudaSuccess) {
+  if (cudaMallocAsync(&data, bytes, stream) != cudaSuccess) {
     cudaGetLastError();
     std::size_t free = 0, total = 0;
     cudaMemGetInfo(&free, &total);
     fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes on cuda:", device, ": ", free, " of ", total,
          " are free");
   }
-  PF_CUDA(cudaMemset(data, 0, bytes));
-  PF_CUDA(cudaDeviceSynchronize());
+  try {
+    PF_CUDA(cudaMemsetAsync(data, 0, bytes, stream));
+    PF_CUDA(cudaStreamSynchronize(stream));
+  } catch (...) {
+    cudaFreeAsync(data, stream);
+    throw;
+  }
   return data;
 }
 
-void release(void* data) { cudaFree(data); }
+void release(void* data, int device) {
+  try {
+    const Exclusive exclusive;
+    const LentStream stream(device);
+    cudaFreeAsync(data, stream);
+    cudaStreamSynchronize(stream);
+  } catch (const std::exception&) {  // the device failed: its memory is gone with it
+  }
+}
 
 void* allocate_pinned(std::size_t bytes) {
   require(0);
+  const Exclusive exclusive;
   void* data = nullptr;
   PF_CUDA(cudaHostAlloc(&data, bytes, cudaHostAllocPortable));
   __builtin_memset(data, 0, bytes);
   return data;
 }
 
-void release_pinned(void* data) { cudaFreeHost(data); }
+void release_pinned(void* data) {
+  const Exclusive exclusive;
+  cudaFreeHost(data);
+}
 
-void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
+void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
           std::ptrdiff_t row_bytes, int height) {
-  PF_CUDA(cudaMemcpy2D(to, to_pitch, from, from_pitch, row_bytes, height, cudaMemcpyDefault));
-  PF_CUDA(cudaStreamSynchronize(cudaStreamLegacy));  // a copy to the device may still be on its way
+  require(device);
+  const LentStream stream(device);
+  PF_CUDA(cudaMemcpy2DAsync(to, std::size_t(to_pitch), from, std::size_t(from_pitch), std::size_t(row_bytes),
+                            std::size_t(height), cudaMemcpyDefault, stream));
+  PF_CUDA(cudaStreamSynchronize(stream));
 }
 
 EventTimer::EventTimer(int device, void* stream) : stream_(stream), device_(device) {
   require(device);
-  PF_CUDA(cudaSetDevice(device));
-  cudaEvent_t begin, end;
-  PF_CUDA(cudaEventCreate(&begin));
-  begin_ = begin;
-  PF_CUDA(cudaEventCreate(&end));
-  end_ = end;
+  const Exclusive exclusive;
+  const CurrentDevice current(device);
+  for (void** event : {&begin_, &end_}) PF_CUDA(cudaEventCreate(reinterpret_cast<cudaEvent_t*>(event)));
 }
 
 EventTimer::~EventTimer() {
-  if (begin_) cudaEventDestroy(static_cast<cudaEvent_t>(begin_));
-  if (end_) cudaEventDestroy(static_cast<cudaEvent_t>(end_));
+  for (void* event : {begin_, end_})
+    if (event) cudaEventDestroy(static_cast<cudaEvent_t>(event));
 }
 
 void EventTimer::start() {
-  PF_CUDA(cudaSetDevice(device_));
+  const CurrentDevice current(device_);
   PF_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(begin_), static_cast<cudaStream_t>(stream_)));
 }
 
 double EventTimer::stop() {
-  PF_CUDA(cudaSetDevice(device_));
+  const CurrentDevice current(device_);
   PF_CUDA(cudaEventRecord(static_cast<cudaEvent_t>(end_), static_cast<cudaStream_t>(stream_)));
   PF_CUDA(cudaEventSynchronize(static_cast<cudaEvent_t>(end_)));
   float milliseconds = 0;

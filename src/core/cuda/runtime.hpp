@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,27 @@ std::vector<DeviceInfo> devices();
 void require(int device);  ///< throws Error(device) with the reason where it cannot be used
 
 void* allocate(std::size_t bytes, int device);  ///< zero-filled
-void release(void* data);
+void release(void* data, int device);
 void* allocate_pinned(std::size_t bytes);  ///< zero-filled
 void release_pinned(void* data);
-void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
+/// Returns when the bytes are there. `device` is that of the source or the destination.
+void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
           std::ptrdiff_t row_bytes, int height);
+
+/// Until the end of the scope no estimator of the process records a graph and no other thread is in such a scope: for
+/// recording, and for calls that CUDA forbids while anybody records. The thread's calls also pass beside captures that
+/// the program makes itself. May be nested.
+class Exclusive {
+ public:
+  Exclusive();
+  ~Exclusive();
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  int mode_ = 0;
+};
 
 /// Time between two points of a stream, by events.
 class EventTimer {

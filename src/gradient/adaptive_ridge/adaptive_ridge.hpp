@@ -7,7 +7,8 @@
 #include "steps/resize/resize.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 #include "gradient/adaptive_ridge/trust/trust.hpp"
-#include "parafield/flow.hpp"
+#include "core/solver.hpp"
+#include "parafield/fields.hpp"
 
 namespace parafield {
 
@@ -24,10 +25,10 @@ inline TensorWeights tensor_weights(const AdaptiveRidge& method) {
 
 /// Ridge regression toward the local mean flow, from coarse to fine. Frames live in slots, each with its pyramid.
 template <class Backend>
-class AdaptiveRidgeSolver {
+class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
  public:
   AdaptiveRidgeSolver(Backend& backend, Workspace& workspace, const AdaptiveRidge& method, Size size,
-                      const FlowOptions&)
+                      const SolverOptions&)
       : backend_(backend),
         method_(method),
         weights_(tensor_weights(method)),
@@ -104,8 +105,6 @@ class AdaptiveRidgeSolver {
   }
 
   bool takes_start() const { return true; }
-  bool starts_from_last() const { return false; }
-  View<double> energies() const { return {}; }
 
  private:
   WarpFrames frames_at(int level, int first) const {
@@ -141,5 +140,8 @@ class AdaptiveRidgeSolver {
   Cells cells_[2];                 // of the flow before and after a round
   FlowPlanes no_motion_;           // of the coarsest level; always zero
 };
+
+template <class Backend>
+struct SolverOf<AdaptiveRidge, Backend> : std::type_identity<AdaptiveRidgeSolver<Backend>> {};
 
 }  // namespace parafield

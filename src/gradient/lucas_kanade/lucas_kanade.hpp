@@ -5,19 +5,20 @@
 #include "steps/resize/resize.hpp"
 #include "steps/smooth/smooth.hpp"
 #include "gradient/lucas_kanade/step.hpp"
-#include "parafield/flow.hpp"
+#include "core/solver.hpp"
+#include "parafield/fields.hpp"
 
 namespace parafield {
 
 /// Pyramidal iterative Lucas-Kanade: Marzat, sections 2.2 and 2.3. Frames live in slots: each is prepared
 /// once, and any two slots can then be solved.
 template <class Backend>
-class LucasKanadeSolver {
+class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
  public:
   static constexpr int slots = LucasKanade::frames;
 
   LucasKanadeSolver(Backend& backend, Workspace& workspace, const LucasKanade& method, Size size,
-                    const FlowOptions&)
+                    const SolverOptions&)
       : backend_(backend),
         method_(method),
         squares_(least_squares(method)),
@@ -77,8 +78,6 @@ class LucasKanadeSolver {
   }
 
   bool takes_start() const { return true; }
-  View<double> energies() const { return {}; }  // eq. 5 is minimized for each pixel by itself
-
   /// Whether pushed frames start from the last pair's flow (section 2.3).
   bool starts_from_last() const { return method_.temporal; }
 
@@ -91,5 +90,8 @@ class LucasKanadeSolver {
   std::vector<FlowPlanes> flows_, others_;  // of each level: two that take turns in holding the flow so far
   FlowPlanes no_motion_;                    // of the coarsest level; always zero
 };
+
+template <class Backend>
+struct SolverOf<LucasKanade, Backend> : std::type_identity<LucasKanadeSolver<Backend>> {};
 
 }  // namespace parafield

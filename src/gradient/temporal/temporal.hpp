@@ -1,19 +1,20 @@
 #pragma once
 #include "steps/smooth/smooth.hpp"
 #include "gradient/temporal/step.hpp"
-#include "parafield/flow.hpp"
+#include "core/solver.hpp"
+#include "parafield/fields.hpp"
 
 namespace parafield {
 
 /// Flow at the middle of five or seven frames (Bodily, chapters 3 and 4). Smoothing in space commutes with derivatives, so
 /// each frame is smoothed once, as it comes in; frames live in slots.
 template <class Backend, class Model>
-class TemporalSolver {
+class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
  public:
   static constexpr int slots = Model::frames;
 
   TemporalSolver(Backend& backend, Workspace& workspace, const typename Model::Method& method, Size size,
-                 const FlowOptions&)
+                 const SolverOptions&)
       : backend_(backend), model_(method) {
     for (View<float>& frame : smoothed_) frame = workspace.image<float>(size);
     if constexpr (Model::smooths_flow) rough_ = workspace.flow(size);
@@ -32,16 +33,13 @@ class TemporalSolver {
     smooth_flow(result);
   }
 
-  /// `prepare` of the newest frame, into the last slot of the ring, and `solve`.
-  void solve_with(const Frame& newest, int first, FlowPlanes result, Trust trust) {
-    temporal_flow(backend_, newest, smoothed_[(first + slots - 1) % slots], window(first), model_,
+  /// `prepare` of the newest frame and `solve`, in one pass.
+  void solve_newest(const Frame& newest, int slot, int first, const FlowView*, FlowPlanes result, Trust trust,
+                    bool) {
+    temporal_flow(backend_, newest, smoothed_[slot], window(first), model_,
                   rough(result), trust);
     smooth_flow(result);
   }
-
-  bool takes_start() const { return false; }
-  bool starts_from_last() const { return false; }
-  View<double> energies() const { return {}; }
 
  private:
   FrameWindow<Model> window(int first) const {
@@ -65,8 +63,8 @@ class TemporalSolver {
 };
 
 template <class Backend>
-using GradientTensorSolver = TemporalSolver<Backend, GradientTensorModel>;
+struct SolverOf<GradientTensor, Backend> : std::type_identity<TemporalSolver<Backend, GradientTensorModel>> {};
 template <class Backend>
-using RidgeRegressionSolver = TemporalSolver<Backend, RidgeRegressionModel>;
+struct SolverOf<RidgeRegression, Backend> : std::type_identity<TemporalSolver<Backend, RidgeRegressionModel>> {};
 
 }  // namespace parafield

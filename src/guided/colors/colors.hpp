@@ -41,7 +41,7 @@ class FrameColors {
  private:
   static Colors planes(Workspace& workspace, Size size) {
     Colors colors;
-    if constexpr (on_gpu<Backend>) {
+    if constexpr (Backend::is_gpu) {
       colors.pixels = workspace.image<Color>(size);
     } else {
       for (View<float>& plane : colors.plane) plane = workspace.image<float>(size);

@@ -1,0 +1,102 @@
+#pragma once
+#include <tuple>
+
+#include "parafield/image.hpp"
+
+/// Results: fields of flow, of disparities, and masks of motion. The planes of a field lie in one allocation,
+/// one behind the other, with one pitch: u and v of a flow field are one array of shape 2 x height x width,
+/// with strides of pitch * height, pitch and 4 bytes.
+namespace parafield {
+
+/// A non-owning flow field: u to the right and v down, px per frame. frame0(x) matches frame1(x + flow(x)).
+/// `valid` is 0 where the flow is unknown or not to be trusted; no data = all valid.
+struct FlowView {
+  View<const float> u, v;
+  View<const std::uint8_t> valid = {};
+
+  Size size() const { return u.size(); }
+};
+
+/// A non-owning disparity field: d in px, x_right = x_left - d. `valid` is 0 where the disparity is unknown or
+/// not to be trusted; no data = all valid.
+struct DisparityView {
+  View<const float> d;
+  View<const std::uint8_t> valid = {};
+
+  Size size() const { return d.size(); }
+};
+
+/// A non-owning motion mask: not 0 where something moves.
+struct MotionMaskView {
+  View<const std::uint8_t> moving;
+
+  Size size() const { return moving.size(); }
+};
+
+/// A flow field. Flow is written at every pixel, also where `valid` is 0.
+struct FlowField {
+  Image<float> u, v;          ///< px per frame, to the right and down
+  Image<std::uint8_t> valid;  ///< 1 where the flow is to be trusted, otherwise 0
+  Image<float> confidence;    ///< >= 0, grows with the method's certainty; fields from files have none
+
+  FlowField() = default;
+  /// Zero-filled. Throws like Image.
+  explicit FlowField(Size size, Memory memory = {}, bool has_confidence = true) {
+    detail::allocate_planes(*this, size, memory, has_confidence);
+  }
+
+  Size size() const { return u.size(); }
+  Memory memory() const { return u.memory(); }
+  auto planes() { return std::tie(u, v, valid, confidence); }
+  auto planes() const { return std::tie(u, v, valid, confidence); }
+  /// A copy in another memory. Returns when it is complete.
+  FlowField to(Memory memory) const { return detail::copy_of(*this, memory); }
+  operator FlowView() const& { return {u, v, valid}; }
+  operator FlowView() const&& = delete;  // the view would outlive the field
+};
+
+/// The disparities of the left image. Written at every pixel, also where `valid` is 0.
+struct DisparityField {
+  Image<float> d;             ///< px, x_right = x_left - d
+  Image<std::uint8_t> valid;  ///< 1 where the disparity is to be trusted, otherwise 0
+  Image<float> confidence;    ///< >= 0, grows with the method's certainty; fields from files have none
+
+  DisparityField() = default;
+  /// Zero-filled. Throws like Image.
+  explicit DisparityField(Size size, Memory memory = {}, bool has_confidence = true) {
+    detail::allocate_planes(*this, size, memory, has_confidence);
+  }
+
+  Size size() const { return d.size(); }
+  Memory memory() const { return d.memory(); }
+  auto planes() { return std::tie(d, valid, confidence); }
+  auto planes() const { return std::tie(d, valid, confidence); }
+  /// A copy in another memory. Returns when it is complete.
+  DisparityField to(Memory memory) const { return detail::copy_of(*this, memory); }
+  operator DisparityView() const& { return {d, valid}; }
+  operator DisparityView() const&& = delete;  // the view would outlive the field
+};
+
+/// A motion mask.
+struct MotionMask {
+  Image<std::uint8_t> moving;  ///< 1 where the newer frame shows something that moves, or where something left
+  Image<std::uint8_t> valid;   ///< 0 where a frame's pixel is not finite, otherwise 1
+  Image<float> confidence;     ///< >= 0: by how much the other label would raise the pixel's own energy
+
+  MotionMask() = default;
+  /// Zero-filled. Throws like Image.
+  explicit MotionMask(Size size, Memory memory = {}, bool has_confidence = true) {
+    detail::allocate_planes(*this, size, memory, has_confidence);
+  }
+
+  Size size() const { return moving.size(); }
+  Memory memory() const { return moving.memory(); }
+  auto planes() { return std::tie(moving, valid, confidence); }
+  auto planes() const { return std::tie(moving, valid, confidence); }
+  /// A copy in another memory. Returns when it is complete.
+  MotionMask to(Memory memory) const { return detail::copy_of(*this, memory); }
+  operator MotionMaskView() const& { return {moving}; }
+  operator MotionMaskView() const&& = delete;  // the view would outlive the mask
+};
+
+}  // namespace parafield

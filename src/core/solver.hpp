@@ -1,0 +1,71 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "core/fail.hpp"
+#include "core/workspace.hpp"
+#include "parafield/estimator.hpp"
+#include "parafield/tracks.hpp"
+
+/// The interface between a task's session (src/tasks/session.hpp) and the solver of a method.
+namespace parafield {
+
+/// The solver of a method on a backend: `type`. Each solver's header specializes it.
+template <class Method, class Backend>
+struct SolverOf;
+
+/// Options of a task that concern its solvers.
+struct SolverOptions {
+  EnergyReport energies = EnergyReport::none;
+  ProgressCallback progress = {};
+  bool both_ways = false;  ///< whether the second frame's field is solved, too, for a check
+};
+
+/// Motion that a user knows beside the frames.
+struct KnownMotion {
+  std::optional<std::span<const Track>> tracks = {};
+  std::optional<CameraRotation> rotation = {};
+};
+
+/// Base of every solver: the defaults of the interface. A solver's constructor takes (backend, workspace, method,
+/// size, SolverOptions). Frames lie in slots, as many as the method takes; each frame is prepared once.
+template <class Solver>
+class SolverBase {
+ public:
+  bool takes_start() const { return false; }       ///< whether `solve` uses a start
+  bool starts_from_last() const { return false; }  ///< whether pushed frames start from the last result
+  View<double> energies() const { return {}; }     ///< of the last solve, in the backend's memory
+  void check() const {}                            ///< throws an error that only the device knew
+
+  /// Called before each solve. Returns which kind of known motion there is, 0 to 7: solves of one kind take the
+  /// same steps. Throws Error(invalid_argument) for motion that the method does not use.
+  int take(const KnownMotion& known, bool /*on_host*/) {
+    if (known.tracks || known.rotation)
+      fail(ErrorCode::invalid_argument, "the method has no use for ",
+           known.tracks ? "tracks" : "a camera's rotation");
+    return 0;
+  }
+
+  /// Prepares the newest frame into its slot and solves. `first` is the slot of the oldest frame.
+  template <class Start, class... Result>
+  void solve_newest(const Frame& newest, int slot, int first, const Start* start, Result&&... result) {
+    Solver& solver = static_cast<Solver&>(*this);
+    solver.prepare(&newest, slot, 1);
+    solver.solve(first, start, result...);
+  }
+};
+
+/// A type that offers SolverBase's interface and `solve` with these arguments after `first`.
+template <class T, class... Arguments>
+concept Solves = requires(T solver, const T constant, const Frame* frames, Arguments... arguments) {
+  solver.prepare(frames, 0, 1);
+  solver.solve(0, arguments...);
+  solver.take(KnownMotion{}, true);
+  constant.check();
+  { constant.takes_start() } -> std::same_as<bool>;
+  { constant.starts_from_last() } -> std::same_as<bool>;
+  { constant.energies() } -> std::same_as<View<double>>;
+};
+
+}  // namespace parafield
