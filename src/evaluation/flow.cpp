@@ -9,8 +9,8 @@
 namespace parafield {
 namespace {
 
-/// Running mean and deviation (Welford 1962). A plain sum of squares would give a field with the same error
-/// everywhere a deviation above 0.
+/// Running mean and deviation (Welford 1962). With a plain sum of squares, equal errors at all pixels would
+/// give a deviation above 0.
 struct Moments {
   double mean = 0, squares = 0;
   std::int64_t count = 0;
@@ -23,8 +23,8 @@ struct Moments {
   double deviation() const { return std::sqrt(squares / double(count)); }
 };
 
-/// Degrees between (u, v, 1) and (true_u, true_v, 1); the rounded cosine may leave [-1, 1] (Marzat
-/// section 2.4).
+/// Angle between (u, v, 1) and (true_u, true_v, 1), degrees (Marzat section 2.4). Rounding can move the
+/// cosine out of [-1, 1].
 double angular_error(double u, double v, double true_u, double true_v) {
   const double dot = u * true_u + v * true_v + 1;
   const double lengths = std::sqrt((u * u + v * v + 1) * (true_u * true_u + true_v * true_v + 1));

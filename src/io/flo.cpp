@@ -23,7 +23,7 @@ FlowField decode_flo(ByteSpan bytes) {
              height = std::int32_t(load_u32(bytes.data() + 8));
   if (width < 1 || height < 1 || width > max_side || height > max_side)
     fail(ErrorCode::format, "a .flo file of ", width, "x", height, " pixels; each side is 1 to ", max_side);
-  // Longer than needed is damaged, too: its width or height is not what was written.
+  // A file that is too long is damaged, too: its width or height is wrong.
   const std::uint64_t needed = header_bytes + 8 * std::uint64_t(width) * std::uint64_t(height);
   if (bytes.size() != needed)
     fail(ErrorCode::format, width, "x", height, " pixels need ", needed, " bytes, the file has ",

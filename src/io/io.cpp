@@ -10,7 +10,7 @@ namespace parafield {
 namespace io {
 namespace {
 
-/// The whole file; of a file of no known kind, which may be huge, only what shows that.
+/// The bytes of a file. If its kind is unknown, only the first ones: it may be huge.
 Bytes read_content(const std::filesystem::path& path) {
   const InputFile file(path);
   Bytes head = file.first(recognized_by);
@@ -193,7 +193,6 @@ Image<std::uint8_t> read_mask(const std::filesystem::path& path) {
           mask(x, y) = std::any_of(pixel, pixel + count, [](T value) { return value > 0; });
       }
     };
-    // A gray value is above 0 where a channel is.
     const int value_bytes = bytes_per_pixel(frame.format()) / count;
     value_bytes == 1 ? fill(std::uint8_t{}) : value_bytes == 2 ? fill(std::uint16_t{}) : fill(float{});
     return mask;
@@ -227,7 +226,7 @@ FileKind file_kind(const std::filesystem::path& path) {
       case io::Content::pfm:
         return io::is_pfm_of_flow(head) ? FileKind::flow : FileKind::disparity;
       case io::Content::npy:
-        // The shape is the last entry of a header that is longer than what shows the kind.
+        // The shape is the last entry of the header, which is longer than `recognized_by`.
         return io::is_npy_of_disparity(file.first(1024)) ? FileKind::disparity : FileKind::flow;
       case io::Content::flo:
         return FileKind::flow;
@@ -236,7 +235,7 @@ FileKind file_kind(const std::filesystem::path& path) {
       case io::Content::unknown:
         return FileKind::unknown;
     }
-    // A damaged header is for the reader to complain about.
+    // If the header is damaged, the reader reports it.
     try {
       return io::png_header(head).is_flow() ? FileKind::flow : FileKind::frame;
     } catch (const Error&) {
