@@ -5,8 +5,8 @@
 namespace parafield::command {
 namespace {
 
-/// Degrees. The estimator is made for it, since the size of the pair may be another than the one that is
-/// timed.
+/// AAE for a pair, degrees. It has an estimator of its own: the pair may have another size than the timed
+/// frames.
 double aae_of(const FlowMethod& method, const Device& device, const Frame& frame0, const Frame& frame1,
               const FlowView& truth) {
   FlowEstimator estimator(method, frame0.size(), device);
@@ -19,16 +19,16 @@ std::vector<FrameBuffer> copies(const std::vector<FrameBuffer>& frames, Memory m
   return there;
 }
 
-/// 0 1 2 3 2 1 0 1 ...: each is beside the one before.
+/// Index i of the sequence 0 1 2 3 2 1 0 1 ...: neighbors in it are neighbors in the scene.
 std::size_t there_and_back(int i, std::size_t count) {
   const std::size_t period = 2 * (count - 1), phase = std::size_t(i) % period;
   return phase < count ? phase : period - phase;
 }
 
-/// Calls before the clock starts: they allocate and record.
+/// Calls that are not timed, because they allocate and record.
 constexpr int warm_up = 3;
 
-/// As many frames as a method takes, from each on.
+/// All inputs of the method: as many successive frames as it takes.
 std::vector<std::vector<Frame>> windows(const std::vector<FrameBuffer>& frames, const FlowMethod& method) {
   const auto count = std::size_t(frames_of(method));
   std::vector<std::vector<Frame>> list;
@@ -59,7 +59,8 @@ Times measure_stream(FlowEstimator& estimator, const std::vector<FrameBuffer>& f
     return timer.stop();
   };
   estimator.reset();
-  for (int i = 0; i < warm_up * frames_of(estimator.method()); ++i) call(i);  // each slot more than once
+  for (int i = 0; i < warm_up * frames_of(estimator.method()); ++i)
+    call(i);  // fills each slot of the ring more than once
   return measure(repeats, call);
 }
 
@@ -84,7 +85,7 @@ Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* d
   measured.resident = measure_calls(estimator, resident, device_timer, repeats);
   measured.streaming = measure_stream(estimator, resident, device_timer, repeats);
   measured.workspace_bytes = estimator.workspace_bytes();
-  // Host frames: the call returns when the result is in host memory.
+  // With host frames the call returns when the result is in host memory.
   measured.end_to_end = measure_calls(estimator, host, wall_timer, repeats);
 
   const auto inputs = windows(host, one.method);

@@ -22,10 +22,6 @@ std::string times_text(const Times& times) {
   return fmt::format("{:.3f} ({:.3f}-{:.3f})", times.median, times.p10, times.p90);
 }
 
-std::string_view name_of(const FlowMethod& method) {
-  return std::visit([](const auto& chosen) { return chosen.name; }, method);
-}
-
 constexpr const char* columns = "{:<7} {:<29} {:>9} {:>27} {:>27} {:>27} {:>6} {:>8}";
 
 Json case_json(const Case& one) {
@@ -33,8 +29,7 @@ Json case_json(const Case& one) {
   report["task"] = "flow";
   report["method"] = name_of(one.method);
   report["preset"] = one.preset;
-  report["parameters"] =
-      parameters_json(std::visit([](const auto& chosen) { return parameters_of(chosen); }, one.method));
+  report["parameters"] = parameters_json(parameters_of(one.method));
   add_device(report, one.device);
   report["width"] = one.size.width;
   report["height"] = one.size.height;
@@ -66,7 +61,7 @@ Json bench_json(const Case& one, const Measurement& measured, const BenchPair* d
 
 std::string bench_header(const BenchPair* data) {
   std::string text = fmt::format(
-      "milliseconds: median (10 % - 90 %); AAE in degrees; ETATO in us x degrees a pixel\n"
+      "milliseconds: median (10 % - 90 %); AAE in degrees; ETATO in us x degrees for a pixel\n"
       "AAE and ETATO on the rendered scene {}{}\n\n",
       BenchScene::name, data ? fmt::format(", then on {}", data->name) : "");
   text +=
