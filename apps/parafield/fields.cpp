@@ -69,7 +69,7 @@ Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {
   if (disparities && (!pictures || scaled || std::ranges::any_of(files, is_wide))) return Task::disparity;
   std::string hint = files.size() > 1 ? "; both should be of one kind" : "";
   if (pictures)
-    hint = fmt::format("; give its kind by --task ({})", fmt::join(names.begin() + 1, names.end(), ", "));
+    hint = fmt::format("; give the kind by --task ({})", fmt::join(names.begin() + 1, names.end(), ", "));
   throw Error(ErrorCode::format, fmt::format("{}{}", fmt::join(says, " and "), hint));
 }
 

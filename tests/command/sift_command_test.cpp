@@ -83,7 +83,7 @@ TEST_F(Sift, FindsSmallAndLargeMotions) {
   }
   const std::string text = run_well(tracks({"--gt", truth(), "--repeat", "2"})).out;
   for (const char* word :
-       {"tracks on cpu", "median of 2", "features are matched, 1000 at most", "end point error"})
+       {"tracks on cpu", "median of 2", "features are matched, at most 1000", "end point error"})
     EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
 }
 
