@@ -1,5 +1,4 @@
 #include "evaluation/counting.hpp"
-#include "parafield/evaluation.hpp"
 
 namespace parafield {
 namespace {

@@ -11,9 +11,7 @@ constexpr std::size_t header_bytes = 12;
 
 }  // namespace
 
-bool is_flo(ByteSpan bytes) {
-  return bytes.size() >= 4 && bytes[0] == 'P' && bytes[1] == 'I' && bytes[2] == 'E' && bytes[3] == 'H';
-}
+bool is_flo(ByteSpan bytes) { return starts_with(bytes, "PIEH"); }
 
 FlowField decode_flo(ByteSpan bytes) {
   if (bytes.size() < header_bytes)

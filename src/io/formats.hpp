@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+#include <string_view>
+
 #include "core/flow_view.hpp"
 #include "io/file.hpp"
 #include "parafield/flow.hpp"
@@ -95,6 +98,21 @@ void check_disparity(const DisparityView& disparity);
 void check_scale(float scale, bool may_be_0);
 
 FlowField flow_without_confidence(Size size);
+
+inline bool starts_with(ByteSpan bytes, std::string_view signature) {
+  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).starts_with(signature);
+}
+
+/// A file with its header, and the place of its values.
+struct StartedFile {
+  Bytes bytes;
+  std::uint8_t* values;
+};
+inline StartedFile start_file(std::string_view header, std::size_t value_bytes) {
+  StartedFile file{Bytes(header.size() + value_bytes), nullptr};
+  file.values = std::copy(header.begin(), header.end(), file.bytes.data());
+  return file;
+}
 
 /// Sets a pixel from a .flo, PFM or .npy file, in which large values mean unknown (Middlebury's convention).
 inline void set_flow(FlowField& flow, int x, int y, float u, float v) {

@@ -20,9 +20,7 @@
 
 namespace parafield::io {
 
-bool is_jpeg(ByteSpan bytes) {
-  return bytes.size() >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff;
-}
+bool is_jpeg(ByteSpan bytes) { return starts_with(bytes, "\xff\xd8\xff"); }
 
 #ifdef PARAFIELD_HAS_JPEG
 

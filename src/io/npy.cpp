@@ -2,7 +2,6 @@
 // The header is a Python dictionary with type, order and shape (numpy.lib.format, versions 1.0 to 3.0). Flow
 // is height x width x 2, a disparity field height x width.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -14,7 +13,7 @@
 namespace parafield::io {
 namespace {
 
-constexpr std::array<std::uint8_t, 6> signature = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+constexpr std::string_view signature = "\x93NUMPY";
 constexpr std::size_t alignment = 64;
 
 struct Npy {
@@ -192,34 +191,22 @@ class ValueReader {
   bool single_;
 };
 
-/// A file with its header, and the place of its values.
-struct StartedNpy {
-  Bytes bytes;
-  std::uint8_t* values = nullptr;
-};
-
-StartedNpy start_npy(Size size, const Wanted& wanted) {
+StartedFile start_npy(Size size, const Wanted& wanted) {
   std::string header = text("{'descr': '<f4', 'fortran_order': False, 'shape': (", size.height, ", ",
                             size.width, wanted.channels == 2 ? ", 2" : "", "), }");
   // As in NumPy's own files, the values begin at a multiple of 64 and a line end is the last byte of the
   // header.
   while ((10 + header.size() + 1) % alignment != 0) header += ' ';
   header += '\n';
-  StartedNpy file;
-  file.bytes.resize(10 + header.size() +
-                    4 * wanted.channels * std::size_t(size.width) * std::size_t(size.height));
-  std::uint8_t* p = std::copy(signature.begin(), signature.end(), file.bytes.data());
+  std::string start(signature);
   for (const std::size_t byte : {std::size_t(1), std::size_t(0), header.size() & 255, header.size() >> 8})
-    *p++ = std::uint8_t(byte);
-  file.values = std::copy(header.begin(), header.end(), p);
-  return file;
+    start += char(byte);
+  return start_file(start + header, 4 * wanted.channels * std::size_t(size.width) * std::size_t(size.height));
 }
 
 }  // namespace
 
-bool is_npy(ByteSpan bytes) {
-  return bytes.size() >= signature.size() && std::equal(signature.begin(), signature.end(), bytes.begin());
-}
+bool is_npy(ByteSpan bytes) { return starts_with(bytes, signature); }
 
 bool is_npy_of_disparity(ByteSpan bytes) try {
   return is_npy(bytes) && read_header(bytes).shape.size() == 2;

@@ -72,21 +72,11 @@ Pfm open_pfm(ByteSpan bytes) {
   return file;
 }
 
-/// A little-endian file with its header, and the place of its values.
-struct StartedPfm {
-  Bytes bytes;
-  std::uint8_t* values = nullptr;
-};
-
-StartedPfm start_pfm(int channels, Size size) {
+/// A little-endian file.
+StartedFile start_pfm(int channels, Size size) {
   const std::string header =
       text(channels == 3 ? "PF" : "Pf", "\n", size.width, " ", size.height, "\n-1.0\n");
-  StartedPfm file;
-  file.bytes.resize(header.size() +
-                    4 * std::size_t(channels) * std::size_t(size.width) * std::size_t(size.height));
-  std::memcpy(file.bytes.data(), header.data(), header.size());
-  file.values = file.bytes.data() + header.size();
-  return file;
+  return start_file(header, 4 * std::size_t(channels) * std::size_t(size.width) * std::size_t(size.height));
 }
 
 }  // namespace

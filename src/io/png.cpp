@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "core/fail.hpp"
 #include "io/bytes.hpp"
@@ -17,21 +16,14 @@
 #endif
 
 namespace parafield::io {
-namespace {
 
-constexpr std::array<std::uint8_t, 8> signature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-
-}  // namespace
-
-bool is_png(ByteSpan bytes) {
-  return bytes.size() >= signature.size() && std::equal(signature.begin(), signature.end(), bytes.begin());
-}
+bool is_png(ByteSpan bytes) { return starts_with(bytes, "\x89PNG\r\n\x1a\n"); }
 
 PngHeader png_header(ByteSpan bytes) {
   if (bytes.size() < 33)
     fail(ErrorCode::format, "the header of a PNG file has 33 bytes, the file has ", bytes.size());
-  constexpr std::array<std::uint8_t, 8> first_chunk = {0, 0, 0, 13, 'I', 'H', 'D', 'R'};
-  if (!std::equal(first_chunk.begin(), first_chunk.end(), bytes.begin() + signature.size()))
+  constexpr std::string_view first_chunk("\0\0\0\rIHDR", 8);
+  if (!starts_with(bytes.subspan(8), first_chunk))
     fail(ErrorCode::format, "damaged PNG file: it does not begin with a header");
   const std::uint32_t width = load_u32(&bytes[16], std::endian::big),
                       height = load_u32(&bytes[20], std::endian::big);

@@ -1,6 +1,7 @@
 // PGM and PPM (netpbm): plain (P2, P3: numbers as text) and raw (P5, P6: bytes; 16-bit numbers, big-endian,
 // if the maximum is above 255).
 #include <cstring>
+#include <utility>
 
 #include "core/fail.hpp"
 #include "io/bytes.hpp"
@@ -151,9 +152,7 @@ Bytes encode_pnm(const Frame& frame) {
   const std::string header =
       text(count == 3 ? "P6" : "P5", "\n", frame.width, " ", frame.height, "\n", wide ? 65535 : 255, "\n");
   const std::size_t row_bytes = std::size_t(frame.width) * std::size_t(bytes_per_pixel(frame.format));
-  Bytes bytes(header.size() + row_bytes * std::size_t(frame.height));
-  std::memcpy(bytes.data(), header.data(), header.size());
-  std::uint8_t* to = bytes.data() + header.size();
+  auto [bytes, to] = start_file(header, row_bytes * std::size_t(frame.height));
   for (int y = 0; y < frame.height; ++y, to += row_bytes) {
     const auto* row = static_cast<const std::uint8_t*>(frame.data) + y * frame.pitch;
     std::memcpy(to, row, row_bytes);
@@ -165,7 +164,7 @@ Bytes encode_pnm(const Frame& frame) {
       to[i + 1] = std::uint8_t(value);
     }
   }
-  return bytes;
+  return std::move(bytes);
 }
 
 }  // namespace parafield::io
