@@ -27,10 +27,6 @@ else()
 endif()
 
 find_package(Threads REQUIRED)
-find_package(OpenMP COMPONENTS CXX)
-if(NOT OpenMP_CXX_FOUND)
-  list(APPEND PARAFIELD_LEFT_OUT "several threads for rendering scenes and pictures: no OpenMP found")
-endif()
 
 find_package(PNG)
 if(NOT PNG_FOUND)

@@ -1,5 +1,5 @@
-// Flow of a stream of frames: one estimator, which allocates once; each frame is converted once, and each flow starts
-// from the last.
+// Flow of a stream of frames. The estimator allocates once and converts each frame once. Each flow starts
+// from the last one.
 #include <iostream>
 #include <parafield/parafield.hpp>
 

@@ -1,4 +1,4 @@
-// The flow of two frames, in five lines; then what it is worth, and a picture of it.
+// Flow of two frames in five lines, a picture of it, and its error.
 //   flow_of_two_frames [PICTURE.png [FRAME0 FRAME1]]
 #include <iostream>
 #include <parafield/parafield.hpp>

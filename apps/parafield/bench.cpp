@@ -16,7 +16,7 @@ struct BenchOptions {
   std::vector<std::string> methods = {std::string(DefaultMethod::name)}, devices,
                            sizes = {"316x252", "640x480", "1920x1080", "3840x2160"};
   std::string preset, data, commit, json_file;
-  int repeats = 0, threads = 0;
+  int repeats = 0, threads = 0, streams = 0;
   Option json;
 };
 
@@ -25,7 +25,7 @@ struct NamedMethod {
   std::string preset;
 };
 
-/// The presets of the methods, or the one that was asked for.
+/// The named methods with all their presets, or with the given one.
 std::vector<NamedMethod> chosen_methods(const BenchOptions& options) {
   std::vector<NamedMethod> chosen;
   for (const std::string& name : options.methods)
@@ -53,7 +53,7 @@ std::vector<DeviceInfo> chosen_devices(const BenchOptions& options) {
   return infos;
 }
 
-/// The real pair: one that was asked for must be there; PARAFIELD_DATA may hold other data.
+/// The real pair. A folder given by --data must have it; that of PARAFIELD_DATA may lack it.
 std::optional<BenchPair> chosen_data(const BenchOptions& options) {
   if (!options.data.empty()) return read_yosemite(options.data);
   const char* folder = std::getenv("PARAFIELD_DATA");
@@ -75,12 +75,13 @@ void run(const BenchOptions& options) {
   Json report;
   report["version"] = PARAFIELD_VERSION;
   if (!options.commit.empty()) report["commit"] = options.commit;
+  if (options.streams > 0) report["streams"] = options.streams;
   report["scene"] = {{"name", BenchScene::name},
                      {"frames", BenchScene::frames},
                      {"seed", BenchScene::seed},
                      {"texture", "fine"}};
   report["results"] = Json::array();
-  if (table) print(bench_header(pair));
+  if (table) print(bench_header(pair, options.streams));
   int failed = 0;
   for (const Size size : sizes) {
     std::optional<Scene> scene;
@@ -91,10 +92,10 @@ void run(const BenchOptions& options) {
           if (!scene)
             scene = render_scene(BenchScene::name,
                                  {.size = size, .frames = BenchScene::frames, .seed = BenchScene::seed});
-          const Measurement measured = measure_case(one, *scene, pair, {.fixed = options.repeats});
+          const Measurement measured = measure_case(one, *scene, pair, {.fixed = options.repeats}, options.streams);
           report["results"].push_back(bench_json(one, measured, pair));
           if (table) print(bench_row(one, measured));
-        } catch (const Error& problem) {  // the others are still measured
+        } catch (const Error& problem) {  // the other cases are still measured
           report["results"].push_back(failure_json(one, problem));
           if (table) print(failure_row(one, problem));
           ++failed;
@@ -114,20 +115,22 @@ void run(const BenchOptions& options) {
 
 void add_bench(App& program) {
   const auto options = std::make_shared<BenchOptions>();
-  App command = program.add_subcommand("bench", "Time methods of flow on every device");
+  App command = program.add_subcommand("bench", "Time flow methods on all devices");
   std::vector<std::string> names;
   for_each_method<FlowMethod>([&]<class Method>(const Method&) { names.emplace_back(Method::name); });
   command
-      .add_option("-m,--method", options->methods,
-                  fmt::format("methods, one or more of {}; default: {}, which takes seconds a size where "
-                              "others take minutes (then give --size and --repeat)",
-                              fmt::join(names, ", "), DefaultMethod::name))
+      .add_option(
+          "-m,--method", options->methods,
+          fmt::format("methods, one or more of {}; default: {}, which takes seconds for each size. Some "
+                      "others take minutes: give --size and --repeat with them",
+                      fmt::join(names, ", "), DefaultMethod::name))
       .type_name("NAME");
-  command.add_option("--preset", options->preset, "only this preset; default: all of each method")
+  command
+      .add_option("--preset", options->preset, "time this preset only; default: all presets of each method")
       .type_name("NAME");
   command
       .add_option("-d,--device", options->devices,
-                  "devices, one or more: auto, cpu, cuda, cuda:N; default: all that can be used")
+                  "devices, one or more: auto, cpu, cuda, cuda:N; default: all usable devices")
       .type_name("NAME");
   command.add_option("--threads", options->threads, "CPU threads; 0 = one for each core")
       .type_name("N")
@@ -138,16 +141,21 @@ void add_bench(App& program) {
       .type_name("WxH");
   command
       .add_option("--repeat", options->repeats,
-                  "how often each call is timed; default: as often as fits in 1.5 s, 10 to 2000")
+                  "number of timed calls; default: as many as fit in 1.5 s, 10 to 2000")
       .type_name("N")
       .range(1, 1000000);
   command
+      .add_option("--streams", options->streams,
+                  "also time so many estimators at once, each on a thread of its own, in frames a second; on the "
+                  "CPU each of them has --threads threads")
+      .type_name("N")
+      .range(1, 1024);
+  command
       .add_option("--data", options->data,
-                  "folder with yosemite/noclouds/ (yos08.png, yos09.png, yos08_nosky.flo): AAE and ETATO "
-                  "are told for that pair "
-                  "too; default: PARAFIELD_DATA of the environment")
+                  "folder with yosemite/noclouds/ (yos08.png, yos09.png, yos08_nosky.flo), for AAE and ETATO "
+                  "of that pair, too; default: the environment variable PARAFIELD_DATA")
       .type_name("DIR");
-  command.add_option("--commit", options->commit, "what was measured, for the JSON").type_name("TEXT");
+  command.add_option("--commit", options->commit, "commit that is measured, for the JSON").type_name("TEXT");
   options->json =
       command.add_option("--json", options->json_file, "write JSON to FILE, or print it instead of the table")
           .type_name("[FILE]")

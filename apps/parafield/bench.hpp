@@ -7,17 +7,17 @@
 #include "parafield/parafield.hpp"
 #include "parameters.hpp"
 
-/// What `parafield bench` measures of one method, device and size.
+/// Measurements of `parafield bench`: one method on one device at one size.
 namespace parafield::command {
 
-/// The rendered scene of every measurement: a sequence, so that pairs differ and streams go on.
+/// Rendered scene of all measurements: a sequence, so that pairs differ and streams continue.
 struct BenchScene {
   static constexpr std::string_view name = "affine";
   static constexpr int frames = 7;
   static constexpr std::uint64_t seed = 1;
 };
 
-/// A real pair and its truth.
+/// A real pair of frames with its true flow.
 struct BenchPair {
   std::string name;
   FrameBuffer frame0, frame1;
@@ -35,23 +35,26 @@ struct Measurement {
   Times resident;                  ///< one call; frames and result in the device's memory
   Times streaming;                 ///< one frame pushed, in the device's memory
   Times end_to_end;                ///< one call; frames and result in host memory (pinned, for a GPU)
-  double scene_aae = 0;            ///< degrees; mean over the scene's calls
-  std::optional<double> data_aae;  ///< degrees; of the real pair
+  double scene_aae = 0;            ///< degrees; mean over all pairs of the scene
+  std::optional<double> data_aae;  ///< degrees; for the real pair
   std::size_t workspace_bytes = 0;
+  std::optional<double> frames_per_second;  ///< of all streams of --streams together
 };
 
-/// yosemite/noclouds yos08-09 below `folder`. Throws like read_frame and read_flow.
+/// The pair yos08-09 of folder/yosemite/noclouds. Throws like read_frame and read_flow.
 BenchPair read_yosemite(const std::string& folder);
 
-Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* data, const Repeats& repeats);
+Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* data, const Repeats& repeats,
+                         int streams);
 
-/// Execution time and accuracy in one number (Marzat section 4): microseconds a pixel times degrees.
+/// ETATO: execution time and accuracy in one number (Marzat section 4), microseconds for a pixel times
+/// degrees.
 double etato(const Times& resident, Size size, double aae);
 
 Json bench_json(const Case& one, const Measurement& measured, const BenchPair* data);
-std::string bench_header(const BenchPair* data);
+std::string bench_header(const BenchPair* data, int streams);
 std::string bench_row(const Case& one, const Measurement& measured);
-/// Of what could not be measured.
+/// Report of a case that could not be measured.
 Json failure_json(const Case& one, const Error& problem);
 std::string failure_row(const Case& one, const Error& problem);
 

@@ -1,12 +1,15 @@
-#include <array>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <thread>
 
 #include "bench.hpp"
 
 namespace parafield::command {
 namespace {
 
-/// Degrees. The estimator is made for it, since the size of the pair may be another than the one that is
-/// timed.
+/// AAE for a pair, degrees. It has an estimator of its own: the pair may have another size than the timed
+/// frames.
 double aae_of(const FlowMethod& method, const Device& device, const Frame& frame0, const Frame& frame1,
               const FlowView& truth) {
   FlowEstimator estimator(method, frame0.size(), {.device = device});
@@ -19,16 +22,16 @@ std::vector<FrameBuffer> copies(const std::vector<FrameBuffer>& frames, Memory m
   return there;
 }
 
-/// 0 1 2 3 2 1 0 1 ...: each is beside the one before.
+/// Index i of the sequence 0 1 2 3 2 1 0 1 ...: neighbors in it are neighbors in the scene.
 std::size_t there_and_back(int i, std::size_t count) {
   const std::size_t period = 2 * (count - 1), phase = std::size_t(i) % period;
   return phase < count ? phase : period - phase;
 }
 
-/// Calls before the clock starts: they allocate and record.
+/// Calls that are not timed, because they allocate and record.
 constexpr int warm_up = 3;
 
-/// As many frames as a method takes, from each on.
+/// All inputs of the method: as many successive frames as it takes.
 std::vector<std::vector<Frame>> windows(const std::vector<FrameBuffer>& frames, const FlowMethod& method) {
   const auto count = std::size_t(frames_of(method));
   std::vector<std::vector<Frame>> list;
@@ -59,8 +62,53 @@ Times measure_stream(FlowEstimator& estimator, const std::vector<FrameBuffer>& f
     return timer.stop();
   };
   estimator.reset();
-  for (int i = 0; i < warm_up * frames_of(estimator.method()); ++i) call(i);  // each slot more than once
+  for (int i = 0; i < warm_up * frames_of(estimator.method()); ++i)
+    call(i);  // fills each slot of the ring more than once
   return measure(repeats, call);
+}
+
+/// Frames a second of several estimators at once. Each has a thread of its own, which pushes frames.
+double frames_per_second(const Case& one, const std::vector<FrameBuffer>& frames, int streams) {
+  constexpr double seconds = 2;
+  constexpr int ahead = 8;  // frames that a thread may be ahead of the device
+  const auto clock = [] { return std::chrono::steady_clock::now(); };
+  std::atomic<int> ready = 0;
+  std::atomic<bool> begun = false, ended = false;
+  std::vector<long> pushed(std::size_t(streams), 0);
+  std::vector<std::exception_ptr> failures(std::size_t(streams), nullptr);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < pushed.size(); ++i)
+    threads.emplace_back([&, i] {
+      try {
+        FlowEstimator estimator(one.method, one.size, {.device = one.device.device});
+        int next = int(i);
+        const auto push = [&] { estimator.push(frames[there_and_back(next++, frames.size())]); };
+        for (int j = 0; j < warm_up * frames_of(one.method); ++j) push();
+        estimator.synchronize();
+        ++ready;
+        while (!begun) std::this_thread::yield();
+        for (; !ended; ++pushed[i]) {
+          push();
+          if (pushed[i] % ahead == 0) estimator.synchronize();
+        }
+        estimator.synchronize();
+      } catch (...) {
+        failures[i] = std::current_exception();
+        ++ready;
+      }
+    });
+  while (ready < streams) std::this_thread::yield();
+  const auto start = clock();
+  begun = true;
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  ended = true;
+  for (std::thread& thread : threads) thread.join();
+  const double elapsed = std::chrono::duration<double>(clock() - start).count();
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  long all = 0;
+  for (const long count : pushed) all += count;
+  return double(all) / elapsed;
 }
 
 }  // namespace
@@ -71,7 +119,8 @@ BenchPair read_yosemite(const std::string& folder) {
           read_flow(pair / "yos08_nosky.flo")};
 }
 
-Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* data, const Repeats& repeats) {
+Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* data, const Repeats& repeats,
+                         int streams) {
   const Device& device = one.device.device;
   const bool cuda = device.kind == Device::Kind::cuda;
   const auto resident = copies(scene.frames, cuda ? Memory::cuda(device.index) : Memory::host());
@@ -84,7 +133,7 @@ Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* d
   measured.resident = measure_calls(estimator, resident, device_timer, repeats);
   measured.streaming = measure_stream(estimator, resident, device_timer, repeats);
   measured.workspace_bytes = estimator.workspace_bytes();
-  // Host frames: the call returns when the result is in host memory.
+  // With host frames the call returns when the result is in host memory.
   measured.end_to_end = measure_calls(estimator, host, wall_timer, repeats);
 
   const auto inputs = windows(host, one.method);
@@ -92,6 +141,7 @@ Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* d
   for (std::size_t i = 0; i < inputs.size(); ++i)
     measured.scene_aae +=
         evaluate(estimator({inputs[i]}), scene.flow[i + middle]).aae / double(inputs.size());
+  if (streams > 0) measured.frames_per_second = frames_per_second(one, resident, streams);
   if (data && frames_of(one.method) == 2)
     measured.data_aae = aae_of(one.method, device, data->frame0, data->frame1, data->truth);
   return measured;

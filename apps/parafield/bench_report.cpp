@@ -22,10 +22,6 @@ std::string times_text(const Times& times) {
   return fmt::format("{:.3f} ({:.3f}-{:.3f})", times.median, times.p10, times.p90);
 }
 
-std::string_view name_of(const FlowMethod& method) {
-  return std::visit([](const auto& chosen) { return chosen.name; }, method);
-}
-
 constexpr const char* columns = "{:<7} {:<29} {:>9} {:>27} {:>27} {:>27} {:>6} {:>8}";
 
 Json case_json(const Case& one) {
@@ -33,8 +29,7 @@ Json case_json(const Case& one) {
   report["task"] = "flow";
   report["method"] = name_of(one.method);
   report["preset"] = one.preset;
-  report["parameters"] =
-      parameters_json(std::visit([](const auto& chosen) { return parameters_of(chosen); }, one.method));
+  report["parameters"] = parameters_json(parameters_of(one.method));
   add_device(report, one.device);
   report["width"] = one.size.width;
   report["height"] = one.size.height;
@@ -54,6 +49,7 @@ Json bench_json(const Case& one, const Measurement& measured, const BenchPair* d
   report["streaming"] = times_json(measured.streaming);
   report["end_to_end"] = times_json(measured.end_to_end);
   report["workspace_bytes"] = measured.workspace_bytes;
+  if (measured.frames_per_second) report["frames_per_second"] = *measured.frames_per_second;
   const auto add_accuracy = [&](const char* key, std::string_view name, double aae) {
     report[key]["name"] = name;
     report[key]["aae_degrees"] = aae;
@@ -64,14 +60,15 @@ Json bench_json(const Case& one, const Measurement& measured, const BenchPair* d
   return report;
 }
 
-std::string bench_header(const BenchPair* data) {
+std::string bench_header(const BenchPair* data, int streams) {
   std::string text = fmt::format(
-      "milliseconds: median (10 % - 90 %); AAE in degrees; ETATO in us x degrees a pixel\n"
+      "milliseconds: median (10 % - 90 %); AAE in degrees; ETATO in us x degrees for a pixel\n"
       "AAE and ETATO on the rendered scene {}{}\n\n",
       BenchScene::name, data ? fmt::format(", then on {}", data->name) : "");
   text +=
       fmt::format(columns, "device", "method", "size", "resident", "streaming", "end to end", "AAE", "ETATO");
   if (data) text += fmt::format(" {:>6} {:>8}", "AAE", "ETATO");
+  if (streams > 0) text += fmt::format(" {:>24}", fmt::format("frames/s of {} streams", streams));
   return text + "\n";
 }
 
@@ -84,6 +81,7 @@ std::string bench_row(const Case& one, const Measurement& measured) {
   if (measured.data_aae)
     text += fmt::format(" {:>6.2f} {:>8.4f}", *measured.data_aae,
                         etato(measured.resident, one.size, *measured.data_aae));
+  if (measured.frames_per_second) text += fmt::format(" {:>24.1f}", *measured.frames_per_second);
   return text + "\n";
 }
 

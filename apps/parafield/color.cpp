@@ -19,14 +19,15 @@ struct ColorCommandOptions {
   PictureOptions picture;
 };
 
-/// Throws UsageError for options of another task than the file's.
+/// Throws UsageError for an option of another task than the file's.
 void check_options(const App& command, Task task) {
   const std::vector<const char*> of_flow = {"--scheme", "--max-motion", "--frame",  "--arrows",
                                             "--step",   "--scale",      "--beside", "--legend"},
                                  of_disparity = {"--min", "--max", "--disparity-scale"};
   for (const char* option : task == Task::flow ? of_disparity : of_flow)
     if (command.get_option(option).count() > 0)
-      throw UsageError(fmt::format("{} is not for {}", option, task == Task::flow ? "flow" : "disparities"));
+      throw UsageError(
+          fmt::format("{} cannot be used with {}", option, task == Task::flow ? "flow" : "disparities"));
 }
 
 FrameBuffer drawn_flow(const ColorCommandOptions& options) {
@@ -63,7 +64,7 @@ void run(const App& command, const ColorCommandOptions& options) {
 
 void add_color(App& program) {
   const auto options = std::make_shared<ColorCommandOptions>();
-  App command = program.add_subcommand("color", "Draw flow or disparities in colors, or flow as arrows");
+  App command = program.add_subcommand("color", "Draw flow in colors or as arrows, or disparities in colors");
   command
       .add_option("FIELD", options->field,
                   "flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png")
@@ -79,20 +80,22 @@ void add_color(App& program) {
       .type_name("NAME")
       .one_of({"middlebury", "marzat"})
       .capture_default_str();
-  command.add_option("--max-motion", options->max_motion, "length with full color, px; 0 = the longest flow")
+  command
+      .add_option("--max-motion", options->max_motion,
+                  "length of flow with full color, px; 0 = the longest flow")
       .type_name("PX")
       .capture_default_str();
-  Option frame = command.add_option("--frame", options->frame, "the flow's first frame").type_name("FILE");
+  Option frame =
+      command.add_option("--frame", options->frame, "first frame of the flow, for --arrows and --beside")
+          .type_name("FILE");
   options->picture.add_to(command, frame);
   options->kind.add_to(command, {"flow", "disparity"}, "--disparity-scale");
   Option max = command
                    .add_option("--max", options->max,
-                               "disparity with the last color (red), px; without it, colors go from the "
-                               "smallest to the largest that is valid")
+                               "disparity of the last color (red), px; default: the colors span the range of "
+                               "the valid disparities")
                    .type_name("PX");
-  command
-      .add_option("--min", options->min,
-                  "with --max: disparity with the first color (blue), px; 0 without it")
+  command.add_option("--min", options->min, "with --max: disparity of the first color (blue), px; default 0")
       .type_name("PX")
       .needs(max);
   for (const char* of_colors : {"--scheme", "--max-motion"})

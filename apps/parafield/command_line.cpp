@@ -9,7 +9,7 @@
 namespace parafield::command {
 namespace {
 
-/// CLI11's help, but short: no internals of checks and flags, and descriptions wrapped.
+/// Help text: CLI11's without the internals of checks and flags, with wrapped descriptions.
 class WrappedHelp : public CLI::Formatter {
  public:
   std::string make_option(const CLI::Option* option, bool is_positional) const override {

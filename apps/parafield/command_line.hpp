@@ -11,11 +11,11 @@ class Formatter;
 class Option;
 }  // namespace CLI
 
-/// What the commands need of CLI11, by its names. Files that include CLI11 take many times as long to compile:
-/// those are command_line.cpp and main.cpp.
+/// The part of CLI11 that the commands use, with its names. Only command_line.cpp and main.cpp include CLI11,
+/// which makes a file compile many times longer.
 namespace parafield::command {
 
-/// Names an option that its App holds.
+/// Handle of an option, which its App owns.
 class Option {
  public:
   Option(CLI::Option* option = nullptr) : option_(option) {}
@@ -25,7 +25,7 @@ class Option {
   Option description(const std::string& help) const;
   Option group(const std::string& name) const;
   Option capture_default_str() const;
-  Option expected(int least, int most) const;  ///< how many values
+  Option expected(int least, int most) const;  ///< number of values
   Option needs(Option other) const;
   Option excludes(Option other) const;
 
@@ -34,7 +34,7 @@ class Option {
   Option not_negative() const;
   Option one_of(const std::vector<std::string>& values) const;
   Option one_of(std::initializer_list<int> values) const;
-  /// What `problem` says of the text, nothing where it is right.
+  /// Adds a check: `problem` returns what is wrong with the text, or an empty string.
   Option check(const std::function<std::string(const std::string&)>& problem) const;
 
   std::size_t count() const;
@@ -43,7 +43,7 @@ class Option {
   CLI::Option* option_;
 };
 
-/// Names the program or one of its commands.
+/// Handle of the program or of one of its commands.
 class App {
  public:
   explicit App(CLI::App& app) : app_(&app) {}
@@ -62,7 +62,7 @@ class App {
   CLI::App* app_;
 };
 
-/// How --help is printed.
+/// Prints --help.
 std::shared_ptr<CLI::Formatter> help_formatter();
 
 }  // namespace parafield::command

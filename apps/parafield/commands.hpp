@@ -1,7 +1,7 @@
 #pragma once
 #include "command_line.hpp"
 
-/// The subcommands, one file each. Each function adds its own to the program.
+/// The subcommands, one file each. Each function adds one to the program.
 namespace parafield::command {
 
 void add_flow(App& program);

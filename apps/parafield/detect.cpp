@@ -12,32 +12,32 @@ struct Command {
   DeviceOptions device;
   RunOptions run;
 
-  /// More than one mask, or names that are patterns.
+  /// Whether several masks are estimated, or the names of outputs are patterns.
   bool is_series() const { return frames.size() > 2 || has_number(output) || has_number(overlay); }
 };
 
 void check_words(const Command& options) {
-  if (options.frames.size() < 2) throw UsageError("FRAMES: motion shows in two frames or more");
+  if (options.frames.size() < 2) throw UsageError("FRAMES: give two frames or more");
   const std::size_t masks = options.frames.size() - 1;
   if (!options.labels.empty() && options.labels.size() != masks)
-    throw UsageError(fmt::format("--gt: {} files for {} masks; there is one for each frame after the first",
+    throw UsageError(fmt::format("--gt: {} files for {} masks; give one for each frame after the first",
                                  options.labels.size(), masks));
   if (!options.is_series()) return;
   for (const auto& [option, name] : {std::pair{"-o", options.output}, {"--overlay", options.overlay}})
     if (!name.empty() && !has_number(name))
       throw UsageError(fmt::format(
-          "{} {}: several masks need the place of their number in the name, as mask%04d.png", option, name));
+          "{} {}: the name of a series needs the place of a number, like mask%04d.png", option, name));
   if (masks > 1 && options.run.repeats > 1)
-    throw UsageError("--repeat is for two frames; of more, each is timed once");
-  if (masks > 1 && options.run.energy != "none") throw UsageError("--energy is for two frames");
+    throw UsageError("--repeat needs two frames; with more, each frame is timed once");
+  if (masks > 1 && options.run.energy != "none") throw UsageError("--energy needs two frames");
 }
 
-/// What is found, mask by mask.
+/// Counts and scores over all masks.
 class Findings {
  public:
   explicit Findings(const Command& options) : options_(options) {}
 
-  /// The i-th mask, of `frame`. Written where `to_output` and `to_overlay` say.
+  /// Adds mask number i, which belongs to `frame`, and writes it to the files that are named.
   void add(std::size_t i, const MotionMask& found, const FrameBuffer& frame, const Path& to_output,
            const Path& to_overlay) {
     for (int y = 0; y < found.size().height; ++y)
@@ -57,11 +57,7 @@ class Findings {
     const FrameBuffer labels = read_frame(file);
     check_same_size(options_.frames[0], size, file, labels.size());
     if (options_.mask.size() && !mask_) mask_ = read_mask_like(options_.mask, options_.frames[0], size);
-    try {
-      scores_ += evaluate(found, labels, {.mask = mask_});
-    } catch (const Error& problem) {  // sizes are known to agree: it is a label
-      throw Error(problem.code(), fmt::format("{}: {}", file, problem.what()));
-    }
+    scores_ += naming(file, [&] { return evaluate(found, labels, {.mask = mask_}); });
   }
 
   const Command& options_;
@@ -70,7 +66,7 @@ class Findings {
   std::int64_t moving_ = 0, pixels_ = 0;
 };
 
-/// Frames pushed one after the other, each timed.
+/// Pushes the frames one after the other; each is timed.
 Times detect_series(const Command& options, const DetectionMethod& method, const Device& device,
                     Findings& findings, const Path& output_folder, const Path& overlay_folder) {
   const auto file = [](const Path& folder, const std::string& pattern, std::size_t i) {
@@ -79,10 +75,11 @@ Times detect_series(const Command& options, const DetectionMethod& method, const
   const FrameBuffer first = read_frame(options.frames[0]);
   MotionDetector detector(method, first.size(), {.device = device});
   Timer timer(device, detector.stream());
-  const FrameBuffer resident_first = first.to(memory_of(device));  // read after push returns
+  const FrameBuffer resident_first = first.to(memory_of(device));  // is read after push has returned
   detector.push(resident_first);
   const int masks = int(options.frames.size()) - 1;
-  ProgressLine line(!options.run.quiet);  // moves between the frames: no call is disturbed
+  ProgressLine line(
+      !options.run.quiet);  // changes between the frames only, so that no timed call is disturbed
   line.begin("detecting");
   return measure({.fixed = masks}, [&](int i) {
     if (WhileWriting::interrupted()) throw Interrupted{};
@@ -101,7 +98,7 @@ Times detect_series(const Command& options, const DetectionMethod& method, const
   });
 }
 
-/// The same, into files that all come into place at the end.
+/// The same, with files that all get their names at the end.
 Times detect_files(const Command& options, const DetectionMethod& method, const Device& device,
                    Findings& findings) {
   Times times;
@@ -176,28 +173,28 @@ void run(const Command& options) {
 
 void add_detect(App& program) {
   const auto options = std::make_shared<Command>();
-  App command = program.add_subcommand("detect", "Find what moves in frames of a still camera");
+  App command = program.add_subcommand("detect", "Detect motion in frames of a still camera");
   command
       .add_option("FRAMES", options->frames, "two frames or more, in time order: PNG, JPEG, PGM, PPM or PFM")
       .required()
       .type_name("FILE");
   command
       .add_option("-o,--output", options->output,
-                  "write the mask of the newer frame, 255 where it shows motion and 0 elsewhere: .png or "
-                  ".pgm. Of more than two frames a series, as mask%04d.png: mask0001.png is of the second "
-                  "frame, and each mask starts from the one before (see --temporal)")
+                  "write the mask of the newer frame, 255 where it moves, otherwise 0: .png or .pgm. For "
+                  "more than two frames it is a series, like mask%04d.png: mask0001.png belongs to the "
+                  "second frame, and each mask starts from the one before (see --temporal)")
       .type_name("FILE");
   command
       .add_option("--overlay", options->overlay,
-                  "write the newer frame, tinted where it shows motion: .png or .ppm; a series, too")
+                  "write the newer frame, red where it moves: .png or .ppm, or a series")
       .type_name("FILE");
   Option const labels =
       command
           .add_option("--gt", options->labels,
-                      "labels to compare with, as CDnet's: 0 and 50 static, 255 moving, 85 and 170 not "
-                      "scored; one file for each frame after the first; their counts add up")
+                      "true labels as in CDnet, to compare with: 0 and 50 are static, 255 is moving, 85 and "
+                      "170 do not count; one file for each frame after the first. Their counts are added")
           .type_name("FILE");
-  command.add_option("--mask", options->mask, "with --gt: a picture; where it is 0, pixels do not count")
+  command.add_option("--mask", options->mask, "with --gt: a picture; pixels that are 0 there do not count")
       .type_name("FILE")
       .needs(labels);
   options->run.add_to(command);

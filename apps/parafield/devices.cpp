@@ -32,7 +32,7 @@ void run(bool json) {
 
 void add_devices(App& program) {
   const auto json = std::make_shared<bool>(false);
-  App command = program.add_subcommand("devices", "List the devices that can be used");
+  App command = program.add_subcommand("devices", "List the usable devices");
   command.add_flag("--json", *json, "print one JSON object");
   command.callback([json] { run(*json); });
 }

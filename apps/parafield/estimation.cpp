@@ -6,7 +6,7 @@ namespace parafield::command {
 
 Option TruthOptions::add_to(App& command, const std::string& help) {
   Option const given = command.add_option("--gt", truth, help).type_name("FILE");
-  command.add_option("--mask", mask, "with --gt: a picture; where it is 0, pixels do not count")
+  command.add_option("--mask", mask, "with --gt: a picture; pixels that are 0 there do not count")
       .type_name("FILE")
       .needs(given);
   command.add_flag("--valid-only", valid_only, "with --gt: count only the pixels that the method trusts")
@@ -14,30 +14,23 @@ Option TruthOptions::add_to(App& command, const std::string& help) {
   return given;
 }
 
-Image<std::uint8_t> read_mask_like(const std::string& mask, const std::string& frame, Size size) {
-  if (mask.empty()) return {};
-  Image<std::uint8_t> read = read_mask(mask);
-  check_same_size(frame, size, mask, read.size());
-  return read;
-}
-
 void RunOptions::add_to(App& command) {
   command
       .add_option("--energy", energy,
                   "report the energy that the method minimizes: none, result, or sweeps (before the first "
-                  "sweep and after each; of belief-propagation after each iteration of the finest level); an "
-                  "estimation of its own, which is not timed")
+                  "sweep and after each; with belief-propagation after each iteration of the finest level). "
+                  "This takes one more estimation, which is not timed")
       .type_name("NAME")
       .one_of({"none", "result", "sweeps"})
       .capture_default_str();
   command
       .add_option("--repeat", repeats,
-                  "how often the estimation is timed, after one call that is not; the median is reported")
+                  "number of timed calls, after one that is not timed; their median is reported")
       .type_name("N")
       .range(1, 1000000)
       .capture_default_str();
   command.add_flag("--json", json, "print the report as one JSON object");
-  command.add_flag("-q,--quiet", quiet, "print no report in text");
+  command.add_flag("-q,--quiet", quiet, "print no text report");
 }
 
 void RunOptions::print(const Json& report, const std::string& text) const {
@@ -64,9 +57,8 @@ void add_levels(Json& report, int asked, Size image, Size block, bool quiet) {
   const int used = levels_of(asked, block);
   report["levels_used"] = used;
   if (used == asked || quiet) return;
-  fmt::print(stderr, "parafield: note: {} level{} instead of {}: there is no room for more {} {}x{} pixels\n",
-             used, used == 1 ? "" : "s", asked, block == image ? "at" : "in blocks of", block.width,
-             block.height);
+  fmt::print(stderr, "parafield: note: {} level{} instead of {}: more do not fit {} {}x{} pixels\n", used,
+             used == 1 ? "" : "s", asked, block == image ? "at" : "in blocks of", block.width, block.height);
 }
 
 void add_times(Json& report, Size size, const Times& times) {

@@ -5,7 +5,7 @@
 #include "progress.hpp"
 #include "report.hpp"
 
-/// What flow, stereo and detect have in common.
+/// Shared by the commands flow, stereo and detect.
 namespace parafield::command {
 
 /// --gt, --mask, --valid-only.
@@ -13,17 +13,9 @@ struct TruthOptions {
   std::string truth, mask;
   bool valid_only = false;
 
-  /// `help`: of --gt, which is returned.
+  /// Adds the options and returns --gt, whose help is `help`.
   Option add_to(App& command, const std::string& help);
 };
-
-/// The mask of that name; none where it is empty. Throws where its size is not that of `frame`.
-Image<std::uint8_t> read_mask_like(const std::string& mask, const std::string& frame, Size size);
-
-template <class Methods>
-std::string_view name_of(const Methods& method) {
-  return std::visit([](const auto& chosen) { return chosen.name; }, method);
-}
 
 /// --energy, --repeat, --json, --quiet.
 struct RunOptions {
@@ -34,7 +26,7 @@ struct RunOptions {
   void add_to(App& command);
   void print(const Json& report, const std::string& text) const;
 
-  /// What --energy says. Throws UsageError where the method minimizes no energy.
+  /// Value of --energy. Throws UsageError if the method minimizes no energy.
   template <class Methods>
   EnergyReport energies(const Methods& method) const {
     return energies(name_of(method),
@@ -63,7 +55,7 @@ void add_refinement(App& command, Options& options, const std::string& filled) {
       .group(refinement_group);
 }
 
-/// The memory that a device reads fastest.
+/// Memory that the device reads fastest.
 inline Memory memory_of(const Device& device) {
   return device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
 }
@@ -75,7 +67,7 @@ struct Estimate {
   std::vector<double> energies;
 };
 
-/// An estimator's input: frames on its device, and there, too, what `given` has beside frames, in host memory.
+/// Input of an estimator: the frames and the other inputs of `given`, copied to the memory of its device.
 template <class Task>
 class Resident {
  public:
@@ -102,8 +94,9 @@ class Resident {
   typename Task::Input input_;
 };
 
-/// Times the estimator alone: the frames are on its device before it starts, and a first call has allocated. Energies
-/// are another estimator's work, which is not timed. Calls that are not timed say how far they are.
+/// Estimates and times. The frames are on the device before the clock starts, and a first call, which
+/// allocates, is not timed. Energies come from an estimator of their own, which is not timed. Progress is
+/// shown for calls that are not timed.
 template <class Task>
 Estimate<Task> estimate(const typename Task::Method& method, const Device& device,
                         const std::vector<FrameBuffer>& frames, typename Task::Options options,
@@ -121,8 +114,8 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
     estimated.energies = estimator.energies();
     options.energies = EnergyReport::none;
   }
-  // Timed calls are not disturbed. On the CPU the callback does nothing then; on a GPU it would interrupt the kernels even
-  // so, and what shows the progress is an estimator of its own.
+  // Progress must not disturb timed calls. On the CPU the callback returns at once then. On a GPU even that
+  // would interrupt the kernels, so another estimator shows the progress.
   if (options.progress && device.kind == Device::Kind::cuda) {
     Estimator<Task> shown(method, size, options);
     line.begin("estimating");
@@ -152,11 +145,11 @@ void add_method(Json& report, std::string_view method, const std::string& preset
                 const std::vector<ParameterValue>& parameters);
 template <class Methods>
 void add_method(Json& report, const Methods& method, const std::string& preset) {
-  add_method(report, name_of(method), preset,
-             std::visit([](const auto& chosen) { return parameters_of(chosen); }, method));
+  add_method(report, name_of(method), preset, parameters_of(method));
 }
 
-/// Adds levels_used, of adaptive ridge and belief propagation, whose are said on stderr where fewer than asked for.
+/// Adds levels_used for adaptive ridge and belief propagation. If they are fewer than the parameter, a note
+/// on stderr says so for belief propagation.
 void add_levels(Json& report, int asked, Size image, Size block, bool quiet);
 template <class Methods>
 void add_levels(Json& report, const Methods& methods, Size image, bool quiet) {
@@ -181,12 +174,12 @@ void add_refinement(Json& report, const Options& options) {
 
 /// Adds width, height, repeats and milliseconds.
 void add_times(Json& report, Size size, const Times& times);
-/// Adds energy: a number for the result's, a list for the sweeps'.
+/// Adds energy: a number for the result, a list for the sweeps.
 void add_energies(Json& report, EnergyReport asked, const std::vector<double>& energies);
 
 /// "icm on cpu (...): 640x480, 1.234 ms".
 std::string times_text(std::string_view method, const DeviceInfo& info, Size size, const Times& times);
-/// Lines about energies; empty where none were asked for.
+/// Text about the energies; empty if they were not asked for.
 std::string energies_text(EnergyReport asked, const std::vector<double>& energies);
 
 }  // namespace parafield::command

@@ -19,20 +19,16 @@ struct Report {
   std::string text;
 };
 
-/// The scores of two fields, of which `score(options)` makes one set.
+/// Report of the scores that score(options) gives for two fields.
 template <class Score>
 Report evaluated(const EvalOptions& options, Task task, Size estimate, Size truth, Score score) {
   check_same_size(options.estimate, estimate, options.truth, truth);
-  Image<std::uint8_t> mask;
-  if (!options.mask.empty()) {
-    mask = read_mask(options.mask);
-    check_same_size(options.truth, truth, options.mask, mask.size());
-  }
+  const Image<std::uint8_t> mask = read_mask_like(options.mask, options.truth, truth);
   Report report;
   report.json["task"] = to_string(task);
   report.json["width"] = truth.width;
   report.json["height"] = truth.height;
-  // stereo is scored both ways: not occluded, and all
+  // Stereo has two scores: inside the mask (usually not occluded) and of all pixels.
   report.text = add_scores_of(report.json, {.mask = mask, .valid_only = options.valid_only},
                               task == Task::disparity, score);
   return report;
@@ -55,11 +51,7 @@ Report compare_mask(const EvalOptions& options) {
   const Image<std::uint8_t> estimate = read_mask(options.estimate);
   const FrameBuffer labels = read_frame(options.truth);
   return evaluated(options, Task::mask, estimate.size(), labels.size(), [&](const EvaluationOptions& how) {
-    try {
-      return evaluate(MotionMaskView{estimate}, labels, how);
-    } catch (const Error& problem) {  // sizes are known to agree: it is a label
-      throw Error(problem.code(), fmt::format("{}: {}", options.truth, problem.what()));
-    }
+    return naming(options.truth, [&] { return evaluate(MotionMaskView{estimate}, labels, how); });
   });
 }
 
@@ -67,10 +59,9 @@ void run(const EvalOptions& options) {
   const Task task = options.field.task_of({options.estimate, options.truth},
                                           options.field.scale != 0 || options.true_scale != 0);
   if (task != Task::disparity && (options.field.scale != 0 || options.true_scale != 0))
-    throw UsageError(
-        fmt::format("--scale and --gt-scale are of disparities, the task is {}", to_string(task)));
+    throw UsageError(fmt::format("--scale and --gt-scale need disparities; the task is {}", to_string(task)));
   if (task == Task::mask && options.valid_only)
-    throw UsageError("--valid-only: a mask of motion does not say where it is valid");
+    throw UsageError("--valid-only: motion masks have no valid pixels; it needs flow or disparities");
   const Report report = task == Task::flow        ? compare_flow(options)
                         : task == Task::disparity ? compare_disparity(options)
                                                   : compare_mask(options);
@@ -86,30 +77,31 @@ void add_eval(App& program) {
   command
       .add_option("EST", options->estimate,
                   "estimate. Flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png; "
-                  "mask: any picture, where it is not 0 something moves")
+                  "mask: any picture, not 0 where something moves")
       .required()
       .type_name("FILE");
   command
-      .add_option("GT", options->truth,
-                  "truth, of the same kind and size; unknown pixels do not count. Mask: labels as CDnet's, "
-                  "0 and 50 static, 255 moving, 85 and 170 not scored")
+      .add_option(
+          "GT", options->truth,
+          "truth of the same kind and size; unknown pixels do not count. For a mask: labels as in CDnet, "
+          "0 and 50 are static, 255 is moving, 85 and 170 do not count")
       .required()
       .type_name("FILE");
   options->field.add_to(command, {"flow", "disparity", "mask"}, "--scale,--disparity-scale");
   command.get_option("--scale").description(
-      "EST is disparities in a PNG: the file's value of 1 px (without it, "
-      "16 bit have KITTI's 256)");
+      "for disparities in a PNG as EST: the file's value of 1 px (default for 16 bit: KITTI's 256)");
   add_scale(command, "--gt-scale", options->true_scale,
-            "likewise for GT (Middlebury: tsukuba 16, venus 8, cones 4, art and aloe 3)");
+            "the same for GT (Middlebury: tsukuba 16, venus 8, cones 4, art and aloe 3)");
   command
-      .add_option("--mask", options->mask,
-                  "a picture; where it is 0, pixels do not count. For disparities, the scores of all pixels "
-                  "are printed beside (JSON: in \"all\")")
+      .add_option(
+          "--mask", options->mask,
+          "a picture; pixels that are 0 there do not count. For disparities, the scores of all pixels "
+          "are printed, too (JSON: in \"all\")")
       .type_name("FILE");
   command.add_flag("--valid-only", options->valid_only,
                    "count only the pixels that the estimate calls valid");
   command.add_flag("--json", options->json,
-                   "print the scores as one JSON object: shares 0..1, degrees, px; pwc in percent, as CDnet");
+                   "print the scores as one JSON object: shares 0..1, degrees, px; pwc in percent");
   command.callback([options] { run(*options); });
 }
 

@@ -19,7 +19,7 @@ const char* to_text(FileKind kind) {
     case FileKind::disparity:
       return "disparities";
     default:
-      return "nothing that is known";
+      return "unknown data";
   }
 }
 
@@ -35,20 +35,19 @@ void FieldOptions::add_to(App& command, const std::vector<std::string>& tasks,
   names.insert(names.begin(), "auto");
   command
       .add_option("--task", task,
-                  fmt::format("what the files hold: {}; auto knows it of every file but a gray PNG of 8 bit",
+                  fmt::format("kind of the files: {}; auto finds it for all files except gray PNGs of 8 bit",
                               fmt::join(names, ", ")))
       .type_name("NAME")
       .one_of(names)
       .capture_default_str();
-  add_scale(
-      command, scale_names, scale,
-      "disparities in a PNG: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4; without "
-      "it, 16 bit have KITTI's 256)");
+  add_scale(command, scale_names, scale,
+            "for disparities in a PNG: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4; "
+            "default for 16 bit: KITTI's 256)");
 }
 
 std::string problem_of_scale(const std::string& text) {
-  const double value = std::strtod(text.c_str(), nullptr);  // that it is a number is checked beside
-  return value >= 1e-6 && value <= 1e6 ? std::string() : text + " is no scale from 1e-6 to 1e6";
+  const double value = std::strtod(text.c_str(), nullptr);  // CLI11 checks that it is a number
+  return value >= 1e-6 && value <= 1e6 ? std::string() : text + " is not in 1e-6 to 1e6";
 }
 
 Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {
@@ -65,12 +64,12 @@ Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {
   const bool pictures = std::ranges::all_of(kinds, is(FileKind::frame));
   const bool disparities = std::ranges::all_of(
       kinds, [](FileKind kind) { return kind == FileKind::disparity || kind == FileKind::frame; });
-  // Nobody draws masks of 16 bit: gray ones are KITTI's disparities.
+  // Masks never have 16 bit: such gray files are KITTI's disparities.
   const auto is_wide = [](const Path& file) { return read_frame(file).format() == PixelFormat::gray_u16; };
   if (disparities && (!pictures || scaled || std::ranges::any_of(files, is_wide))) return Task::disparity;
-  std::string hint = files.size() > 1 ? "; files of one kind are compared" : "";
+  std::string hint = files.size() > 1 ? "; both should be of one kind" : "";
   if (pictures)
-    hint = fmt::format("; --task says what it shows ({})", fmt::join(names.begin() + 1, names.end(), ", "));
+    hint = fmt::format("; give the kind by --task ({})", fmt::join(names.begin() + 1, names.end(), ", "));
   throw Error(ErrorCode::format, fmt::format("{}{}", fmt::join(says, " and "), hint));
 }
 

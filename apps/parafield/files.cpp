@@ -31,10 +31,11 @@ std::string lower_extension(const Path& path) {
   throw Error(ErrorCode::file, path.string() + ": " + why);
 }
 
-/// What is removed at the end, or where writing a series was given up.
+/// Folders that the destructor removes: always the temporary one; those that were made, unless the list is
+/// cleared.
 struct Unfinished {
   Path beside;
-  std::vector<Path> made = {};  // folders that were not there before, the deepest first
+  std::vector<Path> made = {};  // deepest first
 
   ~Unfinished() {
     std::error_code ignored;
@@ -43,7 +44,7 @@ struct Unfinished {
   }
 };
 
-/// A printf pattern: what stands before and after the number, and the number's width.
+/// A printf pattern: the text before and after the number, and the width of the number.
 struct Pattern {
   std::string before, width, after;
 };
@@ -73,24 +74,24 @@ void check_outputs(const std::vector<Output>& outputs, const std::vector<Path>& 
   for (const auto& [option, path, extensions] : outputs) {
     if (path.empty()) continue;
     if (!extensions.empty() && std::ranges::find(extensions, lower_extension(path)) == extensions.end())
-      throw UsageError(fmt::format("{} {}: the name must end in {}", option, path.string(),
+      throw UsageError(fmt::format("{} {}: the name should end in {}", option, path.string(),
                                    fmt::join(extensions, " or ")));
   }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (!outputs[i].path.empty() && !outputs[j].path.empty() && same_file(outputs[i].path, outputs[j].path))
-        throw UsageError(fmt::format("{} and {} name one file, {}", outputs[j].option, outputs[i].option,
+        throw UsageError(fmt::format("{} and {} name the same file, {}", outputs[j].option, outputs[i].option,
                                      outputs[i].path.string()));
   for (const auto& [option, path, extensions] : outputs) {
     if (path.empty()) continue;
     std::error_code error;
-    if (fs::is_directory(path, error)) fail_file(path, "cannot be written, it is a folder");
+    if (fs::is_directory(path, error)) fail_file(path, "cannot be written: it is a folder");
     for (const Path& input : inputs)
       if (!input.empty() && same_file(path, input))
-        fail_file(path, "is an input, " + option + " would replace it");
+        fail_file(path, "is an input; " + option + " would replace it");
     const Path folder = folder_of(path);
     if (!fs::is_directory(folder, error))
-      fail_file(path, "cannot be written, there is no folder " + folder.string());
+      fail_file(path, "cannot be written: there is no folder " + folder.string());
     if (access(folder.c_str(), W_OK) != 0)
       fail_file(path, fmt::format("cannot be written into {}: {}", folder.string(), std::strerror(errno)));
   }
@@ -119,7 +120,7 @@ void check_series(const std::vector<Output>& outputs, std::size_t count, const s
     for (std::size_t i = 1; i <= count && !path.empty(); ++i) {
       const Path file = numbered(path, int(i));
       if (!taken.insert(fs::weakly_canonical(file, error)).second)
-        fail_file(file, "is an input or another output, " + option + " would replace it");
+        fail_file(file, "is an input or another output; " + option + " would replace it");
     }
 }
 
@@ -128,6 +129,13 @@ void check_same_size(const Path& a, Size size_a, const Path& b, Size size_b) {
   throw Error(ErrorCode::invalid_argument,
               fmt::format("sizes differ: {} is {}x{}, {} is {}x{}", a.string(), size_a.width, size_a.height,
                           b.string(), size_b.width, size_b.height));
+}
+
+Image<std::uint8_t> read_mask_like(const std::string& mask, const Path& other, Size size) {
+  if (mask.empty()) return {};
+  Image<std::uint8_t> read = read_mask(mask);
+  check_same_size(other, size, mask, read.size());
+  return read;
 }
 
 std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files) {
@@ -167,7 +175,7 @@ void write_series(const Path& folder, const std::function<void(const Path& to)>&
     for (const auto& entry : fs::directory_iterator(series.beside))
       fs::rename(entry.path(), folder / entry.path().filename());
     series.made.clear();
-  } catch (const Error& problem) {  // of a writer: name the file that was meant
+  } catch (const Error& problem) {  // the message has the name of a temporary file
     std::string message = problem.what();
     if (const auto at = message.find(series.beside.string()); at != std::string::npos)
       message.replace(at, series.beside.string().size(), folder.string());

@@ -8,7 +8,7 @@
 
 #include "parafield/parafield.hpp"
 
-/// What the commands check about files before anything is written, and how a series of files is written.
+/// Checks of file names before anything is written, and writing of whole series.
 namespace parafield::command {
 
 using Path = std::filesystem::path;
@@ -19,38 +19,51 @@ struct Output {
   std::vector<std::string_view> extensions;  ///< empty = any
 };
 
-/// Whether the name ends in that extension, ".png", in letters of any size.
+/// Whether the name ends in the extension (".png"), in upper or lower case.
 bool has_extension(const Path& path, std::string_view extension);
 
-/// Throws UsageError for an extension that is not written or two outputs of one name, Error(file) for an
-/// output that replaced an input, lies in no folder or is one.
+/// Throws UsageError for an extension that cannot be written or two outputs of one name, and Error(file) for
+/// an output that would replace an input, is a folder or lies in none.
 void check_outputs(const std::vector<Output>& outputs, const std::vector<Path>& inputs);
 
-/// Whether a file's name is a printf pattern of a series' numbers: has one %d, %4d or %04d.
+/// Whether the name of a file is a printf pattern: has one %d, %4d or %04d.
 bool has_number(const Path& pattern);
 
-/// The pattern with that number in its place.
+/// The pattern with the number in its place.
 Path numbered(const Path& pattern, int number);
 
-/// As check_outputs, of patterns: of the files with numbers 1 to `count`.
+/// Like check_outputs, for patterns: checks the files with numbers 1 to `count`.
 void check_series(const std::vector<Output>& outputs, std::size_t count, const std::vector<Path>& inputs);
 
-/// The folder that a file of this name lies in.
+/// Folder of a file.
 Path folder_of(const Path& path);
 
 bool same_file(const Path& a, const Path& b);
 
-/// Throws Error(invalid_argument) with both names and sizes where they differ.
+/// Throws Error(invalid_argument) with both names and sizes if the sizes differ.
 void check_same_size(const Path& a, Size size_a, const Path& b, Size size_b);
 
-/// Frames of one size. Throws like read_frame, and where sizes differ.
+/// Calls f. If it throws an Error, the name of the file is put before the message.
+template <class F>
+auto naming(const std::string& file, F f) {
+  try {
+    return f();
+  } catch (const Error& problem) {
+    throw Error(problem.code(), file + ": " + problem.what());
+  }
+}
+
+/// Reads a mask; no name gives no mask. Throws if its size is not that of the file `other`.
+Image<std::uint8_t> read_mask_like(const std::string& mask, const Path& other, Size size);
+
+/// Reads frames of one size. Throws like read_frame, and if sizes differ.
 std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files);
 
-/// Writes text beside and renames: never half a file. Throws Error(file).
+/// Writes a temporary file and renames it, so that no file is half written. Throws Error(file).
 void write_text(const Path& path, const std::string& text);
 
-/// Files of one series, all in one folder (made where it is missing): `write(to)` writes them into the folder
-/// `to`, on the same disk; then they are moved into place. Leaves nothing behind where it throws.
+/// Writes a series of files into a folder, which is made if it is missing. write(to) writes them into a
+/// temporary folder on the same disk; then they are moved. If it throws, nothing is left behind.
 void write_series(const Path& folder, const std::function<void(const Path& to)>& write);
 
 }  // namespace parafield::command

@@ -7,28 +7,28 @@
 namespace parafield::command {
 namespace {
 
-/// What guides a flow beside frames.
+/// Inputs of a flow beside frames.
 struct GuideOptions {
   std::string tracks, rotation, intrinsics;
 
   void add_to(App& command) {
-    constexpr const char* group = "What guides the methods that begin with tracked features";
+    constexpr const char* group = "Input of the methods that start from features";
     command
         .add_option(
             "--tracks", tracks,
-            "tracks instead of those that the method finds: lines of x,y,u,v, px; as of parafield tracks or "
-            "any other matcher")
+            "tracks to use instead of finding some: lines of x,y,u,v, px, from parafield tracks or any other "
+            "matcher")
         .type_name("FILE")
         .group(group);
     const Option angles =
         command
             .add_option("--rotation", rotation,
-                        "how the camera turned: the scene's turn about its axes x (right), y "
-                        "(down) and z (forward), radians; its flow is one more hypothesis")
+                        "rotation of the camera: the turn of the scene about the camera's axes x (right), "
+                        "y (down) and z (forward), radians. Its flow is one more hypothesis")
             .type_name("X,Y,Z")
             .group(group);
     const Option camera =
-        command.add_option("--intrinsics", intrinsics, "the camera's focal lengths and principal point, px")
+        command.add_option("--intrinsics", intrinsics, "focal lengths and principal point of the camera, px")
             .type_name("FX,FY,CX,CY")
             .group(group)
             .needs(angles);
@@ -57,40 +57,20 @@ struct Command {
 };
 
 void write(const Command& options, const FlowField& flow, const FrameBuffer& frame) {
-  if (!options.output.empty()) {
-    const WhileWriting whole;
-    write_flow(options.output, flow);
-  }
-  if (!options.valid.empty()) {
-    const WhileWriting whole;
-    write_mask(options.valid, flow.valid);
-  }
-  if (!options.color.empty()) {
-    const FrameBuffer picture = options.picture.draw(flow, frame);
-    const WhileWriting whole;
-    write_frame(options.color, picture);
-  }
+  const WhileWriting whole;
+  if (!options.output.empty()) write_flow(options.output, flow);
+  if (!options.valid.empty()) write_mask(options.valid, flow.valid);
+  if (!options.color.empty()) write_frame(options.color, options.picture.draw(flow, frame));
 }
 
-/// As many tracks as are given can be given.
-void make_room(FlowMethod& method, std::size_t tracks) {
-  std::visit(
-      [&](auto& chosen) {
-        if constexpr (requires { chosen.tracking; })
-          chosen.tracking.max_features =
-              std::max(chosen.tracking.max_features, int(std::min<std::size_t>(tracks, 1 << 30)));
-      },
-      method);
-}
-
-/// Of a method that features guide.
-FeatureTracking tracking_of(const FlowMethod& method) {
+/// The tracking parameters of a method; null if it does not track.
+FeatureTracking* tracking_of(FlowMethod& method) {
   return std::visit(
-      [](const auto& chosen) -> FeatureTracking {
+      [](auto& chosen) -> FeatureTracking* {
         if constexpr (requires { chosen.tracking; })
-          return chosen.tracking;
+          return &chosen.tracking;
         else
-          return {};
+          return nullptr;
       },
       method);
 }
@@ -104,23 +84,19 @@ void run(const Command& options) {
   if (int(options.frames.size()) != count)
     throw UsageError(fmt::format(
         "FRAMES: {} takes {}, not {}{}", name_of(method), count, options.frames.size(),
-        std::holds_alternative<AdaptiveRidge>(method) ? "; with --frames 3 or --frames 5 as many" : ""));
+        std::holds_alternative<AdaptiveRidge>(method) ? "; --frames sets the number: 2, 3 or 5" : ""));
   if (options.flow.fb_check > 0 && count != 2)
-    throw UsageError(fmt::format("--fb-check: needs a method of two frames, not of {}", count));
+    throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", count));
   const std::string& tracks_file = options.guides.tracks;
   FlowInput given{.frames = {}, .rotation = options.guides.camera()};
-  const bool guided = std::visit(
-      [](const auto& chosen) {
-        return requires { chosen.tracking; };
-      },
-      method);
-  if (!guided && (!tracks_file.empty() || given.rotation))
-    throw UsageError(fmt::format("{}: {} has no use for it", tracks_file.empty() ? "--rotation" : "--tracks",
+  FeatureTracking* const tracking = tracking_of(method);
+  if (!tracking && (!tracks_file.empty() || given.rotation))
+    throw UsageError(fmt::format("{}: {} does not use it", tracks_file.empty() ? "--rotation" : "--tracks",
                                  name_of(method)));
   const bool sift = options.method.has_own();
   if (sift) {
     if (!tracks_file.empty())
-      throw UsageError("--tracks: are the features, and --features sift would find others: one of the two");
+      throw UsageError("--tracks and --features sift exclude each other: both give the tracks");
     check_sift_parameters(options.method.named());
   }
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
@@ -144,13 +120,14 @@ void run(const Command& options) {
   if (!tracks_file.empty()) {
     tracks = read_tracks(tracks_file);
     given.tracks = tracks;
-    make_room(method, tracks.size());
+    tracking->max_features =
+        std::max(tracking->max_features, int(std::min<std::size_t>(tracks.size(), 1 << 30)));
   }
   double sift_milliseconds = 0;
   if (sift) {
     Timer timer(Device::cpu());
     timer.start();
-    tracks = sift_tracks(frames[0], frames[1], tracking_of(method), options.device.threads);
+    tracks = sift_tracks(frames[0], frames[1], *tracking, options.device.threads);
     sift_milliseconds = timer.stop();
     given.tracks = tracks;
   }
@@ -189,9 +166,8 @@ void add_flow(App& program) {
   App command = program.add_subcommand("flow", "Estimate the optical flow from one frame to the next");
   command
       .add_option("FRAMES", options->frames,
-                  "frames of one size in time order, as many as the method takes: the flow is that of the "
-                  "first of two, or "
-                  "of the middle one; PNG, JPEG, PGM, PPM or PFM")
+                  "frames of one size in time order, as many as the method takes: PNG, JPEG, PGM, PPM or "
+                  "PFM. The flow is that of the first of two frames, or of the middle one of more")
       .required()
       .type_name("FILE");
   command
@@ -200,7 +176,7 @@ void add_flow(App& program) {
       .type_name("FILE");
   command
       .add_option("--valid", options->valid,
-                  "write where the flow is to be trusted: .png or .pgm, 255 there and 0 elsewhere")
+                  "write where the flow is valid: .png or .pgm, 255 there, otherwise 0")
       .type_name("FILE");
   Option color = command.add_option("--color", options->color, "write a picture of the flow: .png or .ppm")
                      .type_name("FILE");

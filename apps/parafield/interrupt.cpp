@@ -9,7 +9,7 @@
 namespace parafield::command {
 namespace {
 
-// A signal may reach any thread, also one of a row loop.
+// A signal may reach any thread, also those of the library.
 std::atomic<int> writing = 0;
 std::atomic<int> pending = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -26,7 +26,7 @@ void on_interrupt(int signal) {
 void end_on_interrupt() {
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction action = {};
-    // A shell starts background jobs with SIGINT ignored; that stays so.
+    // A signal that is ignored stays so: a shell starts background jobs with SIGINT ignored.
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
     action = {};
     action.sa_handler = on_interrupt;
@@ -34,7 +34,8 @@ void end_on_interrupt() {
     sigemptyset(&action.sa_mask);
     sigaction(signal, &action, nullptr);
   }
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is an error of its writer, like a full disk
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a file above the size limit is an error of its writer
 }
 
 WhileWriting::WhileWriting() { ++writing; }

@@ -1,13 +1,13 @@
 #pragma once
 
-/// Ctrl-C (and SIGTERM): the program ends at once, unless it is writing files; then when they are whole, or
+/// Ctrl-C and SIGTERM. They end the program at once. If it is writing files, it ends when they are whole or
 /// removed.
 namespace parafield::command {
 
-/// Exit code: 128 + the signal's number, 130 for Ctrl-C.
+/// Makes these signals end the program with the exit code 128 + the signal's number, 130 for Ctrl-C.
 void end_on_interrupt();
 
-/// While one exists, an interrupt waits; the last one ends the program where one came.
+/// While an object exists, a signal waits. The destructor of the last one ends the program if one came.
 class WhileWriting {
  public:
   WhileWriting();
@@ -15,12 +15,11 @@ class WhileWriting {
   WhileWriting(const WhileWriting&) = delete;
   WhileWriting& operator=(const WhileWriting&) = delete;
 
-  /// Between the files of a long series: whether to give it up.
+  /// Whether a signal waits. Asked between the files of a long series.
   static bool interrupted();
 };
 
-/// Thrown to give up a series of files; the program ends as for the interrupt once what was written is
-/// removed.
+/// Thrown to give up a series of files. The program ends when the files written so far are removed.
 struct Interrupted {};
 
 }  // namespace parafield::command

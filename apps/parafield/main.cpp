@@ -9,7 +9,7 @@
 
 namespace {
 
-/// One line, whatever the message and the names of files in it hold.
+/// Prints the message in one line, even if a file name in it has several.
 int fail(int code, std::string message) {
   for (char& c : message)
     if (c == '\n' || c == '\r') c = ' ';
@@ -17,7 +17,7 @@ int fail(int code, std::string message) {
   return code;
 }
 
-/// "parafield flow --help", for the command that was given.
+/// "see parafield flow --help", for the given command.
 std::string where_help_is(const CLI::App& program) {
   const auto commands = program.get_subcommands();
   return "see parafield " + (commands.empty() ? "" : commands.front()->get_name() + " ") + "--help";
@@ -56,7 +56,7 @@ int run(CLI::App& program, int argc, char** argv) {
   } catch (const std::exception& error) {
     return fail(failed, error.what());
   } catch (const command::Interrupted&) {
-    return fail(failed, "interrupted");  // does not return here: WhileWriting has ended the program
+    return fail(failed, "interrupted");  // never reached: WhileWriting has ended the program
   }
 }
 

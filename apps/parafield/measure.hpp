@@ -4,18 +4,17 @@
 #include <cmath>
 #include <vector>
 
-/// Repeated timing, and what is said of it.
+/// Repeated timing and its statistics.
 namespace parafield::command {
 
-/// How often a call is timed: `fixed` times, or, where that is 0, as often as fits in `seconds` within the
-/// bounds.
+/// Number of timed calls: `fixed`, or if that is 0, as many as fit in `seconds`, from `least` to `most`.
 struct Repeats {
   int fixed = 0;
   double seconds = 1.5;
   int least = 10, most = 2000;
 };
 
-/// The value below which a share q of the sorted values lies, linear between two of them.
+/// Quantile q, 0..1, of sorted values, linear between two of them.
 inline double quantile(const std::vector<double>& sorted, double q) {
   const double position = q * double(sorted.size() - 1);
   const std::size_t below = std::size_t(position);
@@ -28,7 +27,7 @@ struct Times {
   int repeats = 0;
 };
 
-/// call(i) runs once and returns its milliseconds, i = 0, 1, ...
+/// Calls call(i), i = 0, 1, 2 and so on, which returns its milliseconds.
 template <class Call>
 Times measure(const Repeats& repeats, Call call) {
   std::vector<double> times;

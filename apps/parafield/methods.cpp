@@ -29,7 +29,7 @@ std::vector<ListedMethod> listed() {
 }
 
 const char* type_name(const ParameterValue& parameter) {
-  constexpr const char* names[] = {"bool", "int", "float", "name"};  // in Value's order
+  constexpr const char* names[] = {"bool", "int", "float", "name"};  // in the order of Value
   return names[parameter.value.index()];
 }
 
@@ -82,7 +82,7 @@ std::string method_text(const ListedMethod& method) {
   return text;
 }
 
-/// A task's name, as of the command that runs it, and its methods.
+/// Name of a task, which is that of its command, and its methods.
 struct ListedTask {
   const char *name, *help;
   std::vector<ListedMethod> methods;
@@ -91,7 +91,7 @@ struct ListedTask {
 void run(bool json) {
   const ListedTask tasks[] = {{"flow", "Optical flow of frames", listed<FlowMethod>()},
                               {"stereo", "Disparities of a rectified pair", listed<StereoMethod>()},
-                              {"detect", "Motion before a still camera", listed<DetectionMethod>()}};
+                              {"detect", "Motion in frames of a still camera", listed<DetectionMethod>()}};
   Json report;
   std::string text;
   for (const ListedTask& task : tasks) {

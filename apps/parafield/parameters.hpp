@@ -7,31 +7,31 @@
 
 #include "parafield/method.hpp"
 
-/// A method's parameters, from its describe(), as text and JSON.
+/// Parameters of methods, from their describe(), as text and JSON.
 namespace parafield::command {
 
-/// Keys stay in the order they are written.
+/// JSON that keeps the order of its keys.
 using Json = nlohmann::ordered_json;
 
-/// A parameter's value, whatever its type; of an enum the name.
+/// Value of a parameter of any type. An enum is its name.
 using Value = std::variant<bool, int, float, std::string_view>;
 
 std::string text_of(const Value& value);
-/// The shortest number that names the float: 1e-06, not 9.999999974752427e-07.
+/// The value as JSON. A float becomes the shortest number that gives it: 1e-06, not 9.999999974752427e-07.
 Json json_of(const Value& value);
 
-/// What a method says of a parameter, and its value.
+/// Description of a parameter, and its value.
 struct ParameterValue {
   std::string_view name, unit;
   std::string help;
-  Value value, min, max;  // min and max: of a number
+  Value value, min, max;  // min and max are for numbers only
   std::vector<Value> choices;
 
   bool is_flag() const { return std::holds_alternative<bool>(value); }
   bool is_name() const { return std::holds_alternative<std::string_view>(value); }
 };
 
-/// What describe() visits with. One class for all methods: what they share is compiled once.
+/// Visitor for describe() that lists the parameters. One class for all methods, so that it compiles once.
 struct ParameterValues {
   std::vector<ParameterValue> list;
 
@@ -59,16 +59,26 @@ std::vector<ParameterValue> parameters_of(const Method& method) {
   return values.list;
 }
 
-/// "--min-eigenvalue" for min_eigenvalue.
+template <class... Methods>
+std::vector<ParameterValue> parameters_of(const std::variant<Methods...>& method) {
+  return std::visit([](const auto& chosen) { return parameters_of(chosen); }, method);
+}
+
+template <class... Methods>
+std::string_view name_of(const std::variant<Methods...>& method) {
+  return std::visit([](const auto& chosen) { return chosen.name; }, method);
+}
+
+/// Option of a parameter: "--min-eigenvalue" for min_eigenvalue.
 std::string option_name(std::string_view field);
 
-/// "1 to 16", "0, 3 or 5 px", "true or false".
+/// Range of a parameter: "1 to 16", "0, 3 or 5 px", "true or false".
 std::string range_text(const ParameterValue& parameter);
 
-/// {"levels": 4, ...}
+/// JSON object of names and values: {"levels": 4}.
 Json parameters_json(const std::vector<ParameterValue>& parameters);
 
-/// "--levels 5 --no-temporal": the options that make `parameters` of the defaults.
+/// Options that turn the defaults into `parameters`: "--levels 5 --no-temporal".
 std::string options_text(const std::vector<ParameterValue>& parameters,
                          const std::vector<ParameterValue>& defaults);
 

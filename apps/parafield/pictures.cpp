@@ -5,18 +5,18 @@ namespace parafield::command {
 void PictureOptions::add_to(App& command, Option frame) {
   Option const arrows_option =
       command.add_flag("--arrows", arrows, "draw arrows over the frame instead of colors").needs(frame);
-  command.add_option("--step", arrow.step, "px from one arrow to the next")
+  command.add_option("--step", arrow.step, "distance of the arrows")
       .type_name("PX")
       .range(1, 100000)
       .capture_default_str()
       .needs(arrows_option);
-  command.add_option("--scale", arrow.scale, "length of the arrows / length of the flow")
+  command.add_option("--scale", arrow.scale, "length of an arrow / length of the flow")
       .type_name("X")
       .range(1e-3, 1e6)
       .capture_default_str()
       .needs(arrows_option);
   command.add_flag("--beside", beside, "put the frame and the picture side by side").needs(frame);
-  command.add_flag("--legend", legend, "put the wheel of colors into the lower right corner")
+  command.add_flag("--legend", legend, "draw the color wheel in the lower right corner")
       .excludes(arrows_option);
 }
 

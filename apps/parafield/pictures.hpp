@@ -3,14 +3,14 @@
 
 namespace parafield::command {
 
-/// How a flow field is drawn: in colors, or as arrows over its first frame; alone or beside that frame.
+/// Options for pictures of flow: colors, or arrows over the first frame; alone or beside that frame.
 struct PictureOptions {
   bool arrows = false, beside = false, legend = false;
   ArrowOptions arrow;
 
-  /// `frame`: the option without which there is no frame to draw.
+  /// Adds the options. Some need `frame`, the option that gives the frame.
   void add_to(App& command, Option frame);
-  /// `frame` is not looked at where none is needed.
+  /// Draws the flow. `frame` is used only for arrows and beside.
   FrameBuffer draw(const FlowView& flow, const Frame& frame, const ColorOptions& color = {}) const;
 };
 

@@ -8,7 +8,7 @@
 namespace parafield::command {
 namespace {
 
-constexpr double long_seconds = 1;  // what is worth a line
+constexpr double long_seconds = 1;  // shorter work shows no progress
 
 /// "12 s", "3 min 20 s".
 std::string duration(double seconds) {

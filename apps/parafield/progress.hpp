@@ -3,11 +3,11 @@
 #include <functional>
 #include <string>
 
-/// How far a long run is, for somebody who waits at a terminal.
+/// Progress of long runs, for users at a terminal.
 namespace parafield::command {
 
-/// A line on stderr, of work that takes longer than a second; erased when the work is done. None where stderr is no
-/// terminal.
+/// A line on stderr about work that takes longer than a second. It is erased when the work is done. Without a
+/// terminal nothing is shown.
 class ProgressLine {
  public:
   explicit ProgressLine(bool wanted);
@@ -15,13 +15,13 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// Work begins; "estimating".
+  /// Begins work, such as "estimating".
   void begin(const std::string& work);
-  /// So much of it is done. By one thread at a time.
+  /// Shows the share, 0..1, of the work that is done. Not from two threads at once.
   void update(double share);
-  /// Calls update until the work ends, afterwards nothing; empty where there is no line.
+  /// A function that calls update until the work ends, then does nothing; empty without a line.
   std::function<void(double)> callback();
-  /// Work begins that says nothing of itself, and takes about so many seconds.
+  /// Shows work that reports no progress and takes about so many seconds.
   void announce(const std::string& work, double seconds);
   /// Seconds since the work began.
   double elapsed() const;

@@ -69,7 +69,7 @@ void add_scores(Json& report, const MaskScores& scores) {
 std::string scores_text(const FlowScores& scores) {
   return fmt::format(
       "AAE {} degrees (std {}), EPE {} px (std {}), above 1 px {}, 3 px {}, 5 px {}\n"
-      "density {}, {} pixels count, {} of unknown truth, {} without estimate\n",
+      "density {}, {} pixels count, {} with unknown truth, {} without estimate\n",
       number(scores.aae, 3), number(scores.aae_std, 3), number(scores.epe, 4), number(scores.epe_std, 4),
       percent(scores.r1), percent(scores.r3), percent(scores.r5), percent(scores.density), scores.pixels,
       scores.unknown, scores.missing);
@@ -78,7 +78,7 @@ std::string scores_text(const FlowScores& scores) {
 std::string scores_text(const DisparityScores& scores) {
   return fmt::format(
       "error above 0.5 px {}, 1 px {}, 2 px {}, 4 px {}, average {} px, RMS {} px, D1 {}\n"
-      "density {}, {} pixels count, {} of unknown truth, {} without estimate\n",
+      "density {}, {} pixels count, {} with unknown truth, {} without estimate\n",
       percent(scores.bad_0_5), percent(scores.bad_1), percent(scores.bad_2), percent(scores.bad_4),
       number(scores.average, 4), number(scores.rms, 4), percent(scores.d1_all), percent(scores.density),
       scores.pixels, scores.unknown, scores.missing);
@@ -87,7 +87,7 @@ std::string scores_text(const DisparityScores& scores) {
 std::string scores_text(const MaskScores& scores) {
   return fmt::format(
       "precision {}, recall {}, F1 {}, IoU {}, wrong (PWC) {}\n"
-      "{} pixels rightly moving, {} wrongly, {} missed, {} rightly static, {} not scored\n",
+      "pixels: {} true positives, {} false positives, {} false negatives, {} true negatives, {} not scored\n",
       number(scores.precision, 4), number(scores.recall, 4), number(scores.f1, 4), number(scores.iou, 4),
       percent(scores.pwc / 100), scores.true_positives, scores.false_positives, scores.false_negatives,
       scores.true_negatives, scores.unscored);

@@ -10,22 +10,22 @@
 namespace parafield::command {
 namespace {
 
-// Lowe's values but for two: features of less contrast (OpenCV's 0.04) and of smaller scales (1.6), too. A flow needs features
-// everywhere, and what follows drops those without a match.
+// Lowe's values, except for two: features may have less contrast (OpenCV's default is 0.04) and smaller
+// scales (1.6). A flow needs features everywhere, and those without a match are dropped later.
 constexpr int octave_layers = 3;
 constexpr double least_contrast = 0.005, edge_threshold = 10, sigma = 1.3;
 
-// Of a frame, strongest first: the cost of matching grows with their square.
+// Most keypoints of a frame, strongest first: the cost of matching grows with the square of their number.
 constexpr int most_keypoints = 20000;
 
-// Of a descriptor's distances to its nearest one and the next (Lowe 2004, section 7.1).
+// Largest ratio of a descriptor's distances to its nearest one and the next (Lowe 2004, section 7.1).
 constexpr float lowe_ratio = 0.8f;
 
-constexpr int neighbors = 8;          // that a match is compared with, beside itself
-constexpr float least_spread = 0.7f;  // px, as of tracked features
+constexpr int neighbors = 8;          // number of matches that a match is compared with
+constexpr float least_spread = 0.7f;  // px, as for tracked features
 
-// OpenCV doubles the frame before it looks for features, and halves their positions as if the first pixel's center had
-// stayed at 0; it lies at 1/2 of the doubled pixels there.
+// OpenCV doubles the frame before it looks for features and then halves their positions, as if the center of
+// the first pixel had stayed at 0. It lies at 1/2 in the doubled frame.
 constexpr float doubling_shift = 0.25f;
 
 struct Keypoints {
@@ -35,7 +35,7 @@ struct Keypoints {
 
 struct Match {
   Track track;
-  float ratio;  // of distances: the less, the more distinct
+  float ratio;  // of distances; a smaller one is more distinct
 };
 
 int luma_code(PixelFormat format) {
@@ -63,8 +63,7 @@ Keypoints keypoints_of(const Frame& frame) {
   return found;
 }
 
-/// Matches that are distinct and mutual. Every descriptor is compared with every other: FLANN's trees are faster, but drawn
-/// at random.
+/// Distinct and mutual matches. All pairs of descriptors are compared: FLANN's trees are faster, but random.
 std::vector<Match> matches_of(const Keypoints& from, const Keypoints& to) {
   if (from.points.empty() || to.points.empty()) return {};
   const cv::BFMatcher matcher(cv::NORM_L2);
@@ -73,7 +72,7 @@ std::vector<Match> matches_of(const Keypoints& from, const Keypoints& to) {
   std::erase_if(nearest, [](const auto& two) {
     return two.size() < 2 || two[0].distance >= lowe_ratio * two[1].distance;
   });
-  cv::Mat reached;  // row i: what nearest[i] leads to
+  cv::Mat reached;  // row i: descriptor of the match nearest[i]
   for (const auto& two : nearest) reached.push_back(to.descriptors.row(two[0].trainIdx));
   if (nearest.empty()) return {};
   std::vector<cv::DMatch> back;
@@ -90,7 +89,7 @@ std::vector<Match> matches_of(const Keypoints& from, const Keypoints& to) {
   return matches;
 }
 
-/// One match of each place, its best: a keypoint is found once for each direction that its surroundings have.
+/// Keeps the best match at each position: SIFT finds a keypoint once for each dominant direction around it.
 void keep_one_of_each_place(std::vector<Match>& matches) {
   const auto place = [](const Match& match) { return std::tuple(match.track.y, match.track.x); };
   std::ranges::sort(matches, {}, [&](const Match& match) {
@@ -100,13 +99,13 @@ void keep_one_of_each_place(std::vector<Match>& matches) {
   matches.erase(rest.begin(), rest.end());
 }
 
-/// The best `most` of them, spread over the frame: the best of each cell of a grid that has as many cells at most, then the
-/// second best of each, and so on.
+/// Keeps the best `most` matches, spread over the frame: the best of each cell of a grid with at most that
+/// many cells, then the second best of each, and so on.
 void keep_best(std::vector<Match>& matches, Size size, int most) {
   std::ranges::stable_sort(matches, {}, &Match::ratio);
   const Size cells = feature_grid(size, most);
   std::vector<int> found(std::size_t(cells.width) * std::size_t(cells.height));
-  std::vector<std::pair<int, Match>> ranked;  // in its cell
+  std::vector<std::pair<int, Match>> ranked;  // rank in its cell
   for (const Match& match : matches) {
     const auto cell_of = [](float at, int side, int count) {
       return std::clamp(int((at + 0.5f) * float(count) / float(side)), 0, count - 1);
@@ -127,9 +126,9 @@ float median_of(std::vector<float> values) {
   return *middle;
 }
 
-/// Drops each match whose flow differs by `outliers` times their spread or more from the median of those nearest to it. Their
-/// spread is the median of their distances from that median, at least least_spread: the rule that tracked features are held to
-/// in cells of a grid.
+/// Drops each match whose flow differs from the median of its nearest matches by at least `outliers` times
+/// their spread. The spread is the median of their distances from that median, at least least_spread. Tracked
+/// features have the same rule in cells of a grid.
 void drop_outliers(std::vector<Match>& matches, float outliers) {
   if (outliers <= 0 || int(matches.size()) <= neighbors) return;
   cv::Mat places(int(matches.size()), 2, CV_32F), indices(places.rows, neighbors + 1, CV_32S),
@@ -164,7 +163,7 @@ void drop_outliers(std::vector<Match>& matches, float outliers) {
 
 std::vector<Track> sift_tracks(const Frame& frame0, const Frame& frame1, const FeatureTracking& tracking,
                                int threads) {
-  cv::setNumThreads(-1);  // as many as there can be; TBB complains of more
+  cv::setNumThreads(-1);  // as many as possible; TBB warns of more
   if (threads > 0) cv::setNumThreads(std::min(threads, cv::getNumThreads()));
   std::vector<Match> matches = matches_of(keypoints_of(frame0), keypoints_of(frame1));
   keep_one_of_each_place(matches);

@@ -4,24 +4,22 @@
 
 #include "options.hpp"
 
-/// --features sift: tracks from OpenCV's SIFT (Lowe 2004), for motions that tracking does not reach.
+/// --features sift: tracks from OpenCV's SIFT (Lowe 2004), for motion that is too large for tracking.
 namespace parafield::command {
 
 inline constexpr CommandValue sift_features{
     "features", "sift",
     "sift: OpenCV's SIFT features of both frames (Lowe 2004), matched with ratio and mutual test, on the "
-    "CPU; of the "
-    "parameters below it has max-features, and track-outliers, which counts the 9 nearest"};
+    "CPU. Of the parameters below it uses max-features, and track-outliers with the 9 nearest features"};
 
-/// Throws UsageError for a parameter of tracking alone among those that the command line names.
+/// Throws UsageError if `named` has a parameter that only tracking uses.
 inline void check_sift_parameters(const std::vector<std::string_view>& named) {
   for (const std::string_view name : named)
     if (name.starts_with("track_") && name != "track_outliers")
-      throw UsageError(
-          fmt::format("{}: --features sift has no use for it, it does not track", option_name(name)));
+      throw UsageError(fmt::format("{}: --features sift does not use it", option_name(name)));
 }
 
-/// "parameters" of a report name what was used.
+/// Removes parameters that SIFT does not use from a report, and sets features.
 inline void add_sift(Json& parameters) {
   for (const ParameterValue& each : parameters_of(FeatureTracking{}))
     if (each.name.starts_with("track_") && each.name != "track_outliers")
@@ -29,10 +27,11 @@ inline void add_sift(Json& parameters) {
   parameters["features"] = sift_features.value;
 }
 
-/// Features of frame0 and where they are in frame1, both in host memory: `max_features` at most, the best of each part of the
-/// frame first. Those are kept whose match is much nearer than the next one and is mutual, and whose flow fits those around
-/// (`track_outliers`); of `tracking` nothing else is used. `threads`: of the CPU, 0 = one for each core. The same on any
-/// number of them. Throws Error(unsupported) where parafield was built without OpenCV.
+/// Tracks from frame0 to frame1, both in host memory: at most `max_features`, the best of each part of the
+/// frame first. Matches are kept that are mutual and much nearer than the second nearest, and whose flow
+/// agrees with those around it (`track_outliers`). No other field of `tracking` is used. `threads` are those
+/// of the CPU, 0 = one for each core; the result is the same for any number. Throws Error(unsupported) if
+/// parafield was built without OpenCV.
 std::vector<Track> sift_tracks(const Frame& frame0, const Frame& frame1, const FeatureTracking& tracking,
                                int threads);
 

@@ -1,4 +1,4 @@
-// Where OpenCV was not found.
+// For builds without OpenCV.
 #include "sift.hpp"
 
 namespace parafield::command {
@@ -6,9 +6,9 @@ namespace parafield::command {
 std::vector<Track> sift_tracks(const Frame&, const Frame&, const FeatureTracking&, int) {
   throw Error(
       ErrorCode::unsupported,
-      "--features sift needs OpenCV, which this parafield was built without: install its development files "
-      "(Debian's libopencv-dev), configure and build again; parafield flow --tracks takes any matcher's "
-      "tracks");
+      "--features sift needs OpenCV; this parafield was built without it. Install its development files "
+      "(Debian: libopencv-dev), configure and build again. parafield flow --tracks takes the tracks of any "
+      "matcher");
 }
 
 }  // namespace parafield::command

@@ -14,7 +14,7 @@ constexpr float kitti_scale = 256;
 struct Command {
   std::string left, right;
   std::string output, valid, color, depth;
-  std::optional<float> scale;  // of -o FILE.png
+  std::optional<float> scale;  // for -o FILE.png
   float true_scale = 0;
   double focal = 0, baseline = 0, offset = 0;
   TruthOptions truth;
@@ -25,25 +25,16 @@ struct Command {
 };
 
 void write(const Command& options, const DisparityField& field) {
-  // What was filled in is there to be used.
+  // Filled pixels are written as valid.
   const DisparityView disparity = options.stereo.fill ? DisparityView{field.d} : DisparityView(field);
-  if (!options.output.empty()) {
-    const WhileWriting whole;
+  const WhileWriting whole;
+  if (!options.output.empty())
     write_disparity(options.output, disparity, options.scale.value_or(kitti_scale));
-  }
-  if (!options.valid.empty()) {
-    const WhileWriting whole;
-    write_mask(options.valid, field.valid);
-  }
-  if (!options.color.empty()) {
-    const FrameBuffer picture = color_disparity(disparity);
-    const WhileWriting whole;
-    write_frame(options.color, picture);
-  }
+  if (!options.valid.empty()) write_mask(options.valid, field.valid);
+  if (!options.color.empty()) write_frame(options.color, color_disparity(disparity));
   if (!options.depth.empty()) {
     const Image<float> depth = depth_of(disparity, options.focal, options.baseline, options.offset);
     const View<const float> view = depth;
-    const WhileWriting whole;
     write_frame(options.depth, {view.data, view.width, view.height, view.pitch, PixelFormat::gray_f32});
   }
 }
@@ -66,7 +57,7 @@ void run(const Command& options) {
                  {"--depth", options.depth, {".pfm"}}},
                 {options.left, options.right, options.truth.truth, options.truth.mask});
   if (options.scale && !has_extension(options.output, ".png"))
-    throw UsageError(fmt::format("--scale is for a PNG; {} holds px", options.output));
+    throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.output));
   const DeviceInfo info = describe_device(device);
 
   const std::vector<FrameBuffer> pair = read_frames({options.left, options.right});
@@ -99,7 +90,7 @@ void run(const Command& options) {
   options.run.print(report, text);
 }
 
-/// The options of --depth: what turns disparities into depths.
+/// Adds the options for depths.
 void add_camera(App& command, Command& options) {
   const auto positive = [](const std::string& text) {
     const double value = std::strtod(text.c_str(), nullptr);
@@ -112,8 +103,8 @@ void add_camera(App& command, Command& options) {
       command
           .add_option(
               "--depth", options.depth,
-              "write depths, focal * baseline / (disparity + doffs): .pfm, infinite where the disparity "
-              "is not valid; needs --focal and --baseline")
+              "write depths, focal * baseline / (disparity + doffs): .pfm, infinite where the disparity is "
+              "not valid; needs --focal and --baseline")
           .type_name("FILE");
   Option const focal = command.add_option("--focal", options.focal, "with --depth: focal length")
                            .type_name("PX")
@@ -127,8 +118,8 @@ void add_camera(App& command, Command& options) {
                               .needs(depth);
   command
       .add_option("--doffs", options.offset,
-                  "with --depth: how far the right principal point lies to the right of the left one "
-                  "(Middlebury's calibration files have it)")
+                  "with --depth: offset of the right camera's principal point to the right of the left "
+                  "one's (Middlebury's calibration files have it)")
       .type_name("PX")
       .check(finite)
       .capture_default_str()
@@ -144,36 +135,36 @@ void add_stereo(App& program) {
   command.add_option("LEFT", options->left, "left image: PNG, JPEG, PGM, PPM or PFM")
       .required()
       .type_name("FILE");
-  command.add_option("RIGHT", options->right, "right image, of the same size; matches lie on the same row")
+  command.add_option("RIGHT", options->right, "right image of the same size; matches lie on the same row")
       .required()
       .type_name("FILE");
   Option const output =
       command
           .add_option(
               "-o,--output", options->output,
-              "write the left image's disparities: .pfm or .npy (px, of every pixel) or .png (16 bit, "
+              "write the disparities of the left image: .pfm or .npy (px, every pixel) or .png (16 bit, "
               "px * scale, 0 where not valid)")
           .type_name("FILE");
   add_scale(command, "--scale", options->scale,
-            "with -o FILE.png: the file's value of 1 px (default 256, KITTI's)")
+            "with -o FILE.png: the file's value of 1 px (default 256, as KITTI)")
       .needs(output);
   command
       .add_option("--valid", options->valid,
-                  "write where disparities are to be trusted: .png or .pgm, 255 there and 0 elsewhere")
+                  "write where disparities are valid: .png or .pgm, 255 there, otherwise 0")
       .type_name("FILE");
   command
       .add_option("--color", options->color,
-                  "write a picture: .png or .ppm; blue far, red near, black where not valid")
+                  "write a picture: .png or .ppm; blue is far, red is near, black is not valid")
       .type_name("FILE");
   add_camera(command, *options);
   Option const truth = options->truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or gray .png; unknown ones do not count");
   command.get_option("--mask").description(
-      "with --gt: a picture; where it is 0, pixels do not count. The scores of all pixels are printed beside "
+      "with --gt: a picture; pixels that are 0 there do not count. The scores of all pixels are printed, too "
       "(JSON: in \"all\")");
   add_scale(command, "--gt-scale", options->true_scale,
             "with --gt FILE.png: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4, art and "
-            "aloe 3; without it, 16 bit have KITTI's 256)")
+            "aloe 3; default for 16 bit: KITTI's 256)")
       .needs(truth);
   options->run.add_to(command);
   options->device.add_to(command);

@@ -49,30 +49,34 @@ void add_synth(App& program) {
     names.emplace_back(scene.name);
   }
   App command =
-      program.add_subcommand("synth", "Render a scene with its true flow, and its depth where it has some");
+      program.add_subcommand("synth", "Render a scene with its true flow and, if it has some, its depth");
   command.add_option("SCENE", options->scene, help).required().type_name("NAME").one_of(names);
   command
       .add_option(
           "-o,--output", options->folder,
-          "folder for frame0000.png ..., flow0000.flo ... (true flow), occluded0000.png ... (white where a "
-          "pixel is not seen in the next frame) and, of a scene with depth, depth0000.pfm ... (one channel: "
-          "along the viewing direction, in scene units, infinite in the sky); made where it is missing")
+          "folder for the files, made if it is missing: frame0000.png, flow0000.flo (true flow), "
+          "occluded0000.png (255 where a pixel is not seen in the next frame) and, for scenes with depth, "
+          "depth0000.pfm (one channel, along the viewing direction, in scene units, infinite in the sky), "
+          "and so on")
       .required()
       .type_name("DIR");
-  command.add_option("--size", options->size, "size in pixels").type_name("WxH").capture_default_str();
+  command.add_option("--size", options->size, "size, px").type_name("WxH").capture_default_str();
   command.add_option("--frames", options->frames, "number of frames")
       .type_name("N")
       .range(1, 9999)
       .capture_default_str();
-  command.add_option("--seed", options->seed, "the same seed gives the same scene everywhere")
+  command
+      .add_option("--seed", options->seed, "random seed; the same seed gives the same scene on every machine")
       .type_name("S")
       .not_negative()
       .capture_default_str();
-  command.add_option("--texture", options->texture, "fine (details down to about 3 px) or smooth")
+  command
+      .add_option("--texture", options->texture,
+                  "fine (details down to about 3 px) or smooth (above about 20 px)")
       .type_name("NAME")
       .one_of({"fine", "smooth"})
       .capture_default_str();
-  command.add_flag("--rgb", options->rgb, "frames in color; their luma is that of the gray frames");
+  command.add_flag("--rgb", options->rgb, "render frames in color; their luma is that of the gray frames");
   command.callback([options] { run(*options); });
 }
 

@@ -9,10 +9,10 @@
 namespace parafield::command {
 namespace {
 
-/// --features, --max-features ...: FeatureTracking's fields, as text.
+/// Options for the fields of FeatureTracking, as text.
 class TrackingOptions {
  public:
-  /// `this` stays where it is until the command has run.
+  /// Adds the options. They point into this object until the command has run.
   void add_to(App& command) {
     std::vector<ParameterValue> parameters = parameters_of(FeatureTracking{});
     sift_features.add_to(parameters);
@@ -22,7 +22,7 @@ class TrackingOptions {
       given.option = command.add_option(option_name(parameter.name), given.text)
                          .type_name(parameter.is_name() ? "NAME" : "N")
                          .description(parameter_help(parameter.help, of))
-                         .group("Parameters of finding and tracking");
+                         .group("Parameters of features and tracking");
     }
   }
 
@@ -40,7 +40,7 @@ class TrackingOptions {
     return tracking;
   }
 
-  /// Whether --features is sift. Throws UsageError for a parameter that it has no use for.
+  /// Whether --features is sift. Throws UsageError for a parameter that SIFT does not use.
   bool sift() const {
     std::vector<std::string_view> named;
     bool sift = false;
@@ -71,10 +71,10 @@ struct Command {
 
 struct TrackScores {
   double mean = NAN, median = NAN;  // px
-  int count = 0;                    // of tracks whose truth is known
+  int count = 0;                    // tracks with known truth
 };
 
-/// Truth is that of the pixel next to the feature.
+/// Scores of tracks. Their truth is that of the nearest pixel.
 TrackScores scores_of(const std::vector<Track>& tracks, const FlowField& truth) {
   std::vector<double> errors;
   for (const Track& track : tracks) {
@@ -92,7 +92,7 @@ TrackScores scores_of(const std::vector<Track>& tracks, const FlowField& truth) 
   return scores;
 }
 
-/// The frame with an arrow from each feature to where it moves.
+/// The frame with an arrow from each feature to its match.
 FrameBuffer picture_of(const Frame& frame, const std::vector<Track>& tracks) {
   FlowField flow(frame.size());  // valid nowhere
   for (const Track& track : tracks) {
@@ -108,7 +108,7 @@ Device device_of(DeviceOptions options, bool sift) {
   if (sift && options.name == "auto") options.name = "cpu";
   const Device device = options.device();
   if (sift && device.kind != Device::Kind::cpu)
-    throw UsageError(fmt::format("--device {}: --features sift runs on the CPU", options.name));
+    throw UsageError(fmt::format("--device {}: --features sift runs on the CPU only", options.name));
   return device;
 }
 
@@ -147,7 +147,7 @@ void run(const Command& options) {
   std::string text = times_text("tracks", info, size, times);
   if (sift) {
     add_sift(report["parameters"]);
-    text += fmt::format("{} features are matched, {} at most\n", tracks.size(), tracking.max_features);
+    text += fmt::format("{} features are matched, at most {}\n", tracks.size(), tracking.max_features);
   } else {
     const Size cells = feature_grid(size, tracking.max_features);
     const int asked = cells.width * cells.height;
@@ -164,18 +164,14 @@ void run(const Command& options) {
     report["epe_median"] = scores.median;
     report["known"] = scores.count;
     text += scores.count == 0
-                ? "no truth is known where a track begins\n"
+                ? "no track begins at a pixel with known truth\n"
                 : fmt::format("end point error: mean {:.4f} px, median {:.4f} px, of {} tracks\n",
                               scores.mean, scores.median, scores.count);
   }
-  if (!options.output.empty()) {
+  {
     const WhileWriting whole;
-    write_tracks(options.output, tracks);
-  }
-  if (!options.color.empty()) {
-    const FrameBuffer picture = picture_of(frames[0], tracks);
-    const WhileWriting whole;
-    write_frame(options.color, picture);
+    if (!options.output.empty()) write_tracks(options.output, tracks);
+    if (!options.color.empty()) write_frame(options.color, picture_of(frames[0], tracks));
   }
   if (options.json)
     print(json_text(report));
@@ -187,33 +183,34 @@ void run(const Command& options) {
 
 void add_tracks(App& program) {
   const auto options = std::make_shared<Command>();
-  App command = program.add_subcommand("tracks", "Find features of a frame and track them to the next");
+  App command = program.add_subcommand("tracks", "Find features in a frame and track them to the next one");
   command.add_option("FRAME0", options->frame0, "first frame: PNG, JPEG, PGM, PPM or PFM")
       .required()
       .type_name("FILE");
-  command.add_option("FRAME1", options->frame1, "next frame, of the same size").required().type_name("FILE");
+  command.add_option("FRAME1", options->frame1, "next frame of the same size").required().type_name("FILE");
   command
       .add_option("-o,--output", options->output,
-                  "write the tracks that are kept: .csv or .txt, a line x,y,u,v each, px")
+                  "write the tracks: .csv or .txt, one line x,y,u,v for each, px")
       .type_name("FILE");
   command
       .add_option("--color", options->color,
                   "write a picture: .png or .ppm; the first frame with an arrow for each track")
       .type_name("FILE");
   command
-      .add_option("--gt", options->truth,
-                  "true flow to compare with, at the pixel next to each feature: .flo, .pfm, .npy or KITTI "
-                  ".png; unknown flow does not count")
+      .add_option(
+          "--gt", options->truth,
+          "true flow to compare with, at the pixel nearest to each feature: .flo, .pfm, .npy or KITTI "
+          ".png; unknown flow does not count")
       .type_name("FILE");
   command
       .add_option("--repeat", options->repeats,
-                  "how often it is timed, allocations included, after one call that is not; the median is "
+                  "number of timed calls, allocations included, after one that is not timed; their median is "
                   "reported")
       .type_name("N")
       .range(1, 1000000)
       .capture_default_str();
   command.add_flag("--json", options->json, "print the report as one JSON object");
-  command.add_flag("-q,--quiet", options->quiet, "print no report in text");
+  command.add_flag("-q,--quiet", options->quiet, "print no text report");
   options->device.add_to(command);
   options->tracking.add_to(command);
   command.callback([options] { run(*options); });

@@ -8,7 +8,7 @@ namespace {
 
 constexpr Size labels{4, 2};
 
-/// An algorithm with parameters that leave features out, or not.
+/// An algorithm. With `wide` parameters no feature is left out.
 struct Way {
   const char* name;
   bool hypotheses, wide;
@@ -28,7 +28,7 @@ FlowMethod method_of(const Way& way, int features) {
   return with(paper_interpolation(features));
 }
 
-/// What the figure shows along an axis: `at` features or pixels.
+/// A point on the axis of the figure: `at` features or pixels.
 struct Step {
   double at;
   Size size;

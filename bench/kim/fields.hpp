@@ -4,7 +4,7 @@
 
 namespace parafield::bench {
 
-/// Flow as colors, full at `longest` px; black where it is not valid.
+/// Colors of a flow field: full at `longest` px, black where it is not valid.
 inline FrameBuffer classified(const FlowField& flow, float longest) {
   FlowField shown = flow.to(Memory::host());
   for (int y = 0; y < shown.size().height; ++y)

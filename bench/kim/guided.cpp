@@ -43,7 +43,8 @@ MultiHypothesis paper_hypotheses(int tracks) {
 
 namespace {
 
-/// Where the pixel of frame 1 was, 0 to 1 of the way along a side of `length` px that grows by `growth` px.
+/// Position in frame 0 of the pixel `at` of frame 1, px, along a side of `length` px that grows by `growth`
+/// px.
 double before(int at, int length, int growth) { return at / (1 + double(growth) / length); }
 
 }  // namespace
@@ -70,7 +71,7 @@ Guided stretched(Size size, Size labels, int tracks, std::uint64_t seed) {
       }
     }
   }
-  // Multiples of two irrational steps leave no gaps and meet nowhere.
+  // Multiples of two irrational steps fill the frame evenly and never repeat.
   const auto share = [](double turns) { return turns - std::floor(turns); };
   for (int i = 1; i <= tracks; ++i) {
     const double x = std::floor(share(i * 0.7548776662466927) * size.width),

@@ -9,29 +9,29 @@ namespace parafield::bench {
 
 using Tracks = std::vector<Track>;
 
-/// In host memory, from frames there.
+/// Flow from frames and tracks. Frames and flow are in host memory.
 FlowField estimated(const FlowMethod& method, const Device& device, const Frame& frame0, const Frame& frame1,
                     const Tracks& tracks);
 
-/// How many labels the tracks' flow space has.
+/// Number of labels that the method makes from the tracks.
 int label_count(const MultiHypothesis& method, const Tracks& tracks);
 
-/// The paper's parameters (alpha / beta = 4), for as many tracks as will be given.
+/// Parameters of the paper (alpha / beta = 4) for a number of tracks.
 DirectInterpolation paper_interpolation(int tracks);
 MultiHypothesis paper_hypotheses(int tracks);
 
-/// Two frames and what is known of their flow.
+/// Two frames and tracks between them.
 struct Guided {
   FrameBuffer frame0, frame1;
   Tracks tracks;
 };
 
-/// A colored texture that stretches from the left upper corner on, so that the tracks' grid of whole px has columns x rows
-/// labels; the tracks are spread evenly, at whole px.
+/// A colored texture that stretches away from the left upper corner. Tracks are spread evenly, at whole px;
+/// their flows on a grid of 1 px give `labels`.width x `labels`.height labels.
 Guided stretched(Size size, Size labels, int tracks, std::uint64_t seed = 1);
 
-/// Each of the inputs in turn, in `memory`; flow is left there. The milliseconds of one of `batch` calls, which do not wait for
-/// each other.
+/// A call that takes the inputs in turn, with inputs and flow in `memory`. It returns the milliseconds of one
+/// of `batch` calls, which do not wait for each other.
 Call guided_call(const FlowMethod& method, const Device& device, std::span<const Guided> inputs,
                  Memory memory, int batch = 1);
 

@@ -23,7 +23,7 @@ PinnedFloats pinned_floats(std::size_t count) {
   return PinnedFloats(static_cast<float*>(data));
 }
 
-/// Lines 4 and 5 of Alg. 2: the `ranked` best labels are tested from the best one on.
+/// Lines 4 and 5 of Alg. 2: tests the `ranked` best labels, best first.
 FlowField sort_and_test(const Problem& problem, const float* scores, Layout layout, int ranked) {
   const Planes planes = problem.planes();
   const Size size = problem.size;

@@ -10,15 +10,15 @@ namespace parafield::bench {
 std::vector<Guided> rotating_inputs(const Study& study, Size labels, int tracks);
 std::vector<Problem> problems_of(const std::vector<Guided>& inputs, const MultiHypothesis& method);
 
-/// By the clock.
+/// A call that is timed by the clock.
 Call timed_on_host(const std::function<void(std::size_t turn)>& work);
 
-/// For what takes a second.
+/// Effort for calls that take a second.
 inline Effort slow_effort(const Study& study) { return study.quick ? study.effort : Effort{3, 100, 1}; }
 
 // On a CUDA device:
 
-/// A kernel's or the library's time, and its result of the first input.
+/// Time of a kernel or of the library, and its result for the first input.
 struct KernelTime {
   const char* program;
   std::string name;

@@ -15,7 +15,8 @@ FlowField library_flow(const Study& study, const FlowMethod& method, const Guide
   return estimated(method, study.device, input.frame0, input.frame1, input.tracks);
 }
 
-/// A kernel as graphs, one an input; it has run before, so that none is loaded while a graph is recorded.
+/// Time of a kernel as graphs, one for each input. The kernel has run before, so that none is loaded while a
+/// graph is recorded.
 KernelTime timed(const Study& study, const PaperKernels& kernels, int inputs, const char* program,
                  const char* name, double library, const Work& run) {
   const CudaStream stream;

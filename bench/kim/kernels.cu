@@ -9,7 +9,8 @@ constexpr int block_width = 32, block_height = 8;
 __constant__ Feature features[PaperKernels::most_features];
 __constant__ Label labels[most_labels];
 __constant__ float gauss_entries[LookUp::entries];
-// 512 x 32 votes do not fit beside them; a warp's lanes read the same one, which the cache gives to all at once.
+// 512 x 32 votes do not fit beside them. All lanes of a warp read the same vote, which the cache gives to all
+// at once.
 __device__ float votes[PaperKernels::most_features * most_labels];
 
 struct Sizes {
@@ -86,7 +87,8 @@ __global__ void vote_by_product_kernel(Planes frames, Sizes sizes, Spread spread
                                                       votes, sizes.labels, spread, threshold, Accurate{});
 }
 
-/// from_label, from_pixel: floats from one label's score (pixel's) to the next.
+/// `from_label` and `from_pixel` are the distances, in floats, from one label's score to the next one's and
+/// from pixel to pixel.
 __global__ void score_kernel(Planes frames, Sizes sizes, Spread spread, int from_label, int from_pixel,
                              float* to) {
   const At at = pixel_of(frames);
@@ -106,7 +108,8 @@ const dim3 block(block_width, block_height);
 template <class T>
 void upload(const T& symbol, const void* from, std::size_t bytes) {
   check(cudaMemcpyToSymbol(symbol, from, bytes), "cudaMemcpyToSymbol");
-  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // the streams here wait for no other
+  check(cudaDeviceSynchronize(),
+        "cudaDeviceSynchronize");  // the streams used here do not wait for the legacy stream
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 namespace parafield::bench {
 
-/// The paper's algorithms as plain kernels, a thread a pixel; features and labels are in constant memory (section
-/// 5.1), of which there is one: a new object's replace those of the last.
+/// Algorithms of the paper as plain kernels with a thread for each pixel. Features and labels are in constant
+/// memory (section 5.1). It exists once: only the newest object can be used.
 class PaperKernels {
  public:
   static constexpr int most_features = 512;
@@ -13,24 +13,24 @@ class PaperKernels {
     accurate,  ///< expf
     device,    ///< __expf
     constant,  ///< a table in constant memory
-    shared,    ///< copied from there to shared memory by each block
+    shared,    ///< the table, copied to shared memory by each block
     texture    ///< a table read as a texture
   };
   enum class Layout {
     by_label,
     by_pixel
-  };  ///< what lies side by side: a label's pixels (Fig. 2), a pixel's labels
+  };  ///< adjacent scores: those of a label's pixels (Fig. 2), or of a pixel's labels
 
-  /// Problems of one size with the same features, labels and votes; the first one's.
+  /// Problems of one size with the same features, labels and votes, which are taken from the first.
   explicit PaperKernels(const std::vector<Problem>& problems);
   ~PaperKernels();
   PaperKernels(const PaperKernels&) = delete;
 
-  /// Alg. 1, of the problem `turn`.
+  /// Runs Alg. 1 on the problem `turn`.
   void interpolate(cudaStream_t stream, int turn, Exponential exponential) const;
-  /// Alg. 3.
+  /// Runs Alg. 3.
   void vote(cudaStream_t stream, int turn, Form form) const;
-  /// The scores that Alg. 2 sorts.
+  /// Computes the scores that Alg. 2 sorts.
   void score(cudaStream_t stream, int turn, Layout layout, float* scores) const;
 
   FlowField flow() const;  ///< the last result, in host memory

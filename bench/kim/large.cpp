@@ -12,7 +12,8 @@ namespace {
 constexpr int given_tracks = 422;  // the paper's merry-go-round
 constexpr int most_tracks = 1000;
 
-/// What moves more than 3 px further than something to its left and something to its right, both within 12 px at 640x480.
+/// Mask of thin objects: pixels that move more than 3 px further than a pixel to their left and one to their
+/// right, both within 12 px at 640x480.
 Image<std::uint8_t> thin_things(const FlowField& truth) {
   const Size size = truth.size();
   const int reach = std::max(4, 12 * size.width / 640);
@@ -36,8 +37,8 @@ struct Poles {
   FlowField truth;
   Image<std::uint8_t> thin;
   double thin_share = 0;
-  float longest = 0;  ///< px, of the flow
-  Tracks given;       ///< with their true flow, spread evenly: in the place of matches by SIFT
+  float longest = 0;  ///< length of the longest flow, px
+  Tracks given;       ///< spread evenly, with their true flow, instead of matches by SIFT
 };
 
 Poles poles_scene(Size size) {

@@ -1,10 +1,10 @@
 #pragma once
 #include "parafield/image.hpp"
 
-/// What the paper computes of a pixel, plainly: for the study's serial functions and its kernels.
+/// The paper's computations for a pixel, written plainly, for the serial functions and kernels of the study.
 namespace parafield::bench {
 
-/// x, y: px; colors: 0..255; u, v: px.
+/// A feature: position and flow in px, colors 0..255.
 struct Feature {
   float x, y, red, green, blue, u, v;
 };
@@ -13,14 +13,14 @@ struct Label {
   float u, v;
 };
 
-/// 1 / (2 sigma^2).
+/// 1 / (2 sigma^2) of each kind of distance.
 struct Spread {
   float position, color, flow;
 };
 
-/// Two frames by channels.
+/// Two frames as planes.
 struct Planes {
-  const float* channel[6];  ///< red, green, blue of the first; of the second
+  const float* channel[6];  ///< red, green, blue of the first frame, then of the second
   int width, height;
 
   PF_HD float of(int which, int x, int y) const { return channel[which][y * width + x]; }
@@ -33,7 +33,7 @@ struct FlowAt {
 
 PF_HD float square(float value) { return value * value; }
 
-/// The negative logarithm of the likelihood of five dimensions (eqs. 1 to 3).
+/// Negative logarithm of the likelihood in five dimensions (eqs. 1 to 3).
 PF_HD float distance(const Planes& frames, int x, int y, const Feature& feature, const Spread& spread) {
   return spread.position * (square(float(x) - feature.x) + square(float(y) - feature.y)) +
          spread.color *
@@ -41,12 +41,12 @@ PF_HD float distance(const Planes& frames, int x, int y, const Feature& feature,
               square(frames.of(2, x, y) - feature.blue));
 }
 
-/// Of the two further ones, of flow.
+/// Negative logarithm of the likelihood in the two dimensions of flow.
 PF_HD float flow_distance(const Feature& feature, const Label& label, const Spread& spread) {
   return spread.flow * (square(feature.u - label.u) + square(feature.v - label.v));
 }
 
-/// The nearest feature's: without it most likelihoods are below what floats hold.
+/// Distance of the nearest feature. Likelihoods are relative to it; otherwise most are too small for floats.
 PF_HD float least_distance(const Planes& frames, int x, int y, const Feature* features, int count,
                            const Spread& spread) {
   float least = 1e30f;
@@ -57,7 +57,7 @@ PF_HD float least_distance(const Planes& frames, int x, int y, const Feature* fe
   return least;
 }
 
-/// The test of change: the mean difference of the channels, frame 1 bilinear.
+/// Test of change: mean difference of the channels, bilinear in frame 1.
 PF_HD bool is_unchanged(const Planes& frames, int x, int y, float u, float v, float threshold) {
   const float to_x = float(x) + u, to_y = float(y) + v;
   if (!(to_x >= 0 && to_y >= 0 && to_x <= float(frames.width - 1) && to_y <= float(frames.height - 1)))
@@ -75,7 +75,7 @@ PF_HD bool is_unchanged(const Planes& frames, int x, int y, float u, float v, fl
   return sum / 3 < threshold;
 }
 
-/// Alg. 1. gauss(d): e^-d.
+/// Alg. 1. gauss(d) is e^-d.
 template <class Gauss>
 PF_HD FlowAt interpolated(const Planes& frames, int x, int y, const Feature* features, int count,
                           const Spread& spread, float threshold, const Gauss& gauss) {
@@ -91,7 +91,8 @@ PF_HD FlowAt interpolated(const Planes& frames, int x, int y, const Feature* fea
   return {u, v, is_unchanged(frames, x, y, u, v, threshold)};
 }
 
-/// The best so far of the labels that pass the test, and of all (Alg. 3). Scores may vanish: such labels are tested, too.
+/// Best label so far of those that pass the test, and of all (Alg. 3). Labels with a score of 0 are tested,
+/// too.
 struct Best {
   float score = -1, any_score = -1;
   Label label = {0, 0}, any = {0, 0};
@@ -105,7 +106,7 @@ struct Best {
   }
 };
 
-/// Alg. 3 as it is written: each label's likelihoods of seven dimensions by themselves.
+/// Alg. 3 as the paper writes it: likelihoods in seven dimensions for each label.
 template <class Gauss>
 PF_HD FlowAt voted_by_label(const Planes& frames, int x, int y, const Feature* features, int count,
                             const Label* labels, int label_count, const Spread& spread, float threshold,
@@ -124,7 +125,8 @@ PF_HD FlowAt voted_by_label(const Planes& frames, int x, int y, const Feature* f
 
 constexpr int most_labels = 32;
 
-/// The same scores as products: a feature's likelihood of five dimensions once, times its votes, which no pixel changes.
+/// The same scores as products: the likelihood of a feature in five dimensions, computed once, times its
+/// votes, which are the same at every pixel.
 template <class Gauss>
 PF_HD void score_by_product(const Planes& frames, int x, int y, const Feature* features, int count,
                             const float* votes, int label_count, const Spread& spread, const Gauss& gauss,
@@ -148,7 +150,7 @@ PF_HD FlowAt voted_by_product(const Planes& frames, int x, int y, const Feature*
   return best.flow();
 }
 
-/// e^-d for d from 0 to its end, to the nearest entry; beyond it nothing.
+/// Table of e^-d, read at the nearest entry; 0 past its end.
 struct LookUp {
   static constexpr int entries = 1024;
   static constexpr float end = 16, steps = entries / end;

@@ -11,14 +11,14 @@ namespace parafield::bench {
 namespace {
 
 constexpr int most_tracks = 256;
-constexpr float longest = 13;  // px, of colors
+constexpr float longest = 13;  // flow with full color, px
 
-/// One way to the flow of a scene.
+/// A way to estimate the flow of a scene.
 struct Way {
   std::string name;
   std::function<FlowMethod(const PoleScene&)> method;
   std::function<Tracks(const PoleScene&)> tracks;
-  const char* caption = "";  // in the picture; empty: it is not there
+  const char* caption = "";  // in the picture; empty = not in the picture
 };
 
 Tracks background(const PoleScene& scene) { return scene.tracks; }
@@ -65,7 +65,7 @@ FlowField flow_of(const Way& way, const PoleScene& scene, const Device& device) 
                     : estimate_flow(scene.frame0, scene.frame1, method, {.device = device});
 }
 
-/// Sums over seeds; what is NaN counts as none.
+/// Mean over seeds without NaN.
 struct Mean {
   double sum = 0, count = 0, least = 1e300, most = -1e300;
   void add(double value) {

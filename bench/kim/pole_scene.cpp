@@ -29,7 +29,7 @@ PoleScene pole_scene(const char* name, Size size, std::uint64_t seed, const Devi
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) scene.seen(x, y) = !rendered.occluded[0](x, y);
 
-  // The bar is what moves furthest.
+  // The bar has the longest flow.
   scene.bar_u = 0;
   for (int x = 0; x < size.width; ++x)
     if (const float u = scene.truth.u(x, 0); std::abs(u) > std::abs(scene.bar_u)) scene.bar_u = u;

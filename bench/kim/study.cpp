@@ -1,4 +1,4 @@
-// kim_study: what Kim, Hwangbo and Kanade (2009) measured, repeated with this library.
+// kim_study: the measurements of Kim, Hwangbo and Kanade (2009), repeated with this library.
 #include "kim/study.hpp"
 
 int main(int argc, char** argv) {
@@ -18,6 +18,6 @@ int main(int argc, char** argv) {
                  {"exp", exponential_tables, true},
                  {"cost", cost_tables, true},
                  {.name = "hybrid", .tables = hybrid_tables, .timed = true, .takes_cuda = true}},
-       .effort = {.seconds = 0.5},  // there are many calls, and short ones
+       .effort = {.seconds = 0.5},  // the calls are many and short
        .draws = true});
 }

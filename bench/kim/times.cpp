@@ -5,7 +5,7 @@
 namespace parafield::bench {
 namespace {
 
-/// One of the paper's measurements; its times in ms.
+/// A measurement of the paper. Times in ms.
 struct Case {
   const char* algorithm;
   Size labels;
@@ -22,7 +22,7 @@ struct Place {
   Device device;
   Memory memory;
   Precision precision = Precision::exact;
-  int batch = 1;  ///< calls that do not wait for each other
+  int batch = 1;  ///< number of calls in flight
 };
 
 std::vector<Place> places(const Study& study) {
@@ -42,7 +42,7 @@ std::vector<Place> places(const Study& study) {
 
 enum class Parameters { paper, library };
 
-/// The paper's algorithms; with the library's default parameters, too.
+/// The algorithms of the paper, with its parameters or the library's defaults.
 FlowMethod method_of(const Case& which, Parameters parameters, Precision precision) {
   const bool paper = parameters == Parameters::paper;
   if (std::string_view(which.algorithm) == "Alg. 1") {
@@ -73,8 +73,7 @@ Table given_table(const Study& study) {
           "counts. Milliseconds. The paper: Xeon of 3.2 GHz, 8800 GTX; about 150 features in its first "
           "case.",
           size_text(study.size(qvga)), DirectInterpolation{}.sigma_position,
-          DirectInterpolation{}.sigma_color, MultiHypothesis{}.sigma_position,
-          MultiHypothesis{}.sigma_color),
+          DirectInterpolation{}.sigma_color, MultiHypothesis{}.sigma_position, MultiHypothesis{}.sigma_color),
       {"algorithm", "labels", "features", "parameters", "program", "median ms", "min ms", "over serial C++",
        "the paper's ms"},
       {}};

@@ -1,64 +1,60 @@
 #pragma once
-#include "parafield/detection.hpp"
-#include "parafield/flow.hpp"
-#include "parafield/stereo.hpp"
+#include "parafield/fields.hpp"
 
+/// Pictures of fields. All frames, fields and masks are in host memory; a Frame in other memory is
+/// Error(invalid_argument). Frames may have any format; pictures are rgb_u8.
 namespace parafield {
 
 enum class ColorScheme {
-  middlebury,  ///< hue = direction on a 55-color wheel, white = no motion (Baker et al. 2011)
+  middlebury,  ///< hue = direction on a wheel of 55 colors, white = no motion (Baker et al. 2011)
   marzat       ///< hue = direction, brightness = length, black = no motion (Marzat, Fig. 4)
 };
 
 struct ColorOptions {
   ColorScheme scheme = ColorScheme::middlebury;
-  float max_motion = 0;  ///< px: this length has full color; 0 = the longest flow of the field
+  float max_motion = 0;  ///< px: length of flow with full color; 0 = the longest flow of the field
 };
 
-/// A color picture (rgb_u8, host) of a flow field, which must be in host memory (a FlowView does not say
-/// where it lies). Longer flow than `max_motion` is darkened in the Middlebury scheme and as bright as
-/// `max_motion` in Marzat's. Pixels that are unknown (|u| or |v| > 1e9, NaN) are black in the Middlebury
-/// scheme and gray in Marzat's. `valid` is not looked at. Throws Error(invalid_argument) for a field without
-/// pixels, planes that differ in size, or a `max_motion` that is negative or not finite.
-FrameBuffer color_flow(const FlowView& flow, const ColorOptions& options = {});
+/// Colors of a flow field. Flow longer than `max_motion` is darker in Middlebury's scheme, and as bright as
+/// `max_motion` in Marzat's. Unknown flow (|u| or |v| > 1e9, NaN) is black in Middlebury's scheme, gray in
+/// Marzat's. `valid` is ignored. Throws Error(invalid_argument) for a field without pixels, planes that
+/// differ in size, or a `max_motion` that is negative or not finite.
+FrameBuffer color_flow(const In<FlowView>& flow, const ColorOptions& options = {});
 
-/// A disc of `diameter` px in a square picture: at each of its points the color of the flow from the center to
-/// there, the rim being `max_motion`; around it the color of no motion. Throws Error(invalid_argument) for a
-/// diameter below 1.
+/// Legend of a scheme: a disc of `diameter` px in a square picture. Each point has the color of the flow from
+/// the center to it; the rim is `max_motion`. Around the disc is the color of no motion. Throws
+/// Error(invalid_argument) for a diameter below 1.
 FrameBuffer color_wheel(int diameter, ColorScheme scheme = ColorScheme::middlebury);
 
-/// The picture as rgb_u8 with the wheel as its legend in the lower right corner, a quarter of the shorter side.
-FrameBuffer with_legend(const Frame& picture, ColorScheme scheme = ColorScheme::middlebury);
+/// The picture with the wheel in its lower right corner, a quarter of the shorter side wide.
+FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme = ColorScheme::middlebury);
 
 struct ArrowOptions {
   int step = 16;    ///< px from one arrow to the next
   float scale = 1;  ///< length of an arrow / length of the flow
 };
 
-/// The frame as rgb_u8 with yellow arrows from every `step`th pixel to where it moves; motion too short for an
-/// arrow is a dot. Pixels that are unknown or not `valid` get none. Throws Error(invalid_argument) for a flow
-/// field of another size, a step below 1, or a scale that is not above 0 and finite.
-FrameBuffer draw_arrows(const Frame& frame, const FlowView& flow, const ArrowOptions& options = {});
+/// The frame with yellow arrows from every `step`th pixel to its match. Motion that is too short for an arrow
+/// is a dot. Pixels whose flow is unknown or not `valid` have no arrow. Throws Error(invalid_argument) for a
+/// flow field of another size, a step below 1, or a scale that is not finite or not above 0.
+FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const ArrowOptions& options = {});
 
 struct DisparityColorOptions {
-  float min = 0,
-        max = 0;  ///< px: these have the first and the last color; 0, 0 = the range of the valid pixels
-  bool show_invalid = false;  ///< color what is not valid by the disparity that is written there, too
+  /// px: disparities of the first and the last color; 0, 0 = the range of the valid pixels
+  float min = 0, max = 0;
+  bool show_invalid = false;  ///< color the disparities of pixels that are not valid, too
 };
 
-/// A color picture (rgb_u8, host) of a disparity field in host memory: from blue (far) over cyan, green and yellow to
-/// red (near), in steps that are equally large to the eye. Disparities beyond the range have its colors; pixels that
-/// are not valid, infinite or NaN are black. Throws Error(invalid_argument) for a field without pixels, planes that
-/// differ in size, or a range that is not finite or whose `max` is not above its `min`.
-FrameBuffer color_disparity(const DisparityView& disparity, const DisparityColorOptions& options = {});
+/// Colors of a disparity field: from blue (far) over cyan, green and yellow to red (near), in steps that look
+/// equally large. Disparities outside the range have the first or last color. Pixels that are not valid,
+/// infinite or NaN are black. Throws Error(invalid_argument) for a field without pixels, planes that differ
+/// in size, or a range that is not finite or whose `max` is not above its `min`.
+FrameBuffer color_disparity(const In<DisparityView>& disparity, const DisparityColorOptions& options = {});
 
-/// The frame as rgb_u8, tinted red where the mask (in host memory) says that something moves. Throws
-/// Error(invalid_argument) for a mask of another size.
-FrameBuffer overlay_mask(const Frame& frame, const MotionMaskView& mask);
+/// The frame, tinted red where the mask is not 0. Throws Error(invalid_argument) for a mask of another size.
+FrameBuffer overlay_mask(const In<Frame>& frame, const In<MotionMaskView>& mask);
 
-/// Two pictures of one size side by side, as rgb_u8. Throws Error(invalid_argument) where sizes differ.
-FrameBuffer beside(const Frame& left, const Frame& right);
-
-// Frames and pictures above are of any format and in host memory; others are Error(invalid_argument).
+/// Two pictures side by side. Throws Error(invalid_argument) for sizes that differ.
+FrameBuffer beside(const In<Frame>& left, const In<Frame>& right);
 
 }  // namespace parafield

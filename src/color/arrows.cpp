@@ -11,14 +11,14 @@ struct Segment {
   double x0, y0, x1, y1;
 };
 
-/// A line with round ends: every pixel is covered by as much as its center's distance says.
+/// Draws a line with round ends. The coverage of a pixel follows from the distance of its center.
 void draw(FrameBuffer& picture, const Segment& line, double radius, const std::array<double, 3>& color) {
   const Size size = picture.size();
   const double dx = line.x1 - line.x0, dy = line.y1 - line.y0, square = dx * dx + dy * dy, reach = radius + 1;
   const int top = int(std::clamp(std::min(line.y0, line.y1) - reach, 0.0, double(size.height))),
             bottom = int(std::clamp(std::max(line.y0, line.y1) + reach + 1, 0.0, double(size.height)));
   for (int y = top; y < bottom; ++y) {
-    // The part of the line that can reach this row.
+    // The part of the line that reaches this row.
     double first = 0, last = 1;
     if (std::abs(dy) > 1e-9) {
       first = (y - line.y0 - std::copysign(reach, dy)) / dy;
@@ -40,13 +40,13 @@ void draw(FrameBuffer& picture, const Segment& line, double radius, const std::a
 
 }  // namespace
 
-FrameBuffer draw_arrows(const Frame& frame, const FlowView& flow, const ArrowOptions& options) {
+FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const ArrowOptions& options) {
   check_flow(flow, "the flow field");
   if (options.step < 1)
-    fail(ErrorCode::invalid_argument, "arrows cannot be ", options.step, " px apart; at least 1");
+    fail(ErrorCode::invalid_argument, "step cannot be ", options.step, "; arrows are at least 1 px apart");
   if (!(options.scale > 0 && std::isfinite(options.scale)))
-    fail(ErrorCode::invalid_argument, "arrows cannot be scaled by ", options.scale,
-         "; a scale is finite and above 0");
+    fail(ErrorCode::invalid_argument, "scale cannot be ", options.scale,
+         "; the length of an arrow / length of the flow is finite and above 0");
   FrameBuffer picture = to_rgb(frame, "the frame");
   if (picture.size() != flow.size())
     fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its flow ",
@@ -60,7 +60,7 @@ FrameBuffer draw_arrows(const Frame& frame, const FlowView& flow, const ArrowOpt
       if (!has_value(flow.u(x, y), flow.v(x, y)) || (flow.valid && !flow.valid(x, y))) continue;
       const double length = std::sqrt(u * u + v * v);
       const double tip_x = x + u, tip_y = y + v;
-      // The shaft, then the two sides of the head, which lie 27 degrees off it (slope 1/2).
+      // The shaft, then the two sides of the head, 27 degrees (slope 1/2) off the shaft.
       Segment parts[3] = {{double(x), double(y), tip_x, tip_y}};
       int count = 1;
       if (length < 1) {

@@ -6,18 +6,18 @@
 #include <cstdint>
 #include <numbers>
 
+#include "color/color_map.hpp"
 #include "color/picture.hpp"
+#include "core/cpu/parallel.hpp"
 #include "core/flow_view.hpp"
 
 namespace parafield {
 namespace {
 
-using Color = std::array<std::uint8_t, 3>;
-
 constexpr int wheel_hues = 55;
 
-/// The wheel of Baker et al. 2011: from each of the six pure hues to the next one channel rises or falls in
-/// equal steps, in as many as the eye tells apart there.
+/// The wheel of Baker et al. 2011. From each of the six pure hues to the next, one channel rises or falls in
+/// equal steps. Their number grows with the differences that the eye sees there.
 constexpr std::array<Color, wheel_hues> make_wheel() {
   struct Arc {
     int hues, channel;
@@ -45,13 +45,13 @@ constexpr std::array<Color, wheel_hues> make_wheel() {
   return wheel;
 }
 
-/// `length` 1 = the color itself; shorter tends to white, longer is darkened. As in the color code that
-/// comes with the Middlebury benchmark, a whole turn takes 54 steps, from the first hue to the last, and
-/// levels are cut off, not rounded: pictures can be compared with those of others.
+/// Color of a vector in Middlebury's scheme. `length` 1 = full color, 0 = white; longer vectors are darker.
+/// As in the color code of the Middlebury benchmark, a whole turn takes 54 steps, from the first hue to the
+/// last, and levels are cut off, not rounded: the pictures equal those of other programs.
 Color middlebury(double u, double v, double length) {
   static constexpr std::array<Color, wheel_hues> wheel = make_wheel();
-  // Turns from "to the right", clockwise on the screen. Of v = 0 and v = -0 atan2 would make first and last
-  // hue.
+  // In turns, clockwise on the screen from "to the right". For v = 0 and v = -0 atan2 would give different
+  // hues.
   const double angle = v == 0 ? (u < 0 ? 0.5 : 0) : std::atan2(-v, -u) / (2 * std::numbers::pi) + 0.5;
   const double position = angle * (wheel_hues - 1);
   const int first = std::min(int(position), wheel_hues - 2);
@@ -64,13 +64,13 @@ Color middlebury(double u, double v, double length) {
   return color;
 }
 
-/// The HSV color of full saturation with the vector's angle as hue and its length as value.
+/// Color of a vector in Marzat's scheme: HSV with the angle as hue, full saturation, and the length as value.
 Color marzat(double u, double v, double length) {
   const double angle = std::atan2(v, u) / (2 * std::numbers::pi);
   const double value = 255 * std::min(length, 1.0);
   Color color;
   for (int channel = 0; channel < 3; ++channel) {
-    // A channel is full within a sixth of a turn around its own hue and falls to none within the next sixth.
+    // A channel is full up to a sixth of a turn from its own hue and falls to 0 within the next sixth.
     const double turn = angle - channel / 3.0;
     const double away = std::abs(turn - std::round(turn));
     color[channel] = std::uint8_t(std::lround(value * std::clamp(2 - 6 * away, 0.0, 1.0)));
@@ -91,7 +91,7 @@ double longest(const FlowView& flow) {
 
 }  // namespace
 
-FrameBuffer color_flow(const FlowView& flow, const ColorOptions& options) {
+FrameBuffer color_flow(const In<FlowView>& flow, const ColorOptions& options) {
   check_flow(flow, "the flow field");
   if (!(options.max_motion >= 0 && std::isfinite(options.max_motion)))
     fail(ErrorCode::invalid_argument, "max_motion cannot be ", options.max_motion,
@@ -101,10 +101,7 @@ FrameBuffer color_flow(const FlowView& flow, const ColorOptions& options) {
   const double max_motion = options.max_motion > 0 ? options.max_motion : longest(flow);
 
   FrameBuffer picture(flow.size(), PixelFormat::rgb_u8);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static)
-#endif
-  for (int y = 0; y < flow.u.height; ++y) {
+  parallel_rows(flow.u.height, [&](int y) {
     auto* out = static_cast<std::uint8_t*>(picture.row(y));
     for (int x = 0; x < flow.u.width; ++x, out += 3) {
       const float u = flow.u(x, y), v = flow.v(x, y);
@@ -112,14 +109,14 @@ FrameBuffer color_flow(const FlowView& flow, const ColorOptions& options) {
       const Color color = has_value(u, v) ? colored(u, v, length) : unknown;
       std::copy(color.begin(), color.end(), out);
     }
-  }
+  });
   return picture;
 }
 
 FrameBuffer color_wheel(int diameter, ColorScheme scheme) {
   if (diameter < 1)
-    fail(ErrorCode::invalid_argument, "a color wheel cannot have a diameter of ", diameter,
-         " px; at least 1");
+    fail(ErrorCode::invalid_argument, "diameter cannot be ", diameter,
+         "; a color wheel is at least 1 px wide");
   const float radius = float(diameter) / 2, center = float(diameter - 1) / 2;
   FlowField flow({diameter, diameter});
   for (int y = 0; y < diameter; ++y)
@@ -137,7 +134,7 @@ FrameBuffer color_wheel(int diameter, ColorScheme scheme) {
   return wheel;
 }
 
-FrameBuffer with_legend(const Frame& picture, ColorScheme scheme) {
+FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme) {
   FrameBuffer drawn = to_rgb(picture, "the picture");
   const Size size = drawn.size();
   const int diameter = std::max(std::min(size.width, size.height) / 4, 1), margin = diameter / 12;
@@ -150,7 +147,7 @@ FrameBuffer with_legend(const Frame& picture, ColorScheme scheme) {
       const auto* color = static_cast<const std::uint8_t*>(wheel.row(y)) + 3 * x;
       const double from_rim = radius - length_of(x - center, y - center);
       blend(out, {double(color[0]), double(color[1]), double(color[2])}, from_rim);
-      // A thin ring sets it off from any background.
+      // A thin ring separates it from any background.
       blend(out, {96, 96, 96}, std::min(from_rim, 2 - from_rim));
     }
   return drawn;

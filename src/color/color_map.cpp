@@ -10,7 +10,7 @@ namespace {
 
 using Triple = std::array<double, 3>;
 
-/// Oklab (Ottosson 2020), where distances are about as large as they look, to linear RGB.
+/// Oklab (Ottosson 2020) to linear RGB. Distances in Oklab are about as large as they look.
 Triple to_linear_rgb(const Triple& lab) {
   const auto [lightness, a, b] = lab;
   const auto cube = [](double x) { return x * x * x; };
@@ -22,7 +22,7 @@ Triple to_linear_rgb(const Triple& lab) {
           -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
 }
 
-/// sRGB's transfer curve (IEC 61966-2-1).
+/// Level of a linear value by sRGB's transfer curve (IEC 61966-2-1).
 std::uint8_t to_level(double linear) {
   const double x = std::clamp(linear, 0.0, 1.0);
   return std::uint8_t(std::lround(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * std::pow(x, 1 / 2.4) - 0.055)));
@@ -32,8 +32,8 @@ Triple lab_of(double lightness, double chroma, double hue) {
   return {lightness, chroma * std::cos(hue), chroma * std::sin(hue)};
 }
 
-/// The path, t = 0..1, from a dark violet blue to a dark red. The hue turns the long way round, the lightness rises to
-/// the yellow and falls again; the color is strong, but no stronger than RGB can show all along.
+/// Path through Oklab, t = 0..1, from a dark violet blue over green and yellow to a dark red. The lightness
+/// rises up to the yellow and falls after it. The chroma is as large as RGB allows, with a limit.
 Triple path(double t) {
   const double hue = (285 - 257 * t) * std::numbers::pi / 180;
   constexpr double brightest = 0.62;

@@ -13,7 +13,7 @@ struct Range {
   double min, max;
 };
 
-/// 0, 0 where no pixel is valid.
+/// Range of the valid disparities; 0, 0 if there are none.
 Range range_of(const DisparityView& disparity) {
   bool found = false;
   Range range{0, 0};
@@ -29,12 +29,12 @@ Range range_of(const DisparityView& disparity) {
 
 }  // namespace
 
-FrameBuffer color_disparity(const DisparityView& disparity, const DisparityColorOptions& options) {
+FrameBuffer color_disparity(const In<DisparityView>& disparity, const DisparityColorOptions& options) {
   check_disparity(disparity, "the disparity field");
   const bool own_range = options.min == 0 && options.max == 0;
   if (!own_range && !(options.min < options.max && std::isfinite(options.min) && std::isfinite(options.max)))
-    fail(ErrorCode::invalid_argument, "disparities from ", options.min, " to ", options.max,
-         " px cannot be colored; max is above min, or both are 0 for the range of the field");
+    fail(ErrorCode::invalid_argument, "min and max cannot be ", options.min, " and ", options.max,
+         " px; they are finite and max is above min, or both are 0 for the range of the field");
   const auto [min, max] = own_range ? range_of(disparity) : Range{options.min, options.max};
   const auto& colors = color_map();
 
@@ -53,7 +53,7 @@ FrameBuffer color_disparity(const DisparityView& disparity, const DisparityColor
   return picture;
 }
 
-FrameBuffer overlay_mask(const Frame& frame, const MotionMaskView& mask) {
+FrameBuffer overlay_mask(const In<Frame>& frame, const In<MotionMaskView>& mask) {
   FrameBuffer picture = to_rgb(frame, "the frame");
   if (!mask.moving || mask.size() != picture.size())
     fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its mask ",

@@ -14,7 +14,7 @@ std::uint8_t level(std::uint8_t value) { return value; }
 std::uint8_t level(std::uint16_t value) { return std::uint8_t((value + 128) / 257); }
 std::uint8_t level(float value) { return std::uint8_t(value > 0 ? std::min(value, 255.0f) + 0.5f : 0); }
 
-/// `order`: which channel is red, green, blue.
+/// Copies a row as rgb_u8. `order` has the channels of red, green and blue.
 template <class T>
 void copy_row(const char* from, int width, int channels, std::array<int, 3> order, std::uint8_t* to) {
   for (int x = 0; x < width; ++x, from += channels * sizeof(T))
@@ -31,7 +31,7 @@ FrameBuffer to_rgb(const Frame& frame, const char* what) {
   if (!frame.data || frame.width < 1 || frame.height < 1)
     fail(ErrorCode::invalid_argument, what, " has no pixels");
   if (frame.memory != Memory::host())
-    fail(ErrorCode::invalid_argument, what, " is not in host memory, where pictures are drawn");
+    fail(ErrorCode::invalid_argument, what, " is not in host memory; pictures are drawn there");
   const int count = channels(frame.format), bytes = bytes_per_pixel(frame.format);
   const bool blue_first = frame.format == PixelFormat::bgr_u8 || frame.format == PixelFormat::bgra_u8;
   const std::array<int, 3> order = count == 1   ? std::array{0, 0, 0}
@@ -48,12 +48,12 @@ FrameBuffer to_rgb(const Frame& frame, const char* what) {
   return picture;
 }
 
-FrameBuffer beside(const Frame& left, const Frame& right) {
+FrameBuffer beside(const In<Frame>& left, const In<Frame>& right) {
   const FrameBuffer halves[] = {to_rgb(left, "the left picture"), to_rgb(right, "the right picture")};
   const Size size = left.size();
   if (right.size() != size)
-    fail(ErrorCode::invalid_argument, "pictures side by side have one size; the left one has ", size.width,
-         "x", size.height, " pixels, the right one ", right.width, "x", right.height);
+    fail(ErrorCode::invalid_argument, "the left picture has ", size.width, "x", size.height,
+         " pixels, the right one ", right.width, "x", right.height, "; they should have one size");
   FrameBuffer both({2 * size.width, size.height}, PixelFormat::rgb_u8);
   const auto row_bytes = std::size_t(3) * std::size_t(size.width);
   for (int y = 0; y < size.height; ++y) {

@@ -7,11 +7,11 @@
 
 namespace parafield {
 
-/// A frame of any format as rgb_u8. Throws Error(invalid_argument) for one without pixels or that is not in
-/// host memory; `what` names it.
+/// A frame of any format as rgb_u8. Throws Error(invalid_argument) for a frame without pixels or outside host
+/// memory; `what` names it.
 FrameBuffer to_rgb(const Frame& frame, const char* what);
 
-/// Lays a color over a pixel. `coverage` is clamped to 0..1.
+/// Blends a color into a pixel. `coverage` is clamped to 0..1.
 inline void blend(std::uint8_t* pixel, const std::array<double, 3>& color, double coverage) {
   const double part = std::clamp(coverage, 0.0, 1.0);
   for (int i = 0; i < 3; ++i) pixel[i] = std::uint8_t(pixel[i] + part * (color[i] - pixel[i]) + 0.5);

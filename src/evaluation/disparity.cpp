@@ -2,11 +2,10 @@
 
 #include "core/disparity_view.hpp"
 #include "evaluation/counting.hpp"
-#include "parafield/evaluation.hpp"
 
 namespace parafield {
 
-DisparityScores evaluate(const DisparityView& estimate, const DisparityView& truth,
+DisparityScores evaluate(const In<DisparityView>& estimate, const In<DisparityView>& truth,
                          const EvaluationOptions& options) {
   check_disparity(truth, "the true disparity");
   check_disparity(estimate, "the estimated disparity");
@@ -14,37 +13,19 @@ DisparityScores evaluate(const DisparityView& estimate, const DisparityView& tru
   if (options.mask) check_size("the mask", options.mask.size(), "the true disparity", truth.size());
 
   DisparityScores scores;
-  std::int64_t known = 0, trusted = 0, above0_5 = 0, above1 = 0, above2 = 0, above4 = 0, outliers = 0;
+  std::int64_t above0_5 = 0, above1 = 0, above2 = 0, above4 = 0, outliers = 0;
   double errors = 0, squares = 0;
-  const Size size = truth.size();
-  for (int y = 0; y < size.height; ++y) {
-    for (int x = 0; x < size.width; ++x) {
-      if (!is_set(options.mask, x, y)) continue;
-      const double true_d = truth.d(x, y);
-      if (!is_set(truth.valid, x, y) || !has_value(truth.d(x, y))) {
-        ++scores.unknown;
-        continue;
-      }
-      ++known;
-      if (!has_value(estimate.d(x, y))) {
-        ++scores.missing;
-        continue;
-      }
-      const bool valid = is_set(estimate.valid, x, y);
-      trusted += valid;
-      if (options.valid_only && !valid) continue;
-
-      const double error = std::abs(estimate.d(x, y) - true_d);
-      ++scores.pixels;
-      errors += error;
-      squares += error * error;
-      above0_5 += error > 0.5;
-      above1 += error > 1;
-      above2 += error > 2;
-      above4 += error > 4;
-      outliers += error > 3 && error > 0.05 * std::abs(true_d);
-    }
-  }
+  const auto known = [](const DisparityView& field, int x, int y) { return has_value(field.d(x, y)); };
+  score_pixels(scores, estimate, truth, options, known, [&](int x, int y) {
+    const double true_d = truth.d(x, y), error = std::abs(estimate.d(x, y) - true_d);
+    errors += error;
+    squares += error * error;
+    above0_5 += error > 0.5;
+    above1 += error > 1;
+    above2 += error > 2;
+    above4 += error > 4;
+    outliers += error > 3 && error > 0.05 * std::abs(true_d);
+  });
 
   const std::int64_t pixels = scores.pixels;
   scores.bad_0_5 = share(above0_5, pixels);
@@ -54,7 +35,6 @@ DisparityScores evaluate(const DisparityView& estimate, const DisparityView& tru
   scores.average = pixels ? errors / double(pixels) : nan;
   scores.rms = pixels ? std::sqrt(squares / double(pixels)) : nan;
   scores.d1_all = share(outliers, pixels);
-  scores.density = share(trusted, known);
   return scores;
 }
 

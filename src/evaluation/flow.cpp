@@ -4,13 +4,12 @@
 
 #include "core/flow_view.hpp"
 #include "evaluation/counting.hpp"
-#include "parafield/evaluation.hpp"
 
 namespace parafield {
 namespace {
 
-/// Running mean and deviation (Welford 1962). A plain sum of squares would give a field with the same error
-/// everywhere a deviation above 0.
+/// Running mean and deviation (Welford 1962). With a plain sum of squares, equal errors at all pixels would
+/// give a deviation above 0.
 struct Moments {
   double mean = 0, squares = 0;
   std::int64_t count = 0;
@@ -23,8 +22,8 @@ struct Moments {
   double deviation() const { return std::sqrt(squares / double(count)); }
 };
 
-/// Degrees between (u, v, 1) and (true_u, true_v, 1); the rounded cosine may leave [-1, 1] (Marzat
-/// section 2.4).
+/// Angle between (u, v, 1) and (true_u, true_v, 1), degrees (Marzat section 2.4). Rounding can move the
+/// cosine out of [-1, 1].
 double angular_error(double u, double v, double true_u, double true_v) {
   const double dot = u * true_u + v * true_v + 1;
   const double lengths = std::sqrt((u * u + v * v + 1) * (true_u * true_u + true_v * true_v + 1));
@@ -37,7 +36,7 @@ double endpoint_error(double u, double v, double true_u, double true_v) {
 
 }  // namespace
 
-FlowScores evaluate(const FlowView& estimate, const FlowView& truth, const EvaluationOptions& options) {
+FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth, const EvaluationOptions& options) {
   check_flow(truth, "the true flow");
   check_flow(estimate, "the estimated flow");
   check_size("the estimated flow", estimate.size(), "the true flow", truth.size());
@@ -45,37 +44,21 @@ FlowScores evaluate(const FlowView& estimate, const FlowView& truth, const Evalu
 
   FlowScores scores;
   Moments angle, endpoint;
-  std::int64_t known = 0, trusted = 0, above1 = 0, above3 = 0, above5 = 0;
-  const Size size = truth.size();
-  for (int y = 0; y < size.height; ++y) {
-    for (int x = 0; x < size.width; ++x) {
-      if (!is_set(options.mask, x, y)) continue;
-      const float true_u = truth.u(x, y), true_v = truth.v(x, y);
-      if (!is_set(truth.valid, x, y) || !has_value(true_u, true_v)) {
-        ++scores.unknown;
-        continue;
-      }
-      ++known;
-      const float u = estimate.u(x, y), v = estimate.v(x, y);
-      if (!has_value(u, v)) {
-        ++scores.missing;
-        continue;
-      }
-      const bool valid = is_set(estimate.valid, x, y);
-      trusted += valid;
-      if (options.valid_only && !valid) continue;
+  std::int64_t above1 = 0, above3 = 0, above5 = 0;
+  const auto known = [](const FlowView& field, int x, int y) {
+    return has_value(field.u(x, y), field.v(x, y));
+  };
+  score_pixels(scores, estimate, truth, options, known, [&](int x, int y) {
+    const float u = estimate.u(x, y), v = estimate.v(x, y), true_u = truth.u(x, y), true_v = truth.v(x, y);
+    angle.add(angular_error(u, v, true_u, true_v));
+    const double error = endpoint_error(u, v, true_u, true_v);
+    endpoint.add(error);
+    above1 += error > 1;
+    above3 += error > 3;
+    above5 += error > 5;
+  });
 
-      angle.add(angular_error(u, v, true_u, true_v));
-      const double error = endpoint_error(u, v, true_u, true_v);
-      endpoint.add(error);
-      above1 += error > 1;
-      above3 += error > 3;
-      above5 += error > 5;
-    }
-  }
-
-  const std::int64_t pixels = endpoint.count;
-  scores.pixels = pixels;
+  const std::int64_t pixels = scores.pixels;
   scores.aae = pixels ? angle.mean : nan;
   scores.aae_std = pixels ? angle.deviation() : nan;
   scores.epe = pixels ? endpoint.mean : nan;
@@ -83,7 +66,6 @@ FlowScores evaluate(const FlowView& estimate, const FlowView& truth, const Evalu
   scores.r1 = share(above1, pixels);
   scores.r3 = share(above3, pixels);
   scores.r5 = share(above5, pixels);
-  scores.density = share(trusted, known);
   return scores;
 }
 

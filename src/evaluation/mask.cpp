@@ -1,5 +1,4 @@
 #include "evaluation/counting.hpp"
-#include "parafield/evaluation.hpp"
 
 namespace parafield {
 namespace {
@@ -22,10 +21,11 @@ void check_labels(const Frame& labels) {
     fail(ErrorCode::invalid_argument, "the labels have no pixels");
   if (!labels.memory.on_host()) fail(ErrorCode::invalid_argument, "the labels are not in host memory");
   if (bytes_per_pixel(labels.format) != channels(labels.format))
-    fail(ErrorCode::invalid_argument, "labels have 8 bit, the frame is ", to_string(labels.format));
+    fail(ErrorCode::invalid_argument, "the format of the labels is ", to_string(labels.format),
+         "; it should have 8 bit");
 }
 
-/// The label of a pixel whose first three channels, if it has colors, are equal.
+/// Label of a pixel. Throws Error(invalid_argument) if its colors differ.
 std::uint8_t label_of(const std::uint8_t* pixel, int channels, int x, int y) {
   if (channels > 1 && (pixel[1] != pixel[0] || pixel[2] != pixel[0]))
     fail(ErrorCode::invalid_argument, "the label at pixel (", x, ", ", y, ") is a color, ", int(pixel[0]),
@@ -45,7 +45,7 @@ MaskScores& MaskScores::operator+=(const MaskScores& other) {
   return *this;
 }
 
-MaskScores evaluate(const MotionMaskView& estimate, const Frame& labels, const EvaluationOptions& options) {
+MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels, const EvaluationOptions& options) {
   if (!estimate.moving || estimate.size().width < 1 || estimate.size().height < 1)
     fail(ErrorCode::invalid_argument, "the estimated mask has no pixels");
   check_labels(labels);

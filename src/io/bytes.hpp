@@ -2,8 +2,11 @@
 #include <bit>
 #include <cstdint>
 
-/// Numbers of files, in the byte order that the file has, whatever the machine's.
+/// Numbers and characters of files. The byte order is the file's, whatever the machine's is.
 namespace parafield::io {
+
+/// White space of text headers, in every locale.
+inline bool is_space(std::uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 inline std::uint32_t load_u32(const std::uint8_t* p, std::endian order = std::endian::little) {
   return order == std::endian::little
@@ -17,7 +20,7 @@ inline double load_double(const std::uint8_t* p) {
   return std::bit_cast<double>(load_u32(p) | std::uint64_t(load_u32(p + 4)) << 32);
 }
 
-/// These return where the next number goes. Little-endian.
+/// Writes a number, little-endian. Returns the place of the next one.
 inline std::uint8_t* store_u32(std::uint8_t* p, std::uint32_t value) {
   for (int shift = 0; shift < 32; shift += 8) *p++ = std::uint8_t(value >> shift);
   return p;

@@ -1,9 +1,21 @@
 #include <cmath>
 
-#include "core/fail.hpp"
+#include "core/disparity_view.hpp"
+#include "core/flow_view.hpp"
 #include "io/formats.hpp"
 
 namespace parafield::io {
+namespace {
+
+template <class T>
+void check_pitch(const View<T>& plane, const char* name) {
+  const std::ptrdiff_t row_bytes = std::ptrdiff_t(sizeof(T)) * plane.width;
+  if (plane && plane.pitch < row_bytes)
+    fail(ErrorCode::invalid_argument, "the pitch of ", name, ", ", plane.pitch,
+         " bytes, is less than a row of ", row_bytes);
+}
+
+}  // namespace
 
 Frame check_frame(const Frame& frame) {
   if (!frame.memory.on_host())
@@ -22,7 +34,7 @@ Frame check_frame(const Frame& frame) {
       break;
     default:
       fail(ErrorCode::invalid_argument, "a frame of ", to_string(frame.format),
-           " cannot be written; it should be gray or rgb, of u8, u16 or f32");
+           " cannot be written; its format should be gray or rgb, u8, u16 or f32");
   }
   Frame checked = frame;
   const std::ptrdiff_t row_bytes = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
@@ -33,43 +45,22 @@ Frame check_frame(const Frame& frame) {
 }
 
 void check_flow(const FlowView& flow) {
-  const auto check = [size = flow.size()](const auto& plane, const char* name, std::size_t value_bytes) {
-    if (plane.size() != size)
-      fail(ErrorCode::invalid_argument, "the flow's u has ", size.width, "x", size.height, " pixels, ", name,
-           " has ", plane.width, "x", plane.height);
-    if (plane.pitch < std::ptrdiff_t(value_bytes) * size.width)
-      fail(ErrorCode::invalid_argument, "the pitch of the flow's ", name, ", ", plane.pitch,
-           " bytes, is less than a row of ", value_bytes * std::size_t(size.width));
-  };
-  if (!flow.u || !flow.v || flow.u.width < 1 || flow.u.height < 1)
-    fail(ErrorCode::invalid_argument, "a flow field of ", flow.u.width, "x", flow.u.height, " pixels",
-         flow.u && flow.v ? "" : " without data", " cannot be written");
-  check(flow.u, "u", sizeof(float));
-  check(flow.v, "v", sizeof(float));
-  if (flow.valid) check(flow.valid, "valid", 1);
+  parafield::check_flow(flow, "the flow field");
+  check_pitch(flow.u, "the flow's u");
+  check_pitch(flow.v, "the flow's v");
+  check_pitch(flow.valid, "the flow's valid");
 }
 
 void check_disparity(const DisparityView& disparity) {
-  const auto& [d, valid] = disparity;
-  if (!d || d.width < 1 || d.height < 1)
-    fail(ErrorCode::invalid_argument, "a disparity field of ", d.width, "x", d.height, " pixels",
-         d ? "" : " without data", " cannot be written");
-  if (d.pitch < std::ptrdiff_t(sizeof(float)) * d.width)
-    fail(ErrorCode::invalid_argument, "the pitch of the disparity field, ", d.pitch,
-         " bytes, is less than a row of ", sizeof(float) * std::size_t(d.width));
-  if (!valid) return;
-  if (valid.size() != d.size())
-    fail(ErrorCode::invalid_argument, "the disparity field has ", d.width, "x", d.height,
-         " pixels, valid has ", valid.width, "x", valid.height);
-  if (valid.pitch < valid.width)
-    fail(ErrorCode::invalid_argument, "the pitch of the disparity field's valid, ", valid.pitch,
-         " bytes, is less than a row of ", valid.width);
+  parafield::check_disparity(disparity, "the disparity field");
+  check_pitch(disparity.d, "the disparity field");
+  check_pitch(disparity.valid, "the disparity field's valid");
 }
 
 void check_scale(float scale, bool may_be_0) {
   if ((scale > 0 && std::isfinite(scale)) || (may_be_0 && scale == 0)) return;
-  fail(ErrorCode::invalid_argument, "a scale cannot be ", scale,
-       "; it is the file's value of 1 px, above 0 (KITTI: 256)");
+  fail(ErrorCode::invalid_argument, "the scale cannot be ", scale,
+       "; it is the file's value of 1 px, finite and above 0 (KITTI: 256)");
 }
 
 }  // namespace parafield::io

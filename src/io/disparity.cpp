@@ -1,5 +1,5 @@
-// Disparities as floats (PFM, .npy), or as gray PNG: value / scale, 0 where they are not known (Middlebury: Scharstein
-// and Szeliski 2002; KITTI: Menze and Geiger 2015, development kit).
+// Disparities as floats (PFM, .npy) or in a gray PNG: value / scale, 0 = unknown (Middlebury: Scharstein and
+// Szeliski 2002; KITTI: Menze and Geiger 2015, development kit).
 #include <cmath>
 #include <limits>
 
@@ -11,12 +11,10 @@ namespace {
 
 constexpr float kitti_scale = 256, infinity = std::numeric_limits<float>::infinity();
 
-/// Fields read from files have no confidence. `value`: the disparity of a pixel; infinite or NaN is unknown.
+/// A field without confidence. value(x, y) is the disparity of a pixel; infinity and NaN are unknown.
 template <class Value>
 DisparityField field_of(Size size, Value value) {
-  DisparityField field;
-  field.d = Image<float>(size);
-  field.valid = Image<std::uint8_t>(size);
+  DisparityField field(size, {}, false);
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) {
       field.d(x, y) = value(x, y);
@@ -41,7 +39,7 @@ bool is_valid(const DisparityView& disparity, int x, int y) {
   return !disparity.valid || disparity.valid(x, y) != 0;
 }
 
-/// gray_f32
+/// The disparities as a frame of gray_f32.
 FrameBuffer floats_of(const DisparityView& disparity, bool mark_invalid) {
   FrameBuffer plane(disparity.size(), PixelFormat::gray_f32);
   for (int y = 0; y < plane.size().height; ++y) {
@@ -59,7 +57,7 @@ DisparityField decode_png_disparity(ByteSpan bytes, float scale) {
   const bool gray = header.color_type == 0 || header.color_type == 4;
   if (!gray || header.bit_depth < 8)
     fail(ErrorCode::format, "a PNG image of ", header.bit_depth, " bit, ", gray ? "gray" : "colored",
-         ": not disparities; they are a gray PNG of 8 or 16 bit");
+         ": not disparities, which are a gray PNG of 8 or 16 bit");
   if (scale == 0 && header.bit_depth == 8)
     fail(ErrorCode::invalid_argument, "disparities in a PNG of 8 bit need a scale, the file's value of 1 px ",
          "(Middlebury: tsukuba 16, venus 8, cones 4)");
@@ -84,12 +82,12 @@ Bytes encode_png_disparity(const DisparityView& disparity, float scale) {
     auto* row = static_cast<std::uint16_t*>(frame.row(y));
     for (int x = 0; x < frame.size().width; ++x) {
       const float d = disparity.d(x, y);
-      if (!is_valid(disparity, x, y) || !std::isfinite(d)) continue;  // 0: unknown
+      if (!is_valid(disparity, x, y) || !std::isfinite(d)) continue;  // 0 = unknown
       const float value = std::round(d * scale);
       if (!(d >= 0 && value <= 65535))
         fail(ErrorCode::invalid_argument, "disparity ", d, " px at pixel (", x, ", ", y, "); a PNG of scale ",
              scale, " holds 0 to ", 65535 / scale, " px; take a smaller scale or write a .pfm file");
-      // 0 would say unknown: as in KITTI's development kit, the smallest other value stands for it.
+      // 0 means unknown. As in KITTI's development kit, a disparity of 0 becomes the smallest other value.
       row[x] = value < 1 ? 1 : std::uint16_t(value);
     }
   }

@@ -1,5 +1,5 @@
-// EXIF's orientation: tag 0x0112 of the first directory of a TIFF structure (CIPA DC-008, 4.6.4). A camera stores the
-// pixels as its sensor lies, and there how it was held.
+// EXIF's orientation: tag 0x0112 of the first directory of a TIFF structure (CIPA DC-008, 4.6.4). A camera
+// stores the pixels as its sensor lies, and in this tag how it was held.
 #include <cstring>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace parafield::io {
 namespace {
 
-/// Numbers of a TIFF structure, in its byte order; 0 beyond its end.
+/// Numbers of a TIFF structure, in its byte order. A number past its end is 0.
 struct Tiff {
   ByteSpan bytes;
   bool big_endian;
@@ -24,7 +24,7 @@ struct Tiff {
   std::uint32_t u32(std::uint64_t at) const { return number(at, 4); }
 };
 
-/// Pixel (x, y) becomes the one at from + x * right + y * down.
+/// Copies the pixel at from + x * right + y * down to (x, y).
 template <int pixel_bytes>
 void gather(FrameBuffer& to, const std::uint8_t* from, std::ptrdiff_t right, std::ptrdiff_t down) {
   const auto [width, height] = to.size();
@@ -56,7 +56,7 @@ int exif_orientation(ByteSpan bytes) {
 
 FrameBuffer turned(FrameBuffer frame, int orientation) {
   if (orientation <= 1 || orientation > 8) return frame;
-  // Which corner of the stored pixels is shown at the top left, and whether rows are shown as columns.
+  // Which stored corner is shown at the top left, and whether rows are shown as columns.
   const bool transposed = orientation >= 5;
   const bool from_right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8,
              from_bottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
@@ -78,7 +78,7 @@ FrameBuffer turned(FrameBuffer frame, int orientation) {
     case 3:
       gather<3>(to, from, right, down);
       break;
-    default:  // of what is read from PNG and JPEG files
+    default:  // PNG and JPEG readers give 1, 2, 3 or 6 bytes
       gather<6>(to, from, right, down);
   }
   return to;

@@ -19,9 +19,9 @@ namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-/// The file that a write to `path` replaces: links are followed, as by any other program.
+/// The file that a write to `path` replaces: links are followed.
 fs::path followed(const fs::path& path) {
-  if (path.filename().empty()) fail(ErrorCode::file, "names no file");
+  if (path.filename().empty()) fail(ErrorCode::file, "the path names no file");
   std::error_code error;
   if (!fs::is_symlink(path, error)) return path;
   const fs::path target = fs::canonical(path, error);
@@ -29,14 +29,14 @@ fs::path followed(const fs::path& path) {
   return target;
 }
 
-/// A new file beside `target`: removed at the end of its life unless it took the target's place.
+/// A new file beside `target`. The destructor removes it unless it has taken the target's place.
 class Temporary {
  public:
   explicit Temporary(const fs::path& target) : target_(target) {
     static std::atomic<unsigned> count = 0;
     int error = EEXIST;
     for (int attempt = 0; attempt < 1000 && error == EEXIST; ++attempt) {
-      // A short name of its own, so that every name that the file system takes can be written.
+      // Short, so that a target with the longest name that the file system allows can be written.
       path_ = target.parent_path() / text(".parafield-", ::getpid(), "-", count++, ".part");
       descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       error = descriptor_ < 0 ? errno : 0;
@@ -56,7 +56,7 @@ class Temporary {
   int descriptor() const { return descriptor_; }
 
   void take_place() {
-    // Some file systems say only here that the disk is full.
+    // Some file systems report a full disk only here.
     const int closed = ::close(std::exchange(descriptor_, -1));
     if (closed != 0 || ::rename(path_.c_str(), target_.c_str()) != 0)
       fail(ErrorCode::file, "cannot be written: ", reason(errno));
@@ -72,7 +72,7 @@ class Temporary {
 }  // namespace
 
 InputFile::InputFile(const fs::path& path) {
-  // Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+  // Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (descriptor_ < 0) fail(ErrorCode::file, "cannot be read: ", reason(errno));
   struct stat status = {};
@@ -96,7 +96,7 @@ Bytes InputFile::first(std::uint64_t count) const {
     const ssize_t got = ::pread(descriptor_, bytes.data() + done, bytes.size() - done, off_t(done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(ErrorCode::file, "cannot be read: ", reason(errno));
-    if (got == 0) break;  // somebody shortened the file meanwhile: the format's reader says what is missing
+    if (got == 0) break;  // the file was cut meanwhile: the reader of its format reports it
     done += std::size_t(got);
   }
   bytes.resize(done);
@@ -110,12 +110,12 @@ void write_file(const fs::path& path, ByteSpan bytes) {
   if (replaces && S_ISDIR(old.st_mode)) fail(ErrorCode::file, "cannot be written: it is a directory");
   if (replaces && !S_ISREG(old.st_mode))
     fail(ErrorCode::file, "cannot be written: not a regular file, and a file is replaced whole");
-  // A rename would replace a write-protected file without a word.
+  // A rename would silently replace a write-protected file.
   if (replaces && ::access(target.c_str(), W_OK) != 0)
     fail(ErrorCode::file, "cannot be written: ", reason(errno));
 
   Temporary temporary(target);
-  // The new file keeps the old one's permissions; where that cannot be, it has a new file's.
+  // The permissions of the old file are kept where the system allows it.
   if (replaces) (void)!::fchmod(temporary.descriptor(), old.st_mode & 07777);
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t put = ::write(temporary.descriptor(), bytes.data() + done, bytes.size() - done);

@@ -8,14 +8,13 @@
 
 #include "parafield/error.hpp"
 
-/// Files as bytes. Errors here do not name the file: the public functions put its name before every message.
+/// Files as bytes. Errors thrown here do not name the file; `naming` adds its name to every message.
 namespace parafield::io {
 
 using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
-/// A regular file, open for reading. Pipes and devices are refused: their size is unknown and they may never
-/// end.
+/// A regular file, open for reading. Pipes and devices are refused: they have no size and may never end.
 class InputFile {
  public:
   /// Throws Error(file).
@@ -25,7 +24,7 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   std::uint64_t size() const { return size_; }
-  /// The file's first bytes: `count` of them, or as many as there are. Throws Error(file).
+  /// The first `count` bytes of the file, or all if it has fewer. Throws Error(file).
   Bytes first(std::uint64_t count) const;
 
  private:
@@ -33,14 +32,14 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// Writes a temporary file beside `path` and renames it. On any failure it is removed, and what was at `path`
-/// is untouched. Throws Error(file).
+/// Writes a temporary file beside `path` and renames it. If that fails, the temporary file is removed and the
+/// file at `path` is unchanged. Throws Error(file).
 void write_file(const std::filesystem::path& path, ByteSpan bytes);
 
-/// The path as messages show it: one line.
+/// The path as messages show it, in one line: control characters become ?.
 std::string shown(const std::filesystem::path& path);
 
-/// Calls `work` and puts the file's name before the message of what it throws.
+/// Calls `work`. If it throws, the name of the file is put before the message.
 template <class Work>
 auto naming(const std::filesystem::path& path, Work work) {
   try {

@@ -11,9 +11,7 @@ constexpr std::size_t header_bytes = 12;
 
 }  // namespace
 
-bool is_flo(ByteSpan bytes) {
-  return bytes.size() >= 4 && bytes[0] == 'P' && bytes[1] == 'I' && bytes[2] == 'E' && bytes[3] == 'H';
-}
+bool is_flo(ByteSpan bytes) { return starts_with(bytes, "PIEH"); }
 
 FlowField decode_flo(ByteSpan bytes) {
   if (bytes.size() < header_bytes)
@@ -23,13 +21,13 @@ FlowField decode_flo(ByteSpan bytes) {
              height = std::int32_t(load_u32(bytes.data() + 8));
   if (width < 1 || height < 1 || width > max_side || height > max_side)
     fail(ErrorCode::format, "a .flo file of ", width, "x", height, " pixels; each side is 1 to ", max_side);
-  // Longer than needed is damaged, too: its width or height is not what was written.
+  // A file that is too long is damaged, too: its width or height is wrong.
   const std::uint64_t needed = header_bytes + 8 * std::uint64_t(width) * std::uint64_t(height);
   if (bytes.size() != needed)
     fail(ErrorCode::format, width, "x", height, " pixels need ", needed, " bytes, the file has ",
          bytes.size());
 
-  FlowField flow = flow_without_confidence({width, height});
+  FlowField flow({width, height}, {}, false);
   const std::uint8_t* p = bytes.data() + header_bytes;
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x, p += 8) set_flow(flow, x, y, load_float(p), load_float(p + 4));

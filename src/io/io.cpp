@@ -10,7 +10,7 @@ namespace parafield {
 namespace io {
 namespace {
 
-/// The whole file; of a file of no known kind, which may be huge, only what shows that.
+/// The bytes of a file. If its kind is unknown, only the first ones: it may be huge.
 Bytes read_content(const std::filesystem::path& path) {
   const InputFile file(path);
   Bytes head = file.first(recognized_by);
@@ -107,21 +107,13 @@ DisparityField decode_disparity(ByteSpan bytes, float scale) {
   fail_unknown(bytes, "PFM, .npy or PNG");
 }
 
-FlowField flow_without_confidence(Size size) {
-  FlowField flow;
-  flow.u = Image<float>(size);
-  flow.v = Image<float>(size);
-  flow.valid = Image<std::uint8_t>(size);
-  return flow;
-}
-
 }  // namespace io
 
 FrameBuffer read_frame(const std::filesystem::path& path) {
   return io::naming(path, [&] { return io::decode_frame(io::read_content(path)); });
 }
 
-void write_frame(const std::filesystem::path& path, const Frame& frame) {
+void write_frame(const std::filesystem::path& path, const In<Frame>& frame) {
   io::naming(path, [&] {
     const Frame checked = io::check_frame(frame);
     const std::string extension = io::lower_extension(path);
@@ -147,7 +139,7 @@ FlowField read_flow(const std::filesystem::path& path) {
   return io::naming(path, [&] { return io::decode_flow(io::read_content(path)); });
 }
 
-void write_flow(const std::filesystem::path& path, const FlowView& flow, bool mark_invalid) {
+void write_flow(const std::filesystem::path& path, const In<FlowView>& flow, bool mark_invalid) {
   io::naming(path, [&] {
     io::check_flow(flow);
     const std::string extension = io::lower_extension(path);
@@ -167,7 +159,7 @@ DisparityField read_disparity(const std::filesystem::path& path, float scale) {
   });
 }
 
-void write_disparity(const std::filesystem::path& path, const DisparityView& disparity, float scale,
+void write_disparity(const std::filesystem::path& path, const In<DisparityView>& disparity, float scale,
                      bool mark_invalid) {
   io::naming(path, [&] {
     io::check_disparity(disparity);
@@ -193,7 +185,6 @@ Image<std::uint8_t> read_mask(const std::filesystem::path& path) {
           mask(x, y) = std::any_of(pixel, pixel + count, [](T value) { return value > 0; });
       }
     };
-    // A gray value is above 0 where a channel is.
     const int value_bytes = bytes_per_pixel(frame.format()) / count;
     value_bytes == 1 ? fill(std::uint8_t{}) : value_bytes == 2 ? fill(std::uint16_t{}) : fill(float{});
     return mask;
@@ -227,7 +218,7 @@ FileKind file_kind(const std::filesystem::path& path) {
       case io::Content::pfm:
         return io::is_pfm_of_flow(head) ? FileKind::flow : FileKind::disparity;
       case io::Content::npy:
-        // The shape is the last entry of a header that is longer than what shows the kind.
+        // The shape is the last entry of the header, which is longer than `recognized_by`.
         return io::is_npy_of_disparity(file.first(1024)) ? FileKind::disparity : FileKind::flow;
       case io::Content::flo:
         return FileKind::flow;
@@ -236,7 +227,7 @@ FileKind file_kind(const std::filesystem::path& path) {
       case io::Content::unknown:
         return FileKind::unknown;
     }
-    // A damaged header is for the reader to complain about.
+    // If the header is damaged, the reader reports it.
     try {
       return io::png_header(head).is_flow() ? FileKind::flow : FileKind::frame;
     } catch (const Error&) {

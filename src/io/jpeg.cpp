@@ -5,9 +5,9 @@
 #ifdef PARAFIELD_HAS_JPEG
 #include <cstddef>
 #include <cstdio>
-// libjpeg's header needs the two above,
+// libjpeg's header needs the two above.
 #include <jpeglib.h>
-// and the numbers of its errors depend on the version that it names.
+// The numbers of the errors depend on the version that it defines.
 #include <jerror.h>
 
 #include <algorithm>
@@ -20,17 +20,17 @@
 
 namespace parafield::io {
 
-bool is_jpeg(ByteSpan bytes) {
-  return bytes.size() >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff;
-}
+bool is_jpeg(ByteSpan bytes) { return starts_with(bytes, "\xff\xd8\xff"); }
 
 #ifdef PARAFIELD_HAS_JPEG
 
-// As with libpng (png.cpp): libjpeg leaves by longjmp, so each sequence of its calls stands in a function of its own,
-// which sets the jump's target, uses plain values only, and returns false after a jump.
+// libjpeg reports errors by longjmp, as libpng does (see png.cpp): each sequence of its calls stands in a
+// function of its own, which sets the target of the jump, uses plain values only, and returns false after a
+// jump.
 namespace {
 
-/// Each scan of a progressive file goes over every block, and costs a few bytes only. Encoders write about ten.
+/// Limit against small files that take long: a scan of a progressive file visits every block, but may have a
+/// few bytes only. Encoders write about ten scans.
 constexpr int most_scans = 100;
 
 struct Reader {
@@ -57,11 +57,11 @@ struct Reader {
       fail(ErrorCode::unsupported, "a JPEG file of more than ", most_scans, " scans is not read");
     if (code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
     bool other_kind = code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED;
-#if JPEG_LIB_VERSION < 70  // later ones read arithmetic coding
+#if JPEG_LIB_VERSION < 70  // later versions read arithmetic coding
     other_kind = other_kind || code == JERR_ARITH_NOTIMPL;
 #endif
     fail(other_kind ? ErrorCode::unsupported : ErrorCode::format,
-         other_kind ? "a JPEG file that is not read: " : "damaged JPEG file: ", message);
+         other_kind ? "a JPEG file of a kind that is not read: " : "damaged JPEG file: ", message);
   }
 };
 
@@ -74,12 +74,12 @@ Reader& reader_of(j_common_ptr jpeg) { return *static_cast<Reader*>(jpeg->client
   std::longjmp(reader.target, 1);
 }
 
-/// libjpeg's warnings (level -1) say that data is missing or makes no sense; it would go on with gray blocks.
+/// libjpeg's warnings (level -1) mean data that is missing or wrong; it would go on with gray blocks.
 void leave_on_warning(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   const jpeg_error_mgr& error = *jpeg->err;
-  // Not so these: a color transform or a version that libjpeg does not know, and, of many webcams, a few bytes
-  // between the last pixel and the end of the image.
+  // Harmless: an unknown color transform or version, and a few bytes between the last pixel and the end of
+  // the image, which many webcams write.
   if (error.msg_code == JWRN_ADOBE_XFORM || error.msg_code == JWRN_JFIF_MAJOR) return;
   constexpr int few = 16, end_of_image = 0xd9;
   if (error.msg_code == JWRN_EXTRANEOUS_DATA && error.msg_parm.i[0] <= few &&
@@ -91,7 +91,7 @@ void leave_on_warning(j_common_ptr jpeg, int level) {
 void no_output(j_common_ptr) {}
 void no_source_call(j_decompress_ptr) {}
 
-/// All bytes are there from the start: asked for more, the file is too short.
+/// Called for more bytes. All were given at the start, so the file is too short.
 boolean next_bytes(j_decompress_ptr jpeg) {
   reader_of(reinterpret_cast<j_common_ptr>(jpeg)).ended = true;
   leave(reinterpret_cast<j_common_ptr>(jpeg));
@@ -146,21 +146,22 @@ bool read_pixels(Reader& reader, View<std::uint8_t> rows) {
   return true;
 }
 
-/// What the decoder takes, and what fits into the file; nothing of the image's size is allocated before.
+/// Refuses images that are not read or cannot fit into the file, before memory of the image's size is
+/// allocated.
 void check_header(const jpeg_decompress_struct& jpeg, std::size_t file_bytes) {
   const bool gray = jpeg.num_components == 1 && jpeg.jpeg_color_space == JCS_GRAYSCALE,
              color = jpeg.num_components == 3 &&
                      (jpeg.jpeg_color_space == JCS_YCbCr || jpeg.jpeg_color_space == JCS_RGB);
   if (jpeg.num_components == 4)
-    fail(ErrorCode::unsupported, "a JPEG file of CMYK colors is not read; gray and RGB are");
+    fail(ErrorCode::unsupported, "a JPEG file with CMYK colors is not read; gray and RGB are");
   if (!gray && !color)
     fail(ErrorCode::unsupported, "a JPEG file of ", jpeg.num_components,
-         " channels of no known color is not read");
+         " channels of unknown color is not read");
   if (jpeg.data_precision != 8)
     fail(ErrorCode::unsupported, "a JPEG file of ", jpeg.data_precision, " bit is not read; 8 bit are");
   if (jpeg.arith_code) fail(ErrorCode::unsupported, "a JPEG file with arithmetic coding is not read");
   const auto width = std::int64_t(jpeg.image_width), height = std::int64_t(jpeg.image_height);
-  // Huffman's code has at least a bit for a block of 64 pixels.
+  // A block of 64 pixels takes at least a bit of Huffman's code.
   if (width * height > 512 * std::int64_t(file_bytes))
     fail(ErrorCode::format, "damaged JPEG file: ", width, "x", height, " pixels do not fit into its ",
          file_bytes, " bytes");

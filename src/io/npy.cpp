@@ -1,8 +1,7 @@
-// NumPy's .npy: "\x93NUMPY", a version, the header's length, and the header: a Python dictionary that says type, order
-// and shape of the array, whose values follow (numpy.lib.format, versions 1.0 to 3.0). Flow is height x width x 2, a disparity
-// field height x width.
+// NumPy's .npy: "\x93NUMPY", a version, the length of the header, the header, and the values of the array.
+// The header is a Python dictionary with type, order and shape (numpy.lib.format, versions 1.0 to 3.0). Flow
+// is height x width x 2, a disparity field height x width.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -14,20 +13,20 @@
 namespace parafield::io {
 namespace {
 
-constexpr std::array<std::uint8_t, 6> signature = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+constexpr std::string_view signature = "\x93NUMPY";
 constexpr std::size_t alignment = 64;
 
 struct Npy {
   std::string type;
   bool fortran_order = false;
   std::vector<std::int64_t> shape;
-  ByteSpan values = {};  // what follows the header
+  ByteSpan values = {};  // all bytes after the header
 
   bool single() const { return type == "<f4"; }
   Size size() const { return {int(shape[1]), int(shape[0])}; }
 };
 
-/// What an array should be.
+/// The array that is expected.
 struct Wanted {
   const char *what, *shape;
   std::size_t channels;
@@ -35,7 +34,7 @@ struct Wanted {
 constexpr Wanted wanted_flow{"flow", "height x width x 2", 2},
     wanted_disparity{"disparity", "height x width", 1};
 
-/// Reads the few words of Python that NumPy writes here, and no other.
+/// Reads the few words of Python that NumPy writes, and no others.
 class HeaderReader {
  public:
   explicit HeaderReader(std::string_view header) : text_(header) {}
@@ -90,7 +89,7 @@ class HeaderReader {
     if (quote == '"') expect('"');
     const std::size_t end = std::min(text_.find(quote, at_), text_.size());
     const std::string value(text_.substr(at_, end - at_));
-    // So that messages can show it.
+    // Messages show it.
     const auto plain = [](char c) { return c >= ' ' && c <= '~'; };
     if (value.size() > 40 || !std::all_of(value.begin(), value.end(), plain)) fail_damaged();
     at_ = end;
@@ -135,7 +134,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 }
 
 Npy read_header(ByteSpan bytes) {
-  // Version 1 has a length of two bytes, the later ones (longer headers, names in UTF-8) of four.
+  // The length has two bytes in version 1, four in later ones (longer headers, names in UTF-8).
   const int version = bytes.size() > 6 ? bytes[6] : 1;
   const std::size_t start = version == 1 ? 10 : 12;
   if (bytes.size() < start)
@@ -153,7 +152,7 @@ Npy read_header(ByteSpan bytes) {
   return npy;
 }
 
-/// An array as it is wanted, with as many bytes as its shape says.
+/// Reads the header; checks type, order, shape and the number of bytes after it.
 Npy open_npy(ByteSpan bytes, const Wanted& wanted) {
   Npy npy = read_header(bytes);
   const std::string should =
@@ -177,7 +176,7 @@ Npy open_npy(ByteSpan bytes, const Wanted& wanted) {
   return npy;
 }
 
-/// The values, one after the other.
+/// Reads the values one after the other.
 class ValueReader {
  public:
   explicit ValueReader(const Npy& npy) : p_(npy.values.data()), single_(npy.single()) {}
@@ -192,33 +191,22 @@ class ValueReader {
   bool single_;
 };
 
-/// A file with its header, and where its values go.
-struct StartedNpy {
-  Bytes bytes;
-  std::uint8_t* values = nullptr;
-};
-
-StartedNpy start_npy(Size size, const Wanted& wanted) {
+StartedFile start_npy(Size size, const Wanted& wanted) {
   std::string header = text("{'descr': '<f4', 'fortran_order': False, 'shape': (", size.height, ", ",
                             size.width, wanted.channels == 2 ? ", 2" : "", "), }");
-  // NumPy's own files: the values begin at a multiple of 64, and the header ends in a line end.
+  // As in NumPy's own files, the values begin at a multiple of 64 and a line end is the last byte of the
+  // header.
   while ((10 + header.size() + 1) % alignment != 0) header += ' ';
   header += '\n';
-  StartedNpy file;
-  file.bytes.resize(10 + header.size() +
-                    4 * wanted.channels * std::size_t(size.width) * std::size_t(size.height));
-  std::uint8_t* p = std::copy(signature.begin(), signature.end(), file.bytes.data());
+  std::string start(signature);
   for (const std::size_t byte : {std::size_t(1), std::size_t(0), header.size() & 255, header.size() >> 8})
-    *p++ = std::uint8_t(byte);
-  file.values = std::copy(header.begin(), header.end(), p);
-  return file;
+    start += char(byte);
+  return start_file(start + header, 4 * wanted.channels * std::size_t(size.width) * std::size_t(size.height));
 }
 
 }  // namespace
 
-bool is_npy(ByteSpan bytes) {
-  return bytes.size() >= signature.size() && std::equal(signature.begin(), signature.end(), bytes.begin());
-}
+bool is_npy(ByteSpan bytes) { return starts_with(bytes, signature); }
 
 bool is_npy_of_disparity(ByteSpan bytes) try {
   return is_npy(bytes) && read_header(bytes).shape.size() == 2;
@@ -229,7 +217,7 @@ bool is_npy_of_disparity(ByteSpan bytes) try {
 FlowField decode_npy_flow(ByteSpan bytes) {
   const Npy npy = open_npy(bytes, wanted_flow);
   ValueReader values(npy);
-  FlowField flow = flow_without_confidence(npy.size());
+  FlowField flow(npy.size(), {}, false);
   for (int y = 0; y < flow.size().height; ++y)
     for (int x = 0; x < flow.size().width; ++x) {
       const float u = values.next(), v = values.next();

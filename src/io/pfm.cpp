@@ -1,6 +1,6 @@
-// PFM (Debevec): "PF" (three channels) or "Pf" (one), width, height and a scale as text, each with one white space after
-// it, then 32-bit floats, the lowest row first; a scale below 0 says little-endian. Flow has u and v in the first two
-// channels (FlyingThings3D: Mayer et al. 2016).
+// PFM (Debevec): "PF" (three channels) or "Pf" (one), width, height and scale as text, one white space after
+// each, then 32-bit floats, the lowest row first. A scale below 0 means little-endian. Flow has u and v in
+// the first two channels (FlyingThings3D: Mayer et al. 2016).
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -14,26 +14,24 @@
 namespace parafield::io {
 namespace {
 
-bool is_space(std::uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 struct Pfm {
   int channels = 0;
   Size size;
   std::endian order = std::endian::little;
   const std::uint8_t* pixels = nullptr;
 
-  /// The values of a row; y counts from above, as in images.
+  /// Values of a row; y = 0 is the top row.
   const std::uint8_t* row(int y) const {
     return pixels + std::size_t(size.height - 1 - y) * std::size_t(size.width) * std::size_t(channels) * 4;
   }
 };
 
-/// The header's next word and the white space that ends it.
+/// Reads the next word of the header and the white space after it.
 std::string_view next_word(ByteSpan bytes, std::size_t& at, const char* what) {
   while (at < bytes.size() && is_space(bytes[at])) ++at;
   const std::size_t start = at;
   while (at < bytes.size() && !is_space(bytes[at])) ++at;
-  // No number needs more; what has no white space for long is no header.
+  // No number is that long.
   if (at == bytes.size() || at == start || at - start > 40)
     fail(ErrorCode::format, "damaged header: no ", what, " at byte ", start);
   ++at;
@@ -46,21 +44,21 @@ T next_number(ByteSpan bytes, std::size_t& at, const char* what) {
   T value = {};
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc{} || end != word.data() + word.size())
-    fail(ErrorCode::format, "damaged header: the ", what, " is no number, at byte ", at - 1 - word.size());
+    fail(ErrorCode::format, "damaged header: the ", what, " is not a number, at byte ", at - 1 - word.size());
   return value;
 }
 
-/// The header, with as many bytes behind it as it says.
+/// Reads the header and checks the number of bytes after it.
 Pfm open_pfm(ByteSpan bytes) {
   Pfm file;
   file.channels = bytes[1] == 'F' ? 3 : 1;
   std::size_t at = 2;
   file.size.width = next_number<int>(bytes, at, "width");
   file.size.height = next_number<int>(bytes, at, "height");
-  // Its size is a unit of the values, which nobody uses; its sign is the byte order.
+  // Its sign is the byte order. Its absolute value, a unit of the values, is used by nobody.
   const auto scale = next_number<float>(bytes, at, "scale");
   if (!std::isfinite(scale) || scale == 0)
-    fail(ErrorCode::format, "the scale is ", scale, "; below 0 it says little-endian, above big-endian");
+    fail(ErrorCode::format, "the scale is ", scale, "; below 0 it means little-endian, above 0 big-endian");
   file.order = scale < 0 ? std::endian::little : std::endian::big;
   const auto [width, height] = file.size;
   if (width < 1 || height < 1 || width > max_side || height > max_side)
@@ -74,21 +72,11 @@ Pfm open_pfm(ByteSpan bytes) {
   return file;
 }
 
-/// A little-endian file with its header, and where its values go.
-struct StartedPfm {
-  Bytes bytes;
-  std::uint8_t* values = nullptr;
-};
-
-StartedPfm start_pfm(int channels, Size size) {
+/// A little-endian file.
+StartedFile start_pfm(int channels, Size size) {
   const std::string header =
       text(channels == 3 ? "PF" : "Pf", "\n", size.width, " ", size.height, "\n-1.0\n");
-  StartedPfm file;
-  file.bytes.resize(header.size() +
-                    4 * std::size_t(channels) * std::size_t(size.width) * std::size_t(size.height));
-  std::memcpy(file.bytes.data(), header.data(), header.size());
-  file.values = file.bytes.data() + header.size();
-  return file;
+  return start_file(header, 4 * std::size_t(channels) * std::size_t(size.width) * std::size_t(size.height));
 }
 
 }  // namespace
@@ -115,8 +103,8 @@ FlowField decode_pfm_flow(ByteSpan bytes) {
   const Pfm file = open_pfm(bytes);
   if (file.channels != 3)
     fail(ErrorCode::format,
-         "a PFM file of one channel (Pf), not flow; flow has three (PF): u, v and one that is not used");
-  FlowField flow = flow_without_confidence(file.size);
+         "a PFM file of one channel (Pf), not flow; flow has three (PF): u, v and one that is ignored");
+  FlowField flow(file.size, {}, false);
   for (int y = 0; y < file.size.height; ++y) {
     const std::uint8_t* from = file.row(y);
     for (int x = 0; x < file.size.width; ++x, from += 12)

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "core/fail.hpp"
 #include "io/bytes.hpp"
@@ -17,21 +16,14 @@
 #endif
 
 namespace parafield::io {
-namespace {
 
-constexpr std::array<std::uint8_t, 8> signature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-
-}  // namespace
-
-bool is_png(ByteSpan bytes) {
-  return bytes.size() >= signature.size() && std::equal(signature.begin(), signature.end(), bytes.begin());
-}
+bool is_png(ByteSpan bytes) { return starts_with(bytes, "\x89PNG\r\n\x1a\n"); }
 
 PngHeader png_header(ByteSpan bytes) {
   if (bytes.size() < 33)
     fail(ErrorCode::format, "the header of a PNG file has 33 bytes, the file has ", bytes.size());
-  constexpr std::array<std::uint8_t, 8> first_chunk = {0, 0, 0, 13, 'I', 'H', 'D', 'R'};
-  if (!std::equal(first_chunk.begin(), first_chunk.end(), bytes.begin() + signature.size()))
+  constexpr std::string_view first_chunk("\0\0\0\rIHDR", 8);
+  if (!starts_with(bytes.subspan(8), first_chunk))
     fail(ErrorCode::format, "damaged PNG file: it does not begin with a header");
   const std::uint32_t width = load_u32(&bytes[16], std::endian::big),
                       height = load_u32(&bytes[20], std::endian::big);
@@ -42,9 +34,9 @@ PngHeader png_header(ByteSpan bytes) {
 
 #ifdef PARAFIELD_HAS_PNG
 
-// libpng leaves by longjmp where something is wrong. It may only pass over functions without destructors, so
-// each sequence of libpng calls stands in a function of its own, which sets the jump's target, uses plain
-// values only, and returns false after a jump. C++ exceptions never pass through libpng.
+// libpng reports errors by longjmp, which must not skip destructors: each sequence of its calls stands in a
+// function of its own, which sets the target of the jump, uses plain values only, and returns false after a
+// jump. C++ exceptions never pass through libpng.
 namespace {
 
 struct Codec {
@@ -96,11 +88,11 @@ void next_bytes(png_structp png, png_bytep to, std::size_t count) {
   reader->at += count;
 }
 
-/// Up to the first row, which will come as gray or RGB of 8 or 16 bit in the machine's byte order.
+/// Reads up to the first row. Rows will be gray or RGB of 8 or 16 bit in the machine's byte order.
 bool start_reading(Reader& reader) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   png_set_read_fn(reader.png, &reader, next_bytes);
-  // Text, time, color profiles and the like are left unread.
+  // Text, time, color profiles and the like are not read.
   png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
 #ifdef PNG_READ_eXIf_SUPPORTED
   constexpr png_byte exif[] = "eXIf";
@@ -172,7 +164,8 @@ bool write_image(Writer& writer, const Frame& frame, bool rgb, bool wide) {
   png_set_IHDR(writer.png, writer.info, png_uint_32(frame.width), png_uint_32(frame.height), wide ? 16 : 8,
                rgb ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  // Run lengths of filtered rows: as small as libpng's default on video frames, in a quarter of the time.
+  // Run lengths of filtered rows: files of video frames are as small as with libpng's default, in a quarter
+  // of the time.
   constexpr int z_rle = 3;
   png_set_compression_level(writer.png, 1);
   png_set_compression_strategy(writer.png, z_rle);
@@ -187,8 +180,7 @@ bool write_image(Writer& writer, const Frame& frame, bool rgb, bool wide) {
 }  // namespace
 
 FrameBuffer decode_png(ByteSpan bytes, Orientation orientation) {
-  // Deflate makes at most 1032 bytes out of one: a header that promises more is damaged, and nothing is
-  // allocated.
+  // Deflate makes at most 1032 bytes out of one. A header that promises more is damaged.
   const PngHeader header = png_header(bytes);
   constexpr int channels_of[] = {1, 1, 3, 1, 2, 1, 4};
   const int bits = header.bit_depth * channels_of[std::min(header.color_type, 6)];
@@ -196,7 +188,7 @@ FrameBuffer decode_png(ByteSpan bytes, Orientation orientation) {
   if (row_bytes * std::uint64_t(header.size.height) > 1032 * std::uint64_t(bytes.size()))
     fail(ErrorCode::format, "damaged PNG file: ", header.size.width, "x", header.size.height, " pixels of ",
          bits, " bit do not fit into its ", bytes.size(), " bytes");
-  // A small file of one color can hold a picture that is larger than the memory; no method takes one.
+  // A small file of one color can hold a picture that is larger than the memory. No estimator takes it.
   if (std::int64_t(header.size.width) * header.size.height > most_pixels)
     fail(ErrorCode::unsupported, "a PNG file of ", header.size.width, "x", header.size.height,
          " pixels is too large: at most ", most_pixels, " in all");

@@ -1,17 +1,18 @@
-// PGM and PPM (netpbm): plain (P2, P3: numbers as text) and raw (P5, P6: bytes, or 16 bit big-endian above
-// maximum 255).
+// PGM and PPM (netpbm): plain (P2, P3: numbers as text) and raw (P5, P6: bytes; 16-bit numbers, big-endian,
+// if the maximum is above 255).
 #include <cstring>
+#include <utility>
 
 #include "core/fail.hpp"
+#include "io/bytes.hpp"
 #include "io/formats.hpp"
 
 namespace parafield::io {
 namespace {
 
-bool is_space(std::uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(std::uint8_t c) { return c >= '0' && c <= '9'; }
 
-/// Reads numbers between white space and comments (# to the end of the line).
+/// Reads numbers that are separated by white space and comments (# to the end of the line).
 class Scanner {
  public:
   Scanner(ByteSpan bytes, std::size_t at) : bytes_(bytes), at_(at) {}
@@ -28,7 +29,7 @@ class Scanner {
         break;
   }
 
-  /// The one white space between header and raw pixels; a comment may stand before it.
+  /// Skips the one white space between the header and raw pixels, and a comment before it.
   void skip_one_space() {
     if (!at_end() && *here() == '#') skip_comment();
     if (at_end()) return;
@@ -36,19 +37,19 @@ class Scanner {
     ++at_;
   }
 
-  /// Values above `max` are errors.
+  /// The next number, at most `max`. `what` names it in errors.
   int number(const char* what, int max) {
     skip_space();
     if (at_end()) fail(ErrorCode::format, "the file ends at byte ", at_, ", before the ", what);
     if (!is_digit(*here()))
-      fail(ErrorCode::format, "no number where the ", what, " should be, at byte ", at_);
+      fail(ErrorCode::format, "the ", what, " is missing: there is no number at byte ", at_);
     std::int64_t value = 0;
     for (; !at_end() && is_digit(*here()); ++at_) {
       value = 10 * value + (*here() - '0');
       if (value > max) fail(ErrorCode::format, "the ", what, " at byte ", at_, " is above ", max);
     }
     if (!at_end() && !is_space(*here()) && *here() != '#')
-      fail(ErrorCode::format, "the ", what, " is no number, at byte ", at_);
+      fail(ErrorCode::format, "the ", what, " is not a number, at byte ", at_);
     return int(value);
   }
 
@@ -61,7 +62,7 @@ class Scanner {
   std::size_t at_;
 };
 
-/// A file's values are 0..maximum, a frame's 0..255 or 0..65535.
+/// Scales values of a file, 0..maximum, to those of a frame, 0..full.
 struct Scale {
   std::uint32_t maximum, full;
 
@@ -113,19 +114,19 @@ FrameBuffer decode_pnm(ByteSpan bytes) {
   if (maximum < 1) fail(ErrorCode::format, "the maximum is 0; it should be 1 to 65535");
   if (raw) scan.skip_one_space();
 
-  // A plain value has a digit and, all but the last, white space after it.
+  // A plain value is at least a digit, and white space unless it is the last one.
   const bool wide = maximum > 255;
   const std::uint64_t values = std::uint64_t(width) * std::uint64_t(height) * (rgb ? 3 : 1);
   const std::uint64_t needed = raw ? values * (wide ? 2 : 1) : 2 * values - 1;
   if (scan.left() < needed)
     fail(ErrorCode::format, width, "x", height, " pixels need ", raw ? "" : "at least ", needed,
          " bytes after the header, the file has ", scan.left());
-  // One line end after raw pixels is common. More is another image, or the header's size is not what was
-  // written.
+  // One line end after raw pixels is common. More bytes are another image, or the size in the header is
+  // wrong.
   const bool line_end = scan.left() == needed + 1 && scan.here()[needed] == '\n';
   if (raw && scan.left() > needed && !line_end)
     fail(ErrorCode::format, width, "x", height, " pixels need ", needed,
-         " bytes after the header, the file has ", scan.left(), "; files of several images are not read");
+         " bytes after the header, the file has ", scan.left(), "; a file of several images is not read");
 
   const PixelFormat format = wide ? (rgb ? PixelFormat::rgb_u16 : PixelFormat::gray_u16)
                                   : (rgb ? PixelFormat::rgb_u8 : PixelFormat::gray_u8);
@@ -151,9 +152,7 @@ Bytes encode_pnm(const Frame& frame) {
   const std::string header =
       text(count == 3 ? "P6" : "P5", "\n", frame.width, " ", frame.height, "\n", wide ? 65535 : 255, "\n");
   const std::size_t row_bytes = std::size_t(frame.width) * std::size_t(bytes_per_pixel(frame.format));
-  Bytes bytes(header.size() + row_bytes * std::size_t(frame.height));
-  std::memcpy(bytes.data(), header.data(), header.size());
-  std::uint8_t* to = bytes.data() + header.size();
+  auto [bytes, to] = start_file(header, row_bytes * std::size_t(frame.height));
   for (int y = 0; y < frame.height; ++y, to += row_bytes) {
     const auto* row = static_cast<const std::uint8_t*>(frame.data) + y * frame.pitch;
     std::memcpy(to, row, row_bytes);
@@ -165,7 +164,7 @@ Bytes encode_pnm(const Frame& frame) {
       to[i + 1] = std::uint8_t(value);
     }
   }
-  return bytes;
+  return std::move(bytes);
 }
 
 }  // namespace parafield::io

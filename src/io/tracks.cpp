@@ -1,4 +1,4 @@
-// Tracks as CSV: x,y,u,v in each line.
+// Tracks as text: x,y,u,v in each line.
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -24,7 +24,7 @@ std::string_view trimmed(std::string_view line) {
   return line;
 }
 
-/// As it is said in a message: short, and of one line.
+/// The text as messages show it: short and in one line.
 std::string quoted(std::string_view what) {
   constexpr std::size_t most = 40;
   std::string said = "'";
@@ -32,7 +32,7 @@ std::string quoted(std::string_view what) {
   return said + (what.size() > most ? "...'" : "'");
 }
 
-/// The words of a line that is not empty; one more than expected where there are too many.
+/// The words of a line that is not empty, at most one more than expected.
 struct Fields {
   std::string_view word[values + 1];
   std::size_t count = 0;
@@ -67,7 +67,7 @@ bool read_number(std::string_view word, float& value) {
     return error == std::errc{} && last == end;
   };
   if (is_read(value)) return true;
-  double wide;  // a float cannot be as large or as small
+  double wide;  // for a value outside the range of a float
   if (!is_read(wide)) return false;
   value = float(wide);
   return true;
@@ -81,7 +81,7 @@ Track track_of(const Fields& fields, std::string_view line, std::size_t number) 
   float value[values];
   for (std::size_t i = 0; i < values; ++i)
     if (!read_number(fields.word[i], value[i]))
-      fail(ErrorCode::format, "line ", number, ": ", names[i], " is no number: ", quoted(fields.word[i]));
+      fail(ErrorCode::format, "line ", number, ": ", names[i], " is not a number: ", quoted(fields.word[i]));
   return {value[0], value[1], value[2], value[3]};
 }
 
@@ -89,7 +89,7 @@ Track track_of(const Fields& fields, std::string_view line, std::size_t number) 
 
 std::vector<Track> decode_tracks(ByteSpan bytes) {
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // spreadsheets write one
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // as spreadsheets write
   if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
   std::vector<Track> tracks;
   bool is_first = true;
@@ -109,7 +109,7 @@ Bytes encode_tracks(std::span<const Track> tracks) {
   std::string text = "x,y,u,v\n";
   const auto append = [&](float value, char after) {
     char digits[32];
-    if (std::isnan(value)) value = std::abs(value);  // "nan" whatever its sign
+    if (std::isnan(value)) value = std::abs(value);  // always "nan", never "-nan"
     text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
     text += after;
   };

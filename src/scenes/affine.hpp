@@ -13,7 +13,7 @@ struct Affine {
 
   Point operator()(Point p) const { return {xx * p.x + xy * p.y + x, yx * p.x + yy * p.y + y}; }
 
-  /// First `first`, then this.
+  /// The map that applies `first`, then this one.
   Affine operator*(const Affine& first) const {
     const Point b = (*this)({first.x, first.y});
     return {xx * first.xx + xy * first.yx,
@@ -31,7 +31,7 @@ struct Affine {
     return {linear.xx, linear.xy, linear.yx, linear.yy, -b.x, -b.y};
   }
 
-  /// The same map of a plane whose origin is at `center`.
+  /// The map that does about `center` what this one does about the origin.
   Affine about(Point center) const {
     return {xx,
             xy,

@@ -5,8 +5,8 @@
 namespace parafield {
 namespace {
 
-/// A hue as a tint of length 1. From one index to the next it turns by the golden angle, so that no two of a
-/// few are alike.
+/// Hue of an object, as a tint of length 1. It turns by the golden angle from one index to the next, so that
+/// the hues of a few objects differ clearly.
 Tint hue(std::uint64_t seed, std::size_t index) {
   const auto draw = [&](std::uint64_t i) { return 2 * to_unit(random_bits(seed, i)) - 1; };
   double red = draw(0), blue = draw(1);

@@ -9,29 +9,30 @@
 
 namespace parafield {
 
-/// A color: how far red and blue are above the gray value at middle gray, -`limit`..`limit`. Green makes up for
-/// both, so that the color's luma (BT.601) is the gray value; towards black and white the color fades.
+/// Color of a pixel beside its gray value: how far red and blue are above it at middle gray,
+/// -`limit`..`limit`. Green balances both, so that the luma (BT.601) is the gray value. The color fades
+/// towards black and white.
 struct Tint {
-  static constexpr double limit = 63;  ///< up to there no channel leaves 0..255
+  static constexpr double limit = 63;  ///< with more, a channel could leave 0..255
   double red = 0, blue = 0;
 
   Tint operator+(Tint other) const { return {red + other.red, blue + other.blue}; }
   Tint operator*(double factor) const { return {factor * red, factor * blue}; }
-  /// This one at 0, `other` at 1.
+  /// Mixture: this tint at share 0, `other` at share 1.
   Tint mixed(Tint other, double share) const { return *this * (1 - share) + other * share; }
 };
 
-/// What colors a surface: the tint that is its own, and slow changes of it over the plane.
+/// Colors of a surface: a mean tint, and slow changes of it over the plane.
 class Dye {
  public:
   Dye(std::uint64_t seed, Tint mean, double change);
 
-  /// For object `index` of a scene, neighbors in the order being of clearly different hue.
+  /// Dye of object `index` of a scene. Hues of neighboring indices differ clearly.
   static Dye object(std::uint64_t seed, std::size_t index);
-  /// For what is behind all objects: paler, but with more change.
+  /// Dye of the background: paler, but with more change.
   static Dye ground(std::uint64_t seed, std::size_t index);
 
-  /// Reads along a path.
+  /// Reads tints along a path.
   class Reader {
    public:
     explicit Reader(const Dye& dye) : dye_(&dye) {}
@@ -52,7 +53,7 @@ inline std::uint8_t to_u8(double value) {
   return std::uint8_t(value < 0 ? 0 : value > 255 ? 255 : std::floor(value + 0.5));
 }
 
-/// A row of a frame, gray_u8 or rgb_u8.
+/// Row of a frame, gray_u8 or rgb_u8, to be painted.
 class Row {
  public:
   Row(FrameBuffer& frame, int y)

@@ -1,11 +1,12 @@
-// A camera flies along a valley, in the manner of the Yosemite sequence. A pixel's ray is followed to the
-// terrain in float64; its flow is the projection of the point found there into the next camera. The camera is
-// level: each column of the image looks along one vertical plane, so that within a column a higher pixel never
-// sees nearer than a lower one and its search starts where the last one ended.
+// A camera flies along a valley, similar to the Yosemite sequence. The ray of each pixel is followed to the
+// terrain in float64. Its flow comes from projecting the point found there into the next camera. The camera
+// is level, so a column of the image looks along one vertical plane. In a column a higher pixel never sees a
+// nearer point than a lower one, and its search starts where the last one ended.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "core/cpu/parallel.hpp"
 #include "scenes/landscape.hpp"
 #include "scenes/random.hpp"
 #include "scenes/render.hpp"
@@ -14,9 +15,9 @@ namespace parafield {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nearest = 0.2, farthest = 60;  ///< depths between which terrain is drawn
+constexpr double nearest = 0.2, farthest = 60;  ///< range of depths in which terrain is drawn
 
-/// In px: the width of the smallest picture of 4:3 that holds the image decides it.
+/// Focal length, px: 0.8 times the width of the smallest picture of 4:3 that holds the image.
 double focal_length(Size size) { return 0.8 * std::max(double(size.width), size.height * 4.0 / 3); }
 
 struct Pixel {
@@ -27,9 +28,9 @@ struct Camera {
   double x = 0, z = 0, height = 0;
   double ahead_x = 0, ahead_z = 1;            ///< the viewing direction, of length 1
   double focal = 1, center = 0, horizon = 0;  ///< px
-  double drift = 0;  ///< how far the sky has moved since frame 0, as a slope to the right
+  double drift = 0;                           ///< motion of the sky since frame 0, as a slope to the right
 
-  /// What a pixel looks along: (x, z) per unit of depth, and how far it sinks.
+  /// Ray of a pixel: its x, z and sinking for each unit of depth.
   struct Ray {
     double x, z, sinks;
   };
@@ -38,7 +39,7 @@ struct Camera {
     return {ahead_x + aside * ahead_z, ahead_z - aside * ahead_x, (row - horizon) / focal};
   }
 
-  /// Where a direction, or a point seen from here, is in the image.
+  /// Pixel that sees a direction or a point. Coordinates are relative to the camera.
   Pixel project(double right_x, double right_z, double up) const {
     const double depth = right_x * ahead_x + right_z * ahead_z;
     return {center + focal * (right_x * ahead_z - right_z * ahead_x) / depth, horizon - focal * up / depth,
@@ -57,7 +58,7 @@ class Flight {
       return low + (high - low) * to_unit(random_bits(key_, i));
     };
     const double focal = focal_length(size_);
-    // Over tiny images the camera flies faster, or nothing would move.
+    // With tiny images the camera flies faster; otherwise nothing would move.
     const double speed = std::clamp(128 / focal, 1.0, 16.0) * draw(0, 0.022, 0.028);
     const double wind =
         (draw(1, -1, 1) < 0 ? -1 : 1) * draw(2, 0.0028, 0.0042) * std::clamp(128 / focal, 1.0, 4.0);
@@ -83,18 +84,18 @@ class Flight {
   std::uint64_t key_;
 };
 
-/// Everything that one thread sees from one camera.
+/// View of the landscape from one camera. Each thread has its own.
 class Eye {
  public:
   Eye(const Landscape& landscape, const Camera& camera) : camera_(camera), landscape_(landscape) {}
 
-  /// The depth in `from`..`to` at which a ray first meets the terrain; infinity = it does not.
+  /// The depth in `from`..`to` at which a ray first meets the terrain; infinity if it does not.
   double first_hit(const Camera::Ray& ray, double from, double to) {
     double depth = from, above = clearance(ray, depth);
     while (above > 0) {
       if (depth >= to || (ray.sinks <= 0 && camera_.height - depth * ray.sinks > Landscape::highest))
         return infinity;
-      // Half a pixel's width at least, further where the terrain is far below.
+      // A step of at least half a pixel's width, larger if the terrain is far below.
       const double next = std::min(depth + std::max(0.4 * above, 0.5 * depth / camera_.focal), to);
       const double next_above = clearance(ray, next);
       if (next_above <= 0) return refine(ray, depth, above, next, next_above);
@@ -104,7 +105,7 @@ class Eye {
     return depth;
   }
 
-  /// A pixel's gray value, and its color where that is asked for.
+  /// Gray value of a pixel, and its color if the frame is colored.
   struct Seen {
     double gray;
     Tint tint;
@@ -113,7 +114,7 @@ class Eye {
   Seen ground(const Camera::Ray& ray, double depth, double finer, bool colored) {
     const double x = camera_.x + depth * ray.x, z = camera_.z + depth * ray.z;
     // The pixel's footprint on the tangent plane: `across` wide, `along` long. Long footprints are averaged
-    // over a few points, or texture far away would be a blur across, too.
+    // over a few points; otherwise distant texture would be blurred across, too.
     const double across = depth / camera_.focal;
     const Slope slope = slope_at(x, z, across);
     const double rise = slope.x * ray.x + slope.z * ray.z;
@@ -130,7 +131,7 @@ class Eye {
       sum += point.gray;
       snow += point.snow;
     }
-    // The sun stands on the left, behind the camera's shoulder. Slopes are those of the footprint's size.
+    // The sun stands on the left behind the camera. Slopes are measured over the size of the footprint.
     const Slope shade = slope_at(x, z, finer * footprint);
     const double facing =
         (0.62 * shade.x + 0.35 * shade.z + 0.70) / std::sqrt(shade.x * shade.x + shade.z * shade.z + 1);
@@ -141,7 +142,7 @@ class Eye {
     return {gray, bare.mixed({-4, 9}, snow / points)};
   }
 
-  /// Blue, and white clouds.
+  /// Blue sky with white clouds.
   Seen sky(const Camera::Ray& ray, double finer) {
     const double gray =
         landscape_.sky(ray.x / ray.z - camera_.drift, -ray.sinks / ray.z, finer / camera_.focal);
@@ -158,13 +159,14 @@ class Eye {
            landscape_.height(camera_.x + depth * ray.x, camera_.z + depth * ray.z);
   }
 
-  /// The mean slope over `width` both ways.
+  /// Mean slope over `width` in both directions.
   Slope slope_at(double x, double z, double width) {
     return {(landscape_.height(x + width, z) - landscape_.height(x - width, z)) / (2 * width),
             (landscape_.height(x, z + width) - landscape_.height(x, z - width)) / (2 * width)};
   }
 
-  /// The root between a depth above the terrain and one below it: the Illinois form of false position.
+  /// Depth of the terrain between depth `a`, where the ray is above it, and `b`, where it is below: the
+  /// Illinois form of false position.
   double refine(const Camera::Ray& ray, double a, double above_a, double b, double above_b) {
     double last = 0;
     for (int i = 0; i < 60 && b - a > 1e-13 * b; ++i) {
@@ -189,20 +191,17 @@ class Eye {
   Landscape::Reader landscape_;
 };
 
-/// The depths of all pixels.
+/// Depth of every pixel.
 Image<double> find_depth(const Landscape& landscape, const Camera& camera, Size size) {
   Image<double> depth(size);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 8)
-#endif
-  for (int x = 0; x < size.width; ++x) {
+  parallel_rows(size.width, [&](int x) {  // columns instead of rows
     Eye eye(landscape, camera);
     double start = nearest;
     for (int y = size.height - 1; y >= 0; --y) {
       if (start < farthest) start = eye.first_hit(camera.ray(x, y), start, farthest);
       depth(x, y) = start;
     }
-  }
+  });
   return depth;
 }
 
@@ -210,10 +209,7 @@ void paint(const Landscape& landscape, const Camera& camera, const Image<double>
            FrameBuffer& frame) {
   const Size size = frame.size();
   const double finer = fine ? 1 : 7;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 4)
-#endif
-  for (int y = 0; y < size.height; ++y) {
+  parallel_rows(size.height, [&](int y) {
     Eye eye(landscape, camera);
     Row row(frame, y);
     for (int x = 0; x < size.width; ++x) {
@@ -222,10 +218,10 @@ void paint(const Landscape& landscape, const Camera& camera, const Image<double>
           depth(x, y) < infinity ? eye.ground(ray, depth(x, y), finer, row.colored()) : eye.sky(ray, finer);
       row.put(x, seen.gray, seen.tint);
     }
-  }
+  });
 }
 
-/// Where the next camera sees what this one sees at a pixel.
+/// Pixel of the next camera that sees the point seen at (x, y) now.
 Pixel follow(const Camera& now, const Camera& next, int x, int y, double depth) {
   const Camera::Ray ray = now.ray(x, y);
   if (depth < infinity)
@@ -240,10 +236,7 @@ void write_truth(const Landscape& landscape, const Camera& now, const Image<doub
                  const Camera& next, const Image<double>& next_depth, FlowField& flow,
                  Image<std::uint8_t>& occluded) {
   const Size size = flow.size();
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 4)
-#endif
-  for (int y = 0; y < size.height; ++y) {
+  parallel_rows(size.height, [&](int y) {
     Eye eye(landscape, next);
     for (int x = 0; x < size.width; ++x) {
       const Pixel match = follow(now, next, x, y, depth(x, y));
@@ -252,17 +245,17 @@ void write_truth(const Landscape& landscape, const Camera& now, const Image<doub
       flow.valid(x, y) = 1;
       occluded(x, y) = 1;
       if (match.x < 0 || match.y < 0 || match.x > size.width - 1 || match.y > size.height - 1) continue;
-      // Is anything in front of it there? From the pixels below on: what they see is nearer than what is seen
-      // here, and in front of that there is nothing.
+      // Is anything in front of the point there? The search starts at the depth of the pixels below: it is
+      // smaller, and nothing is in front of it.
       const int left = int(match.x), right = std::min(left + 1, size.width - 1),
                 below = std::min(int(match.y) + 1, size.height - 1);
       const double start = std::min(next_depth(left, below), next_depth(right, below));
-      // Up to half a pixel's width before the point itself.
+      // It ends half a pixel's width before the point itself.
       const double end = match.depth < infinity ? match.depth * (1 - 0.5 / next.focal) : farthest;
       occluded(x, y) =
           start < end && eye.first_hit(next.ray(match.x, match.y), 0.999 * start, end) < infinity;
     }
-  }
+  });
 }
 
 }  // namespace
@@ -283,8 +276,7 @@ Scene render_flythrough(const SceneOptions& options) {
     for (int y = 0; y < options.size.height; ++y)
       for (int x = 0; x < options.size.width; ++x) stored(x, y) = float(depth(x, y));
     if (i > 0) {
-      FlowField& flow = scene.flow.emplace_back(options.size);
-      flow.confidence = {};
+      FlowField& flow = scene.flow.emplace_back(options.size, Memory::host(), false);
       write_truth(landscape, last, last_depth, camera, depth, flow,
                   scene.occluded.emplace_back(options.size));
     }

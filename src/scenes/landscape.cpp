@@ -7,8 +7,8 @@
 namespace parafield {
 namespace {
 
-/// How much of an octave is shown where a pixel covers `footprint`: all of it from wavelengths of some five
-/// pixels on, none below three.
+/// Weight of an octave where a pixel covers `footprint`: 1 for wavelengths above about five pixels, 0 below
+/// three.
 double visible(const Octave& octave, double footprint) {
   return smooth_step(1.2 * footprint, 2.4 * footprint, octave.spacing);
 }
@@ -34,7 +34,7 @@ Landscape::Landscape(std::uint64_t seed, double finest)
 
 double Landscape::Reader::height(double x, double z) {
   const auto noise = [&](std::size_t i) { return relief_[i](landscape_->relief_[i], x, z); };
-  // 0 in the valley, 1 in the mountains, which have their ridges where the noise changes its sign.
+  // 0 in the valley, 1 in the mountains. Ridges are where the noise changes its sign.
   const double aside = (x - middle(z)) / 2.2, square = aside * aside;
   const double mountains = square / (1 + square);
   const double slope = noise(0) + 0.5 * noise(1);
@@ -50,7 +50,7 @@ Landscape::Reader::Ground Landscape::Reader::ground(double x, double z, double h
     if (weight == 0) break;
     gray += weight * ground_[i](landscape_->ground_[i], x, z);
   }
-  // Woods below, snow on the peaks, the snow line as ragged as the ground.
+  // Woods below, snow on the peaks. The ground's texture makes the snow line ragged.
   const double snow = smooth_step(1.5, 2.5, height + 0.8 * gray);
   return {100 + (58 - 20 * snow) * gray + 65 * snow, snow};
 }

@@ -8,32 +8,35 @@
 
 namespace parafield {
 
-/// A mountain valley that winds along z, without end, under a sky. Scene units: the camera flies 1 above the
-/// valley's floor. x to the right, z ahead, height up. + - * / and sqrt only: the same bits on every machine.
+/// Endless mountain valley that winds along z, under a sky. x is to the right, z ahead, height up, in scene
+/// units: the camera flies 1 above the floor of the valley. Only + - * / and sqrt: the same bits on every
+/// machine.
 class Landscape {
  public:
-  static constexpr double highest = 5.2;  ///< no terrain is above
+  static constexpr double highest = 5.2;  ///< upper bound of the terrain's height
 
-  /// `finest`: the least spacing of texture that will be asked for, in scene units (at depth 1).
+  /// `finest` is the smallest spacing of texture that is needed, in scene units (at depth 1).
   Landscape(std::uint64_t seed, double finest);
 
-  /// Reads along a path, whose last surroundings it remembers.
+  /// Reads along a path. It keeps the surroundings of the last point.
   class Reader {
    public:
     explicit Reader(const Landscape& landscape)
         : landscape_(&landscape), ground_(landscape.ground_.size()), clouds_(landscape.clouds_.size()) {}
 
-    /// Where the middle of the valley is.
+    /// x of the middle of the valley at z.
     double middle(double z) { return middle_width * middle_(landscape_->middle_, z, 0); }
-    double height(double x, double z);
+    double height(double x, double z);  ///< of the terrain
     struct Ground {
-      double gray, snow;  ///< in full light; 1 = snow, 0 = none
+      double gray;  ///< in full light
+      double snow;  ///< 1 = snow, 0 = none
     };
-    /// With no structure finer than `footprint`, which is the size of a pixel there.
+    /// Texture of the ground, without structure finer than `footprint`, the size of a pixel there.
     Ground ground(double x, double z, double height, double footprint);
-    /// Gray level of the sky in the direction (x, up, 1), likewise.
+    /// Gray value of the sky in the direction (x, up, 1), without finer structure than `footprint`.
     double sky(double x, double up, double footprint);
-    /// The color of ground without snow, likewise: woods, and rock mostly above.
+    /// Color of ground without snow, without finer structure than `footprint`: woods, and rock mostly above
+    /// them.
     Tint bare_ground(double x, double z, double height, double footprint);
 
    private:
@@ -48,7 +51,7 @@ class Landscape {
 
   Octave middle_, woods_;
   std::array<Octave, 5> relief_;
-  std::vector<Octave> ground_, clouds_;  // the coarsest first
+  std::vector<Octave> ground_, clouds_;  // coarsest first
 };
 
 }  // namespace parafield

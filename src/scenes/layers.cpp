@@ -1,3 +1,4 @@
+#include "core/cpu/parallel.hpp"
 #include "scenes/dye.hpp"
 #include "scenes/random.hpp"
 #include "scenes/render.hpp"
@@ -6,24 +7,24 @@
 namespace parafield {
 namespace {
 
-/// One layer at the time of one frame.
+/// A layer at the time of one frame.
 struct Placed {
   const Layer* layer;
   const Texture* texture;
   const Dye* dye;
-  Affine to_start;  ///< from a point of this frame to the point of frame 0 that is seen there
+  Affine to_start;  ///< from a point of this frame to its match in frame 0
 
   bool covers(Point p) const { return layer->shape.contains(to_start(p)); }
 };
 
-/// The index of the nearest layer at a point.
+/// Index of the nearest layer that covers a point.
 std::size_t nearest(std::span<const Placed> placed, Point p) {
   std::size_t i = 0;
   while (i + 1 < placed.size() && !placed[i].covers(p)) ++i;
   return i;
 }
 
-/// Paints a layer over what lies behind it.
+/// Paints a row of a layer over those behind it.
 void paint(const Placed& layer, int y, int width, Row row) {
   Texture::Reader gray(*layer.texture);
   Dye::Reader tint(*layer.dye);
@@ -36,14 +37,12 @@ void paint(const Placed& layer, int y, int width, Row row) {
 
 void paint(std::span<const Placed> placed, FrameBuffer& frame) {
   const Size size = frame.size();
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static)
-#endif
-  for (int y = 0; y < size.height; ++y)
+  parallel_rows(size.height, [&](int y) {
     for (std::size_t i = placed.size(); i-- > 0;) paint(placed[i], y, size.width, {frame, y});
+  });
 }
 
-/// Truth from one frame, `now`, to the next.
+/// Writes the truth from the frame `now` to the frame `next`.
 void write_truth(std::span<const Placed> now, std::span<const Placed> next, FlowField& flow,
                  Image<std::uint8_t>& occluded) {
   const Size size = flow.size();
@@ -85,8 +84,7 @@ Scene render_layers(const LayeredScene& layered, const SceneOptions& options) {
     if (i + 1 == options.frames) break;
     const std::vector<Placed> now = placed;
     for (Placed& layer : placed) layer.to_start = layer.to_start * layer.layer->step.inverse();
-    FlowField flow(options.size);
-    flow.confidence = {};
+    FlowField flow(options.size, {}, false);
     Image<std::uint8_t> occluded(options.size);
     write_truth(now, placed, flow, occluded);
     scene.flow.push_back(std::move(flow));

@@ -9,7 +9,7 @@
 
 namespace parafield {
 
-/// What a scene draws its motion from. Everything here decides pixels, so it uses + - * / and sqrt only,
+/// Random numbers and lengths of a scene's motion. Pixels depend on them, so they use only + - * / and sqrt,
 /// which give the same bits on every machine.
 class Draw {
  public:
@@ -29,8 +29,8 @@ class Draw {
   double height() const { return size_.height; }
   double shorter_side() const { return std::min(size_.width, size_.height); }
 
-  /// Shifts, and widths of what is thin, are meant for 640x480 and grow with the image's side, but neither
-  /// vanish nor outgrow a search range.
+  /// Factor of shifts and of the widths of thin objects, which are given for 640x480. It grows with the side
+  /// of the image, within limits: motion neither vanishes nor exceeds usual search ranges.
   double scale() const {
     return std::clamp(std::sqrt(double(size_.width) * size_.height / (640.0 * 480.0)), 0.25, 4.0);
   }
@@ -44,8 +44,8 @@ class Draw {
 
 namespace {
 
-/// Sine and cosine by their series, exact to float64 rounding for the small angles used here (radians, below
-/// 0.1).
+/// Rotation by an angle below 0.1 radians. The series of sine and cosine are exact to the rounding of float64
+/// there.
 Affine rotation(double angle) {
   const double square = angle * angle;
   const double sine = angle * (1 - square / 6 * (1 - square / 20 * (1 - square / 42 * (1 - square / 72))));
@@ -64,13 +64,13 @@ std::vector<Layer> turning(Draw draw) {
   return {{rotation(draw.either_side(0.5, 0.9) * degree).about(draw.center()), {}}};
 }
 
-/// Always towards the viewer: texture that shrinks would soon be finer than the pixels.
+/// A zoom towards the viewer. Texture that shrinks would soon be finer than the pixels.
 std::vector<Layer> zoom(Draw draw) {
   const double factor = draw.between(1.008, 1.016);
   return {{Affine{factor, 0, 0, factor}.about(draw.center()), {}}};
 }
 
-/// A stretch, a shear and a shift. Shears of opposite sign, so that no direction shrinks for long.
+/// A stretch, a shear and a shift. The shears have opposite signs, so that no direction shrinks for long.
 std::vector<Layer> affine(Draw draw) {
   const double turn = draw.sign();
   const Affine linear{1 + draw.between(0.004, 0.010), -turn * draw.between(0.004, 0.009),
@@ -101,7 +101,7 @@ std::vector<Layer> pole(Draw draw) {
   return {{draw.shift(front_x, front_y), shape, false, 55}, {draw.shift(back_x, back_y), {}}};
 }
 
-/// As when a camera swings fast past something near: all moves the same way, what is near further.
+/// Like a camera that turns fast past a near object: everything moves the same way, the near object further.
 std::vector<Layer> large(Draw draw) {
   const double x = draw.sign(), y = draw.sign();
   const double far_x = x * draw.between(40, 48), far_y = y * draw.between(4, 10);
@@ -112,8 +112,9 @@ std::vector<Layer> large(Draw draw) {
   return {{draw.shift(near_x, near_y), shape, true}, {draw.shift(far_x, far_y), {}, true}};
 }
 
-/// A vertical bar, as high as the image, that moves six times as far as the background, for what Kim, Hwangbo and
-/// Kanade (2009) show with a pole (figures 3 to 5): at 320x240 4 px wide, moving by 12 px over 2.
+/// A vertical bar, as high as the image, that moves six times as far as the background, as the pole of Kim,
+/// Hwangbo and Kanade (2009, figures 3 to 5). At 320x240 it is 4 px wide and moves by 12 px, the background
+/// by 2.
 Layer bar_layer(Draw& draw) {
   const double x = draw.sign();
   const Point center{draw.center().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
@@ -138,8 +139,8 @@ std::vector<Layer> camouflage(Draw draw) {
   return {front, bar_background(draw)};
 }
 
-/// In the manner of their merry-go-round (figures 6 and 7): everything moves to one side, what is near further,
-/// and thin poles stand at all depths. Half of them carry something.
+/// Similar to their merry-go-round (figures 6 and 7): everything moves to one side, near objects further.
+/// Thin poles stand at different depths; half of them carry a load.
 std::vector<Layer> poles(Draw draw) {
   const double x = draw.sign(), slope = draw.between(-0.1, 0.1);
   const double width = draw.width(), height = draw.height(), side = draw.shorter_side();
@@ -173,7 +174,7 @@ std::vector<Layer> poles(Draw draw) {
     const Point center{width * (i + draw.between(0.2, 0.8)) / 3, height * draw.between(0.8, 0.95)};
     list.push_back({step(44, 50), ellipse(center, 0.10, 0.17), true});
   }
-  // The nearest first; a load before its pole.
+  // Nearest first; a load before its pole.
   std::ranges::stable_sort(list, std::greater{}, [&](const Layer& layer) { return x * layer.step.x; });
   list.push_back({step(8, 12), {}, true});
   return list;
@@ -186,11 +187,10 @@ constexpr LayeredScene list[] = {
     {{"affine", "a stretch, a shear and a shift"}, affine},
     {{"layers", "an ellipse moves and turns over a background that moves the other way; occlusion"}, layers},
     {{"pole", "a thin vertical pole passes over a background that moves the other way; occlusion"}, pole},
-    {{"large", "motion of 40 to 80 px, what is near further than what is far; occlusion"}, large},
+    {{"large", "motion of 40 to 80 px, near objects further than far ones; occlusion"}, large},
     {{"bar", "a thin bar of a color of its own moves six times as far as the background; occlusion"}, bar},
     {{"camouflage", "the same bar, but it looks like the background"}, camouflage},
-    {{"poles", "many thin poles, and what they carry, move by 20 to 45 px at their depths; occlusion"},
-     poles},
+    {{"poles", "many thin poles with loads move by 20 to 45 px, at different depths; occlusion"}, poles},
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace parafield {
 
-/// An elliptic patch of the plane in frame 0; a vertical strip with an infinite `radius_y`; without radii, all
-/// of the plane.
+/// Patch of the plane in frame 0: an ellipse, a vertical strip if `radius_y` is infinite, or the whole plane
+/// if both radii are 0.
 struct Shape {
   Point center;
   double radius_x = 0, radius_y = 0;
@@ -20,13 +20,13 @@ struct Shape {
   }
 };
 
-/// A textured patch that moves by the same map from every frame to the next.
+/// Textured patch that moves by the map `step` from every frame to the next.
 struct Layer {
   Affine step;
   Shape shape;
-  bool coarse = false;       ///< texture with large structure, too
+  bool coarse = false;       ///< texture also has large structure
   double light = 0;          ///< added to the gray values of the texture
-  bool camouflaged = false;  ///< in the colors of the last layer, as that has them there in frame 0
+  bool camouflaged = false;  ///< has the colors of the last layer at the same place in frame 0
 };
 
 class Draw;
@@ -36,10 +36,10 @@ struct LayeredScene {
   std::vector<Layer> (*layers)(Draw);
 };
 
-/// The scenes that consist of flat layers.
+/// Scenes of flat layers.
 std::span<const LayeredScene> layered_scenes();
 
-/// The layers of a scene, the nearest first; the last one fills the plane.
+/// Layers of a scene, nearest first. The last one fills the plane.
 std::vector<Layer> scene_layers(const LayeredScene& scene, Size size, std::uint64_t seed);
 
 }  // namespace parafield

@@ -7,7 +7,7 @@
 namespace parafield {
 namespace {
 
-/// Weights of the four lattice values around a point: the uniform cubic B-spline.
+/// Weights of the four lattice values around a point in one dimension: the uniform cubic B-spline.
 void spline_weights(double t, double (&weights)[4]) {
   const double s = 1 - t;
   weights[0] = s * s * s / 6;

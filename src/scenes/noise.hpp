@@ -3,17 +3,17 @@
 
 namespace parafield {
 
-/// One octave of random structure over the whole plane: a cubic B-spline over a lattice of independent random
-/// numbers in -1..1, a smooth function of real coordinates. The B-spline's spectrum, sinc^4, makes it fade out
-/// at wavelengths near twice the spacing and vanish at the spacing.
+/// Octave of random structure over the plane: a cubic B-spline over a lattice of independent random numbers
+/// in -1..1, a smooth function of real coordinates. By the B-spline's spectrum, sinc^4, it is weak at
+/// wavelengths near twice the spacing and 0 at the spacing.
 struct Octave {
   double spacing = 1;
-  double shift_x = 0, shift_y = 0;  ///< in lattice units; lattices of two octaves never fall together
+  double shift_x = 0, shift_y = 0;  ///< of the lattice, in its units; lattices of two octaves never coincide
   std::uint64_t key = 0;
 
   static Octave random(double spacing, std::uint64_t key);
 
-  /// Reads along a path: remembers the lattice values around the last point.
+  /// Reads along a path. It keeps the lattice values around the last point.
   class Reader {
    public:
     double operator()(const Octave& octave, double x, double y);
@@ -24,7 +24,7 @@ struct Octave {
   };
 };
 
-/// 0 up to `low`, 1 from `high` on, smooth between.
+/// Smooth step: 0 up to `low`, 1 from `high`.
 inline double smooth_step(double low, double high, double value) {
   const double t = (value - low) / (high - low);
   return t <= 0 ? 0 : t >= 1 ? 1 : t * t * (3 - 2 * t);

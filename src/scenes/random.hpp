@@ -3,20 +3,19 @@
 
 namespace parafield {
 
-/// Spreads a number over all 64 bits (splitmix64's finaliser: Steele, Lea, Flood 2014). Integers only: the
-/// same on every machine.
+/// Mixes all 64 bits of a number (finalizer of splitmix64: Steele, Lea, Flood 2014).
 inline std::uint64_t mix(std::uint64_t bits) {
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
   bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
   return bits ^ (bits >> 31);
 }
 
-/// The random bits with the number `index` of the stream `key`.
+/// Random bits number `index` of the stream `key`.
 inline std::uint64_t random_bits(std::uint64_t key, std::uint64_t index) {
   return mix(key + 0x9e3779b97f4a7c15u * (index + 1));
 }
 
-/// Random bits as a number in [0, 1), exactly.
+/// Random bits as a number in [0, 1), without rounding.
 inline double to_unit(std::uint64_t bits) { return double(bits >> 11) * 0x1p-53; }
 
 }  // namespace parafield

@@ -3,7 +3,7 @@
 
 namespace parafield {
 
-/// Scenes whose options were checked.
+/// Render a scene. The options have been checked.
 Scene render_layers(const LayeredScene& layered, const SceneOptions& options);
 Scene render_flythrough(const SceneOptions& options);
 

@@ -21,10 +21,10 @@ std::span<const SceneInfo> scenes() {
 
 Scene render_scene(std::string_view name, const SceneOptions& options) {
   if (options.size.width < 1 || options.size.height < 1)
-    fail(ErrorCode::invalid_argument, "a scene cannot have ", options.size.width, "x", options.size.height,
-         " pixels");
+    fail(ErrorCode::invalid_argument, "size cannot be ", options.size.width, "x", options.size.height,
+         "; a scene has at least 1x1 pixels");
   if (options.frames < 1)
-    fail(ErrorCode::invalid_argument, "a scene needs at least 1 frame; asked for ", options.frames);
+    fail(ErrorCode::invalid_argument, "frames cannot be ", options.frames, "; a scene has at least 1");
   if (name == flythrough.name) return render_flythrough(options);
   for (const LayeredScene& scene : layered_scenes())
     if (name == scene.info.name) return render_layers(scene, options);

@@ -7,9 +7,9 @@ namespace {
 
 constexpr double mean_gray = 127.5;
 
-/// Largest deviation of each octave from the mean, in gray values. The sum has a standard deviation of about
-/// 37 and hardly ever leaves 0..255; fine octaves are weaker, as in natural images, but leave no small window
-/// without structure.
+/// Largest deviation of an octave from the mean, in gray values, for each kind of texture. The sum has a
+/// standard deviation of about 37 and rarely leaves 0..255. Fine octaves are weaker, as in natural images,
+/// but every small window has structure.
 struct Contrast {
   double spacing, fine, smooth, fine_coarse, smooth_coarse;
 };

@@ -6,24 +6,24 @@
 
 namespace parafield {
 
-/// What a texture is made of.
+/// Wavelengths of a texture.
 struct Grain {
   bool fine = true;     ///< details down to about 3 px, otherwise only wavelengths above about 20 px
-  bool coarse = false;  ///< also wavelengths up to some 200 px, by which large motion can be found
+  bool coarse = false;  ///< also wavelengths up to about 200 px, which help to find large motion
 };
 
-/// A random gray texture over the whole plane, a smooth function of real coordinates (px): its frames are
-/// evaluated, never resampled. A sum of octaves; the finest, of a spacing of 1.5 px, keeps detail down to about
-/// 3 px and next to nothing beyond what pixels can carry.
+/// Random gray texture over the plane: a sum of octaves, a smooth function of real coordinates (px), so that
+/// frames are evaluated, never resampled. The finest octave, with a spacing of 1.5 px, has detail down to
+/// about 3 px and almost none that is too fine for pixels.
 class Texture {
  public:
   Texture(std::uint64_t seed, Grain grain);
 
-  /// Reads along a path.
+  /// Reads gray values along a path.
   class Reader {
    public:
     explicit Reader(const Texture& texture) : texture_(&texture) {}
-    /// Gray value at a point of the plane, 0..255 but for rare excess.
+    /// Gray value at a point of the plane, 0..255 with rare exceptions.
     double operator()(double x, double y);
 
    private:

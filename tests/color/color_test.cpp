@@ -16,7 +16,7 @@ struct Vector {
 };
 using Color = std::array<int, 3>;
 
-/// The colors of a field of one row.
+/// Colors of a field of one row.
 std::vector<Color> colors(std::initializer_list<Vector> vectors, const ColorOptions& options) {
   FlowField field(Size{int(vectors.size()), 1});
   int x = 0;
@@ -43,7 +43,7 @@ std::vector<Color> marzat(std::initializer_list<Vector> vectors, float max_motio
 
 using Colors = std::vector<Color>;
 
-/// Levels are cut off, so that a rounded intermediate result may cost one.
+/// Expects colors up to a level: levels are cut off, so a rounded intermediate result may change one.
 void expect_near(const Colors& colors, const Colors& expected) {
   ASSERT_EQ(colors.size(), expected.size());
   for (std::size_t i = 0; i < colors.size(); ++i)
@@ -69,7 +69,7 @@ TEST(Middlebury, NoMotionIsWhiteAndShortMotionPale) {
               {{255, 255, 255}, {255, 255, 255}, {255, 127, 127}, {255, 0, 0}});
 }
 
-TEST(Middlebury, MotionBeyondTheLongestIsDarkened) {
+TEST(Middlebury, MotionBeyondMaxMotionIsDark) {
   expect_near(middlebury({{2, 0}, {100, 0}}), {{191, 0, 0}, {191, 0, 0}});
 }
 
@@ -100,7 +100,7 @@ TEST(Color, IsScaledByTheLongestKnownFlow) {
   EXPECT_EQ(marzat({{0, 3e-20f}}, 0), (Colors{{128, 255, 0}}));
 }
 
-TEST(Color, AFieldWithoutMotionOrWithoutAnyValueHasAPicture) {
+TEST(Color, FieldsWithoutMotionOrValuesAreColored) {
   EXPECT_EQ(middlebury({{0, 0}, {0, 0}}, 0), (Colors{{255, 255, 255}, {255, 255, 255}}));
   EXPECT_EQ(marzat({{0, 0}, {0, 0}}, 0), (Colors{{0, 0, 0}, {0, 0, 0}}));
   EXPECT_EQ(middlebury({{nan, nan}}, 0), (Colors{{0, 0, 0}}));
@@ -115,7 +115,7 @@ TEST(Color, RowsOfAnySizeAreWritten) {
   EXPECT_EQ(last[2], 255);
 }
 
-TEST(Color, RefusesWhatItCannotColor) {
+TEST(Color, RefusesBadFieldsAndOptions) {
   const FlowField field({4, 3}), other({5, 3});
   EXPECT_THROW(color_flow(FlowView{}), Error);
   EXPECT_THROW(color_flow(FlowView{field.u, other.v}), Error);

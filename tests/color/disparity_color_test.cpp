@@ -39,7 +39,7 @@ TEST(ColorMap, HasNoJumpsAndNoColorTwice) {
     for (int k = 0; k < i; ++k) EXPECT_NE(map[i], map[k]) << i << ' ' << k;
 }
 
-TEST(DisparityColor, TakesTheRangeOfWhatIsValid) {
+TEST(DisparityColor, TakesTheRangeOfValidPixels) {
   DisparityField field = row({10, 15, 20, 99, nan, infinity, -infinity});
   field.valid(3, 0) = 0;
   const FrameBuffer picture = color_disparity(field);
@@ -59,7 +59,7 @@ TEST(DisparityColor, RangeMayBeGiven) {
   EXPECT_EQ(at(picture, 4), color_map()[255]);
 }
 
-TEST(DisparityColor, WhatIsNotValidCanBeShown) {
+TEST(DisparityColor, InvalidPixelsCanBeShown) {
   DisparityField field = row({0, 10, 5, nan});
   field.valid(2, 0) = 0;
   const FrameBuffer picture = color_disparity(field, {.show_invalid = true});
@@ -73,22 +73,21 @@ TEST(DisparityColor, AFieldOfOneOrNoDisparityHasAPicture) {
   EXPECT_EQ(at(color_disparity(DisparityView{row({3}).d}), 0), color_map()[0]);
 }
 
-TEST(DisparityColor, RefusesWhatItCannotColor) {
+TEST(DisparityColor, RefusesBadFieldsAndRanges) {
   const DisparityField field = row({1, 2});
   const auto expect = [](std::string_view part, auto work) {
     expect_error(ErrorCode::invalid_argument, part, work);
   };
   expect("no pixels", [] { color_disparity(DisparityView{}); });
-  expect("disparities from 5 to 5 px cannot be colored",
-         [&] { color_disparity(field, {.min = 5, .max = 5}); });
-  expect("from 5 to 0 px", [&] { color_disparity(field, {.min = 5}); });
-  expect("from 0 to nan px", [&] { color_disparity(field, {.max = nan}); });
-  expect("from 0 to inf px", [&] { color_disparity(field, {.max = infinity}); });
+  expect("min and max cannot be 5 and 5 px", [&] { color_disparity(field, {.min = 5, .max = 5}); });
+  expect("5 and 0 px", [&] { color_disparity(field, {.min = 5}); });
+  expect("0 and nan px", [&] { color_disparity(field, {.max = nan}); });
+  expect("0 and inf px", [&] { color_disparity(field, {.max = infinity}); });
   const DisparityField other({1, 2});
   expect("its valid plane has 1x2", [&] { color_disparity(DisparityView{field.d, other.valid}); });
 }
 
-TEST(OverlayMask, TintsWhatMoves) {
+TEST(OverlayMask, TintsMovingPixels) {
   const std::uint8_t gray[6] = {0, 100, 255, 0, 100, 255};
   Image<std::uint8_t> moving({3, 2});
   for (int x = 0; x < 3; ++x) moving(x, 1) = std::uint8_t(x + 1);

@@ -39,7 +39,7 @@ FlowField uniform(Size size, float u, float v) {
 
 constexpr Color yellow{255, 225, 0}, untouched{100, 100, 100};
 
-TEST(Arrows, GoFromAPixelToWhereItMoves) {
+TEST(Arrows, GoFromAPixelToItsMatch) {
   const Size size{40, 40};
   const FrameBuffer picture = draw_arrows(gray(size, 100), uniform(size, 12, 0), {.step = 40});
   EXPECT_EQ(picture.format(), PixelFormat::rgb_u8);
@@ -62,7 +62,7 @@ TEST(Arrows, AreScaledAndStepped) {
     }
 }
 
-TEST(Arrows, SkipWhatIsUnknownOrNotValid) {
+TEST(Arrows, SkipUnknownAndInvalidPixels) {
   const Size size{48, 16};
   FlowField flow = uniform(size, 3, 3);
   flow.u(8, 8) = std::numeric_limits<float>::quiet_NaN();
@@ -73,21 +73,21 @@ TEST(Arrows, SkipWhatIsUnknownOrNotValid) {
     for (int x = 0; x < 48; ++x) ASSERT_EQ(at(picture, x, y), untouched) << x << ", " << y;
 }
 
-TEST(Arrows, OfNoMotionAreDots) {
+TEST(Arrows, AreDotsWithoutMotion) {
   const Size size{16, 16};
   const FrameBuffer picture = draw_arrows(gray(size, 100), uniform(size, 0, 0));
   EXPECT_EQ(at(picture, 8, 8), yellow);
   EXPECT_EQ(at(picture, 12, 8), untouched);
 }
 
-TEST(Arrows, LeaveTheImage) {
+TEST(Arrows, MayLeaveTheImage) {
   const Size size{5, 3};
   for (const float far : {1.0f, 7.0f, 1e4f, 1e9f})
     for (const auto& [u, v] : {std::pair{far, far}, {-far, far}, {0.0f, -far}, {-far, 0.0f}})
       EXPECT_EQ(draw_arrows(gray(size, 100), uniform(size, u, v), {.step = 1, .scale = 100}).size(), size);
 }
 
-TEST(Arrows, RefuseWhatTheyCannotDraw) {
+TEST(Arrows, RefuseBadSizesAndOptions) {
   const Size size{8, 6};
   const FlowField flow(size);
   const FrameBuffer frame = gray(size, 0);

@@ -1,4 +1,4 @@
-// `parafield bench`: what it measures and how it tells.
+// `parafield bench`: measurements and reports.
 #include "command/run_command.hpp"
 #include "support.hpp"
 
@@ -39,7 +39,7 @@ TEST_F(Command, BenchMeasuresEveryPresetAndSize) {
   EXPECT_EQ(nlohmann::json::parse(read_text(path("bench.json")))["results"].size(), json["results"].size());
 }
 
-TEST_F(Command, BenchMeasuresTheMethodsItIsAskedFor) {
+TEST_F(Command, BenchMeasuresTheGivenMethods) {
   const auto json = run_well({"bench", "-d", "cpu", "--size", "40x32", "--repeat", "1", "-m", "icm",
                               "winner-takes-all", "--json"})
                         .json();
@@ -48,7 +48,7 @@ TEST_F(Command, BenchMeasuresTheMethodsItIsAskedFor) {
   EXPECT_EQ(json["results"][2]["method"], "winner-takes-all");
 }
 
-TEST_F(Command, BenchMeasuresTheOthersWhereOneFails) {
+TEST_F(Command, BenchContinuesAfterAFailure) {
   const Words bench = {"bench", "-d",       "cpu",   "--preset", "default", "--size",
                        "40x32", "500001x1", "48x32", "--repeat", "1"};
   const auto with = [&](Words more) {

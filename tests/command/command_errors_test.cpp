@@ -1,4 +1,4 @@
-// Every bad input: the exit code, one line that says what is wrong, and nothing written.
+// Bad input of every kind gives an exit code, an error of one line, and no files.
 #include <thread>
 
 #include "command/run_command.hpp"
@@ -17,7 +17,7 @@ class CommandErrors : public CommandTest {
     std::ofstream(to, std::ios::binary) << read_text(from).substr(0, bytes);
   }
 
-  /// `parafield flow` of the scene, with more words.
+  /// `parafield flow` with the frames of the scene and more words.
   Words flow(Words more = {}) const {
     const Words words = {"flow", frame0(), frame1(), "-d", "cpu"};
     more.insert(more.begin(), words.begin(), words.end());
@@ -69,7 +69,7 @@ TEST_F(CommandErrors, SizesThatDiffer) {
   expect_failure(1, {"eval", truth(), truth(), "--mask", other_frame}, named(truth(), other_frame));
 }
 
-TEST_F(CommandErrors, WordsThatAreNotUnderstood) {
+TEST_F(CommandErrors, BadOptions) {
   const std::string out = path("out.flo");
   expect_failure(2, {"optical"}, {"optical"});
   expect_failure(2, {"flow"}, {"FRAMES"});
@@ -169,7 +169,7 @@ TEST_F(CommandErrors, FoldersWithoutPermission) {
   expect_failure(1, {"synth", "zoom", "--size", "8x8", "-o", path("closed/new")}, {path("closed/new")});
 }
 
-TEST_F(CommandErrors, MissingDataThatWasAskedFor) {
+TEST_F(CommandErrors, MissingData) {
   expect_failure(1, {"bench", "-d", "cpu", "--size", "8x8", "--repeat", "1", "--data", path("none")},
                  {"yos08.png"});
 }

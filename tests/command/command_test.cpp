@@ -1,4 +1,4 @@
-// Every subcommand, end to end, on scenes that it renders itself.
+// Every subcommand, end to end, on rendered scenes.
 #include <cstring>
 
 #include "command/run_command.hpp"
@@ -12,7 +12,7 @@ class Command : public CommandTest {};
 const Words score_keys = {"aae", "aae_std", "epe",    "epe_std", "r1",     "r3",
                           "r5",  "density", "pixels", "unknown", "missing"};
 
-TEST_F(Command, SaysItsVersionAndItsHelp) {
+TEST_F(Command, PrintsVersionAndHelp) {
   EXPECT_EQ(run_well({"--version"}).out, "parafield " PARAFIELD_VERSION "\n");
   for (const char* command :
        {"flow", "stereo", "detect", "eval", "color", "synth", "methods", "devices", "bench"}) {
@@ -107,7 +107,7 @@ TEST_F(Command, FlowIsWrittenByExtension) {
   }
 }
 
-TEST_F(Command, FlowReportsInTextAndOnlyOnRequest) {
+TEST_F(Command, FlowReportsInTextUnlessQuiet) {
   render();
   const std::string text = run_well({"flow", frame0(), frame1(), "-d", "cpu", "--gt", truth()}).out;
   for (const char* word : {"adaptive-ridge on cpu", "96x64", " ms", "AAE", "EPE", "density"})
@@ -149,7 +149,7 @@ TEST_F(Command, EvalAgreesWithFlow) {
     eval.insert(eval.end(), more.begin(), more.end());
     const auto of_flow = run_well(flow).json(), of_eval = run_well(eval).json();
     for (const std::string& key : score_keys) {
-      if (key == "density") continue;  // .flo does not store what is valid
+      if (key == "density") continue;  // .flo does not store validity
       EXPECT_EQ(of_flow[key], of_eval[key]) << key;
     }
     EXPECT_EQ(of_eval["density"], 1);
@@ -158,7 +158,7 @@ TEST_F(Command, EvalAgreesWithFlow) {
   EXPECT_NE(run_well({"eval", path("out.flo"), truth()}).out.find("AAE"), std::string::npos);
 }
 
-TEST_F(Command, EvalKnowsWhatIsValidInKittiFiles) {
+TEST_F(Command, EvalReadsValidFromKittiFiles) {
   render();
   const Outcome flow = run_well({"flow", frame0(), frame1(), "-d", "cpu", "-o", path("out.png"), "--gt",
                                  truth(), "--valid-only", "--json"});
@@ -167,7 +167,7 @@ TEST_F(Command, EvalKnowsWhatIsValidInKittiFiles) {
   EXPECT_NEAR(eval["epe"], flow.json()["epe"], 1. / 64);
 }
 
-TEST_F(Command, EvalWithoutPixelsSaysNull) {
+TEST_F(Command, EvalWithoutPixelsGivesNull) {
   render();
   FrameBuffer nothing({96, 64}, PixelFormat::gray_u8);
   write_frame(path("black.png"), nothing);

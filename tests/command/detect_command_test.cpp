@@ -28,7 +28,7 @@ class DetectCommand : public CommandTest {
     }
   }
 
-  /// The square comes in the second frame and moves on.
+  /// The square appears in the second frame and moves.
   static bool in_square(int x, int y, int i) {
     return i > 0 && x >= 12 * (i - 1) && x < 12 * i && y >= 10 && y < 24;
   }
@@ -38,7 +38,7 @@ class DetectCommand : public CommandTest {
     write_frame(path(name), {values.data(), size.width, size.height, 0, PixelFormat::gray_u8});
   }
 
-  /// `parafield detect` of the first `count` frames, with more words.
+  /// `parafield detect` with the first `count` frames and more words.
   Words detect(int count, Words more = {}) const {
     Words words = {"detect"};
     for (int i = 0; i < count; ++i) words.push_back(path(frame_name(i)));
@@ -94,7 +94,7 @@ TEST_F(DetectCommand, SeriesUsesTheLastMask) {
       expect_mask("mask000" + std::to_string(i) + ".png", *mask);
       EXPECT_TRUE(std::filesystem::exists(path("overlay" + std::to_string(i) + ".png")));
     }
-  EXPECT_EQ(contents().size(), 2u * frames + 2 * (frames - 1)) << "and nothing beside";
+  EXPECT_EQ(contents().size(), 2u * frames + 2 * (frames - 1)) << "and no other files";
 }
 
 TEST_F(DetectCommand, SeriesGoIntoTwoFolders) {
@@ -130,7 +130,7 @@ TEST_F(DetectCommand, ReportsInTextAndEnergies) {
             6u);
 }
 
-TEST_F(DetectCommand, RefusesWhatIsNotUnderstood) {
+TEST_F(DetectCommand, BadOptionsAreErrors) {
   const std::string out = path("mask.png"), series = path("mask%04d.png");
   expect_failure(2, detect(0), {"FRAMES"});
   expect_failure(2, detect(1), {"two frames"});
@@ -139,7 +139,7 @@ TEST_F(DetectCommand, RefusesWhatIsNotUnderstood) {
   expect_failure(2, detect(3, {"-o", series, "--overlay", out}), {"--overlay", "mask%04d.png"});
   expect_failure(2, detect(2, {"-o", path("mask.jpg")}), {"-o", ".png"});
   expect_failure(2, detect(3, {"-o", path("mask%d.jpg")}), {"-o", ".png"});
-  expect_failure(2, detect(3, {"-o", series, "--overlay", series}), {"-o", "--overlay", "one file"});
+  expect_failure(2, detect(3, {"-o", series, "--overlay", series}), {"-o", "--overlay", "the same file"});
   expect_failure(2, detect(3, {"--gt", label(1)}), {"--gt", "1 files for 2 masks"});
   expect_failure(2, detect(2, {"--mask", label(1)}), {"--mask", "--gt"});
   expect_failure(2, detect(3, {"--repeat", "2"}), {"--repeat", "two frames"});

@@ -1,4 +1,4 @@
-// eval and color of disparities and motion masks, end to end.
+// parafield eval and color with disparities and motion masks, end to end.
 #include "command/run_command.hpp"
 #include "support.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 class FieldsCommand : public CommandTest {
  protected:
-  /// A gray PNG, all of one row.
+  /// A gray PNG of one row.
   template <class T>
   std::string gray(const std::string& name, const std::vector<T>& values) const {
     const int width = int(values.size());
@@ -18,7 +18,7 @@ class FieldsCommand : public CommandTest {
   std::string narrow(const std::string& name, const std::vector<std::uint8_t>& values) const {
     return gray(name, values);
   }
-  /// Disparities by extension, all of one row and valid.
+  /// A file of disparities, one row, all valid; the extension gives the format.
   std::string disparities(const std::string& name, const std::vector<float>& values) const {
     DisparityField field({int(values.size()), 1});
     for (int x = 0; x < field.size().width; ++x) {
@@ -171,7 +171,7 @@ TEST_F(FieldsCommand, ColorRefusesOptionsOfTheOtherTask) {
   expect_failure(2, {"color", path("a.flo"), "-o", out, "--disparity-scale", "8", "--task", "flow"},
                  {"--disparity-scale", "flow"});
   expect_failure(2, {"color", field, "-o", out, "--min", "4"}, {"--min", "--max"});
-  expect_failure(2, {"color", field, "-o", out, "--min", "4", "--max", "3"}, {"from 4 to 3 px"});
+  expect_failure(2, {"color", field, "-o", out, "--min", "4", "--max", "3"}, {"4 and 3 px"});
   expect_failure(2, {"color", picture, "-o", out, "--task", "disparity"}, {picture, "--disparity-scale"});
   expect_failure(1, {"color", picture, "-o", out}, {picture, "holds a picture", "--task", "disparity"});
   const std::string kitti = gray<std::uint16_t>("kitti.png", {256, 512});

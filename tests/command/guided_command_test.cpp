@@ -1,4 +1,4 @@
-// parafield flow of the methods that begin with tracked features, end to end.
+// parafield flow with the methods that start from features, end to end.
 #include "command/run_command.hpp"
 
 namespace parafield::test {
@@ -76,7 +76,7 @@ TEST_F(GuidedCommand, TakesTracks) {
       read_flow(path("none.flo")),
       FlowField(estimated(DirectInterpolation{}, {.frames = {}, .tracks = std::span<const Track>()})));
 
-  // Those that lie outside, or are no numbers, are passed over.
+  // Tracks outside the frame or with values that are not finite are ignored.
   std::ofstream(path("outside.csv")) << "-5,3,9,9\n10,64.5,9,9\n96,2,9,9\n20,30,1.5,-2\n";
   run_well(interpolated({"--tracks", path("outside.csv"), "-o", path("outside.flo"), "-q"}));
   const FlowField one = read_flow(path("outside.flo"));
@@ -114,9 +114,10 @@ TEST_F(GuidedCommand, Errors) {
   expect_failure(1, turned("0,0,0.1", "0,80,47.5,31.5"), {"focal lengths 0, 80 px"});
   expect_failure(1, turned("0,0,4", "80,80,47.5,31.5"), {"turn by (0, 0, 4)", "pi"});
   for (const char* method : {"lucas-kanade", "adaptive-ridge", "icm"}) {
-    expect_failure(2, flow({"-m", method, "--tracks", path("tracks.csv")}), {"--tracks", method, "no use"});
+    expect_failure(2, flow({"-m", method, "--tracks", path("tracks.csv")}),
+                   {"--tracks", method, "does not use it"});
     expect_failure(2, flow({"-m", method, "--rotation", "0,0,0.1", "--intrinsics", "80,80,47.5,31.5"}),
-                   {"--rotation", method, "no use"});
+                   {"--rotation", method, "does not use it"});
   }
   expect_failure(1, interpolated({"--tracks", path("missing.csv")}), {"missing.csv"});
   expect_failure(1, interpolated({"--tracks", path("bad.csv")}), {"bad.csv", "2"});

@@ -1,5 +1,5 @@
 #pragma once
-// Runs the built parafield command and looks at what it says and leaves behind.
+// Runs the built parafield command and checks its output and its files.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -25,7 +25,7 @@ namespace parafield::test {
 using Words = std::vector<std::string>;
 
 struct Outcome {
-  int code = -1;  ///< exit code; 128 + signal where one ended it
+  int code = -1;  ///< exit code; 128 + signal if a signal ended it
   std::string out, err;
 
   nlohmann::json json() const { return nlohmann::json::parse(out); }
@@ -36,7 +36,7 @@ inline std::string read_text(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A test in a folder of its own, which is removed afterwards.
+/// A test in a temporary folder of its own.
 class CommandTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -48,7 +48,8 @@ class CommandTest : public testing::Test {
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// `environment`: "NAME=value", added to this process's own. `err`: where stderr goes instead of Outcome's.
+  /// Starts the command. `environment` has "NAME=value", added to the environment of this process. `err`
+  /// takes stderr instead of the Outcome.
   pid_t start(Words arguments, Words environment = {}, std::string err = {}) const {
     if (err.empty()) err = err_file();
     arguments.insert(arguments.begin(), PARAFIELD_COMMAND);
@@ -67,7 +68,7 @@ class CommandTest : public testing::Test {
     posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0600);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
-    sigset_t defaults;  // a test that runs in the background ignores SIGINT, and so would its children
+    sigset_t defaults;  // in the background this process ignores SIGINT, and its children would, too
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGINT);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
@@ -95,14 +96,15 @@ class CommandTest : public testing::Test {
     return finish(start(arguments, environment));
   }
 
-  /// Where stderr is a terminal; err is what that got. `until`: the command is interrupted once it has said so.
+  /// Runs the command with a terminal as stderr; `err` is its text. The command is interrupted when the text
+  /// contains `until`.
   Outcome run_at_terminal(const Words& arguments, const std::string& until = {}) const {
     const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
     EXPECT_EQ(grantpt(terminal), 0);
     EXPECT_EQ(unlockpt(terminal), 0);
     const std::string name = ptsname(terminal);
     const int other_end =
-        open(name.c_str(), O_RDWR | O_NOCTTY);  // so that what was written can be read to its end
+        open(name.c_str(), O_RDWR | O_NOCTTY);  // keeps the written text readable to its end
     const pid_t process = start(arguments, {}, name);
     std::string said;
     const auto ready = [&](int milliseconds) {
@@ -127,7 +129,7 @@ class CommandTest : public testing::Test {
     return outcome;
   }
 
-  /// What the command prints when it succeeds.
+  /// Runs the command and expects that it succeeds.
   Outcome run_well(const Words& arguments, const Words& environment = {}) const {
     const Outcome outcome = run(arguments, environment);
     EXPECT_EQ(outcome.code, 0) << outcome.err << testing::PrintToString(arguments);
@@ -135,7 +137,7 @@ class CommandTest : public testing::Test {
     return outcome;
   }
 
-  /// Every file and folder there is, with sizes of files.
+  /// All files, with their sizes, and folders of the temporary folder.
   std::set<std::string> contents() const {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
@@ -144,7 +146,8 @@ class CommandTest : public testing::Test {
     return names;
   }
 
-  /// The command fails with that code and one line that has every one of `says`, and writes nothing.
+  /// Expects that the command fails with the code and an error of one line that contains each of `says`, and
+  /// that it writes nothing.
   void expect_failure(int code, const Words& arguments, const Words& says,
                       const Words& environment = {}) const {
     SCOPED_TRACE(testing::PrintToString(arguments));
@@ -159,7 +162,7 @@ class CommandTest : public testing::Test {
     EXPECT_EQ(contents(), before);
   }
 
-  /// Renders a scene into `scene/` of the folder: frame0000.png, frame0001.png, flow0000.flo ...
+  /// Renders a scene into the folder scene/: frame0000.png, frame0001.png, flow0000.flo and so on.
   void render(const std::string& scene = "translation", const std::string& size = "96x64") const {
     run_well({"synth", scene, "-o", path("scene"), "--size", size, "--seed", "3"});
   }

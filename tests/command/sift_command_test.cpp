@@ -32,7 +32,7 @@ class SiftCommand : public CommandTest {
   }
 };
 
-/// Where parafield is built with OpenCV.
+/// Tests that need OpenCV.
 class Sift : public SiftCommand {
  protected:
   void SetUp() override {
@@ -41,7 +41,7 @@ class Sift : public SiftCommand {
   }
 };
 
-/// The same picture upside down.
+/// The frame turned by 180 degrees.
 void turn(const std::string& file) {
   const FrameBuffer frame = read_frame(file);
   ASSERT_EQ(frame.format(), PixelFormat::gray_u8);
@@ -83,12 +83,12 @@ TEST_F(Sift, FindsSmallAndLargeMotions) {
   }
   const std::string text = run_well(tracks({"--gt", truth(), "--repeat", "2"})).out;
   for (const char* word :
-       {"tracks on cpu", "median of 2", "features are matched, 1000 at most", "end point error"})
+       {"tracks on cpu", "median of 2", "features are matched, at most 1000", "end point error"})
     EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
 }
 
-// Features are where they are also in frames that are turned by 180 degrees, about the middle between the first pixel's center
-// and the last one's: so (0, 0) is the center of the first pixel.
+// (0, 0) is the center of the first pixel: in frames turned by 180 degrees about the middle between the first
+// and the last pixel's center, the features are turned the same way.
 TEST_F(Sift, PositionsCountFromThePixelsCenters) {
   render("translation", "160x121");
   const std::vector<Track> upright = found();
@@ -224,7 +224,7 @@ TEST_F(SiftCommand, Errors) {
   std::ofstream(path("tracks.csv")) << "20,30,1.5,-2\n";
   const Words sift = {"--features", "sift"};
   expect_failure(2, flow("direct-interpolation", {"--features", "sift", "--tracks", path("tracks.csv")}),
-                 {"--tracks", "--features sift", "one of the two"});
+                 {"--tracks", "--features sift", "exclude each other"});
   for (const char* method : {"adaptive-ridge", "lucas-kanade", "icm"})
     expect_failure(2, flow(method, sift), {method, "no parameter --features", "direct-interpolation"});
   expect_failure(2,
@@ -232,9 +232,9 @@ TEST_F(SiftCommand, Errors) {
                  {"takes 2, not 3"});
   for (const char* option :
        {"--track-window", "--track-levels", "--track-iterations", "--track-check", "--track-rounds"}) {
-    expect_failure(2, tracks({option, "3"}), {option, "--features sift has no use for it"});
+    expect_failure(2, tracks({option, "3"}), {option, "--features sift does not use it"});
     expect_failure(2, flow("multi-hypothesis", with(sift, {option, "3"})),
-                   {option, "--features sift has no use for it"});
+                   {option, "--features sift does not use it"});
   }
   expect_failure(2, tracks({"--max-features", "0"}), {"max_features cannot be 0", "1 to 65536"});
   expect_failure(2, {"tracks", frame0(), frame1(), "--features", "edges"}, {"edges", "even, corners, sift"});
@@ -251,7 +251,7 @@ TEST_F(SiftCommand, HelpNamesIt) {
   }
 }
 
-TEST_F(SiftCommand, SaysWhatIsMissingWithoutOpenCv) {
+TEST_F(SiftCommand, NamesOpenCvIfItIsMissing) {
   if (has_sift) GTEST_SKIP() << "built with OpenCV";
   render();
   expect_failure(1, tracks({"-o", path("tracks.csv")}),

@@ -33,7 +33,7 @@ class StereoCommand : public CommandTest {
     write_frame(path(name), {values.data(), width, height, 0, PixelFormat::gray_u8});
   }
 
-  /// `parafield stereo` of the pair, with more words.
+  /// `parafield stereo` with the pair and more words.
   Words stereo(Words more = {}) const {
     const Words words = {"stereo", path("left.png"), path("right.png"), "-d", "cpu", "--disparities", "16"};
     more.insert(more.begin(), words.begin(), words.end());
@@ -161,7 +161,8 @@ TEST_F(StereoCommand, RefusesWhatIsNotUnderstood) {
   expect_failure(2, stereo({"--color", path("out.pfm")}), {"--color", ".png"});
   expect_failure(2, stereo({"--depth", path("out.png"), "--focal", "1", "--baseline", "1"}),
                  {"--depth", ".pfm"});
-  expect_failure(2, stereo({"-o", out, "--color", path("a.png"), "--valid", path("a.png")}), {"one file"});
+  expect_failure(2, stereo({"-o", out, "--color", path("a.png"), "--valid", path("a.png")}),
+                 {"the same file"});
   expect_failure(2, stereo({"--depth", depth}), {"--depth", "--focal"});
   expect_failure(2, stereo({"--depth", depth, "--focal", "500"}), {"--depth", "--baseline"});
   expect_failure(2, stereo({"--focal", "500"}), {"--focal", "--depth"});
@@ -216,7 +217,7 @@ TEST_F(StereoCommand, ScoresMiddleburysPair) {
   EXPECT_GT(report["all"]["pixels"], report["pixels"]);
 }
 
-/// How far it is shows only at a terminal, of what takes long, and is gone at the end.
+/// Progress is shown only at a terminal and for long work, and is erased at the end.
 TEST_F(StereoCommand, ShowsHowFarALongRunIs) {
   const Outcome interrupted = run_at_terminal(stereo({"-m", "annealing", "--sweeps", "20000"}), "s left");
   EXPECT_EQ(interrupted.code, 130);

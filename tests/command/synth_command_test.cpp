@@ -1,4 +1,4 @@
-// parafield synth: what it writes.
+// parafield synth, end to end.
 #include "command/run_command.hpp"
 #include "support.hpp"
 

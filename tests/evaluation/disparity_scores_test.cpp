@@ -42,7 +42,7 @@ TEST(DisparityScores, KittiForgivesFivePercent) {
   EXPECT_EQ(evaluate(row({104, 105.5f, 23.5f, 4}), row({100, 100, 20, 1})).d1_all, 0.5);
 }
 
-TEST(DisparityScores, UnknownTruthAndMissingEstimateAreLeftOut) {
+TEST(DisparityScores, UnknownTruthAndMissingEstimatesDoNotCount) {
   DisparityField truth = row({1, infinity, nan, 7, -infinity, 2, 3, 4});
   truth.valid(3, 0) = 0;
   const DisparityScores scores = evaluate(row({3, 1, 1, 1, nan, infinity, nan, 4}), truth);
@@ -53,7 +53,7 @@ TEST(DisparityScores, UnknownTruthAndMissingEstimateAreLeftOut) {
   EXPECT_EQ(scores.density, 0.5);
 }
 
-TEST(DisparityScores, WhatIsNotValidCountsUnlessAskedOtherwise) {
+TEST(DisparityScores, InvalidEstimatesCountUnlessValidOnly) {
   DisparityField estimate = row({5, 9, 5, 5});
   estimate.valid(1, 0) = 0;
   const DisparityField truth = row({5, 5, 5, 5});
@@ -65,7 +65,8 @@ TEST(DisparityScores, WhatIsNotValidCountsUnlessAskedOtherwise) {
   EXPECT_EQ(valid.average, 0);
   EXPECT_EQ(all.density, 0.75);
   EXPECT_EQ(valid.density, 0.75);
-  EXPECT_EQ(evaluate(DisparityView{estimate.d}, DisparityView{truth.d}).density, 1) << "no plane: all valid";
+  EXPECT_EQ(evaluate(DisparityView{estimate.d}, DisparityView{truth.d}).density, 1)
+      << "without a plane all pixels are valid";
 }
 
 TEST(DisparityScores, MaskedPixelsAreNeitherUnknownNorMissing) {
@@ -78,7 +79,7 @@ TEST(DisparityScores, MaskedPixelsAreNeitherUnknownNorMissing) {
   EXPECT_EQ(scores.average, 1.5);
 }
 
-TEST(DisparityScores, OfNoPixelsAreNaN) {
+TEST(DisparityScores, AreNaNWithoutPixels) {
   const DisparityScores unknown = evaluate(row({1}), row({nan})), missing = evaluate(row({nan}), row({1}));
   for (const double score : {unknown.bad_0_5, unknown.bad_1, unknown.bad_2, unknown.bad_4, unknown.average,
                              unknown.rms, unknown.d1_all, unknown.density, missing.rms})
@@ -86,7 +87,7 @@ TEST(DisparityScores, OfNoPixelsAreNaN) {
   EXPECT_EQ(missing.density, 0);
 }
 
-TEST(DisparityScores, RefuseFieldsThatDoNotFit) {
+TEST(DisparityScores, RefuseSizesThatDiffer) {
   const DisparityField field({4, 3}), other({3, 4});
   const Image<std::uint8_t> mask({4, 4});
   const auto expect = [](std::string_view part, auto work) {

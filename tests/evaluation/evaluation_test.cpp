@@ -15,7 +15,7 @@ struct Vector {
   float u, v;
 };
 
-/// A field of one row, valid everywhere.
+/// A field of one row that is valid everywhere.
 FlowField row(std::initializer_list<Vector> vectors) {
   FlowField field(Size{int(vectors.size()), 1});
   int x = 0;
@@ -98,7 +98,7 @@ TEST(Evaluation, TheSameErrorEverywhereHasNoDeviation) {
   EXPECT_EQ(scores.aae_std, 0);
 }
 
-TEST(Evaluation, UnknownTruthIsLeftOutAndCounted) {
+TEST(Evaluation, UnknownTruthDoesNotCount) {
   FlowField truth = row({{0, 0}, {1e10f, 0}, {0, nan}, {0, 0}, {-infinity, 0}, {0, 2e9f}});
   truth.valid(3, 0) = 0;
   const FlowScores scores = evaluate(row({{2, 0}, {9, 9}, {9, 9}, {9, 9}, {9, 9}, {nan, 9}}), truth);
@@ -108,7 +108,7 @@ TEST(Evaluation, UnknownTruthIsLeftOutAndCounted) {
   EXPECT_EQ(scores.epe, 2);
 }
 
-TEST(Evaluation, MissingEstimateIsLeftOutCountedAndNotDense) {
+TEST(Evaluation, MissingEstimatesDoNotCountAndLowerTheDensity) {
   const FlowScores scores = evaluate(row({{nan, 0}, {0, 1.5e9f}, {infinity, 0}, {1e9f, 0}}),
                                      row({{0, 0}, {0, 0}, {0, 0}, {1e9f, 0}}));
   EXPECT_EQ(scores.missing, 3);
@@ -174,7 +174,7 @@ TEST(Evaluation, WithoutPixelsTheErrorsAreNan) {
   EXPECT_TRUE(std::isnan(unknown.density));
 }
 
-/// The message of the Error(invalid_argument) that `call` throws.
+/// Message of the Error(invalid_argument) that `call` throws.
 template <class Call>
 std::string refusal(Call call) {
   try {

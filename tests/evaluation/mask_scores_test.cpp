@@ -26,7 +26,7 @@ MaskScores scores_of(const Values& estimate, const Values& labels, const Evaluat
   return evaluate(MotionMaskView{mask}, labels_of(labels), options);
 }
 
-TEST(MaskScores, AreWhatTheCountsSay) {
+TEST(MaskScores, FollowFromTheCounts) {
   // TP 3, FP 1, FN 2, TN 4.
   const MaskScores scores =
       scores_of({1, 255, 1, 1, 0, 0, 0, 0, 0, 0}, {255, 255, 255, 0, 255, 255, 0, 0, 0, 0});
@@ -85,7 +85,7 @@ TEST(MaskScores, CountInsideTheMaskOnly) {
   EXPECT_EQ(scores.unscored, 1);
 }
 
-TEST(MaskScores, OfSeveralFramesComeFromTheirSummedCounts) {
+TEST(MaskScores, SumTheCountsOfSeveralFrames) {
   MaskScores sequence;
   EXPECT_TRUE(std::isnan(sequence.f1));
   sequence += scores_of({1, 1, 0}, {255, 0, 85});
@@ -103,7 +103,7 @@ TEST(MaskScores, OfSeveralFramesComeFromTheirSummedCounts) {
   EXPECT_DOUBLE_EQ(sequence.pwc, 100.0 / 3);
 }
 
-TEST(MaskScores, OfNoPixelsAreNaN) {
+TEST(MaskScores, AreNaNWithoutPixels) {
   const MaskScores still = scores_of({0, 0}, {0, 50}), nothing = scores_of({1}, {170});
   for (const double score : {still.precision, still.recall, still.f1, still.iou, nothing.pwc, nothing.f1})
     EXPECT_TRUE(std::isnan(score));
@@ -111,7 +111,7 @@ TEST(MaskScores, OfNoPixelsAreNaN) {
   EXPECT_EQ(scores_of({1}, {0}).f1, 0);
 }
 
-TEST(MaskScores, RefuseWhatIsNoLabelAndWhatDoesNotFit) {
+TEST(MaskScores, RefuseOtherLabelsAndSizes) {
   const auto expect = [](std::string_view part, auto work) {
     expect_error(ErrorCode::invalid_argument, part, work);
   };
@@ -128,7 +128,7 @@ TEST(MaskScores, RefuseWhatIsNoLabelAndWhatDoesNotFit) {
   const Image<std::uint8_t> mask({2, 1});
   expect("the labels have no pixels", [&] { evaluate(MotionMaskView{mask}, Frame{}); });
   const std::uint16_t wide[2] = {};
-  expect("labels have 8 bit, the frame is gray_u16", [&] {
+  expect("the format of the labels is gray_u16; it should have 8 bit", [&] {
     evaluate(MotionMaskView{mask}, Frame{wide, 2, 1, 0, PixelFormat::gray_u16});
   });
 }

@@ -4,7 +4,8 @@
 
 #include "io/samples.hpp"
 
-// Writes the sample files of the tests into FOLDER/frame, FOLDER/flow, FOLDER/disparity and FOLDER/tracks, for the fuzzers to start from.
+// Writes the sample files of the tests, from which the fuzzers start, into FOLDER/frame, FOLDER/flow,
+// FOLDER/disparity and FOLDER/tracks.
 int main(int count, char** arguments) {
   if (count != 2) {
     std::fprintf(stderr, "usage: fuzz_corpus FOLDER\n");

@@ -6,7 +6,7 @@
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
-/// Sets the checksums of a PNG file's chunks right. Without it, nearly every change of a PNG file ends at a
+/// Corrects the checksums of the chunks of a PNG file. Without it nearly every changed PNG file fails at a
 /// checksum.
 inline void repair_checksums(std::uint8_t* data, std::size_t size) {
   const auto u32 = [&](std::size_t at) {
@@ -23,7 +23,7 @@ inline void repair_checksums(std::uint8_t* data, std::size_t size) {
   }
 }
 
-/// libFuzzer's own changes; of each four, three with checksums that are right.
+/// Applies libFuzzer's own changes. Three of four get correct checksums.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
   size = LLVMFuzzerMutate(data, size, max_size);

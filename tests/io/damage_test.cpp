@@ -3,7 +3,8 @@
 #include "io/samples.hpp"
 #include "parafield/io.hpp"
 
-// Damaged files of every kind: an Error or an image, never anything else. The sanitizers look on.
+// Damaged files of every kind give an Error or an image, never anything else. Sanitizers find accesses out of
+// bounds.
 namespace parafield {
 namespace {
 
@@ -24,7 +25,7 @@ std::vector<samples::Sample> all_samples() {
 }
 
 void decode(io::ByteSpan bytes) {
-  // Memory of exactly that many bytes, so that reading one more is seen.
+  // A copy of exactly that many bytes: the sanitizer sees an access past its end.
   const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
   const io::Content content = io::content_of(exact);
   const bool plane =
@@ -41,7 +42,7 @@ TEST(Damage, SamplesAreSound) {
 
 TEST(Damage, TruncatedAnywhereIsAnError) {
   for (const samples::Sample& sample : all_samples()) {
-    // The line end after the last number of a plain file is no loss.
+    // The line end after the last number of a plain file is not needed.
     std::size_t length = sample.bytes.size();
     while (sample.name.starts_with("plain") && sample.bytes[length - 1] == '\n') --length;
     for (std::size_t count = 0; count < length; ++count) {
@@ -60,7 +61,7 @@ TEST(Damage, AnyByteChangedIsAnErrorOrAnImage) {
         try {
           decode(damaged);
         } catch (const Error& error) {
-          // Another number of channels or another coding of a JPEG file may be sound.
+          // A JPEG file with another number of channels or another coding may be sound, but unsupported.
           const bool jpeg = sample.name.ends_with(".jpg") && error.code() == ErrorCode::unsupported;
           ASSERT_EQ(int(error.code()), int(jpeg ? ErrorCode::unsupported : ErrorCode::format))
               << sample.name << " byte " << at << ": " << error.what();
@@ -69,11 +70,10 @@ TEST(Damage, AnyByteChangedIsAnErrorOrAnImage) {
 }
 
 #ifdef PARAFIELD_HAS_PNG
-// A PNG's chunks carry checksums: nothing that is damaged in its header, palette or pixels is taken for an
-// image.
+// The chunks of a PNG have checksums: damage in header, palette or pixels is always an error.
 TEST(Damage, ChangedPngIsNoImage) {
   for (const png_bytes::Header& header : samples::png_headers(5, 3)) {
-    if (header.color_type == 3) continue;  // tRNS is not looked at, so damage there does no harm
+    if (header.color_type == 3) continue;  // has a chunk tRNS, which is not read
     const samples::Bytes sound = samples::png(header);
     for (std::size_t at = 0; at < sound.size(); ++at) {
       samples::Bytes damaged = sound;

@@ -16,7 +16,7 @@ using samples::npy_header;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Multiples of 1/256 px, so that KITTI's format holds them exactly.
+/// Multiples of 1/256 px, which KITTI's format holds exactly.
 DisparityField some_field(Size size) {
   DisparityField field(size);
   for (int y = 0; y < size.height; ++y)
@@ -38,7 +38,7 @@ void expect_field(const DisparityField& field, Size size, const std::vector<floa
     }
 }
 
-TEST(DisparityFiles, FloatsAreTakenAsTheyAre) {
+TEST(DisparityFiles, FloatsAreKept) {
   for (const bool big : {false, true}) {
     const std::string header = text("Pf\n2 2\n", big ? 7 : -7, "\n");
     expect_field(io::decode_disparity(samples::pfm(header, {infinity, -2, 1.5f, nan}, big), 0), {2, 2},
@@ -123,7 +123,7 @@ TEST(DisparityFiles, PicturesOf8BitNeedTheirScale) {
   expect_error(ErrorCode::invalid_argument, "a PNG of 8 bit need a scale", [&] { read_disparity(path); });
   EXPECT_EQ(read_disparity(path, 4).d(0, 0), 0.25f);
   for (const float bad : {-1.0f, nan, infinity})
-    expect_error(ErrorCode::invalid_argument, "a scale cannot be", [&] { read_disparity(path, bad); });
+    expect_error(ErrorCode::invalid_argument, "the scale cannot be", [&] { read_disparity(path, bad); });
 }
 
 TEST(DisparityFiles, PicturesRoundTrip) {
@@ -141,7 +141,7 @@ TEST(DisparityFiles, PicturesRoundTrip) {
   }
 }
 
-TEST(DisparityFiles, PicturesRoundAndKeepNearlyNothingApartFromUnknown) {
+TEST(DisparityFiles, PicturesRoundAndNeverMakeAKnownDisparityUnknown) {
   const Folder folder;
   DisparityField field({6, 1});
   const float values[] = {0, 0.1f, 0.13f, nan, infinity, 16383.75f};
@@ -168,11 +168,11 @@ TEST(DisparityFiles, PicturesHoldNoMoreThan16Bit) {
   field.valid(1, 0) = 0;
   write_disparity(folder / "a.png", field);
   for (const float bad : {0.0f, -1.0f, nan, infinity})
-    expect_error(ErrorCode::invalid_argument, "a scale cannot be",
+    expect_error(ErrorCode::invalid_argument, "the scale cannot be",
                  [&] { write_disparity(folder / "b.png", field, bad); });
 }
 
-TEST(DisparityFiles, OtherPicturesAreNone) {
+TEST(DisparityFiles, OtherPicturesAreNamed) {
   const auto expect = [](const png_bytes::Header& header, std::string_view part) {
     expect_error(ErrorCode::format, part, [&] { io::decode_disparity(samples::png(header), 1); });
   };
@@ -182,7 +182,7 @@ TEST(DisparityFiles, OtherPicturesAreNone) {
   expect({5, 3, 4, 0}, "a PNG image of 4 bit, gray");
 }
 
-TEST(DisparityFiles, OfMiddleburyHaveTheirScale) {
+TEST(DisparityFiles, MiddleburysHaveTheirScale) {
   PARAFIELD_DATA_OR_SKIP(cones, "middlebury-stereo/cones/disp_left.png");
   const DisparityField field = read_disparity(cones, 4);
   ASSERT_EQ(field.size(), (Size{450, 375}));
@@ -196,7 +196,7 @@ TEST(DisparityFiles, OfMiddleburyHaveTheirScale) {
 
 #endif
 
-TEST(DisparityFiles, OfOtherKindsAreNamed) {
+TEST(DisparityFiles, OtherKindsAreNamed) {
   const Folder folder;
   const auto expect = [&](const samples::Bytes& bytes, std::string_view part) {
     const auto path = folder.with("a", bytes);
@@ -212,7 +212,7 @@ TEST(DisparityFiles, OfOtherKindsAreNamed) {
   expect_error(ErrorCode::file, "missing.pfm", [&] { read_disparity(folder / "missing.pfm"); });
 }
 
-TEST(DisparityFiles, AreNotWrittenFromWhatIsNoField) {
+TEST(DisparityFiles, UnwritableFieldsAreNamed) {
   const Folder folder;
   const DisparityField field({4, 3}), other({3, 4});
   const auto expect = [&](const char* name, const DisparityView& view, std::string_view part) {
@@ -220,8 +220,8 @@ TEST(DisparityFiles, AreNotWrittenFromWhatIsNoField) {
     EXPECT_EQ(folder.files(), 0);
   };
   expect("a.flo", field, "disparities are not written as '.flo' files; use .pfm, .npy or .png");
-  expect("a.pfm", {}, "a disparity field of 0x0 pixels without data cannot be written");
-  expect("a.pfm", {field.d, other.valid}, "the disparity field has 4x3 pixels, valid has 3x4");
+  expect("a.pfm", {}, "the disparity field has no pixels");
+  expect("a.pfm", {field.d, other.valid}, "the disparity field has 4x3 pixels, its valid plane has 3x4");
   View<const float> narrow = field.d;
   narrow.pitch = 8;
   expect("a.pfm", {narrow}, "the pitch of the disparity field, 8 bytes, is less than a row of 16");

@@ -8,7 +8,7 @@
 #include "io/samples.hpp"
 #include "parafield/io.hpp"
 
-// Reading and writing by path: which file, which errors, what is left behind.
+// Reading and writing by path: the file that is used, errors, and the files that are left.
 namespace parafield {
 namespace {
 
@@ -23,7 +23,7 @@ FrameBuffer gray(Size size, int value = 7) {
 
 int first_pixel(const fs::path& path) { return *static_cast<const std::uint8_t*>(read_frame(path).row(0)); }
 
-/// Every reader throws this, with the file's name in front.
+/// Every reader throws this error, whose message starts with the name of the file.
 void expect_unreadable(const fs::path& path, ErrorCode code, std::string_view part) {
   const std::string message = path.string() + ": ";
   expect_error(code, message, [&] { read_frame(path); });
@@ -42,7 +42,7 @@ TEST(Files, UnreadableOnesAreNamed) {
   expect_unreadable("/dev/null", ErrorCode::file, "not a regular file");
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
   expect_unreadable(folder / "pipe", ErrorCode::file,
-                    "not a regular file");  // and does not wait for a writer
+                    "not a regular file");  // without waiting for a writer
   for (const fs::path& path : {folder / "none.png", folder.path(), folder / "pipe"})
     expect_error(ErrorCode::file, path.string() + ": cannot be read", [&] { file_kind(path); });
 }
@@ -59,7 +59,7 @@ TEST(Files, WithoutPermissionAreNamed) {
   });
 }
 
-// Only the first bytes of a huge file of no known kind are read.
+// Only the first bytes of a file of unknown kind are read.
 TEST(Files, HugeOnesOfAnotherKindAreNotRead) {
   const Folder folder;
   folder.with("video.raw", samples::bytes_of("....."));
@@ -67,7 +67,7 @@ TEST(Files, HugeOnesOfAnotherKindAreNotRead) {
   expect_unreadable(folder / "video.raw", ErrorCode::format, "starts with the bytes");
 }
 
-TEST(Files, ANameIsOneLineOfTheMessage) {
+TEST(Files, NamesOfTwoLinesAreShownInOne) {
   expect_error(ErrorCode::file, "no?such.png: cannot be read", [] { read_frame("no\nsuch.png"); });
 }
 
@@ -80,7 +80,7 @@ TEST(Files, TheContentDecidesNotTheName) {
   EXPECT_EQ(file_kind(folder / "flow.pgm"), FileKind::flow);
 }
 
-TEST(Files, KindIsJudgedByTheFirstBytes) {
+TEST(Files, TheFirstBytesDecideTheKind) {
   const Folder folder;
   for (const png_bytes::Header& header : samples::png_headers(5, 3)) {
     const bool flow = header.bit_depth == 16 && header.color_type == 2;
@@ -173,7 +173,8 @@ TEST(Files, FramesThatCannotBeWrittenAreNamed) {
   expect("a.pfm", frame, "a .pfm file holds f32 pixels, the frame is gray_u8; write it as .png");
   frame.format = PixelFormat::bgr_u8;
   for (const char* name : {"a.png", "a.pfm"})
-    expect(name, frame, "a frame of bgr_u8 cannot be written; it should be gray or rgb, of u8, u16 or f32");
+    expect(name, frame,
+           "a frame of bgr_u8 cannot be written; its format should be gray or rgb, u8, u16 or f32");
   const FrameBuffer floats({4, 3}, PixelFormat::gray_f32);
   for (const char* extension : {".png", ".pgm", ".ppm"})
     expect((std::string("a") + extension).c_str(), floats,
@@ -232,7 +233,7 @@ TEST(Files, TheLongestNameCanBeWritten) {
   EXPECT_EQ(folder.files(), 1);
 }
 
-/// No file may grow beyond `bytes` during its life: a full disk, for this process.
+/// Simulates a full disk: while it exists, no file of this process may grow above `bytes`.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

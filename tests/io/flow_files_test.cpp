@@ -11,7 +11,7 @@ namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Values of 1/64 px, so that KITTI's format holds them exactly.
+/// Multiples of 1/64 px, which KITTI's format holds exactly.
 FlowField some_flow(Size size) {
   FlowField flow(size);
   for (int y = 0; y < size.height; ++y)
@@ -87,16 +87,16 @@ TEST(Flo, DamageIsNamed) {
   });
 }
 
-TEST(FlowFiles, WhatCannotBeWrittenIsNamed) {
+TEST(FlowFiles, UnwritableFlowIsNamed) {
   const Folder folder;
   const auto expect = [&](const char* name, const FlowView& flow, std::string_view part) {
     expect_error(ErrorCode::invalid_argument, part, [&] { write_flow(folder / name, flow); });
   };
   const FlowField flow({4, 3}), other({3, 4});
   expect("a.txt", flow, "a.txt: flow is not written as '.txt' files; use .flo, .pfm, .npy or .png (KITTI)");
-  expect("a.flo", {}, "without data");
-  expect("a.flo", {flow.u, other.v}, "u has 4x3 pixels, v has 3x4");
-  expect("a.flo", {flow.u, flow.v, other.valid}, "valid has 3x4");
+  expect("a.flo", {}, "the flow field has no pixels");
+  expect("a.flo", {flow.u, other.v}, "u of the flow field has 4x3 pixels, v has 3x4");
+  expect("a.flo", {flow.u, flow.v, other.valid}, "its valid plane has 3x4");
   FlowView narrow = flow;
   narrow.v.pitch = 15;
   expect("a.flo", narrow, "v, 15 bytes, is less than a row of 16");
@@ -158,7 +158,7 @@ TEST(Kitti, RoundsAndKeepsToItsRange) {
     expect_error(ErrorCode::invalid_argument, "px at pixel (2, 0); KITTI's format holds -512 to 511.98 px",
                  [&] { write_flow(folder / "a.png", flow); });
   }
-  // Unknown flow is written as KITTI does, and far flow that is not valid, too.
+  // Unknown flow and large flow that is not valid are written as 0, as in KITTI's files.
   for (const float unknown : {1e10f, nan, -INFINITY}) {
     flow.v(2, 0) = unknown;
     write_flow(folder / "a.png", flow);

@@ -13,7 +13,7 @@
 
 namespace parafield {
 
-/// A folder for one test, removed after it.
+/// A temporary folder, removed by the destructor.
 class Folder {
  public:
   Folder() {
@@ -47,7 +47,7 @@ inline std::vector<std::uint8_t> bytes_in(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// `work` throws an Error of this code, whose message is one line and holds `part`.
+/// Expects that `work` throws an Error of this code, with a message of one line that contains `part`.
 template <class Work>
 void expect_error(ErrorCode code, std::string_view part, Work work) {
   try {

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-/// JPEG files made by hand, without libjpeg: blocks of 8x8 pixels of one value, so that each pixel that a decoder should
-/// give is known exactly. Also what no writer would write.
+/// JPEG files made by hand, without libjpeg, also unusual ones. Each block of 8x8 pixels has one value, so
+/// that the decoded pixels are known exactly.
 namespace parafield::jpeg_bytes {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -11,11 +11,11 @@ using Bytes = std::vector<std::uint8_t>;
 struct Header {
   int width = 8, height = 8;
   int channels = 1;          ///< three are red, green and blue
-  bool progressive = false;  ///< first the mean of each block, then everything else
-  int subsampling = 1;       ///< 2: half as many blocks of green and blue across and down
-  int refinements = 0;       ///< progressive: as many scans more
+  bool progressive = false;  ///< the means of all blocks come first
+  int subsampling = 1;       ///< 2: half as many blocks of green and blue in each direction
+  int refinements = 0;       ///< progressive: number of further scans
   int precision = 8;
-  int kind = 0;  ///< the frame's marker, where it shall be another one: 0xc9 is arithmetic coding
+  int kind = 0;  ///< marker of the frame instead of the usual one: 0xc9 is arithmetic coding
 };
 
 inline void append(Bytes& bytes, std::initializer_list<int> values) {
@@ -27,7 +27,7 @@ inline void append_segment(Bytes& file, int marker, const Bytes& data) {
   file.insert(file.end(), data.begin(), data.end());
 }
 
-/// Bits from the highest on; a byte 0xff is followed by 0.
+/// Writes bits, highest first. A byte 0xff is followed by 0.
 class Bits {
  public:
   explicit Bits(Bytes& bytes) : bytes_(bytes) {}
@@ -53,7 +53,8 @@ class Bits {
   int used_ = 0;
 };
 
-/// The difference of a block's mean to the one before: four bits say how many bits follow.
+/// Writes the difference between the means of a block and the one before: four bits with the number of bits
+/// that follow, then these.
 inline void put_difference(Bits& bits, int difference) {
   int count = 0;
   for (int rest = difference < 0 ? -difference : difference; rest; rest >>= 1) ++count;
@@ -61,14 +62,15 @@ inline void put_difference(Bits& bits, int difference) {
   bits.put(unsigned(difference < 0 ? difference + (1 << count) - 1 : difference), count);
 }
 
-/// value(block x, block y, channel), 0 to 255, is that of all pixels of a block. `segments` come first.
+/// A JPEG file. value(block x, block y, channel), 0..255, is the value of all pixels of a block. `segments`
+/// come first.
 template <class Value>
 Bytes file(const Header& header, Value value, const Bytes& segments = {}) {
   Bytes file = {0xff, 0xd8};
   file.insert(file.end(), segments.begin(), segments.end());
   // Adobe's segment: three channels are RGB, not YCbCr.
   append_segment(file, 0xee, {'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, 0});
-  Bytes quantization(65, 8);  // a step of 8 of the transform's mean is a step of 1 of the pixels
+  Bytes quantization(65, 8);  // a step of 8 of the mean in the transform is a step of 1 of the pixels
   quantization[0] = 0;
   append_segment(file, 0xdb, quantization);
 
@@ -79,7 +81,7 @@ Bytes file(const Header& header, Value value, const Bytes& segments = {}) {
   for (int c = 0; c < n; ++c) append(frame, {c + 1, c == 0 ? full * 17 : 17, 0});
   append_segment(file, header.kind ? header.kind : header.progressive ? 0xc2 : 0xc0, frame);
 
-  // Of the mean: twelve codes of four bits. Of the rest: the code 0, the end of a block.
+  // Codes of the mean: twelve of four bits. Codes of the rest: only 0, the end of a block.
   append_segment(file, 0xc4, {0x00, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0,  0, 0,
                               0,    0, 0, 1, 2,  3, 4, 5, 6, 7, 8, 9, 10, 11});
   append_segment(file, 0xc4, {0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
@@ -96,7 +98,7 @@ Bytes file(const Header& header, Value value, const Bytes& segments = {}) {
   const int columns = (header.width + side - 1) / side, rows = (header.height + side - 1) / side;
   Bits bits(file);
   std::vector<int> before(std::size_t(n), 0);
-  // One channel alone is not interleaved: its blocks come row by row (here as with no subsampling).
+  // A single channel is not interleaved: its blocks come row by row, here as without subsampling.
   for (int row = 0; row < rows; ++row)
     for (int column = 0; column < columns; ++column)
       for (int c = 0; c < n; ++c)
@@ -121,7 +123,7 @@ Bytes file(const Header& header, Value value, const Bytes& segments = {}) {
   return file;
 }
 
-/// A TIFF structure that says how the pixels lie, 1 to 8.
+/// A TIFF structure with an orientation, 1 to 8.
 inline Bytes exif(int orientation, bool big_endian) {
   Bytes tiff = {'I', 'I', 42, 0, 8, 0, 0, 0};
   append(tiff, {2, 0});                                        // entries
@@ -136,7 +138,7 @@ inline Bytes exif(int orientation, bool big_endian) {
   return swapped;
 }
 
-/// The segment that holds it.
+/// The JPEG segment of a TIFF structure.
 inline Bytes exif_segment(const Bytes& tiff) {
   Bytes data = {'E', 'x', 'i', 'f', 0, 0}, segment;
   data.insert(data.end(), tiff.begin(), tiff.end());

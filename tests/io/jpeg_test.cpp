@@ -15,7 +15,7 @@ int at(const FrameBuffer& frame, int x, int y, int c = 0) {
   return static_cast<const std::uint8_t*>(frame.row(y))[x * channels(frame.format()) + c];
 }
 
-/// The frame holds the blocks of samples::jpeg.
+/// Expects the blocks of samples::jpeg.
 void expect_pixels(const FrameBuffer& frame, const Header& header) {
   ASSERT_EQ(frame.size(), (Size{header.width, header.height}));
   ASSERT_EQ(frame.format(), header.channels == 1 ? PixelFormat::gray_u8 : PixelFormat::rgb_u8);
@@ -35,7 +35,7 @@ TEST(Jpeg, HandMadeFiles) {
       }
 }
 
-TEST(Jpeg, FewerPixelsOfColor) {
+TEST(Jpeg, SubsampledColor) {
   const Header header{32, 16, 3, false, 2};
   const samples::Bytes file =
       jpeg_bytes::file(header, [](int x, int y, int c) { return c == 0 ? 16 * x + y : 77; });
@@ -46,7 +46,7 @@ TEST(Jpeg, FewerPixelsOfColor) {
   EXPECT_EQ(at(frame, 31, 15, 1), 77);
 }
 
-TEST(Jpeg, AreFramesByPath) {
+TEST(Jpeg, AreReadByPath) {
   const Folder folder;
   const auto path = folder.with("frame", jpeg({20, 10}));
   EXPECT_EQ(file_kind(path), FileKind::frame);
@@ -55,7 +55,7 @@ TEST(Jpeg, AreFramesByPath) {
   expect_error(ErrorCode::format, "an image (JPEG), not a flow field", [&] { read_flow(path); });
 }
 
-/// Where the stored pixel (x, y) of an image of `size` is shown (EXIF 2.32, 4.6.4).
+/// Place at which the stored pixel (x, y) of an image of `size` is shown (EXIF 2.32, 4.6.4).
 std::pair<int, int> shown_at(int orientation, Size size, int x, int y) {
   const int right = size.width - 1 - x, below = size.height - 1 - y;
   switch (orientation) {
@@ -93,7 +93,7 @@ void expect_turned(const FrameBuffer& frame, const FrameBuffer& stored, int orie
     }
 }
 
-TEST(Jpeg, AreShownAsTheCameraWasHeld) {
+TEST(Jpeg, AreTurnedAsExifSays) {
   for (const int channels : {1, 3}) {
     const Header header{27, 18, channels};
     const FrameBuffer stored = io::decode_frame(jpeg(header));
@@ -134,7 +134,7 @@ TEST(Jpeg, OtherKindsAreNamed) {
   expect({8, 8, 2}, "2 channels of no known color");
   expect({.precision = 12}, "12");
   expect({.kind = 0xc9}, "arithmetic coding");
-  expect({.kind = 0xc3}, "that is not read");
+  expect({.kind = 0xc3}, "a kind that is not read");
 }
 
 TEST(Jpeg, DamageIsNamed) {
@@ -148,7 +148,7 @@ TEST(Jpeg, DamageIsNamed) {
   samples::Bytes damaged = sound;
   damaged.insert(damaged.end() - 2, 40, 1);
   expect(damaged, "damaged JPEG file: Corrupt JPEG data: ");
-  // The end of the image in its middle.
+  // An end of image between the pixels.
   damaged = sound;
   damaged[sound.size() - 20] = 0xff;
   damaged[sound.size() - 19] = 0xd9;
@@ -156,7 +156,7 @@ TEST(Jpeg, DamageIsNamed) {
   expect({0xff, 0xd8, 0xff, 0xd9}, "damaged JPEG file: JPEG datastream contains no image");
 }
 
-TEST(Jpeg, WhatWebcamsWriteIsRead) {
+TEST(Jpeg, FilesOfWebcamsAreRead) {
   const Header header{20, 20};
   samples::Bytes file = jpeg(header);
   file.insert(file.end() - 2, 2, 0);  // before the end of the image
@@ -164,7 +164,7 @@ TEST(Jpeg, WhatWebcamsWriteIsRead) {
   expect_pixels(io::decode_frame(file), header);
 }
 
-// What a small file can ask for is bounded.
+// A small file can ask for limited memory and time only.
 TEST(Jpeg, BombsAreRefused) {
   samples::Bytes file = jpeg({8, 8});
   const auto size_at = [&] {
@@ -198,7 +198,7 @@ TEST(Png, ExifIsRespected) {
       const auto file =
           png_bytes::file(header, value, {.exif = jpeg_bytes::exif(orientation, orientation % 2)});
       expect_turned(io::decode_frame(file), stored, orientation);
-      // A flow field's vectors would have to be turned, too.
+      // A flow field is never turned: its vectors would have to be turned, too.
       if (header.bit_depth == 16 && header.color_type == 2) {
         EXPECT_EQ(io::decode_flow(file).size(), stored.size());
       }

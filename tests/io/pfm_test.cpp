@@ -54,7 +54,7 @@ TEST(Pfm, FlowOfBothByteOrders) {
   }
 }
 
-TEST(Pfm, TheAskedKindDecides) {
+TEST(Pfm, TheReaderDecidesTheKind) {
   const Folder folder;
   const auto path = folder.with("a.pfm", pfm("PF\n1 1\n-1\n", {1, 2, 3}));
   EXPECT_EQ(file_kind(path), FileKind::flow);
@@ -86,7 +86,7 @@ TEST(Pfm, FramesAreWrittenByteForByte) {
   EXPECT_EQ(bytes_in(folder / "a.PFM"), pfm("PF\n1 2\n-1.0\n", {-4.5f, 5, INFINITY, 1, 2, 3}));
 }
 
-TEST(Pfm, FramesComeBackAsTheyWere) {
+TEST(Pfm, FramesRoundTrip) {
   const Folder folder;
   const auto path = folder / "a.pfm";
   for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{7, 5}})
@@ -105,7 +105,7 @@ TEST(Pfm, FramesComeBackAsTheyWere) {
       EXPECT_EQ(values(back), values(frame));
       EXPECT_EQ(file_kind(path), format == PixelFormat::gray_f32 ? FileKind::disparity : FileKind::flow);
     }
-  // Rows may lie at any distance, also one that is no multiple of a value's bytes.
+  // The pitch may be any number of bytes, also no multiple of 4.
   alignas(float) std::uint8_t rows[4 + 4 + 1];
   const float top = 1.5f, bottom = -2;
   std::memcpy(rows, &top, 4);
@@ -123,14 +123,14 @@ TEST(Pfm, DamageIsNamed) {
   expect("PF\n", "no width at byte 3");
   expect("PF\n1", "no width at byte 3");
   expect("PF\n1 1\n-1", "no scale at byte 7");
-  expect("PF\n1x 1\n-1\n", "the width is no number, at byte 3");
-  expect("PF\n1 99999999999\n-1\n", "the height is no number, at byte 5");
+  expect("PF\n1x 1\n-1\n", "the width is not a number, at byte 3");
+  expect("PF\n1 99999999999\n-1\n", "the height is not a number, at byte 5");
   expect("PF\n1 1\n" + std::string(50, '1') + "\n", "no scale");
   expect("PF\n0 1\n-1\n", "0x1 pixels");
   expect("PF\n1 -1\n-1\n", "1x-1 pixels");
   expect("PF\n1000001 1\n-1\n", "each side is 1 to 1000000");
   for (const char* scale : {"0", "-0.0", "inf", "nan"})
-    expect("PF\n1 1\n" + std::string(scale) + "\n............", "below 0 it says little-endian");
+    expect("PF\n1 1\n" + std::string(scale) + "\n............", "below 0 it means little-endian");
   expect("PF\n1000000 1000000\n-1\n", "need 12000000000000 bytes after the header, the file has 0");
   expect("PF\n1 1\n-1\n...........", "1x1 pixels need 12 bytes after the header, the file has 11");
   expect("Pf\n1 1\n-1\n.....", "1x1 pixels need 4 bytes after the header, the file has 5");

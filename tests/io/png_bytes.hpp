@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
-/// PNG files made by hand, without libpng: every depth, color type and interlacing, and what no writer would
-/// write. The pixels are "compressed" into stored deflate blocks, so that each byte of the file is known.
+/// PNG files made by hand, without libpng: every depth, color type and interlacing, also unusual ones. The
+/// pixels are in stored deflate blocks, so that each byte of the file is known.
 namespace parafield::png_bytes {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -59,7 +59,7 @@ struct Header {
   int channels() const { return color_type == 2 ? 3 : color_type == 4 ? 2 : color_type == 6 ? 4 : 1; }
 };
 
-/// Rows of filter type 0, in the file's order; value(x, y, channel) is a pixel.
+/// Rows of filter type 0, in the order of the file. value(x, y, channel) is the value of a pixel.
 template <class Value>
 Bytes scanlines(const Header& header, Value value) {
   struct Pass {
@@ -95,7 +95,7 @@ Bytes scanlines(const Header& header, Value value) {
   return bytes;
 }
 
-/// The signature and the header.
+/// Signature and header of a file.
 inline Bytes start(const Header& header) {
   Bytes file = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   Bytes data;

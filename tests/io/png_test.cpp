@@ -51,7 +51,7 @@ TEST(Png, TransparentColorIsDropped) {
   for (int x = 0; x < 4; ++x) EXPECT_EQ(value_at(frame, x, 0, 0), unsigned(x));
 }
 
-TEST(Png, ColorsThatThePaletteLacksAreBlack) {
+TEST(Png, ColorsOutsideThePaletteAreBlack) {
   const auto value = [](int x, int, int) { return unsigned(x * 85); };
   const FrameBuffer frame = io::decode_frame(png_bytes::file({4, 1, 8, 3}, value, {{1, 2, 3}, {}}));
   EXPECT_EQ(value_at(frame, 0, 0, 2), 3u);
@@ -80,7 +80,7 @@ TEST(Png, RoundTrips) {
     }
 }
 
-// The pitch may be odd, 0 for rows that touch, or larger than a row.
+// The pitch may be odd, larger than a row, or 0 (rows touch).
 TEST(Png, IsWrittenFromRowsOfAnyPitch) {
   const Folder folder;
   std::vector<std::uint8_t> pixels(100);
@@ -122,7 +122,7 @@ TEST(Png, DamageIsNamed) {
   expect_error(ErrorCode::format, "Invalid IHDR data", [&] {
     io::decode_frame(png_bytes::file({4, 4, 0, 0}, pixels));
   });
-  // Half of it.
+  // A file cut in half.
   file = png_bytes::file({40, 40}, pixels);
   file.resize(600);
   expect_error(ErrorCode::format, "it ends at byte 600", [&] { io::decode_frame(file); });

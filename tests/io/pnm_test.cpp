@@ -96,8 +96,8 @@ TEST(Pnm, DamageIsNamed) {
   expect("P5\n", "before the width");
   expect("P5 3", "before the height");
   expect("P5 3 2\n", "before the maximum");
-  expect("P5 3x 2 255\n", "the width is no number");
-  expect("P5 -3 2 255\n", "no number where the width should be");
+  expect("P5 3x 2 255\n", "the width is not a number");
+  expect("P5 -3 2 255\n", "the width is missing: there is no number at byte 3");
   expect("P5 0 2 255\n", "0x2 pixels");
   expect("P5 3 2 0\n......", "the maximum is 0");
   expect("P5 3 2 65536\n", "is above 65535");
@@ -106,13 +106,13 @@ TEST(Pnm, DamageIsNamed) {
          "1000000x1000000 pixels need 1000000000000 bytes after the header, the file has 4");
   expect("P3 1000000 1000000 255\n....", "need at least 5999999999999 bytes");
   expect("P5 3 2 255\n.....", "3x2 pixels need 6 bytes after the header, the file has 5");
-  expect("P6 1 1 255\n....", "files of several images");
+  expect("P6 1 1 255\n....", "a file of several images");
   expect("P5 1 1 100\n\x65", "value 101 at pixel (0, 0) is above the file's maximum 100");
   expect("P2 2 1 100\n1 101", "is above 100");
-  expect("P2 2 1 100\n1 1.5", "is no number");
+  expect("P2 2 1 100\n1 1.5", "is not a number");
   expect("P2 2 1 100\n1 1 1", "follow the last");
   expect("P5 1 1 255", "need 1 bytes");
-  expect("P5 1 1 255x", "the maximum is no number");
+  expect("P5 1 1 255x", "the maximum is not a number");
   expect("P1 1 1 0", "not a PNG, JPEG, PGM, PPM or PFM file: it starts with the bytes 50 31 20 31");
 }
 

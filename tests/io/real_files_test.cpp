@@ -5,13 +5,13 @@
 
 #include "parafield/io.hpp"
 
-// Published files, as OpenCV and NumPy read them. They are not part of the repository.
+// Published files. The expected values come from OpenCV and NumPy. The files are not part of the repository.
 namespace parafield {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// PARAFIELD_DATA, otherwise shared/data beside the source folder.
+/// Folder PARAFIELD_DATA; by default shared/data beside the source folder.
 fs::path data() {
   if (const char* folder = std::getenv("PARAFIELD_DATA")) return folder;
   return fs::path(__FILE__).parent_path() / "../../../shared/data";

@@ -8,8 +8,7 @@
 #include "io/jpeg_bytes.hpp"
 #include "io/png_bytes.hpp"
 
-/// Small files of every kind that parafield reads, byte by byte: for tests that damage them, and to start
-/// fuzzing from.
+/// Small files of every kind that parafield reads: tests damage them, and fuzzing starts from them.
 namespace parafield::samples {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -31,7 +30,7 @@ inline void append_le(Bytes& bytes, std::uint32_t value) {
   for (int shift = 0; shift < 32; shift += 8) bytes.push_back(std::uint8_t(value >> shift));
 }
 
-/// A .flo file of these values: u and v of each pixel.
+/// A .flo file. `values` are u and v of each pixel.
 inline Bytes flo(std::int32_t width, std::int32_t height, const std::vector<float>& values) {
   Bytes bytes = bytes_of("PIEH");
   append_le(bytes, std::uint32_t(width));
@@ -40,7 +39,7 @@ inline Bytes flo(std::int32_t width, std::int32_t height, const std::vector<floa
   return bytes;
 }
 
-/// A .pfm file: the header's text and these values, as they lie in the file.
+/// A .pfm file. `values` are in the order of the file.
 inline Bytes pfm(std::string_view header, const std::vector<float>& values, bool big_endian = false) {
   Bytes bytes = bytes_of(header);
   for (const float value : values) {
@@ -50,7 +49,7 @@ inline Bytes pfm(std::string_view header, const std::vector<float>& values, bool
   return bytes;
 }
 
-/// A .npy file: the header's dictionary and these bytes.
+/// A .npy file: the dictionary of the header and the bytes of the values.
 inline Bytes npy(std::string_view dictionary, const Bytes& values, int version = 1) {
   Bytes bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', std::uint8_t(version), 0};
   append_le(bytes, std::uint32_t(dictionary.size()));
@@ -75,7 +74,7 @@ inline Bytes doubles(const std::vector<double>& values) {
   return bytes;
 }
 
-/// Some value of a channel, different for neighbors.
+/// Value of a channel, different for neighbors.
 inline unsigned pattern(int x, int y, int channel, int bit_depth) {
   return (unsigned(x) * 40503u + unsigned(y) * 10007u + unsigned(channel) * 30011u + 12345u) >> 2 &
          ((1u << bit_depth) - 1);
@@ -133,7 +132,7 @@ inline std::vector<Sample> jpegs() {
   };
 }
 
-/// The plain ones end in a number of one digit: a longer one would be a number, too, without its last digit.
+/// Plain files end in a number of one digit: a longer one without its last digit would still be a number.
 inline std::vector<Sample> pnms() {
   return {
       {"plain.pgm", bytes_of("P2\n# a comment\n3 2 # another\n255\n0 1 2\n30 40 5")},
@@ -146,7 +145,7 @@ inline std::vector<Sample> pnms() {
   };
 }
 
-/// Frames, and the one of three channels flow as well.
+/// Frames. The ones of three channels are also flow.
 inline std::vector<Sample> pfms() {
   return {
       {"little.pfm", pfm("Pf\n3 2\n-1.0\n", {0, 255, 1.5f, -3, 4, 1e20f})},
@@ -166,7 +165,7 @@ inline std::vector<Sample> flows() {
   };
 }
 
-/// Beside the PFM file of one channel and gray PNG, which are frames, too.
+/// Disparities that are not in pfms() and pngs().
 inline std::vector<Sample> disparities() {
   return {
       {"plane.npy", npy(npy_header("<f4", "(2, 3)"), floats({0, 1, -2.5f, 3, 1e30f, 0.25f}))},

@@ -38,36 +38,37 @@ TEST(Tracks, EverySeparatorAndLineEnd) {
     EXPECT_TRUE(decoded(text).empty()) << text;
 }
 
-TEST(Tracks, ValuesThatAreNoNumbersOrTooLarge) {
+TEST(Tracks, ValuesThatAreNotFiniteOrTooLarge) {
   const auto tracks = decoded("nan,NAN,-nan,inf\n1e-60,1e60,-inf,-1e60\n");
   ASSERT_EQ(tracks.size(), 2u);
   expect_same(tracks[0], {NAN, NAN, NAN, INFINITY});
   expect_same(tracks[1], {0, INFINITY, -INFINITY, -INFINITY});
 }
 
-TEST(Tracks, ErrorsSayWhereAndWhatWasThere) {
+TEST(Tracks, ErrorsQuoteTheLine) {
   const auto expect = [](std::string_view text, std::string_view part) {
     SCOPED_TRACE(text);
     expect_error(ErrorCode::format, part, [&] { decoded(text); });
   };
-  expect("x,y,u,v\n1,2,3,4\n\n1,2,a3,4\n", "line 4: u is no number: 'a3'");
+  expect("x,y,u,v\n1,2,3,4\n\n1,2,a3,4\n", "line 4: u is not a number: 'a3'");
   expect("1,2,3\n", "line 1 has 3 values, not the four x, y, u and v: '1,2,3'");
   expect("# x\n7\n", "line 2 has 1 value, not");
   expect("1,2,3,4,5\n", "line 1 has more than 4 values, not the four x, y, u and v: '1,2,3,4,5'");
   expect("1,2,3,4,\n", "line 1 has more than 4 values");
-  expect("1,,3,4\n", "line 1: y is no number: ''");
-  expect(",1,3,4\n", "line 1: x is no number: ''");
-  expect("1,2,3,4x\n", "line 1: v is no number: '4x'");
-  expect("1,2,3,0x10\n", "line 1: v is no number: '0x10'");
-  expect("1,2,3,4\nx,y,u,v\n", "line 2: x is no number: 'x'");  // names come first
+  expect("1,,3,4\n", "line 1: y is not a number: ''");
+  expect(",1,3,4\n", "line 1: x is not a number: ''");
+  expect("1,2,3,4x\n", "line 1: v is not a number: '4x'");
+  expect("1,2,3,0x10\n", "line 1: v is not a number: '0x10'");
+  expect("1,2,3,4\nx,y,u,v\n",
+         "line 2: x is not a number: 'x'");  // column names are allowed in the first line only
   expect("x,y,u\n", "line 1 has 3 values");
-  expect("1,2,3,\x01\x7f\n", "line 1: v is no number: '?\?'");
+  expect("1,2,3,\x01\x7f\n", "line 1: v is not a number: '?\?'");
   expect("1,2,3," + std::string(100, 'w') + "\n",
-         "line 1: v is no number: '" + std::string(40, 'w') + "...'");
+         "line 1: v is not a number: '" + std::string(40, 'w') + "...'");
   expect("1.5,2,3,4\n1,5 2 3,4,5\n", "line 2 has more than 4 values");  // a decimal comma
 }
 
-TEST(Tracks, ComeBackAsTheyWere) {
+TEST(Tracks, RoundTrip) {
   const Folder folder;
   const auto path = folder / "a.csv";
   std::mt19937 random(5);
@@ -87,11 +88,11 @@ TEST(Tracks, ComeBackAsTheyWere) {
   EXPECT_EQ(folder.files(), 1);
 }
 
-TEST(Tracks, AreWrittenByteForByteWhateverTheLocale) {
+TEST(Tracks, AreWrittenByteForByteInEveryLocale) {
   const Folder folder;
   const std::string before = std::setlocale(LC_ALL, nullptr);
   for (const char* locale : {"de_DE.UTF-8", "fr_FR.UTF-8", "C.UTF-8"}) {
-    std::setlocale(LC_ALL, locale);  // where there is one
+    std::setlocale(LC_ALL, locale);  // if it is installed
     const Track tracks[] = {{1.5f, 2, -0.25f, 1e10f}, {NAN, 0.1f, 0, -NAN}};
     write_tracks(folder / "a.csv", tracks);
     EXPECT_EQ(bytes_in(folder / "a.csv"), bytes_of("x,y,u,v\n1.5,2,-0.25,1e+10\nnan,0.1,0,nan\n"));

@@ -1,4 +1,5 @@
-// Scenes in color: the gray scene is their luma, their truth explains each channel, and every surface has a hue.
+// Scenes in color: their luma is the gray scene, the truth explains each channel, and every surface has a
+// hue.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ TEST_P(EverySceneInColor, HasTheGraySceneAsLumaAndItsTruth) {
     for (int y = 0; y < 120; ++y)
       for (int x = 0; x < 160; ++x) {
         const std::uint8_t* rgb = row(color.frames[i], y) + 3 * x;
-        // Each channel is rounded, and so is gray.
+        // The channels and the gray value are rounded.
         ASSERT_NEAR(0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2], row(gray.frames[i], y)[x], 1.001);
         saturation += std::max({rgb[0], rgb[1], rgb[2]}) - std::min({rgb[0], rgb[1], rgb[2]});
       }
@@ -69,7 +70,7 @@ TEST_P(EverySceneInColor, TruthWarpsEachChannelOfTheNextFrame) {
 }
 
 TEST(ColorScenes, ChangeTheirHueSlowly) {
-  // Most of what changes from pixel to pixel is light, in all three channels.
+  // Neighbors differ mostly in light, in all three channels.
   const Scene scene = render_scene("translation", {.frames = 1, .color = true});
   double light = 0, hue = 0;
   for (int y = 0; y < 480; ++y)

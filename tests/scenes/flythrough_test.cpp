@@ -1,5 +1,5 @@
-// The fly-through's truth against geometry that knows nothing of its terrain: flow and depth of all pixels
-// must be those of one rigid motion of a level camera.
+// Truth of the fly-through against geometry without its terrain: flow and depth of all pixels must fit one
+// rigid motion of a level camera.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace parafield {
 namespace {
 
-/// The motion of points seen from the camera: (x, z) -> (c x - s z + x0, s x + c z + z0), down -> down + y0.
+/// Motion of points relative to the camera: (x, z) -> (c x - s z + x0, s x + c z + z0), down -> down + y0.
 struct Motion {
   double c, s, x0, z0, y0;
 };
@@ -20,7 +20,7 @@ struct Seen {
   double x, down, z;
 };
 
-/// As scenes.hpp says.
+/// The camera that scenes.hpp documents.
 struct Lens {
   double focal, center, horizon;
   explicit Lens(Size size)
@@ -36,7 +36,7 @@ Seen moved(const Motion& m, const Seen& p) {
   return {m.c * p.x - m.s * p.z + m.x0, p.down + m.y0, m.s * p.x + m.c * p.z + m.z0};
 }
 
-/// Least squares: an equation is five coefficients of (c, s, x0, z0, y0) and the right side.
+/// Solves least squares. An equation has five coefficients, of (c, s, x0, z0, y0), and the right side.
 struct Equations {
   std::array<std::array<double, 6>, 5> sum{};
 
@@ -71,7 +71,7 @@ Motion fit(const Scene& scene, std::size_t i) {
       if (std::isinf(depth)) continue;
       const Seen p = lens.point(x, y, depth);
       const Seen to = lens.point(x + double(scene.flow[i].u(x, y)), y + double(scene.flow[i].v(x, y)), 1);
-      // to.x z' = x' and to.down z' = down', near points counting as much as far ones.
+      // to.x z' = x' and to.down z' = down'. Near and far points have the same weight.
       const double w = 1 / depth;
       equations.add({w * (to.x * p.z - p.x), w * (to.x * p.x + p.z), -w, w * to.x, 0, 0});
       equations.add({w * to.down * p.z, w * to.down * p.x, 0, w * to.down, -w, w * p.down});
@@ -105,7 +105,7 @@ TEST_P(Flythrough, IsTheMotionOfOneCamera) {
   }
 }
 
-TEST_P(Flythrough, DepthSaysWhatIsHidden) {
+TEST_P(Flythrough, DepthExplainsOcclusion) {
   const Scene scene = render_scene("flythrough", {.size = {320, 240}, .seed = GetParam()});
   const Lens lens({320, 240});
   const Motion motion = fit(scene, 0);
@@ -119,7 +119,7 @@ TEST_P(Flythrough, DepthSaysWhatIsHidden) {
         EXPECT_TRUE(scene.occluded[0](x, y));
         continue;
       }
-      // The pixels of the next frame around the match see from `nearest` to `farthest`.
+      // Depths of the pixels of the next frame around the match.
       double nearest = INFINITY, farthest = 0;
       for (const int j : {int(to_y), std::min(int(to_y) + 1, 239)})
         for (const int k : {int(to_x), std::min(int(to_x) + 1, 319)}) {
@@ -138,11 +138,11 @@ TEST_P(Flythrough, DepthSaysWhatIsHidden) {
   EXPECT_GT(sky, 320 * 240 / 8);
   EXPECT_LT(sky, 320 * 240 / 2);
   EXPECT_GT(hidden, 30);
-  EXPECT_EQ(behind, hidden) << "something nearer hides what is hidden";
-  EXPECT_GT(agrees, 0.998 * seen) << "what is seen is at its depth";
+  EXPECT_EQ(behind, hidden) << "a hidden point is behind a nearer one";
+  EXPECT_GT(agrees, 0.998 * seen) << "a visible point has its depth";
 }
 
-TEST(FlythroughScene, FliesOnAndOn) {
+TEST(FlythroughScene, FliesWithoutEnd) {
   const Scene scene = render_scene("flythrough", {.size = {40, 30}, .frames = 400});
   for (const Image<float>& depth : scene.depth) {
     EXPECT_TRUE(std::isinf(depth(20, 0)));

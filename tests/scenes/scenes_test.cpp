@@ -27,7 +27,7 @@ TEST(Scenes, AreListed) {
   EXPECT_EQ(names, "translation rotation zoom affine layers pole large bar camouflage poles flythrough ");
 }
 
-TEST_P(EveryScene, HasWhatItPromises) {
+TEST_P(EveryScene, HasAllFramesAndTheirTruth) {
   for (const int frames : {1, 2, 4}) {
     const Scene scene = render_scene(GetParam(), {.size = {31, 22}, .frames = frames});
     EXPECT_EQ(scene.frames.size(), std::size_t(frames));
@@ -44,7 +44,7 @@ TEST_P(EveryScene, HasWhatItPromises) {
   }
 }
 
-TEST_P(EveryScene, DependsOnItsOptionsOnly) {
+TEST_P(EveryScene, DependsOnlyOnItsOptions) {
   const SceneOptions options{.size = {64, 48}, .frames = 3};
   SceneOptions other_seed = options, smooth = options;
   other_seed.seed = 2;
@@ -68,7 +68,7 @@ TEST_P(EveryScene, HasTheSameBytesOnEveryMachine) {
 }
 
 TEST_P(EveryScene, TruthWarpsTheNextFrameOntoThisOne) {
-  // What edges add, at 640x480 and below.
+  // Factors for the edges, at 640x480 and below.
   struct Edges {
     double large = 1, small = 1;
   };
@@ -86,12 +86,12 @@ TEST_P(EveryScene, TruthWarpsTheNextFrameOntoThisOne) {
           SCOPED_TRACE(testing::Message() << size.width << "x" << size.height << (fine ? " fine" : " smooth")
                                           << " seed " << seed << " frame " << i);
           const Residual difference = residual(scene, i);
-          // Linear interpolation flattens the finest texture, and mixes the two sides of an edge; smooth
-          // shading leaves little but the rounding to u8.
+          // Linear interpolation flattens the finest texture and mixes the two sides of an edge. With smooth
+          // shading the difference is mostly the rounding to u8.
           EXPECT_LT(difference.warped, (fine ? 2.2 : 0.8) * (size.width < 640 ? edges.small : edges.large));
           const bool far = GetParam() == "large" || GetParam() == "poles";
           EXPECT_GT(difference.pixels, size.width * size.height * (far ? 6 : 8) / 10);
-          // Far mountains hardly move.
+          // Distant mountains hardly move.
           if (size.width == 640) {
             EXPECT_GT(difference.still, (GetParam() == "flythrough" ? 3 : 5) * difference.warped);
           }
@@ -99,7 +99,7 @@ TEST_P(EveryScene, TruthWarpsTheNextFrameOntoThisOne) {
       }
 }
 
-TEST_P(EveryScene, MovesAsFarAsItSays) {
+TEST_P(EveryScene, MovesAsFarAsDocumented) {
   struct Range {
     double low = 1.5, high = 10, background = 0;
   };
@@ -150,7 +150,7 @@ TEST(Scenes, FineTextureIsEverywhere) {
   EXPECT_GT(total / (476 * 636), 10);
 }
 
-TEST(Scenes, TruthIsTheMotionOfTheName) {
+TEST(Scenes, TruthFitsTheName) {
   const SceneOptions options{.size = {101, 81}};
   const Scene translation = render_scene("translation", options),
               rotation = render_scene("rotation", options), zoom = render_scene("zoom", options);
@@ -165,7 +165,7 @@ TEST(Scenes, TruthIsTheMotionOfTheName) {
       EXPECT_EQ(shift.u(x, y), shift.u(0, 0));
       EXPECT_EQ(shift.v(x, y), shift.v(0, 0));
       const double from_x = x - 50, from_y = y - 40, radius = std::hypot(from_x, from_y);
-      // A turn keeps the distance from the center, and moves by the chord of its angle.
+      // A turn keeps the distance from the center and moves by the chord of its angle.
       EXPECT_NEAR(std::hypot(from_x + turn.u(x, y), from_y + turn.v(x, y)), radius, 1e-6);
       EXPECT_NEAR(std::hypot(turn.u(x, y), turn.v(x, y)), 2 * radius * std::sin(angle / 2), 1e-4);
       EXPECT_NEAR(growth.u(x, y), factor * from_x, 1e-6);
@@ -173,14 +173,14 @@ TEST(Scenes, TruthIsTheMotionOfTheName) {
     }
 }
 
-TEST(Layers, HideWhatTheForegroundCovers) {
+TEST(Layers, HideTheBackgroundBehindTheForeground) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const Scene scene = render_scene("layers", {.frames = 3, .seed = seed});
     const FlowField& flow = scene.flow[1];
     const Residual difference = residual(scene, 1);
     EXPECT_GT(difference.hidden_pixels, 300);
     EXPECT_GT(difference.hidden, 10 * difference.warped);
-    // The corner is background, which moves by one shift; what is hidden is background.
+    // The corner is background, which moves by one shift. Only background is hidden.
     int foreground = 0;
     for (int y = 0; y < 480; ++y)
       for (int x = 0; x < 640; ++x) {
@@ -193,7 +193,7 @@ TEST(Layers, HideWhatTheForegroundCovers) {
   }
 }
 
-TEST(Scenes, RefuseWhatCannotBeRendered) {
+TEST(Scenes, BadOptionsAreErrors) {
   try {
     render_scene("waterfall");
     FAIL();

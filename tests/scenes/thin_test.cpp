@@ -1,4 +1,4 @@
-// Scenes of thin things, which pass over a background: how wide they are, how far they move, what they hide.
+// Scenes of thin objects before a background: their width, motion and occlusion.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace parafield {
 namespace {
 
-TEST(Pole, IsThinAndHidesWhatItPasses) {
+TEST(Pole, IsThinAndHidesTheBackground) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const Scene scene = render_scene("pole", {.frames = 3, .seed = seed});
     const FlowField& flow = scene.flow[1];
@@ -75,7 +75,7 @@ TEST_P(Bar, MovesByWholePixelsThatCanBeComparedExactly) {
   }
 }
 
-TEST(Bar, TheSameSeedMovesBothBarsAlike) {
+TEST(Bar, TheSameSeedGivesBothBarsTheSameMotion) {
   const SceneOptions options{.size = {320, 240}, .seed = 3};
   const Scene bar = render_scene("bar", options), camouflage = render_scene("camouflage", options);
   for (int y = 0; y < 240; ++y)
@@ -85,8 +85,9 @@ TEST(Bar, TheSameSeedMovesBothBarsAlike) {
     }
 }
 
-/// How far the bar's mean color is from that of the background in as many pixels on both sides, two pixels off.
-/// Without what is gray about it: 4 px of a random texture are darker or brighter than those beside them.
+/// Difference between the mean color of the bar and that of as many pixels of the background on both sides,
+/// two pixels away. Gray values do not count: 4 px of a random texture are darker or brighter than those
+/// beside them.
 double hue_contrast(const std::string& name, std::uint64_t seed) {
   const Scene scene = render_scene(name, {.size = {320, 240}, .seed = seed, .color = true});
   std::array<double, 3> sum{};
@@ -103,7 +104,7 @@ double hue_contrast(const std::string& name, std::uint64_t seed) {
   return std::hypot(sum[0] - gray, sum[1] - gray, sum[2] - gray) / (240 * 4);
 }
 
-TEST(Bar, HasAColorOfItsOwnOrThatOfTheBackground) {
+TEST(Bar, HasItsOwnColorOrTheBackgrounds) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     EXPECT_GT(hue_contrast("bar", seed), 35) << "seed " << seed;
     EXPECT_LT(hue_contrast("camouflage", seed), 5) << "seed " << seed;
@@ -119,7 +120,7 @@ TEST(Poles, AreExplainedByTheTruthUpToTheirEdges) {
     for (int x = 0; x < 640; ++x) {
       if (scene.occluded[0](x, y)) continue;
       const float u = flow.u(x, y), v = flow.v(x, y);
-      // Linear interpolation asks the four pixels around the match: all are to show the same layer.
+      // Linear interpolation reads the four pixels around the match: all should show the same layer.
       const int left = int(x + u), right = std::min(left + 1, 639), above = int(y + v),
                 below = std::min(above + 1, 479);
       bool alike = true;
@@ -133,7 +134,7 @@ TEST(Poles, AreExplainedByTheTruthUpToTheirEdges) {
     }
   EXPECT_GT(pixels, 640 * 480 * 7 / 10);
   EXPECT_LT(sum / pixels, 0.8);
-  EXPECT_LT(unlike, 0.002 * pixels) << "edges of a pole with what it carries";
+  EXPECT_LT(unlike, 0.002 * pixels) << "edges between a pole and its load";
 }
 
 TEST(Poles, AreThinAndManyAndFewMoveAlike) {
@@ -141,7 +142,7 @@ TEST(Poles, AreThinAndManyAndFewMoveAlike) {
     SCOPED_TRACE(seed);
     const Scene scene = render_scene("poles", {.seed = seed});
     const FlowField& flow = scene.flow[0];
-    // What is seen of one flow, and runs of it in the top row, which only poles cross.
+    // Pixels of each flow, and their runs in the top row, which only poles cross.
     std::map<std::pair<float, float>, int> seen;
     for (int y = 0; y < 480; ++y)
       for (int x = 0; x < 640; ++x) ++seen[{flow.u(x, y), flow.v(x, y)}];
@@ -168,7 +169,7 @@ TEST(Poles, AreThinAndManyAndFewMoveAlike) {
       }
       width = 1;
     }
-    EXPECT_GE(poles, 6) << "one may hide another";
+    EXPECT_GE(poles, 6) << "a pole may hide another";
     EXPECT_LE(poles, 12);
     EXPECT_GT(residual(scene, 0).hidden_pixels, 5000);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// What tests of scenes ask of all of them: the same bytes, and truth that explains the frames.
+// Shared by the tests of scenes: checksums, and truth that explains the frames.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline const std::uint8_t* row(const FrameBuffer& frame, int y) {
 
 inline int channels(const FrameBuffer& frame) { return frame.format() == PixelFormat::rgb_u8 ? 3 : 1; }
 
-/// FNV-1a over all the pixels, rows without their padding; floats as a little-endian machine stores them.
+/// FNV-1a over all pixels, without the padding of rows. Floats are little-endian.
 struct Checksum {
   std::uint64_t value = 0xcbf29ce484222325u;
 
@@ -45,7 +45,7 @@ inline std::uint64_t checksum(const Scene& scene) {
   return sum.value;
 }
 
-/// The value of a channel at a place between pixels.
+/// Value of a channel at a place between pixels, by linear interpolation.
 inline double bilinear(const FrameBuffer& frame, int channel, double x, double y) {
   const Size size = frame.size();
   const int n = channels(frame);
@@ -57,7 +57,7 @@ inline double bilinear(const FrameBuffer& frame, int channel, double x, double y
          b * ((1 - a) * value(x0, y1) + a * value(x1, y1));
 }
 
-/// Between a pixel and a place in another frame: the mean over the channels.
+/// Difference between a pixel and a place in another frame, mean over the channels.
 inline double difference(const FrameBuffer& frame, int x, int y, const FrameBuffer& other, double other_x,
                          double other_y) {
   const int n = channels(frame);
@@ -69,8 +69,8 @@ inline double difference(const FrameBuffer& frame, int x, int y, const FrameBuff
 
 /// Mean differences between frame i and frame i + 1.
 struct Residual {
-  double warped = 0, still = 0;  ///< with and without the true flow, where nothing is occluded
-  double hidden = 0;             ///< with the true flow, where the match is hidden inside the image
+  double warped = 0, still = 0;  ///< with and without the true flow, of pixels that are not occluded
+  double hidden = 0;             ///< with the true flow, of pixels whose match is hidden inside the image
   int pixels = 0, hidden_pixels = 0;
 };
 

@@ -1,0 +1,36 @@
+#pragma once
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "core/cpu/threads.hpp"
+
+namespace parafield {
+
+/// Calls f(y) for each row in [0, height), in any order, on all cores: for work outside estimators. When all
+/// parts are done, the first exception of f is thrown again. Each call has threads of its own, so that any
+/// number of callers may run at once.
+template <class RowFunction>
+void parallel_rows(int height, const RowFunction& f) {
+  if (height < 1) return;
+  constexpr int rows = 4;  // of a part: few enough for rows that differ in cost
+  const int parts = (height - 1) / rows + 1;
+  std::mutex mutex;
+  std::exception_ptr error;
+  const auto run_part = [&](int part) {
+    try {
+      for (int y = rows * part; y < std::min(rows * (part + 1), height); ++y) f(y);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+    }
+  };
+  using RunPart = decltype(run_part);
+  Threads threads(std::clamp(int(std::thread::hardware_concurrency()), 1, parts));
+  threads.run(
+      parts, [](const void* data, int part, int) { (*static_cast<const RunPart*>(data))(part); }, &run_part);
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace parafield
