@@ -17,7 +17,7 @@ struct MotionMaskView {
 
 /// 1 where the newer frame shows something that moves (or where something has gone), 0 elsewhere. `valid` is 0 where a
 /// frame has no value (NaN). `confidence`: by how much the other label would raise the pixel's own energy, >= 0.
-struct MotionMask {
+struct PARAFIELD_API MotionMask {
   Image<std::uint8_t> moving, valid;
   Image<float> confidence;
 
@@ -46,7 +46,7 @@ struct DetectionOptions {
 using DetectionMethod =
     std::variant<Icm<ChangeEnergy>, Annealing<ChangeEnergy>, WinnerTakesAll<ChangeEnergy>>;
 
-struct Detection {
+struct PARAFIELD_API Detection {
   static constexpr bool streams = true;
   using Method = DetectionMethod;
   using Input = DetectionInput;
@@ -58,7 +58,7 @@ struct Detection {
 using MotionDetector = Estimator<Detection>;
 
 /// One-shot form, where the frames are. Throws like the detector.
-MotionMask detect_motion(const Frame& frame0, const Frame& frame1, const DetectionMethod& method = {},
+PARAFIELD_API MotionMask detect_motion(const Frame& frame0, const Frame& frame1, const DetectionMethod& method = {},
                          const Device& device = Device::best(), const DetectionOptions& options = {});
 
 }  // namespace parafield

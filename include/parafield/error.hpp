@@ -2,6 +2,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "parafield/export.hpp"
+
 namespace parafield {
 
 enum class ErrorCode {
@@ -15,7 +17,7 @@ enum class ErrorCode {
 
 /// The only exception that the library throws. `what()` is one line: what was wrong, with the numbers, and
 /// what would be right. Thrown where a value enters: constructors, readers, estimator calls.
-class Error : public std::runtime_error {
+class PARAFIELD_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
   ErrorCode code() const noexcept { return code_; }

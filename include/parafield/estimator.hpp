@@ -29,7 +29,7 @@ using ProgressCallback = std::function<void(double)>;
 /// pitch smaller than a row, or memory that its device does not read; nothing has changed then. What only the result shows (of
 /// multi-hypothesis: more labels than max_labels) is thrown by the call for host frames, by synchronize() for CUDA frames.
 template <class Task>
-class Estimator {
+class PARAFIELD_API Estimator {
  public:
   using Method = typename Task::Method;
   using Input = typename Task::Input;

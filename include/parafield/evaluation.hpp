@@ -29,7 +29,7 @@ struct EvaluationOptions {
 /// |u| or |v| > 1e9 or NaN. Everything in host memory. Means and deviations (of the population) in float64,
 /// in row order. Throws Error(invalid_argument) for sizes that differ. Without a pixel that counts, the
 /// errors are NaN; without known truth, the density is NaN too.
-FlowScores evaluate(const FlowView& estimate, const FlowView& truth, const EvaluationOptions& options = {});
+PARAFIELD_API FlowScores evaluate(const FlowView& estimate, const FlowView& truth, const EvaluationOptions& options = {});
 
 /// Error of a disparity field, |d - truth| in px, over the pixels that count.
 struct DisparityScores {
@@ -47,12 +47,12 @@ struct DisparityScores {
 /// is unknown where `truth.valid` is 0 or it is infinite or NaN; an estimate that is infinite or NaN is missing. Host
 /// memory. Throws Error(invalid_argument) for sizes that differ. Without a pixel that counts, the errors are NaN;
 /// without known truth, the density is NaN too.
-DisparityScores evaluate(const DisparityView& estimate, const DisparityView& truth,
+PARAFIELD_API DisparityScores evaluate(const DisparityView& estimate, const DisparityView& truth,
                          const EvaluationOptions& options = {});
 
 /// How well a mask of motion finds what moves. The counts of several frames add up, and their scores with them, which
 /// is how CDnet scores a sequence: `MaskScores sequence; sequence += evaluate(mask, labels);`
-struct MaskScores {
+struct PARAFIELD_API MaskScores {
   static constexpr double none = std::numeric_limits<double>::quiet_NaN();  ///< a score of no pixels
 
   double precision = none;  ///< share, 0..1, of what the estimate calls moving that does move
@@ -72,7 +72,7 @@ struct MaskScores {
 /// of 8 bit, gray or with equal channels (CDnet's files have a palette); host memory. Pixels count inside
 /// `options.mask`; `valid_only` says nothing here. Throws Error(invalid_argument) for sizes that differ, another format
 /// and another label.
-MaskScores evaluate(const MotionMaskView& estimate, const Frame& labels,
+PARAFIELD_API MaskScores evaluate(const MotionMaskView& estimate, const Frame& labels,
                     const EvaluationOptions& options = {});
 
 }  // namespace parafield

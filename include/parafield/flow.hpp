@@ -28,7 +28,7 @@ struct FlowView {
 /// A flow field. Flow is written at every pixel, also where `valid` is 0. `confidence` >= 0 grows with the
 /// certainty of the method (of gradients: the smaller eigenvalue of their tensor); fields read from
 /// files have none.
-struct FlowField {
+struct PARAFIELD_API FlowField {
   Image<float> u, v;
   Image<std::uint8_t> valid;
   Image<float> confidence;
@@ -71,7 +71,7 @@ using FlowMethod = std::variant<AdaptiveRidge, LucasKanade, Icm<DisplacementEner
                                 BeliefPropagation<DisplacementEnergy>, GradientTensor, RidgeRegression,
                                 DirectInterpolation, MultiHypothesis>;
 
-struct Flow {
+struct PARAFIELD_API Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
   using Method = FlowMethod;
   using Input = FlowInput;
@@ -86,11 +86,11 @@ inline int frames_of(const FlowMethod& method) {
 }
 
 /// One-shot form, of as many frames as the method takes.
-FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method,
+PARAFIELD_API FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method,
                         const Device& device = Device::best(), const FlowOptions& options = {});
 
 /// One-shot form: the flow from frame0 to frame1, where the frames are. Throws like the estimator.
-FlowField estimate_flow(const Frame& frame0, const Frame& frame1, const FlowMethod& method = {},
+PARAFIELD_API FlowField estimate_flow(const Frame& frame0, const Frame& frame1, const FlowMethod& method = {},
                         const Device& device = Device::best(), const FlowOptions& options = {});
 
 }  // namespace parafield

@@ -41,10 +41,10 @@ struct SceneInfo {
 /// poles (many, thin, at all depths), flythrough (terrain under a moving sky, with depth). The camera of
 /// `flythrough` is level: at depth d the pixel (x, y) sees the point (x - (width - 1) / 2,
 /// y - (0.42 height - 0.5)) d / f, with f = 0.8 max(width, 4/3 height) px.
-std::span<const SceneInfo> scenes();
+PARAFIELD_API std::span<const SceneInfo> scenes();
 
 /// The same bytes for the same options, on every machine. Throws Error(invalid_argument) for an unknown name
 /// (listing the known ones), a size below 1x1 or fewer than 1 frame.
-Scene render_scene(std::string_view name, const SceneOptions& options = {});
+PARAFIELD_API Scene render_scene(std::string_view name, const SceneOptions& options = {});
 
 }  // namespace parafield

@@ -19,7 +19,7 @@ struct DisparityView {
 
 /// The disparities of the left image. Written at every pixel, also where `valid` is 0. `confidence` >= 0 grows with the
 /// certainty of the method; fields read from files have none.
-struct DisparityField {
+struct PARAFIELD_API DisparityField {
   Image<float> d;
   Image<std::uint8_t> valid;
   Image<float> confidence;
@@ -56,7 +56,7 @@ struct StereoOptions {
 using StereoMethod = std::variant<WinnerTakesAll<StereoEnergy>, Icm<StereoEnergy>, Annealing<StereoEnergy>,
                                   BeliefPropagation<StereoEnergy>>;
 
-struct Stereo {
+struct PARAFIELD_API Stereo {
   static constexpr bool streams = false;  ///< frames come in pairs
   using Method = StereoMethod;
   using Input = StereoInput;
@@ -68,7 +68,7 @@ struct Stereo {
 using StereoEstimator = Estimator<Stereo>;
 
 /// One-shot form: the disparities of the left image, where the frames are. Throws like the estimator.
-DisparityField estimate_disparity(const Frame& left, const Frame& right, const StereoMethod& method = {},
+PARAFIELD_API DisparityField estimate_disparity(const Frame& left, const Frame& right, const StereoMethod& method = {},
                                   const Device& device = Device::best(), const StereoOptions& options = {});
 
 /// Depths of the left image, in the unit of `baseline`: focal_length * baseline / (d + offset). `focal_length` in px of
@@ -76,7 +76,7 @@ DisparityField estimate_disparity(const Frame& left, const Frame& right, const S
 /// calibration files call it doffs). Infinity where the disparity is not valid, infinite or NaN, or d + offset is not
 /// above 0. Host memory. Throws Error(invalid_argument) for a focal length or baseline that is not above 0 and finite, or
 /// an offset that is not finite.
-Image<float> depth_of(const DisparityView& disparity, double focal_length, double baseline,
+PARAFIELD_API Image<float> depth_of(const DisparityView& disparity, double focal_length, double baseline,
                       double offset = 0);
 
 }  // namespace parafield
