@@ -73,7 +73,7 @@ void run(const BenchOptions& options) {
   const bool json = options.json.count() > 0, table = !json || !options.json_file.empty();
 
   Json report;
-  report["version"] = PARAFIELD_VERSION;
+  report["version"] = version();
   if (!options.commit.empty()) report["commit"] = options.commit;
   report["scene"] = {{"name", BenchScene::name},
                      {"frames", BenchScene::frames},
