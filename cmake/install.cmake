@@ -64,6 +64,14 @@ endif()
 if(TARGET parafield_command)
   install(TARGETS parafield_command DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
   if(TARGET parafield_pages)
-    install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT command)
+    # Debian's zsh reads packages' completions from a folder of its own.
+    set(zsh_functions site-functions)
+    if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND EXISTS /etc/debian_version)
+      set(zsh_functions vendor-completions)
+    endif()
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT command
+      PATTERN zsh EXCLUDE)
+    install(FILES ${PROJECT_BINARY_DIR}/share/zsh/_parafield
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${zsh_functions} COMPONENT command)
   endif()
 endif()

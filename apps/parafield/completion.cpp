@@ -73,13 +73,18 @@ std::string bash_completion(const DescribedProgram& program) {
     std::vector<std::string> first;  // values that stand where no option does
     for (const DescribedOption& argument : command.arguments)
       first.insert(first.end(), argument.choices.begin(), argument.choices.end());
+    std::vector<std::string> without_choices;
     for (const DescribedOption& option : command.options) {
       if (option.value.empty()) continue;
       std::vector<std::string> patterns;
       for (const std::string& name : option.names) patterns.push_back(command.name + ":" + name);
-      cases +=
-          fmt::format("    {}) words='{}' ;;\n", fmt::join(patterns, "|"), fmt::join(option.choices, " "));
+      if (option.choices.empty())
+        without_choices.insert(without_choices.end(), patterns.begin(), patterns.end());
+      else
+        cases +=
+            fmt::format("    {}) words='{}' ;;\n", fmt::join(patterns, "|"), fmt::join(option.choices, " "));
     }
+    if (!without_choices.empty()) cases += fmt::format("    {}) ;;\n", fmt::join(without_choices, "|"));
     cases += fmt::format("    {}:*)\n      words='{}'\n      [[ $word == -* ]] && words='{}' ;;\n",
                          command.name, fmt::join(first, " "), fmt::join(option_names(command), " "));
   }

@@ -62,7 +62,7 @@ void generate(const CLI::App& app, const std::filesystem::path& folder) {
     write(folder / "man/man1" / (name + ".1"), manual_page(program, i));
   }
   write(folder / "bash-completion/completions/parafield", bash_completion(program));
-  write(folder / "zsh/site-functions/_parafield", zsh_completion(program));
+  write(folder / "zsh/_parafield", zsh_completion(program));
   write(folder / "fish/vendor_completions.d/parafield.fish", fish_completion(program));
 }
 

@@ -1,4 +1,5 @@
-# tests/install/ looks at what a user gets: installed libraries, exported symbols, Debian packages.
+# tests/install/ looks at what a user gets: installed libraries, exported symbols, manual pages
+# and completions, Debian packages.
 set(features "")
 foreach(feature PARAFIELD_HAS_CUDA PNG_FOUND JPEG_FOUND)
   if(${feature})
@@ -12,6 +13,11 @@ add_test(NAME Installed.Libraries COMMAND ${CMAKE_COMMAND}
   -DCOMPILER=${CMAKE_CXX_COMPILER} -DSANITIZE=${PARAFIELD_SANITIZE}
   -DVERSION=${PROJECT_VERSION} -DFEATURES=${features}
   -P ${CMAKE_CURRENT_SOURCE_DIR}/install/installed.cmake)
+if(TARGET parafield_pages)
+  add_test(NAME Installed.Pages
+    COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/install/pages.sh
+      ${PROJECT_BINARY_DIR}/share $<TARGET_FILE:parafield_command>)
+endif()
 if(TARGET parafield_command AND NOT PARAFIELD_SANITIZE)  # sanitizers add symbols and libraries of their own
   add_test(NAME Installed.ExportedSymbols COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
     -DLIBRARY=$<TARGET_FILE:parafield_shared> "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:parafield_command>,$<COMMA>>"
