@@ -12,7 +12,8 @@ else()
   list(FILTER sources EXCLUDE REGEX "/src/core/cuda/(runtime|backend)\\.cpp$")
 endif()
 
-# What every file of the library needs, tests included: the same bits on every device rest on the options here.
+# What every file of the library is compiled with, and every test: results have the same bits on all devices
+# only so.
 add_library(parafield_build INTERFACE)
 target_include_directories(parafield_build INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
@@ -21,32 +22,31 @@ target_compile_options(parafield_build INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:${host_options};-Wall;-Wextra;-Wpedantic>)
 target_compile_definitions(parafield_build INTERFACE
   $<$<BOOL:${PARAFIELD_HAS_CUDA}>:PARAFIELD_HAS_CUDA> $<$<BOOL:${PNG_FOUND}>:PARAFIELD_HAS_PNG>
-  $<$<BOOL:${JPEG_FOUND}>:PARAFIELD_HAS_JPEG>
-  PARAFIELD_VERSION="${PROJECT_VERSION}")
+  $<$<BOOL:${JPEG_FOUND}>:PARAFIELD_HAS_JPEG>)
 if(PARAFIELD_HAS_CUDA)
   target_include_directories(parafield_build SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
 endif()
 if(PARAFIELD_SANITIZE)
-  target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${PARAFIELD_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer>)
-  target_link_options(parafield_build INTERFACE -fsanitize=${PARAFIELD_SANITIZE})
+  set(sanitize -fsanitize=${PARAFIELD_SANITIZE})
+  target_compile_options(parafield_build INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:${sanitize};-fno-sanitize-recover=all;-fno-omit-frame-pointer>)
+  target_link_options(parafield_build INTERFACE ${sanitize})
 endif()
-if(PARAFIELD_FUZZ)
+if(PARAFIELD_BUILD_FUZZ)
   # The fuzzer sees which branches of the library an input takes.
   target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()
 
-add_library(parafield ${sources})
-add_library(parafield::parafield ALIAS parafield)
-target_include_directories(parafield PUBLIC
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
-target_compile_features(parafield PUBLIC cxx_std_20)
-target_link_libraries(parafield PRIVATE $<BUILD_INTERFACE:parafield_build>)
+set(file_formats "")
 if(PNG_FOUND)
-  target_link_libraries(parafield PRIVATE PNG::PNG)
+  list(APPEND file_formats PNG::PNG)
 endif()
 if(JPEG_FOUND)
-  target_link_libraries(parafield PRIVATE JPEG::JPEG)
+  list(APPEND file_formats JPEG::JPEG)
 endif()
+add_library(parafield_common OBJECT ${sources})
+target_link_libraries(parafield_common PRIVATE parafield_build Threads::Threads ${file_formats})
+set(objects $<TARGET_OBJECTS:parafield_common>)
 
 if(PARAFIELD_DISPATCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(PARAFIELD_TARGETS v2 v3 v4)
@@ -70,18 +70,47 @@ foreach(target ${PARAFIELD_TARGETS})
   elseif(target STREQUAL "v4")
     target_compile_options(parafield_cpu_${target} PRIVATE -mtune=icelake-server -mprefer-vector-width=512)
   endif()
-  target_sources(parafield PRIVATE $<TARGET_OBJECTS:parafield_cpu_${target}>)
+  list(APPEND objects $<TARGET_OBJECTS:parafield_cpu_${target}>)
 endforeach()
-target_link_libraries(parafield PRIVATE Threads::Threads)
 
 if(PARAFIELD_HAS_CUDA)
   # CMake 3.25 does not know -std=c++20 for nvcc 13 and drops CUDA_STANDARD 20, so it is given as an option.
   add_library(parafield_cuda OBJECT ${cuda_sources})
   set_target_properties(parafield_cuda PROPERTIES CUDA_STANDARD_REQUIRED OFF CUDA_SEPARABLE_COMPILATION OFF)
   string(REPLACE ";" "," host_options_list "${host_options}")
-  target_compile_options(parafield_cuda PRIVATE
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false;--expt-relaxed-constexpr;--diag-suppress=554;-Xcompiler=${host_options_list},-Wall,-Wno-unknown-pragmas>)
+  set(cuda_options -std=c++20 --fmad=false --expt-relaxed-constexpr --diag-suppress=554
+                   -Xcompiler=${host_options_list},-Wall,-Wno-unknown-pragmas)
+  target_compile_options(parafield_cuda PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options}>")
   target_link_libraries(parafield_cuda PRIVATE parafield_build CUDA::cudart_static)
-  target_sources(parafield PRIVATE $<TARGET_OBJECTS:parafield_cuda>)
-  target_link_libraries(parafield PRIVATE CUDA::cudart_static)
+  list(APPEND objects $<TARGET_OBJECTS:parafield_cuda>)
+endif()
+
+# The static library is the target parafield, which tests link: they use what the shared one hides. The shared
+# library is parafield_shared. Both have the same objects. parafield::parafield is the one that
+# BUILD_SHARED_LIBS chooses.
+function(add_kind target kind)
+  add_library(${target} ${kind} ${objects})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME parafield EXPORT_NAME parafield LINKER_LANGUAGE CXX)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:parafield_build> Threads::Threads ${file_formats})
+  if(PARAFIELD_HAS_CUDA)  # programs that link the installed library need no CUDA toolkit: see install.cmake
+    target_link_libraries(${target} PRIVATE
+      $<BUILD_INTERFACE:CUDA::cudart_static> $<INSTALL_INTERFACE:parafield::cudart_static>)
+  endif()
+endfunction()
+if(PROJECT_IS_TOP_LEVEL OR NOT BUILD_SHARED_LIBS)
+  add_kind(parafield STATIC)
+endif()
+if(PROJECT_IS_TOP_LEVEL OR BUILD_SHARED_LIBS)
+  add_kind(parafield_shared SHARED)
+  # Before 1.0 a minor version may change what programs are linked with.
+  set_target_properties(parafield_shared PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endif()
+if(BUILD_SHARED_LIBS)
+  add_library(parafield::parafield ALIAS parafield_shared)
+else()
+  add_library(parafield::parafield ALIAS parafield)
 endif()

@@ -73,7 +73,7 @@ void run(const BenchOptions& options) {
   const bool json = options.json.count() > 0, table = !json || !options.json_file.empty();
 
   Json report;
-  report["version"] = PARAFIELD_VERSION;
+  report["version"] = version();
   if (!options.commit.empty()) report["commit"] = options.commit;
   if (options.streams > 0) report["streams"] = options.streams;
   report["scene"] = {{"name", BenchScene::name},

@@ -64,6 +64,11 @@ Option Option::one_of(const std::vector<std::string>& values) const {
 Option Option::one_of(std::initializer_list<int> values) const {
   return option_->check(CLI::IsMember(values));
 }
+Option Option::suggest(const std::vector<std::string>& values) const {
+  if (values.empty()) return *this;
+  const auto any = [](std::string&) { return std::string(); };
+  return option_->check(CLI::Validator(any, CLI::detail::generate_set(values)));
+}
 Option Option::check(const std::function<std::string(const std::string&)>& problem) const {
   return option_->check(problem);
 }

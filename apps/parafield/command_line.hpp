@@ -34,6 +34,8 @@ class Option {
   Option not_negative() const;
   Option one_of(const std::vector<std::string>& values) const;
   Option one_of(std::initializer_list<int> values) const;
+  /// Values for the shell to complete. Others are not refused here.
+  Option suggest(const std::vector<std::string>& values) const;
   /// Adds a check: `problem` returns what is wrong with the text, or an empty string.
   Option check(const std::function<std::string(const std::string&)>& problem) const;
 

@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
+#include "parafield/version.hpp"
 
 namespace {
 
@@ -38,6 +39,7 @@ int run(CLI::App& program, int argc, char** argv) {
     command::add_methods(commands);
     command::add_devices(commands);
     command::add_bench(commands);
+    command::add_generate(program);
     for (CLI::App* each : program.get_subcommands({})) each->formatter(command::help_formatter());
     program.parse(argc, argv);
     if (!program.get_subcommands().empty()) return 0;
@@ -66,7 +68,7 @@ int main(int argc, char** argv) {
   parafield::command::end_on_interrupt();
   CLI::App program("Dense optical flow, stereo and motion detection on CPUs and CUDA GPUs", "parafield");
   program.formatter(parafield::command::help_formatter());
-  program.set_version_flag("--version", "parafield " PARAFIELD_VERSION, "print the version");
+  program.set_version_flag("--version", std::string("parafield ") + parafield::version(), "print the version");
   program.set_help_flag("-h,--help", "print this help");
   program.require_subcommand(0, 1);
   return run(program, argc, argv);

@@ -65,17 +65,21 @@ void ParameterOptions::add_to(App& command, const std::vector<MethodParameters>&
   method_name_ = names.front();
   command.add_option("-m,--method", method_name_, fmt::format("method: {}", fmt::join(names, ", ")))
       .type_name("NAME")
+      .suggest({names.begin(), names.end()})
       .capture_default_str();
   command.add_option("--preset", preset, "named parameters of the method (parafield methods lists them)")
       .type_name("NAME");
   for (const auto& [method, parameters] : methods)
     for (const ParameterValue& parameter : parameters) {
       const ParameterOf here{std::string(method), range_text(parameter), text_of(parameter.value)};
+      std::vector<std::string> choices;
+      for (const Value& choice : parameter.choices) choices.push_back(text_of(choice));
       const auto same = std::ranges::find(options_, parameter.name, &Given::parameter);
       if (same != options_.end()) {  // several methods have it: one option
         if (same->help.find(parameter.help) == std::string::npos)
           same->help += fmt::format("; {}: {}", method, parameter.help);
         same->of.push_back(here);
+        same->option.suggest(choices);
         continue;
       }
       Given& given = options_.emplace_back(Given{std::string(parameter.name), parameter.help, {}, {here}});
@@ -84,6 +88,7 @@ void ParameterOptions::add_to(App& command, const std::vector<MethodParameters>&
           parameter.is_flag()
               ? command.add_flag(fmt::format("{}{{true}},--no-{}{{false}}", name, name.substr(2)), given.text)
               : command.add_option(name, given.text).type_name(parameter.is_name() ? "NAME" : "N");
+      given.option.suggest(choices);
     }
   for (const Given& each : options_)
     each.option.description(parameter_help(each.help, each.of)).group(parameter_group(each.of, names.size()));
@@ -115,6 +120,7 @@ void ParameterOptions::fail_other(std::string_view method, const Given& given) {
 void DeviceOptions::add_to(App& command) {
   command.add_option("-d,--device", name, "auto (CUDA where it can be used), cpu, cuda or cuda:N")
       .type_name("NAME")
+      .suggest({"auto", "cpu", "cuda"})
       .capture_default_str();
   command.add_option("--threads", threads, "CPU threads; 0 = one for each core")
       .type_name("N")

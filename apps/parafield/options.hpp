@@ -131,11 +131,14 @@ class MethodOptions : public ParameterOptions {
   /// `this` stays where it is until the command has run. `own`: a value of the command's own, which lives as long.
   void add_to(App& command, const CommandValue* own = nullptr) {
     std::vector<MethodParameters> methods;
+    std::vector<std::string> preset_names;
     for_each_method<Methods>([&]<class Method>(const Method& method) {
       methods.push_back({Method::name, parameters_of(method)});
+      for (const auto& each : presets(method)) preset_names.emplace_back(each.name);
       if (own) own->add_to(methods.back().parameters);
     });
     ParameterOptions::add_to(command, methods, own);
+    command.get_option("--preset").suggest(preset_names);
   }
 
   /// Throws UsageError for an unknown name, a value out of range or a parameter of another method.

@@ -19,15 +19,15 @@ struct ColorOptions {
 /// `max_motion` in Marzat's. Unknown flow (|u| or |v| > 1e9, NaN) is black in Middlebury's scheme, gray in
 /// Marzat's. `valid` is ignored. Throws Error(invalid_argument) for a field without pixels, planes that
 /// differ in size, or a `max_motion` that is negative or not finite.
-FrameBuffer color_flow(const In<FlowView>& flow, const ColorOptions& options = {});
+PARAFIELD_API FrameBuffer color_flow(const In<FlowView>& flow, const ColorOptions& options = {});
 
 /// Legend of a scheme: a disc of `diameter` px in a square picture. Each point has the color of the flow from
 /// the center to it; the rim is `max_motion`. Around the disc is the color of no motion. Throws
 /// Error(invalid_argument) for a diameter below 1.
-FrameBuffer color_wheel(int diameter, ColorScheme scheme = ColorScheme::middlebury);
+PARAFIELD_API FrameBuffer color_wheel(int diameter, ColorScheme scheme = ColorScheme::middlebury);
 
 /// The picture with the wheel in its lower right corner, a quarter of the shorter side wide.
-FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme = ColorScheme::middlebury);
+PARAFIELD_API FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme = ColorScheme::middlebury);
 
 struct ArrowOptions {
   int step = 16;    ///< px from one arrow to the next
@@ -37,7 +37,7 @@ struct ArrowOptions {
 /// The frame with yellow arrows from every `step`th pixel to its match. Motion that is too short for an arrow
 /// is a dot. Pixels whose flow is unknown or not `valid` have no arrow. Throws Error(invalid_argument) for a
 /// flow field of another size, a step below 1, or a scale that is not finite or not above 0.
-FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const ArrowOptions& options = {});
+PARAFIELD_API FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const ArrowOptions& options = {});
 
 struct DisparityColorOptions {
   /// px: disparities of the first and the last color; 0, 0 = the range of the valid pixels
@@ -49,12 +49,12 @@ struct DisparityColorOptions {
 /// equally large. Disparities outside the range have the first or last color. Pixels that are not valid,
 /// infinite or NaN are black. Throws Error(invalid_argument) for a field without pixels, planes that differ
 /// in size, or a range that is not finite or whose `max` is not above its `min`.
-FrameBuffer color_disparity(const In<DisparityView>& disparity, const DisparityColorOptions& options = {});
+PARAFIELD_API FrameBuffer color_disparity(const In<DisparityView>& disparity, const DisparityColorOptions& options = {});
 
 /// The frame, tinted red where the mask is not 0. Throws Error(invalid_argument) for a mask of another size.
-FrameBuffer overlay_mask(const In<Frame>& frame, const In<MotionMaskView>& mask);
+PARAFIELD_API FrameBuffer overlay_mask(const In<Frame>& frame, const In<MotionMaskView>& mask);
 
 /// Two pictures side by side. Throws Error(invalid_argument) for sizes that differ.
-FrameBuffer beside(const In<Frame>& left, const In<Frame>& right);
+PARAFIELD_API FrameBuffer beside(const In<Frame>& left, const In<Frame>& right);
 
 }  // namespace parafield

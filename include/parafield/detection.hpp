@@ -28,7 +28,7 @@ struct DetectionOptions {
 using DetectionMethod =
     std::variant<Icm<ChangeEnergy>, Annealing<ChangeEnergy>, WinnerTakesAll<ChangeEnergy>>;
 
-struct Detection {
+struct PARAFIELD_API Detection {
   static constexpr bool streams = true;
   using Method = DetectionMethod;
   using Input = DetectionInput;
@@ -40,6 +40,6 @@ struct Detection {
 using MotionDetector = Estimator<Detection>;
 
 /// One-shot form, where the frames are. Throws like the detector.
-MotionMask detect_motion(const In<Frame>& frame0, const In<Frame>& frame1, const DetectionMethod& method = {}, const DetectionOptions& options = {});
+PARAFIELD_API MotionMask detect_motion(const In<Frame>& frame0, const In<Frame>& frame1, const DetectionMethod& method = {}, const DetectionOptions& options = {});
 
 }  // namespace parafield

@@ -3,11 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "parafield/export.hpp"
+
 namespace parafield {
 
 /// Where an algorithm runs. A value; an explicit device that is missing is an Error where it is used, never a
 /// silent fallback.
-struct Device {
+struct PARAFIELD_API Device {
   enum class Kind { cpu, cuda };
   Kind kind = Kind::cpu;
   int index = 0;    ///< CUDA device index
@@ -21,10 +23,10 @@ struct Device {
 };
 
 /// "cpu" or "cuda:0".
-std::string to_string(const Device& device);
+PARAFIELD_API std::string to_string(const Device& device);
 
 /// "auto", "cpu", "cuda" or "cuda:N"; `threads` is used for the CPU. Throws Error(invalid_argument).
-Device parse_device(const std::string& text, int threads = 0);
+PARAFIELD_API Device parse_device(const std::string& text, int threads = 0);
 
 struct DeviceInfo {
   Device device;
@@ -36,13 +38,13 @@ struct DeviceInfo {
 };
 
 /// Every usable device, the CPU first.
-std::vector<DeviceInfo> devices();
+PARAFIELD_API std::vector<DeviceInfo> devices();
 
 /// Facts about one device. Throws Error(device) when it is missing, saying why.
-DeviceInfo describe_device(const Device& device);
+PARAFIELD_API DeviceInfo describe_device(const Device& device);
 
 /// Why no CUDA device can be used ("built without CUDA", "no CUDA driver", ...); empty where one can.
-std::string why_no_cuda();
+PARAFIELD_API std::string why_no_cuda();
 
 /// Where bytes lie.
 struct Memory {
@@ -65,7 +67,7 @@ struct Stream {
 };
 
 /// Time that a device spends between two points of a stream: CUDA events on a GPU, the clock on the CPU.
-class Timer {
+class PARAFIELD_API Timer {
  public:
   explicit Timer(const Device& device, Stream stream = {});
   ~Timer();

@@ -2,6 +2,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "parafield/export.hpp"
+
 namespace parafield {
 
 enum class ErrorCode {
@@ -16,7 +18,7 @@ enum class ErrorCode {
 
 /// The only exception that the library throws. `what()` is one line: it names the parameter, the value and
 /// the allowed range. It is thrown where a value enters: by constructors, readers and estimator calls.
-class Error : public std::runtime_error {
+class PARAFIELD_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
   ErrorCode code() const noexcept { return code_; }

@@ -36,7 +36,7 @@ using ProgressCallback = std::function<void(double)>;
 /// the result shows (multi-hypothesis: more labels than max_labels) are thrown by the call for host frames, by
 /// synchronize() for CUDA frames.
 template <class Task>
-class Estimator {
+class PARAFIELD_API Estimator {
  public:
   using Method = typename Task::Method;
   using Input = typename Task::Input;

@@ -29,7 +29,7 @@ struct EvaluationOptions {
 
 /// Scores of a flow field. Every pixel counts whose truth and estimate are known. Flow is unknown if |u| or
 /// |v| > 1e9 or NaN; truth also where its `valid` is 0. Throws Error(invalid_argument) for sizes that differ.
-FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth, const EvaluationOptions& options = {});
+PARAFIELD_API FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth, const EvaluationOptions& options = {});
 
 /// Errors of a disparity field, |d - truth|. NaN if no pixel counts.
 struct DisparityScores {
@@ -46,12 +46,12 @@ struct DisparityScores {
 /// Scores of a disparity field. Every pixel counts whose truth and estimate are known. A disparity is unknown
 /// if it is infinite or NaN; truth also where its `valid` is 0. Throws Error(invalid_argument) for sizes that
 /// differ.
-DisparityScores evaluate(const In<DisparityView>& estimate, const In<DisparityView>& truth,
+PARAFIELD_API DisparityScores evaluate(const In<DisparityView>& estimate, const In<DisparityView>& truth,
                          const EvaluationOptions& options = {});
 
 /// Scores of a motion mask. The scores of a sequence come from the sums of its frames' counts, as CDnet's do:
 /// `MaskScores sequence; sequence += evaluate(mask, labels);`
-struct MaskScores {
+struct PARAFIELD_API MaskScores {
   static constexpr double none = std::numeric_limits<double>::quiet_NaN();  ///< score without pixels
 
   double precision = none;  ///< share, 0..1, of the pixels estimated as moving that move
@@ -71,7 +71,7 @@ struct MaskScores {
 /// of 0 and 255 is one, too. `labels` has 8 bit, gray or with equal channels (CDnet's files have a palette).
 /// `options.valid_only` is ignored. Throws Error(invalid_argument) for sizes that differ, another format or
 /// another label.
-MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
+PARAFIELD_API MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
                     const EvaluationOptions& options = {});
 
 }  // namespace parafield

@@ -48,7 +48,7 @@ using FlowMethod = std::variant<AdaptiveRidge, LucasKanade, Icm<DisplacementEner
                                 BeliefPropagation<DisplacementEnergy>, GradientTensor, RidgeRegression,
                                 DirectInterpolation, MultiHypothesis>;
 
-struct Flow {
+struct PARAFIELD_API Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
   using Method = FlowMethod;
   using Input = FlowInput;
@@ -63,9 +63,9 @@ inline int frames_of(const FlowMethod& method) {
 }
 
 /// One-shot form, of as many frames as the method takes.
-FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method, const FlowOptions& options = {});
+PARAFIELD_API FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method, const FlowOptions& options = {});
 
 /// One-shot form: the flow from frame0 to frame1, where the frames are. Throws like the estimator.
-FlowField estimate_flow(const In<Frame>& frame0, const In<Frame>& frame1, const FlowMethod& method = {}, const FlowOptions& options = {});
+PARAFIELD_API FlowField estimate_flow(const In<Frame>& frame0, const In<Frame>& frame1, const FlowMethod& method = {}, const FlowOptions& options = {});
 
 }  // namespace parafield

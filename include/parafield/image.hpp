@@ -44,9 +44,9 @@ struct View {
 /// Pixel formats of a frame; channels are interleaved. Values 0..255 (u8), 0..65535 (u16), 0..255 (f32).
 enum class PixelFormat { gray_u8, gray_u16, gray_f32, rgb_u8, rgb_u16, rgb_f32, bgr_u8, rgba_u8, bgra_u8 };
 
-int channels(PixelFormat format);
-int bytes_per_pixel(PixelFormat format);
-const char* to_string(PixelFormat format);
+PARAFIELD_API int channels(PixelFormat format);
+PARAFIELD_API int bytes_per_pixel(PixelFormat format);
+PARAFIELD_API const char* to_string(PixelFormat format);
 
 /// What a user hands in: somebody's pixels, not owned. Color is read as BT.601 luma; a NaN pixel (f32) has
 /// no weight and its flow is marked invalid.
@@ -66,9 +66,9 @@ struct Allocation {
   std::ptrdiff_t pitch = 0;
 };
 /// Throws Error(invalid_argument) for a size below 1x1, Error(memory), Error(device).
-Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows, Memory memory);
+PARAFIELD_API Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows, Memory memory);
 /// Rows of bytes from one memory to another. Returns when they are there.
-void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from, std::ptrdiff_t from_pitch,
+PARAFIELD_API void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from, std::ptrdiff_t from_pitch,
           Memory from_memory, std::ptrdiff_t row_bytes, int height);
 }  // namespace detail
 
@@ -178,7 +178,7 @@ struct In : T {
 };
 
 /// Owning frame: what `read_frame` and `render_scene` return. Converts to Frame wherever one is asked for.
-class FrameBuffer {
+class PARAFIELD_API FrameBuffer {
  public:
   FrameBuffer() = default;
   /// Throws like Image.

@@ -25,11 +25,11 @@ namespace parafield {
 ///
 /// A PNG or JPEG file with an EXIF orientation is turned as a viewer shows it; its width may be the stored
 /// height.
-FrameBuffer read_frame(const std::filesystem::path& path);
+PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path);
 
 /// Writes a frame: .png (u8, u16; gray or rgb), .pgm (u8, u16; gray), .ppm (u8, u16; rgb) or .pfm (f32; gray
 /// as one channel, rgb as three; values as they are, also infinity and NaN).
-void write_frame(const std::filesystem::path& path, const In<Frame>& frame);
+PARAFIELD_API void write_frame(const std::filesystem::path& path, const In<Frame>& frame);
 
 /// Reads a flow field, px, without confidence:
 /// - Middlebury's .flo.
@@ -38,14 +38,14 @@ void write_frame(const std::filesystem::path& path, const In<Frame>& frame);
 /// - KITTI's RGB PNG of 16 bit: u, v = (value - 32768) / 64, the third channel is `valid`.
 ///
 /// In the first three formats flow with |u| or |v| > 1e9 or NaN is unknown, and its `valid` is 0.
-FlowField read_flow(const std::filesystem::path& path);
+PARAFIELD_API FlowField read_flow(const std::filesystem::path& path);
 
 /// Writes a flow field: .flo, .pfm, .npy (float32) or .png (KITTI). The first three hold the flow of every
 /// pixel, but not `valid`. With `mark_invalid` they hold 1e10, which readers take for unknown, where `valid`
 /// is 0. KITTI's PNG holds flow rounded to 1/64 px, and `valid`. Valid flow outside -512..511.98 px is
 /// Error(invalid_argument). Unknown flow is not valid there; where flow is not valid and does not fit, it is
 /// 0.
-void write_flow(const std::filesystem::path& path, const In<FlowView>& flow, bool mark_invalid = false);
+PARAFIELD_API void write_flow(const std::filesystem::path& path, const In<FlowView>& flow, bool mark_invalid = false);
 
 /// Reads a disparity field, px, without confidence:
 /// - PFM of one channel (Pf) and .npy (little-endian float32 or float64, height x width, C order): values as
@@ -55,35 +55,35 @@ void write_flow(const std::filesystem::path& path, const In<FlowView>& flow, boo
 /// Where the disparity is unknown, `valid` is 0. `scale` is the file's value of 1 px, which a PNG does not
 /// say itself. 0 = KITTI's 256 for 16 bit. For 8 bit there is no usual scale, and 0 is
 /// Error(invalid_argument) (Middlebury: tsukuba 16, venus 8, cones 4, art and aloe 3).
-DisparityField read_disparity(const std::filesystem::path& path, float scale = 0);
+PARAFIELD_API DisparityField read_disparity(const std::filesystem::path& path, float scale = 0);
 
 /// Writes a disparity field: .pfm, .npy (float32) or .png (gray, 16 bit). The first two hold the disparity of
 /// every pixel, but not `valid`. With `mark_invalid` they hold infinity where `valid` is 0. The PNG holds
 /// disparity * `scale`, rounded (KITTI: 256), and 0 where the disparity is unknown or not valid; a valid
 /// disparity is at least 1 there. A valid one below 0 or above 65535 / scale is Error(invalid_argument).
-void write_disparity(const std::filesystem::path& path, const In<DisparityView>& disparity, float scale = 256,
+PARAFIELD_API void write_disparity(const std::filesystem::path& path, const In<DisparityView>& disparity, float scale = 256,
                      bool mark_invalid = false);
 
 /// Reads a mask from any file that read_frame reads: 1 where a channel of the pixel is above 0, otherwise 0.
-Image<std::uint8_t> read_mask(const std::filesystem::path& path);
+PARAFIELD_API Image<std::uint8_t> read_mask(const std::filesystem::path& path);
 
 /// Writes a mask: .png or .pgm, 255 where it is not 0, otherwise 0. A pitch of 0 means that rows touch.
-void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask);
+PARAFIELD_API void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask);
 
 /// Reads tracks from text: x, y, u and v in each line, px, separated by commas, semicolons, tabs or spaces,
 /// with a decimal point in every locale. nan and inf are allowed. The first line may name the columns
 /// (x,y,u,v). Empty lines and text after # are ignored. Error(format) names the first line that is wrong.
-std::vector<Track> read_tracks(const std::filesystem::path& path);
+PARAFIELD_API std::vector<Track> read_tracks(const std::filesystem::path& path);
 
 /// Writes tracks as text: a line x,y,u,v, then one line for each track, with as many digits as the reader
 /// needs to get the same floats.
-void write_tracks(const std::filesystem::path& path, std::span<const Track> tracks);
+PARAFIELD_API void write_tracks(const std::filesystem::path& path, std::span<const Track> tracks);
 
 enum class FileKind { frame, flow, disparity, unknown };
 
 /// Kind of a file, by its first bytes: an RGB PNG of 16 bit, a PFM of three channels and most .npy are flow,
 /// a PFM of one channel and .npy of two dimensions are disparity. A gray PNG may hold disparity, but is
 /// called a frame. Throws Error(file).
-FileKind file_kind(const std::filesystem::path& path);
+PARAFIELD_API FileKind file_kind(const std::filesystem::path& path);
 
 }  // namespace parafield

@@ -10,3 +10,4 @@
 #include "parafield/scenes.hpp"
 #include "parafield/stereo.hpp"
 #include "parafield/tracks.hpp"
+#include "parafield/version.hpp"

@@ -42,10 +42,10 @@ struct SceneInfo {
 /// like the background), poles (many, thin, at different depths), flythrough (terrain under a moving sky,
 /// with depth). The camera of `flythrough` is level: at depth d the pixel (x, y) sees the point (x - (width -
 /// 1) / 2, y - (0.42 height - 0.5)) d / f, with f = 0.8 max(width, 4/3 height) px.
-std::span<const SceneInfo> scenes();
+PARAFIELD_API std::span<const SceneInfo> scenes();
 
 /// Renders a scene: the same bytes for the same options on every machine. Throws Error(invalid_argument) for
 /// an unknown name, a size below 1x1 or fewer than 1 frame.
-Scene render_scene(std::string_view name, const SceneOptions& options = {});
+PARAFIELD_API Scene render_scene(std::string_view name, const SceneOptions& options = {});
 
 }  // namespace parafield

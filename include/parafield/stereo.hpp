@@ -35,7 +35,7 @@ struct StereoOptions {
 using StereoMethod = std::variant<WinnerTakesAll<StereoEnergy>, Icm<StereoEnergy>, Annealing<StereoEnergy>,
                                   BeliefPropagation<StereoEnergy>>;
 
-struct Stereo {
+struct PARAFIELD_API Stereo {
   static constexpr bool streams = false;  ///< frames come in pairs
   using Method = StereoMethod;
   using Input = StereoInput;
@@ -47,14 +47,14 @@ struct Stereo {
 using StereoEstimator = Estimator<Stereo>;
 
 /// One-shot form: the disparities of the left image, where the frames are. Throws like the estimator.
-DisparityField estimate_disparity(const In<Frame>& left, const In<Frame>& right, const StereoMethod& method = {}, const StereoOptions& options = {});
+PARAFIELD_API DisparityField estimate_disparity(const In<Frame>& left, const In<Frame>& right, const StereoMethod& method = {}, const StereoOptions& options = {});
 
 /// Depths of the left image, in the unit of `baseline`: focal_length * baseline / (d + offset). `focal_length` in px of
 /// the image; `offset` in px: how far the right camera's principal point lies to the right of the left one's (Middlebury's
 /// calibration files call it doffs). Infinity where the disparity is not valid, infinite or NaN, or d + offset is not
 /// above 0. Host memory. Throws Error(invalid_argument) for a focal length or baseline that is not above 0 and finite, or
 /// an offset that is not finite.
-Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
+PARAFIELD_API Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
                       double offset = 0);
 
 }  // namespace parafield

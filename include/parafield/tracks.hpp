@@ -23,13 +23,13 @@ struct CameraRotation {
 
 /// The cells in which features are looked for, one in each: columns and rows of about equal sides, `max_features` in all at
 /// most, and no more of either than the frame has pixels. Throws Error(invalid_argument) for a frame below 1x1 or no features.
-Size feature_grid(Size frame, int max_features);
+PARAFIELD_API Size feature_grid(Size frame, int max_features);
 
 /// Features of frame0 and where they are in frame1: those that are kept, cell by cell, row by row; in host memory. Dropped are
 /// those without texture around them, those that begin or end outside the frame or at a pixel that is no number, and those that
 /// fail the checks of FeatureTracking. Frames are of one size, in host memory or the device's. Without a device: where the frames are, if that is a CUDA device, otherwise Device::best(). Throws Error(invalid_argument)
 /// for parameters or frames that are out of range, Error(memory), Error(device).
-std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1, const FeatureTracking& tracking = {},
+PARAFIELD_API std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1, const FeatureTracking& tracking = {},
                                const std::optional<Device>& device = {});
 
 }  // namespace parafield

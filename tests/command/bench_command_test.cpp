@@ -14,7 +14,7 @@ TEST_F(Command, BenchMeasuresEveryPresetAndSize) {
     return run_well(more);
   };
   const auto json = with({"--json"}).json();
-  EXPECT_EQ(json["version"], PARAFIELD_VERSION);
+  EXPECT_EQ(json["version"], version());
   EXPECT_EQ(json["results"].size(), 2 * presets(AdaptiveRidge{}).size());
   for (const auto& result : json["results"]) {
     for (const char* way : {"resident", "streaming", "end_to_end"}) {

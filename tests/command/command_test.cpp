@@ -13,7 +13,7 @@ const Words score_keys = {"aae", "aae_std", "epe",    "epe_std", "r1",     "r3",
                           "r5",  "density", "pixels", "unknown", "missing"};
 
 TEST_F(Command, PrintsVersionAndHelp) {
-  EXPECT_EQ(run_well({"--version"}).out, "parafield " PARAFIELD_VERSION "\n");
+  EXPECT_EQ(run_well({"--version"}).out, std::string("parafield ") + version() + "\n");
   for (const char* command :
        {"flow", "stereo", "detect", "eval", "color", "synth", "methods", "devices", "bench"}) {
     EXPECT_NE(run_well({"--help"}).out.find(command), std::string::npos);

@@ -6,16 +6,16 @@
 namespace parafield {
 namespace detail {
 
-[[noreturn]] void fail_parameter(std::string_view method, std::string_view name, const std::string& value,
+[[noreturn]] PARAFIELD_API void fail_parameter(std::string_view method, std::string_view name, const std::string& value,
                                  const std::string& allowed);
-[[noreturn]] void fail_name(std::string_view kind, std::string_view name, const std::string& known);
-std::string text_of(int value);
-std::string text_of(float value);
-std::string text_of(bool value);
-bool read_value(const std::string& text, int& value);
-bool read_value(const std::string& text, float& value);
-bool read_value(const std::string& text, bool& value);
-bool same_name(std::string_view a, std::string_view b);  ///< `_` and `-` are equal
+[[noreturn]] PARAFIELD_API void fail_name(std::string_view kind, std::string_view name, const std::string& known);
+PARAFIELD_API std::string text_of(int value);
+PARAFIELD_API std::string text_of(float value);
+PARAFIELD_API std::string text_of(bool value);
+PARAFIELD_API bool read_value(const std::string& text, int& value);
+PARAFIELD_API bool read_value(const std::string& text, float& value);
+PARAFIELD_API bool read_value(const std::string& text, bool& value);
+PARAFIELD_API bool same_name(std::string_view a, std::string_view b);  ///< `_` and `-` are equal
 
 template <class T>
 requires std::is_enum_v<T> std::string text_of(T value) {

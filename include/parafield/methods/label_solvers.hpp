@@ -92,11 +92,11 @@ struct BeliefPropagation {
 };
 
 /// How many of belief propagation's levels an image (or block) has room for: the coarsest is at least 2 px long.
-int levels_of(int levels, Size size);
+PARAFIELD_API int levels_of(int levels, Size size);
 
 /// The size of belief propagation's blocks, with their overlaps. Throws Error(invalid_argument) for an image that cannot
 /// be divided into so many, or an overlap below 0.
-Size block_size(Size image, int blocks, int overlap);
+PARAFIELD_API Size block_size(Size image, int blocks, int overlap);
 
 /// How many levels belief propagation uses for an image: those that its blocks have room for.
 template <class EnergyType>

@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "pages.hpp"
+
+namespace parafield::command {
+namespace {
+
+/// The first clause of a help text: shells show one short line.
+std::string brief(const std::string& help) {
+  return help.substr(0, std::min({help.find("; "), help.find(" ("), help.find(": ")}));
+}
+
+/// The text with a backslash before each of `special`.
+std::string escaped(const std::string& text, std::string_view special) {
+  std::string out;
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// In single quotes, for bash and zsh.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+std::vector<std::string> names_of(const DescribedProgram& program) {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i < program.size(); ++i) names.push_back(program[i].name);
+  return names;
+}
+
+std::vector<std::string> option_names(const DescribedCommand& command) {
+  std::vector<std::string> names;
+  for (const DescribedOption& option : command.options)
+    names.insert(names.end(), option.names.begin(), option.names.end());
+  return names;
+}
+
+/// What zsh does with a value: ":FILE:_files".
+std::string zsh_value(const DescribedOption& option) {
+  if (option.value.empty()) return "";
+  return fmt::format(":{}:{}", escaped(option.value, ":"),
+                     !option.choices.empty() ? fmt::format("({})", fmt::join(option.choices, " "))
+                     : option.takes_file     ? "_files"
+                                             : " ");
+}
+
+std::string zsh_arguments(const DescribedCommand& command) {
+  std::string out;
+  for (const DescribedOption& option : command.options)
+    for (const std::string& name : option.names)
+      out += fmt::format(" \\\n      {}",
+                         quoted(fmt::format("({}){}[{}]{}", fmt::join(option.names, " "), name,
+                                            escaped(brief(option.help), "[]:\\"), zsh_value(option))));
+  for (const DescribedOption& argument : command.arguments)
+    out += " \\\n      " + quoted("*" + zsh_value(argument));
+  return out;
+}
+
+}  // namespace
+
+std::string bash_completion(const DescribedProgram& program) {
+  std::string cases;
+  for (std::size_t i = 1; i < program.size(); ++i) {
+    const DescribedCommand& command = program[i];
+    std::vector<std::string> first;  // values that stand where no option does
+    for (const DescribedOption& argument : command.arguments)
+      first.insert(first.end(), argument.choices.begin(), argument.choices.end());
+    std::vector<std::string> without_choices;
+    for (const DescribedOption& option : command.options) {
+      if (option.value.empty()) continue;
+      std::vector<std::string> patterns;
+      for (const std::string& name : option.names) patterns.push_back(command.name + ":" + name);
+      if (option.choices.empty())
+        without_choices.insert(without_choices.end(), patterns.begin(), patterns.end());
+      else
+        cases +=
+            fmt::format("    {}) words='{}' ;;\n", fmt::join(patterns, "|"), fmt::join(option.choices, " "));
+    }
+    if (!without_choices.empty()) cases += fmt::format("    {}) ;;\n", fmt::join(without_choices, "|"));
+    cases += fmt::format("    {}:*)\n      words='{}'\n      [[ $word == -* ]] && words='{}' ;;\n",
+                         command.name, fmt::join(first, " "), fmt::join(option_names(command), " "));
+  }
+  return fmt::format(R"(# bash completion for parafield. Without a list of words, it completes names of files.
+_parafield() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words=
+  if [[ $word == = ]]; then
+    word=
+  elif [[ $before == = ]]; then
+    before=${{COMP_WORDS[COMP_CWORD-2]}}
+  fi
+  ((COMP_CWORD > 1)) || before=
+  case ${{COMP_WORDS[1]}}:$before in
+    *:) words='{} {}' ;;
+{}  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}}
+complete -o default -F _parafield parafield
+)",
+                     fmt::join(names_of(program), " "), fmt::join(option_names(program[0]), " "), cases);
+}
+
+std::string zsh_completion(const DescribedProgram& program) {
+  std::string commands, cases;
+  for (std::size_t i = 1; i < program.size(); ++i) {
+    const DescribedCommand& command = program[i];
+    commands += fmt::format("    {}\n", quoted(command.name + ":" + escaped(brief(command.help), ":\\")));
+    cases += fmt::format("    {})\n      _arguments{}\n      ;;\n", command.name, zsh_arguments(command));
+  }
+  return fmt::format(R"(#compdef parafield
+_parafield() {{
+  local -a commands=(
+{}  )
+  if ((CURRENT == 2)); then
+    _describe command commands
+    _arguments{}
+    return
+  fi
+  shift words
+  ((CURRENT--))
+  case $words[1] in
+{}  esac
+}}
+_parafield "$@"
+)",
+                     commands, zsh_arguments(program[0]), cases);
+}
+
+std::string fish_completion(const DescribedProgram& program) {
+  const auto fish = [](const std::string& text) { return "'" + escaped(text, "'\\") + "'"; };
+  std::string out = "# fish completion for parafield\n";
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const DescribedCommand& command = program[i];
+    const std::string when =
+        fmt::format("complete -c parafield -n '{}'",
+                    i == 0 ? "__fish_use_subcommand" : "__fish_seen_subcommand_from " + command.name);
+    if (i > 0)
+      out += fmt::format("complete -c parafield -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
+                         fish(brief(command.help)));
+    for (const DescribedOption& option : command.options) {
+      out += when;
+      for (const std::string& name : option.names)
+        out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      if (!option.value.empty()) out += option.takes_file ? " -r -F" : " -x";
+      if (!option.choices.empty()) out += " -a " + fish(fmt::format("{}", fmt::join(option.choices, " ")));
+      out += " -d " + fish(brief(option.help)) + "\n";
+    }
+    for (const DescribedOption& argument : command.arguments)
+      if (!argument.choices.empty())
+        out += when + " -f -a " + fish(fmt::format("{}", fmt::join(argument.choices, " "))) + "\n";
+  }
+  return out;
+}
+
+}  // namespace parafield::command

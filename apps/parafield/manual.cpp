@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "pages.hpp"
+#include "parafield/version.hpp"
+
+namespace parafield::command {
+namespace {
+
+/// The text as roff prints it unchanged.
+std::string roff(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\')
+      out += "\\e";
+    else if (c == '-')
+      out += "\\-";
+    else if ((c == '.' || c == '\'') && out.empty())
+      out += std::string("\\&") + c;
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string bold(const std::string& text) { return "\\fB" + roff(text) + "\\fR"; }
+std::string italic(const std::string& text) { return "\\fI" + roff(text) + "\\fR"; }
+
+/// A paragraph with a tag: an option, an argument, a command.
+std::string tagged(const std::string& tag, const std::string& text) {
+  return fmt::format(".TP\n{}\n{}\n", tag, roff(text));
+}
+
+std::string entry(const DescribedOption& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.names) names.push_back(bold(name));
+  const std::string value = option.value.empty() ? "" : italic(option.value);
+  const std::string tag =
+      fmt::format("{}{}{}", fmt::join(names, ", "), names.empty() || value.empty() ? "" : " ", value);
+  return tagged(tag, option.help + (option.required && !names.empty() ? " (required)" : ""));
+}
+
+std::string page_name(const DescribedProgram& program, std::size_t index) {
+  return index == 0 ? "parafield" : "parafield-" + program[index].name;
+}
+
+std::string synopsis(const DescribedProgram& program, std::size_t index) {
+  std::string line = bold("parafield");
+  if (index == 0) return line + " " + italic("COMMAND") + " [" + italic("ARGUMENTS") + "]\n";
+  line += " " + bold(program[index].name);
+  for (const DescribedOption& argument : program[index].arguments)
+    line += argument.required ? " " + italic(argument.value) : " [" + italic(argument.value) + "]";
+  return line + " [" + italic("OPTIONS") + "]\n";
+}
+
+std::string options(const DescribedCommand& command) {
+  std::vector<std::string> groups;
+  for (const DescribedOption& option : command.options)
+    if (std::ranges::find(groups, option.group) == groups.end()) groups.push_back(option.group);
+  std::string out = ".SH OPTIONS\n";
+  for (const std::string& group : groups) {
+    if (group != "Options") out += ".SS " + roff(group) + "\n";
+    for (const DescribedOption& option : command.options)
+      if (option.group == group) out += entry(option);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string manual_page(const DescribedProgram& program, std::size_t index) {
+  const DescribedCommand& command = program[index];
+  const std::string name = page_name(program, index);
+  std::string upper = name;
+  for (char& c : upper)
+    if (c >= 'a' && c <= 'z') c = char(c - 'a' + 'A');
+  std::string out = fmt::format(".TH {} 1 \"\" \"parafield {}\" \"User Commands\"\n", upper, version());
+  out += fmt::format(".SH NAME\n{} \\- {}\n", roff(name), roff(command.help));
+  out += ".SH SYNOPSIS\n" + synopsis(program, index);
+  if (!command.arguments.empty()) out += ".SH ARGUMENTS\n";
+  for (const DescribedOption& argument : command.arguments) out += entry(argument);
+  out += options(command);
+  if (index == 0) out += ".SH COMMANDS\n";
+  for (std::size_t i = 1; index == 0 && i < program.size(); ++i)
+    out += tagged(fmt::format("{}(1)", bold(page_name(program, i))), program[i].help);
+  out += ".SH EXIT STATUS\n0 on success, 1 on failure, 2 for a wrong command line.\n.SH SEE ALSO\n";
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < program.size(); ++i)
+    if (i != index) others.push_back(bold(page_name(program, i)) + "(1)");
+  return out + fmt::format("{}\n", fmt::join(others, ", "));
+}
+
+}  // namespace parafield::command

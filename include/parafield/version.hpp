@@ -1,0 +1,21 @@
+#pragma once
+#include "parafield/export.hpp"
+
+/// Version of these headers. CMakeLists.txt reads it here.
+#define PARAFIELD_VERSION_MAJOR 0
+#define PARAFIELD_VERSION_MINOR 1
+#define PARAFIELD_VERSION_PATCH 0
+/// The version as one number, for #if: 10203 is 1.2.3.
+#define PARAFIELD_VERSION_NUMBER \
+  (PARAFIELD_VERSION_MAJOR * 10000 + PARAFIELD_VERSION_MINOR * 100 + PARAFIELD_VERSION_PATCH)
+
+namespace parafield {
+
+inline constexpr int version_major = PARAFIELD_VERSION_MAJOR;
+inline constexpr int version_minor = PARAFIELD_VERSION_MINOR;
+inline constexpr int version_patch = PARAFIELD_VERSION_PATCH;
+
+/// Version of the library that runs, "0.1.0". A shared library may have a newer patch than the headers.
+PARAFIELD_API const char* version();
+
+}  // namespace parafield

@@ -1,0 +1,39 @@
+# tests/install/ looks at what a user gets: installed libraries, exported symbols, manual pages
+# and completions, Debian packages.
+set(features "")
+foreach(feature PARAFIELD_HAS_CUDA PNG_FOUND JPEG_FOUND)
+  if(${feature})
+    string(REGEX REPLACE "PARAFIELD_HAS_|_FOUND" "" name ${feature})
+    list(APPEND features ${name})
+  endif()
+endforeach()
+list(JOIN features "," features)
+add_test(NAME Installed.Libraries COMMAND ${CMAKE_COMMAND}
+  -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
+  -DCOMPILER=${CMAKE_CXX_COMPILER} -DSANITIZE=${PARAFIELD_SANITIZE}
+  -DVERSION=${PROJECT_VERSION} -DFEATURES=${features}
+  -P ${CMAKE_CURRENT_SOURCE_DIR}/install/installed.cmake)
+if(TARGET parafield_pages)
+  add_test(NAME Installed.Pages
+    COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/install/pages.sh
+      ${PROJECT_BINARY_DIR}/share $<TARGET_FILE:parafield_command>)
+endif()
+if(TARGET parafield_command AND NOT PARAFIELD_SANITIZE)  # sanitizers add symbols and libraries of their own
+  add_test(NAME Installed.ExportedSymbols COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
+    -DLIBRARY=$<TARGET_FILE:parafield_shared> "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:parafield_command>,$<COMMA>>"
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/install/exported_symbols.cmake)
+endif()
+if(DPKG_SHLIBDEPS AND FILE_COMMAND AND NOT PARAFIELD_SANITIZE)
+  set(libraries "")
+  if(PNG_FOUND)
+    list(APPEND libraries libpng)
+  endif()
+  if(JPEG_FOUND)
+    list(APPEND libraries libjpeg)
+  endif()
+  list(JOIN libraries "," libraries)
+  add_test(NAME Installed.Packages COMMAND ${CMAKE_COMMAND}
+    -DBUILD=${PROJECT_BINARY_DIR} -DCPACK=${CMAKE_CPACK_COMMAND}
+    -DVERSION=${PROJECT_VERSION} -DSHARED=${BUILD_SHARED_LIBS} -DLIBRARIES=${libraries}
+    -DCOMMAND_BUILT=$<TARGET_EXISTS:parafield_command> -P ${CMAKE_CURRENT_SOURCE_DIR}/install/packages.cmake)
+endif()

@@ -1,0 +1,39 @@
+# Makes the Debian packages of the build and reads their contents and dependencies. scripts/test-package
+# installs them.
+set(folder ${BUILD}/packages)
+file(REMOVE_RECURSE ${folder})
+execute_process(COMMAND ${CPACK} --config ${BUILD}/CPackConfig.cmake -G DEB -B ${folder}
+  COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+string(REGEX REPLACE "\\.[0-9]+$" "" soversion ${VERSION})
+
+# One package: its name, patterns that its Depends field has, and patterns of its files.
+function(check package depends files)
+  file(GLOB deb ${folder}/${package}_${VERSION}_*.deb)
+  if(NOT deb)
+    message(FATAL_ERROR "there is no package ${package}")
+  endif()
+  execute_process(COMMAND dpkg-deb -f ${deb} Depends OUTPUT_VARIABLE field COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND dpkg-deb -c ${deb} OUTPUT_VARIABLE contents COMMAND_ERROR_IS_FATAL ANY)
+  foreach(pattern ${depends})
+    if(NOT field MATCHES "${pattern}")
+      message(SEND_ERROR "${package} does not depend on ${pattern}: ${field}")
+    endif()
+  endforeach()
+  foreach(pattern ${files} /usr/share/doc/${package}/copyright)
+    if(NOT contents MATCHES "${pattern}")
+      message(SEND_ERROR "${package} has no ${pattern}:\n${contents}")
+    endif()
+  endforeach()
+endfunction()
+string(REPLACE "," ";" libraries "${LIBRARIES}")
+check(libparafield${soversion} "libc6;libstdc;${libraries}" "/usr/lib/[^\n]*libparafield.so.${VERSION}")
+check(libparafield-dev "libparafield${soversion} \\(= ${VERSION}\\)"
+  "/usr/include/parafield/parafield.hpp;libparafield.so ->;parafieldConfig.cmake;-shared.cmake;parafield.pc")
+if(COMMAND_BUILT)
+  set(needed libc6 libfmt)
+  if(SHARED)
+    list(APPEND needed libparafield${soversion})
+  endif()
+  check(parafield "${needed}"
+    "/usr/bin/parafield;man1/parafield-flow.1;completions/parafield;_parafield;parafield.fish")
+endif()
