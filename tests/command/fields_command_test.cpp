@@ -54,7 +54,7 @@ TEST_F(FieldsCommand, EvalScoresDisparities) {
     EXPECT_FALSE(json.contains("all"));
   }
   const std::string text = run_well({"eval", path("estimate.pfm"), truth, "--gt-scale", "4"}).out;
-  for (const char* word : {"1 px 50.00 %", "average 1.9375 px", "RMS", "density", "1 of unknown truth"})
+  for (const char* word : {"1 px 50.00 %", "average 1.9375 px", "RMS", "density", "1 with unknown truth"})
     EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
 }
 

@@ -131,7 +131,7 @@ TEST(Jpeg, OtherKindsAreNamed) {
     expect_error(ErrorCode::unsupported, part, [&] { io::decode_frame(jpeg(header)); });
   };
   expect({8, 8, 4}, "CMYK");
-  expect({8, 8, 2}, "2 channels of no known color");
+  expect({8, 8, 2}, "2 channels of unknown color");
   expect({.precision = 12}, "12");
   expect({.kind = 0xc9}, "arithmetic coding");
   expect({.kind = 0xc3}, "a kind that is not read");
