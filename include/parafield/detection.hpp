@@ -37,9 +37,12 @@ struct DetectionInput {
       {};  ///< the last pair's mask, for the temporal term, in the frames' memory
 };
 
+/// Options of every method of motion detection.
 struct DetectionOptions {
-  EnergyReport energies = EnergyReport::none;
-  ProgressCallback progress = {};  ///< of the methods that take long: ICM, annealing
+  static constexpr std::string_view name = "detection options";
+
+  PF_FIELD(EnergyReport, energies, EnergyReport::none);
+  PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing
 };
 
 /// Every method of motion detection.

@@ -34,7 +34,7 @@ void copy_start(const FlowView& from, FlowField& to, Copy copy) {
 template <>
 std::unique_ptr<Session<Flow>> make_session<Flow>(const FlowMethod& method, Size size, const Device& device,
                                                   Stream stream, const FlowOptions& options) {
-  check_refinement(options, options.fb_check, "fb_check");
+  check(options);
   if (options.fb_check > 0 && frames_of(method) != 2)
     fail(ErrorCode::invalid_argument, "the forward-backward check is of methods of two frames, not of ",
          frames_of(method));

@@ -35,7 +35,7 @@ template <>
 std::unique_ptr<Session<Stereo>> make_session<Stereo>(const StereoMethod& method, Size size,
                                                       const Device& device, Stream stream,
                                                       const StereoOptions& options) {
-  check_refinement(options, options.lr_check, "lr_check");
+  check(options);
   return std::visit(
       [&](const auto& chosen) {
         check_disparities(chosen.energy, size);

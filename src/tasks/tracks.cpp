@@ -55,8 +55,7 @@ Size feature_grid(Size frame, int max_features) {
 
 std::vector<Track> find_tracks(const Frame& frame0, const Frame& frame1, const FeatureTracking& tracking,
                                const Device& device) {
-  detail::ParameterCheck visitor{"feature tracking"};
-  describe(tracking, visitor);
+  check(tracking);
   const Frame frames[] = {checked(frame0, "frame0", frame0.size(), device),
                           checked(frame1, "frame1", frame0.size(), device)};
   return with_backend(device, [&]<class Backend>() { return found<Backend>(frames, tracking, device); });
