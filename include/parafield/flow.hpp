@@ -57,14 +57,16 @@ struct FlowInput {
 struct FlowOptions {
   static constexpr std::string_view name = "flow options";
 
-  PF_PARAMETER(float, fb_check, 0, range(0, 1e6, "px"),
-               "Forward-backward check. Flow is valid only where going there and back ends within this distance "
-               "of the pixel. It needs a method of two frames and takes twice the time. 0 = no check.");
+  PF_PARAMETER(
+      float, fb_check, 0, range(0, 1e6, "px"),
+      "Forward-backward check. Flow is valid only where going there and back ends within this distance "
+      "of the pixel. It needs a method of two frames and takes twice the time. 0 = no check.");
   PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
                "Connected regions of at most this many pixels are not valid. 0 = all are kept.");
-  PF_PARAMETER(bool, fill, false,
-               "Pixels that are not valid take the shorter of the nearest valid flows on their row. They stay not "
-               "valid.");
+  PF_PARAMETER(
+      bool, fill, false,
+      "Pixels that are not valid take the shorter of the nearest valid flows on their row. They stay not "
+      "valid.");
   PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
                "Side of a median of the flow, the last step. 0 = none.");
   PF_FIELD(EnergyReport, energies, EnergyReport::none);

@@ -43,14 +43,16 @@ struct StereoInput {
 struct StereoOptions {
   static constexpr std::string_view name = "stereo options";
 
-  PF_PARAMETER(float, lr_check, 0, range(0, 1e6, "px"),
-               "Left-right check. A disparity is valid only where the right image's disparity differs by at most "
-               "this. The right image is solved, too, which takes twice the time. 0 = no check.");
+  PF_PARAMETER(
+      float, lr_check, 0, range(0, 1e6, "px"),
+      "Left-right check. A disparity is valid only where the right image's disparity differs by at most "
+      "this. The right image is solved, too, which takes twice the time. 0 = no check.");
   PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
                "Connected regions of at most this many pixels are not valid. 0 = all are kept.");
-  PF_PARAMETER(bool, fill, false,
-               "Pixels that are not valid take the smaller of the nearest valid disparities on their row: the "
-               "background's. They stay not valid.");
+  PF_PARAMETER(
+      bool, fill, false,
+      "Pixels that are not valid take the smaller of the nearest valid disparities on their row: the "
+      "background's. They stay not valid.");
   PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
                "Side of a median of the disparities, the last step. 0 = none.");
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
