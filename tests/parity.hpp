@@ -97,16 +97,6 @@ struct Guiding {
 inline bool takes_start(const Icm<ChangeEnergy>& method) { return method.energy.temporal > 0; }
 inline bool takes_start(const Annealing<ChangeEnergy>& method) { return method.energy.temporal > 0; }
 
-inline std::string described(const FlowOptions& o) {
-  return "fb_check=" + std::to_string(o.fb_check) + " speckle=" + std::to_string(o.speckle) +
-         " fill=" + std::to_string(o.fill) + " median=" + std::to_string(o.final_median);
-}
-inline std::string described(const StereoOptions& o) {
-  return "lr_check=" + std::to_string(o.lr_check) + " speckle=" + std::to_string(o.speckle) +
-         " fill=" + std::to_string(o.fill) + " median=" + std::to_string(o.final_median);
-}
-inline std::string described(const DetectionOptions&) { return ""; }
-
 template <class Task>
 std::string described(const ParityCase<Task>& c) {
   return std::visit([](const auto& m) { return described(m); }, c.method) + ", " + described(c.options) +

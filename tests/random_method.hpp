@@ -7,7 +7,7 @@
 #include "parafield/method.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
-/// Random parameters of any method, by its `describe`.
+/// Random parameters for any method, from their descriptions.
 namespace parafield {
 
 // Visitors are compiled once, not for each method.

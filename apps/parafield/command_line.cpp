@@ -54,14 +54,10 @@ Option Option::range(T least, T most) const {
   return option_->check(CLI::Range(least, most));
 }
 template Option Option::range(int, int) const;
-template Option Option::range(float, float) const;
 template Option Option::range(double, double) const;
 
 Option Option::not_negative() const { return option_->check(CLI::NonNegativeNumber); }
 Option Option::one_of(const std::vector<std::string>& values) const {
-  return option_->check(CLI::IsMember(values));
-}
-Option Option::one_of(std::initializer_list<int> values) const {
   return option_->check(CLI::IsMember(values));
 }
 Option Option::suggest(const std::vector<std::string>& values) const {

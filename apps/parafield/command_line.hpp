@@ -1,6 +1,5 @@
 #pragma once
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,10 +29,9 @@ class Option {
   Option excludes(Option other) const;
 
   template <class T>
-  Option range(T least, T most) const;  ///< T: int, float, double
+  Option range(T least, T most) const;  ///< T: int, double
   Option not_negative() const;
   Option one_of(const std::vector<std::string>& values) const;
-  Option one_of(std::initializer_list<int> values) const;
   /// Values for the shell to complete. Others are not refused here.
   Option suggest(const std::vector<std::string>& values) const;
   /// Adds a check: `problem` returns what is wrong with the text, or an empty string.

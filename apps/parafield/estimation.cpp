@@ -3,6 +3,31 @@
 #include <cstdio>
 
 namespace parafield::command {
+namespace {
+
+constexpr const char* task_group = "What is done with the result, in this order";
+
+template <class T>
+std::string description(T value, const Parameter<T>& parameter) {
+  ParameterValues values;
+  values(value, parameter);
+  return parameter_help(values.list[0]);
+}
+
+template <class T>
+void add_number(App& command, T& field, const Parameter<T>& parameter) {
+  command.add_option(option_name(parameter.name), field, description(field, parameter))
+      .type_name("N")
+      .check([parameter](const std::string& text) {
+        T value{};
+        return detail::read_value(text, value) && detail::is_allowed(value, parameter)
+                   ? std::string()
+                   : fmt::format("cannot be {}; allowed: {}", text, detail::allowed(parameter));
+      })
+      .group(task_group);
+}
+
+}  // namespace
 
 Option TruthOptions::add_to(App& command, const std::string& help) {
   Option const given = command.add_option("--gt", truth, help).type_name("FILE");
@@ -31,6 +56,16 @@ void RunOptions::add_to(App& command) {
       .capture_default_str();
   command.add_flag("--json", json, "print the report as one JSON object");
   command.add_flag("-q,--quiet", quiet, "print no text report");
+}
+
+void TaskOptions::operator()(bool& field, const Parameter<bool>& parameter) const {
+  command_.add_flag(option_name(parameter.name), field, std::string(parameter.help)).group(task_group);
+}
+void TaskOptions::operator()(int& field, const Parameter<int>& parameter) const {
+  add_number(command_, field, parameter);
+}
+void TaskOptions::operator()(float& field, const Parameter<float>& parameter) const {
+  add_number(command_, field, parameter);
 }
 
 void RunOptions::print(const Json& report, const std::string& text) const {

@@ -37,23 +37,24 @@ struct RunOptions {
   EnergyReport energies(std::string_view method, bool minimizes) const;
 };
 
-constexpr const char* refinement_group = "What is done with the result, in this order";
+/// Adds the options of a task (--fb-check, --speckle and so on), from their descriptions.
+class TaskOptions {
+ public:
+  template <class Options>
+  static void add_to(App& command, Options& options) {
+    TaskOptions visitor(command);
+    describe(options, visitor);
+  }
 
-/// --speckle, --fill, --final-median. `filled`: what --fill does.
-template <class Options>
-void add_refinement(App& command, Options& options, const std::string& filled) {
-  command.add_option("--speckle", options.speckle, "connected regions of up to N px are not valid; 0 = none")
-      .type_name("N")
-      .range(0, 1 << 29)
-      .capture_default_str()
-      .group(refinement_group);
-  command.add_flag("--fill", options.fill, filled).group(refinement_group);
-  command.add_option("--final-median", options.final_median, "side of a median at last: 3 or 5 px; 0 = none")
-      .type_name("N")
-      .one_of({0, 3, 5})
-      .capture_default_str()
-      .group(refinement_group);
-}
+  void operator()(bool& field, const Parameter<bool>& parameter) const;
+  void operator()(int& field, const Parameter<int>& parameter) const;
+  void operator()(float& field, const Parameter<float>& parameter) const;
+
+ private:
+  explicit TaskOptions(App& command) : command_(command) {}
+
+  App& command_;
+};
 
 /// Memory that the device reads fastest.
 inline Memory memory_of(const Device& device) {
@@ -164,12 +165,10 @@ void add_levels(Json& report, const Methods& methods, Size image, bool quiet) {
       methods);
 }
 
-/// Adds speckle, fill and final_median.
+/// Adds the options of a task.
 template <class Options>
-void add_refinement(Json& report, const Options& options) {
-  report["speckle"] = options.speckle;
-  report["fill"] = options.fill;
-  report["final_median"] = options.final_median;
+void add_options(Json& report, const Options& options) {
+  report.update(parameters_json(parameters_of(options)));
 }
 
 /// Adds width, height, repeats and milliseconds.

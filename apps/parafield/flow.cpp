@@ -137,13 +137,12 @@ void run(const Command& options) {
   Json report;
   add_method(report, method, options.method.preset);
   add_levels(report, method, frame.size(), options.run.quiet);
-  report["fb_check"] = options.flow.fb_check;
   if (given.tracks) report["tracks"] = tracks.size();
   if (sift) {
     add_sift(report["parameters"]);
     report["sift_milliseconds"] = sift_milliseconds;
   }
-  add_refinement(report, options.flow);
+  add_options(report, options.flow);
   add_device(report, info);
   add_times(report, frame.size(), times);
   add_energies(report, flow_options.energies, energies);
@@ -186,16 +185,7 @@ void add_flow(App& program) {
   options->truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or KITTI .png");
   options->run.add_to(command);
   options->device.add_to(command);
-  command
-      .add_option("--fb-check", options->flow.fb_check,
-                  "forward-backward check: flow is valid only where going there and back ends within PX of "
-                  "the pixel; takes twice the time; 0 = none")
-      .type_name("PX")
-      .range(0.0f, 1e6f)
-      .capture_default_str()
-      .group(refinement_group);
-  add_refinement(command, options->flow,
-                 "pixels that are not valid take the shorter of the nearest valid flows on their row");
+  TaskOptions::add_to(command, options->flow);
   options->method.add_to(command, &sift_features);
   command.callback([options] { run(*options); });
 }

@@ -31,10 +31,19 @@ std::string methods_text(const std::vector<ParameterOf>& of) {
   return text;
 }
 
-std::string parameter_help(const std::string& help, const std::vector<ParameterOf>& of) {
+std::string parameter_help(const std::vector<ParameterOf>& of) {
   const auto same = [&](std::string ParameterOf::*field) {
     return std::ranges::all_of(of, [&](const ParameterOf& each) { return each.*field == of[0].*field; });
   };
+  std::string help = same(&ParameterOf::help) ? of[0].help : "";
+  for (auto rest = help.empty() ? of : std::vector<ParameterOf>(); !rest.empty();) {
+    const auto others =
+        std::stable_partition(rest.begin(), rest.end(),
+                              [text = rest[0].help](const ParameterOf& each) { return each.help == text; });
+    help +=
+        fmt::format("{}{}: {}", help.empty() ? "" : " ", methods_text({rest.begin(), others}), rest[0].help);
+    rest.erase(rest.begin(), others);
+  }
   std::vector<std::string> said;
   for (const ParameterOf& each : of)
     said.push_back(same(&ParameterOf::range)
@@ -45,6 +54,10 @@ std::string parameter_help(const std::string& help, const std::vector<ParameterO
                      same(&ParameterOf::value) ? of[0].value : fmt::format("{}", fmt::join(said, ", ")));
 }
 
+std::string parameter_help(const ParameterValue& parameter) {
+  return parameter_help({{{}, parameter.help, range_text(parameter), text_of(parameter.value)}});
+}
+
 std::string parameter_group(const std::vector<ParameterOf>& of, std::size_t count) {
   return "Parameters of " + (of.size() == count && count > 1 ? "every method" : methods_text(of));
 }
@@ -53,7 +66,7 @@ void CommandValue::add_to(std::vector<ParameterValue>& parameters) const {
   for (ParameterValue& each : parameters) {
     if (each.name != parameter) continue;
     each.choices.push_back(value);
-    each.help += fmt::format("; {}", help);
+    each.help += fmt::format(" {}", help);
   }
 }
 
@@ -71,18 +84,17 @@ void ParameterOptions::add_to(App& command, const std::vector<MethodParameters>&
       .type_name("NAME");
   for (const auto& [method, parameters] : methods)
     for (const ParameterValue& parameter : parameters) {
-      const ParameterOf here{std::string(method), range_text(parameter), text_of(parameter.value)};
+      const ParameterOf here{std::string(method), parameter.help, range_text(parameter),
+                             text_of(parameter.value)};
       std::vector<std::string> choices;
       for (const Value& choice : parameter.choices) choices.push_back(text_of(choice));
       const auto same = std::ranges::find(options_, parameter.name, &Given::parameter);
       if (same != options_.end()) {  // several methods have it: one option
-        if (same->help.find(parameter.help) == std::string::npos)
-          same->help += fmt::format("; {}: {}", method, parameter.help);
         same->of.push_back(here);
         same->option.suggest(choices);
         continue;
       }
-      Given& given = options_.emplace_back(Given{std::string(parameter.name), parameter.help, {}, {here}});
+      Given& given = options_.emplace_back(Given{std::string(parameter.name), {}, {here}});
       const std::string name = option_name(parameter.name);
       given.option =
           parameter.is_flag()
@@ -91,7 +103,7 @@ void ParameterOptions::add_to(App& command, const std::vector<MethodParameters>&
       given.option.suggest(choices);
     }
   for (const Given& each : options_)
-    each.option.description(parameter_help(each.help, each.of)).group(parameter_group(each.of, names.size()));
+    each.option.description(parameter_help(each.of)).group(parameter_group(each.of, names.size()));
 }
 
 std::vector<const ParameterOptions::Given*> ParameterOptions::given() const {

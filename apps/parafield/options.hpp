@@ -47,16 +47,18 @@ std::vector<float> parse_numbers(const std::string& text, std::size_t count, con
 /// Text broken before column 100; the first line starts in column `indent`, the others are indented by that.
 std::string wrapped(const std::string& text, std::size_t indent);
 
-/// A parameter, as one of its methods has it.
+/// A parameter, as one of its methods has it. `value` is the default.
 struct ParameterOf {
-  std::string method, range, value;  // value: the default
+  std::string method, help, range, value;
 };
 
 /// "icm", "icm and annealing".
 std::string methods_text(const std::vector<ParameterOf>& of);
 
-/// What --help says of a parameter: its range and default, of each method where they differ.
-std::string parameter_help(const std::string& help, const std::vector<ParameterOf>& of);
+/// The text of --help for a parameter: its help, range and default, by method where they differ.
+std::string parameter_help(const std::vector<ParameterOf>& of);
+/// The same for a parameter that belongs to no method.
+std::string parameter_help(const ParameterValue& parameter);
 
 /// "Parameters of icm and annealing"; of `count` methods in all.
 std::string parameter_group(const std::vector<ParameterOf>& of, std::size_t count);
@@ -98,7 +100,7 @@ class ParameterOptions {
 
  protected:
   struct Given {
-    std::string parameter, help, text;
+    std::string parameter, text;
     std::vector<ParameterOf> of;
     Option option = {};
   };

@@ -74,8 +74,7 @@ void run(const Command& options) {
   Json report;
   add_method(report, method, options.method.preset);
   add_levels(report, method, left.size(), options.run.quiet);
-  report["lr_check"] = options.stereo.lr_check;
-  add_refinement(report, options.stereo);
+  add_options(report, options.stereo);
   add_device(report, info);
   add_times(report, left.size(), times);
   report["valid"] = valid;
@@ -168,17 +167,7 @@ void add_stereo(App& program) {
       .needs(truth);
   options->run.add_to(command);
   options->device.add_to(command);
-  command
-      .add_option("--lr-check", options->stereo.lr_check,
-                  "left-right check: valid is what the right image's disparity agrees with within PX; takes "
-                  "twice the time; 0 = none")
-      .type_name("PX")
-      .range(0.0f, 1e6f)
-      .capture_default_str()
-      .group(refinement_group);
-  add_refinement(command, options->stereo,
-                 "pixels that are not valid take the smaller (farther) of the nearest valid disparities on "
-                 "their row, in every file that is written; --valid still says where they were not");
+  TaskOptions::add_to(command, options->stereo);
   options->method.add_to(command);
   command.callback([options] { run(*options); });
 }

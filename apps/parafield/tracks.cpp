@@ -18,10 +18,9 @@ class TrackingOptions {
     sift_features.add_to(parameters);
     for (const ParameterValue& parameter : parameters) {
       Given& given = given_.emplace_back(Given{std::string(parameter.name), {}});
-      const std::vector<ParameterOf> of{{{}, range_text(parameter), text_of(parameter.value)}};
       given.option = command.add_option(option_name(parameter.name), given.text)
                          .type_name(parameter.is_name() ? "NAME" : "N")
-                         .description(parameter_help(parameter.help, of))
+                         .description(parameter_help(parameter))
                          .group("Parameters of features and tracking");
     }
   }
@@ -32,8 +31,7 @@ class TrackingOptions {
     typed([&] {
       for (const Given& each : given_) {
         if (each.option.count() == 0 || sift_features.is(each.parameter, each.text)) continue;
-        detail::ParameterFromText visitor{"tracks", each.parameter, each.text};
-        sift_features.listed(each.parameter, [&] { describe(tracking, visitor); });
+        sift_features.listed(each.parameter, [&] { set_parameter(tracking, each.parameter, each.text); });
       }
       return 0;
     });

@@ -15,13 +15,16 @@ struct DetectionInput {
       {};  ///< the last pair's mask, for the temporal term, in the frames' memory
 };
 
+/// Options of every method of motion detection.
 struct DetectionOptions {
+  static constexpr std::string_view name = "detection options";
+
   /// Where the estimator runs. Not given: Device::best(); one-shot forms run where the frames are, if that is a
   /// CUDA device.
-  std::optional<Device> device = {};
-  Stream stream = {};  ///< CUDA: the stream to work on; not given: the estimator's own
-  EnergyReport energies = EnergyReport::none;
-  ProgressCallback progress = {};  ///< of the methods that take long: ICM, annealing
+  PF_FIELD(std::optional<Device>, device, {});
+  PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
+  PF_FIELD(EnergyReport, energies, EnergyReport::none);
+  PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing
 };
 
 /// Every method of motion detection.

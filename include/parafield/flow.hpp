@@ -26,20 +26,28 @@ struct FlowInput {
   std::optional<CameraRotation> rotation = {};  ///< of the same methods: how the camera turned
 };
 
-/// What holds for every method of flow.
+/// Options of every method of flow. The steps that refine the result come in this order.
 struct FlowOptions {
+  static constexpr std::string_view name = "flow options";
+
   /// Where the estimator runs. Not given: Device::best(); one-shot forms run where the frames are, if that is a
   /// CUDA device.
-  std::optional<Device> device = {};
-  Stream stream = {};  ///< CUDA: the stream to work on; not given: the estimator's own
-  /// Forward-backward check: the flow back is estimated too, and flow is valid only where going there and back ends
-  /// within this many px of the pixel. Takes twice the time. Of methods of two frames. 0 = no check.
-  float fb_check = 0;
-  int speckle = 0;       ///< connected regions of up to this many px are invalid; 0 = none
-  bool fill = false;     ///< invalid pixels take the shorter of the nearest valid flows on their row
-  int final_median = 0;  ///< side of a median of the flow at last: 3 or 5; 0 = none
-  EnergyReport energies = EnergyReport::none;
-  ProgressCallback progress = {};  ///< of the methods that take long: ICM, annealing, belief propagation
+  PF_FIELD(std::optional<Device>, device, {});
+  PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
+  PF_PARAMETER(
+      float, fb_check, 0, range(0, 1e6, "px"),
+      "Forward-backward check. Flow is valid only where going there and back ends within this distance "
+      "of the pixel. It needs a method of two frames and takes twice the time. 0 = no check.");
+  PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
+               "Connected regions of at most this many pixels are not valid. 0 = all are kept.");
+  PF_PARAMETER(
+      bool, fill, false,
+      "Pixels that are not valid take the shorter of the nearest valid flows on their row. They stay not "
+      "valid.");
+  PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
+               "Side of a median of the flow, the last step. 0 = none.");
+  PF_FIELD(EnergyReport, energies, EnergyReport::none);
+  PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing, belief propagation
 };
 
 /// Every method that estimates flow.

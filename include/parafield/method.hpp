@@ -1,26 +1,51 @@
 #pragma once
 #include <array>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "parafield/error.hpp"
 
-/// A method is a plain struct of its parameters. `describe(method, visit)` calls visit(field, Parameter) for
-/// each field, once; command line options, checks, JSON, documentation and random test parameters all come
-/// from it.
+/// A method is a plain struct of its parameters. Each parameter stands once, as a field with its description:
+///
+///   struct Blur { static constexpr std::string_view name = "blur"; PF_PARAMETER(float, sigma, 1.5f, range(0,
+///   10, "px"), "Sigma of the gaussian. 0 = no smoothing."); PF_PARAMETER(int, passes, 1, range(1, 4), "How
+///   often the image is smoothed."); }; Blur strong{.sigma = 4};
+///
+/// The struct is the aggregate { float sigma = 1.5f; int passes = 1; }. The options of the command line,
+/// checks, JSON and the random parameters of the tests follow from the descriptions. A struct with a field
+/// that nothing describes does not compile.
 namespace parafield {
 
-/// What there is to know about one parameter of a method. T: int, float, bool, or an enum whose names_of(T) lists the
-/// names of its values 0, 1, ...
+/// PF_PARAMETER(type, field, default, values, help) declares a field and describes it. `type` is int, float,
+/// bool or an enum E, whose names_of(E) lists the names of its values 0, 1 and so on. `values` says what a
+/// number may be, with its unit: range(0, 10)  range(0, 10, "px")      the least and the largest value
+/// one_of({0, 3, 5})  one_of({4, 8}, "px") odd(3, 21)  odd(3, 21, "px")          the odd numbers between,
+/// both included A bool or an enum has no `values`.
+#define PF_PARAMETER(type, field, value, ...) \
+  type field = value;                         \
+  PF_DETAIL_DESCRIBE(field, visit(self.field, ::parafield::detail::parameter<type>(#field, __VA_ARGS__)))
+
+/// PF_PARAMETERS_OF(type, field) declares a field that is itself a struct of parameters. They count as
+/// parameters of the outer struct. PF_PARAMETERS_OF(type, field, .beta = 2) changes its defaults.
+#define PF_PARAMETERS_OF(type, field, ...) \
+  type field = {__VA_ARGS__};              \
+  PF_DETAIL_DESCRIBE(field, ::parafield::describe(self.field, visit))
+
+/// PF_FIELD(type, field, default) declares a field that is not a parameter.
+#define PF_FIELD(type, field, value) \
+  type field = value;                \
+  PF_DETAIL_DESCRIBE(field, static_cast<void>(self), static_cast<void>(visit))
+
+/// Description of a parameter.
 template <class T>
 struct Parameter {
   std::string_view name;  ///< the field's name; the command line writes `-` for `_`
   T min, max;             ///< both allowed
-  std::string_view unit;  ///< "px", "" ...
+  std::string_view unit;  ///< "px", "MiB"; empty where there is none
   std::string_view help;
-  std::span<const T> choices = {};  ///< where not empty: the only values allowed
+  std::vector<T> choices = {};  ///< where not empty: the only values allowed
 };
 
 /// A named value of a method.
@@ -31,18 +56,24 @@ struct Preset {
   std::string_view help;
 };
 
-/// Throws Error(invalid_argument) with name, value and range for the first parameter that is out of range (or
-/// NaN).
+/// Calls visit(field, Parameter) for each parameter of a method (or of options), in the order of their
+/// declarations.
+template <class Method, class Visitor>
+void describe(Method& method, Visitor&& visit);
+
+/// Throws Error(invalid_argument) for the first parameter that is out of range or not finite. The message
+/// names the parameter, its value and the values that are allowed.
 template <class Method>
 void check(const Method& method);
 
-/// Sets a parameter from text ("11", "1e-6", "true"); `name` with `_` or `-`. Returns false where the method
-/// has no such parameter; throws Error(invalid_argument) where the text is no value of its type or out of
-/// range.
+/// Sets a parameter from text ("11", "1e-6", "true"). In `name`, `_` and `-` are the same. Returns false
+/// where the method has no such parameter. Throws Error(invalid_argument) where the text is not a value of
+/// the parameter's type or is out of range.
 template <class Method>
 bool set_parameter(Method& method, std::string_view name, const std::string& text);
 
-/// The preset's method. Throws Error(invalid_argument) that lists the presets there are.
+/// The method with the values of a preset. Throws Error(invalid_argument) for an unknown preset. The message
+/// lists the known ones.
 template <class Method>
 Method preset(std::string_view name);
 
@@ -53,8 +84,8 @@ void for_each_method(F f) {
   (std::make_index_sequence<std::variant_size_v<Methods>>{});
 }
 
-/// The task's method of that name ("lucas-kanade"), with defaults. Throws Error(invalid_argument) that lists
-/// the names.
+/// The task's method of that name ("lucas-kanade"), with defaults. Throws Error(invalid_argument) for an
+/// unknown name. The message lists the known ones.
 template <class Methods>
 Methods method_named(std::string_view name);
 

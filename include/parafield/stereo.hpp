@@ -14,21 +14,28 @@ struct StereoInput {
   std::optional<DisparityView> start = {};  ///< a first guess, in the frames' memory
 };
 
-/// What holds for every method of stereo. Steps come in this order.
+/// Options of every method of stereo. The steps that refine the result come in this order.
 struct StereoOptions {
+  static constexpr std::string_view name = "stereo options";
+
   /// Where the estimator runs. Not given: Device::best(); one-shot forms run where the frames are, if that is a
   /// CUDA device.
-  std::optional<Device> device = {};
-  Stream stream = {};  ///< CUDA: the stream to work on; not given: the estimator's own
-  float lr_check =
-      0;  ///< left-right check: valid where the right image's disparity agrees within this many px; the
-          ///< right image is solved too; 0 = no check
-  int speckle = 0;  ///< connected regions of up to this many px are invalid; 0 = none
-  bool fill =
-      false;  ///< invalid pixels take the smaller of the nearest valid disparities on their row: the background's
-  int final_median = 0;  ///< side of a median of the disparities at last: 3 or 5; 0 = none
-  EnergyReport energies = EnergyReport::none;
-  ProgressCallback progress = {};  ///< of the methods that take long: ICM, annealing, belief propagation
+  PF_FIELD(std::optional<Device>, device, {});
+  PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
+  PF_PARAMETER(
+      float, lr_check, 0, range(0, 1e6, "px"),
+      "Left-right check. A disparity is valid only where the right image's disparity differs by at most "
+      "this. The right image is solved, too, which takes twice the time. 0 = no check.");
+  PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
+               "Connected regions of at most this many pixels are not valid. 0 = all are kept.");
+  PF_PARAMETER(
+      bool, fill, false,
+      "Pixels that are not valid take the smaller of the nearest valid disparities on their row: the "
+      "background's. They stay not valid.");
+  PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
+               "Side of a median of the disparities, the last step. 0 = none.");
+  PF_FIELD(EnergyReport, energies, EnergyReport::none);
+  PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing, belief propagation
 };
 
 /// Every method of stereo.

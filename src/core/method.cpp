@@ -16,6 +16,21 @@ void fail_name(std::string_view kind, std::string_view name, const std::string& 
   fail(ErrorCode::invalid_argument, "there is no ", kind, " '", name, "'; there are: ", known);
 }
 
+namespace values {
+
+Values range(double min, double max, std::string_view unit) { return {min, max, unit}; }
+Values one_of(std::vector<int> choices, std::string_view unit) {
+  const auto [min, max] = std::ranges::minmax(choices);
+  return {double(min), double(max), unit, std::move(choices)};
+}
+Values odd(int min, int max, std::string_view unit) {
+  std::vector<int> choices;
+  for (int value = min; value <= max; value += 2) choices.push_back(value);
+  return one_of(std::move(choices), unit);
+}
+
+}  // namespace values
+
 std::string text_of(int value) { return std::to_string(value); }
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(float value) {

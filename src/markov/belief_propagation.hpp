@@ -174,7 +174,7 @@ class BeliefField {
       if (!BlockGrid::fits(image, fewer.blocks)) continue;
       const double then = bytes_of(backend, grid, pair, image, fewer, stored) / mib;
       if (then > most) continue;
-      advice = text("; with --blocks ", fewer.blocks, " it takes ", rounded_up(then), " MiB");
+      advice = text("; with blocks = ", fewer.blocks, " it takes ", rounded_up(then), " MiB");
       break;
     }
     fail(ErrorCode::memory, "belief propagation of ", grid.count(), " labels at ", image.width, "x",

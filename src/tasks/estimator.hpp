@@ -51,7 +51,7 @@ std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method,
       method);
 }
 
-/// Each task's own: checks the options and makes the session.
+/// Each task's own: the session of a method on a device.
 template <class Task>
 std::unique_ptr<Session<Task>> session_of(const typename Task::Method& method, Size size, const Device& device,
                                           const typename Task::Options& options);
@@ -61,6 +61,7 @@ Estimator<Task>::Estimator(Method method, Size size, Options options) {
   with_errors([&] {
     check_size(size);
     std::visit([](const auto& value) { check(value); }, method);
+    check(options);
     const Device device = options.device ? *options.device : Device::best();
     impl_ = std::make_unique<Impl>(
         Impl{method, size, device, session_of<Task>(method, size, device, options)});

@@ -14,7 +14,6 @@ namespace parafield {
 template <>
 std::unique_ptr<Session<Flow>> session_of<Flow>(const FlowMethod& method, Size size, const Device& device,
                                                 const FlowOptions& options) {
-  check(options);
   return make_session<Flow, RefinedFlow>(method, size, device, options);
 }
 

@@ -10,23 +10,6 @@
 /// Solvers of flow and stereo with the checks and filters that the options of the task add for every method.
 namespace parafield {
 
-/// Throws Error(invalid_argument) for options of flow or stereo out of range.
-template <class Options>
-void check_refinement(const Options& options, float tolerance, const char* tolerance_name) {
-  if (!(tolerance >= 0 && tolerance <= 1e6f))
-    fail(ErrorCode::invalid_argument, tolerance_name, " cannot be ", tolerance,
-         " px; allowed: 0 (no check) to 1e6");
-  if (options.speckle < 0)
-    fail(ErrorCode::invalid_argument, "speckle cannot be ", options.speckle,
-         " px; allowed: 0 (none) or more");
-  if (options.final_median != 0 && options.final_median != 3 && options.final_median != 5)
-    fail(ErrorCode::invalid_argument, "final_median cannot be ", options.final_median,
-         "; allowed: 0 (none), 3, 5");
-}
-
-inline void check(const FlowOptions& options) { check_refinement(options, options.fb_check, "fb_check"); }
-inline void check(const StereoOptions& options) { check_refinement(options, options.lr_check, "lr_check"); }
-
 /// Removes speckles, fills, and takes a median, of one or two planes.
 template <class Backend>
 class Refinement {

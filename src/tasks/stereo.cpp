@@ -9,7 +9,6 @@ namespace parafield {
 template <>
 std::unique_ptr<Session<Stereo>> session_of<Stereo>(const StereoMethod& method, Size size,
                                                     const Device& device, const StereoOptions& options) {
-  check(options);
   return make_session<Stereo, RefinedDisparities>(method, size, device, options);
 }
 

@@ -12,27 +12,16 @@ namespace parafield::test {
 
 struct First {
   static constexpr std::string_view name = "first";
-  int window = 3;
-  bool fast = false;
+
+  PF_PARAMETER(int, window, 3, range(1, 9, "px"), "Side of the window.");
+  PF_PARAMETER(bool, fast, false, "Hurry.");
 };
 struct Second {
   static constexpr std::string_view name = "second";
-  int window = 5;
-  float weight = 0.5f;
-};
 
-template <class Method, class Visitor>
-requires std::is_same_v<std::remove_const_t<Method>, First>
-void describe(Method& method, Visitor&& visit) {
-  visit(method.window, Parameter<int>{"window", 1, 9, "px", "side"});
-  visit(method.fast, Parameter<bool>{"fast", false, true, "", "hurry"});
-}
-template <class Method, class Visitor>
-requires std::is_same_v<std::remove_const_t<Method>, Second>
-void describe(Method& method, Visitor&& visit) {
-  visit(method.window, Parameter<int>{"window", 1, 31, "px", "side"});
-  visit(method.weight, Parameter<float>{"weight", 0, 1, "", "of the data"});
-}
+  PF_PARAMETER(int, window, 5, range(1, 31, "px"), "Side of the window.");
+  PF_PARAMETER(float, weight, 0.5f, range(0, 1), "Weight of the data.");
+};
 inline std::array<Preset<First>, 1> presets(const First&) { return {{{"wide", {.window = 9}, ""}}}; }
 inline std::array<Preset<Second>, 1> presets(const Second&) { return {{{"heavy", {.weight = 1}, ""}}}; }
 
@@ -84,12 +73,15 @@ TEST(MethodOptions, HelpGroupsParametersByTheirMethods) {
   EXPECT_EQ(app.get_option("--window")->get_group(), "Parameters of every method");
   EXPECT_EQ(app.get_option("--fast")->get_group(), "Parameters of first");
   EXPECT_EQ(app.get_option("--window")->get_description(),
-            "side (first: 1 to 9 px, default 3; second: 1 to 31 px, default 5)");
-  EXPECT_EQ(app.get_option("--weight")->get_description(), "of the data (0 to 1, default 0.5)");
-  EXPECT_EQ(command::parameter_help("size", {{"a", "1 to 9", "2"}, {"b", "1 to 9", "3"}}),
-            "size (1 to 9, default a 2, b 3)");
-  EXPECT_EQ(command::parameter_group({{"a", "", ""}, {"b", "", ""}, {"c", "", ""}}, 4),
-            "Parameters of a, b and c");
+            "Side of the window. (first: 1 to 9 px, default 3; second: 1 to 31 px, default 5)");
+  EXPECT_EQ(app.get_option("--weight")->get_description(), "Weight of the data. (0 to 1, default 0.5)");
+  EXPECT_EQ(command::parameter_help({{"a", "Size.", "1 to 9", "2"}, {"b", "Size.", "1 to 9", "3"}}),
+            "Size. (1 to 9, default a 2, b 3)");
+  EXPECT_EQ(
+      command::parameter_help(
+          {{"a", "Size.", "0 to 9", "2"}, {"b", "Width.", "0 to 9", "2"}, {"c", "Size.", "0 to 9", "2"}}),
+      "a and c: Size. b: Width. (0 to 9, default 2)");
+  EXPECT_EQ(command::parameter_group({{"a"}, {"b"}, {"c"}}, 4), "Parameters of a, b and c");
 }
 
 TEST(MethodOptions, PresetsBelongToTheirMethod) {
@@ -106,7 +98,7 @@ TEST(MethodOptions, AValueOfTheCommandsOwnIsNotTheMethods) {
     command::MethodOptions<Methods> options;
     options.add_to(command, &own);
     EXPECT_EQ(app.get_option("--fast")->get_description(),
-              "hurry; soon: not now (true or false, default false)");
+              "Hurry. soon: not now (true or false, default false)");
     std::ranges::reverse(words);
     app.parse(words);
     try {

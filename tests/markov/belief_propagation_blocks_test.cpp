@@ -159,7 +159,7 @@ class BeliefPropagationBlocks : public Propagates {
         const Refusal found = refusal(method);
         const std::regex numbers(
             "belief propagation of ([0-9]+) labels at ([0-9]+)x([0-9]+) pixels takes ([0-9]+) MiB for data "
-            "costs and messages; 1 MiB are allowed; with --blocks ([0-9]+) it takes 1 MiB");
+            "costs and messages; 1 MiB are allowed; with blocks = ([0-9]+) it takes 1 MiB");
         std::smatch match;
         ASSERT_TRUE(std::regex_match(found.message, match, numbers)) << found.message;
         EXPECT_EQ(found.code, ErrorCode::memory);

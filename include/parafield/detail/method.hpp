@@ -1,10 +1,86 @@
 #pragma once
-// How parameters are checked and read from text. Users read method.hpp.
+// How parameters are described, checked and read from text. Users read method.hpp.
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 namespace parafield {
 namespace detail {
+
+// A macro in a struct cannot append to a list. So each described field declares one more overload of a
+// function that is never defined: it returns the list of the overload before with the field's description
+// behind. `Latest` selects the longest list that is declared so far.
+template <int N>
+struct Rank : Rank<N - 1> {};
+template <>
+struct Rank<0> {};
+using Latest = Rank<32>;  // the most fields of a struct
+
+template <class... Fields>
+struct Descriptions {
+  static constexpr int count = sizeof...(Fields);
+  template <class Field>
+  using With = Descriptions<Fields..., Field>;
+
+  template <class Method, class Visitor>
+  static void visit_all(Method& method, Visitor& visitor) {
+    (Fields::visit_field(method, visitor), ...);
+  }
+};
+Descriptions<> described_fields(Rank<0>, const void*);
+
+// The pointer only tells which field asks. Without it, compilers take all these types of a class template for
+// the same one, nvcc 13 even across templates.
+#define PF_DETAIL_LIST(field) \
+  decltype(described_fields(::parafield::detail::Latest{}, static_cast<const field##_description*>(nullptr)))
+#define PF_DETAIL_DESCRIBE(field, ...)                                                        \
+  struct field##_description {                                                                \
+    template <class Self, class Visitor>                                                      \
+    static void visit_field(Self& self, Visitor& visit) {                                     \
+      using namespace ::parafield::detail::values;                                            \
+      __VA_ARGS__;                                                                            \
+    }                                                                                         \
+  };                                                                                          \
+  static typename PF_DETAIL_LIST(field)::template With<field##_description> described_fields( \
+      ::parafield::detail::Rank<PF_DETAIL_LIST(field)::count + 1>, const void*)
+
+/// Converts to the type of any field.
+struct AnyField {
+  template <class T>
+  operator T() const;
+};
+template <class Method, int... I>
+constexpr bool has_fields(std::integer_sequence<int, I...>) {
+  return requires { Method{(static_cast<void>(I), AnyField{})...}; };
+}
+
+/// Allowed values of a number.
+struct Values {
+  double min, max;
+  std::string_view unit;
+  std::vector<int> choices = {};
+};
+namespace values {
+PARAFIELD_API Values range(double min, double max, std::string_view unit = "");
+PARAFIELD_API Values one_of(std::vector<int> choices, std::string_view unit = "");
+PARAFIELD_API Values odd(int min, int max, std::string_view unit = "");
+}  // namespace values
+
+template <class T>
+requires std::is_same_v<T, int> || std::is_same_v<T, float> Parameter<T> parameter(std::string_view name,
+                                                                                   const Values& values,
+                                                                                   std::string_view help) {
+  return {name,        T(values.min), T(values.max),
+          values.unit, help,          {values.choices.begin(), values.choices.end()}};
+}
+template <class T>
+requires std::is_same_v<T, bool> || std::is_enum_v<T> Parameter<T> parameter(std::string_view name,
+                                                                             std::string_view help) {
+  if constexpr (std::is_enum_v<T>)
+    return {name, T(0), T(names_of(T{}).size() - 1), {}, help};
+  else
+    return {name, false, true, {}, help};
+}
 
 [[noreturn]] PARAFIELD_API void fail_parameter(std::string_view method, std::string_view name, const std::string& value,
                                  const std::string& allowed);
@@ -55,8 +131,8 @@ bool is_allowed(T value, const Parameter<T>& parameter) {
   return value >= parameter.min && value <= parameter.max;
 }
 
-// Visitors are not lambdas of each method's functions: so they are compiled once for a type of parameter, and
-// what methods share is described once.
+// Visitors are classes, not lambdas in function templates. So each is compiled once for a type of parameter,
+// and the structs that methods share are visited by one function.
 struct ParameterCheck {
   std::string_view method;
 
@@ -84,6 +160,16 @@ struct ParameterFromText {
 };
 
 }  // namespace detail
+
+template <class Method, class Visitor>
+void describe(Method& method, Visitor&& visit) {
+  using Struct = std::remove_const_t<Method>;
+  using Descriptions = decltype(Struct::described_fields(detail::Latest{}, nullptr));
+  static_assert(
+      !detail::has_fields<Struct>(std::make_integer_sequence<int, Descriptions::count + 1>{}),
+      "A field of this struct has no description: declare it by PF_PARAMETER, PF_PARAMETERS_OF or PF_FIELD.");
+  Descriptions::visit_all(method, visit);
+}
 
 template <class Method>
 void check(const Method& method) {

@@ -4,105 +4,77 @@
 
 namespace parafield {
 
-/// Dense flow interpolated from tracked features (Kim, Hwangbo, Kanade: Parallel algorithms to a parallel hardware, Alg. 1).
-/// A pixel's flow is the mean of the features' flows, each weighted by its likelihood (eqs. 1 to 4): a gaussian of five
-/// dimensions, of how far it lies from the pixel and of how much its color differs. Weights are relative to the pixel's best,
-/// so that the flow is defined everywhere (without features it is 0, and not valid); those under 2^-24 of it count as none. The flow is a hypothesis, which the second
-/// frame tests: where the color has changed the pixel is unclassified, which is not `valid`. `confidence` is the best
-/// feature's likelihood, 0 to 1.
+/// Dense flow interpolated from tracked features (Kim, Hwangbo, Kanade: Parallel algorithms to a parallel
+/// hardware, Alg. 1). A pixel's flow is the mean of the features' flows, weighted by their likelihoods (eqs.
+/// 1 to 4). A likelihood is a gaussian of five dimensions: the feature's distance from the pixel and the
+/// difference of their colors. Weights are relative to the pixel's best one, so that the flow is defined
+/// everywhere. Weights under 2^-24 of the best count as 0. Without features the flow is 0 and not valid.
 ///
-/// Features are tracks that FlowInput gives, or, where it gives none, found as `tracking` says. A camera's rotation that it
-/// gives is a second hypothesis, for pixels that fail with the first.
+/// The flow is a hypothesis, and the second frame tests it. A pixel whose color has changed is unclassified,
+/// which means not `valid`. `confidence` is the best feature's likelihood, 0 to 1. FlowInput gives the
+/// features as tracks, or they are found as `tracking` says. A camera's rotation in FlowInput is a second
+/// hypothesis for pixels that fail with the first.
 ///
-/// With a second round (`resampled`) flow is interpolated there and back, refined by a step of Lucas-Kanade where that lowers
-/// the difference of the 5x5 pixels around, and checked; pixels that end within resampled_check of where they began, taken
-/// from a grid, are the features of the second round.
+/// With a second round (`resampled`), flow is first interpolated there and back. A step of Lucas-Kanade
+/// refines it where that lowers the difference of the 5x5 pixels around. Both flows are checked. Pixels that
+/// end within resampled_check of where they began are the features of the second round. They are taken from a
+/// grid.
 struct DirectInterpolation {
   static constexpr std::string_view name = "direct-interpolation";
   static constexpr std::string_view source = "Kim, Hwangbo, Kanade 2009, section 4.1, Alg. 1, eqs. 1-4";
   static constexpr int frames = 2;
 
-  FeatureTracking tracking = {};
-  float sigma_position = 10;
-  float sigma_color = 20;
-  float presmooth = 1;
-  float change_threshold = 8;
-  int change_window = 1;
-  int resampled = 0;
-  float resampled_check = 0.2f;
-  float resampled_position = 7;
-  float resampled_color = 15;
-  int median = 0;
-  Precision precision = Precision::exact;
+  PF_PARAMETERS_OF(FeatureTracking, tracking);
+  PF_PARAMETER(
+      float, sigma_position, 10, range(0.5, 1000, "px"),
+      "1 / beta of eq. 3. At 0.5 to 0.7 of the features' spacing, a few near features decide. More smooths "
+      "across motions. Less leaves steps between features.");
+  PF_PARAMETER(
+      float, sigma_color, 20, range(0.5, 1000),
+      "1 / alpha of eq. 3, for colors of 0 to 255. It should be above noise and shading and below the "
+      "differences between objects.");
+  PF_PARAMETER(float, presmooth, 1, range(0, 5, "px"),
+               "Sigma of a gaussian that smooths the colors for the likelihoods, against noise. 0 = none.");
+  PF_PARAMETER(
+      float, change_threshold, 8, range(0, 256),
+      "A color has changed where it differs from its match by at least this, as a mean over the channels. A "
+      "good value is about three times the camera's noise.");
+  PF_PARAMETER(
+      int, change_window, 1, one_of({1, 3, 5}, "px"),
+      "Side of the square window that averages these differences. More is for noise. Things thinner than "
+      "the window are lost.");
+  PF_PARAMETER(
+      int, resampled, 0, range(0, 65536),
+      "Most features of a second round, which come from the checked flow of the first. 0 = one round.");
+  PF_PARAMETER(
+      float, resampled_check, 0.2f, range(0, 100, "px"),
+      "The second round uses flow of the first that, followed there and back, ends within this distance of "
+      "where it began.");
+  PF_PARAMETER(float, resampled_position, 7, range(0.5, 1000, "px"), "sigma_position of the second round.");
+  PF_PARAMETER(float, resampled_color, 15, range(0.5, 1000), "sigma_color of the second round.");
+  PF_PARAMETER(int, median, 0, one_of({0, 3, 5}, "px"),
+               "Side of a median of the flow before the test. 0 = none.");
+  PF_PARAMETER(
+      Precision, precision, Precision::exact,
+      "exact: the same bits on every device. fast: features under 1/256 of the pixel's best likelihood are "
+      "left out, and a GPU uses its own exponentials. Flow differs by about 0.001 px in the mean, and hardly "
+      "ever by 1 % of the features' range.");
 };
 
-template <class Method, class Visitor>
-requires std::is_same_v<std::remove_const_t<Method>, DirectInterpolation>
-void describe(Method& method, Visitor&& visit) {
-  static constexpr std::array change_windows{1, 3, 5};
-  static constexpr std::array medians{0, 3, 5};
-  describe(method.tracking, visit);
-  visit(method.sigma_position,
-        Parameter<float>{
-            "sigma_position", 0.5f, 1000, "px",
-            "1 / beta of eq. 3: about 0.5 to 0.7 of the features' spacing, so that a few of them "
-            "decide, nearest first; more smooths across motions, less leaves steps between features"});
-  visit(method.sigma_color,
-        Parameter<float>{"sigma_color", 0.5f, 1000, "",
-                         "1 / alpha of eq. 3, of colors 0..255: above noise and shading, below what tells "
-                         "objects apart"});
-  visit(method.presmooth,
-        Parameter<float>{
-            "presmooth", 0, 5, "px",
-            "sigma of a gaussian over the colors that likelihoods compare, so that noise does not "
-            "decide; 0 = none"});
-  visit(method.change_threshold,
-        Parameter<float>{
-            "change_threshold", 0, 256, "",
-            "a color has changed where it differs from its match by that much, as a mean over the "
-            "channels, or more: about three times the noise of a camera"});
-  visit(method.change_window,
-        Parameter<int>{"change_window", 1, 5, "px",
-                       "side of the square window that differences are averaged over: more for noise; erases "
-                       "what is thinner",
-                       change_windows});
-  visit(method.resampled,
-        Parameter<int>{
-            "resampled", 0, 65536, "",
-            "features of a second round, at most, from the checked flow of the first; 0 = one round"});
-  visit(method.resampled_check,
-        Parameter<float>{
-            "resampled_check", 0, 100, "px",
-            "the first round's flow is used where, followed there and back, it ends within so much "
-            "of where it began"});
-  visit(method.resampled_position,
-        Parameter<float>{"resampled_position", 0.5f, 1000, "px", "sigma_position of the second round"});
-  visit(method.resampled_color,
-        Parameter<float>{"resampled_color", 0.5f, 1000, "", "sigma_color of the second round"});
-  visit(method.median, Parameter<int>{"median", 0, 5, "px",
-                                      "side of a median of the flow before the test; 0 = none", medians});
-  visit(method.precision,
-        Parameter<Precision>{
-            "precision", Precision::exact, Precision::fast, "",
-            "exact: the same bits everywhere; fast: without features under 1/256 of the pixel's "
-            "best likelihood, and with the GPU's own exponentials: flow differs by about "
-            "0.001 px in the mean, and hardly by 1 % of the features' range"});
-}
-
 inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolation&) {
-  return {{{"default", DirectInterpolation{}, "1000 features on an even grid"},
+  return {{{"default", DirectInterpolation{}, "1000 features on an even grid."},
            {"paper",
             {.tracking = {.features = FeatureChoice::corners, .track_rounds = 0},
              .sigma_position = 24,
              .sigma_color = 6,
              .presmooth = 0},
-            "1000 corners; alpha / beta = 4"},
+            "1000 corners. alpha / beta = 4."},
            {"accurate",
             {.tracking = {.max_features = 3000, .track_levels = 5},
              .sigma_position = 7,
              .resampled = 6000,
              .median = 5},
-            "two rounds: lower error at several times the cost"}}};
+            "Two rounds. Lower error at several times the cost."}}};
 }
 
 }  // namespace parafield

@@ -5,11 +5,12 @@
 
 namespace parafield {
 
-// Methods that find a label field of low energy: data cost + smoothness over the pixels and their neighbors (Jodoin,
-// Mignotte, St-Amour: Markovian energy-based computer vision algorithms on graphics hardware). Each solves any energy,
-// belief propagation those of 4 neighbors. Where labels cost the same the lowest is taken.
+// Methods that find a label field of low energy (Jodoin, Mignotte, St-Amour: Markovian energy-based computer
+// vision algorithms on graphics hardware). The energy is the data cost over the pixels plus the smoothness
+// over pairs of neighbors. Each method solves any energy, but belief propagation needs energies with 4
+// neighbors. Where labels cost the same, the lowest is taken.
 
-/// The label of least data cost, at each pixel by itself. Smoothness counts in the reported energy alone.
+/// The label of least data cost at each pixel. Smoothness counts only in the reported energy.
 template <class EnergyType>
 struct WinnerTakesAll {
   static constexpr std::string_view name = "winner-takes-all";
@@ -17,18 +18,22 @@ struct WinnerTakesAll {
   static constexpr int frames = 2;
   using Energy = EnergyType;
 
-  Energy energy = {};
+  PF_PARAMETERS_OF(Energy, energy);
 };
 
-/// Which pixels see which labels of their neighbors while a sweep goes on.
+/// Order in which a sweep visits the pixels.
 enum class SiteOrder {
-  all_at_once,  ///< the last sweep's (Jodoin section 5.1); the energy can rise
-  colored  ///< the newest: pixels that are no neighbors in turn (2 colors for 4 neighbors, 4 for 8); it cannot
+  /// Pixels see their neighbors' labels from the last sweep (Jodoin section 5.1). The energy can rise.
+  all_at_once,
+  /// Pixels that are not neighbors take turns and see the newest labels. There are 2 colors for 4 neighbors
+  /// and 4 for 8. The energy cannot rise.
+  colored
 };
 constexpr std::array<std::string_view, 2> names_of(SiteOrder) { return {"all-at-once", "colored"}; }
 
-/// Iterated conditional modes: each pixel takes the best label, given its neighbors'. Starts from the winner of the data
-/// cost, or from the start that the input gives. Ends when a sweep changes nothing.
+/// Iterated conditional modes. Each pixel takes the label of least cost, given its neighbors' labels. Starts
+/// from the label of least data cost, or from the start that the input gives. Ends when a sweep changes
+/// nothing.
 template <class EnergyType>
 struct Icm {
   static constexpr std::string_view name = "icm";
@@ -36,14 +41,17 @@ struct Icm {
   static constexpr int frames = 2;
   using Energy = EnergyType;
 
-  Energy energy = {};
-  int sweeps = 10;
-  SiteOrder order = SiteOrder::all_at_once;
+  PF_PARAMETERS_OF(Energy, energy);
+  PF_PARAMETER(int, sweeps, 10, range(0, 20000), "Sweeps over all pixels.");
+  PF_PARAMETER(
+      SiteOrder, order, SiteOrder::all_at_once,
+      "Order of a sweep. all-at-once: all pixels from the labels of the last sweep. colored: pixels that are "
+      "not neighbors take turns.");
 };
 
-/// Simulated annealing by the Gibbs sampler, pixels that are no neighbors in turn. The temperature falls from t_max in
-/// the first sweep to t_min in the last by the same factor each time. Random numbers depend on seed, pixel and sweep
-/// alone.
+/// Simulated annealing by the Gibbs sampler. Pixels that are not neighbors take turns. The temperature falls
+/// from t_max in the first sweep to t_min in the last, by the same factor each time. Random numbers depend
+/// only on seed, pixel and sweep.
 template <class EnergyType>
 struct Annealing {
   static constexpr std::string_view name = "annealing";
@@ -51,21 +59,22 @@ struct Annealing {
   static constexpr int frames = 2;
   using Energy = EnergyType;
 
-  Energy energy = {};
-  int sweeps = 500;
-  float t_max = 20;
-  float t_min = 0.5f;
-  int seed = 1;
+  PF_PARAMETERS_OF(Energy, energy);
+  PF_PARAMETER(int, sweeps, 500, range(0, 20000), "Sweeps over all pixels.");
+  PF_PARAMETER(float, t_max, 20, range(1e-4, 1e6), "Temperature of the first sweep.");
+  PF_PARAMETER(float, t_min, 0.5f, range(1e-4, 1e6), "Temperature of the last sweep.");
+  PF_PARAMETER(int, seed, 1, range(0, 2147483647), "Seed of the random numbers.");
 };
 
-/// Hierarchical min-sum belief propagation, for energies of 4 neighbors. An iteration updates the messages that one set
-/// of a checkerboard sends; the coarsest level begins with none, each finer one with those that its pixels' blocks of
-/// 2 x 2 have received. Levels too coarse for the image are left out (`levels_of`). A message takes time in proportion to
-/// the labels; with quadratic smoothness also to how far labels can differ before the truncation is reached.
-/// Precision: messages of 32-bit floats, or of 16 bits, whole multiples of at least a 7168th of the most that a pair of
-/// labels can cost; the same bits on every device with both. `fast` is for truncated smoothness: where slope times labels is
-/// far above the data costs and nothing truncates it, few multiples, or none, are left for the data.
-/// Defaults: the paper's data and smoothness.
+/// Hierarchical min-sum belief propagation for energies with 4 neighbors. An iteration updates the messages
+/// that one set of a checkerboard sends. The coarsest level begins without messages. Each finer level begins
+/// with those that its pixels' blocks of 2x2 have received. Levels too coarse for the image are left out
+/// (`levels_of`). The time of a message grows with the labels. With quadratic smoothness it also grows with
+/// the difference of labels that the truncation allows.
+///
+/// Messages of precision `fast` have 16 bits. They are whole multiples of at least 1/7168 of the largest cost
+/// of a pair of labels. Both precisions give the same bits on every device. Defaults: the paper's data and
+/// smoothness.
 template <class EnergyType>
 struct BeliefPropagation {
   static constexpr std::string_view name = "belief-propagation";
@@ -74,31 +83,41 @@ struct BeliefPropagation {
   static constexpr int frames = 2;
   using Energy = EnergyType;
 
-  Energy energy = paper_energy();
-  int levels = 5;
-  int iterations = 7;
-  Precision precision = Precision::exact;
-  int blocks = 1;
-  int block_overlap = 0;
-  int memory_limit = 0;
+  PF_PARAMETERS_OF(Energy, energy, paper_energy());
+  PF_PARAMETER(int, levels, 5, range(1, 12), "Levels. The finest has the size of the images.");
+  PF_PARAMETER(int, iterations, 7, range(1, 10000),
+               "Updates of messages on each level. Each updates one set of the checkerboard.");
+  PF_PARAMETER(
+      Precision, precision, Precision::exact,
+      "exact: messages of 32-bit floats. fast: messages of 16 bits, in about half the time. fast is for "
+      "truncated smoothness: where nothing truncates it and beta times the number of labels is far above the "
+      "data costs, the data is lost.");
+  PF_PARAMETER(int, blocks, 1, range(1, 4096),
+               "Number of blocks of the image, solved one after the other to save memory (section 6).");
+  PF_PARAMETER(int, block_overlap, 0, range(0, 4096, "px"),
+               "Margin around each block. It is solved with the block and then dropped.");
+  PF_PARAMETER(
+      int, memory_limit, 0, range(0, 1 << 30, "MiB"),
+      "Most memory for data costs and messages. 0 = the free memory of a GPU, or all memory of the machine.");
 
  private:
   static constexpr Energy paper_energy() {
     Energy energy;
-    energy.cost = {.weight = 0.07f, .truncation = 15, .presmooth = 1};
-    energy.smoothness = {.beta = 1, .smoothness_truncation = 1.7f, .neighbors = 4};
+    energy.cost = MatchingCost{.weight = 0.07f, .truncation = 15, .presmooth = 1};
+    energy.smoothness = Smoothness{.beta = 1, .smoothness_truncation = 1.7f, .neighbors = 4};
     return energy;
   }
 };
 
-/// How many of belief propagation's levels an image (or block) has room for: the coarsest is at least 2 px long.
+/// Number of belief propagation's levels that an image (or block) has room for. The coarsest is at least 2 px
+/// long.
 PARAFIELD_API int levels_of(int levels, Size size);
 
-/// The size of belief propagation's blocks, with their overlaps. Throws Error(invalid_argument) for an image that cannot
-/// be divided into so many, or an overlap below 0.
+/// Size of belief propagation's blocks with their overlaps. Throws Error(invalid_argument) for an image that
+/// cannot be divided into so many blocks, or an overlap below 0.
 PARAFIELD_API Size block_size(Size image, int blocks, int overlap);
 
-/// How many levels belief propagation uses for an image: those that its blocks have room for.
+/// Number of levels that belief propagation uses for an image: those that its blocks have room for.
 template <class EnergyType>
 int levels_of(const BeliefPropagation<EnergyType>& method, Size image) {
   return levels_of(method.levels, block_size(image, method.blocks, method.block_overlap));
@@ -109,56 +128,21 @@ concept LabelMethod = requires {
   typename Method::Energy;
 };
 
-template <LabelMethod Method, class Visitor>
-void describe(Method& method, Visitor&& visit) {
-  describe(method.energy, visit);
-  if constexpr (requires { method.sweeps; })
-    visit(method.sweeps, Parameter<int>{"sweeps", 0, 20000, "", "sweeps over all pixels"});
-  if constexpr (requires { method.order; })
-    visit(method.order, Parameter<SiteOrder>{"order", SiteOrder::all_at_once, SiteOrder::colored, "",
-                                             "pixels all at once, or pixels that are no neighbors in turn"});
-  if constexpr (requires { method.t_max; }) {
-    visit(method.t_max, Parameter<float>{"t_max", 1e-4f, 1e6f, "", "temperature of the first sweep"});
-    visit(method.t_min, Parameter<float>{"t_min", 1e-4f, 1e6f, "", "temperature of the last sweep"});
-    visit(method.seed, Parameter<int>{"seed", 0, 2147483647, "", "of the random numbers"});
-  }
-  if constexpr (requires { method.precision; }) {
-    visit(method.levels, Parameter<int>{"levels", 1, 12, "", "levels, the finest of the images' size"});
-    visit(method.iterations,
-          Parameter<int>{"iterations", 1, 10000, "",
-                         "updates of messages at each level, of one set of the checkerboard each"});
-    visit(
-        method.precision,
-        Parameter<Precision>{"precision", Precision::exact, Precision::fast, "",
-                             "messages of 32-bit floats, or of 16 bits in about half the time: for truncated "
-                             "smoothness; without, slope x labels far above the data costs loses the data"});
-    visit(method.blocks, Parameter<int>{"blocks", 1, 4096, "",
-                                        "the image is solved as so many blocks, each by itself, which takes "
-                                        "less memory (section 6)"});
-    visit(method.block_overlap,
-          Parameter<int>{"block_overlap", 0, 4096, "px",
-                         "blocks reach so far over their borders, and only what lies within is kept"});
-    visit(method.memory_limit,
-          Parameter<int>{
-              "memory_limit", 0, 1 << 30, "MiB",
-              "most memory for data costs and messages; 0 = what a GPU has free, or all of the machine"});
-  }
-}
-
-/// Of a mask: the paper's model.
+/// The preset for masks: the paper's model.
 template <LabelMethod Method>
 std::array<Preset<Method>, 1> presets(const Method&) {
-  return {{{"paper", Method{}, "the paper's model"}}};
+  return {{{"paper", Method{}, "The paper's model."}}};
 }
 
-/// Of disparities and displacements: also several data terms, with smoothness that image edges weaken.
+/// Presets for disparities and displacements.
 template <LabelMethod Method>
 requires requires(Method method) { method.energy.cost; }
 std::array<Preset<Method>, 2> presets(const Method&) {
   constexpr bool flow = requires(Method method) { method.energy.max_displacement; };
   Method accurate;
-  accurate.energy.cost = {.data = DataTerm::mix, .rgb = true};
-  accurate.energy.smoothness = {.beta = 0.6f, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
+  accurate.energy.cost = MatchingCost{.data = DataTerm::mix, .rgb = true};
+  accurate.energy.smoothness =
+      Smoothness{.beta = 0.6f, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
   accurate.energy.sub_pixel = flow;
   int& window = accurate.energy.cost.aggregation;
   if constexpr (requires { accurate.order; }) {
@@ -183,8 +167,8 @@ std::array<Preset<Method>, 2> presets(const Method&) {
     window = 13;
     accurate.energy.cost.aggregation_sigma = 2.6f;
   }
-  return {{{"paper", Method{}, "the paper's model"},
-           {"accurate", accurate, "several data terms; smoothness is weaker across image edges"}}};
+  return {{{"paper", Method{}, "The paper's model."},
+           {"accurate", accurate, "Several data terms. Smoothness is weaker across image edges."}}};
 }
 
 }  // namespace parafield

@@ -3,7 +3,7 @@
 
 namespace parafield {
 
-/// What a method's values are made of; each says what that means for it.
+/// Precision of a method's arithmetic. The help of each method's `precision` says what `fast` changes.
 enum class Precision {
   exact,  ///< 32-bit floats: the same bits on every device
   fast    ///< less precise where that is faster
