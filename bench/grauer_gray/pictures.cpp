@@ -6,7 +6,7 @@
 namespace parafield::bench {
 namespace {
 
-/// Fig. 1: left image, WTA, ICM, belief propagation.
+/// Draws fig. 1: left image, WTA, ICM, belief propagation.
 void draw_disparities(const Study& study, const std::filesystem::path& file) {
   std::optional<StereoScene> scene;
   if (study.data && !study.quick) scene = read_stereo(*study.data, "tsukuba");
@@ -21,7 +21,7 @@ void draw_disparities(const Study& study, const std::filesystem::path& file) {
   write_strip(file, scene->left, fields);
 }
 
-/// Fig. 2: the older image, motion in the colors of the wheel, and as arrows.
+/// Draws fig. 2: the older image, the motion in colors, and as arrows.
 void draw_motion(const Study& study, const std::filesystem::path& file) {
   FrameBuffer older, newer;
   const auto clouds = study.data.value_or(std::filesystem::path()) / "goes-irma" / "ir_0907" / "inpainted";

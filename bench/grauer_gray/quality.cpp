@@ -26,14 +26,14 @@ Annealing<Energy> annealing(const Study& study, const Energy& energy) {
   return {energy, study.quick ? 5 : 500, 1, 0.05f};
 }
 
-/// Grauer-Gray's for disparities.
+/// Energy of the paper, section 4.
 StereoEnergy paper_energy(int disparities) {
   StereoEnergy energy = BeliefPropagation<StereoEnergy>{}.energy;
   energy.disparities = disparities;
   return energy;
 }
 
-/// The public code's.
+/// Energy of a public code.
 StereoEnergy peer_energy(int disparities) {
   StereoEnergy energy = paper_energy(disparities);
   energy.cost.weight = 0.1f;
@@ -42,7 +42,7 @@ StereoEnergy peer_energy(int disparities) {
   return energy;
 }
 
-/// Rows of a scene, one for each precision: belief propagation beside the other solvers.
+/// Adds the rows of a scene, one for each precision: belief propagation beside other solvers.
 template <class Task, class Energy>
 void add_energies(Table& table, const Study& study, const std::string& name, int labels, const Frame& frame0,
                   const Frame& frame1, const Energy& energy) {
@@ -84,8 +84,8 @@ Table paper_energy_table(const Study& study, const LabelScenes& scenes) {
       "Energies, the paper's model",
       "0.07 min(|difference of luma|, 15), presmoothing 1, min(|difference of labels|, 1.7) over 4 "
       "neighbors; displacements (121 labels) differ by |du| + |dv|. ICM: 10 sweeps all at once, 30 "
-      "colored ones; SA: 500 sweeps, temperature 1 to 0.05; BP: levels x iterations. `reached by` tells "
-      "which of these do what was asked for: below both ICM, and at most 1 % above SA.");
+      "colored ones; SA: 500 sweeps, temperature 1 to 0.05; BP: levels x iterations. `reached by` "
+      "names those that reach the target: below both ICM, and at most 1 % above SA.");
   for (const StereoScene& scene : scenes.stereo)
     add_energies<Stereo>(table, study, scene.name, scene.disparities, scene.left, scene.right,
                          paper_energy(scene.disparities));
@@ -99,7 +99,7 @@ Table paper_energy_table(const Study& study, const LabelScenes& scenes) {
 Table peer_energy_table(const Study& study, const LabelScenes& scenes) {
   Table table = energy_table("Energies, a stronger smoothness",
                              "0.1 min(|difference of luma|, 15), no presmoothing, min(|difference of "
-                             "labels|, disparities / 7.5) over 4 neighbors. Otherwise as above.");
+                             "labels|, disparities / 7.5) over 4 neighbors. The rest as above.");
   for (const StereoScene& scene : scenes.stereo)
     add_energies<Stereo>(table, study, scene.name, scene.disparities, scene.left, scene.right,
                          peer_energy(scene.disparities));
@@ -112,7 +112,7 @@ const StereoScene* find(const LabelScenes& scenes, const char* name) {
   return nullptr;
 }
 
-/// Luma in whole numbers, as the prototype reads a frame of bytes.
+/// Luma rounded to whole numbers, as the prototype reads it.
 FrameBuffer whole_luma(const FrameBuffer& frame) {
   if (channels(frame.format()) == 1) return frame.to(Memory::host());
   FrameBuffer result(frame.size(), PixelFormat::gray_u8);
@@ -129,9 +129,10 @@ Table bound_table(const Study& study, const StereoScene& tsukuba) {
   constexpr double bound = 16760;
   Table table{
       "Tsukuba beside a lower bound",
-      "The paper's model with 15 labels, of luma rounded to whole numbers before it is smoothed, as a "
-      "prototype had it, which found the lower bound of 16760 (and 16799 by TRW-S). WTA shows how far its "
-      "energies are from these.",
+      "The paper's model with 15 labels. Luma is rounded to whole numbers before it is smoothed, as in the "
+      "prototype that found the lower bound of 16760 (and an energy of 16799 by TRW-S). The row WTA shows "
+      "how "
+      "far the prototype's energies differ from these.",
       {"solver", "precision", "energy", "energy / bound", "at most", "reached", "prototype's energy"},
       {}};
   const FrameBuffer left = whole_luma(tsukuba.left), right = whole_luma(tsukuba.right);
@@ -159,7 +160,7 @@ Table bound_table(const Study& study, const StereoScene& tsukuba) {
   return table;
 }
 
-/// % of the pixels with known truth.
+/// Bad pixels in % of those with known truth.
 struct Errors {
   double bad_1 = 0, bad_2 = 0;
 };
@@ -172,20 +173,20 @@ Errors errors(const DisparityField& field, const StereoScene& scene, bool seen_o
 Table error_table(const Study& study, const LabelScenes& scenes) {
   Table table{
       "Errors of disparities",
-      "% of the pixels seen in both views with an error above 1 px, 5 levels x 7 iterations, of the two "
-      "models above, beside what was asked for and a public code with the same parameters.",
+      "% of the pixels seen in both views with an error above 1 px, for the two models above with 5 levels x "
+      "7 iterations, beside the target (`at most`) and a public code with the same parameters.",
       {"scene", "labels", "model", "precision", "bad 1", "at most", "reached", "public code"},
       {}};
-  struct Asked {
+  struct Target {
     const char *scene, *model;
     StereoEnergy (*energy)(int);
     double most, peer;
   };
-  static constexpr Asked asked[] = {{"tsukuba", "the paper's", paper_energy, 3.1, NAN},
-                                    {"tsukuba", "stronger", peer_energy, 2.4, 2.07},
-                                    {"venus", "stronger", peer_energy, 1.3, 1.85},
-                                    {"cones", "stronger", peer_energy, 7.8, 8.81}};
-  for (const Asked& of : asked) {
+  static constexpr Target targets[] = {{"tsukuba", "the paper's", paper_energy, 3.1, NAN},
+                                       {"tsukuba", "stronger", peer_energy, 2.4, 2.07},
+                                       {"venus", "stronger", peer_energy, 1.3, 1.85},
+                                       {"cones", "stronger", peer_energy, 7.8, 8.81}};
+  for (const Target& of : targets) {
     const StereoScene* scene = find(scenes, of.scene);
     if (!scene) continue;
     for (const Precision precision : precisions) {
@@ -208,8 +209,8 @@ Table error_table(const Study& study, const LabelScenes& scenes) {
 Table accurate_table(const Study& study, const LabelScenes& scenes) {
   Table table{
       "The preset accurate",
-      "With a left-right check of 1 px, filling and a median of 3: % of the pixels seen in both views with "
-      "an error above 1 and 2 px, and of all; beside a prototype.",
+      "% of the pixels seen in both views, and of all pixels, with an error above 1 and 2 px, beside a "
+      "prototype. With a left-right check of 1 px, filling and a median of 3.",
       {"scene", "labels", "precision", "bad 1", "prototype: bad 1", "bad 2", "prototype: bad 2", "all: bad 1",
        "prototype: all, bad 1", "all: bad 2", "prototype: all, bad 2"},
       {}};

@@ -3,19 +3,19 @@
 
 namespace parafield::bench {
 
-/// Belief propagation that is timed, with the method's defaults otherwise.
+/// Run of belief propagation that is timed. Other parameters are the method's defaults.
 struct Run {
   enum class Task { stereo, motion };
   Task task = Task::stereo;
   Size size;
-  int range = 0;  ///< disparities, or the longest displacement
+  int range = 0;  ///< number of disparities, or max_displacement
   int levels = 5, iterations = 7, blocks = 1;
 
   int labels() const { return task == Task::stereo ? range : (2 * range + 1) * (2 * range + 1); }
   std::string steps() const;  ///< "5 x 7"
 };
 
-/// With the study's sizes.
+/// The run with the study's size.
 Run scaled(const Study& study, Run run);
 
 constexpr Precision precisions[] = {Precision::exact, Precision::fast};
@@ -23,7 +23,8 @@ inline std::string name_of(Precision precision) {
   return std::string(names_of(precision)[std::size_t(precision)]);
 }
 
-/// NaN where the device has too little memory. Frames and result in `memory`; three pairs of rendered frames in turn.
+/// Times of a run on three pairs of rendered frames in turn, with frames and result in `memory`. NaN if the
+/// device has too little memory.
 Times times_of(const Study& study, const Run& run, Precision precision, Memory memory);
 
 }  // namespace parafield::bench

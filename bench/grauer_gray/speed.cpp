@@ -5,7 +5,7 @@
 namespace parafield::bench {
 namespace {
 
-/// Bytes per second, as the maker states it; NaN for a device that is not listed.
+/// Bandwidth stated by the maker, bytes per second; NaN for other devices.
 double bandwidth(const Device& device) {
   const std::string name = describe_device(device).name;
   const auto is = [&](const char* part) { return name.find(part) != std::string::npos; };
@@ -14,8 +14,8 @@ double bandwidth(const Device& device) {
   return NAN;
 }
 
-/// Milliseconds for the memory to move what iterations must: at half of the pixels and at each label four messages in, four
-/// out and a data cost.
+/// Milliseconds for the values that iterations must move: for each label of half of the pixels four messages
+/// in, four out and a data cost.
 double floor_ms(const Run& run, Precision precision, double bandwidth) {
   double pixels = 0;
   Size size = run.size;
@@ -30,12 +30,13 @@ double floor_ms(const Run& run, Precision precision, double bandwidth) {
 Table peer_table(const Study& study) {
   Table table{
       "Beside a public code",
-      "Belief propagation of stereo, frames and disparities in the device's memory: smoothing (sigma 1), "
-      "data costs, all levels and the result included, three pairs in turn. Precision `exact` has messages "
-      "of 32 bits, `fast` of 16. Floor: labels x 9 values x half the pixels x iterations, summed over the "
-      "levels, of 4 or 2 bytes, at the bandwidth that the maker states of the device's memory; what stays "
-      "in caches goes below it. Peer: a public CUDA code on an H100 (32-bit floats beside `exact`, bf16 "
-      "beside `fast`; of the first size there is one figure).",
+      "Belief propagation of stereo, with frames and disparities in the device's memory: smoothing (sigma "
+      "1), "
+      "data costs, all levels and the result are included; three pairs in turn. Messages have 32 bits "
+      "(`exact`) or 16 (`fast`). Floor: labels x 9 values x half the pixels x iterations, summed over the "
+      "levels, of 4 or 2 bytes, at the memory's bandwidth as its maker states it; values that stay in caches "
+      "go below it. Peer: a public CUDA code on an H100, with 32-bit floats (`exact`) or bf16 (`fast`); for "
+      "the first size there is one figure.",
       {"size", "labels", "levels x iterations", "precision", "ms", "least ms", "floor ms",
        "share of the floor", "peer ms (H100)"},
       {}};
@@ -68,15 +69,15 @@ Table peer_table(const Study& study) {
 }
 
 Table paper_table(const Study& study) {
-  Table table{"The paper's own runs",
-              "With the frames and the result in the device's memory, and in the host's (transfers "
-              "included; on a CPU that is the same). Smoothing (sigma 1), data costs and the result are "
-              "included. Paper: GeForce 8800 GT, and one thread of a Xeon of 2 GHz; its figures of 512 x "
-              "512 include transfers. Its satellite images have rendered ones of the same size in their "
-              "place.",
-              {"run", "size", "labels", "levels x iterations", "precision", "ms", "ms from and to the host",
-               "paper: GPU ms", "with transfers", "CPU ms"},
-              {}};
+  Table table{
+      "The paper's own runs",
+      "With frames and result in the device's memory, and in the host's (transfers included; the same "
+      "on a CPU). Smoothing (sigma 1), data costs and the result are included. Paper: GeForce 8800 GT, "
+      "and one thread of a Xeon of 2 GHz; its figures for 512 x 512 include transfers. Rendered images "
+      "of the same size replace its satellite images.",
+      {"run", "size", "labels", "levels x iterations", "precision", "ms", "ms from and to the host",
+       "paper: GPU ms", "with transfers", "CPU ms"},
+      {}};
   struct Measured {
     const char* what;
     Run run;

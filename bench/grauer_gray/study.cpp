@@ -1,4 +1,5 @@
-// grauer_gray_study: the measurements of Grauer-Gray, Kambhamettu and Palaniappan (2008), repeated with this library.
+// grauer_gray_study: the measurements of Grauer-Gray, Kambhamettu and Palaniappan (2008), repeated with this
+// library.
 #include "grauer_gray/study.hpp"
 
 int main(int argc, char** argv) {

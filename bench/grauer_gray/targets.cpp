@@ -3,13 +3,13 @@
 namespace parafield::bench {
 
 Table target_table(const Study& study) {
-  Table table{
-      "Targets",
-      "Beside what was asked for, on an H100 or on two threads of a CPU. Frames in the device's memory. "
-      "Where no precision was asked for, both are here.",
-      {"what", "size", "labels", "levels x iterations", "precision", "target ms", "ms", "least ms",
-       "ms / target", "reached"},
-      {}};
+  Table table{"Targets",
+              "Targets are those for an H100 or for two threads of a CPU, with frames in the device's "
+              "memory. A target "
+              "without a precision is shown with both.",
+              {"what", "size", "labels", "levels x iterations", "precision", "target ms", "ms", "least ms",
+               "ms / target", "reached"},
+              {}};
   struct Target {
     const char* what;
     Run run;

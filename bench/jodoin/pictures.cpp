@@ -6,7 +6,7 @@
 namespace parafield::bench {
 namespace {
 
-/// The mask as a picture: white where something moves.
+/// Picture of a mask: white where something moves.
 FrameBuffer picture(const MotionMask& mask) {
   FrameBuffer picture(mask.size(), PixelFormat::gray_u8);
   for (int y = 0; y < mask.size().height; ++y)
@@ -18,7 +18,7 @@ FrameBuffer picture(const MotionMask& mask) {
 }  // namespace
 
 void draw_label_fields(const Study& study, const std::filesystem::path& folder) {
-  const Size size{96, 72};  // for a repository: the label fields of WTA hardly compress
+  const Size size{96, 72};  // small, as the label fields of WTA hardly compress
   const int sweeps = study.quick ? 5 : 500;
 
   const int disparities = 16;

@@ -8,9 +8,10 @@
 namespace parafield::bench {
 namespace {
 
-/// What a solver made of a pair: the energy of its field, and its error.
+/// Result of a solver on a pair of frames.
 struct Outcome {
-  double energy = 0, error = 0;
+  double energy = 0;
+  double error = 0;  ///< bad pixels in %, or endpoint error in px
 };
 
 Outcome solve(const Study& study, const StereoScene& scene, const StereoMethod& method) {
@@ -25,12 +26,13 @@ Outcome solve(const Study& study, const Pair& pair, const FlowMethod& method) {
 
 constexpr const char* solvers[] = {"WTA", "ICM all at once", "ICM colored", "SA"};
 
+/// Parameters of annealing.
 struct Annealed {
   int sweeps = 500;
   float t_max = 1, t_min = 0.05f;
 };
 
-/// By each of the solvers, in that order; each has its energy.
+/// Outcomes of the solvers, in the order of `solvers`. `energies`: one for each solver.
 template <class Scene, class Energy>
 std::vector<Outcome> outcomes(const Study& study, const Scene& scene, const std::array<Energy, 4>& energies,
                               Annealed annealed) {
@@ -55,13 +57,12 @@ std::vector<std::string> columns(std::initializer_list<const char*> first, const
 Table fixed_table(const Study& study, const LabelScenes& scenes) {
   Table table{
       "One energy for all solvers",
-      "Stereo (Grauer-Gray's form): 0.07 min(|difference of luma|, 15), presmoothing 1, no aggregation, "
-      "smoothness min(|difference of labels|, 1.7) over 4 neighbors; % of the pixels seen in both views "
-      "with "
-      "an error above 1 px. Displacement (d_max 5): 0.1 min(|difference of colors|, 10), min(0.3 (|du| + "
-      "|dv|), 1.5) over 4 neighbors; endpoint error in px. ICM: 10 sweeps all at once, 12 colored ones; "
-      "SA: "
-      "500 sweeps, temperature 1 to 0.05. `order`: the energies fall from the left to the right.",
+      "Stereo, Grauer-Gray's model: 0.07 min(|difference of luma|, 15), presmoothing 1, no aggregation, "
+      "smoothness min(|difference of labels|, 1.7) over 4 neighbors; error: % of the pixels seen in both "
+      "views that are wrong by more than 1 px. Displacement, d_max 5: 0.1 min(|difference of colors|, 10), "
+      "smoothness min(0.3 (|du| + |dv|), 1.5) over 4 neighbors; error: endpoint error in px. ICM: 10 sweeps "
+      "all at once, or 12 colored ones; SA: 500 sweeps, temperature 1 to 0.05. `order` holds if the energies "
+      "fall from left to right.",
       columns({"scene", "labels"}, ""),
       {}};
   table.columns.push_back("order");
@@ -93,7 +94,7 @@ Table fixed_table(const Study& study, const LabelScenes& scenes) {
   return table;
 }
 
-/// What suits a solver: window and smoothness.
+/// Window and smoothness that suit a solver.
 template <class Energy>
 struct Suiting {
   int aggregation;
@@ -115,13 +116,12 @@ std::array<Energy, 4> suiting(const Energy& energy, const std::array<Suiting<Ene
 Table tuned_table(const Study& study, const LabelScenes& scenes) {
   Table table{
       "An energy for each solver",
-      "Errors as above. Data `mix` in color (census, absolute difference, gradient), smoothness linear with "
-      "truncation 5, 4 neighbors, weaker at edges (edge_scale 15); window and beta chosen for each solver "
-      "by a few "
-      "trials on these scenes: WTA a gaussian window of 13 (sigma 2.6), both ICM a mean over 7x7 and beta "
-      "1.2 "
-      "(stereo) or 11x11 and 0.6 (displacement), SA no window and beta 0.6 (stereo) or 3x3 and 0.6 "
-      "(displacement). No sub-pixel refinement, left-right check or median.",
+      "Errors as above. Data term `mix` in color (census, absolute difference, gradient); linear smoothness "
+      "with truncation 5 over 4 neighbors, weaker at image edges (edge_scale 15). Window and beta were "
+      "chosen "
+      "for each solver by a few trials on these scenes: WTA a gaussian window of 13 (sigma 2.6); both ICM a "
+      "mean over 7x7 and beta 1.2 (stereo), or 11x11 and 0.6 (displacement); SA no window and beta 0.6 "
+      "(stereo), or 3x3 and 0.6 (displacement). No sub-pixel refinement, left-right check or median.",
       columns({"scene", "labels"}, ""),
       {}};
   const auto add = [&](const std::string& name, int labels, const std::vector<Outcome>& found, int decimals) {
@@ -146,7 +146,8 @@ Table tuned_table(const Study& study, const LabelScenes& scenes) {
   return table;
 }
 
-/// Scores of the newer frames of a sequence, less its first three.
+/// Scores of the masks of a sequence, against the labels of the newer frame of each pair, without the first
+/// three frames.
 MaskScores detected(const Study& study, const std::filesystem::path& folder, const DetectionMethod& method) {
   constexpr int first = 861, last = 900, left_out = 3;
   MaskScores scores;
@@ -162,11 +163,12 @@ MaskScores detected(const Study& study, const std::filesystem::path& folder, con
 }
 
 Table detection_table(const Study& study, const std::filesystem::path& folder) {
-  Table table{"Motion detection, CDnet's highway",
-              "40 frames of 320x240, each against the one before; scored against the newer frame's labels by "
-              "CDnet's rules, without the first 3 frames; beta 1.",
-              {"method", "m_p, sigma, beta_t", "F1", "precision", "recall"},
-              {}};
+  Table table{
+      "Motion detection, CDnet's highway",
+      "40 frames of 320x240, each compared with the one before. Masks are scored against the labels of "
+      "the newer frame by CDnet's rules, without the first 3 frames; beta 1.",
+      {"method", "m_p, sigma, beta_t", "F1", "precision", "recall"},
+      {}};
   const auto add = [&](const char* name, const char* parameters, const DetectionMethod& method) {
     const MaskScores scores = detected(study, folder, method);
     table.rows.push_back({name, parameters, {scores.f1, 3}, {scores.precision, 3}, {scores.recall, 3}});

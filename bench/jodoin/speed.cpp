@@ -10,14 +10,14 @@ namespace {
 
 constexpr int icm_sweeps = 10, annealing_sweeps = 500;
 
-/// Milliseconds as a line over the sweeps.
+/// Time of a run as a linear function of its sweeps.
 struct Line {
-  double fixed = 0, sweep = 0;
+  double fixed = 0, sweep = 0;  ///< ms without sweeps; ms for each sweep
   double at(int sweeps) const { return fixed + sweeps * sweep; }
 };
 
-/// The same methods on one serial thread and on the study's device, timed in turn. A CPU's line goes through 2 and 6
-/// sweeps, a GPU's through none and all.
+/// Comparison of methods on one serial thread and on the study's device, timed in turn. The line of a CPU
+/// goes through 2 and 6 sweeps, that of a GPU through none and all of them.
 template <class Task>
 class Comparison {
  public:
@@ -25,7 +25,7 @@ class Comparison {
 
   Comparison(const Study& study, const Layers& layers) : study_(study), layers_(layers) {}
 
-  /// make(sweeps) is the method.
+  /// Adds the method make(sweeps).
   template <class Make>
   void add_swept(Make make, int sweeps) {
     for (const Device& device : devices()) {
@@ -37,7 +37,7 @@ class Comparison {
     for (const Device& device : devices()) add_line(device, method, {}, 0, 0);
   }
 
-  /// Lines of the first method added: serial, device; of the second ...
+  /// Lines of the methods in the order in which they were added: serial and device.
   std::vector<std::array<Line, 2>> run() const {
     const std::vector<Times> times = time_in_turn(calls_, study_.effort);
     std::vector<std::array<Line, 2>> lines(points_.size() / 2);
@@ -66,16 +66,17 @@ class Comparison {
   std::vector<std::pair<int, int>> points_;
 };
 
+/// Row of a table for gray or for color.
 struct Compared {
   const char* what;
-  double serial, device;  // ms
+  double serial, device;  ///< ms
 };
 
-/// Of a solver with `sweeps`.
+/// Time of a whole run with `sweeps` sweeps.
 Compared whole(const char* what, const std::array<Line, 2>& lines, int sweeps) {
   return {what, lines[0].at(sweeps), lines[1].at(sweeps)};
 }
-/// Its sweeps alone.
+/// Time of its sweeps alone.
 Compared swept(const char* what, const std::array<Line, 2>& lines, int sweeps) {
   return {what, lines[0].sweep * sweeps, lines[1].sweep * sweeps};
 }
@@ -87,7 +88,7 @@ std::vector<std::string> columns(std::vector<std::string> first) {
   return first;
 }
 
-/// A row for each of what compare(color) compares.
+/// Adds a row for each element of compare(color), with gray and color side by side.
 template <class Compare>
 void add_rows(Table& table, const std::vector<Cell>& setting, Compare compare) {
   const std::vector<Compared> gray = compare(false), color = compare(true);
@@ -100,7 +101,7 @@ void add_rows(Table& table, const std::vector<Cell>& setting, Compare compare) {
       if (times.serial > 0 && times.device > 0)
         row.push_back({times.serial / times.device, 1});
       else
-        row.push_back("");  // a difference that the noise has eaten
+        row.push_back("");  // the difference is smaller than the noise
     }
     table.rows.push_back(std::move(row));
   }
@@ -112,8 +113,7 @@ std::vector<int> lattices(const Study& study) {
 int base_lattice(const Study& study) { return study.quick ? 64 : 256; }
 
 Table detection_table(const Study& study) {
-  Table table{
-      "Fig. 2: motion detection", "Two labels, eight neighbors.", columns({"lattice", "solver"}), {}};
+  Table table{"Fig. 2: motion detection", "Two labels, eight neighbors.", columns({"lattice", "solver"}), {}};
   for (const int side : lattices(study))
     add_rows(table, {size_text({side, side})}, [&](bool color) -> std::vector<Compared> {
       const Layers layers = render_change({side, side}, color);
@@ -160,13 +160,13 @@ Table displacement_table(const Study& study) {
 Table stereo_table(const Study& study) {
   Table table{
       "Fig. 2: stereo, its tasks apart",
-      "Absolute differences, linear smoothness over four neighbors, beta 4. A task is a difference of whole "
-      "runs: `DSI and WTA` is a WTA run without aggregation (frames converted, costs made, the least of them "
-      "kept: they are not stored, so the two cannot be told apart), `aggregation` is WTA with the window "
-      "less "
-      "that, `ICM` and `SA` are their sweeps alone, `WTA, all` is the whole run with the window. Where noise "
-      "was larger than "
-      "a difference, it has no factor.",
+      "Absolute differences, linear smoothness over four neighbors, beta 4. The time of a task is a "
+      "difference "
+      "of whole runs. `DSI and WTA`: a WTA run without aggregation (frames are converted, costs computed, "
+      "the "
+      "least ones kept; costs are not stored, so the two cannot be told apart). `aggregation`: WTA with the "
+      "window, less that. `ICM` and `SA`: their sweeps alone. `WTA, all`: the whole run with the window. A "
+      "difference smaller than the noise has no factor.",
       columns({"lattice", "D_max", "window", "task"}),
       {}};
   const auto add = [&](int side, int disparities, int window) {
@@ -206,12 +206,16 @@ std::vector<Table> speed_tables(const Study& study) {
   std::vector<Table> tables{detection_table(study), displacement_table(study), stereo_table(study)};
   tables.front().note =
       fmt::format(
-          "In all tables of Fig. 2 `serial` is one CPU thread of this library, vectorized ({}), where the "
-          "paper's is plain C++ on an Athlon; `ms` and the factor are those of {}. One pair of a rendered "
-          "scene, frames and result in the device's memory, the least of runs timed in turn. ICM takes {} "
-          "sweeps, all at once, SA {}. On a CPU 2 and 6 sweeps are timed: their difference gives the time of "
-          "one, and the rest is scaled; on a GPU no sweep and all of them. The paper finds factors of about "
-          "10 to 100 (GeForce 6800 GT, Athlon 2.5 GHz), larger for color, and smaller for WTA. ",
+          "In all tables of Fig. 2 `serial` is one CPU thread of this library, vectorized ({}); the paper's "
+          "is "
+          "plain C++ on an Athlon. `ms` and the factor are those of {}. Each run takes one pair of a "
+          "rendered "
+          "scene, with frames and result in the device's memory; times are the least of runs timed in turn. "
+          "ICM takes {} sweeps, all at once, SA {}. On a CPU 2 and 6 sweeps are timed: the difference gives "
+          "the time of a sweep, from which the rest is computed; on a GPU no sweep and all sweeps are timed. "
+          "The paper finds factors of about 10 to 100 (GeForce 6800 GT, Athlon 2.5 GHz), larger for color, "
+          "and "
+          "smaller for WTA. ",
           describe_device(Device::cpu(1)).instruction_set, device_text(study.device), icm_sweeps,
           annealing_sweeps) +
       tables.front().note;

@@ -1,19 +1,21 @@
 #pragma once
 #include "common/study.hpp"
 
-/// What Jodoin, Mignotte and St-Amour measured of their label fields (2005), measured of these, and how good they are.
+/// Study of label fields: the measurements of Jodoin, Mignotte and St-Amour (2005), repeated with this
+/// library, and its energies and errors.
 namespace parafield::bench {
 
-/// Fig. 2: speed-up over one serial CPU thread, each for motion detection, displacement estimation and stereo.
+/// Speed-up over one serial CPU thread (fig. 2): motion detection, displacement estimation and stereo.
 std::vector<Table> speed_tables(const Study& study);
 
-/// Times beside what was asked for and beside counted floors.
+/// Times beside their targets and counted floors.
 Table target_table(const Study& study);
 
-/// Energies and errors of the solvers: one energy for all, then one chosen for each; motion detection.
+/// Energies and errors of the solvers, first with one energy for all, then with one chosen for each; motion
+/// detection.
 std::vector<Table> quality_tables(const Study& study);
 
-/// Fig. 1, on rendered scenes: label fields by each solver as PNGs in `folder`.
+/// Draws the label fields of each solver on rendered scenes (fig. 1), as PNGs in `folder`.
 void draw_label_fields(const Study& study, const std::filesystem::path& folder);
 
 }  // namespace parafield::bench

@@ -8,17 +8,17 @@
 namespace parafield::bench {
 namespace {
 
-/// Of an H100: measured bandwidth, and what its lanes can do at 1.755 GHz.
+/// Peak of an H100: its measured bandwidth, and the operations of its lanes at 1.755 GHz.
 constexpr double bytes_per_ms = 3.0e9, operations_per_ms = 132 * 128 * 1.755e6;
 
 struct Target {
   std::string what;
   Device::Kind kind;
-  double ms;           // asked for
-  double evaluations;  // of labels at sites
-  double operations;   // of each
-  double bytes;        // of each pixel that must move
-  Call call;           // empty: no such device here
+  double ms;           // target
+  double evaluations;  // evaluations of a label at a site
+  double operations;   // for each evaluation
+  double bytes;        // that must move for each pixel
+  Call call;           // empty without such a device
   Size size;
 };
 
@@ -28,24 +28,17 @@ Table target_table(const Study& study) {
   Table table{
       "Targets and floors",
       fmt::format(
-          "Least and median milliseconds beside what was asked for. The methods' defaults: motion detection "
-          "with "
-          "eight neighbors; displacements of gray frames, absolute differences, linear smoothness over "
-          "eight "
-          "neighbors; stereo with 64 disparities and a 7x7 mean. Floors are an H100's: the larger of bytes "
-          "/ 3.0 "
-          "TB/s (measured) and operations / (132 SMs x 128 lanes x 1.755 GHz). Bytes: two frames of u8 read "
-          "once, "
-          "results written once (mask, flow or disparity, validity, confidence: 6, 13 or 9); what lies "
-          "between stays in "
-          "the caches at best. Operations: a label's evaluation takes 5 in ICM of displacements (load of the "
-          "match, "
-          "difference, |.| added to the table of its row, least value, its label), 16 in SA (the same, "
-          "scaling, an "
-          "exponential, which has 1/8 of the rate, sum and draw), 8 in stereo (load, difference, running "
-          "sums down and "
-          "along the row, least value and label), 6 in detection (half of eight neighbors' sum, data cost, "
-          "comparison). `quick` sizes have no meaning."),
+          "Least and median milliseconds beside the target. Parameters are the methods' defaults: motion "
+          "detection over eight neighbors; displacements of gray frames by absolute differences, with linear "
+          "smoothness over eight neighbors; stereo with 64 disparities and a mean over 7x7. Floors are those "
+          "of an H100: the larger one of bytes / 3.0 TB/s (measured) and operations / (132 SMs x 128 lanes x "
+          "1.755 GHz). Bytes: two frames of u8 are read once, and results are written once (6 for a mask, 13 "
+          "for flow, 9 for disparities, each with validity and confidence); intermediates stay in the caches "
+          "at best. Operations for each evaluation of a label: 5 in ICM of displacements (load of the match, "
+          "difference, |.| added to the table of its row, least value, its label); 16 in SA (the same, "
+          "scaling, an exponential, which has 1/8 of the rate, sum and draw); 8 in stereo (load, difference, "
+          "running sums down and along the row, least value and label); 6 in detection (half of the sum of "
+          "eight neighbors, data cost, comparison). With --quick, sizes have no meaning."),
       {"what", "device", "target ms", "min ms", "median ms", "label evaluations, millions", "floor ms (H100)",
        "min / target", "min / floor"},
       {}};

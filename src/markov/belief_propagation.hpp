@@ -6,29 +6,14 @@
 
 #include "core/fail.hpp"
 #include "core/workspace.hpp"
+#include "markov/blocks.hpp"
 #include "markov/messages/messages.hpp"
 #include "markov/progress.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
 namespace parafield {
 
-/// A part of an image that is solved by itself: its first pixel, and what is kept of it, counted from there.
-struct Block {
-  int x = 0, y = 0;
-  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
-};
-
-/// An image in blocks of one size (section 6).
-struct BlockGrid {
-  Size size;  // of a block, with its overlaps
-  std::vector<Block> blocks;
-
-  /// As square as `count` allows. Throws Error(invalid_argument) where there are more than pixels allow.
-  BlockGrid(Size image, int count, int overlap);
-  static bool fits(Size image, int count);
-};
-
-/// Messages on the levels of a pyramid (section 4).
+/// Hierarchical belief propagation of an image or a block (Grauer-Gray section 4). `Value`: see messages.hpp.
 template <class Backend, class Value>
 class Propagation {
  public:
@@ -48,7 +33,7 @@ class Propagation {
     backend.reserve_scratch(larger(level_scratch(grid, levels_[0].width), message_scratch(grid)));
   }
 
-  /// Bytes that a solver takes.
+  /// Bytes of the data costs and messages of all levels.
   static double bytes(const Backend& backend, LabelGrid grid, const PairCost& pair, Size size, int levels) {
     const PairUnits units = pair_units<Value>(pair, grid);
     double sum = 0;
@@ -60,8 +45,9 @@ class Propagation {
     return sum;
   }
 
-  /// The labels of an energy. after(i) is called when iteration i of the finest level has made them; `each`: for every
-  /// one, not for the last alone. done(share) is called after each iteration of every level.
+  /// Finds the labels of least belief and the beliefs around them. `each`: after every iteration of the
+  /// finest level, not only after the last one. after(i) is called whenever iteration i has stored them,
+  /// done(share) after every iteration of every level.
   template <class Data, class After, class Done>
   void solve(const Energy<Data>& energy, const Beliefs& beliefs, bool each, After after, Done done) {
     const int top = int(levels_.size()) - 1, last = iterations_ - 1;
@@ -71,7 +57,7 @@ class Propagation {
       sum_data(backend_, grid_, units_, levels_[k - 1], levels_[k]);
       if (levels_[k].weights[0]) mean_weights(backend_, levels_[k - 1].weights, levels_[k].weights);
     }
-    double pixels = 0, passed = 0;  // of an iteration of all levels, and by those so far
+    double pixels = 0, passed = 0;  // of all levels; of the iterations so far
     for (const auto& level : levels_) pixels += double(level.width) * level.height;
     for (int k = top; k >= 0; --k)
       for (int i = 0; i < iterations_; ++i) {
@@ -89,6 +75,7 @@ class Propagation {
 
  private:
   static Size coarser(Size size) { return {(size.width + 1) / 2, (size.height + 1) / 2}; }
+  /// Sets of messages that a level keeps: see PropagationLevel.
   static int sets(int level) { return level == 0 ? 1 : 2; }
 
   Backend& backend_;
@@ -98,21 +85,21 @@ class Propagation {
   std::vector<PropagationLevel<Value>> levels_;  // finest first
 };
 
-/// How belief propagation is run: what the method says, whatever its energy.
+/// Parameters of belief propagation without its energy: see BeliefPropagation.
 struct PropagationPlan {
   int levels = 0, iterations = 0;
   Precision precision = Precision::exact;
   int blocks = 1, block_overlap = 0, memory_limit = 0;
 };
 
-/// Belief propagation over an image in blocks, with messages of the precision asked for.
+/// Belief propagation of an image in blocks.
 template <class Backend>
-class BeliefField {
+class BlockPropagation {
  public:
-  /// `stored`: whether the data costs of a block are a volume of their own. Throws Error(memory) with the numbers where all
-  /// takes more than the limit, or than there is.
-  BeliefField(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size image,
-              const PropagationPlan& plan, bool weighted, bool stored)
+  /// `stored`: whether a volume stores the data costs of a block. Throws Error(memory), with the numbers, if
+  /// costs and messages take more than memory_limit or, without one, than the available memory.
+  BlockPropagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size image,
+                   const PropagationPlan& plan, bool weighted, bool stored)
       : blocks_(image, plan.blocks, plan.block_overlap) {
     check_memory(backend, grid, pair, image, plan, stored);
     const int levels = levels_of(plan.levels, blocks_.size);
@@ -127,8 +114,8 @@ class BeliefField {
   Size size() const { return blocks_.size; }
   const std::vector<Block>& blocks() const { return blocks_.blocks; }
 
-  /// A block of the image: `energy` is the block's, `labels` and `costs` (beliefs) the image's. Progress is told of all
-  /// blocks, which are solved in their order.
+  /// Solves one block. `energy` is the block's; `labels` and `costs`, which receives beliefs, are the
+  /// image's. Progress counts all blocks, which must be solved in order.
   template <class Data, class After>
   void solve(const Block& block, const Energy<Data>& energy, View<Label> labels, const CostsAround& costs,
              bool each, After after, Progress<Backend>& progress) {
@@ -167,20 +154,21 @@ class BeliefField {
     const double needed = bytes_of(backend, grid, pair, image, plan, stored) / mib;
     const double most = plan.memory_limit > 0 ? plan.memory_limit : double(backend.available_memory()) / mib;
     if (needed <= most) return;
-    PropagationPlan fewer = plan;
-    std::string advice = "; no number of blocks makes it fit";
+    PropagationPlan other = plan;
+    std::string advice = "; no number of blocks makes them fit";
     const int pixels = image.width / 2 * (image.height / 2);
-    for (fewer.blocks = plan.blocks + 1; fewer.blocks <= smaller(4096, pixels); ++fewer.blocks) {
-      if (!BlockGrid::fits(image, fewer.blocks)) continue;
-      const double then = bytes_of(backend, grid, pair, image, fewer, stored) / mib;
+    for (other.blocks = plan.blocks + 1; other.blocks <= smaller(4096, pixels); ++other.blocks) {
+      if (!BlockGrid::fits(image, other.blocks)) continue;
+      const double then = bytes_of(backend, grid, pair, image, other, stored) / mib;
       if (then > most) continue;
-      advice = text("; with blocks = ", fewer.blocks, " it takes ", rounded_up(then), " MiB");
+      advice = text("; with blocks = ", other.blocks, " they take ", rounded_up(then), " MiB");
       break;
     }
-    fail(ErrorCode::memory, "belief propagation of ", grid.count(), " labels at ", image.width, "x",
-         image.height, " pixels", plan.blocks > 1 ? text(" in ", plan.blocks, " blocks") : "", " takes ",
-         rounded_up(needed), " MiB for data costs and messages; ", std::int64_t(most), " MiB are ",
-         plan.memory_limit > 0 ? "allowed" : "available", advice);
+    fail(ErrorCode::memory, "belief-propagation: data costs and messages of ", grid.count(), " labels at ",
+         image.width, "x", image.height, " px", plan.blocks > 1 ? text(" in ", plan.blocks, " blocks") : "",
+         " take ", rounded_up(needed), " MiB; ",
+         plan.memory_limit > 0 ? "memory_limit allows " : "the device has ", std::int64_t(most), " MiB",
+         advice);
   }
   static std::int64_t rounded_up(double value) { return std::int64_t(std::ceil(value)); }
 

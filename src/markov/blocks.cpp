@@ -1,19 +1,23 @@
-#include "markov/belief_propagation.hpp"
+#include "markov/blocks.hpp"
+
+#include "core/arithmetic.hpp"
+#include "core/fail.hpp"
+#include "parafield/methods/label_solvers.hpp"
 
 namespace parafield {
 namespace {
 
-/// Columns and rows of blocks.
+/// Columns and rows of the squarest blocks; 0 x 0 if the image cannot be divided into so many.
 Size counts_of(Size image, int count) {
   Size best;
-  double most = 0;  // squareness
+  double squarest = 0;  // shorter side / longer side
   for (int rows = 1; rows <= count; ++rows) {
     if (count % rows != 0) continue;
     const int columns = count / rows;
     if (columns > image.width || rows > image.height) continue;
     const double width = double(image.width) / columns, height = double(image.height) / rows;
     const double square = width < height ? width / height : height / width;
-    if (square > most) most = square, best = {columns, rows};
+    if (square > squarest) squarest = square, best = {columns, rows};
   }
   return best;
 }
@@ -27,8 +31,8 @@ bool BlockGrid::fits(Size image, int count) { return counts_of(image, count).wid
 BlockGrid::BlockGrid(Size image, int count, int overlap) {
   const Size counts = counts_of(image, count);
   if (counts.width == 0)
-    fail(ErrorCode::invalid_argument, "an image of ", image.width, "x", image.height,
-         " pixels cannot be divided into ", count, " blocks");
+    fail(ErrorCode::invalid_argument, "blocks cannot be ", count, ": an image of ", image.width, "x",
+         image.height, " px has columns x rows of blocks, at most ", image.width, " x ", image.height);
   const int width = divided(image.width, counts.width), height = divided(image.height, counts.height);
   size = {smaller(image.width, width + 2 * overlap), smaller(image.height, height + 2 * overlap)};
   for (int y = 0; y < image.height; y += height)
@@ -49,7 +53,8 @@ int levels_of(int levels, Size size) {
 }
 
 Size block_size(Size image, int blocks, int overlap) {
-  if (overlap < 0) fail(ErrorCode::invalid_argument, "blocks cannot overlap by ", overlap, " px");
+  if (overlap < 0)
+    fail(ErrorCode::invalid_argument, "block_overlap cannot be ", overlap, " px; allowed: 0 or more");
   return BlockGrid(image, blocks, smaller(overlap, larger(image.width, image.height))).size;
 }
 

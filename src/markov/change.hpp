@@ -1,13 +1,13 @@
 #pragma once
-#include "steps/convert/convert.hpp"
-#include "markov/fields/fields.hpp"
+#include "markov/mask/mask.hpp"
 #include "markov/minimize.hpp"
 #include "core/solver.hpp"
 #include "parafield/fields.hpp"
+#include "steps/convert/convert.hpp"
 
 namespace parafield {
 
-/// Motion detection: Jodoin section 3.1. Two labels, whose data costs are stored; the last mask is part of them.
+/// Motion detection (Jodoin section 3.1). The data costs of its two labels are stored.
 template <class Backend>
 class ChangeSolver : public SolverBase<ChangeSolver<Backend>> {
  public:
@@ -27,7 +27,7 @@ class ChangeSolver : public SolverBase<ChangeSolver<Backend>> {
     known_ = workspace.image<std::uint8_t>(size);
     last_ = workspace.image<Label>(size);
     const View<float> costs = workspace.image<float>({size.width, 2 * size.height});
-    costs_ = {costs.data, costs.pitch / std::ptrdiff_t(sizeof(float)), 2};
+    costs_ = {costs.data, costs.stride(), 2};
   }
 
   void prepare(const Frame* frames, int slot, int count) {

@@ -5,7 +5,7 @@
 
 namespace parafield {
 
-/// Stereo as a field of disparities: Jodoin section 3.3. Slot 0 holds the left image.
+/// Stereo: a field of disparities (Jodoin section 3.3). Slot 0 holds the left image.
 template <class Backend>
 class DisparitySolver : public SolverBase<DisparitySolver<Backend>> {
  public:

@@ -5,7 +5,7 @@
 
 namespace parafield {
 
-/// Flow as a field of whole displacements: Jodoin section 3.2.
+/// Optical flow: a field of whole displacements (Jodoin section 3.2).
 template <class Backend>
 class DisplacementSolver : public SolverBase<DisplacementSolver<Backend>> {
  public:

@@ -3,29 +3,37 @@
 
 namespace parafield {
 
-/// Stored data costs: for each row of the image one row for each label, so that the costs of a row lie together.
+/// Stored data costs, non-owning. Each row of the image has one row of costs for each label.
 struct Volume {
   float* data = nullptr;
-  std::ptrdiff_t pitch = 0;  // floats
+  std::ptrdiff_t pitch = 0;  // floats from one row of costs to the next
   int labels = 0;
 
   PF_HD float* row(int y, int label) const { return data + (std::ptrdiff_t(y) * labels + label) * pitch; }
   PF_HD explicit operator bool() const { return data != nullptr; }
 };
 
-// The data cost of an energy is one of these: row(y, lx, ly)(x), or site(x, y).row(ly)(lx), is the cost of the label at
-// (lx, ly) of the grid at pixel (x, y). The first is for loops along a row, the second for all labels of one pixel.
+/// Mean absolute difference of two colors whose channels differ by these.
+PF_HD float mean_difference(float red, float green, float blue) {
+  return (magnitude(red) + magnitude(green) + magnitude(blue)) * (1.0f / 3);
+}
 
-/// Stored costs.
+// The data cost of an energy is one of the types below. row(y, lx, ly)(x) and site(x, y).row(ly)(lx) both are
+// the cost of label (lx, ly) of the grid at pixel (x, y). Loops along a row of pixels use the first, loops
+// over the labels of a pixel the second.
+
+/// Costs of a label at the pixels of a row.
+struct CostRow {
+  const float* costs;
+  PF_HD float operator()(int x) const { return costs[x]; }
+};
+
+/// Data costs that a volume stores.
 struct StoredCosts {
   Volume volume;
-  int nx = 1;
+  int nx = 1;  // labels in a row of the grid
 
-  struct Row {
-    const float* costs;
-    PF_HD float operator()(int x) const { return costs[x]; }
-  };
-  PF_HD Row row(int y, int lx, int ly) const { return {volume.row(y, ly * nx + lx)}; }
+  PF_HD CostRow row(int y, int lx, int ly) const { return {volume.row(y, ly * nx + lx)}; }
 
   struct LabelRow {
     const float* costs;
@@ -41,31 +49,28 @@ struct StoredCosts {
   PF_HD Site site(int x, int y) const { return {volume.row(y, 0) + x, volume.pitch, nx}; }
 };
 
-/// The costs of labels that are known already, one a pixel.
+/// Data costs of labels that are chosen already: one for each pixel, whatever label is asked for.
 struct KnownCosts {
   View<const float> costs;
-
-  struct Row {
-    const float* costs;
-    PF_HD float operator()(int x) const { return costs[x]; }
-  };
-  PF_HD Row row(int y, int, int) const { return {costs.row(y)}; }
+  PF_HD CostRow row(int y, int, int) const { return {costs.row(y)}; }
 };
 
-/// weight * min(|difference|, limit) of gray or of color (mean over the channels), made when it is asked for. A label of
-/// value (x, y) moves a pixel by (x * step, y). Planes have room around them for every match.
+/// Data costs computed when they are read: weight * min(|difference|, limit), where color differs by the mean
+/// over its channels (Jodoin eqs. 7, 8). A label of value (x, y) moves a pixel by (x * step, y) px. The
+/// planes must have room around them for every match.
 template <int Channels>
 struct Differences {
   const float *frame0[Channels], *frame1[Channels];
-  std::ptrdiff_t pitch = 0;  // floats, of all planes
+  std::ptrdiff_t pitch = 0;  // floats, the same for all planes
   int x0 = 0, y0 = 0, step = 1;
   float weight = 1, limit = 1e30f;
 
-  /// Of a pixel's values a and its match's b.
+  /// Cost of a pixel with values a whose match has values b.
   PF_HD float cost(const float (&a)[Channels], const float (&b)[Channels]) const {
-    float sum = magnitude(a[0] - b[0]);
-    if constexpr (Channels == 3) sum = (sum + magnitude(a[1] - b[1]) + magnitude(a[2] - b[2])) * (1.0f / 3);
-    return weight * smaller(sum, limit);
+    if constexpr (Channels == 1)
+      return weight * smaller(magnitude(a[0] - b[0]), limit);
+    else
+      return weight * smaller(mean_difference(a[0] - b[0], a[1] - b[1], a[2] - b[2]), limit);
   }
 
   struct Row {
@@ -102,7 +107,7 @@ struct Differences {
   struct Site {
     const Differences& all;
     float values[Channels];
-    const float* matches[Channels];  // of the first label
+    const float* matches[Channels];  // of label (0, 0)
     PF_HD LabelRow row(int ly) const {
       LabelRow row{all, values, {}};
       PF_UNROLL
@@ -121,7 +126,7 @@ struct Differences {
   }
 };
 
-/// A label field's energy: data costs of the sites + pair costs of the edges between neighbors, each once.
+/// Energy of a label field: the sum of the data costs of all sites and the pair costs of all edges.
 template <class Data>
 struct Energy {
   int width = 0, height = 0;
@@ -130,7 +135,7 @@ struct Energy {
   EdgeWeights edges;
   Data data;
 
-  /// Whether all that neighbors tell is how many of them have the other one of two labels.
+  /// Whether there are two labels and every edge costs the same: then it is enough to count neighbors.
   PF_HD bool is_binary() const {
     return grid.nx == 2 && grid.ny == 1 && pair.model != PairModel::quadratic && !edges.forward[0];
   }

@@ -4,12 +4,14 @@
 
 namespace parafield {
 
-/// Where a label lies in its grid: x + (y << 8), or x alone where the grid has one row. Ties go to the lowest.
+/// Label of a pixel: its place in the grid of labels, x + (y << 8), or x alone in a grid of one row. Where
+/// labels cost the same, the lowest wins.
 using Label = std::uint16_t;
 
-/// The labels: two of a mask, disparities, or displacements; nx * ny of them, the first of value (x0, y0).
+/// Grid of all labels: the two of a mask, a row of disparities, or displacements in x and y.
 struct LabelGrid {
-  int nx = 1, ny = 1, x0 = 0, y0 = 0;
+  int nx = 1, ny = 1;  // labels in a row, and rows
+  int x0 = 0, y0 = 0;  // value of the first label, px
 
   PF_HD int count() const { return nx * ny; }
   PF_HD int shift() const { return ny > 1 ? 8 : 16; }
@@ -18,19 +20,20 @@ struct LabelGrid {
   PF_HD int y(Label label) const { return label >> shift(); }
 };
 
-/// What a pair of labels costs by their distance, and how often a compiler has to know the model.
+/// Smoothness model: how the cost of two labels grows with their distance. Loops are compiled for each.
 enum class PairModel {
-  separable,  ///< linear without a limit: a sum of what x and y cost
+  separable,  ///< linear without a limit: a cost along x plus a cost along y
   linear,     ///< linear with a limit; Potts is linear with limit 1
   quadratic
 };
 
+/// Cost of the labels of two neighbors, before the weight of their edge.
 struct PairCost {
   PairModel model = PairModel::separable;
-  float slope = 0, limit = 1e30f;  // limit: of the cost
+  float slope = 0, limit = 1e30f;  // limit: the highest cost
   int neighbors = 4;
 
-  /// The cost of labels that are dx and dy apart.
+  /// Cost of two labels that are dx columns and dy rows of the grid apart.
   template <PairModel Model>
   PF_HD float cost(float dx, float dy) const {
     if constexpr (Model == PairModel::separable) return slope * (magnitude(dx) + magnitude(dy));
@@ -39,32 +42,34 @@ struct PairCost {
   }
 };
 
-/// The neighbors of a site, those of a smaller neighborhood first; the second half of four or eight (the forward
-/// edges) belong to the site itself when edges are counted.
 struct Offset {
   int x, y;
 };
+/// Offset of neighbor k of a site: left, up, right, down, then the diagonal ones.
 PF_HD constexpr Offset neighbor_offset(int k) {
   constexpr Offset offsets[8] = {{-1, 0}, {0, -1}, {1, 0}, {0, 1}, {-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
   return offsets[k];
 }
+/// Whether neighbor k comes after the site in row order: the edge to it belongs to the site.
 PF_HD constexpr bool is_forward(int k) { return (k & 2) != 0; }
-/// Which of the planes of EdgeWeights has the edge to neighbor k, and the forward neighbor of plane j.
+/// Index of the plane of EdgeWeights that holds the edge to neighbor k.
 PF_HD constexpr int edge_plane(int k) { return (k & 1) + 2 * (k >> 2); }
+/// Offset of the forward neighbor that plane j of EdgeWeights leads to.
 PF_HD constexpr Offset forward_offset(int j) { return neighbor_offset((j & 1) + 2 + 4 * (j >> 1)); }
 
-/// A part of an image; no data stays none.
+/// Part of an image from pixel (x, y) on. An empty view stays empty.
 template <class T>
 View<T> part_of(const View<T>& whole, int x, int y, Size size) {
   if (!whole) return {};
   return {&whole(x, y), size.width, size.height, whole.pitch};
 }
 
-/// Weights of the edges from each site to its forward neighbors: right, down, down right, down left. No data: all 1.
+/// Weights of the edges from each site to its forward neighbors (right, down, down right, down left), 0..1.
+/// An empty plane stands for weight 1.
 struct EdgeWeights {
   View<float> forward[4];
 
-  /// Of the edge from (x, y) to neighbor k, which lies inside.
+  /// Weight of the edge from (x, y) to its neighbor k, which must lie inside the image.
   PF_HD float weight(int x, int y, int k) const {
     const View<float>& plane = forward[edge_plane(k)];
     if (!plane) return 1;

@@ -2,18 +2,18 @@
 #include <optional>
 #include <utility>
 
-#include "steps/convert/convert.hpp"
-#include "steps/smooth/smooth.hpp"
 #include "core/fail.hpp"
-#include "markov/planes/planes.hpp"
-#include "markov/fields/fields.hpp"
 #include "markov/match/match.hpp"
 #include "markov/minimize.hpp"
+#include "markov/planes/planes.hpp"
+#include "markov/values/values.hpp"
+#include "steps/convert/convert.hpp"
+#include "steps/smooth/smooth.hpp"
 
 namespace parafield {
 
-/// What stereo and displacements share: label fields whose data costs compare pixels of two frames. Frames live in slots:
-/// each is prepared once, and any two slots can then be solved.
+/// Label field whose data costs compare the pixels of two frames, for stereo and optical flow. Each of the
+/// two slots holds a frame; either frame can be matched with the other.
 template <class Backend>
 class MatchingSolver {
  public:
@@ -37,7 +37,7 @@ class MatchingSolver {
         rows_(grid.ny > 1 ? larger(magnitude_of(grid.y0), magnitude_of(grid.y0 + grid.ny - 1)) : 0),
         field_(backend, workspace, size, grid, optimizer, report),
         progress_(std::move(progress)) {
-    for (FrameData& frame : frames_) take_planes(frame, workspace);
+    for (FramePlanes& frame : frames_) take_planes(frame, workspace);
     if (cost.presmooth > 0 && needs_color())
       for (View<float>& plane : unsmoothed_) plane = workspace.image<float>(size);
     if (uses_edges())
@@ -59,7 +59,7 @@ class MatchingSolver {
     backend.reserve_scratch(larger(match_scratch(matching(0, 1, size)), smooth_scratch(taps_, size.width)));
   }
 
-  /// Takes frames into the slots from `slot` on.
+  /// Prepares `count` frames in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
     if (needs_luma()) {
       View<float> luma[slots];
@@ -75,9 +75,9 @@ class MatchingSolver {
   bool takes_start() const { return !is_winner() && !propagates(); }
   View<double> energies() const { return field_.energies(); }
 
-  /// The field of the frame in slot `first`; the other slot has its matches, `step` times a label's x away. `start`: in
-  /// the user's memory; no data of v for disparities. `main`: the solve that energies are reported of; the other one, of a
-  /// check, comes after it.
+  /// Finds the field of the frame in slot `first`. A label of value (x, y) moves a pixel by (x * step, y) px
+  /// to its match in the other slot. `start_u`, `start_v`: a start in the user's memory, or null. `main`:
+  /// whether energies are reported, as they are not for the second solve of a check.
   void solve(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
              View<float> u, View<float> v, Trust trust, bool main) {
     progress_.begin(main ? 0 : 1);
@@ -88,6 +88,7 @@ class MatchingSolver {
   }
 
  private:
+  /// Solves by sweeps, or takes the winners.
   View<Label> minimize(int first, int step, const View<const float>* start_u,
                        const View<const float>* start_v, bool main) {
     const Matching matching = this->matching(first, step, size_);
@@ -107,6 +108,7 @@ class MatchingSolver {
     return labels;
   }
 
+  /// Solves by belief propagation.
   View<Label> propagate(int first, int step, bool main) {
     const View<Label> labels = field_.labels();
     const bool whole = beliefs_->blocks().size() == 1, each = whole && main && field_.records_sweeps();
@@ -131,7 +133,7 @@ class MatchingSolver {
     return labels;
   }
 
-  /// The energy of a field that was solved in blocks.
+  /// Records the energy of a field that was solved in blocks.
   void record_blocks(const Matching& matching, View<const Label> labels) {
     const auto record = [&]<class Data>(const Data& data) {
       field_.record(Energy<Data>{size_.width, size_.height, grid_, pair_, edges_, data}, labels, 0);
@@ -139,8 +141,8 @@ class MatchingSolver {
     at_labels_.middle ? record(KnownCosts{at_labels_.middle}) : with_data(matching, record);
   }
 
-  /// The planes of a frame; those not needed have no data.
-  struct FrameData {
+  /// Planes of a frame. One that is not needed is empty.
+  struct FramePlanes {
     View<float> luma, color[3], gradient;
     View<std::uint32_t> census;
     View<std::uint8_t> known;
@@ -149,7 +151,7 @@ class MatchingSolver {
   static int magnitude_of(int value) { return value < 0 ? -value : value; }
   bool propagates() const { return optimizer_.kind == Optimizer::Kind::belief_propagation; }
   bool is_winner() const { return optimizer_.kind == Optimizer::Kind::winner_takes_all; }
-  /// Whether anything asks for smoothness, and image edges weaken it.
+  /// Whether the smoothness is used at all, and image edges weaken it.
   bool uses_edges() const { return smoothness_.edge_scale > 0 && (!is_winner() || reports_); }
   bool compares(DataTerm term) const { return cost_.data == term || cost_.data == DataTerm::mix; }
   bool differs() const { return compares(DataTerm::absolute) || cost_.data == DataTerm::squared; }
@@ -157,19 +159,20 @@ class MatchingSolver {
   bool needs_luma() const {
     return (!cost_.rgb && differs()) || compares(DataTerm::census) || compares(DataTerm::gradient);
   }
-  /// Absolute differences are as soon made as read; other costs are stored for solvers that ask for them often.
+  /// Whether data costs are computed when they are read, which takes no longer than to load them.
   bool is_lazy() const { return cost_.data == DataTerm::absolute && cost_.aggregation == 1; }
+  /// Whether data costs are stored: for solvers that read them often.
   bool stores_costs() const { return !is_lazy() && (!is_winner() || grid_.ny > 1 || reports_); }
 
-  /// A plane with room around it for every match: all of them have one pitch.
+  /// Takes a plane with room around it for every match. All planes have the same pitch.
   template <class T>
   View<T> take_plane(Workspace& workspace) {
     const View<T> whole = workspace.image<T>({size_.width + 2 * columns_, size_.height + 2 * rows_});
-    pitch_ = whole.pitch / std::ptrdiff_t(sizeof(T));
+    pitch_ = whole.stride();
     return {&whole.row(rows_)[columns_], size_.width, size_.height, whole.pitch};
   }
 
-  void take_planes(FrameData& frame, Workspace& workspace) {
+  void take_planes(FramePlanes& frame, Workspace& workspace) {
     if (needs_luma()) frame.luma = take_plane<float>(workspace);
     if (needs_color())
       for (View<float>& plane : frame.color) plane = take_plane<float>(workspace);
@@ -182,17 +185,18 @@ class MatchingSolver {
     const std::int64_t rows = std::int64_t(size.height) * grid_.count();
     if (rows > (1 << 30))
       fail(ErrorCode::memory, "data costs of ", grid_.count(), " labels at ", size.width, "x", size.height,
-           " pixels take ", rows * size.width * 4 / (1 << 20), " MiB");
+           " px take ", rows * size.width * 4 / (1 << 20), " MiB; use fewer labels");
     const View<float> all = workspace.image<float>({size.width, int(rows)});
-    return {all.data, all.pitch / std::ptrdiff_t(sizeof(float)), grid_.count()};
+    return {all.data, all.stride(), grid_.count()};
   }
 
   static View<std::uint32_t> words(View<float> plane) {
     return {reinterpret_cast<std::uint32_t*>(plane.data), plane.width, plane.height, plane.pitch};
   }
 
-  void prepare_rest(const Frame* frames, FrameData* data, int count) {
-    constexpr std::uint32_t nan = 0x7fc00000;  // differs from everything by NaN, which no limit lets through
+  /// Prepares all planes but luma.
+  void prepare_rest(const Frame* frames, FramePlanes* data, int count) {
+    constexpr std::uint32_t nan = 0x7fc00000;  // any difference from it is NaN, which becomes the limit
     Planes planes[slots];
     View<std::uint8_t> known[slots];
     for (int i = 0; i < count; ++i) {
@@ -216,21 +220,21 @@ class MatchingSolver {
     if (columns_ > 0 || rows_ > 0) extend(backend_, planes, count, columns_, rows_, cost_.truncation == 0);
   }
 
-  void convert_colors(const Frame& frame, const FrameData& data) {
+  void convert_colors(const Frame& frame, const FramePlanes& data) {
     convert_color(backend_, frame, cost_.presmooth > 0 ? unsmoothed_ : data.color);
     if (cost_.presmooth == 0) return;
     smooth(backend_, unsmoothed_, taps_, data.color, 2);
     smooth(backend_, unsmoothed_ + 2, taps_, data.color + 2, 1);
   }
 
-  void find_edges(const FrameData& frame) {
+  void find_edges(const FramePlanes& frame) {
     View<const float> planes[3];
     for (int i = 0; i < 3; ++i) planes[i] = frame.color[i];
     edge_weights(backend_, planes, 3, smoothness_.edge_scale, smoothness_.edge_floor, edges_);
   }
 
-  /// From pixel (x, y) on.
-  static PixelPlanes planes_of(const FrameData& frame, int x, int y) {
+  /// Planes of a frame from pixel (x, y) on.
+  static ComparedPlanes planes_of(const FramePlanes& frame, int x, int y) {
     const auto at = [=](const auto& plane) { return plane ? &plane(x, y) : nullptr; };
     return {at(frame.luma),
             {at(frame.color[0]), at(frame.color[1]), at(frame.color[2])},
@@ -238,7 +242,7 @@ class MatchingSolver {
             at(frame.census)};
   }
 
-  /// Of a part of the image.
+  /// Matching of a part of the image, from pixel (x, y) on.
   Matching matching(int first, int step, Size size, int x = 0, int y = 0) const {
     return {.frame0 = planes_of(frames_[first], x, y),
             .frame1 = planes_of(frames_[1 - first], x, y),
@@ -258,7 +262,7 @@ class MatchingSolver {
             .below = size_.height - y - size.height};
   }
 
-  /// use(data cost of the energy): stored, or made when asked for.
+  /// Calls use(data) with the energy's data cost: stored, or computed when it is read.
   template <class Use>
   void with_data(const Matching& m, Use use) {
     if (volume_) return use(StoredCosts{volume_, grid_.nx});
@@ -285,14 +289,14 @@ class MatchingSolver {
   const Size size_;
   const Window window_;
   const Taps taps_;
-  const int columns_, rows_;  // of room around the planes
-  std::ptrdiff_t pitch_ = 0;
-  FrameData frames_[slots];
+  const int columns_, rows_;  // room on each side of the planes: as far as labels move a pixel
+  std::ptrdiff_t pitch_ = 0;  // values from one row of the planes to the next
+  FramePlanes frames_[slots];
   View<float> unsmoothed_[3];
   EdgeWeights edges_;
   Volume volume_;
-  CostsAround costs_, at_labels_;
-  std::optional<BeliefField<Backend>> beliefs_;
+  CostsAround costs_, at_labels_;  // at_labels_: data costs of the labels of all blocks
+  std::optional<BlockPropagation<Backend>> beliefs_;
   LabelField<Backend> field_;
   Progress<Backend> progress_;
 };

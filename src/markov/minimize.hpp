@@ -2,7 +2,6 @@
 #include <cmath>
 #include <utility>
 
-#include "steps/reduce/reduce.hpp"
 #include "core/fail.hpp"
 #include "core/workspace.hpp"
 #include "markov/belief_propagation.hpp"
@@ -10,10 +9,11 @@
 #include "markov/sweep/sweep.hpp"
 #include "parafield/estimator.hpp"
 #include "parafield/methods/label_solvers.hpp"
+#include "steps/reduce/reduce.hpp"
 
 namespace parafield {
 
-/// How a label field is improved: what the methods' structs say, whatever their energies.
+/// Parameters of a solver without its energy: see WinnerTakesAll, Icm, Annealing and BeliefPropagation.
 struct Optimizer {
   enum class Kind { winner_takes_all, icm, annealing, belief_propagation };
   Kind kind = Kind::winner_takes_all;
@@ -23,13 +23,13 @@ struct Optimizer {
   std::uint32_t seed = 0;
   PropagationPlan propagation = {};
 
-  /// How many energies a report of each sweep has.
+  /// Number of energies in a report of all sweeps (EnergyReport::sweeps).
   int records() const {
     if (kind != Kind::belief_propagation) return sweeps + 1;
     return propagation.blocks == 1 ? propagation.iterations : 1;
   }
 
-  /// Of the temperature of a sweep.
+  /// Temperature of a sweep: it falls from t_max to t_min by the same factor each time.
   Temperature temperature(int sweep) const {
     const double share = sweeps > 1 ? double(sweep) / (sweeps - 1) : 0;
     return {float(1 / (t_max * std::pow(t_min / t_max, share))),
@@ -48,8 +48,8 @@ Optimizer optimizer_of(const Icm<E>& method) {
 template <class E>
 Optimizer optimizer_of(const Annealing<E>& method) {
   if (method.t_min > method.t_max)
-    fail(ErrorCode::invalid_argument, "annealing: t_min (", method.t_min, ") lies above t_max (",
-         method.t_max, ")");
+    fail(ErrorCode::invalid_argument, "annealing: t_min cannot be ", method.t_min,
+         "; allowed: at most t_max, ", method.t_max);
   return {.kind = Optimizer::Kind::annealing,
           .sweeps = method.sweeps,
           .t_max = method.t_max,
@@ -59,13 +59,14 @@ Optimizer optimizer_of(const Annealing<E>& method) {
 template <class E>
 Optimizer optimizer_of(const BeliefPropagation<E>& method) {
   if (method.energy.smoothness.neighbors != 4)
-    fail(ErrorCode::invalid_argument, "belief propagation sends messages to 4 neighbors, not to ",
-         method.energy.smoothness.neighbors);
+    fail(ErrorCode::invalid_argument, "belief-propagation: neighbors cannot be ",
+         method.energy.smoothness.neighbors, "; allowed: 4");
   return {.kind = Optimizer::Kind::belief_propagation,
           .propagation = {method.levels, method.iterations, method.precision, method.blocks,
                           method.block_overlap, method.memory_limit}};
 }
 
+/// Smoothness as a pair cost.
 inline PairCost pair_cost_of(const Smoothness& smoothness) {
   PairCost pair{.model = PairModel::linear, .slope = smoothness.beta, .neighbors = smoothness.neighbors};
   float most = smoothness.smoothness_truncation > 0 ? smoothness.smoothness_truncation : 1e30f;
@@ -76,7 +77,7 @@ inline PairCost pair_cost_of(const Smoothness& smoothness) {
   return pair;
 }
 
-/// The label fields of a solve, and what is reported of it.
+/// Label field of a solve: solvers improve it sweep by sweep, and its energies are reported.
 template <class Backend>
 class LabelField {
  public:
@@ -96,13 +97,13 @@ class LabelField {
     energies_ = workspace.image<double>({report == EnergyReport::sweeps ? optimizer.records() : 1, 1});
   }
 
-  /// Where a solve starts from.
+  /// Labels that a solve starts from.
   View<Label> labels() const { return labels_; }
 
-  /// Energies of the last solve that reported them.
+  /// Energies that were recorded last.
   View<double> energies() const { return energies_; }
 
-  /// Lowers the energy of labels(); returns where the result is.
+  /// Runs all sweeps from labels() on. Returns the last one's labels. `reports`: whether to record energies.
   template <class Data>
   View<Label> minimize(const Energy<Data>& energy, bool reports, Progress<Backend>& progress) {
     const int colors = energy.pair.neighbors == 4 ? 2 : 4;
@@ -130,7 +131,7 @@ class LabelField {
 
   bool records_sweeps() const { return report_ == EnergyReport::sweeps; }
 
-  /// Energy i of the report.
+  /// Records the energy of `labels` as number i of the report.
   template <class Data>
   void record(const Energy<Data>& energy, View<const Label> labels, int i) {
     energy_terms(backend_, energy, labels, terms_);

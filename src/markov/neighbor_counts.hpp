@@ -3,8 +3,8 @@
 
 namespace parafield {
 
-/// Of two labels, 0 and 1: how many neighbors of the sites x0 .. x0 + count of a row have label 1, and how many there are.
-/// For the CPU's loops along a row (each instruction set has its own copy).
+/// Counts the neighbors with label 1 (`ones`) and all neighbors (`all`) of the sites x0 .. x0 + count - 1 of
+/// a row, in a field of labels 0 and 1. Static, so that each instruction set has its own copy.
 static inline void count_neighbors(View<const Label> labels, int neighbors, int x0, int y, int count,
                                    int* ones, int* all) {
   const int width = labels.width, above = y > 0, below = y + 1 < labels.height;

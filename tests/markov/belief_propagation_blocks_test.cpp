@@ -1,4 +1,4 @@
-// Belief propagation of images in blocks, and what is refused.
+// Belief propagation of images in blocks, and errors of its parameters.
 #include <regex>
 
 #include "markov/propagation.hpp"
@@ -6,11 +6,11 @@
 namespace parafield {
 namespace {
 
-struct Refusal {
+struct Rejection {
   ErrorCode code = {};
   std::string message = "no error";
 };
-Refusal refusal_of(const std::function<void()>& action) {
+Rejection rejection_of(const std::function<void()>& action) {
   try {
     action();
   } catch (const Error& error) {
@@ -19,10 +19,9 @@ Refusal refusal_of(const std::function<void()>& action) {
   return {};
 }
 
-class BeliefPropagationBlocks : public Propagates {
+class BeliefPropagationBlocks : public PropagationTest {
  protected:
-  /// Frames in which pixels of other blocks of `block` differ by more than any truncation: what a block's pixels match
-  /// beyond it costs as much as what lies outside the image.
+  /// Frames whose blocks differ by more than the truncation: matches in other blocks cost as much as outside.
   static RandomPair apart(Size size, Size block) {
     RandomPair pair(size, 8);
     for (int y = 0; y < size.height; ++y)
@@ -36,6 +35,7 @@ class BeliefPropagationBlocks : public Propagates {
     return pair;
   }
 
+  /// Expects each of four blocks to have the result of an image of its own.
   template <class Task, class Energy>
   void expect_blocks() {
     const Size size{38, 26}, half{19, 13};
@@ -61,7 +61,7 @@ class BeliefPropagationBlocks : public Propagates {
         }
   }
 
-  /// Blocks that reach over all of the image are the image.
+  /// Expects the result of the whole image if the overlaps make every block as large as the image.
   template <class Task, class Energy>
   void expect_overlap() {
     const Size size{38, 26};
@@ -81,11 +81,12 @@ class BeliefPropagationBlocks : public Propagates {
       }
       method.blocks = 12;
       method.block_overlap = 0;
-      EXPECT_NE(solve<Task>(method, pair).energies.at(0), whole.energies.at(0)) << "blocks change something";
+      EXPECT_NE(solve<Task>(method, pair).energies.at(0), whole.energies.at(0))
+          << "blocks without overlap change nothing";
     }
   }
 
-  /// Stored costs are a block's: the energy that is reported is the whole field's all the same.
+  /// Expects the energy of the whole field, although a volume stores the data costs of one block only.
   template <class Task, class Energy>
   void expect_energies_in_blocks() {
     const RandomPair pair({29, 23}, 10);
@@ -105,12 +106,12 @@ class BeliefPropagationBlocks : public Propagates {
   }
 
   template <class Task, class Energy>
-  void expect_refusals() {
-    const auto refusal = [&](const auto& method, Size size) {
-      return refusal_of([&] { Estimator<Task>(method, size, {.device = device()}); });
+  void expect_rejections() {
+    const auto rejection = [&](const auto& method, Size size) {
+      return rejection_of([&] { Estimator<Task>(method, size, {.device = device()}); });
     };
     const auto expect_invalid = [&](const auto& method, Size size, const std::string& message) {
-      const Refusal found = refusal(method, size);
+      const Rejection found = rejection(method, size);
       EXPECT_EQ(found.message, message);
       EXPECT_EQ(found.code, ErrorCode::invalid_argument);
     };
@@ -121,9 +122,9 @@ class BeliefPropagationBlocks : public Propagates {
       return method;
     };
     const Size size{30, 20};
-    EXPECT_EQ(refusal(fine, size).message, "no error");
+    EXPECT_EQ(rejection(fine, size).message, "no error");
     expect_invalid(with([](auto& m) { m.energy.smoothness.neighbors = 8; }), size,
-                   "belief propagation sends messages to 4 neighbors, not to 8");
+                   "belief-propagation: neighbors cannot be 8; allowed: 4");
     expect_invalid(with([](auto& m) { m.iterations = 0; }), size,
                    "belief-propagation: iterations cannot be 0; allowed: 1 to 10000");
     expect_invalid(with([](auto& m) { m.levels = 0; }), size,
@@ -136,15 +137,16 @@ class BeliefPropagationBlocks : public Propagates {
                    "belief-propagation: block_overlap cannot be -1; allowed: 0 to 4096");
     expect_invalid(with([](auto& m) { m.memory_limit = -1; }), size,
                    "belief-propagation: memory_limit cannot be -1; allowed: 0 to 1073741824");
-    expect_invalid(with([](auto& m) { m.blocks = 601; }), size,
-                   "an image of 30x20 pixels cannot be divided into 601 blocks");
+    expect_invalid(
+        with([](auto& m) { m.blocks = 601; }), size,
+        "blocks cannot be 601: an image of 30x20 px has columns x rows of blocks, at most 30 x 20");
     expect_invalid(with([](auto& m) { m.blocks = 31; }), size,
-                   "an image of 30x20 pixels cannot be divided into 31 blocks");
-    EXPECT_EQ(refusal(with([](auto& m) { m.blocks = 600; }), size).message, "no error");
-    EXPECT_EQ(refusal(with([](auto& m) { m.blocks = 29; }), size).message, "no error");
+                   "blocks cannot be 31: an image of 30x20 px has columns x rows of blocks, at most 30 x 20");
+    EXPECT_EQ(rejection(with([](auto& m) { m.blocks = 600; }), size).message, "no error");
+    EXPECT_EQ(rejection(with([](auto& m) { m.blocks = 29; }), size).message, "no error");
   }
 
-  /// The blocks that the message asks for are what works, and no fewer do.
+  /// Expects that the message tells the memory needed, and a number of blocks that fits.
   template <class Task, class Energy>
   void expect_memory(Size size) {
     const RandomPair pair(size, 11);
@@ -153,13 +155,13 @@ class BeliefPropagationBlocks : public Propagates {
         BeliefPropagation<Energy> method{.energy = small_energy<Energy>(), .precision = precision};
         method.energy.cost.data = data;
         method.memory_limit = 1;
-        const auto refusal = [&](const auto& m) {
-          return refusal_of([&] { Estimator<Task>(m, size, {.device = device()}); });
+        const auto rejection = [&](const auto& m) {
+          return rejection_of([&] { Estimator<Task>(m, size, {.device = device()}); });
         };
-        const Refusal found = refusal(method);
+        const Rejection found = rejection(method);
         const std::regex numbers(
-            "belief propagation of ([0-9]+) labels at ([0-9]+)x([0-9]+) pixels takes ([0-9]+) MiB for data "
-            "costs and messages; 1 MiB are allowed; with blocks = ([0-9]+) it takes 1 MiB");
+            "belief-propagation: data costs and messages of ([0-9]+) labels at ([0-9]+)x([0-9]+) px take "
+            "([0-9]+) MiB; memory_limit allows 1 MiB; with blocks = ([0-9]+) they take 1 MiB");
         std::smatch match;
         ASSERT_TRUE(std::regex_match(found.message, match, numbers)) << found.message;
         EXPECT_EQ(found.code, ErrorCode::memory);
@@ -167,54 +169,55 @@ class BeliefPropagationBlocks : public Propagates {
         EXPECT_EQ(match[3], std::to_string(size.height));
         const int needed = std::stoi(match[4]), blocks = std::stoi(match[5]);
         method.memory_limit = needed;
-        EXPECT_EQ(refusal(method).message, "no error");
+        EXPECT_EQ(rejection(method).message, "no error");
         Estimator<Task> estimator(method, size, {.device = device()});
         EXPECT_GT(double(estimator.workspace_bytes()), (needed - 1) * double(1 << 20))
-            << "it is not too much";
+            << "the message tells too much";
         method.memory_limit = needed - 1;
-        EXPECT_EQ(refusal(method).code, ErrorCode::memory);
+        EXPECT_EQ(rejection(method).code, ErrorCode::memory);
         method.memory_limit = 1;
         method.blocks = blocks;
-        EXPECT_EQ(refusal_of([&] { solve<Task>(method, pair); }).message, "no error") << blocks << " blocks";
+        EXPECT_EQ(rejection_of([&] { solve<Task>(method, pair); }).message, "no error")
+            << blocks << " blocks";
         method.blocks = 2;
-        EXPECT_NE(refusal(method).message.find(" in 2 blocks takes "), std::string::npos);
+        EXPECT_NE(rejection(method).message.find(" px in 2 blocks take "), std::string::npos);
         if (precision == Precision::exact) continue;
         method.blocks = 1;
         method.block_overlap = 4096;
-        EXPECT_NE(refusal(method).message.find("; no number of blocks makes it fit"), std::string::npos);
+        EXPECT_NE(rejection(method).message.find("; no number of blocks makes them fit"), std::string::npos);
       }
   }
 };
 
-TEST_P(BeliefPropagationBlocks, BlocksOfDisparitiesAreImagesOfTheirOwn) {
-  expect_blocks<Stereo, StereoEnergy>();
-}
-TEST_P(BeliefPropagationBlocks, BlocksOfDisplacementsAreImagesOfTheirOwn) {
+TEST_P(BeliefPropagationBlocks, BlocksOfDisparitiesAreIndependent) { expect_blocks<Stereo, StereoEnergy>(); }
+TEST_P(BeliefPropagationBlocks, BlocksOfDisplacementsAreIndependent) {
   expect_blocks<Flow, DisplacementEnergy>();
 }
-TEST_P(BeliefPropagationBlocks, BlocksThatReachOverAllAreTheWholeOfDisparities) {
+TEST_P(BeliefPropagationBlocks, FullOverlapOfDisparitiesEqualsOneBlock) {
   expect_overlap<Stereo, StereoEnergy>();
 }
-TEST_P(BeliefPropagationBlocks, BlocksThatReachOverAllAreTheWholeOfDisplacements) {
+TEST_P(BeliefPropagationBlocks, FullOverlapOfDisplacementsEqualsOneBlock) {
   expect_overlap<Flow, DisplacementEnergy>();
 }
-TEST_P(BeliefPropagationBlocks, EnergiesInBlocksOfDisparities) {
+TEST_P(BeliefPropagationBlocks, EnergyOfDisparitiesInBlocks) {
   expect_energies_in_blocks<Stereo, StereoEnergy>();
 }
-TEST_P(BeliefPropagationBlocks, EnergiesInBlocksOfDisplacements) {
+TEST_P(BeliefPropagationBlocks, EnergyOfDisplacementsInBlocks) {
   expect_energies_in_blocks<Flow, DisplacementEnergy>();
 }
 
-TEST_P(BeliefPropagationBlocks, RefusesWhatDoesNotFitStereo) { expect_refusals<Stereo, StereoEnergy>(); }
-TEST_P(BeliefPropagationBlocks, RefusesWhatDoesNotFitFlow) { expect_refusals<Flow, DisplacementEnergy>(); }
-TEST_P(BeliefPropagationBlocks, SaysHowManyBlocksFitStereo) {
+TEST_P(BeliefPropagationBlocks, RejectsWrongParametersOfStereo) { expect_rejections<Stereo, StereoEnergy>(); }
+TEST_P(BeliefPropagationBlocks, RejectsWrongParametersOfFlow) {
+  expect_rejections<Flow, DisplacementEnergy>();
+}
+TEST_P(BeliefPropagationBlocks, TellsBlocksThatFitForStereo) {
   expect_memory<Stereo, StereoEnergy>({301, 200});
 }
-TEST_P(BeliefPropagationBlocks, SaysHowManyBlocksFitFlow) {
+TEST_P(BeliefPropagationBlocks, TellsBlocksThatFitForFlow) {
   expect_memory<Flow, DisplacementEnergy>({210, 101});
 }
 
-TEST_P(BeliefPropagationBlocks, HasNoUseForAStart) {
+TEST_P(BeliefPropagationBlocks, RejectsAStart) {
   const Size size{30, 20};
   const RandomPair pair(size, 12);
   const Frame frames[] = {pair.frame0, pair.frame1};
@@ -225,12 +228,12 @@ TEST_P(BeliefPropagationBlocks, HasNoUseForAStart) {
   const DisparityField disparities(size);
   const FlowField displacements(size);
   const std::string expected = "the method, with these parameters, has no use for a start";
-  EXPECT_EQ(refusal_of([&] { stereo({frames, disparities}); }).message, expected);
-  EXPECT_EQ(refusal_of([&] { flow({frames, displacements}); }).message, expected);
-  EXPECT_EQ(refusal_of([&] { stereo(pair.frame0, pair.frame1); }).message, "no error");
+  EXPECT_EQ(rejection_of([&] { stereo({frames, disparities}); }).message, expected);
+  EXPECT_EQ(rejection_of([&] { flow({frames, displacements}); }).message, expected);
+  EXPECT_EQ(rejection_of([&] { stereo(pair.frame0, pair.frame1); }).message, "no error");
 }
 
-TEST(Levels, AreThoseThatBlocksHaveRoomFor) {
+TEST(Levels, AreLimitedByTheSizeOfBlocks) {
   EXPECT_EQ(block_size({640, 480}, 1, 0), (Size{640, 480}));
   EXPECT_EQ(block_size({640, 480}, 1, 1 << 30), (Size{640, 480}));
   EXPECT_EQ(block_size({640, 480}, 12, 8), (Size{176, 176}));
@@ -247,12 +250,15 @@ TEST(Levels, AreThoseThatBlocksHaveRoomFor) {
   EXPECT_EQ(message_of([&] {
               levels_of(method, {12, 9});
             }),
-            "an image of 12x9 pixels cannot be divided into 109 blocks");
-  EXPECT_EQ(message_of([&] { block_size({12, 9}, 4, -1); }), "blocks cannot overlap by -1 px");
+            "blocks cannot be 109: an image of 12x9 px has columns x rows of blocks, at most 12 x 9");
+  EXPECT_EQ(message_of([&] {
+              block_size({12, 9}, 4, -1);
+            }),
+            "block_overlap cannot be -1 px; allowed: 0 or more");
   EXPECT_EQ(message_of([&] {
               block_size({12, 9}, 0, 0);
             }),
-            "an image of 12x9 pixels cannot be divided into 0 blocks");
+            "blocks cannot be 0: an image of 12x9 px has columns x rows of blocks, at most 12 x 9");
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, BeliefPropagationBlocks, every_device(), device_name);

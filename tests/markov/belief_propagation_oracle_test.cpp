@@ -1,16 +1,16 @@
-// Belief propagation against its oracle: labels, what is refined by beliefs, confidences, and images in blocks.
+// Belief propagation against its oracle: labels, sub-pixel values, confidences, and images in blocks.
 #include "markov/propagation_cases.hpp"
 
 namespace parafield {
 namespace {
 
-/// What a field's beliefs say of a pixel.
+/// Beliefs of a pixel.
 struct Reading {
-  std::vector<double> beliefs;  // of each label, in costs
-  int columns = 1;              // of the grid of labels
+  std::vector<double> beliefs;  // of each label, in units of cost
+  int columns = 1;              // columns of the grid of labels
 
   double least() const { return *std::min_element(beliefs.begin(), beliefs.end()); }
-  /// How far the beliefs of the labels before and after lie above a label's own; nothing at the grid's border.
+  /// Beliefs of the labels before and after a label, less its own; 0 on the grid's border.
   struct Beside {
     double before = 0, after = 0;
 
@@ -50,8 +50,9 @@ class BeliefOracle : public OnDevice {
     return result.to(Memory::host());
   }
 
-  /// Checks what a case's field says against beliefs(x, y), of `per_cost` in a cost of 1: each label is believed in like
-  /// the best but for `tolerance` + 1e-5 of the costs, and so is its confidence. Counts labels that are not the oracle's.
+  /// Compares a field with the oracle's beliefs(x, y), which count `per_cost` for a cost of 1. The belief of
+  /// each label must be the least up to `tolerance` + 1e-5 of the costs; likewise its confidence. Counts
+  /// labels that are not the oracle's.
   template <class Task, class Energy, class Beliefs>
   void expect_beliefs(const Case<Energy>& c, const typename Task::Result& result, Beliefs beliefs,
                       double per_cost, double tolerance) {
@@ -95,8 +96,8 @@ class BeliefOracle : public OnDevice {
     return {c.method.energy.smoothness, energy.values};
   }
 
-  /// Fast is belief propagation of rounded costs. Rounding errors of floats decide which of two units some costs become,
-  /// so beliefs differ by some units.
+  /// Compares Precision::fast with belief propagation of rounded costs. Beliefs differ by some units, as
+  /// errors of floats decide to which of two units a cost is rounded.
   template <class Task, class Cases>
   void expect_oracle_of_units(Cases cases) {
     for (auto& c : cases) {
@@ -114,9 +115,9 @@ class BeliefOracle : public OnDevice {
     EXPECT_LE(others_, pixels_ / 100);
   }
 
-  /// How far a belief is from that of costs that are not rounded, in units, at most. By how much more one label's costs
-  /// err than another's adds up: a data cost errs by half a unit either way, of a coarser level by as much for each of its
-  /// pixels; what a pixel sends errs by its data costs, three messages and the pair's cost.
+  /// Largest error of a belief by rounded costs, in units, counted between two labels. A data cost errs by
+  /// half a unit either way, at a coarser level by as much for each of its pixels; a message errs by the data
+  /// cost, three messages and the pair cost.
   static double worst(int levels, int iterations, double pair) {
     double message = 0, data = 1;
     for (int k = levels - 1; k >= 0; --k)
@@ -124,8 +125,8 @@ class BeliefOracle : public OnDevice {
     return 4 * message + data;
   }
 
-  /// Fast differs from exact by no more than its rounding can make, where data costs are not cut: few iterations, as the
-  /// worst case triples with each. Most labels are the same.
+  /// Expects Precision::fast within the largest error of its rounding, where no data cost is limited.
+  /// Iterations are few, as that error triples with each. Most labels must be those of Precision::exact.
   template <class Task, class Cases>
   void expect_near(Cases cases) {
     int same = 0, all = 0;
@@ -137,13 +138,13 @@ class BeliefOracle : public OnDevice {
       c.method.precision = Precision::fast;
       const auto fast = labels_of(solve<Task>(c, pair), c.method.energy);
       for (std::size_t i = 0; i < fast.size(); ++i) same += fast[i] == exact[i], ++all;
-      c.method.energy.smoothness.beta *= 4;  // data costs stay below four times the most that a pair costs
+      c.method.energy.smoothness.beta *= 4;  // data costs stay below four times the highest pair cost
       c.method.levels = 1 + int(c.seed % 2);
       c.method.iterations = 1 + int(c.seed / 2 % (c.method.levels == 1 ? 4 : 2));
       const oracle::LabelEnergy energy = energy_of(c, pair);
       const oracle::Units units = units_of(c, energy);
       const bool whole = smoothness.edge_scale == 0 && smoothness.smoothness != SmoothnessModel::quadratic;
-      // A distance's cost errs by half a unit, a slope by half a unit for each label up to the limit.
+      // The cost of a distance errs by half a unit, a slope by half a unit for each label up to the limit.
       const double labels_apart = std::min<double>(energy.labels(), units.limit / units.slope + 1);
       const double bound =
           worst(c.method.levels, c.method.iterations, whole ? 0 : labels_apart + 1) / units.per_cost;
@@ -154,12 +155,12 @@ class BeliefOracle : public OnDevice {
       if (HasFatalFailure()) return;
       used = std::max(used, furthest_ / bound);
     }
-    std::printf("fast: %d of %d labels are those of exact; beliefs err by %.2g of the most they can\n", same,
+    std::printf("fast: %d of %d labels are those of exact; errors of beliefs reach %.2g of the bound\n", same,
                 all, used);
     EXPECT_GE(same, 0.98 * all);
   }
 
-  /// Blocks are solved by themselves: with the data costs of the whole image, without the edges out of the block.
+  /// Compares blocks with the oracle: data costs of the whole image, but no edges out of the block.
   template <class Task, class Cases>
   void expect_blocks(Cases cases) {
     for (auto& c : cases) {
@@ -191,14 +192,13 @@ class BeliefOracle : public OnDevice {
     EXPECT_LE(others_, pixels_ / 100);
   }
 
-  /// Where a block lies, and in the image the pixels that are kept of it.
   struct Block {
-    int x, y;
+    int x, y;  // first pixel in the image
     Size size;
-    int x0, y0, x1, y1;
+    int x0, y0, x1, y1;  // pixels of the image whose result is kept
   };
 
-  /// As near to squares as `count` allows, the last ones moved inwards.
+  /// Blocks as square as `count` allows. The last ones are moved inwards.
   static std::vector<Block> blocks_of(Size image, int count, int overlap) {
     Size kept;
     double best = 1e300;
@@ -225,7 +225,7 @@ class BeliefOracle : public OnDevice {
     double x, y;
   };
 
-  /// Parabolas through beliefs: offset(refined, whole, x, y) is what they add.
+  /// Compares sub-pixel offsets, offset_of(refined, whole, x, y), with parabolas through beliefs.
   template <class Task, class Cases, class OffsetOf>
   void expect_refined(Cases cases, OffsetOf offset_of) {
     for (auto& c : cases) {
@@ -244,7 +244,7 @@ class BeliefOracle : public OnDevice {
           ++pixels_;
           const double error = 2e-5 * (1 + *std::max_element(reading.beliefs.begin(), reading.beliefs.end()));
           const auto expect = [&](double found, const Reading::Beside& beside) {
-            if (beside.curvature() < 20 * error) return;  // nearly a line
+            if (beside.curvature() < 20 * error) return;  // nearly straight
             ++refined_;
             ASSERT_NEAR(found, beside.offset(), 2 * error / beside.curvature())
                 << x << ", " << y << "\n  " << c.described();
@@ -258,40 +258,40 @@ class BeliefOracle : public OnDevice {
   }
 
   void report(const char* what) const {
-    std::printf("%s: %d of %d labels are others, at most %.3g above the least\n", what, others_, pixels_,
-                furthest_);
+    std::printf("%s: %d of %d labels are not the oracle's; their beliefs lie at most %.3g above the least\n",
+                what, others_, pixels_, furthest_);
   }
 
   int pixels_ = 0, others_ = 0, refined_ = 0;
   double furthest_ = 0;
 };
 
-TEST_P(BeliefOracle, OfDisparities) { expect_oracle<Stereo>(stereo_cases()); }
-TEST_P(BeliefOracle, OfDisplacements) { expect_oracle<Flow>(flow_cases()); }
+TEST_P(BeliefOracle, AgreesForDisparities) { expect_oracle<Stereo>(stereo_cases()); }
+TEST_P(BeliefOracle, AgreesForDisplacements) { expect_oracle<Flow>(flow_cases()); }
 
-TEST_P(BeliefOracle, OfWholeUnitsOfDisparities) { expect_oracle_of_units<Stereo>(stereo_cases()); }
-TEST_P(BeliefOracle, OfWholeUnitsOfDisplacements) { expect_oracle_of_units<Flow>(flow_cases()); }
+TEST_P(BeliefOracle, AgreesForDisparitiesInUnits) { expect_oracle_of_units<Stereo>(stereo_cases()); }
+TEST_P(BeliefOracle, AgreesForDisplacementsInUnits) { expect_oracle_of_units<Flow>(flow_cases()); }
 
-TEST_P(BeliefOracle, WholeUnitsAreNearDisparities) { expect_near<Stereo>(stereo_cases()); }
-TEST_P(BeliefOracle, WholeUnitsAreNearDisplacements) { expect_near<Flow>(flow_cases()); }
+TEST_P(BeliefOracle, RoundingOfDisparitiesIsBounded) { expect_near<Stereo>(stereo_cases()); }
+TEST_P(BeliefOracle, RoundingOfDisplacementsIsBounded) { expect_near<Flow>(flow_cases()); }
 
-TEST_P(BeliefOracle, OfBlocksOfDisparities) { expect_blocks<Stereo>(stereo_cases()); }
-TEST_P(BeliefOracle, OfBlocksOfDisplacements) { expect_blocks<Flow>(flow_cases()); }
+TEST_P(BeliefOracle, AgreesForDisparitiesInBlocks) { expect_blocks<Stereo>(stereo_cases()); }
+TEST_P(BeliefOracle, AgreesForDisplacementsInBlocks) { expect_blocks<Flow>(flow_cases()); }
 
-TEST_P(BeliefOracle, DisparitiesAreRefinedByBeliefs) {
+TEST_P(BeliefOracle, AgreesForSubPixelDisparities) {
   expect_refined<Stereo>(stereo_cases(),
                          [](const DisparityField& refined, const DisparityField& whole, int x, int y) {
                            return Offset{refined.d(x, y) - whole.d(x, y), 0};
                          });
 }
-TEST_P(BeliefOracle, DisplacementsAreRefinedByBeliefs) {
+TEST_P(BeliefOracle, AgreesForSubPixelDisplacements) {
   expect_refined<Flow>(flow_cases(), [](const FlowField& refined, const FlowField& whole, int x, int y) {
     return Offset{refined.u(x, y) - whole.u(x, y), refined.v(x, y) - whole.v(x, y)};
   });
 }
 
-/// The paper's parameters, on a scene.
-TEST_P(BeliefOracle, OfAScene) {
+/// With the paper's parameters.
+TEST_P(BeliefOracle, AgreesOnAScene) {
   const Size size{61, 43};
   const Scene scene = render_scene("layers", {.size = size});
   const struct { Frame frame0, frame1; } pair{scene.frames[0], scene.frames[1]};

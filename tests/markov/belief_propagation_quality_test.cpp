@@ -1,4 +1,4 @@
-// Energies and errors of belief propagation on real sequences, where they are, on the CPU and on CUDA.
+// Energies and errors of belief propagation on real sequences, on the CPU and on CUDA.
 #include <algorithm>
 
 #include "on.hpp"
@@ -8,18 +8,19 @@
 namespace parafield {
 namespace {
 
-/// A pair of images of stereo with its truth, and the pixels that both see.
+/// Stereo pair with its ground truth.
 struct StereoScene {
   const char* name;
   int disparities;
-  float scale;  // of the truth's file
+  float scale;  // gray levels of the truth's file for a disparity of 1 px
 
   std::filesystem::path file(const char* file) const {
     return *test::data_folder() / "middlebury-stereo" / name / file;
   }
   FrameBuffer left() const { return read_frame(file("left.png")); }
   FrameBuffer right() const { return read_frame(file("right.png")); }
-  double bad_1(const DisparityField& field) const {  // %
+  /// Share of the pixels seen in both images with an error above 1 px, %.
+  double bad_1(const DisparityField& field) const {
     const Image<std::uint8_t> mask = read_mask(file("nonocc_derived.png"));
     return 100 * evaluate(field, read_disparity(file("disp_left.png"), scale), {.mask = mask}).bad_1;
   }
@@ -27,14 +28,14 @@ struct StereoScene {
 constexpr StereoScene tsukuba{"tsukuba", 16, 16}, venus{"venus", 32, 8}, cones{"cones", 64, 4},
     art{"art", 80, 3}, aloe{"aloe", 80, 3};
 
-/// Defaults, for a scene's disparities.
+/// Default parameters, with a scene's number of disparities.
 BeliefPropagation<StereoEnergy> defaults(const StereoScene& scene) {
   BeliefPropagation<StereoEnergy> method;
   method.energy.disparities = scene.disparities;
   return method;
 }
 
-/// The parameters of a public code.
+/// Parameters of a public code.
 BeliefPropagation<StereoEnergy> stronger(const StereoScene& scene) {
   BeliefPropagation<StereoEnergy> method = defaults(scene);
   method.energy.cost.weight = 0.1f;
@@ -51,12 +52,12 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
     if (device_.kind == Device::Kind::cuda && !why_no_cuda().empty()) GTEST_SKIP() << why_no_cuda();
   }
 
-  /// With messages of both precisions.
+  /// Expects at most `most` % of bad pixels, for both precisions.
   void expect_bad_1(const StereoScene& scene, BeliefPropagation<StereoEnergy> method, double most,
                     const StereoOptions& options = {}) {
     for (const Precision precision : {Precision::exact, Precision::fast}) {
       method.precision = precision;
-      EXPECT_LE(scene.bad_1(estimate_disparity(scene.left(), scene.right(), method, on(device_, options))), most)
+      EXPECT_LE(scene.bad_1(estimate_disparity(scene.left(), scene.right(), method, {.device = on(device_, options)})), most)
           << scene.name << ", " << names_of(precision)[int(precision)];
     }
   }
@@ -68,7 +69,7 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
     return estimator.energies().at(0);
   }
 
-  /// Of both precisions below ICM's of both orders, all with belief propagation's energy.
+  /// Expects a lower energy than ICM's in both site orders, for both precisions. All solve the same energy.
   template <class Estimator, class Energy>
   void expect_below_icm(const char* name, BeliefPropagation<Energy> method, const Frame& a, const Frame& b) {
     const double icm = energy<Estimator>(Icm<Energy>{method.energy}, a, b);
@@ -85,13 +86,13 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
 
 TEST_P(BeliefPropagationQuality, DefaultParameters) { expect_bad_1(tsukuba, defaults(tsukuba), 3.1); }
 
-TEST_P(BeliefPropagationQuality, AStrongerSmoothness) {
+TEST_P(BeliefPropagationQuality, StrongerSmoothness) {
   expect_bad_1(tsukuba, stronger(tsukuba), 2.4);
   expect_bad_1(venus, stronger(venus), 1.3);
   expect_bad_1(cones, stronger(cones), 7.8);
 }
 
-TEST_P(BeliefPropagationQuality, Accurate) {
+TEST_P(BeliefPropagationQuality, AccurateDisparities) {
   const auto expect = [&](const StereoScene& scene, double most) {
     auto method = preset<BeliefPropagation<StereoEnergy>>("accurate");
     method.energy.disparities = scene.disparities;
@@ -115,12 +116,12 @@ TEST_P(BeliefPropagationQuality, AccurateDisplacements) {
   expect("Grove2", 0.307);
 }
 
-TEST_P(BeliefPropagationQuality, EnergiesOfDisparitiesBelowIcms) {
+TEST_P(BeliefPropagationQuality, EnergyOfDisparitiesIsBelowIcm) {
   for (const StereoScene& scene : {tsukuba, venus, cones, art, aloe})
     expect_below_icm<StereoEstimator>(scene.name, defaults(scene), scene.left(), scene.right());
 }
 
-TEST_P(BeliefPropagationQuality, EnergiesOfDisplacementsBelowIcms) {
+TEST_P(BeliefPropagationQuality, EnergyOfDisplacementsIsBelowIcm) {
   for (const char* name : {"RubberWhale", "Grove2"}) {
     const std::filesystem::path folder = *test::data_folder() / "middlebury-flow" / name;
     BeliefPropagation<DisplacementEnergy> method;
@@ -130,7 +131,7 @@ TEST_P(BeliefPropagationQuality, EnergiesOfDisplacementsBelowIcms) {
   }
 }
 
-TEST_P(BeliefPropagationQuality, EnergyOfTsukubaBesideAnnealings) {
+TEST_P(BeliefPropagationQuality, EnergyOfTsukubaIsNearAnnealing) {
   BeliefPropagation<StereoEnergy> method = defaults(tsukuba);
   method.iterations = 20;
   const FrameBuffer left = tsukuba.left(), right = tsukuba.right();

@@ -1,17 +1,17 @@
-// Belief propagation: exact where the neighbors form a chain, low energies elsewhere.
+// Belief propagation: exact on chains of pixels, low energies elsewhere.
 #include "markov/propagation.hpp"
 
 namespace parafield {
 namespace {
 
-class BeliefPropagationTest : public Propagates {
+class BeliefPropagationTest : public PropagationTest {
  protected:
-  /// On a chain, messages that have gone from end to end are exact, whatever they began with.
+  /// Expects the least energy on a chain: messages that have passed from end to end are exact.
   template <class Task, class Energy>
   void expect_chain(Energy energy, Size size, unsigned seed) {
     const RandomPair pair(size, seed, seed % 2, 90);
     const int longest = std::max(size.width, size.height);
-    energy.cost = {.truncation = 300, .aggregation = 1};  // a match outside is worse than any inside
+    energy.cost = {.truncation = 300, .aggregation = 1};  // a match outside costs more than any inside
     energy.smoothness.neighbors = 4;
     energy.smoothness.edge_scale = seed % 3 == 0 ? 60.0f : 0.0f;
     const oracle::LabelEnergy costs = oracle::energy_of(pair.frame0, pair.frame1, energy);
@@ -29,6 +29,7 @@ class BeliefPropagationTest : public Propagates {
     }
   }
 
+  /// `across`: chains are rows, otherwise columns.
   template <class Task, class Energy>
   void expect_chains(Energy energy, bool across) {
     unsigned seed = 0;
@@ -43,7 +44,7 @@ class BeliefPropagationTest : public Propagates {
           }
   }
 
-  /// One energy an iteration: with one level, that of as many iterations; in blocks the last one's alone.
+  /// Expects an energy for each iteration: with one level, that of so many iterations. Blocks report one.
   template <class Task, class Energy>
   void expect_reports() {
     const RandomPair pair({31, 22}, 3);
@@ -77,7 +78,7 @@ class BeliefPropagationTest : public Propagates {
     EXPECT_EQ(solve<Task>(method, pair, EnergyReport::none).energies.size(), 0u);
   }
 
-  /// Below ICM; as low as long annealing, or nearly so with the default's few iterations.
+  /// Expects an energy below ICM's, and near that of long annealing: within 2 %, or 1 % after 20 iterations.
   template <class Task, class Energy>
   void expect_low(const Energy& energy, const TwoFrames& pair) {
     const auto energy_by = [&](const auto& method) { return solve<Task>(method, pair).energies.at(0); };
@@ -98,11 +99,11 @@ class BeliefPropagationTest : public Propagates {
   }
 };
 
-TEST_P(BeliefPropagationTest, RowsOfDisparitiesAreExact) { expect_chains<Stereo>(StereoEnergy{}, true); }
-TEST_P(BeliefPropagationTest, RowsOfDisplacementsAreExact) {
+TEST_P(BeliefPropagationTest, IsExactOnRowsOfDisparities) { expect_chains<Stereo>(StereoEnergy{}, true); }
+TEST_P(BeliefPropagationTest, IsExactOnRowsOfDisplacements) {
   expect_chains<Flow>(DisplacementEnergy{.max_displacement = 2}, true);
 }
-TEST_P(BeliefPropagationTest, ColumnsOfDisplacementsAreExact) {
+TEST_P(BeliefPropagationTest, IsExactOnColumnsOfDisplacements) {
   expect_chains<Flow>(DisplacementEnergy{.max_displacement = 2}, false);
 }
 
@@ -113,8 +114,8 @@ TEST_P(BeliefPropagationTest, ReportsAnEnergyForEachIterationOfDisplacements) {
   expect_reports<Flow, DisplacementEnergy>();
 }
 
-/// A wall, and before it a board; with noise.
-TEST_P(BeliefPropagationTest, EnergiesOfDisparitiesAreLow) {
+/// A board in front of a wall, with noise.
+TEST_P(BeliefPropagationTest, FindsLowEnergiesOfDisparities) {
   const Size size{96, 64};
   Image<float> left(size), right(size);
   const Texture far(6), near(7);
@@ -130,15 +131,14 @@ TEST_P(BeliefPropagationTest, EnergiesOfDisparitiesAreLow) {
   energy.disparities = 14;
   expect_low<Stereo>(energy, {frame_of(left), frame_of(right)});
 }
-TEST_P(BeliefPropagationTest, EnergiesOfDisplacementsAreLow) {
+TEST_P(BeliefPropagationTest, FindsLowEnergiesOfDisplacements) {
   DisplacementEnergy energy = BeliefPropagation<DisplacementEnergy>{}.energy;
   energy.max_displacement = 3;
   const Scene scene = render_scene("layers", {.size = {64, 48}, .seed = 2});
   expect_low<Flow>(energy, {scene.frames[0], scene.frames[1]});
 }
 
-/// Where smoothness costs nothing, the winner of the data cost.
-TEST_P(BeliefPropagationTest, WithoutSmoothnessIsTheWinner) {
+TEST_P(BeliefPropagationTest, WithoutSmoothnessTakesTheWinner) {
   const RandomPair pair({45, 30}, 13);
   StereoEnergy energy = small_energy<StereoEnergy>();
   energy.smoothness.beta = 0;
@@ -151,7 +151,7 @@ TEST_P(BeliefPropagationTest, WithoutSmoothnessIsTheWinner) {
   }
 }
 
-/// The same whatever the threads, and again.
+/// The result depends neither on the number of threads nor on earlier solves.
 TEST_P(BeliefPropagationTest, IsRepeatable) {
   const RandomPair pair({61, 37}, 14);
   for (const Precision precision : {Precision::exact, Precision::fast}) {
@@ -160,7 +160,7 @@ TEST_P(BeliefPropagationTest, IsRepeatable) {
     StereoEstimator one(method, {61, 37}, {.device = parse_device(GetParam(), 1)}),
         more(method, {61, 37}, {.device = parse_device(GetParam(), 3)});
     const DisparityField first = one(pair.frame0, pair.frame1).to(Memory::host());
-    for (int i = 0; i < 2; ++i) {  // nothing of another solve is left
+    for (int i = 0; i < 2; ++i) {
       one(pair.frame1, pair.frame0);
       expect_part(first, 0, 0, one(pair.frame0, pair.frame1).to(Memory::host()), "again");
       expect_part(first, 0, 0, more(pair.frame0, pair.frame1).to(Memory::host()), "3 threads");
@@ -168,7 +168,7 @@ TEST_P(BeliefPropagationTest, IsRepeatable) {
   }
 }
 
-TEST(OracleBeliefPropagation, ChainMinimumIsTheExhaustiveOne) {
+TEST(OracleBeliefPropagation, ChainMinimumIsTheExhaustiveMinimum) {
   const RandomPair row({5, 1}, 1);
   for (const float beta : {1.0f, 30.0f, 100.0f}) {
     const StereoEnergy energy{
@@ -178,8 +178,8 @@ TEST(OracleBeliefPropagation, ChainMinimumIsTheExhaustiveOne) {
   }
 }
 
-/// Two pixels and two labels, by hand: data costs 0, 3 and 5, 1; different labels cost 2.
-TEST(OracleBeliefPropagation, IsThePapersByHand) {
+/// Two pixels with two labels: data costs (0, 3) and (5, 1); different labels cost 2.
+TEST(OracleBeliefPropagation, AgreesWithMessagesByHand) {
   const oracle::LabelEnergy energy{
       .size = {2, 1},
       .values = {{0, 0}, {1, 0}},
@@ -189,9 +189,9 @@ TEST(OracleBeliefPropagation, IsThePapersByHand) {
   oracle::LabelEnergy costs = energy;
   costs.data[0](0, 0) = 0, costs.data[1](0, 0) = 3, costs.data[0](1, 0) = 5, costs.data[1](1, 0) = 1;
   const oracle::BeliefPropagation one(costs, 1, 1), two(costs, 1, 2), coarse(costs, 9, 1);
-  EXPECT_EQ(one.beliefs(1, 0), (std::vector<double>{5, 1 + 2}));  // the left pixel says 0, 2
+  EXPECT_EQ(one.beliefs(1, 0), (std::vector<double>{5, 1 + 2}));  // message of the left pixel: 0, 2
   EXPECT_EQ(one.beliefs(0, 0), (std::vector<double>{0, 3}));
-  EXPECT_EQ(two.beliefs(0, 0), (std::vector<double>{2, 3}));  // the right one 2, 0
+  EXPECT_EQ(two.beliefs(0, 0), (std::vector<double>{2, 3}));  // message of the right one: 2, 0
   EXPECT_EQ(coarse.levels(), 1) << "a level of one pixel has no messages";
 }
 

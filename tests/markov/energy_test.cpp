@@ -1,4 +1,4 @@
-// Reported energies, and winners of the data cost, against the oracle, for random parameters.
+// Reported energies and winners against the oracle, for random parameters.
 #include <gtest/gtest.h>
 
 #include "markov/labels_of.hpp"
@@ -12,7 +12,7 @@
 namespace parafield {
 namespace {
 
-/// What the reported energy leaves out: of a mask's edges, which cost -beta or beta, it counts 0 or 2 beta.
+/// Constant that reported energies leave out: an edge of a mask costs -beta or beta, reported as 0 or 2 beta.
 double left_out(const ChangeEnergy& energy, Size size) {
   return -double(energy.beta) * oracle::edges(size, 8);
 }
@@ -21,7 +21,7 @@ double left_out(const Energy&, Size) {
   return 0;
 }
 
-/// The sum of the costs' sizes, which rounding errors go by.
+/// Sum of the magnitudes of all costs, which rounding errors are proportional to.
 double scale_of(const oracle::LabelEnergy& energy, const oracle::Labels& labels) {
   oracle::LabelEnergy sizes = energy;
   for (oracle::Grid& costs : sizes.data)
@@ -30,14 +30,14 @@ double scale_of(const oracle::LabelEnergy& energy, const oracle::Labels& labels)
   return total(sizes, labels);
 }
 
-/// What rounding intensities (some 2e-5) adds to a pixel's cost, beyond 1e-5 of it: differences that cancel are not exact.
+/// Error of a pixel's cost from rounded intensities (about 2e-5), which differences that cancel keep.
 double rounding(const ChangeEnergy& energy) { return 1e-4 / (double(energy.sigma) * energy.sigma); }
 template <class Energy>
 double rounding(const Energy& energy) {
   return 1e-4 * energy.cost.weight;
 }
 
-/// Each pixel's label costs as little as any, but for rounding.
+/// Expects the label of each pixel to have the least data cost, up to rounding.
 void expect_winners(const oracle::LabelEnergy& energy, const oracle::Labels& labels, double rounding,
                     const std::string& what) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -62,7 +62,7 @@ class Energies : public OnTarget {
     const RandomPair pair(size, seed, seed % 2);
     typename Task::Options options;
     options.energies = EnergyReport::result;
-    Estimator<Task> estimator(method, size, on(GetParam().device(2), options));
+    Estimator<Task> estimator(method, size, {.device = on(GetParam().device(2), options)});
     const auto& result = estimator(pair.frame0, pair.frame1);
     const auto labels = labels_of(result, method.energy);
     const oracle::LabelEnergy energy = oracle::energy_of(pair.frame0, pair.frame1, method.energy);
@@ -94,12 +94,12 @@ class Energies : public OnTarget {
   }
 };
 
-TEST_P(Energies, OfDisparities) { expect_agreement<Stereo>(); }
-TEST_P(Energies, OfDisplacements) { expect_agreement<Flow>(); }
-TEST_P(Energies, OfMasks) { expect_agreement<Detection>(); }
+TEST_P(Energies, AgreeForDisparities) { expect_agreement<Stereo>(); }
+TEST_P(Energies, AgreeForDisplacements) { expect_agreement<Flow>(); }
+TEST_P(Energies, AgreeForMasks) { expect_agreement<Detection>(); }
 
-/// Every data term with and without what may go with it, so that none is left to chance.
-TEST_P(Energies, OfEveryDataTerm) {
+/// All combinations of data term, color, truncation, aggregation and presmoothing.
+TEST_P(Energies, AgreeForEveryDataTerm) {
   const Forced forced(GetParam());
   unsigned seed = 1;
   for (const DataTerm data :
@@ -125,8 +125,7 @@ TEST_P(Energies, OfEveryDataTerm) {
           }
 }
 
-/// The last mask's part of the energy.
-TEST_P(Energies, OfMasksWithALastMask) {
+TEST_P(Energies, AgreeForMasksWithTemporalPrior) {
   const Forced forced(GetParam());
   const Size size{12, 9};
   const RandomPair pair(size, 5);
@@ -146,7 +145,7 @@ TEST_P(Energies, OfMasksWithALastMask) {
   const auto found = labels_of(mask, energy);
   EXPECT_NEAR(detector.energies().at(0), total(expected, found) - left_out(energy, size),
               1e-5 * scale_of(expected, found));
-  // Confidence: by how much the other label would raise the energy.
+  // Confidence: energy that the other label would add.
   const double least = total(expected, found);
   for (std::size_t i = 0; i < found.size(); ++i) {
     oracle::Labels other = found;
@@ -156,7 +155,7 @@ TEST_P(Energies, OfMasksWithALastMask) {
   }
 }
 
-/// An edge of the image is one of its energy's weights; the oracle's weights are checked by hand.
+/// Number of edges, data costs and an energy, by hand.
 TEST(OracleLabelFields, CountsEachEdgeOnce) {
   EXPECT_EQ(oracle::edges({3, 2}, 4), 7);
   EXPECT_EQ(oracle::edges({3, 2}, 8), 11);
@@ -175,7 +174,7 @@ TEST(OracleLabelFields, CountsEachEdgeOnce) {
   EXPECT_EQ(oracle::ExhaustiveMinimum(labels).energy(), 8);
 }
 
-TEST(OracleLabelFields, ExhaustiveMinimumIsThatOfAllFields) {
+TEST(OracleLabelFields, ExhaustiveMinimumIsTheLeastOfAllFields) {
   const RandomPair pair({3, 2}, 3);
   const StereoEnergy energy{
       .disparities = 3, .cost = {.aggregation = 1}, .smoothness = {.beta = 20, .neighbors = 8}};

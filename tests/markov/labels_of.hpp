@@ -4,7 +4,7 @@
 
 namespace parafield {
 
-// The labels of results without sub-pixel parts.
+// Labels of a result with whole values.
 
 inline oracle::Labels labels_of(const DisparityField& field, const StereoEnergy& energy) {
   oracle::Labels labels;

@@ -1,4 +1,4 @@
-// How low the solvers get: never below the exhaustive minimum, annealing down to it; and what each promises of its sweeps.
+// Energies of ICM, annealing and winner-takes-all beside the exhaustive minimum, and their sweeps.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -13,7 +13,7 @@
 namespace parafield {
 namespace {
 
-/// The result's planes as text of bytes: equal where the results are.
+/// Bytes of a result, for comparisons.
 std::string bytes_of(const DisparityField& field) {
   std::string bytes;
   for (int y = 0; y < field.size().height; ++y)
@@ -39,18 +39,17 @@ struct Solved {
   std::string bytes;
 };
 
-/// `report`: which energies.
 template <class Task, class Method>
 Solved solve(const Method& method, const RandomPair& pair, const Device& device,
              EnergyReport report = EnergyReport::result) {
   typename Task::Options options;
   options.energies = report;
-  Estimator<Task> estimator(method, Frame(pair.frame0).size(), on(device, options));
+  Estimator<Task> estimator(method, Frame(pair.frame0).size(), {.device = on(device, options)});
   const auto& result = estimator(pair.frame0, pair.frame1);
   return {estimator.energies(), bytes_of(result)};
 }
 
-/// Small energies of a task, of every model and neighborhood.
+/// Energies of every smoothness model and neighborhood. `labels`: disparities or max_displacement.
 template <class Energy>
 std::vector<Energy> energies(int labels) {
   std::vector<Energy> list;
@@ -78,6 +77,7 @@ std::vector<Energy> energies(int labels) {
   return list;
 }
 
+/// Constant that reported energies leave out: an edge of a mask costs -beta or beta, reported as 0 or 2 beta.
 double left_out(const ChangeEnergy& energy, Size size) {
   return -double(energy.beta) * oracle::edges(size, 8);
 }
@@ -90,7 +90,7 @@ class Minimum : public OnTarget {
  protected:
   Device device() const { return GetParam().device(2); }
 
-  /// WTA and both orders of ICM lie at or above the minimum, slow annealing on it.
+  /// Expects the energies of WTA and of both orders of ICM at or above the minimum, and slow annealing at it.
   template <class Task, class Energy>
   void expect_bounds(Size size, int labels) {
     const Forced forced(GetParam());
@@ -112,6 +112,7 @@ class Minimum : public OnTarget {
       }
   }
 
+  /// Expects that no colored sweep raises the energy, and that ICM starts from the winners.
   template <class Task, class Energy>
   void expect_no_rise(Size size, int labels) {
     const Forced forced(GetParam());
@@ -125,15 +126,15 @@ class Minimum : public OnTarget {
         const double tolerance = 1e-6 * std::abs(reported[0]);
         EXPECT_LT(reported.back(), reported[0]) << described(method);
         EXPECT_EQ(reported[0], solve<Task>(WinnerTakesAll<Energy>{energy}, pair, device()).energies.at(0))
-            << "starts from the winner of the data cost";
+            << "ICM starts from the winners";
         if (order == SiteOrder::all_at_once) continue;
         for (std::size_t i = 1; i < reported.size(); ++i)
           ASSERT_LE(reported[i], reported[i - 1] + tolerance) << "sweep " << i << "\n  " << described(method);
-        EXPECT_EQ(reported[sweeps], reported[sweeps - 1]) << "at rest\n  " << described(method);
+        EXPECT_EQ(reported[sweeps], reported[sweeps - 1]) << "not converged\n  " << described(method);
       }
   }
 
-  /// One field for a seed, whatever the threads; another for another seed.
+  /// Expects the same field with any number of threads, and another field from another seed.
   template <class Task, class Energy>
   void expect_repeatable(Size size, int labels) {
     const Forced forced(GetParam());
@@ -157,17 +158,17 @@ class Minimum : public OnTarget {
   }
 };
 
-TEST_P(Minimum, BoundsDisparities) { expect_bounds<Stereo, StereoEnergy>({4, 4}, 3); }
-TEST_P(Minimum, BoundsDisplacements) { expect_bounds<Flow, DisplacementEnergy>({3, 2}, 1); }
-TEST_P(Minimum, BoundsMasks) { expect_bounds<Detection, ChangeEnergy>({4, 4}, 2); }
+TEST_P(Minimum, BoundsEnergiesOfDisparities) { expect_bounds<Stereo, StereoEnergy>({4, 4}, 3); }
+TEST_P(Minimum, BoundsEnergiesOfDisplacements) { expect_bounds<Flow, DisplacementEnergy>({3, 2}, 1); }
+TEST_P(Minimum, BoundsEnergiesOfMasks) { expect_bounds<Detection, ChangeEnergy>({4, 4}, 2); }
 
-TEST_P(Minimum, SweepsInTurnNeverRaiseTheEnergyOfDisparities) {
+TEST_P(Minimum, ColoredSweepsNeverRaiseTheEnergyOfDisparities) {
   expect_no_rise<Stereo, StereoEnergy>({61, 37}, 6);
 }
-TEST_P(Minimum, SweepsInTurnNeverRaiseTheEnergyOfDisplacements) {
+TEST_P(Minimum, ColoredSweepsNeverRaiseTheEnergyOfDisplacements) {
   expect_no_rise<Flow, DisplacementEnergy>({41, 23}, 2);
 }
-TEST_P(Minimum, SweepsInTurnNeverRaiseTheEnergyOfMasks) {
+TEST_P(Minimum, ColoredSweepsNeverRaiseTheEnergyOfMasks) {
   expect_no_rise<Detection, ChangeEnergy>({61, 37}, 2);
 }
 
@@ -175,9 +176,8 @@ TEST_P(Minimum, DisparitiesAreRepeatable) { expect_repeatable<Stereo, StereoEner
 TEST_P(Minimum, DisplacementsAreRepeatable) { expect_repeatable<Flow, DisplacementEnergy>({41, 23}, 2); }
 TEST_P(Minimum, MasksAreRepeatable) { expect_repeatable<Detection, ChangeEnergy>({61, 37}, 2); }
 
-/// All at once may swing between two fields for ever, but where the data are strong it comes to rest: then nothing
-/// changes any more, and more sweeps give the same.
-TEST_P(Minimum, AllAtOnceEndsWhereNothingChanges) {
+/// ICM of all sites at once may alternate between two fields. With strong data costs it converges.
+TEST_P(Minimum, SweepsOfAllSitesConvergeWithStrongData) {
   const Forced forced(GetParam());
   const RandomPair pair({61, 37}, 9);
   StereoEnergy energy{.disparities = 6, .cost = {.aggregation = 1}, .smoothness = {.beta = 1.5f}};
@@ -186,7 +186,7 @@ TEST_P(Minimum, AllAtOnceEndsWhereNothingChanges) {
   std::size_t rest = 1;
   while (rest + 1 < reported.size() && reported[rest] != reported[rest - 1]) ++rest;
   ASSERT_LT(rest, 30u);
-  ASSERT_GT(rest, 1u) << "there is something to do";
+  ASSERT_GT(rest, 1u) << "no sweep changes anything";
   for (std::size_t i = rest; i < reported.size(); ++i) EXPECT_EQ(reported[i], reported[rest - 1]) << i;
   const auto bytes = [&](int sweeps) {
     return solve<Stereo>(Icm<StereoEnergy>{energy, sweeps}, pair, device()).bytes;
@@ -196,7 +196,7 @@ TEST_P(Minimum, AllAtOnceEndsWhereNothingChanges) {
   EXPECT_NE(bytes(int(rest) - 2), at_rest);
 }
 
-/// Annealing's temperature: at a very high one labels are drawn evenly, at a very low one it is ICM.
+/// At a very high temperature all labels are equally probable; at a very low one annealing is ICM.
 TEST_P(Minimum, AnnealingFollowsItsTemperature) {
   const Forced forced(GetParam());
   const Size size{150, 80};
@@ -212,11 +212,11 @@ TEST_P(Minimum, AnnealingFollowsItsTemperature) {
   const auto cold = solve<Detection>(Annealing<ChangeEnergy>{change, 3, 1e-4f, 1e-4f}, pair, device());
   const auto icm = solve<Detection>(Icm<ChangeEnergy>{change, 3, SiteOrder::colored}, pair, device());
   const auto start = solve<Detection>(WinnerTakesAll<ChangeEnergy>{change}, pair, device());
-  EXPECT_TRUE(start.bytes != icm.bytes) << "there is something to do";
+  EXPECT_TRUE(start.bytes != icm.bytes) << "ICM changes nothing";
   EXPECT_TRUE(cold.bytes == icm.bytes);
 }
 
-/// Without smoothness, labels are drawn with the probability exp(-cost / temperature) / sum.
+/// Without smoothness a label has the probability exp(-cost / temperature) / sum (Jodoin eq. 10).
 TEST_P(Minimum, AnnealingDrawsByTheGibbsDistribution) {
   const Forced forced(GetParam());
   const Size size{200, 90};

@@ -1,14 +1,14 @@
-// The steps that make of a frame what its pixels are compared by, against plain loops.
+// Steps that prepare planes and edge weights, against plain loops.
 #include "markov/planes/planes.hpp"
 
 #include <bit>
 #include <cmath>
 #include <limits>
 
-#include "steps/convert/convert.hpp"
-#include "steps/guarded.hpp"
 #include "noise.hpp"
 #include "oracle/label_fields.hpp"
+#include "steps/convert/convert.hpp"
+#include "steps/guarded.hpp"
 
 namespace parafield {
 namespace {
@@ -54,7 +54,7 @@ TEST_P(PlaneSteps, ConvertColor) {
     }
 }
 
-/// Every value that is no number, and some that are just that, at random places.
+/// Random value, every fifth one not finite.
 float odd_value(std::mt19937& random) {
   constexpr float odd[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                            -std::numeric_limits<float>::infinity(), 1e31f, -1e31f};
@@ -75,7 +75,7 @@ TEST_P(PlaneSteps, Clean) {
           for (int x = 0; x < size.width; ++x)
             before.back()(x, y) = planes.back().view()(x, y) = odd_value(random);
       }
-      // The steps run twice and the second time nothing is left to clean: the flags are those of the first run.
+      // The second call has nothing to clean: its flags are all 1.
       GuardedImage<std::uint8_t> known(size), known_again(size);
       std::vector<Movable*> images{&known, &known_again};
       for (Guarded& plane : planes) images.push_back(&plane);
@@ -126,7 +126,7 @@ TEST_P(PlaneSteps, CentralDifferences) {
   }
 }
 
-/// The room around a plane: its nearest pixels, or a value of each plane's own.
+/// The room around a plane holds the nearest pixel, or the plane's own value.
 TEST_P(PlaneSteps, Extend) {
   for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{7, 5}, Size{101, 67}})
     for (const Size room : {Size{1, 0}, Size{0, 1}, Size{5, 3}, Size{40, 0}, Size{17, 17}})
@@ -205,12 +205,12 @@ TEST_P(PlaneSteps, EdgeWeights) {
       }
 }
 
-/// The shared exponential, over the range that weights, mixes and probabilities ask for.
-TEST(Exponential, IsExact) {
+/// Over the range of weights, mixed data costs and probabilities.
+TEST(Exponential, IsAccurate) {
   for (double x = 0; x > -80; x -= 0.0137) {
     const float value = exponential(float(x));
     const double expected = std::exp(double(float(x)));
-    // log2(e) * x is rounded before its whole part is taken off: some ulp of x more.
+    // The product log2(e) * x is rounded before its whole part is removed, which adds some ulp of x.
     ASSERT_NEAR(value, expected, expected * (3e-7 + 1.2e-7 * std::abs(x))) << x;
   }
   EXPECT_EQ(exponential(0), 1);

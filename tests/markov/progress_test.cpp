@@ -1,4 +1,4 @@
-// What the callback of a long solve is told.
+// Calls of the progress callback.
 #include <gtest/gtest.h>
 
 #include <mutex>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr Size size{24, 16};
 
-/// What a callback was told, and by which threads.
-struct Told {
+/// Shares that a callback received, and the threads that called it.
+struct Received {
   std::mutex mutex;
   std::vector<double> shares;
   std::vector<std::thread::id> threads;
@@ -34,7 +34,7 @@ struct Told {
   }
 };
 
-/// Up to 50 shares, each larger than the last, to the end.
+/// Expects `count` shares that rise to 1.
 void expect_whole(const std::vector<double>& shares, std::size_t count) {
   ASSERT_EQ(shares.size(), count);
   EXPECT_GT(shares.front(), 0);
@@ -42,36 +42,36 @@ void expect_whole(const std::vector<double>& shares, std::size_t count) {
   EXPECT_EQ(shares.back(), 1);
 }
 
-class TellsProgress : public OnDevice {
+class ProgressTest : public OnDevice {
  protected:
-  TellsProgress() : images_(size, 1) {}
+  ProgressTest() : images_(size, 1) {}
 
-  /// What a call tells.
+  /// Shares that a call reports. Expects a second call to report the same.
   template <class Task, class Method>
   std::vector<double> shares(const Method& method, typename Task::Options options = {}) {
-    Told told;
-    options.progress = told.callback();
-    Estimator<Task> estimator(method, size, on(device(), options));
-    options.progress = {};  // the estimator has its own
+    Received received;
+    options.progress = received.callback();
+    Estimator<Task> estimator(method, size, {.device = on(device(), options)});
+    options.progress = {};  // the estimator has a copy
     const auto once = [&] {
       estimator(images_.frame0, images_.frame1);
       estimator.synchronize();
-      return told.take();
+      return received.take();
     };
     const std::vector<double> first = once();
-    EXPECT_EQ(once(), first) << "on CUDA the second call replays a graph";
-    for (const auto& thread : told.threads)
+    EXPECT_EQ(once(), first) << "second call, which replays a graph on CUDA";
+    for (const auto& thread : received.threads)
       EXPECT_EQ(thread == std::this_thread::get_id(), device().kind == Device::Kind::cpu);
     expect_same_without<Task>(method, options, estimator(images_.frame0, images_.frame1));
     estimator.synchronize();
     return first;
   }
 
-  /// A callback changes nothing of the result.
+  /// Expects the same result without a callback.
   template <class Task, class Method>
   void expect_same_without(const Method& method, const typename Task::Options& options,
                            const typename Task::Result& result) {
-    Estimator<Task> estimator(method, size, on(device(), options));
+    Estimator<Task> estimator(method, size, {.device = on(device(), options)});
     const auto& expected = estimator(images_.frame0, images_.frame1);
     estimator.synchronize();
     const auto confidence = result.confidence.to(Memory::host()),
@@ -84,7 +84,7 @@ class TellsProgress : public OnDevice {
   RandomPair images_;
 };
 
-TEST_P(TellsProgress, OfSweeps) {
+TEST_P(ProgressTest, CountsSweeps) {
   Icm<StereoEnergy> icm;
   icm.energy.disparities = 5;
   for (const SiteOrder order : {SiteOrder::all_at_once, SiteOrder::colored}) {
@@ -104,7 +104,7 @@ TEST_P(TellsProgress, OfSweeps) {
   expect_whole(shares<Detection>(annealing), 7);
 }
 
-TEST_P(TellsProgress, OfMessagesByTheirPixels) {
+TEST_P(ProgressTest, CountsIterationsByTheirPixels) {
   BeliefPropagation<StereoEnergy> method;
   method.energy.disparities = 5;
   method.levels = 2;
@@ -118,7 +118,7 @@ TEST_P(TellsProgress, OfMessagesByTheirPixels) {
   }
 }
 
-TEST_P(TellsProgress, OfBlocksTogether) {
+TEST_P(ProgressTest, CountsAllBlocks) {
   BeliefPropagation<DisplacementEnergy> method;
   method.energy.max_displacement = 1;
   method.levels = 1;
@@ -131,7 +131,7 @@ TEST_P(TellsProgress, OfBlocksTogether) {
   expect_whole(shares<Flow>(method), 50);
 }
 
-TEST_P(TellsProgress, OfAChecksSecondSolve) {
+TEST_P(ProgressTest, CountsTheSecondSolveOfACheck) {
   Icm<StereoEnergy> icm;
   icm.energy.disparities = 5;
   icm.sweeps = 2;
@@ -146,29 +146,29 @@ TEST_P(TellsProgress, OfAChecksSecondSolve) {
   expect_whole(shares<Flow>(method, {.fb_check = 1}), 50);
 }
 
-TEST_P(TellsProgress, NotOfQuickMethods) {
+TEST_P(ProgressTest, IsSilentForMethodsWithoutSweeps) {
   WinnerTakesAll<StereoEnergy> winner;
   winner.energy.disparities = 5;
   EXPECT_TRUE(shares<Stereo>(winner, {.lr_check = 1, .energies = EnergyReport::result}).empty());
   EXPECT_TRUE(shares<Flow>(LucasKanade{}, {.fb_check = 1}).empty());
 }
 
-TEST_P(TellsProgress, OfEachPairOfAStream) {
-  Told told;
+TEST_P(ProgressTest, CountsEachPairOfAStream) {
+  Received received;
   Icm<ChangeEnergy> icm;
   icm.sweeps = 2;
-  MotionDetector detector(icm, size, {.device = device(), .progress = told.callback()});
+  MotionDetector detector(icm, size, {.device = device(), .progress = received.callback()});
   detector.push(images_.frame0);
   detector.synchronize();
-  EXPECT_TRUE(told.take().empty());
+  EXPECT_TRUE(received.take().empty());
   for (int i = 0; i < 5; ++i) {
     detector.push(i % 2 == 0 ? images_.frame1 : images_.frame0);
     detector.synchronize();
-    EXPECT_EQ(told.take(), (std::vector<double>{0.5, 1})) << i;
+    EXPECT_EQ(received.take(), (std::vector<double>{0.5, 1})) << i;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, TellsProgress, every_device(), device_name);
+INSTANTIATE_TEST_SUITE_P(, ProgressTest, every_device(), device_name);
 
 }  // namespace
 }  // namespace parafield

@@ -13,7 +13,7 @@
 #include "tasks/on_device.hpp"
 #include "textures.hpp"
 
-/// What the tests of belief propagation share.
+/// Common parts of the tests of belief propagation.
 namespace parafield {
 namespace {
 
@@ -27,7 +27,7 @@ struct TwoFrames {
   Frame frame0, frame1;
 };
 
-/// A part of frames of floats.
+/// Part of both frames of a pair, from pixel (x0, y0) on.
 struct Part {
   FloatFrame frame0, frame1;
 
@@ -49,7 +49,7 @@ std::vector<const Image<float>*> planes_of(const FlowField& field) {
   return {&field.u, &field.v, &field.confidence};
 }
 
-/// The same bits in `part` as in `whole` from (x0, y0) on.
+/// Expects the bits of `part` to be those of `whole` from pixel (x0, y0) on.
 template <class Result>
 void expect_part(const Result& whole, int x0, int y0, const Result& part, const std::string& what) {
   const auto a = planes_of(whole), b = planes_of(part);
@@ -60,7 +60,7 @@ void expect_part(const Result& whole, int x0, int y0, const Result& part, const 
             << "plane " << i << " at " << x << ", " << y << " of the part\n  " << what;
 }
 
-/// The paper's smoothness with all labels of a small search; costs of single pixels.
+/// Energy of the paper (the method's default) with few labels and without presmoothing.
 template <class Energy>
 Energy small_energy() {
   Energy energy = BeliefPropagation<Energy>{}.energy;
@@ -72,14 +72,14 @@ Energy small_energy() {
   return energy;
 }
 
-class Propagates : public OnDevice {
+class PropagationTest : public OnDevice {
  protected:
   template <class Task, class Method, class Images>
   Solved<Task> solve(const Method& method, const Images& images,
                      EnergyReport report = EnergyReport::result) const {
     typename Task::Options options;
     options.energies = report;
-    Estimator<Task> estimator(method, Frame(images.frame0).size(), on(device(), options));
+    Estimator<Task> estimator(method, Frame(images.frame0).size(), {.device = on(device(), options)});
     const auto& result = estimator(images.frame0, images.frame1);
     estimator.synchronize();
     return {result.to(Memory::host()), estimator.energies()};

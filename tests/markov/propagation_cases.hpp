@@ -9,11 +9,11 @@
 #include "random_method.hpp"
 #include "tasks/on_device.hpp"
 
-/// Images, energies and parameters that belief propagation is compared with its oracle on.
+/// Cases for the comparison of belief propagation with its oracle: images, energies and parameters.
 namespace parafield {
 namespace {
 
-/// Belief propagation of some images.
+/// A method, and the random images of a seed.
 template <class Energy>
 struct Case {
   BeliefPropagation<Energy> method;
@@ -27,7 +27,7 @@ struct Case {
   }
 };
 
-/// Every smoothness with and without truncation and weights of edges.
+/// Every smoothness model with and without truncation, with and without edge weights.
 inline std::vector<Smoothness> every_smoothness() {
   std::vector<Smoothness> list;
   for (const SmoothnessModel model :
@@ -42,7 +42,7 @@ inline std::vector<Smoothness> every_smoothness() {
   return list;
 }
 
-/// Data costs that take turns: made when asked for and stored.
+/// Data costs of a seed: some computed when they are read, some stored.
 MatchingCost cost(unsigned seed) {
   MatchingCost cost{.data = seed % 3 == 2 ? DataTerm::census : DataTerm::absolute,
                     .rgb = seed % 3 == 1,
@@ -53,7 +53,7 @@ MatchingCost cost(unsigned seed) {
   return cost;
 }
 
-/// Levels and iterations take turns, so that each goes with each.
+/// Case of a seed. Every number of levels occurs with every number of iterations.
 template <class Energy>
 Case<Energy> case_of(const Energy& energy, Size size, unsigned seed) {
   BeliefPropagation<Energy> method;

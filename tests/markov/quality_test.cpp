@@ -1,4 +1,4 @@
-// Energies and scores on real data, against what a prototype found with the same models.
+// Energies and scores on real data, compared with those of a prototype with the same models.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -12,14 +12,14 @@
 namespace parafield {
 namespace {
 
-/// Grauer-Gray's model of Tsukuba: linear smoothness cut at 1.7.
+/// Energy of Grauer-Gray for Tsukuba (section 4): linear smoothness truncated at 1.7.
 StereoEnergy grauer_gray() {
   return {.disparities = 15,
           .cost = {.weight = 0.07f, .truncation = 15, .aggregation = 1, .presmooth = 1},
           .smoothness = {.beta = 1, .smoothness_truncation = 1.7f, .neighbors = 4}};
 }
 
-/// A frame's luma in whole numbers, which the prototype read.
+/// Luma rounded to whole numbers, as the prototype read it.
 FrameBuffer rounded(const Frame& frame) {
   const oracle::Grid image = oracle::luma(frame);
   FrameBuffer result(frame.size(), PixelFormat::gray_u8);
@@ -40,11 +40,10 @@ TEST(Quality, EnergiesOfTsukuba) {
       estimator(a, b);
       return estimator.energies().at(0);
     };
-    const double of_color = energy(left, right), found = energy(whole_left, whole_right);
-    std::printf("%s: %.0f, prototype %.0f (of luma that is not rounded: %.0f)\n", name, found, expected,
-                of_color);
+    const double unrounded = energy(left, right), found = energy(whole_left, whole_right);
+    std::printf("%s: %.0f, prototype %.0f (luma not rounded: %.0f)\n", name, found, expected, unrounded);
     EXPECT_NEAR(found, expected, 0.01 * expected) << name;
-    EXPECT_NEAR(of_color, expected, 0.02 * expected) << name;
+    EXPECT_NEAR(unrounded, expected, 0.02 * expected) << name;
   };
   const StereoEnergy energy = grauer_gray();
   expect_energy("winner-takes-all", WinnerTakesAll<StereoEnergy>{energy}, 195909);
@@ -55,7 +54,7 @@ TEST(Quality, EnergiesOfTsukuba) {
 
 class Highway : public testing::Test {
  protected:
-  /// F1 of pushed frames, each mask scored against its newer frame's labels; the first three frames are left out.
+  /// F1 score of a stream's masks, against the labels of the newer frames, without the first three.
   static double f1(const DetectionMethod& method) {
     std::optional<MotionDetector> detector;
     MaskScores scores;
@@ -77,8 +76,8 @@ class Highway : public testing::Test {
   }
 };
 
-TEST_F(Highway, ThresholdOnTheDifference) {
-  // The winner of the data cost alone: y^2 > (y - m)^2, so y > m / 2.
+TEST_F(Highway, WinnerTakesAll) {
+  // Without smoothness it is a threshold on the difference: y^2 > (y - m)^2, so y > m / 2.
   const double winner = f1(WinnerTakesAll<ChangeEnergy>{{.mean = 22, .sigma = 15, .temporal = 0}});
   std::printf("threshold: %.4f\n", winner);
   EXPECT_GE(winner, 0.67);

@@ -6,7 +6,7 @@
 
 namespace parafield {
 
-/// A host frame of floats.
+/// Host frame of floats.
 class FloatFrame {
  public:
   FloatFrame(Size size, PixelFormat format)
@@ -27,8 +27,8 @@ class FloatFrame {
   std::vector<float> samples_;
 };
 
-/// Two frames: the second is the first moved by a pixel or two, with noise. No two pixels are equal, so that no rounding
-/// decides a comparison of the census.
+/// Two random frames: the second is the first, moved left by 1 px (upper half) or 2 px, plus noise. Pixels
+/// are hardly ever equal, so that rounding does not decide the comparisons of a census.
 struct RandomPair {
   FloatFrame frame0, frame1;
 

@@ -5,13 +5,13 @@
 
 namespace parafield::oracle {
 
-/// Precision::fast: costs as whole numbers of a unit. A pair's cost is at most about 7168 units, and the slope of linear
-/// smoothness a whole number of them, where it is as large as one; a pixel's data costs count from the least of them on,
-/// up to 28672.
+/// Costs as whole numbers of units, for Precision::fast. A pair cost is at most about 7168 units; the slope
+/// of linear smoothness is a whole number of units if it is at least one. Data costs count from the least of
+/// their pixel, up to 28672 units.
 struct Units {
   double per_cost = 1;  ///< units in a cost of 1
   bool quadratic = false;
-  double slope = 0, limit = 0;  ///< of a pair's cost, in units
+  double slope = 0, limit = 0;  ///< of the pair cost, in units
 
   Units(const Smoothness& smoothness, const std::vector<Value>& values)
       : quadratic(smoothness.smoothness == SmoothnessModel::quadratic) {
@@ -39,11 +39,11 @@ struct Units {
   }
 };
 
-/// Hierarchical min-sum belief propagation (Grauer-Gray sections 3 and 4): each pixel keeps what it has received from its
-/// neighbors to the left, above, to the right and below.
+/// Hierarchical min-sum belief propagation (Grauer-Gray sections 3 and 4). Each pixel keeps the messages that
+/// it has received from its neighbors: left, up, right, down.
 class BeliefPropagation {
  public:
-  /// `units`: of Precision::fast; beliefs are in units then.
+  /// `units`: for Precision::fast; beliefs are then in units.
   BeliefPropagation(const LabelEnergy& energy, int levels, int iterations, std::optional<Units> units = {})
       : energy_(energy), units_(std::move(units)) {
     for (const Value& a : energy.values)
@@ -59,7 +59,7 @@ class BeliefPropagation {
 
   int levels() const { return int(levels_.size()); }
 
-  /// Data cost and received messages of each label.
+  /// Belief of each label: its data cost plus the received messages.
   std::vector<double> beliefs(int x, int y) const {
     const Level& level = levels_[0];
     std::vector<double> sums = level.data[level.index(x, y)];
@@ -75,7 +75,7 @@ class BeliefPropagation {
   struct Level {
     Size size;
     std::vector<Costs> data, received[4];
-    Grid right, down;  // weights of the edges to the next pixel
+    Grid right, down;  // weights of the edges to the right and down
 
     std::size_t index(int x, int y) const { return std::size_t(y) * size.width + x; }
     double weight(int x, int y, int k) const {
@@ -105,7 +105,8 @@ class BeliefPropagation {
     return level;
   }
 
-  /// Costs are sums over blocks of 2 x 2; an edge's weight is the mean of the one or two fine edges across the border.
+  /// Coarser level: data costs are sums over 2 x 2 pixels; an edge's weight is the mean of the one or two
+  /// fine edges across their border.
   Level summed(const Level& fine) const {
     Level level = empty(coarser(fine.size));
     for (int y = 0; y < level.size.height; ++y)
@@ -169,15 +170,16 @@ class BeliefPropagation {
 
   const LabelEnergy& energy_;
   const std::optional<Units> units_;
-  std::vector<double> pairs_;  // costs of all pairs of labels
+  std::vector<double> pairs_;  // pair costs of all labels
   std::vector<Level> levels_;
 };
 
-/// The least energy of an image of one row or of one column (Viterbi).
+/// Least energy of an image of one row or one column (Viterbi).
 inline double chain_minimum(const LabelEnergy& energy) {
   const Size size = energy.size;
   const std::size_t labels = std::size_t(energy.labels());
-  std::vector<double> least(labels, 0.0);  // of the pixels so far, where the last one has a label
+  std::vector<double> least(labels,
+                            0.0);  // least energy of the pixels so far, for each label of the last one
   for (int i = 0; i < std::max(size.width, size.height); ++i) {
     const int x = size.width > 1 ? i : 0, y = size.width > 1 ? 0 : i;
     const int before_x = size.width > 1 ? x - 1 : 0, before_y = size.width > 1 ? 0 : y - 1;
@@ -194,7 +196,7 @@ inline double chain_minimum(const LabelEnergy& energy) {
   return *std::min_element(least.begin(), least.end());
 }
 
-/// What pixels [x, x + size.width) x [y, y + size.height) cost by themselves.
+/// Energy of pixels [x, x + size.width) x [y, y + size.height) alone.
 inline LabelEnergy part_of(const LabelEnergy& energy, int x, int y, Size size) {
   LabelEnergy part = energy;
   part.size = size;

@@ -5,17 +5,17 @@
 #include <limits>
 #include <numeric>
 
-#include "steps.hpp"
 #include "parafield/methods/energy.hpp"
+#include "steps.hpp"
 
 namespace parafield::oracle {
 
-/// What a label stands for: a displacement, a disparity (y = 0), or 0 and 1 of a mask.
+/// Value of a label: a displacement, a disparity (y = 0), or 0 and 1 of a mask.
 struct Value {
   int x = 0, y = 0;
 };
 
-/// Red, green and blue, 0..255; a gray frame has the same three times.
+/// Red, green and blue, 0..255. All three are equal for a gray frame.
 using Color = std::array<Grid, 3>;
 
 inline Color color(const Frame& frame) {
@@ -36,7 +36,7 @@ inline Color color(const Frame& frame) {
   return result;
 }
 
-/// The 24 comparisons of the 5x5 pixels around (x, y): which are less than the pixel.
+/// Census of pixel (x, y): which of the 24 other pixels of its 5x5 window are less.
 inline std::vector<bool> census(const Grid& image, int x, int y) {
   std::vector<bool> bits;
   for (int j = -2; j <= 2; ++j)
@@ -45,12 +45,12 @@ inline std::vector<bool> census(const Grid& image, int x, int y) {
   return bits;
 }
 
-/// Half the difference of the right and the left pixel.
+/// Horizontal derivative: half the difference of the right and the left pixel.
 inline double central_difference(const Grid& image, int x, int y) {
   return (image(x + 1, y) - image(x - 1, y)) / 2;
 }
 
-/// A frame as the data terms see it.
+/// Planes of a frame that data terms compare.
 struct Compared {
   Grid luma;
   Color color;
@@ -63,7 +63,7 @@ struct Compared {
   }
 };
 
-/// How much pixel (ax, ay) of a differs from (bx, by) of b: DataTerm's definitions, before weight and truncation.
+/// Difference of pixel (ax, ay) of a and pixel (bx, by) of b, before weight and truncation: see DataTerm.
 inline double difference(const Compared& a, int ax, int ay, const Compared& b, int bx, int by, DataTerm term,
                          bool of_color) {
   const auto mean_of_channels = [&](auto of) {
@@ -97,9 +97,9 @@ inline double difference(const Compared& a, int ax, int ay, const Compared& b, i
   }
 }
 
-/// Costs of matching every pixel with its match `shift` away: weight * min(difference, truncation), where a match
-/// outside the image differs by the truncation (without one, the nearest pixel stands in); and the mean of it over the
-/// window, in which the nearest pixel's cost stands in beyond the border.
+/// Data costs of every pixel with its match `shift` away: weight * min(difference, truncation), as a mean
+/// over the window. A match outside the image differs by the truncation; without one, the nearest pixel
+/// stands in. Beyond the border of the image the window takes the cost of the nearest pixel.
 inline Grid matching_costs(const Compared& a, const Compared& b, Value shift, const MatchingCost& cost) {
   const Size size = a.luma.size;
   const Grid costs = tabulate(size, [&](int x, int y) -> double {
@@ -121,14 +121,14 @@ inline Grid matching_costs(const Compared& a, const Compared& b, Value shift, co
   return smooth(costs, weights);
 }
 
-/// A label field's energy: what every label costs every pixel, and what the labels of neighbors cost.
+/// Energy of a label field: data costs of all labels at all pixels, and pair costs of neighbors.
 struct LabelEnergy {
   Size size;
-  std::vector<Value> values;    ///< what the labels stand for
+  std::vector<Value> values;    ///< of the labels
   std::vector<Grid> data = {};  ///< of each label
   int neighbors = 4;
-  std::function<double(Value, Value)> pair = {};        ///< of two labels
-  std::function<double(int, int, int, int)> edge = {};  ///< weight of (x, y) to (nx, ny)
+  std::function<double(Value, Value)> pair = {};        ///< cost of two labels
+  std::function<double(int, int, int, int)> edge = {};  ///< weight of the edge from (x, y) to (nx, ny)
 
   int labels() const { return int(values.size()); }
   double pair_cost(int x, int y, int label, int nx, int ny, int other) const {
@@ -139,7 +139,7 @@ struct LabelEnergy {
 /// Labels in row order.
 using Labels = std::vector<int>;
 
-/// f(nx, ny) for the neighbors of (x, y) that come before it in row order: each edge once over all pixels.
+/// Calls f(nx, ny) for the neighbors of (x, y) that come before it in row order. So each edge counts once.
 template <class F>
 void for_each_earlier_neighbor(Size size, int neighbors, int x, int y, F f) {
   const std::vector<Value> offsets = neighbors == 4 ? std::vector<Value>{{-1, 0}, {0, -1}}
@@ -148,7 +148,7 @@ void for_each_earlier_neighbor(Size size, int neighbors, int x, int y, F f) {
     if (inside(size, x + to.x, y + to.y)) f(x + to.x, y + to.y);
 }
 
-/// The part of the energy that pixel (x, y) adds to those before it in row order.
+/// Energy that pixel (x, y) adds to that of the pixels before it in row order.
 inline double added_energy(const LabelEnergy& energy, const Labels& labels, int x, int y) {
   const auto label_at = [&](int px, int py) { return labels[std::size_t(py) * energy.size.width + px]; };
   const int label = label_at(x, y);
@@ -159,7 +159,7 @@ inline double added_energy(const LabelEnergy& energy, const Labels& labels, int 
   return sum;
 }
 
-/// Data costs of all pixels and pair costs of all edges, each once.
+/// Energy of a label field (Jodoin eq. 3), each edge once.
 inline double total(const LabelEnergy& energy, const Labels& labels) {
   double sum = 0;
   for (int y = 0; y < energy.size.height; ++y)
@@ -167,7 +167,7 @@ inline double total(const LabelEnergy& energy, const Labels& labels) {
   return sum;
 }
 
-/// Smoothness's definition.
+/// Cost of two labels: see Smoothness.
 inline double pair_cost(const Smoothness& smoothness, Value a, Value b) {
   const double dx = std::abs(a.x - b.x), dy = std::abs(a.y - b.y);
   double cost = 0;
@@ -186,7 +186,7 @@ inline double pair_cost(const Smoothness& smoothness, Value a, Value b) {
   return smoothness.beta * cost;
 }
 
-/// An energy of matching two frames; `step` * x of a label is how far it moves a pixel to the right.
+/// Energy of matching two frames. A label of value (x, y) moves a pixel by (step * x, y) px.
 inline LabelEnergy matching_energy(const Frame& frame0, const Frame& frame1, std::vector<Value> values,
                                    int step, const MatchingCost& cost, const Smoothness& smoothness) {
   const Compared a(frame0, cost.presmooth), b(frame1, cost.presmooth);
@@ -204,14 +204,14 @@ inline LabelEnergy matching_energy(const Frame& frame0, const Frame& frame1, std
   return energy;
 }
 
-/// Jodoin eqs. 8, 9. Label i is disparity min_disparity + i.
+/// Energy of disparities (Jodoin eqs. 8, 9). Label i is disparity min_disparity + i.
 inline LabelEnergy energy_of(const Frame& left, const Frame& right, const StereoEnergy& energy) {
   std::vector<Value> values;
   for (int i = 0; i < energy.disparities; ++i) values.push_back({energy.min_disparity + i, 0});
   return matching_energy(left, right, std::move(values), -1, energy.cost, energy.smoothness);
 }
 
-/// Jodoin eq. 7. Labels in row order of their displacements.
+/// Energy of displacements (Jodoin eq. 7). Labels are in row order of their displacements.
 inline LabelEnergy energy_of(const Frame& frame0, const Frame& frame1, const DisplacementEnergy& energy) {
   const int most = energy.max_displacement;
   std::vector<Value> values;
@@ -220,7 +220,7 @@ inline LabelEnergy energy_of(const Frame& frame0, const Frame& frame1, const Dis
   return matching_energy(frame0, frame1, std::move(values), 1, energy.cost, energy.smoothness);
 }
 
-/// Jodoin eqs. 4 to 6: labels 0 static, 1 moving; `last`: the last mask's labels, or none.
+/// Energy of motion detection (Jodoin eqs. 4 to 6): labels 0 static, 1 moving. `last`: last mask's labels.
 inline LabelEnergy energy_of(const Frame& frame0, const Frame& frame1, const ChangeEnergy& energy,
                              const Labels& last = {}) {
   const Compared a(frame0, 0), b(frame1, 0);
@@ -242,7 +242,7 @@ inline LabelEnergy energy_of(const Frame& frame0, const Frame& frame1, const Cha
   return result;
 }
 
-/// The number of edges between neighbors.
+/// Number of edges between neighbors.
 inline int edges(Size size, int neighbors) {
   int count = 0;
   for (int y = 0; y < size.height; ++y)
@@ -251,13 +251,13 @@ inline int edges(Size size, int neighbors) {
   return count;
 }
 
-/// The label field of least energy, found by trying all of them; but a beginning that cannot be completed below the
-/// least so far is left at once.
+/// Label field of least energy, by trying all of them (branch and bound): first pixels that cannot lead below
+/// the least energy so far are not continued.
 class ExhaustiveMinimum {
  public:
   explicit ExhaustiveMinimum(const LabelEnergy& energy)
       : energy_(energy), pixels_(std::size_t(energy.size.width) * energy.size.height), labels_(pixels_, 0) {
-    // What the pixels from i on add at least.
+    // Lower bound of the energy that pixels i and later add.
     rest_.assign(pixels_ + 1, 0);
     for (std::size_t i = pixels_; i-- > 0;) {
       const int x = int(i) % energy.size.width, y = int(i) / energy.size.width;

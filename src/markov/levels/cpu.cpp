@@ -2,11 +2,10 @@
 #include "markov/levels/rows.hpp"
 
 namespace parafield {
-namespace {
 
-template <class Value, class Data>
-void pack(Cpu& cpu, const Energy<Data>& energy, const PairUnits& units,
-          const PropagationLevel<Value>& level) {
+template <class Backend, class Data, class Value>
+void pack_data(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
+               const PropagationLevel<Value>& level) {
   const Rows<Value> rows(level, energy.grid);
   cpu.bands(energy.height, [&](int begin, int end, void* memory) {
     const LabelGrid grid = energy.grid;
@@ -33,13 +32,13 @@ void pack(Cpu& cpu, const Energy<Data>& energy, const PairUnits& units,
   });
 }
 
-template <class Value>
-void sum_blocks(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& fine,
-                const PropagationLevel<Value>& coarse) {
+template <class Backend, class Value>
+void sum_data(Backend& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& fine,
+              const PropagationLevel<Value>& coarse) {
   const Rows<Value> from(fine, grid), to(coarse, grid);
   cpu.bands(coarse.height, [&](int begin, int end, void* memory) {
     const int labels = grid.count();
-    Sum<Value>* const sums = static_cast<Sum<Value>*>(memory);  // of a row of all labels
+    Sum<Value>* const sums = static_cast<Sum<Value>*>(memory);  // of a chunk, label by label
     for (int y = begin; y < end; ++y)
       for (int parity = 0; parity < 2; ++parity) {
         const int count = (coarse.width - parity + 1) / 2;
@@ -71,8 +70,6 @@ void sum_blocks(Cpu& cpu, LabelGrid grid, const PairUnits& units, const Propagat
   });
 }
 
-}  // namespace
-
 template <>
 void mean_weights(Cpu& cpu, const View<float>* fine, const View<float>* coarse) {
   cpu.rows(coarse[0].height, [=](int y) {
@@ -81,28 +78,21 @@ void mean_weights(Cpu& cpu, const View<float>* fine, const View<float>* coarse) 
   });
 }
 
-#define PF_LEVEL_DATA(Data, Value)                                             \
-  template <>                                                                  \
-  void pack_data(Cpu& cpu, const Energy<Data>& energy, const PairUnits& units, \
-                 const PropagationLevel<Value>& level) {                       \
-    pack(cpu, energy, units, level);                                           \
-  }
+template <class Backend, class Value>
+LevelCounts level_counts(const Backend&, LabelGrid grid, const PairUnits&, int width, int height) {
+  const std::size_t row = 2 * std::size_t(grid.count()) * std::size_t(half_pitch<Value>(width));
+  return {row * std::size_t(height), row * std::size_t(height), row * std::size_t(height + 1)};
+}
 
-#define PF_LEVELS(Value)                                                                               \
-  template <>                                                                                          \
-  LevelCounts level_counts<Cpu, Value>(const Cpu&, LabelGrid grid, const PairUnits&, int width,        \
-                                       int height) {                                                   \
-    const std::size_t row = 2 * std::size_t(grid.count()) * std::size_t(half_pitch<Value>(width));     \
-    return {row * std::size_t(height), row * std::size_t(height), row * std::size_t(height + 1)};      \
-  }                                                                                                    \
-  template <>                                                                                          \
-  void sum_data(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& fine, \
-                const PropagationLevel<Value>& coarse) {                                               \
-    sum_blocks(cpu, grid, units, fine, coarse);                                                        \
-  }                                                                                                    \
-  PF_LEVEL_DATA(StoredCosts, Value)                                                                    \
-  PF_LEVEL_DATA(Differences<1>, Value)                                                                 \
-  PF_LEVEL_DATA(Differences<3>, Value)
+#define PF_PACK(Data, Value) \
+  template void pack_data(Cpu&, const Energy<Data>&, const PairUnits&, const PropagationLevel<Value>&);
+#define PF_LEVELS(Value)                                                                            \
+  template LevelCounts level_counts<Cpu, Value>(const Cpu&, LabelGrid, const PairUnits&, int, int); \
+  template void sum_data(Cpu&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&,         \
+                         const PropagationLevel<Value>&);                                           \
+  PF_PACK(StoredCosts, Value)                                                                       \
+  PF_PACK(Differences<1>, Value)                                                                    \
+  PF_PACK(Differences<3>, Value)
 
 PF_LEVELS(float)
 PF_LEVELS(std::uint16_t)

@@ -4,7 +4,7 @@
 namespace parafield {
 namespace {
 
-/// The data costs of a lane's labels.
+/// Packs data costs: a lane takes those of its labels.
 template <class Value, class Data, int PerLane, bool Rows>
 __global__ void __launch_bounds__(threads)
     pack_kernel(Energy<Data> energy, PairUnits units, Packing packing, PropagationLevel<Value> level) {
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(threads)
   float cost[PerLane], least = 3e38f;
   PF_UNROLL
   for (int i = 0; i < PerLane; ++i) {
-    cost[i] = costs(smaller(first + i, grid.nx - 1));  // labels beyond the last repeat it, for `least`
+    cost[i] = costs(smaller(first + i, grid.nx - 1));  // beyond the last label its cost again, for `least`
     least = smaller(least, cost[i]);
   }
   if constexpr (sizeof(Value) == 2) least = least_over(least, packing.lanes);
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(threads)
   values.store(level.data + (std::ptrdiff_t(y) * energy.width + x) * packing.values + lane * PerLane);
 }
 
-/// ... of all labels in a row: a warp a pixel.
+/// Packs data costs in the order of labels: a warp for each pixel.
 template <class Value, class Data>
 __global__ void __launch_bounds__(threads)
     pack_long_kernel(Energy<Data> energy, PairUnits units, int values, PropagationLevel<Value> level) {
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(threads)
     out[label] = label < grid.count() ? data_value(cost(label), least, units, Value()) : none;
 }
 
-/// A warp, or a part of it, for each pixel of the coarser level.
+/// Sums data costs: a warp or a part of it for each pixel of the coarser level.
 template <class Value>
 __global__ void __launch_bounds__(threads)
     sum_kernel(PairUnits units, int values, int lanes, PropagationLevel<Value> fine,
@@ -120,9 +120,11 @@ __global__ void mean_weights_kernel(View<float> fine_right, View<float> fine_dow
   down(x, y) = mean_weight(fine_down, 1, x, y);
 }
 
-template <class Value, class Data>
-void pack(Cuda& cuda, const Energy<Data>& energy, const PairUnits& units,
-          const PropagationLevel<Value>& level) {
+}  // namespace
+
+template <class Backend, class Data, class Value>
+void pack_data(Backend& cuda, const Energy<Data>& energy, const PairUnits& units,
+               const PropagationLevel<Value>& level) {
   const Packing packing = packing_of<Value>(energy.grid, units);
   const int pixels = level.width * level.height;
   if (packing.per_lane == 0)
@@ -134,9 +136,9 @@ void pack(Cuda& cuda, const Energy<Data>& energy, const PairUnits& units,
   });
 }
 
-template <class Value>
-void sum_blocks(Cuda& cuda, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& fine,
-                const PropagationLevel<Value>& coarse) {
+template <class Backend, class Value>
+void sum_data(Backend& cuda, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& fine,
+              const PropagationLevel<Value>& coarse) {
   const int values = packing_of<Value>(grid, units).values;
   int lanes = 1;
   while (lanes < 32 && lanes * 8 / int(sizeof(Value)) < values) lanes *= 2;
@@ -144,38 +146,28 @@ void sum_blocks(Cuda& cuda, LabelGrid grid, const PairUnits& units, const Propag
               dim3(threads), 0, units, values, lanes, fine, coarse);
 }
 
-}  // namespace
-
 template <>
 void mean_weights(Cuda& cuda, const View<float>* fine, const View<float>* coarse) {
   cuda.launch(mean_weights_kernel, dim3(blocks_for(coarse[0].width, 32), blocks_for(coarse[0].height, 8)),
               dim3(32, 8), 0, fine[0], fine[1], coarse[0], coarse[1]);
 }
 
-#define PF_LEVEL_DATA(Data, Value)                                               \
-  template <>                                                                    \
-  void pack_data(Cuda& cuda, const Energy<Data>& energy, const PairUnits& units, \
-                 const PropagationLevel<Value>& level) {                         \
-    pack(cuda, energy, units, level);                                            \
-  }
+template <class Backend, class Value>
+LevelCounts level_counts(const Backend&, LabelGrid grid, const PairUnits& units, int width, int height) {
+  const std::size_t values = std::size_t(packing_of<Value>(grid, units).values);
+  const std::size_t columns = std::size_t(width), rows = std::size_t(height);
+  return {values * columns * rows, values * (columns + 1) * rows, values * columns * (rows + 1)};
+}
 
-#define PF_LEVELS(Value)                                                                                 \
-  template <>                                                                                            \
-  LevelCounts level_counts<Cuda, Value>(const Cuda&, LabelGrid grid, const PairUnits& units, int width,  \
-                                        int height) {                                                    \
-    const std::size_t values = std::size_t(packing_of<Value>(grid, units).values),                       \
-                      rows = std::size_t(height);                                                        \
-    const std::size_t columns = std::size_t(width);                                                      \
-    return {values * columns * rows, values * (columns + 1) * rows, values * columns * (rows + 1)};      \
-  }                                                                                                      \
-  template <>                                                                                            \
-  void sum_data(Cuda& cuda, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& fine, \
-                const PropagationLevel<Value>& coarse) {                                                 \
-    sum_blocks(cuda, grid, units, fine, coarse);                                                         \
-  }                                                                                                      \
-  PF_LEVEL_DATA(StoredCosts, Value)                                                                      \
-  PF_LEVEL_DATA(Differences<1>, Value)                                                                   \
-  PF_LEVEL_DATA(Differences<3>, Value)
+#define PF_PACK(Data, Value) \
+  template void pack_data(Cuda&, const Energy<Data>&, const PairUnits&, const PropagationLevel<Value>&);
+#define PF_LEVELS(Value)                                                                              \
+  template LevelCounts level_counts<Cuda, Value>(const Cuda&, LabelGrid, const PairUnits&, int, int); \
+  template void sum_data(Cuda&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&,          \
+                         const PropagationLevel<Value>&);                                             \
+  PF_PACK(StoredCosts, Value)                                                                         \
+  PF_PACK(Differences<1>, Value)                                                                      \
+  PF_PACK(Differences<3>, Value)
 
 PF_LEVELS(float)
 PF_LEVELS(std::uint16_t)

@@ -1,25 +1,25 @@
 #pragma once
 #include "core/cuda/kernel.cuh"
 #include "markov/levels/levels.hpp"
+#include "markov/with_constant.hpp"
 
-/// How levels lie in device memory, and in the lanes of a warp.
+/// Layout of levels in device memory and in the lanes of a warp.
 namespace parafield {
 namespace {
 
-constexpr int threads = 128;  // of a block
-
+constexpr int threads = 128;  // of a CUDA block
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/// Values of a pixel lie together. A lane takes `per_lane` of them: labels that follow each other, or a row of a grid; 0:
-/// all labels in a row, for a block of threads. Of 16-bit values two lie in a word, which the first and the second half of
-/// a lane's labels share, so that one instruction works on both halves.
+/// Layout of a pixel's values, which are adjacent in memory. Two 16-bit values share a word: number i of the
+/// first and of the second half of a lane's labels, so that one instruction works on both halves.
 struct Packing {
-  int per_lane = 0, lanes = 0;  // lanes: a power of two, of which the last may have no labels
-  int values = 0;               // of a pixel
-  bool rows = false;
+  int per_lane = 0;   // values of a lane; 0: for a CUDA block, with all labels in a row
+  int lanes = 0;      // lanes of a pixel: a power of two; the last ones may have no labels
+  int values = 0;     // values of a pixel, padding included
+  bool rows = false;  // each lane has a row of the grid of labels, otherwise a range of them
 };
 
-/// The edges of pixel (x, y), in the order of neighbor_offset.
+/// Finds the messages on the edges of pixel (x, y), in the order of neighbor_offset.
 template <class Value>
 __device__ void find_edges(const PropagationLevel<Value>& level, int set, int x, int y, int values,
                            Value* (&edges)[4]) {
@@ -31,11 +31,11 @@ __device__ void find_edges(const PropagationLevel<Value>& level, int set, int x,
   edges[3] = edges[1] + row * values;
 }
 
-/// What a lane computes with: a float, or two values of 16 bits.
+/// Word that a lane computes with: a float, or two 16-bit values.
 template <class Value>
 using WordOf = std::conditional_t<sizeof(Value) == 4, float, std::uint32_t>;
 
-/// A lane's values, in words.
+/// Values of a lane.
 template <class Value, int PerLane>
 struct LaneValues {
   static constexpr int words = PerLane * int(sizeof(Value)) / 4;
@@ -72,7 +72,7 @@ struct LaneValues {
   }
 };
 
-// Words. Sums of 16-bit values never carry from one half into the other.
+// Operations on words. Sums of 16-bit values never carry from one half of a word into the other.
 
 __device__ float least_of(float a, float b) { return fminf(a, b); }  // neither is NaN or -0
 __device__ std::uint32_t least_of(std::uint32_t a, std::uint32_t b) { return __vminu2(a, b); }
@@ -85,7 +85,7 @@ __device__ std::uint32_t twice(std::uint32_t value) { return value * 0x10001u; }
 __device__ std::uint32_t low(std::uint32_t word) { return word & 0xffff; }
 __device__ std::uint32_t high(std::uint32_t word) { return word >> 16; }
 
-/// The least over the lanes of a pixel, in each of them.
+/// Least value over the lanes of a pixel; every lane gets it.
 template <class Word>
 __device__ Word least_over(Word value, int lanes) {
   for (int step = 1; step < lanes; step *= 2)
@@ -93,7 +93,7 @@ __device__ Word least_over(Word value, int lanes) {
   return value;
 }
 
-/// How labels are packed; `quadratic` costs and many labels are for blocks of threads.
+/// Packing of a grid of labels. Quadratic costs and very many labels are left to a CUDA block.
 template <class Value>
 Packing packing_of(LabelGrid grid, const PairUnits& units) {
   constexpr int vector = 8 / int(sizeof(Value));
@@ -122,34 +122,16 @@ Packing packing_of(LabelGrid grid, const PairUnits& units) {
   return packing;
 }
 
-/// Calls f.template operator()<PerLane, Rows>().
+/// Calls f.template operator()<PerLane, Rows>() with the packing's values.
 template <class Value, class F>
 void with_packing(const Packing& packing, F f) {
   constexpr int scale = 4 / int(sizeof(Value));
-  if (packing.rows) {
-    switch (packing.per_lane) {
-      case 4:
-        return f.template operator()<4, true>();
-      case 8:
-        return f.template operator()<8, true>();
-      case 12:
-        return f.template operator()<12, true>();
-      case 16:
-        return f.template operator()<16, true>();
-      case 24:
-        return f.template operator()<24, true>();
-      default:
-        return f.template operator()<32, true>();
-    }
-  }
-  switch (packing.per_lane / scale) {
-    case 4:
-      return f.template operator()<4 * scale, false>();
-    case 8:
-      return f.template operator()<8 * scale, false>();
-    default:
-      return f.template operator()<16 * scale, false>();
-  }
+  if (packing.rows)
+    with_constant<4, 8, 12, 16, 24, 32>(packing.per_lane,
+                                        [&]<int PerLane>() { f.template operator()<PerLane, true>(); });
+  else
+    with_constant<4 * scale, 8 * scale, 16 * scale>(
+        packing.per_lane, [&]<int PerLane>() { f.template operator()<PerLane, false>(); });
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ PairUnits pair_units<std::uint16_t>(const PairCost& pair, LabelGrid grid) {
   const double dx = grid.nx - 1, dy = grid.ny - 1;
   const double farthest = pair.slope * (units.quadratic ? dx * dx + dy * dy : dx + dy);
   const double most = std::fmax(std::fmin(double(pair.limit), farthest), 1e-20);
-  const double steps = std::floor(most_units * pair.slope / most);  // a slope of whole units is exact
+  // The slope is a whole number of units if possible: then no pair cost is rounded.
+  const double steps = std::floor(most_units * pair.slope / most);
   const double per_cost = steps >= 1 && pair.slope > 0 ? steps / pair.slope : most_units / most;
   units.per_cost = float(per_cost);
   units.slope = float(pair.slope * per_cost);

@@ -1,19 +1,20 @@
 #include "core/cpu/backend.hpp"
 #include "markov/match/match.hpp"
+#include "markov/with_constant.hpp"
 
-// Bands of rows; in a band each label by itself. Its differences go through a ring of as many rows as the window has, so
-// that each is made once a band; means down the ring and then along the row follow, and the winners are updated while the
-// costs are at hand: without a volume, nothing of them goes to memory.
+// A thread takes bands of rows, and in a band one label after the other. The label's differences go through a
+// ring of as many rows as the window has, so that each is computed once for a band. Means down the ring and
+// then along the row follow, and the winners are updated at once: without a volume, costs never go to memory.
 namespace parafield {
 namespace {
 
 constexpr int band_rows = match_band_rows;
 
-/// weight * min(difference, limit) of a row's pixels, from column `first` on, and their matches for a label.
+/// Computes weight * min(difference, limit) of label (lx, ly) for pixels of row y from column `first` on.
 void fill_differences(const Matching& m, int lx, int ly, int y, int first, int width, float* out) {
   const std::ptrdiff_t at = y * m.pitch + first;
-  const std::ptrdiff_t to = at + (m.grid.y0 + ly) * m.pitch + (m.grid.x0 + lx) * m.step;
-  const PixelPlanes a = m.frame0, b = m.frame1;
+  const std::ptrdiff_t to = at + match_offset(m, lx, ly);
+  const ComparedPlanes a = m.frame0, b = m.frame1;
   const float weight = m.weight, limit = m.limit;
   with_term(m.term, m.color, [=]<DataTerm Term, bool Color>() {
     for (int x = 0; x < width; ++x)
@@ -21,7 +22,7 @@ void fill_differences(const Matching& m, int lx, int ly, int y, int first, int w
   });
 }
 
-/// out[x] = sum of weight[k] * rows[k][x]. Side: the window's where the compiler knows it, or 0.
+/// Means down the columns: out[x] = sum of weight[k] * rows[k][x]. `Side`: the window's, or 0 if unknown.
 template <int Side>
 void mean_down(const float* const* rows, const Window& window, int width, float* out) {
   if constexpr (Side > 0) {
@@ -44,6 +45,7 @@ void mean_down(const float* const* rows, const Window& window, int width, float*
   }
 }
 
+/// Means along a row: out[x] = sum of weight[k] * in[x + k].
 template <int Side>
 void mean_along(const float* in, const Window& window, int width, float* out) {
   const float* rows[Window::max_side];
@@ -51,26 +53,24 @@ void mean_along(const float* in, const Window& window, int width, float* out) {
   mean_down<Side>(rows, window, width, out);
 }
 
-/// The winners so far of a row, and the costs beside theirs.
-struct Running {
+/// Winners so far of a row's pixels: see WinnerSoFar.
+struct WinnerRow {
   float *least, *before, *after, *last;
   int* label;
 };
 
-void update_winners(const float* costs, int label, int width, Running row) {
+void update_winners(const float* costs, int label, int width, WinnerRow row) {
   float *least = row.least, *before = row.before, *after = row.after, *last = row.last;
   int* best = row.label;
-#pragma GCC ivdep  // rows of different planes
+#pragma GCC ivdep  // the rows do not overlap
   for (int x = 0; x < width; ++x) {
-    const float cost = costs[x];
-    const bool better = cost < least[x], next = best[x] + 1 == label;
-    after[x] = next ? cost : after[x];
-    before[x] = better ? last[x] : before[x];
-    least[x] = better ? cost : least[x];
-    best[x] = better ? label : best[x];
-    last[x] = cost;
+    WinnerSoFar winner{least[x], before[x], after[x], last[x], best[x]};
+    winner.update(costs[x], label);
+    least[x] = winner.least, before[x] = winner.before, after[x] = winner.after, last[x] = winner.last;
+    best[x] = winner.label;
   }
 }
+/// Updates winners without the costs beside them.
 void update_winners(const float* costs, int label, int width, float* least, int* best) {
   for (int x = 0; x < width; ++x) {
     const float cost = costs[x];
@@ -80,28 +80,30 @@ void update_winners(const float* costs, int label, int width, float* least, int*
   }
 }
 
+/// Matches the pixels of rows y0 .. y1 - 1.
 template <int Side>
 void match_band(const Matching& m, Volume volume, Winners winners, int y0, int y1, float* scratch) {
   const int width = m.width, side = m.window.side, radius = side / 2, stride = match_row_floats(m);
   float* const ring = scratch;
-  float* const column = ring + side * stride;  // a row of means down, with room for the window on both sides
+  float* const column =
+      ring + side * stride;  // row of means down the columns, with room for the window on both sides
   float* const means = column + stride;
   float* const planes = means + stride;
   const auto plane_row = [=](int plane, int y) { return planes + (plane * band_rows + (y - y0)) * stride; };
-  const auto running = [=](int y) -> Running {
+  const auto winner_row = [=](int y) -> WinnerRow {
     return {plane_row(0, y), plane_row(1, y), plane_row(2, y), plane_row(3, y),
             reinterpret_cast<int*>(plane_row(4, y))};
   };
   const bool wants_costs = bool(winners.costs.middle);
   for (int y = y0; y < y1 && winners.labels; ++y) {
-    const Running row = running(y);
+    const WinnerRow row = winner_row(y);
     for (int x = 0; x < width; ++x) row.least[x] = 3e38f, row.label[x] = 0;
     for (int x = 0; x < width; ++x) row.before[x] = row.after[x] = row.last[x] = 0;
   }
   const int left = smaller(m.left, radius), right = smaller(m.right, radius), across = left + width + right;
   const int above = smaller(m.above, radius), end = m.height + smaller(m.below, radius);
-  const int first = larger(-above, y0 - radius),
-            last = smaller(end, y1 + radius) - 1;  // rows that have differences
+  // Rows that have differences.
+  const int first = larger(-above, y0 - radius), last = smaller(end, y1 + radius) - 1;
   const auto differences = [=](int y) { return ring + (y + side) % side * stride; };
   for (int ly = 0; ly < m.grid.ny; ++ly)
     for (int lx = 0; lx < m.grid.nx; ++lx) {
@@ -126,14 +128,14 @@ void match_band(const Matching& m, Volume volume, Winners winners, int y0, int y
           for (int x = 0; x < width; ++x) stored[x] = costs[x];
         }
         if (!winners.labels) continue;
-        const Running row = running(y);
+        const WinnerRow row = winner_row(y);
         wants_costs ? update_winners(costs, label, width, row)
                     : update_winners(costs, label, width, row.least, row.label);
       }
     }
   if (!winners.labels) return;
   for (int y = y0; y < y1; ++y) {
-    const Running row = running(y);
+    const WinnerRow row = winner_row(y);
     Label* const labels = winners.labels.row(y);
     for (int x = 0; x < width; ++x) {
       const int label = row.label[x], ly = m.grid.ny == 1 ? 0 : label / m.grid.nx;
@@ -166,18 +168,8 @@ void match_all(Cpu& cpu, const Matching& m, Volume volume, Winners winners) {
 
 template <>
 void match(Cpu& cpu, const Matching& matching, Volume volume, Winners winners) {
-  switch (matching.window.side) {
-    case 1:
-      return match_all<1>(cpu, matching, volume, winners);
-    case 3:
-      return match_all<3>(cpu, matching, volume, winners);
-    case 5:
-      return match_all<5>(cpu, matching, volume, winners);
-    case 7:
-      return match_all<7>(cpu, matching, volume, winners);
-    default:
-      return match_all<0>(cpu, matching, volume, winners);
-  }
+  const auto match_side = [&]<int Side>() { match_all<Side>(cpu, matching, volume, winners); };
+  if (!with_constant<1, 3, 5, 7>(matching.window.side, match_side)) match_side.template operator()<0>();
 }
 
 }  // namespace parafield

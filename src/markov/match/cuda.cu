@@ -1,20 +1,22 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "markov/match/match.hpp"
+#include "markov/with_constant.hpp"
 
-// A block makes a tile, a thread a pixel, label after label in three stages: differences of the tile and of what its
-// windows reach, means down the columns, means along the rows and the winner. Between two barriers one label is in each
-// stage, so that none waits for another's loads.
+// A CUDA block works on a tile, a thread on a pixel. Each label goes through three stages: differences of the
+// tile and of the pixels that its windows reach; means down the columns; means along the rows, and the
+// winner. Between two barriers each stage has one label, so that none waits for the loads of another.
 //
-// Floor: at 450x375 with 64 disparities and a 7x7 window, 10.8 M costs of at least 8 operations (running sums) take an
-// H100 0.003 ms, of 32 (sums in a fixed order, 7 + 7 products) 0.012. Measured 0.080 of a call's 0.094 ms (bench/results,
-// commit ca9cc01): tiles of 64 x 8 make 1.9 times the differences, and every operand of the sums comes from shared memory.
+// Floor: 450x375 pixels with 64 disparities and a 7x7 window have 10.8e6 costs. An H100 takes 0.003 ms for 8
+// operations each (running sums) and 0.012 ms for 32 (sums in a fixed order, 7 + 7 products). Measured: 0.080
+// ms, where a whole call takes 0.094 ms (bench/results, commit ca9cc01). Tiles of 64 x 8 compute 1.9 times as
+// many differences, and every operand of the sums comes from shared memory.
 namespace parafield {
 namespace {
 
 constexpr int tile_width = 64, tile_height = 8, threads = tile_width * tile_height;
 
-/// Whether differences are plain: absolute, of gray. Others find their way at run time.
+/// weight * min(difference, limit). `Plain`: absolute differences of gray; otherwise chosen at run time.
 template <bool Plain>
 __device__ float difference_at(const Matching& m, std::ptrdiff_t at, std::ptrdiff_t to) {
   const float difference = Plain ? data_term<DataTerm::absolute, false>(m.frame0, m.frame1, at, to)
@@ -24,44 +26,26 @@ __device__ float difference_at(const Matching& m, std::ptrdiff_t at, std::ptrdif
   return m.weight * smaller(difference, m.limit);
 }
 
-/// How far a label moves a pixel, as an offset.
-__device__ std::ptrdiff_t shift_of(const Matching& m, int lx, int ly) {
-  return (m.grid.y0 + ly) * m.pitch + (m.grid.x0 + lx) * m.step;
+/// Stores a pixel's winner.
+__device__ void store(const WinnerSoFar& winner, const Matching& m, const Winners& winners, int x, int y) {
+  if (!winners.labels) return;
+  const int label = winner.label, ly = label / m.grid.nx;
+  winners.labels(x, y) = m.grid.label(label - ly * m.grid.nx, ly);
+  if (!winners.costs.middle) return;
+  const bool between = label > 0 && label + 1 < m.grid.nx;
+  winners.costs.middle(x, y) = winner.least;
+  winners.costs.before_x(x, y) = between ? winner.before : winner.least;
+  winners.costs.after_x(x, y) = between ? winner.after : winner.least;
 }
 
-/// The winner so far, and the costs beside it.
-struct Winner {
-  float least = 3e38f, before = 0, after = 0, last = 0;
-  int label = 0;
-
-  __device__ void update(float cost, int next) {
-    if (label + 1 == next) after = cost;
-    const bool better = cost < least;
-    before = better ? last : before;
-    least = better ? cost : least;
-    label = better ? next : label;
-    last = cost;
-  }
-  __device__ void store(const Matching& m, const Winners& winners, int x, int y) const {
-    if (!winners.labels) return;
-    const int ly = label / m.grid.nx;
-    winners.labels(x, y) = m.grid.label(label - ly * m.grid.nx, ly);
-    if (!winners.costs.middle) return;
-    const bool between = label > 0 && label + 1 < m.grid.nx;
-    winners.costs.middle(x, y) = least;
-    winners.costs.before_x(x, y) = between ? before : least;
-    winners.costs.after_x(x, y) = between ? after : least;
-  }
-};
-
-/// Side: the window's where the compiler knows it, or 0.
+/// `Side`: the window's, or 0 if the compiler does not know it.
 template <int Side, bool Plain>
 __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volume, Winners winners) {
   begin_kernel();
   extern __shared__ float shared[];
   const int side = Side > 0 ? Side : m.window.side, radius = side / 2;
   const int columns = tile_width + 2 * radius, rows = tile_height + 2 * radius, pixels = rows * columns;
-  float* const differences = shared;  // two labels'
+  float* const differences = shared;  // of two labels
   float* const means = shared + 2 * pixels;
   const int tx = int(threadIdx.x), ty = int(threadIdx.y), thread = ty * tile_width + tx;
   const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_height, x = x0 + tx, y = y0 + ty;
@@ -81,11 +65,11 @@ __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volum
     for (int e = 0; e < each; ++e) own[e] = offset_of(smaller(thread + e * threads, pixels - 1));
   }
 
-  Winner winner;
-  int lx = 0, ly = 0;  // of the label whose differences are next
+  WinnerSoFar winner;
+  int lx = 0, ly = 0;  // label of the next differences
   for (int i = 0; i < labels + 2; ++i) {
     if (i < labels) {
-      const std::ptrdiff_t shift = shift_of(m, lx, ly);
+      const std::ptrdiff_t shift = match_offset(m, lx, ly);
       float* const to = differences + (i & 1) * pixels;
       if constexpr (Side > 0) {
         PF_UNROLL
@@ -120,26 +104,26 @@ __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volum
     }
     __syncthreads();
   }
-  if (inside) winner.store(m, winners, x, y);
+  if (inside) store(winner, m, winners, x, y);
 }
 
-/// Without a window: a thread a pixel, by itself.
+/// Without a window: each thread matches its pixel by itself.
 template <bool Plain>
 __global__ void __launch_bounds__(256) match_alone_kernel(Matching m, Volume volume, Winners winners) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= m.width || y >= m.height) return;
   const std::ptrdiff_t at = y * m.pitch + x;
-  Winner winner;
+  WinnerSoFar winner;
   for (int ly = 0; ly < m.grid.ny; ++ly)
 #pragma unroll 4
     for (int lx = 0; lx < m.grid.nx; ++lx) {
       const int label = ly * m.grid.nx + lx;
-      const float cost = difference_at<Plain>(m, at, at + shift_of(m, lx, ly));
+      const float cost = difference_at<Plain>(m, at, at + match_offset(m, lx, ly));
       if (volume) volume.row(y, label)[x] = cost;
       winner.update(cost, label);
     }
-  winner.store(m, winners, x, y);
+  store(winner, m, winners, x, y);
 }
 
 template <bool Plain>
@@ -161,18 +145,9 @@ void launch_match(Cuda& cuda, const Matching& m, Volume volume, Winners winners)
 
 template <bool Plain>
 void launch_match(Cuda& cuda, const Matching& m, Volume volume, Winners winners) {
-  switch (m.window.side) {
-    case 1:
-      return launch_match_alone<Plain>(cuda, m, volume, winners);
-    case 3:
-      return launch_match<3, Plain>(cuda, m, volume, winners);
-    case 5:
-      return launch_match<5, Plain>(cuda, m, volume, winners);
-    case 7:
-      return launch_match<7, Plain>(cuda, m, volume, winners);
-    default:
-      return launch_match<0, Plain>(cuda, m, volume, winners);
-  }
+  if (m.window.side == 1) return launch_match_alone<Plain>(cuda, m, volume, winners);
+  const auto launch_side = [&]<int Side>() { launch_match<Side, Plain>(cuda, m, volume, winners); };
+  if (!with_constant<3, 5, 7>(m.window.side, launch_side)) launch_side.template operator()<0>();
 }
 
 }  // namespace

@@ -1,52 +1,54 @@
 #pragma once
-#include "steps/census/census.hpp"
 #include "markov/energy.hpp"
 #include "markov/sweep/sweep.hpp"
 #include "parafield/methods/energy.hpp"
+#include "steps/census/census.hpp"
 
 namespace parafield {
 
-/// What pixels of a frame are compared by. All planes have one pitch and room around them for every match; those that a
-/// data term does not need have no data.
-struct PixelPlanes {
+/// Planes of a frame that data terms compare. All have the same pitch and room around them for every match. A
+/// plane that the data term does not need is null.
+struct ComparedPlanes {
   const float *luma = nullptr, *color[3] = {}, *gradient = nullptr;
   const std::uint32_t* census = nullptr;
 };
 
-/// The mean over a window: weights of its rows, and of its columns.
+/// Square window for means of data costs. The weight of a pixel is weight[row] * weight[column].
 struct Window {
   static constexpr int max_side = 31;
-  int side = 1;
+  int side = 1;  // px, odd
   float weight[max_side] = {1};
 };
+/// Window of MatchingCost's aggregation: a box or a gaussian.
 Window aggregation_window(const MatchingCost& cost);
 
-/// Every pixel of frame 0 against its matches in frame 1, one for each label: a label of value (x, y) moves a pixel by
-/// (x * step, y).
+/// Comparison of every pixel of frame 0 with its match in frame 1 for every label. A label of value (x, y)
+/// moves a pixel by (x * step, y) px. Data costs: weight * min(difference, limit), as means over the window.
 struct Matching {
-  PixelPlanes frame0, frame1;
+  ComparedPlanes frame0, frame1;
   int width = 0, height = 0;
-  std::ptrdiff_t pitch = 0;  // floats
+  std::ptrdiff_t pitch = 0;  // values from one row of the planes to the next
   LabelGrid grid;
   int step = 1;
   DataTerm term = DataTerm::absolute;
   bool color = false;
   float weight = 1, limit = 1e30f;
   Window window;
-  int left = 0, above = 0, right = 0, below = 0;  // pixels of the image around it, which windows reach into
+  // Pixels of the image beyond each side of a block, which windows may reach.
+  int left = 0, above = 0, right = 0, below = 0;
 };
 
-/// The labels of least cost. `costs` where the caller wants them, of a grid of one row: the least and those beside it.
+/// Winners: the label of least data cost at each pixel.
 struct Winners {
-  View<Label> labels;
-  CostsAround costs;
+  View<Label> labels;  // empty if not wanted
+  CostsAround costs;   // costs around them, for a grid of one row; empty if not wanted
 };
 
-/// Data costs of every label at every pixel: into `volume`, where there is one, and the winners, where they are wanted.
+/// Computes the data cost of every label at every pixel. Stores the costs, if there is a volume, and winners.
 template <class Backend>
 void match(Backend& backend, const Matching& matching, Volume volume, Winners winners);
 
-/// Scratch memory of a thread of the CPU: rows of differences for the window, two rows of means, five planes of a band.
+// Scratch memory for each CPU thread: rows of differences and means, and five rows for each row of a band.
 constexpr int match_band_rows = 32;
 PF_HD int match_row_floats(const Matching& matching) {
   return (matching.width + matching.window.side + 15) / 16 * 16;
@@ -58,16 +60,41 @@ inline std::size_t match_scratch(const Matching& matching) {
 
 // What both backends compute. Positions are offsets from the first pixel of the planes.
 
-PF_HD float difference(const float* const (&a)[3], const float* const (&b)[3], std::ptrdiff_t at,
-                       std::ptrdiff_t to) {
-  return (magnitude(a[0][at] - b[0][to]) + magnitude(a[1][at] - b[1][to]) + magnitude(a[2][at] - b[2][to])) *
-         (1.0f / 3);
+/// Offset from a pixel to its match for label (lx, ly).
+PF_HD std::ptrdiff_t match_offset(const Matching& m, int lx, int ly) {
+  return (m.grid.y0 + ly) * m.pitch + (m.grid.x0 + lx) * m.step;
 }
 
+/// Winner so far at a pixel, and the costs of the labels beside it.
+struct WinnerSoFar {
+  float least = 3e38f, before = 0, after = 0, last = 0;  // last: cost of the label before the next one
+  int label = 0;
+
+  PF_HD void update(float cost, int next) {
+    const bool better = cost < least;
+    after = label + 1 == next ? cost : after;
+    before = better ? last : before;
+    least = better ? cost : least;
+    label = better ? next : label;
+    last = cost;
+  }
+};
+
+/// Absolute difference of gray, or of color as a mean over the channels.
+template <bool Color>
+PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
+                                std::ptrdiff_t to) {
+  if constexpr (!Color) return magnitude(a.luma[at] - b.luma[to]);
+  return mean_difference(a.color[0][at] - b.color[0][to], a.color[1][at] - b.color[1][to],
+                         a.color[2][at] - b.color[2][to]);
+}
+
+/// Difference of pixel `at` of a and pixel `to` of b: see DataTerm.
 template <DataTerm Term, bool Color>
-PF_HD float data_term(const PixelPlanes& a, const PixelPlanes& b, std::ptrdiff_t at, std::ptrdiff_t to) {
+PF_HD float data_term(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
+                      std::ptrdiff_t to) {
   if constexpr (Term == DataTerm::absolute) {
-    return Color ? difference(a.color, b.color, at, to) : magnitude(a.luma[at] - b.luma[to]);
+    return absolute_difference<Color>(a, b, at, to);
   } else if constexpr (Term == DataTerm::squared && !Color) {
     const float d = a.luma[at] - b.luma[to];
     return d * d;
@@ -82,14 +109,14 @@ PF_HD float data_term(const PixelPlanes& a, const PixelPlanes& b, std::ptrdiff_t
   } else {
     const float bits = census_distance(a.census[at], b.census[to]);
     const float gradient = magnitude(a.gradient[at] - b.gradient[to]);
-    const float absolute = Color ? difference(a.color, b.color, at, to) : magnitude(a.luma[at] - b.luma[to]);
+    const float absolute = absolute_difference<Color>(a, b, at, to);
     const float sum = fma(0.7f, 1 - exponential(absolute * (-1.0f / 12)), 1 - exponential(bits * -0.1f));
     const float mix = fma(0.5f, 1 - exponential(gradient * (-1.0f / 3)), sum);
-    return bits > 24 ? bits : mix;  // outside
+    return bits > 24 ? bits : mix;  // more than 24 bits: outside the image
   }
 }
 
-/// Calls f.template operator()<Term, Color>().
+/// Calls f.template operator()<Term, Color>() with a data term and whether it compares color.
 template <class F>
 PF_HD auto with_term(DataTerm term, bool color, F f) {
   switch (term) {

@@ -2,18 +2,18 @@
 #include "markov/levels/rows.hpp"
 #include "markov/messages/messages.hpp"
 
-// Pixels of a color are neighbors in memory (levels/rows.hpp). They go in chunks of some vectors; what they send is made
-// label by label in scratch memory, and every loop runs along the row.
+// Pixels of a color are adjacent in memory (levels/rows.hpp). Chunks of them compute their messages label by
+// label in scratch memory, and every inner loop runs along the row.
 namespace parafield {
 namespace {
 
-/// In the order of neighbor_offset: left, up, right, down.
+/// Messages of a chunk over its pixels' edges to the left, up, to the right and down (neighbor_offset).
 template <class Value>
 struct Messages {
   Labeled<Value> with[4];
 };
 
-/// The edges of the sites 2 i + first, i from i0 on, of row y.
+/// Messages on the edges of a chunk: pixels 2 i + first of row y, from i = i0 on.
 template <class Value>
 Messages<Value> edges_of(const Rows<Value>& rows, int set, int y, int first, int i0) {
   return {{{rows.across(set, y, first) + i0, rows.pitch},
@@ -22,13 +22,14 @@ Messages<Value> edges_of(const Rows<Value>& rows, int set, int y, int first, int
            {rows.down(set, y + 1, first) + i0, rows.pitch}}};
 }
 
-/// What the blocks of these sites have received at the coarser level: of two columns of blocks in turn.
+/// Messages that a chunk's pixels have received at the coarser level, where two columns of pixels take turns.
+/// The color that sent last, `ended_with`, received its messages before, in the first set of edges.
 template <class Value>
 Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, int y, int i0,
                                    Value* scratch) {
   const int labels = coarser.labels, block_y = y / 2;
   Messages<Value> even, odd, all;
-  const auto of_column = [&](int parity) {  // blocks of the color that sent last received before it did
+  const auto of_column = [&](int parity) {
     const int set = ((parity + block_y) & 1) == ended_with ? 0 : 1;
     return edges_of(coarser, set, block_y, parity, i0 / 2);
   };
@@ -44,14 +45,14 @@ Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, i
   return all;
 }
 
-/// Smoothness of a chunk's edges.
+/// Pair costs of a chunk's edges to one neighbor.
 template <class Value>
 struct EdgeCosts {
   Value slope[chunk<Value>], limit[chunk<Value>];
-  float unrounded[chunk<Value>];  // slope
+  float unrounded[chunk<Value>];  // slope, for quadratic costs
 };
 
-/// To neighbor k of the sites.
+/// Finds the pair costs of the edges to neighbor k.
 template <class Value>
 void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& units, int k, int y, int first,
                      int i0, EdgeCosts<Value>& costs) {
@@ -69,7 +70,8 @@ void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& unit
   }
 }
 
-/// Lower envelope of linear costs over `count` labels: h[l] = min over m of h[m] + slope |l - m|. `spare`: as many values.
+/// Lower envelope for linear costs over `count` labels, h[l] = min over m of h[m] + slope |l - m|, in two
+/// passes (Grauer-Gray section 3). `spare`: room for as many values.
 void lower_linear(Labeled<float> h, Labeled<float> spare, int count, const EdgeCosts<float>& costs) {
   constexpr int n = chunk<float>;
   float least[n];
@@ -105,7 +107,7 @@ void lower_linear(Labeled<std::uint16_t> h, Labeled<std::uint16_t>, int count,
   for (int label = count - 2; label >= 0; --label) pass(h[label + 1], h[label]);
 }
 
-/// ... of quadratic costs: h[l] = min over m of h[m] + slope (l - m)^2, where |l - m| <= reach.
+/// Lower envelope for quadratic costs: h[l] = min over m of h[m] + slope (l - m)^2, where |l - m| <= reach.
 template <class Value>
 void lower_quadratic(Labeled<Value> h, Labeled<Value> spare, int count, int reach,
                      const EdgeCosts<Value>& costs) {
@@ -131,7 +133,7 @@ void lower(Labeled<Value> h, Labeled<Value> spare, int count, const PairUnits& u
                   : lower_linear(h, spare, count, costs);
 }
 
-/// Beliefs of a chunk's sites, and what they say.
+/// Computes the beliefs of a chunk's pixels and stores the labels of least belief.
 template <class Value>
 void read_chunk(LabelGrid grid, const PairUnits& units, Labeled<Value> data, const Messages<Value>& in,
                 Labeled<Value> belief, int first, int i0, int y, const Beliefs& beliefs) {
@@ -157,18 +159,12 @@ void read_chunk(LabelGrid grid, const PairUnits& units, Labeled<Value> data, con
     if (x < beliefs.x0 || x >= beliefs.x1) continue;
     const int ly = best[i] / grid.nx, lx = best[i] - ly * grid.nx;
     beliefs.labels(x, y) = grid.label(lx, ly);
-    const auto at = [&](bool inside, int label) { return float(belief[inside ? label : best[i]][i]) * cost; };
-    const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
-    beliefs.costs.middle(x, y) = at(true, best[i]);
-    beliefs.costs.before_x(x, y) = at(inside_x, best[i] - 1);
-    beliefs.costs.after_x(x, y) = at(inside_x, best[i] + 1);
-    if (grid.ny == 1) continue;
-    beliefs.costs.before_y(x, y) = at(inside_y, best[i] - grid.nx);
-    beliefs.costs.after_y(x, y) = at(inside_y, best[i] + grid.nx);
+    store_costs_around(beliefs.costs, grid, lx, ly, x, y,
+                       [&](int at_x, int at_y) { return float(belief[at_y * grid.nx + at_x][i]) * cost; });
   }
 }
 
-/// What a chunk's sites send, from what they have received.
+/// Computes the messages `out` that a chunk's pixels send from the messages `in` that they have received.
 template <class Value>
 void send_chunk(LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
                 Labeled<Value> data, const Messages<Value>& in, const Messages<Value>& out, Value* scratch,
@@ -185,7 +181,7 @@ void send_chunk(LabelGrid grid, const PairUnits& units, const PropagationLevel<V
                        *const right = in.with[2][label], *const down = in.with[3][label];
     Value *const to_left = buffer(0)[label], *const to_up = buffer(1)[label],
                  *const to_right = buffer(2)[label], *const to_down = buffer(3)[label];
-#pragma GCC ivdep  // scratch lies apart
+#pragma GCC ivdep  // scratch memory does not overlap with levels
     for (int i = 0; i < n; ++i) {
       const Value with_row = Value(d[i] + (left[i] + right[i])),
                   with_column = Value(d[i] + (up[i] + down[i]));
@@ -216,7 +212,7 @@ void send_chunk(LabelGrid grid, const PairUnits& units, const PropagationLevel<V
   }
 }
 
-/// No message comes over the image's border.
+/// Clears the messages across the left and the right border of the image, which chunks overwrite.
 template <class Value>
 void clear_border(const Rows<Value>& rows, int set, int y) {
   const int width = rows.level.width;
@@ -225,9 +221,12 @@ void clear_border(const Rows<Value>& rows, int set, int y) {
     before[label * rows.pitch] = after[label * rows.pitch] = 0;
 }
 
-template <class Value>
-void send(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
-          const PropagationLevel<Value>& coarser_level, Iteration iteration, const Beliefs& beliefs) {
+}  // namespace
+
+template <class Backend, class Value>
+void send_messages(Backend& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
+                   const PropagationLevel<Value>& coarser_level, Iteration iteration,
+                   const Beliefs& beliefs) {
   const Rows<Value> rows(level, grid), coarser(coarser_level, grid);
   cpu.bands(level.height, [&](int begin, int end, void* memory) {
     constexpr int n = chunk<Value>;
@@ -258,9 +257,9 @@ void send(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLev
   });
 }
 
-template <class Value>
-void read(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level, int color,
-          const Beliefs& beliefs) {
+template <class Backend, class Value>
+void read_beliefs(Backend& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
+                  int color, const Beliefs& beliefs) {
   const Rows<Value> rows(level, grid);
   cpu.bands(level.height, [&](int begin, int end, void* scratch) {
     for (int y = begin; y < end; ++y) {
@@ -272,19 +271,11 @@ void read(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLev
   });
 }
 
-}  // namespace
-
-#define PF_MESSAGES(Value)                                                                                   \
-  template <>                                                                                                \
-  void send_messages(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level, \
-                     const PropagationLevel<Value>& coarser, Iteration iteration, const Beliefs& beliefs) {  \
-    send(cpu, grid, units, level, coarser, iteration, beliefs);                                              \
-  }                                                                                                          \
-  template <>                                                                                                \
-  void read_beliefs(Cpu& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,  \
-                    int color, const Beliefs& beliefs) {                                                     \
-    read(cpu, grid, units, level, color, beliefs);                                                           \
-  }
+#define PF_MESSAGES(Value)                                                                           \
+  template void send_messages(Cpu&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&,     \
+                              const PropagationLevel<Value>&, Iteration, const Beliefs&);            \
+  template void read_beliefs(Cpu&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&, int, \
+                             const Beliefs&);
 
 PF_MESSAGES(float)
 PF_MESSAGES(std::uint16_t)

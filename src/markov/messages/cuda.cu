@@ -1,21 +1,22 @@
-
 #include "core/cuda/backend.hpp"
 #include "markov/messages/long_lines.cuh"
 #include "markov/messages/pixel.cuh"
 
-// The labels of a pixel lie in the lanes of a warp, so that its data costs and the four messages are read and written once,
-// in whole vectors, and nothing but registers holds them between.
+// The lanes of a warp share the labels of a pixel: its data costs and its four messages are read once and
+// written once, in whole vectors, and stay in registers in between.
 //
-// Floor: an iteration reads five values and writes four a label, for half the pixels; with 4 or 2 bytes at 3.35e12 B/s an
-// H100 takes 0.542 and 0.271 ms for all levels of 450x375 pixels, 64 labels, 5 x 7 iterations. Measured with everything
-// (bench/results, commit 8dcea97): 0.724 and 0.408 ms; of 900x750 and 256 labels, 81 and 79 % of that bandwidth, about what a
-// copy reaches on that card. Small images are launches: an iteration of few pixels takes 2.0 us, of which 0.9 is the launch;
-// 28 of the 35 iterations of Tsukuba's 0.118 ms are such. A cluster of 16 blocks that makes the coarse levels without
-// launches was slower (2.7 to 3.8 us an iteration: too few multiprocessors for the arithmetic).
+// Floor: for each label of half the pixels an iteration reads five values and writes four. At 3.35e12 B/s an
+// H100 takes 0.542 ms (values of 4 bytes) or 0.271 ms (2 bytes) for all levels of 450x375 pixels, 64 labels,
+// 5 x 7 iterations. Measured for the whole method (bench/results, commit 8dcea97): 0.724 and 0.408 ms; for
+// 900x750 pixels and 256 labels 81 and 79 % of that bandwidth, about as much as a copy reaches on that card.
+// Small images are bound by launches: an iteration of few pixels takes 2.0 us, 0.9 us of it for the launch;
+// 28 of the 35 iterations of Tsukuba (0.118 ms) are of that kind. A cluster of 16 CUDA blocks that ran the
+// coarse levels without launches was slower (2.7 to 3.8 us an iteration: too few multiprocessors for the
+// arithmetic).
 namespace parafield {
 namespace {
 
-/// The thread's pixel of a launch over all of a color.
+/// Pixel of this thread in a launch over all pixels of a color.
 __device__ OwnPixel own_pixel(int width, int height, int lanes, int color) {
   const int pixel = int(blockIdx.x) * (threads / lanes) + int(threadIdx.x) / lanes;
   return {width, height, color, pixel, int(threadIdx.x) % lanes};
@@ -113,25 +114,29 @@ __global__ void __launch_bounds__(threads)
   read_pixel(data, in, own, grid, packing, units, beliefs);
 }
 
-/// Threads of a block that has a pixel to itself.
+/// Threads of the CUDA block of one pixel.
 int long_threads(LabelGrid grid) {
   int count = 32;
   while (count < 512 && count < grid.count()) count *= 2;
   return count;
 }
+/// Bytes of its shared memory.
 template <class Value>
 std::size_t long_bytes(LabelGrid grid) {
   return 16 * std::size_t(long_threads(grid)) + sizeof(Value) * std::size_t(grid.count());
 }
 
-/// Pixels of a color, and room for one more in rows that have fewer.
-int slots(int width, int height) { return (width + 1) / 2 * height; }
+/// Pixels of a color, counted as if every row had as many as the longest.
+int pixels_of_color(int width, int height) { return (width + 1) / 2 * height; }
 
-template <class Value>
-void send(Cuda& cuda, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
-          const PropagationLevel<Value>& coarser, Iteration iteration, const Beliefs& beliefs) {
+}  // namespace
+
+template <class Backend, class Value>
+void send_messages(Backend& cuda, LabelGrid grid, const PairUnits& units,
+                   const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
+                   Iteration iteration, const Beliefs& beliefs) {
   const Packing packing = packing_of<Value>(grid, units);
-  const int pixels = slots(level.width, level.height);
+  const int pixels = pixels_of_color(level.width, level.height);
   if (packing.per_lane == 0) {
     const std::size_t bytes = long_bytes<Value>(grid);
     if (bytes > 48 * 1024)
@@ -149,11 +154,11 @@ void send(Cuda& cuda, LabelGrid grid, const PairUnits& units, const PropagationL
   });
 }
 
-template <class Value>
-void read(Cuda& cuda, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level, int color,
-          const Beliefs& beliefs) {
+template <class Backend, class Value>
+void read_beliefs(Backend& cuda, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
+                  int color, const Beliefs& beliefs) {
   const Packing packing = packing_of<Value>(grid, units);
-  const int pixels = slots(level.width, level.height);
+  const int pixels = pixels_of_color(level.width, level.height);
   if (packing.per_lane == 0) {
     const int count = long_threads(grid);
     return cuda.launch(read_long_kernel<Value>, dim3(unsigned(pixels)), dim3(unsigned(count)),
@@ -165,20 +170,11 @@ void read(Cuda& cuda, LabelGrid grid, const PairUnits& units, const PropagationL
   });
 }
 
-}  // namespace
-
-#define PF_MESSAGES(Value)                                                                         \
-  template <>                                                                                      \
-  void send_messages(Cuda& cuda, LabelGrid grid, const PairUnits& units,                           \
-                     const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser, \
-                     Iteration iteration, const Beliefs& beliefs) {                                \
-    send(cuda, grid, units, level, coarser, iteration, beliefs);                                   \
-  }                                                                                                \
-  template <>                                                                                      \
-  void read_beliefs(Cuda& cuda, LabelGrid grid, const PairUnits& units,                            \
-                    const PropagationLevel<Value>& level, int color, const Beliefs& beliefs) {     \
-    read(cuda, grid, units, level, color, beliefs);                                                \
-  }
+#define PF_MESSAGES(Value)                                                                            \
+  template void send_messages(Cuda&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&,     \
+                              const PropagationLevel<Value>&, Iteration, const Beliefs&);             \
+  template void read_beliefs(Cuda&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&, int, \
+                             const Beliefs&);
 
 PF_MESSAGES(float)
 PF_MESSAGES(std::uint16_t)

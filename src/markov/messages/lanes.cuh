@@ -2,11 +2,11 @@
 #include "markov/levels/packing.cuh"
 #include "markov/messages/messages.hpp"
 
-/// What the lanes of a warp do with the messages of a pixel.
+/// Messages of a pixel whose labels the lanes of a warp share.
 namespace parafield {
 namespace {
 
-/// The edges that what a pixel has received before an iteration comes over.
+/// Finds the messages that pixel (x, y) has received before an iteration.
 template <class Value>
 __device__ void find_received(const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
                               const Iteration& iteration, int x, int y, int values, Value* (&edges)[4]) {
@@ -17,10 +17,10 @@ __device__ void find_received(const PropagationLevel<Value>& level, const Propag
   find_edges(level, 0, x, y, values, edges);
 }
 
-/// Larger than any belief; raised by the most that a pair costs it still fits.
+/// Not below any belief. The highest pair cost can be added without overflow.
 constexpr std::uint32_t far16 = 8 * most_units;
 
-/// The smoothness of the four edges of a pixel.
+/// Pair costs of the four edges of a pixel.
 template <class Value>
 struct PixelEdges {
   WordOf<Value> slope[4], limit[4];
@@ -44,7 +44,7 @@ __device__ PixelEdges<Value> edges_of(const PropagationLevel<Value>& level, cons
 template <class Value, int PerLane>
 using LaneMessages = LaneValues<Value, PerLane>[4];
 
-/// The least value of each of the four.
+/// Finds the least value of each of the four messages.
 template <int PerLane>
 __device__ void find_least(const LaneMessages<float, PerLane>& h, int lanes, float (&least)[4]) {
   PF_UNROLL
@@ -68,7 +68,7 @@ __device__ void find_least(const LaneMessages<std::uint16_t, PerLane>& h, int la
       for (int i = 1; i < PerLane / 2; ++i) word = least_of(word, h[k + j].word[i]);
       both[j] = word;
     }
-    // the least of each word's halves, side by side
+    // The least of each word's halves, two messages side by side.
     const std::uint32_t word =
         least_of(__byte_perm(both[0], both[1], 0x5410), __byte_perm(both[0], both[1], 0x7632));
     const std::uint32_t all = least_over(word, lanes);
@@ -76,7 +76,7 @@ __device__ void find_least(const LaneMessages<std::uint16_t, PerLane>& h, int la
   }
 }
 
-/// h less its least, and at most the limit.
+/// Subtracts each message's least value and limits the rest.
 template <int PerLane>
 __device__ void finish(LaneMessages<float, PerLane>& h, const float (&least)[4],
                        const PixelEdges<float>& edges) {
@@ -95,7 +95,7 @@ __device__ void finish(LaneMessages<std::uint16_t, PerLane>& h, const std::uint3
   }
 }
 
-/// Lower envelope of linear costs over all labels of a pixel: see lower_linear in cpu.cpp.
+/// Lower envelopes of the messages for linear costs over one row of labels: see lower_linear in cpu.cpp.
 template <int PerLane>
 __device__ void lower_labels(LaneMessages<float, PerLane>& h, int lane, int lanes,
                              const PixelEdges<float>& edges) {
@@ -104,7 +104,7 @@ __device__ void lower_labels(LaneMessages<float, PerLane>& h, int lane, int lane
   for (int k = 0; k < 4; ++k) {
     const float slope = edges.slope[k];
     float* const values = h[k].word;
-    float before = 3e38f, after = 3e38f;  // least of the lane, then of the lanes before and after it
+    float before = 3e38f, after = 3e38f;  // least of this lane, then of the lanes before and after it
     PF_UNROLL
     for (int i = 0; i < PerLane; ++i) {
       before = least_of(before, fma(-slope, first + float(i), values[i]));
@@ -114,7 +114,7 @@ __device__ void lower_labels(LaneMessages<float, PerLane>& h, int lane, int lane
     after = __shfl_down_sync(whole_warp, after, 1, lanes);
     if (lane == 0) before = 3e38f;
     if (lane == lanes - 1) after = 3e38f;
-    for (int step = 1; step < lanes; step *= 2) {  // a lane beyond the end gives its own value back
+    for (int step = 1; step < lanes; step *= 2) {  // beyond the ends a shuffle returns the lane's own value
       before = least_of(before, __shfl_up_sync(whole_warp, before, step, lanes));
       after = least_of(after, __shfl_down_sync(whole_warp, after, step, lanes));
     }
@@ -132,7 +132,7 @@ __device__ void lower_labels(LaneMessages<float, PerLane>& h, int lane, int lane
   }
 }
 
-/// What `count` steps of the slopes cost, at most the limits.
+/// Cost of `count` (a power of two) steps between labels for each slope, at most its limit.
 __device__ std::uint32_t steps_cost(std::uint32_t slopes, std::uint32_t limits, int count) {
   std::uint32_t cost = slopes;
   for (int n = 1; n < count; n *= 2) cost = least_of(cost + cost, limits);
@@ -144,7 +144,7 @@ __device__ void lower_labels(LaneMessages<std::uint16_t, PerLane>& h, int lane, 
                              const PixelEdges<std::uint16_t>& edges) {
   constexpr int half = PerLane / 2;
   PF_UNROLL
-  for (int k = 0; k < 4; k += 2) {  // what goes between lanes: two messages in a word
+  for (int k = 0; k < 4; k += 2) {  // a word carries two messages from lane to lane
     const std::uint32_t slopes = pair_of(edges.slope[k], edges.slope[k + 1]),
                         limits = pair_of(edges.limit[k], edges.limit[k + 1]);
     const std::uint32_t over_half = steps_cost(slopes, limits, half);
@@ -163,7 +163,7 @@ __device__ void lower_labels(LaneMessages<std::uint16_t, PerLane>& h, int lane, 
         a[at(i)] = raised_least(a[at(i - 1)], slope_a, a[at(i)]);
         b[at(i)] = raised_least(b[at(i - 1)], slope_b, b[at(i)]);
       }
-      // the ends of the half that comes first and of the other one, of both messages
+      // Last values of both halves of a lane's labels; each word holds those of two messages.
       const std::uint32_t lows = __byte_perm(a[at(half - 1)], b[at(half - 1)], 0x5410),
                           highs = __byte_perm(a[at(half - 1)], b[at(half - 1)], 0x7632);
       const std::uint32_t first = direction == 0 ? lows : highs, second = direction == 0 ? highs : lows;
@@ -187,7 +187,7 @@ __device__ void lower_labels(LaneMessages<std::uint16_t, PerLane>& h, int lane, 
   }
 }
 
-/// Over `count` labels in a row, in registers.
+/// Lower envelope over labels in registers.
 template <int Count>
 __device__ void lower_line(float (&values)[Count], float slope) {
   float up[Count], least = 3e38f;
@@ -203,7 +203,7 @@ __device__ void lower_line(float (&values)[Count], float slope) {
     values[i] = least_of(up[i], fma(-slope, float(i), least));
   }
 }
-/// Two columns side by side in a word.
+/// The same for words, whose halves are two envelopes side by side.
 template <int Count>
 __device__ void lower_line(std::uint32_t (&values)[Count], std::uint32_t slope) {
   slope = twice(slope);
@@ -212,7 +212,7 @@ __device__ void lower_line(std::uint32_t (&values)[Count], std::uint32_t slope) 
   PF_UNROLL
   for (int i = Count - 2; i >= 0; --i) values[i] = raised_least(values[i + 1], slope, values[i]);
 }
-/// A lane's own row: halves follow each other.
+/// Lower envelope over the row of labels that a lane holds. The halves of words follow each other.
 template <int Words>
 __device__ void lower_row(float (&values)[Words], float slope, float) {
   lower_line(values, slope);
@@ -230,8 +230,8 @@ __device__ void lower_row(std::uint32_t (&values)[Words], std::uint32_t slope, s
   for (int i = Words - 2; i >= 0; --i) values[i] = raised_least(values[i + 1], step, values[i]);
 }
 
-/// Over a grid with a row in each lane: along the rows in registers, then down the columns, which lanes take from shared
-/// memory. `shared`: the warp's own, 4 * pixels * PerLane rows of words + 1, and 4 * pixels slopes. Grids are square.
+/// Lower envelopes of the messages over a square grid of labels, a row in each lane: along the rows in
+/// registers, then down the columns in shared memory. `shared`: the warp's own, see shared_words.
 template <class Value, int PerLane>
 __device__ void lower_grid(LaneMessages<Value, PerLane>& h, int lane, int lanes, int rows,
                            const PixelEdges<Value>& edges, WordOf<Value>* shared) {

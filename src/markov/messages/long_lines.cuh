@@ -1,23 +1,23 @@
 #pragma once
 #include "markov/messages/lanes.cuh"
 
-/// Messages of more labels than the lanes of a warp take, and of quadratic costs: a block of threads for each pixel. What
-/// it sends is made in place of the messages, line by line of the grid of labels.
+/// Messages of more labels than the lanes of a warp can take, and of quadratic costs. A CUDA block works on
+/// each pixel. It computes its messages in place, line by line of the grid of labels.
 namespace parafield {
 namespace {
 
-/// Raised by so many steps of a slope.
+/// Value plus `steps` times the slope.
 __device__ float along(float slope, int steps, float value) { return fma(slope, float(steps), value); }
 __device__ int along(int slope, int steps, int value) { return value + slope * steps; }
 
-/// A line of labels, some distance apart. `up`: as many values, laid out alike.
+/// Line of labels: a row or a column of the grid.
 template <class Value>
 struct Line {
-  Value *h, *up;
-  int stride, count;
+  Value *h, *up;      // values, and room for as many in the same layout
+  int stride, count;  // values from one label to the next; labels
 };
 
-/// Lower envelope of linear costs by one thread.
+/// Lower envelope for linear costs, by one thread.
 template <class Value>
 __device__ void lower_line(const Line<Value>& line, Sum<Value> slope) {
   Sum<Value> least = line.h[0];
@@ -34,7 +34,7 @@ __device__ void lower_line(const Line<Value>& line, Sum<Value> slope) {
   }
 }
 
-/// ... by the block, each thread some labels that follow each other.
+/// Lower envelope for linear costs, by all threads of the CUDA block. `scan`: a value for each thread.
 template <class Value>
 __device__ void lower_line_together(const Line<Value>& line, Sum<Value> slope, Sum<Value>* scan) {
   const int thread = int(threadIdx.x), count = int(blockDim.x);
@@ -46,7 +46,7 @@ __device__ void lower_line_together(const Line<Value>& line, Sum<Value> slope, S
     before = smaller(before, along(-slope, i, Sum<Value>(line.h[i])));
     after = smaller(after, along(slope, i, Sum<Value>(line.h[i])));
   }
-  // of all threads before, and of all after
+  // Least value of all threads before this one (toward = -1), or after it (1).
   const auto exclusive = [&](Sum<Value> own, int toward) {
     scan[thread] = own;
     for (int step = 1; step < count; step *= 2) {
@@ -74,7 +74,7 @@ __device__ void lower_line_together(const Line<Value>& line, Sum<Value> slope, S
   }
 }
 
-/// Of quadratic costs along one side of the grid: every label looks at those within reach.
+/// Lower envelopes for quadratic costs along the rows or the columns (`down`) of the grid, by all threads.
 template <class Value>
 __device__ void lower_quadratic(Value* h, Value* spare, LabelGrid grid, bool down, int reach, float slope,
                                 Value limit) {
@@ -92,7 +92,7 @@ __device__ void lower_quadratic(Value* h, Value* spare, LabelGrid grid, bool dow
   __syncthreads();
 }
 
-/// The label of least belief, and the beliefs beside it. `scan`: two values a thread.
+/// Stores the label of least belief and the beliefs around it. `scan`: two values for each thread.
 template <class Value>
 __device__ void read_pixel_together(const Value* data, Value* const (&in)[4], bool has_received, int x, int y,
                                     LabelGrid grid, const PairUnits& units, const Beliefs& beliefs,
@@ -121,18 +121,13 @@ __device__ void read_pixel_together(const Value* data, Value* const (&in)[4], bo
   __syncthreads();
   if (thread > 0) return;
   const int ly = best / grid.nx, lx = best - ly * grid.nx;
-  const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
-  const auto cost = [&](int label) { return belief(label) * (1 / units.per_cost); };
   beliefs.labels(x, y) = grid.label(lx, ly);
-  beliefs.costs.middle(x, y) = cost(best);
-  beliefs.costs.before_x(x, y) = cost(inside_x ? best - 1 : best);
-  beliefs.costs.after_x(x, y) = cost(inside_x ? best + 1 : best);
-  if (grid.ny == 1) return;
-  beliefs.costs.before_y(x, y) = cost(inside_y ? best - grid.nx : best);
-  beliefs.costs.after_y(x, y) = cost(inside_y ? best + grid.nx : best);
+  store_costs_around(beliefs.costs, grid, lx, ly, x, y, [&](int at_x, int at_y) {
+    return belief(at_y * grid.nx + at_x) * (1 / units.per_cost);
+  });
 }
 
-/// A block's pixel of a color.
+/// Finds this CUDA block's pixel of a color. Returns false if its row has no such pixel.
 __device__ bool find_pixel(int width, int color, int& x, int& y) {
   const int columns = (width + 1) / 2;
   y = int(blockIdx.x) / columns;
@@ -140,7 +135,7 @@ __device__ bool find_pixel(int width, int color, int& x, int& y) {
   return x < width;
 }
 
-/// Shared memory: a value for each label, and four a thread.
+/// Runs an iteration. Shared memory: four values for each thread, then a value for each label.
 template <class Value>
 __global__ void send_long_kernel(LabelGrid grid, PairUnits units, int values, PropagationLevel<Value> level,
                                  PropagationLevel<Value> coarser, Iteration iteration, Beliefs beliefs) {
@@ -159,7 +154,7 @@ __global__ void send_long_kernel(LabelGrid grid, PairUnits units, int values, Pr
   find_edges(level, iteration.last ? 1 : 0, x, y, values, out);
   if (beliefs.labels) {
     read_pixel_together(data, in, has_received, x, y, grid, units, beliefs, scan);
-    __syncthreads();  // one thread still reads what all go on to overwrite
+    __syncthreads();  // thread 0 may still read messages that all threads overwrite below
   }
 
   const bool has_neighbor[4] = {x > 0, y > 0, x + 1 < level.width, y + 1 < level.height};
@@ -223,7 +218,7 @@ __global__ void send_long_kernel(LabelGrid grid, PairUnits units, int values, Pr
   }
 }
 
-/// Shared memory: two values a thread.
+/// Reads beliefs. Shared memory: two values for each thread.
 template <class Value>
 __global__ void read_long_kernel(LabelGrid grid, PairUnits units, int values, PropagationLevel<Value> level,
                                  int color, Beliefs beliefs) {

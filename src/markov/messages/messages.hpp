@@ -2,31 +2,30 @@
 #include "markov/levels/levels.hpp"
 #include "markov/sweep/sweep.hpp"
 
-/// Steps of min-sum belief propagation (Grauer-Gray sections 3 and 4). A message's values are floats, or 16-bit multiples of
-/// a unit. Both ways a message is made of sums and minima whose result does not depend on how they are ordered: floats
-/// because each candidate is rounded by itself, whole numbers because they are exact. So both have the same bits
-/// everywhere.
+/// Steps of min-sum belief propagation (Grauer-Gray sections 3 and 4). `Value`: float, or 16-bit whole
+/// numbers of units. The result of a minimum never depends on the order of its candidates: each candidate is
+/// one rounded float, or exact in whole numbers. So every backend has the same bits.
 namespace parafield {
 
-/// What a solve makes: labels of least belief and the beliefs around them, in a part of the level. No labels: not asked for.
+/// Result: labels of least belief and the beliefs around them. Without labels none is stored.
 struct Beliefs {
   View<Label> labels;
-  CostsAround costs;
-  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  CostsAround costs;                   // beliefs, in costs
+  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;  // pixels [x0, x1) x [y0, y1) are stored
 };
 
-/// One iteration: the pixels with (x + y) % 2 == color send (section 4, step 3).
+/// Iteration: the pixels with (x + y) % 2 == color send messages to all neighbors (section 4, step 3).
 struct Iteration {
   enum class From { nothing, coarser, here };
 
   int color = 0;
-  From from = From::here;  // where what the pixels have received lies
-  int coarser_color = 0;   // that the coarser level ended with
-  bool last = false;       // of a level that has a finer one: messages go to the second set of edges
-  bool keeps = false;      // what was received goes to the first set
+  From from = From::here;  // level that holds the messages that the pixels have received
+  int coarser_color = 0;   // color that sent last at the coarser level
+  bool last = false;       // last one of a level with a finer one: messages go to the second set of edges
+  bool keeps = false;      // received messages are copied to the first set of edges
 };
 
-/// Iteration i of a level, of all of them; `top`: the coarsest level.
+/// Iteration i of a level; `top`: the coarsest level.
 PF_HD Iteration iteration_of(int level, int top, int i, int iterations) {
   using From = Iteration::From;
   const From from = i > 0 ? From::here : level < top ? From::coarser : From::nothing;
@@ -34,25 +33,25 @@ PF_HD Iteration iteration_of(int level, int top, int i, int iterations) {
   return {i & 1, from, (iterations - 1) & 1, last, last && from != From::here};
 }
 
-/// An iteration. `beliefs`: of the pixels that send, before they do (step 4).
+/// Runs an iteration. `beliefs`: of the pixels that send, read before they do (step 4).
 template <class Backend, class Value>
 void send_messages(Backend& backend, LabelGrid grid, const PairUnits& units,
                    const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
                    Iteration iteration, const Beliefs& beliefs);
 
-/// Those of the pixels of a color that has received its messages here.
+/// Reads the beliefs of the pixels of a color, whose messages the level's first set of edges holds.
 template <class Backend, class Value>
 void read_beliefs(Backend& backend, LabelGrid grid, const PairUnits& units,
                   const PropagationLevel<Value>& level, int color, const Beliefs& beliefs);
 
-/// Bytes of scratch memory that a thread of the CPU needs: nine chunks of all labels.
+/// Bytes of scratch memory for each CPU thread: nine chunks of pixels for all labels.
 inline std::size_t message_scratch(LabelGrid grid) {
   return 9 * level_chunk_bytes * std::size_t(grid.count());
 }
 
 // What both backends compute.
 
-/// A message's value, raised by the quadratic cost of a distance.
+/// Value of a message plus the quadratic cost of two labels. `square`: their squared distance.
 PF_HD float raised(float value, float slope, float, float square) { return fma(slope, square, value); }
 PF_HD std::uint16_t raised(std::uint16_t value, float slope, std::uint16_t limit, float square) {
   return std::uint16_t(value + std::uint16_t(smaller(slope * square + 0.5f, float(limit))));

@@ -1,16 +1,17 @@
 #pragma once
 #include "markov/messages/lanes.cuh"
 
-/// What is done with a pixel whose labels lie in the lanes of a warp.
+/// Pixels whose labels the lanes of a warp share, and their beliefs.
 namespace parafield {
 namespace {
 
-/// Which pixel a thread works on, and which of its lanes it is.
+/// Pixel that a thread works on.
 struct OwnPixel {
-  int x, y, lane;
-  bool inside;
+  int x, y;
+  int lane;     // number of this thread among the pixel's lanes
+  bool inside;  // whether there is such a pixel
 
-  /// Pixel number `pixel` of a color.
+  /// `pixel`: number among the pixels of a color.
   __device__ OwnPixel(int width, int height, int color, int pixel, int lane) : lane(lane) {
     const int columns = (width + 1) / 2;
     y = pixel / columns;
@@ -20,7 +21,7 @@ struct OwnPixel {
   }
 };
 
-/// The labels of least belief of a pixel, and the beliefs beside it. All lanes of a warp come here.
+/// Stores the label of least belief and the beliefs around it. All lanes of a warp must call this.
 template <class Value, int PerLane>
 __device__ void read_pixel(const LaneValues<Value, PerLane>& data, const LaneMessages<Value, PerLane>& in,
                            const OwnPixel& own, LabelGrid grid, const Packing& packing,
@@ -36,7 +37,7 @@ __device__ void read_pixel(const LaneValues<Value, PerLane>& data, const LaneMes
     else
       belief[i] = float(low(sum)), belief[i + words] = float(high(sum));
   }
-  // The lane's labels are at (first + i, row) of the grid.
+  // The lane's labels are (first + i, row) of the grid.
   const int row = packing.rows ? lane : 0, first = packing.rows ? 0 : lane * PerLane;
   const int count = row < grid.ny ? grid.nx - first : 0;
   float least = 3.2e38f;
@@ -77,7 +78,7 @@ __device__ void read_pixel(const LaneValues<Value, PerLane>& data, const LaneMes
   if (inside_y && row == ly + 1) costs.after_y(x, y) = middle * cost;
 }
 
-/// Words of shared memory that a warp needs for it.
+/// Words of shared memory of a warp for lower_grid: four messages of `rows` rows, and slopes, for each pixel.
 template <class Value, int PerLane, bool Rows>
 int shared_words(const Packing& packing, int rows) {
   constexpr int words = LaneValues<Value, PerLane>::words, pitch = words + 1 - words % 2;

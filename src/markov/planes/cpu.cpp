@@ -25,7 +25,7 @@ void clean_frame(Cpu& cpu, const Planes& floats, View<std::uint8_t> known) {
 
 void extend_frame(Cpu& cpu, const Planes& planes, int columns, int rows, bool nearest) {
   const int width = planes.plane[0].width, height = planes.plane[0].height;
-  // Rows inside first: those above and below are copies of them.
+  // Rows inside the image come first: those above and below copy them.
   cpu.rows(height, [=](int y) {
     for (int i = 0; i < planes.count; ++i) {
       std::uint32_t* const row = planes.plane[i].row(y);
@@ -88,9 +88,7 @@ void edge_weights(Cpu& cpu, const View<const float>* planes, int count, float sc
       const float *b0 = first.row(y + offset.y) + offset.x, *b1 = second.row(y + offset.y) + offset.x,
                   *b2 = third.row(y + offset.y) + offset.x;
       for (int x = begin; x < end; ++x)
-        out[x] = edge_weight(
-            larger(larger(magnitude(a0[x] - b0[x]), magnitude(a1[x] - b1[x])), magnitude(a2[x] - b2[x])),
-            scale, floor);
+        out[x] = edge_weight({a0[x], a1[x], a2[x]}, {b0[x], b1[x], b2[x]}, scale, floor);
     }
   });
 }

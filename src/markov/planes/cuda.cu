@@ -43,7 +43,7 @@ __global__ void central_differences_kernel(View<const float> image, View<float> 
   derivative(x, y) = 0.5f * (row[smaller(x + 1, image.width - 1)] - row[larger(x - 1, 0)]);
 }
 
-/// A thread a pixel of the room, counted along the rows: above, left and right, below. blockIdx.y: the plane, z: the frame.
+/// Fills the room above and below, then left and right. blockIdx.y: the plane; blockIdx.z: the frame.
 __global__ void extend_kernel(Frames frames, int columns, int rows, bool nearest) {
   begin_kernel();
   const Planes& planes = frames.planes[blockIdx.z];
@@ -71,7 +71,7 @@ struct Images {
   View<const float> image[3];
 };
 
-/// blockIdx.z: the direction.
+/// blockIdx.z: plane of the weights.
 __global__ void edge_weights_kernel(Images images, float scale, float floor, EdgeWeights edges) {
   begin_kernel();
   const View<const float> image = images.image[0];
@@ -80,11 +80,10 @@ __global__ void edge_weights_kernel(Images images, float scale, float floor, Edg
   const int nx = x + forward_offset(j).x, ny = y + forward_offset(j).y;
   float weight = 0;
   if (nx >= 0 && nx < image.width && ny < image.height) {
-    float difference = 0;
+    float a[3], b[3];
     PF_UNROLL
-    for (int i = 0; i < 3; ++i)
-      difference = larger(difference, magnitude(images.image[i](x, y) - images.image[i](nx, ny)));
-    weight = edge_weight(difference, scale, floor);
+    for (int i = 0; i < 3; ++i) a[i] = images.image[i](x, y), b[i] = images.image[i](nx, ny);
+    weight = edge_weight(a, b, scale, floor);
   }
   edges.forward[j](x, y) = weight;
 }

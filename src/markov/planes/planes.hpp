@@ -2,14 +2,14 @@
 #include "markov/labels.hpp"
 #include "parafield/methods/energy.hpp"
 
-/// Steps that make of a frame what its pixels are compared by.
+/// Steps that prepare the planes of a frame that data terms compare, and the weights of edges.
 namespace parafield {
 
-/// Some planes of one size and pitch, floats or 32-bit words; what is done with them is done in one launch.
+/// Planes of a frame, of one size and pitch: floats, or 32-bit words of a census.
 struct Planes {
   static constexpr int most = 6;
   View<std::uint32_t> plane[most];
-  std::uint32_t outside[most] = {};  // see extend
+  std::uint32_t outside[most] = {};  // value outside the image: see extend
   int count = 0;
 
   void add(View<std::uint32_t> view, std::uint32_t fill) {
@@ -18,30 +18,31 @@ struct Planes {
   }
 };
 
-/// Half the difference of the pixels to the right and to the left; beyond the border the nearest pixel stands in.
+/// Horizontal derivative: (right pixel - left pixel) / 2. Beyond the border the nearest pixel stands in.
 template <class Backend>
 void central_differences(Backend& backend, View<const float> image, View<float> derivative);
 
-// The next two take one frame or two.
-
-/// Values that are no numbers become 0; `known` is 1 where every plane of the frame had one.
+/// Replaces values that are not finite by 0, in one frame or two. `known`: 1 where all planes were finite.
 template <class Backend>
 void clean(Backend& backend, const Planes* frames, const View<std::uint8_t>* known, int count);
 
-/// Fills `columns` and `rows` of room on each side of the planes: with the nearest pixel's value, or each plane's
-/// `outside`.
+/// Fills the room around the planes of one frame or two, `columns` on the left and on the right, `rows` above
+/// and below: with the nearest pixel, or with each plane's value `outside`.
 template <class Backend>
 void extend(Backend& backend, const Planes* frames, int count, int columns, int rows, bool nearest);
 
-/// Weights of the edges of four or eight neighbors where the planes (gray, or three of color) change from pixel to
-/// pixel: see Smoothness.
+/// Computes the weights of edges, which fall with the largest difference over the planes (1 or 3) of the
+/// edge's two pixels: see Smoothness.
 template <class Backend>
 void edge_weights(Backend& backend, const View<const float>* planes, int count, float scale, float floor,
                   const EdgeWeights& edges);
 
 // What both backends compute.
 
-PF_HD float edge_weight(float difference, float scale, float floor) {
+/// Weight of an edge between pixels with values a and b.
+PF_HD float edge_weight(const float (&a)[3], const float (&b)[3], float scale, float floor) {
+  const float difference =
+      larger(larger(magnitude(a[0] - b[0]), magnitude(a[1] - b[1])), magnitude(a[2] - b[2]));
   return fma(1 - floor, exponential(-difference / scale), floor);
 }
 

@@ -2,8 +2,8 @@
 #include "markov/neighbor_counts.hpp"
 #include "markov/sweep/sweep.hpp"
 
-// A row's sites go in chunks: what their neighbors cost is gathered first, then each label is tried on the whole chunk,
-// so that every loop runs along the row and vectorizes.
+// Sites of a row are updated in chunks. The labels of a chunk's neighbors are gathered first; then each label
+// is tried at all of its sites, so that every inner loop runs along the row and vectorizes.
 namespace parafield {
 namespace {
 
@@ -12,17 +12,13 @@ constexpr int chunk = sweep_chunk;
 template <class T>
 using PerSite = T[chunk];
 
-/// The neighbors of a chunk's sites. Outside the image their weight is 0.
+/// Neighbors of a chunk's sites: their labels (column and row in the grid), and weights of edges, 0 outside
+/// the image.
 struct Neighborhood {
   PerSite<float> x[8], y[8], weight[8];
 };
 
-template <int Stride, class T>
-void gather(const T* from, int count, float* out) {
-  for (int i = 0; i < count; ++i) out[i] = float(from[i * Stride]);
-}
-
-/// Of the sites x0, x0 + Stride, ... of row y.
+/// Gathers the neighbors of `count` sites of row y: x0, x0 + Stride and so on.
 template <int Stride, class Data>
 void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, int x0, int y, int count,
                       Neighborhood& around) {
@@ -32,8 +28,8 @@ void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, int 
     float *nx = around.x[k], *ny = around.y[k], *weight = around.weight[k];
     const bool row_inside = y + to.y >= 0 && y + to.y < energy.height;
     const int begin = !row_inside ? count : x0 + to.x < 0 ? 1 : 0;
-    const int most =
-        (energy.width - 1 - to.x - x0) / Stride + 1;  // sites whose neighbor is not beyond the last column
+    // Sites whose neighbor is not beyond the last column.
+    const int most = (energy.width - 1 - to.x - x0) / Stride + 1;
     const int end =
         !row_inside ? begin : larger(begin, smaller(count, energy.width - 1 - to.x < x0 ? 0 : most));
     for (int i = 0; i < smaller(begin, count); ++i) nx[i] = ny[i] = weight[i] = 0;
@@ -55,7 +51,7 @@ void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, int 
   }
 }
 
-/// The part of a label's cost that the neighbors of site i make.
+/// Pair costs of label (lx, ly) at site i.
 template <PairModel Model, int Neighbors>
 PF_HD float pair_costs(const PairCost& pair, const Neighborhood& around, float lx, float ly, int i) {
   float sum = 0;
@@ -65,7 +61,7 @@ PF_HD float pair_costs(const PairCost& pair, const Neighborhood& around, float l
   return sum;
 }
 
-/// Calls use(label, energy of it at each site of the chunk) for each label, lowest first. `tables`: nx + 1 chunks.
+/// Calls use(label, cost_at) for each label, lowest first; cost_at(i) is its energy at site i of the chunk.
 template <PairModel Model, int Neighbors, int Stride, class Data, class Use>
 void try_labels(const Energy<Data>& energy, const Neighborhood& around, int x0, int y, int count,
                 float* tables, Use use) {
@@ -109,7 +105,7 @@ void try_labels(const Energy<Data>& energy, const Neighborhood& around, int x0, 
   }
 }
 
-/// f(x0, y, sites) for the chunks of the rows that have sites of the color.
+/// Calls f(x0, y, count, scratch) for all chunks of `sites`.
 template <class F>
 void for_each_chunk(Cpu& cpu, int width, int height, Sites sites, F f) {
   const int rows = (height - sites.first_row() + sites.row_stride() - 1) / sites.row_stride();
@@ -123,7 +119,7 @@ void for_each_chunk(Cpu& cpu, int width, int height, Sites sites, F f) {
   });
 }
 
-/// f.template operator()<Model, Neighbors, Stride>() for what an energy and sites ask for at run time.
+/// Calls f.template operator()<Model, Neighbors, Stride>() with the values of a pair cost and of sites.
 template <class F>
 void with_model(const PairCost& pair, Sites sites, F f) {
   with_model(pair, [&]<PairModel Model, int Neighbors>() {
@@ -132,7 +128,7 @@ void with_model(const PairCost& pair, Sites sites, F f) {
   });
 }
 
-/// Two labels, stored costs, all sites at once, edges that weigh the same: neighbors are counted.
+/// ICM of all sites at once for Energy::is_binary, by counts of neighbors.
 void icm_binary(Cpu& cpu, const Energy<StoredCosts>& energy, View<const Label> in, View<Label> out,
                 int* flags, int sweep) {
   for_each_chunk(cpu, energy.width, energy.height, {}, [=](int x0, int y, int count, float*) {
@@ -154,9 +150,11 @@ void icm_binary(Cpu& cpu, const Energy<StoredCosts>& energy, View<const Label> i
   });
 }
 
-template <class Data>
-void icm(Cpu& cpu, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
-         Changes changes, int sweep) {
+}  // namespace
+
+template <class Backend, class Data>
+void icm_sweep(Backend& cpu, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
+               Changes changes, int sweep) {
   int* const flags = changes.flags.data;
   if (!__atomic_load_n(flags + sweep, __ATOMIC_RELAXED)) return;
   if constexpr (__is_same(Data, StoredCosts))
@@ -189,8 +187,8 @@ void icm(Cpu& cpu, const Energy<Data>& energy, View<const Label> in, View<Label>
   });
 }
 
-template <class Data>
-void gibbs(Cpu& cpu, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
+template <class Backend, class Data>
+void gibbs_sweep(Backend& cpu, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
   with_model(energy.pair, sites, [&]<PairModel Model, int Neighbors, int Stride>() {
     for_each_chunk(cpu, energy.width, energy.height, sites, [=](int x0, int y, int count, float* scratch) {
       const LabelGrid grid = energy.grid;
@@ -244,25 +242,18 @@ void gibbs(Cpu& cpu, const Energy<Data>& energy, View<Label> labels, Sites sites
   });
 }
 
-template <class Data>
-void terms_of(Cpu& cpu, const Energy<Data>& energy, View<const Label> labels, View<float> terms) {
+template <class Backend, class Data>
+void energy_terms(Backend& cpu, const Energy<Data>& energy, View<const Label> labels, View<float> terms) {
   cpu.rows(energy.height, [=](int y) {
     for (int x = 0; x < energy.width; ++x) terms(x, y) = energy_term(energy, labels, x, y);
   });
 }
 
-template <class Data>
-void around_of(Cpu& cpu, const Energy<Data>& energy, View<const Label> labels, CostsAround costs) {
+template <class Backend, class Data>
+void costs_around(Backend& cpu, const Energy<Data>& energy, View<const Label> labels, CostsAround costs) {
   cpu.rows(energy.height, [=](int y) {
     for (int x = 0; x < energy.width; ++x) store_costs_around(energy, labels(x, y), x, y, costs);
   });
-}
-
-}  // namespace
-
-template <>
-void energy_terms(Cpu& cpu, const Energy<KnownCosts>& energy, View<const Label> labels, View<float> terms) {
-  terms_of(cpu, energy, labels, terms);
 }
 
 template <>
@@ -270,27 +261,15 @@ void clear_changes(Cpu&, Changes changes) {
   for (int i = 0; i < changes.flags.width; ++i) changes.flags.data[i] = i == 0;
 }
 
-#define PF_SWEEPS_OF(Data)                                                                                 \
-  template <>                                                                                              \
-  void icm_sweep(Cpu& cpu, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites, \
-                 Changes changes, int sweep) {                                                             \
-    icm(cpu, energy, in, out, sites, changes, sweep);                                                      \
-  }                                                                                                        \
-  template <>                                                                                              \
-  void gibbs_sweep(Cpu& cpu, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) { \
-    gibbs(cpu, energy, labels, sites, t);                                                                  \
-  }                                                                                                        \
-  template <>                                                                                              \
-  void energy_terms(Cpu& cpu, const Energy<Data>& energy, View<const Label> labels, View<float> terms) {   \
-    terms_of(cpu, energy, labels, terms);                                                                  \
-  }                                                                                                        \
-  template <>                                                                                              \
-  void costs_around(Cpu& cpu, const Energy<Data>& energy, View<const Label> labels, CostsAround costs) {   \
-    around_of(cpu, energy, labels, costs);                                                                 \
-  }
+#define PF_SWEEPS(Data)                                                                                    \
+  template void icm_sweep(Cpu&, const Energy<Data>&, View<const Label>, View<Label>, Sites, Changes, int); \
+  template void gibbs_sweep(Cpu&, const Energy<Data>&, View<Label>, Sites, Temperature);                   \
+  template void energy_terms(Cpu&, const Energy<Data>&, View<const Label>, View<float>);                   \
+  template void costs_around(Cpu&, const Energy<Data>&, View<const Label>, CostsAround);
 
-PF_SWEEPS_OF(StoredCosts)
-PF_SWEEPS_OF(Differences<1>)
-PF_SWEEPS_OF(Differences<3>)
+PF_SWEEPS(StoredCosts)
+PF_SWEEPS(Differences<1>)
+PF_SWEEPS(Differences<3>)
+template void energy_terms(Cpu&, const Energy<KnownCosts>&, View<const Label>, View<float>);
 
 }  // namespace parafield

@@ -1,21 +1,23 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
-#include "markov/binary.cuh"
+#include "markov/neighbor_counts.cuh"
 #include "markov/sweep/sites.cuh"
+#include "markov/with_constant.hpp"
 
-// A thread a site. What its neighbors cost along x lies in shared memory for the separable model, or in registers where
-// the grid is a usual one, so that a label takes one load of its data and two additions.
+// One thread for each site. For the separable model its pair costs along x are kept in shared memory, or in
+// registers for usual grids of labels, so that a label takes one load of its data and two additions.
 //
-// Floor: a sweep of ICM evaluates labels x sites, at least 5 operations each (load, difference, two additions of which one
-// takes the magnitude, comparison): displacements to 6 px at 1024x1024 take an H100 (29.7 T operations a second) 0.030 ms
-// a sweep, the Gibbs sampler with an exponential a label about 0.096 ms. Measured (bench/results, commit ca9cc01): 0.12
-// and 0.26 ms, shares of 25 % and 36 %. What is missing: the choice of a label takes three instructions more, an
-// exponential twelve on units of which half are idle, each row of labels about 40 for what the neighbors cost along y,
-// and the sampler makes each energy twice.
+// Floor: a sweep of ICM evaluates labels x sites, with at least 5 operations each (load, difference, two
+// additions, one of them of a magnitude, comparison). For displacements up to 6 px at 1024x1024 an H100
+// (29.7e12 operations a second) takes 0.030 ms a sweep; the Gibbs sampler, with an exponential for each
+// label, about 0.096 ms. Measured (bench/results, commit ca9cc01): 0.12 and 0.26 ms, so 25 % and 36 % of the
+// peak. The rest goes into: three more instructions to choose a label; twelve for an exponential, on units
+// that are half idle; about 40 for the pair costs along y of each row of labels; and the sampler computes
+// each energy twice.
 namespace parafield {
 namespace {
 
-/// The thread's site of the color; outside the image where it has none.
+/// Site of this thread; outside the image if there is none for it.
 __device__ int2 own_site(Sites sites) {
   const int column = int(blockIdx.x * threads_x + threadIdx.x),
             row = int(blockIdx.y * threads_y + threadIdx.y);
@@ -25,9 +27,9 @@ __device__ int2 own_site(Sites sites) {
 
 extern __shared__ float shared[];
 
-/// Tells the next sweep that this one changed something: once a block, as many writes to one place take long. All threads
-/// of a block come here.
-__device__ void tell(int* flag, bool changed) {
+/// Sets the flag if a thread has changed a label. A CUDA block writes once, as many writes to one address are
+/// slow. All threads of the CUDA block must call this.
+__device__ void set_flag(int* flag, bool changed) {
   if (__syncthreads_or(changed) && threadIdx.x == 0 && threadIdx.y == 0) *flag = 1;
 }
 
@@ -53,12 +55,13 @@ __global__ void __launch_bounds__(threads)
     changes = now != in(x, y);
     out(x, y) = now;
   }
-  tell(changed, changes);
+  set_flag(changed, changes);
 }
 
-/// Two labels, stored costs, all sites at once, edges that weigh the same: bound by memory (8 bytes of costs, a label in
-/// and out: 12 bytes a site, 4 us for 1024 x 1024 from memory, about half from the L2 cache). A thread makes four sites.
-/// Does not look whether the last sweep has changed anything: nothing would change again, and looking takes longer.
+/// ICM of all sites at once for Energy::is_binary; a thread updates four sites. Bound by memory: 12 bytes for
+/// each site (8 of costs, a label in, a label out), 4 us for 1024 x 1024 from memory, about half of that from
+/// the L2 cache. It does not look whether the last sweep has changed anything: if not, this one changes
+/// nothing either, and looking takes longer.
 template <int Neighbors>
 __global__ void __launch_bounds__(threads)
     icm_binary_kernel(Energy<StoredCosts> energy, View<const Label> in, View<Label> out) {
@@ -155,12 +158,13 @@ void launch_sites(Cuda& cuda, void (*kernel)(Parameters...), dim3 grid, std::siz
   cuda.launch(kernel, grid, block, bytes, arguments...);
 }
 
+/// Floats of shared memory for each thread: its table of pair costs along x.
 std::size_t table_floats(const PairCost& pair, LabelGrid grid) {
   return pair.model == PairModel::separable && grid.ny > 1 ? std::size_t(grid.nx) : 0;
 }
 
-/// Calls f.template operator()<Neighbors, Side>(energy) where an energy's differences are plain and its grid is one of
-/// the usual ones, and tells whether it did.
+/// Calls f.template operator()<Neighbors, Side>(energy) and returns true if the differences are plain and the
+/// grid of labels is one of the usual ones.
 template <class F>
 bool with_plain(const Energy<Differences<1>>& energy, F f) {
   const Differences<1>& d = energy.data;
@@ -171,30 +175,17 @@ bool with_plain(const Energy<Differences<1>>& energy, F f) {
   const Energy<PlainDifferences> plain{energy.width, energy.height,
                                        energy.grid,  energy.pair,
                                        energy.edges, {d.frame0[0], d.frame1[0], d.pitch, d.x0, d.y0}};
-  const auto with_side = [&]<int Side>() {
+  return with_constant<5, 7, 9, 11, 13>(side, [&]<int Side>() {
     energy.pair.neighbors == 4 ? f.template operator()<4, Side>(plain)
                                : f.template operator()<8, Side>(plain);
-    return true;
-  };
-  switch (side) {
-    case 5:
-      return with_side.template operator()<5>();
-    case 7:
-      return with_side.template operator()<7>();
-    case 9:
-      return with_side.template operator()<9>();
-    case 11:
-      return with_side.template operator()<11>();
-    case 13:
-      return with_side.template operator()<13>();
-    default:
-      return false;
-  }
+  });
 }
 
-template <class Data>
-void icm(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
-         Changes changes, int sweep) {
+}  // namespace
+
+template <class Backend, class Data>
+void icm_sweep(Backend& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
+               Changes changes, int sweep) {
   if constexpr (std::is_same_v<Data, StoredCosts>)
     if (energy.is_binary() && sites.colors == 1) {
       const dim3 grid(blocks_for(energy.width, threads_x * FourSites::count),
@@ -216,8 +207,8 @@ void icm(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Labe
   });
 }
 
-template <class Data>
-void gibbs(Cuda& cuda, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
+template <class Backend, class Data>
+void gibbs_sweep(Backend& cuda, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
   if constexpr (std::is_same_v<Data, Differences<1>>)
     if (with_plain(energy, [&]<int Neighbors, int Side>(const Energy<PlainDifferences>& plain) {
           launch_sites(cuda, gibbs_kernel<PairModel::separable, Neighbors, PlainDifferences, Side>,
@@ -231,39 +222,30 @@ void gibbs(Cuda& cuda, const Energy<Data>& energy, View<Label> labels, Sites sit
   });
 }
 
-}  // namespace
+template <class Backend, class Data>
+void energy_terms(Backend& cuda, const Energy<Data>& energy, View<const Label> labels, View<float> terms) {
+  cuda.launch(terms_kernel<Data>, grid_of(energy, {}), block, 0, energy, labels, terms);
+}
+
+template <class Backend, class Data>
+void costs_around(Backend& cuda, const Energy<Data>& energy, View<const Label> labels, CostsAround costs) {
+  cuda.launch(around_kernel<Data>, grid_of(energy, {}), block, 0, energy, labels, costs);
+}
 
 template <>
 void clear_changes(Cuda& cuda, Changes changes) {
   cuda.launch(clear_kernel, dim3(1), dim3(256), 0, changes.flags);
 }
 
-template <>
-void energy_terms(Cuda& cuda, const Energy<KnownCosts>& energy, View<const Label> labels, View<float> terms) {
-  cuda.launch(terms_kernel<KnownCosts>, grid_of(energy, {}), block, 0, energy, labels, terms);
-}
+#define PF_SWEEPS(Data)                                                                                     \
+  template void icm_sweep(Cuda&, const Energy<Data>&, View<const Label>, View<Label>, Sites, Changes, int); \
+  template void gibbs_sweep(Cuda&, const Energy<Data>&, View<Label>, Sites, Temperature);                   \
+  template void energy_terms(Cuda&, const Energy<Data>&, View<const Label>, View<float>);                   \
+  template void costs_around(Cuda&, const Energy<Data>&, View<const Label>, CostsAround);
 
-#define PF_SWEEPS_OF(Data)                                                                                   \
-  template <>                                                                                                \
-  void icm_sweep(Cuda& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites, \
-                 Changes changes, int sweep) {                                                               \
-    icm(cuda, energy, in, out, sites, changes, sweep);                                                       \
-  }                                                                                                          \
-  template <>                                                                                                \
-  void gibbs_sweep(Cuda& cuda, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) { \
-    gibbs(cuda, energy, labels, sites, t);                                                                   \
-  }                                                                                                          \
-  template <>                                                                                                \
-  void energy_terms(Cuda& cuda, const Energy<Data>& energy, View<const Label> labels, View<float> terms) {   \
-    cuda.launch(terms_kernel<Data>, grid_of(energy, {}), block, 0, energy, labels, terms);                   \
-  }                                                                                                          \
-  template <>                                                                                                \
-  void costs_around(Cuda& cuda, const Energy<Data>& energy, View<const Label> labels, CostsAround costs) {   \
-    cuda.launch(around_kernel<Data>, grid_of(energy, {}), block, 0, energy, labels, costs);                  \
-  }
-
-PF_SWEEPS_OF(StoredCosts)
-PF_SWEEPS_OF(Differences<1>)
-PF_SWEEPS_OF(Differences<3>)
+PF_SWEEPS(StoredCosts)
+PF_SWEEPS(Differences<1>)
+PF_SWEEPS(Differences<3>)
+template void energy_terms(Cuda&, const Energy<KnownCosts>&, View<const Label>, View<float>);
 
 }  // namespace parafield

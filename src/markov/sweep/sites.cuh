@@ -1,24 +1,24 @@
 #pragma once
 #include "markov/sweep/sweep.hpp"
 
-/// What a thread knows of its site: its neighbors, and what each label costs it.
+/// Site of a thread: its neighbors, and the energies of its labels.
 namespace parafield {
 namespace {
 
 constexpr int threads_x = 32, threads_y = 4, threads = threads_x * threads_y;
 
-/// The neighbors of a site. Outside the image their weight is 0.
+/// Neighbors of a site: their labels (column and row in the grid), and weights of edges, 0 outside the image.
 template <int Neighbors>
 struct Neighborhood {
   float x[Neighbors], y[Neighbors], weight[Neighbors];
 };
 
-/// All are loaded at once, those outside from the nearest pixel: with branches each would wait for the one before.
+/// Loads all neighbors at once, outside the image from the nearest pixel: with branches each load would wait.
 template <int Neighbors, class Data>
 __device__ Neighborhood<Neighbors> neighbors_of(const Energy<Data>& energy, View<const Label> labels, int x,
                                                 int y) {
   Neighborhood<Neighbors> around;
-  const int pitch = int(labels.pitch / std::ptrdiff_t(sizeof(Label)));
+  const int pitch = int(labels.stride());
   const int columns[3] = {larger(x - 1, 0), x, smaller(x + 1, energy.width - 1)};
   const int rows[3] = {larger(y - 1, 0) * pitch, y * pitch, smaller(y + 1, energy.height - 1) * pitch};
   const bool columns_inside[3] = {x > 0, true, x + 1 < energy.width};
@@ -49,6 +49,8 @@ __device__ Neighborhood<Neighbors> neighbors_of(const Energy<Data>& energy, View
   return around;
 }
 
+// Pair costs of a label: along x, along y, and both together.
+
 template <PairModel Model, int Neighbors>
 __device__ float pair_costs_x(const PairCost& pair, const Neighborhood<Neighbors>& around, float lx) {
   float sum = 0;
@@ -72,7 +74,7 @@ __device__ float pair_costs(const PairCost& pair, const Neighborhood<Neighbors>&
   return sum;
 }
 
-/// Differences that are not weighed and have no limit, of displacements: what most fields of displacements ask for.
+/// Absolute differences of gray for displacements, with weight 1 and without a limit, as in most uses.
 struct PlainDifferences {
   const float *frame0, *frame1;
   std::ptrdiff_t pitch;
@@ -94,15 +96,14 @@ struct PlainDifferences {
   }
 };
 
-/// Energies of a site's labels. `table`: the site's own column of shared memory, a float in every `threads`. Side: of a
-/// square grid of labels where the compiler knows it: the table is then in registers, and loops over x are unrolled.
+/// Energies of a site's labels. `Side`: side of the square grid, or 0 if the compiler does not know it.
 template <PairModel Model, int Neighbors, class Data, int Side>
 struct Site {
   const Energy<Data>& energy;
   Neighborhood<Neighbors> around;
-  float* table;
+  float* table;  // pair costs along x in shared memory: the site's own column, a float in every `threads`
   typename Data::Site data;
-  float own[Side > 0 ? Side : 1];
+  float own[Side > 0 ? Side : 1];  // the same in registers, if the compiler knows the side
 
   __device__ Site(const Energy<Data>& energy, View<const Label> labels, int x, int y, float* table)
       : energy(energy),
@@ -119,7 +120,7 @@ struct Site {
     }
   }
 
-  /// use(label's index, its energy) for the labels at [begin, end) of row ly of the grid, lowest first.
+  /// Calls use(index, energy) for labels [begin, end) of row ly, lowest first; with a known side for all.
   template <class Use>
   __device__ void try_row(int ly, int begin, int end, Use use) const {
     const int first = ly * (Side > 0 ? Side : energy.grid.nx);
@@ -133,7 +134,7 @@ struct Site {
         const float along_y = pair_costs_y<Model>(energy.pair, around, float(ly));
 #pragma unroll 4
         for (int lx = begin; lx < end; ++lx) use(first + lx, (costs(lx) + table[lx * threads]) + along_y);
-      } else {  // one row: each is seen once, without a table
+      } else {  // a single row: each pair cost is used once
 #pragma unroll 4
         for (int lx = begin; lx < end; ++lx)
           use(lx, costs(lx) + pair_costs_x<Model>(energy.pair, around, float(lx)));

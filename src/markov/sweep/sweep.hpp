@@ -1,69 +1,76 @@
 #pragma once
 #include "markov/energy.hpp"
 
-/// Steps of the solvers, for any data cost.
+/// Steps of ICM and annealing, and of energies, for any data cost.
 namespace parafield {
 
-constexpr int sweep_chunk = 128;  // sites that the CPU updates together
+constexpr int sweep_chunk = 128;  // sites of a row that the CPU updates together
 
-/// Which sites a step updates: all, or those of one of 2 colors (a checkerboard, for four neighbors) or of 4 (2 x 2,
-/// for eight).
+/// Sites that a step updates: all (1 color), or those of one color. Sites of a color are never neighbors: 2
+/// colors, a checkerboard, for four neighbors; 4 colors, every second column and row, for eight.
 struct Sites {
   int colors = 1, color = 0;
 
+  /// Columns from one site of a row to the next.
   PF_HD int stride() const { return colors == 1 ? 1 : 2; }
-  /// Rows that have any: first, and from one to the next.
+  /// First row with sites, and rows from one to the next.
   PF_HD int first_row() const { return colors == 4 ? color >> 1 : 0; }
   PF_HD int row_stride() const { return colors == 4 ? 2 : 1; }
-  /// The first column of such a row.
+  /// First column with a site in such a row.
   PF_HD int first(int y) const { return colors == 1 ? 0 : colors == 2 ? (y + color) & 1 : color & 1; }
 };
 
-/// Whether each sweep has changed anything: one for each sweep, and a first that is not 0.
+/// Sweeps that have changed a label.
 struct Changes {
-  View<int> flags;
+  View<int> flags;  // flags[i + 1]: 1 if sweep i has; flags[0] is 1
 };
 
-/// Before the first sweep: nothing has changed in any.
+/// Resets the flags before the first sweep.
 template <class Backend>
 void clear_changes(Backend& backend, Changes changes);
 
-/// Iterated conditional modes: the sites take the label of least energy given their neighbors' in `in`. Does nothing
-/// where the sweep before changed nothing. `in` and `out` may be one where `sites` are no neighbors.
+/// Sweep of iterated conditional modes (Jodoin table 1): each site takes the label of least energy, given the
+/// labels of its neighbors in `in`. `in` and `out` may be one field if `sites` has several colors. Returns at
+/// once after a sweep that has changed nothing: `out` holds the same labels already.
 template <class Backend, class Data>
 void icm_sweep(Backend& backend, const Energy<Data>& energy, View<const Label> in, View<Label> out,
                Sites sites, Changes changes, int sweep);
 
-/// The Gibbs sampler: the sites draw a label by its probability at a temperature, given their neighbors'.
+/// Temperature of a sweep.
 struct Temperature {
-  float inverse = 1;
-  std::uint32_t key = 0;  // of the sweep's random numbers
+  float inverse = 1;      // 1 / temperature
+  std::uint32_t key = 0;  // key of the sweep's random numbers
 };
+
+/// Sweep of the Gibbs sampler (Jodoin eq. 10, table 1): each site draws a label with the probability
+/// exp(-energy / temperature) / sum, given the labels of its neighbors.
 template <class Backend, class Data>
 void gibbs_sweep(Backend& backend, const Energy<Data>& energy, View<Label> labels, Sites sites,
                  Temperature t);
 
-/// Each site's data cost and the pair costs of its forward edges: their sum is the energy.
+/// Stores each site's data cost plus the pair costs of its forward edges. Their sum is the energy.
 template <class Backend, class Data>
 void energy_terms(Backend& backend, const Energy<Data>& energy, View<const Label> labels, View<float> terms);
 
-/// Data costs at the label of each site, and at the labels before and after it in x, and in y where the grid has rows.
-/// At the grid's border, where there is none, the middle one stands in. Planes but the first may be left out together.
+/// Costs of the label of each site and of the labels beside it in the grid; on the grid's border `middle`
+/// stands in for both. Grids of one row need no planes of y. All planes but `middle` may be empty.
 struct CostsAround {
   View<float> middle = {}, before_x = {}, after_x = {}, before_y = {}, after_y = {};
 };
+
+/// Stores the data costs around the label of each site.
 template <class Backend, class Data>
 void costs_around(Backend& backend, const Energy<Data>& energy, View<const Label> labels, CostsAround costs);
 
-/// Bytes of scratch memory that a thread of the CPU needs for the sweeps over a grid: a table and the Gibbs sampler's
-/// probabilities, for a chunk of sites.
+/// Bytes of scratch memory for each CPU thread: for a chunk of sites a table of pair costs and, for the Gibbs
+/// sampler, the probabilities of all labels.
 inline std::size_t sweep_scratch(LabelGrid grid, bool gibbs) {
   return sizeof(float) * sweep_chunk * std::size_t(grid.nx + 1 + (gibbs ? grid.count() : 0));
 }
 
 // What both backends compute.
 
-/// Calls f.template operator()<Model, Neighbors>() for what an energy asks for at run time.
+/// Calls f.template operator()<Model, Neighbors>() with the values of a pair cost.
 template <class F>
 void with_model(const PairCost& pair, F f) {
   const auto with_pair = [&]<PairModel Model>() {
@@ -79,14 +86,14 @@ void with_model(const PairCost& pair, F f) {
   }
 }
 
-/// Labels whose probabilities are added up first: a row of the grid, or 16 where it has one row only. Sums over all are
-/// sums of these, so that a drawn label can be found by group.
+/// Number of labels whose probabilities are summed first: a row of the grid, or 16 in a grid of one row. The
+/// sum over all labels is the sum over these groups, so that a drawn label is found group by group.
 PF_HD int group_size(LabelGrid grid) { return grid.ny > 1 ? grid.nx : smaller(grid.nx, 16); }
 PF_HD int group_count(LabelGrid grid) {
   return grid.ny > 1 ? grid.ny : (grid.nx + group_size(grid) - 1) / group_size(grid);
 }
 
-/// A bijection that leaves no pattern (Wellons' lowbias32).
+/// Hash of a number, a bijection (Wellons' lowbias32).
 PF_HD std::uint32_t scrambled(std::uint32_t x) {
   x ^= x >> 16;
   x *= 0x7feb352dU;
@@ -96,29 +103,25 @@ PF_HD std::uint32_t scrambled(std::uint32_t x) {
   return x;
 }
 
-/// A random number in [0, 1) of a site in a sweep.
+/// Random number in [0, 1) of a site in a sweep.
 PF_HD float random_number(std::uint32_t sweep_key, int x, int y) {
   const std::uint32_t site = scrambled(std::uint32_t(x) + 0x9e3779b9U * std::uint32_t(y));
   return float(int(scrambled(site ^ sweep_key) >> 8)) * (1.0f / 16777216);
 }
 
-/// The better one of two labels: `ones` of `all` neighbors have label 1, and each that differs costs `pair`.
+/// Label of least energy, 0 or 1. `ones` of `all` neighbors have label 1; each that differs costs `pair`.
 PF_HD int binary_label(float cost0, float cost1, int ones, int all, float pair) {
   return fma(float(all - ones), pair, cost1) < fma(float(ones), pair, cost0) ? 1 : 0;
 }
 
-template <class Data>
-PF_HD float data_cost(const Energy<Data>& energy, int lx, int ly, int x, int y) {
-  return energy.data.row(y, lx, ly)(x);
-}
-
+/// Data cost of site (x, y) plus the pair costs of its forward edges.
 template <class Data>
 PF_HD float energy_term(const Energy<Data>& energy, View<const Label> labels, int x, int y) {
   const LabelGrid grid = energy.grid;
   const PairCost& pair = energy.pair;
   const Label label = labels(x, y);
   const int lx = grid.x(label), ly = grid.y(label);
-  float sum = data_cost(energy, lx, ly, x, y);
+  float sum = energy.data.row(y, lx, ly)(x);
   for (int k = 0; k < pair.neighbors; ++k) {
     if (!is_forward(k)) continue;
     const int nx = x + neighbor_offset(k).x, ny = y + neighbor_offset(k).y;
@@ -132,20 +135,26 @@ PF_HD float energy_term(const Energy<Data>& energy, View<const Label> labels, in
   return sum;
 }
 
+/// Stores the costs around label (lx, ly) at pixel (x, y); cost_at(lx, ly) is a label's cost.
+template <class CostAt>
+PF_HD void store_costs_around(const CostsAround& costs, LabelGrid grid, int lx, int ly, int x, int y,
+                              CostAt cost_at) {
+  const float middle = cost_at(lx, ly);
+  const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
+  costs.middle(x, y) = middle;
+  if (!costs.before_x) return;
+  costs.before_x(x, y) = inside_x ? cost_at(lx - 1, ly) : middle;
+  costs.after_x(x, y) = inside_x ? cost_at(lx + 1, ly) : middle;
+  if (grid.ny == 1) return;
+  costs.before_y(x, y) = inside_y ? cost_at(lx, ly - 1) : middle;
+  costs.after_y(x, y) = inside_y ? cost_at(lx, ly + 1) : middle;
+}
 template <class Data>
 PF_HD void store_costs_around(const Energy<Data>& energy, Label label, int x, int y,
                               const CostsAround& costs) {
   const LabelGrid grid = energy.grid;
-  const int lx = grid.x(label), ly = grid.y(label);
-  const float middle = data_cost(energy, lx, ly, x, y);
-  const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
-  costs.middle(x, y) = middle;
-  if (!costs.before_x) return;
-  costs.before_x(x, y) = inside_x ? data_cost(energy, lx - 1, ly, x, y) : middle;
-  costs.after_x(x, y) = inside_x ? data_cost(energy, lx + 1, ly, x, y) : middle;
-  if (grid.ny == 1) return;
-  costs.before_y(x, y) = inside_y ? data_cost(energy, lx, ly - 1, x, y) : middle;
-  costs.after_y(x, y) = inside_y ? data_cost(energy, lx, ly + 1, x, y) : middle;
+  store_costs_around(costs, grid, grid.x(label), grid.y(label), x, y,
+                     [&](int lx, int ly) { return energy.data.row(y, lx, ly)(x); });
 }
 
 }  // namespace parafield

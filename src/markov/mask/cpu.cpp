@@ -1,55 +1,8 @@
 #include "core/cpu/backend.hpp"
-#include "markov/fields/fields.hpp"
+#include "markov/mask/mask.hpp"
 #include "markov/neighbor_counts.hpp"
 
 namespace parafield {
-
-template <>
-void nearest_labels(Cpu& cpu, View<const float> u, View<const float> v, LabelGrid grid, View<Label> labels) {
-  cpu.rows(labels.height, [=](int y) {
-    for (int x = 0; x < labels.width; ++x)
-      labels(x, y) = grid.label(nearest_index(u(x, y), grid.x0, grid.nx),
-                                v ? nearest_index(v(x, y), grid.y0, grid.ny) : 0);
-  });
-}
-
-template <>
-void label_values(Cpu& cpu, const Values& values, View<float> u, View<float> v, Trust trust) {
-  const int width = u.width, height = u.height;
-  cpu.rows(height, [=](int y) {
-    const LabelGrid grid = values.grid;
-    const CostsAround costs = values.costs;
-    const int step = values.step, shift = grid.shift(), mask = (1 << shift) - 1;
-    const Label* const labels = values.labels.row(y);
-    const float *const middle = costs.middle.row(y), *const before = costs.before_x.row(y),
-                       *const after = costs.after_x.row(y);
-    float* const to = u.row(y);
-    for (int x = 0; x < width; ++x) {
-      const float whole = float(grid.x0 + (labels[x] & mask));
-      to[x] = values.sub_pixel ? whole + parabola(before[x], middle[x], after[x]) : whole;
-    }
-    if (v) {
-      const float *const above = costs.before_y.row(y), *const below = costs.after_y.row(y);
-      float* const to_v = v.row(y);
-      for (int x = 0; x < width; ++x) {
-        const float whole = float(grid.y0 + (labels[x] >> shift));
-        to_v[x] = values.sub_pixel ? whole + parabola(above[x], middle[x], below[x]) : whole;
-      }
-    }
-    if (!trust.valid) return;
-    float* const confidence = trust.confidence.row(y);
-    for (int x = 0; x < width; ++x) confidence[x] = label_confidence(before[x], middle[x], after[x]);
-    if (v) {
-      const float *const above = costs.before_y.row(y), *const below = costs.after_y.row(y);
-      for (int x = 0; x < width; ++x)
-        confidence[x] = smaller(confidence[x], label_confidence(above[x], middle[x], below[x]));
-    }
-    const std::uint8_t* const known = values.known.row(y);
-    std::uint8_t* const valid = trust.valid.row(y);
-    for (int x = 0; x < width; ++x)
-      valid[x] = (known[x] != 0) & is_inside(grid, labels[x], step, bool(v), x, y, width, height);
-  });
-}
 
 template <>
 void change_costs(Cpu& cpu, const Change& change, Volume costs, View<Label> winners,
@@ -70,13 +23,12 @@ void change_costs(Cpu& cpu, const Change& change, Volume costs, View<Label> winn
         const float *const b1 = change.frame1[1].row(y), *const b2 = change.frame1[2].row(y);
         for (int i = 0; i < count; ++i) {
           const int x = x0 + i;
-          difference[i] = mean_difference(a[x], a1[x], a2[x], b[x], b1[x], b2[x]);
+          difference[i] = mean_difference(b[x] - a[x], b1[x] - a1[x], b2[x] - a2[x]);
         }
       }
       for (int i = 0; i < count; ++i) temporal[i] = 0;
       if (change.last)
-        for (int i = 0; i < count; ++i)
-          temporal[i] = change.last.row(y)[x0 + i] ? change.temporal : -change.temporal;
+        for (int i = 0; i < count; ++i) temporal[i] = temporal_cost(change, change.last.row(y)[x0 + i]);
       for (int i = 0; i < count; ++i) {
         const auto [cost0, cost1] = change_cost(change, difference[i], temporal[i]);
         still[x0 + i] = cost0;
@@ -91,7 +43,7 @@ void change_costs(Cpu& cpu, const Change& change, Volume costs, View<Label> winn
 }
 
 template <>
-void mask_of(Cpu& cpu, const MaskOf& from, View<std::uint8_t> moving, Trust trust) {
+void mask_of(Cpu& cpu, const MaskLabels& from, View<std::uint8_t> moving, Trust trust) {
   const int width = moving.width;
   cpu.rows(moving.height, [=](int y) {
     constexpr int chunk = 256;

@@ -3,17 +3,17 @@
 
 namespace parafield {
 
-/// Four sites in a row of a field of two labels, and of their neighbors: how many have label 1, how many there are.
+/// Four sites in a row of a field of labels 0 and 1: labels, neighbors with label 1, all neighbors.
 struct FourSites {
   static constexpr int count = 4;
   int label[count], ones[count], all[count];
 };
 
-/// Of the sites x0 .. x0 + 3, x0 divisible by 4; rows have room for them. All labels are loaded at once.
+/// Counts for sites x0 .. x0 + 3; x0 is divisible by 4, rows have room for all. Labels are loaded at once.
 template <int Neighbors>
 __device__ __forceinline__ FourSites four_sites(View<const Label> labels, int x0, int y) {
   const int last = labels.width - 1, bottom = labels.height - 1;
-  int label[3][FourSites::count + 2];  // of the rows above, here and below; 0 outside
+  int label[3][FourSites::count + 2];  // of row y - 1, y and y + 1; 0 outside the image
   PF_UNROLL
   for (int j = 0; j < 3; ++j) {
     const int row = y + j - 1;
