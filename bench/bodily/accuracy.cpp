@@ -6,15 +6,15 @@ namespace parafield::bench {
 namespace {
 namespace fs = std::filesystem;
 
-/// Frames around a middle one whose motion to the next is known.
+/// Seven frames, and the true flow from the middle one to the next.
 struct Case {
   std::string name;
   std::vector<FrameBuffer> frames;
   FlowField truth;
-  Image<std::uint8_t> ground;  // 0 in the sky; no data = no sky
+  Image<std::uint8_t> ground;  ///< 0 in the sky; no data = no sky
 };
 
-/// Frames middle - 3 to middle + 3 of Yosemite with clouds; fewer than seven where files are missing.
+/// Frames middle - 3 to middle + 3 of Yosemite with clouds; empty if a file is missing.
 std::optional<Case> clouds(const fs::path& data, int middle, const fs::path& truth, std::string name) {
   const fs::path folder = data / "yosemite" / "clouds";
   if (!fs::exists(data / "yosemite" / truth) || !fs::exists(folder / "mask_ground.png")) return {};
@@ -47,7 +47,7 @@ std::vector<Case> cases(const Study& study) {
   return list;
 }
 
-/// The mask without what is nearer to the border than `reach`.
+/// Mask of the pixels at least `reach` px from the border, all or only those on the ground.
 Image<std::uint8_t> inside(const Case& which, bool ground, int reach) {
   const Size size = which.truth.size();
   Image<std::uint8_t> mask(size);
@@ -67,16 +67,17 @@ FlowField estimated(const Study& study, const ThesisMethod& thesis, const Case& 
 }  // namespace
 
 Table accuracy_table(const Study& study) {
-  Table table{"Section 5.2: errors",
-              "AAE in degrees and EPE in px of the middle frame against its motion to the next. Every pixel "
-              "with known truth in the region counts, also where flow is not valid and so 0; the last column "
-              "is over the valid ones, whose share of the region is `valid`. Thesis: 12.1 and 5.3 degrees on "
-              "a GPU, 12.9 and 6.8 on FPGAs, of a frame and region that it does not name; its figures show "
-              "the 8th frame. yos08 has no truth of its own, and the motion of yos09, a frame later, stands "
-              "in. The truth of yos10 and yos11 is that of the same flight without clouds, which knows no "
-              "sky: of their whole frames the sky is left out, too.",
-              {"method", "frame", "region", "AAE", "EPE", "valid %", "AAE of valid"},
-              {}};
+  Table table{
+      "Section 5.2: errors",
+      "AAE in degrees and EPE in px of the flow from the middle frame to the next. All pixels with "
+      "known truth in the region count, also where flow is not valid and so 0; the last column counts "
+      "valid pixels only, and `valid` is their share of the region. The thesis has 12.1 and 5.3 "
+      "degrees on a GPU, 12.9 and 6.8 on FPGAs, for a frame and region that it does not name; its "
+      "figures show the 8th frame. yos08 has no truth of its own, so the truth of yos09, a frame "
+      "later, stands in. The truth of yos10 and yos11 is that of the same flight without clouds, "
+      "which leaves out the sky; so their whole frames are without it, too.",
+      {"method", "frame", "region", "AAE", "EPE", "valid %", "AAE of valid"},
+      {}};
   for (const ThesisMethod& thesis : thesis_methods())
     for (const Case& which : cases(study)) {
       const FlowField flow = estimated(study, thesis, which);

@@ -2,22 +2,25 @@
 #include "common/launch.cuh"
 #include "parafield/image.hpp"
 
-/// Convolution of an image of floats by tiles (section 3.2.2), after the sample of NVIDIA's SDK: a thread reads one pixel of
-/// the tile with its apron, and then computes another one. At the border the nearest pixel stands in.
+/// Convolution of an image of floats by tiles (section 3.2.2), after the sample of NVIDIA's SDK. A thread
+/// reads one pixel of the tile and its apron, and then computes another pixel. At the border the nearest
+/// pixel stands in.
 namespace parafield::bench {
 
-/// Threads before the first column of a tile, so that they read from a multiple of half a warp on.
+/// Threads before the first column of a tile, so that reads begin at a multiple of half a warp.
 constexpr int alignment = 16;
 
-/// Floats, `pitch` of them from one row to the next.
+/// An image of floats.
 struct Plane {
   float* data;
-  int width, height, pitch;
+  int width, height;
+  int pitch;  ///< floats from one row to the next
   __device__ float& operator()(int x, int y) const { return data[y * pitch + x]; }
 };
 
-/// An Operator has a `radius`, and `at(middle, step)`: its sum around a value whose neighbors are `step` apart.
-/// Blocks of (alignment + tile_width + radius) x tile height threads.
+/// Convolves along rows. An Operator has a `radius` and at(middle, step), the weighted sum around a value
+/// whose neighbors lie `step` floats apart. Blocks have (alignment + tile_width + radius) x tile height
+/// threads.
 template <class Operator>
 __global__ void along_rows(Plane in, Plane out, int tile_width) {
   constexpr int radius = Operator::radius;
@@ -30,7 +33,7 @@ __global__ void along_rows(Plane in, Plane out, int tile_width) {
     out(x0 + thread, y) = Operator::at(row + thread + radius, 1);
 }
 
-/// Blocks of tile width x (tile_height + 2 radius) threads.
+/// Convolves down columns. Blocks have tile width x (tile_height + 2 radius) threads.
 template <class Operator>
 __global__ void down_columns(Plane in, Plane out, int tile_height) {
   constexpr int radius = Operator::radius;
@@ -43,7 +46,7 @@ __global__ void down_columns(Plane in, Plane out, int tile_height) {
     out(x, y0 + thread) = Operator::at(column + (thread + radius) * width, width);
 }
 
-/// Of a tile, for along_rows or down_columns.
+/// Launch of along_rows or down_columns with tiles of one size.
 struct Launch {
   dim3 grid, block;
   std::size_t shared_bytes;

@@ -7,19 +7,20 @@
 
 namespace parafield::bench {
 
-/// Repeats of a time that is reported.
+/// Number of runs for a time that is reported.
 inline int runs(const Study& study) { return study.quick ? 3 : 100; }
 
 /// Makes the study's device the current one.
 inline void use(const Study& study) { check(cudaSetDevice(study.device.index), "cudaSetDevice"); }
 
-/// Floats of a row whose bytes are a multiple of `bytes`.
+/// Floats from one row to the next, if rows are padded to a multiple of `bytes`.
 inline int pitch_of(int width, int bytes) {
   const int unit = bytes / int(sizeof(float));
   return (width + unit - 1) / unit * unit;
 }
 
-/// A rendered sequence, of which five frames in a row are the input of a turn.
+/// A rendered sequence. The input of a turn is five consecutive frames of it, which begin at frame turn %
+/// turns.
 class Inputs {
  public:
   static constexpr int turns = 5;
@@ -37,12 +38,13 @@ class Inputs {
   std::vector<DeviceArray<float>> floats_;
 };
 
-/// The best tile of each kernel at 640x480; searched for once.
+/// The best tile of a kernel.
 struct BestTile {
   Tile tile;
-  double ms, thesis_ms;  ///< of one launch, with that tile and with the thesis's
-  int tried;
+  double ms, thesis_ms;  ///< milliseconds of a launch, with this tile and with the thesis's
+  int tried;             ///< number of tiles that were timed
 };
+/// The best tile of each kernel at 640x480, searched for at the first call.
 const std::array<BestTile, tiled_kernels>& best_tiles(const Study& study);
 Tiles tiles_of(const std::array<BestTile, tiled_kernels>& best);
 

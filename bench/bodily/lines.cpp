@@ -9,6 +9,7 @@ namespace parafield::bench {
 namespace {
 namespace fs = std::filesystem;
 
+/// Numbers of lines: all, and those that hold code.
 struct Lines {
   int all = 0, code = 0;
   Lines& operator+=(const Lines& other) {
@@ -17,7 +18,8 @@ struct Lines {
   }
 };
 
-/// Lines of code hold something that is neither blank nor comment; a `//` or `/*` within a string counts as a comment.
+/// Counts a file's lines. A line of code holds something that is neither blank nor comment; a `//` or `/*`
+/// within a string counts as a comment.
 Lines lines_of(const fs::path& path) {
   std::ifstream file(path);
   Lines lines;
@@ -42,17 +44,17 @@ Lines lines_of(const fs::path& path) {
   return lines;
 }
 
-/// What is counted together: files, and every source of a folder. Relative to the sources.
+/// Sources that are counted together.
 struct Subject {
   std::string name;
-  std::vector<std::string> paths;
+  std::vector<std::string> paths;  ///< files and whole folders, relative to the root
 };
 
 }  // namespace
 
 std::vector<Table> line_tables(const Study&) {
   const fs::path root = PARAFIELD_SOURCE_DIR;
-  const auto method = [](const std::string& name) {  // with what both share
+  const auto method = [](const std::string& name) {  // and the parts that both methods share
     return std::vector<std::string>{"include/parafield/methods/" + name + ".hpp",
                                     "src/gradient/" + name,
                                     "src/gradient/temporal",
@@ -72,11 +74,12 @@ std::vector<Table> line_tables(const Study&) {
 
   Table table{
       "Table 5.2: source lines of code",
-      "All lines, as `wc` counts them and the thesis did, and those that hold code. The thesis's are whole "
-      "programs that read and write files. The library's rows are everything between a frame and the "
-      "flow, on CPU and CUDA, with parameters; both methods share most of it. Memory, launching, reading and "
-      "writing are shared with the other methods. The last rows are the thesis's kernels as this study has "
-      "them.",
+      "All lines, as `wc` and the thesis count them, and lines that hold code. The thesis's rows are whole "
+      "programs that read and write files. The library's rows are everything between a frame and the flow, "
+      "on "
+      "CPU and CUDA, with parameters; both methods share most of it. Memory, launching, reading and writing "
+      "are shared with the other methods and not counted. The last rows are the thesis's kernels, as this "
+      "study implements them.",
       {"implementation", "lines", "with code", "files"},
       {{"tensor, FPGA (thesis)", 6451, "", ""},
        {"tensor, GPU (thesis)", 1131, "", ""},
@@ -99,7 +102,7 @@ std::vector<Table> line_tables(const Study&) {
     for (const fs::path& file : files) sum += lines_of(file);
     table.rows.push_back({subject.name, sum.all, sum.code, int(files.size())});
   }
-  if (!absent.empty()) table.note += " Not there, and so not counted: " + absent + ".";
+  if (!absent.empty()) table.note += " Missing, so not counted: " + absent + ".";
   return {std::move(table)};
 }
 

@@ -12,10 +12,11 @@ namespace {
 Table padding_table(const Study& study) {
   Table table{
       "Section 3.2.2: padded rows",
-      fmt::format("The tiled form with the thesis's tiles on Yosemite's frames of an even and an odd width, "
-                  "rows padded to a multiple of so many bytes. Milliseconds, medians of {} runs, as for "
-                  "section 3.2. In the thesis padding makes it nearly 1.5 times as fast.",
-                  runs(study)),
+      fmt::format(
+          "The tiled form with the thesis's tiles, at Yosemite's size and with one more column; rows are "
+          "padded to a multiple of some bytes. Milliseconds, medians of {} runs, as in section 3.2. "
+          "In the thesis padding makes it nearly 1.5 times as fast.",
+          runs(study)),
       {"width", "rows", "bytes a row", "ms launched", "ms as graph", "ms on device",
        "over touching rows, on device"},
       {}};
@@ -43,7 +44,7 @@ Table padding_table(const Study& study) {
   return table;
 }
 
-/// Host memory, pageable or not.
+/// Host memory, pageable or pinned.
 class HostFrame {
  public:
   HostFrame(std::size_t bytes, bool pinned) : pinned_(pinned) {
@@ -51,7 +52,7 @@ class HostFrame {
       check(cudaMallocHost(&data_, bytes), "cudaMallocHost");
     else
       pageable_.resize(bytes), data_ = pageable_.data();
-    std::fill_n(static_cast<unsigned char*>(data_), bytes, (unsigned char)(1));  // pages are there
+    std::fill_n(static_cast<unsigned char*>(data_), bytes, (unsigned char)(1));  // touches all pages
   }
   ~HostFrame() {
     if (pinned_) cudaFreeHost(data_);
@@ -65,7 +66,8 @@ class HostFrame {
   void* data_ = nullptr;
 };
 
-/// Milliseconds until a frame has arrived, by the host's clock: pageable frames are copied by the host as well.
+/// Milliseconds until a frame has arrived on the device. The host's clock counts, as the host copies pageable
+/// frames, too.
 double upload_ms(const CudaStream& stream, std::size_t bytes, bool pinned, int repeats) {
   using Clock = std::chrono::steady_clock;
   std::vector<std::unique_ptr<HostFrame>> frames;
@@ -86,14 +88,15 @@ double upload_ms(const CudaStream& stream, std::size_t bytes, bool pinned, int r
 }
 
 Table transfer_table(const Study& study) {
-  Table table{"Section 3.2.2: pinned memory",
-              fmt::format("A frame from the host to the device, milliseconds until it is there, medians of "
-                          "{} runs. The naive form takes bytes, the tiled one floats. In the thesis memory "
-                          "that cannot be paged makes the whole 1.6 times as fast.",
-                          runs(study)),
-              {"size", "pixels", "KiB", "pageable ms", "pinned ms", "pageable / pinned", "GB/s pageable",
-               "GB/s pinned"},
-              {}};
+  Table table{
+      "Section 3.2.2: pinned memory",
+      fmt::format("A frame goes from the host to the device: milliseconds until it is there, medians of "
+                  "{} runs. The naive form takes bytes, the tiled form floats. In the thesis pinned "
+                  "memory makes the whole 1.6 times as fast.",
+                  runs(study)),
+      {"size", "pixels", "KiB", "pageable ms", "pinned ms", "pageable / pinned", "GB/s pageable",
+       "GB/s pinned"},
+      {}};
   const CudaStream stream;
   std::vector<Size> sizes{study.size(qvga), study.size(vga)};
   for (const Size size : {Size{1920, 1080}, Size{3840, 2160}}) sizes.push_back(study.size(size));

@@ -1,8 +1,8 @@
 #include "bodily/naive.hpp"
 #include "common/launch.cuh"
 
-// At the border the nearest pixel stands in; of that the thesis says nothing. Weighted sums are averaged, so divided by
-// 38; the derivative's are not, and shorts hold them exactly.
+// At the border the nearest pixel stands in, as the thesis does not say what does. Weighted sums are divided
+// by 38, the sum of the weights; derivatives are not divided, so that shorts hold them exactly.
 namespace parafield::bench {
 namespace {
 
@@ -17,19 +17,20 @@ struct Images {
   const unsigned char* frame[5];
 };
 
-/// (1 -8 0 8 -1) at `i` of a row or column.
+/// Derivative by (1 -8 0 8 -1) at `i` of a row or column.
 __device__ short derivative(const unsigned char* line, int i, int count) {
   const auto at = [&](int offset) { return int(line[clamped(i + offset, count)]); };
   return short(at(-2) - 8 * at(-1) + 8 * at(1) - at(2));
 }
 
-/// (3 5 7 8 7 5 3) at `i`, not yet averaged.
+/// Weighted sum by (3 5 7 8 7 5 3) at `i` of a row or column, not yet divided.
 __device__ int weighted(const short* line, int i, int count) {
   const auto at = [&](int offset) { return int(line[clamped(i + offset, count)]); };
   return 3 * at(-3) + 5 * at(-2) + 7 * at(-1) + 8 * at(0) + 7 * at(1) + 5 * at(2) + 3 * at(3);
 }
 
-/// Derivatives in x by the first blocks, one a row, in y by the next ones, one a column, in time by the last, one a row.
+/// The first blocks make derivatives in x, a row each; the next ones in y, a column each; the last ones in
+/// time, a row each.
 __global__ void gradient_kernel(Images in, Planes<short> out, int width, int height) {
   unsigned char* const line = shared_memory<unsigned char>();
   const int i = int(threadIdx.x), block = int(blockIdx.x);
@@ -53,7 +54,7 @@ __global__ void gradient_kernel(Images in, Planes<short> out, int width, int hei
   }
 }
 
-/// A block a row; the three derivatives one after the other, for each of which the threads wait twice.
+/// A block makes a row, the three derivatives one after the other; threads wait twice for each.
 __global__ void weight_x_kernel(Planes<short> in, Planes<short> out, int width) {
   short* const line = shared_memory<short>();
   const int i = int(threadIdx.x), index = int(blockIdx.x) * width + i;
@@ -65,7 +66,7 @@ __global__ void weight_x_kernel(Planes<short> in, Planes<short> out, int width) 
   }
 }
 
-/// A block a column.
+/// A block makes a column, likewise.
 __global__ void weight_y_kernel(Planes<short> in, Planes<float> out, int width, int height) {
   short* const line = shared_memory<short>();
   const int i = int(threadIdx.x), index = i * width + int(blockIdx.x);
@@ -87,7 +88,7 @@ __global__ void outer_product_kernel(Planes<float> in, Planes<float> out, int wi
   out(4, index) = y * t;
 }
 
-/// Sums of three along a row, or down a column: `step` is the way from one to the next.
+/// Sums of three values along a row or down a column. `step`: floats from one value to the next.
 __global__ void tensor_kernel(Planes<float> in, Planes<float> out, int block_step, int step) {
   float* const line = shared_memory<float>();
   const int i = int(threadIdx.x), count = int(blockDim.x), index = int(blockIdx.x) * block_step + i * step;
@@ -99,7 +100,7 @@ __global__ void tensor_kernel(Planes<float> in, Planes<float> out, int block_ste
   }
 }
 
-/// Eqs. 3.3 and 3.4.
+/// Flow by eqs. 3.3 and 3.4.
 __global__ void flow_kernel(Planes<float> tensor, float* u, float* v, int width) {
   const int index = int(blockIdx.x) * width + int(threadIdx.x);
   const float t1 = tensor(0, index), t2 = tensor(1, index), t4 = tensor(2, index), t5 = tensor(3, index),
@@ -122,8 +123,8 @@ NaiveTensor::NaiveTensor(Size size)
       shorts_(6 * pixels_),
       floats_(15 * pixels_) {
   if (size.width > longest_side || size.height > longest_side)
-    throw Error(ErrorCode::unsupported,
-                "a row or column of the naive form is a block of at most 1024 threads");
+    throw Error(ErrorCode::unsupported, "the naive form takes sides of at most 1024 px, not " +
+                                            std::to_string(size.width) + "x" + std::to_string(size.height));
 }
 
 void NaiveTensor::run(cudaStream_t stream, const std::array<const unsigned char*, 5>& frames) const {
@@ -131,7 +132,7 @@ void NaiveTensor::run(cudaStream_t stream, const std::array<const unsigned char*
   const dim3 rows{unsigned(height)}, columns{unsigned(width)};
   const dim3 row_threads{unsigned(width)}, column_threads{unsigned(height)};
   const Planes<short> derivatives{shorts_.get(), pixels_}, along{shorts_.get() + 3 * pixels_, pixels_};
-  const Planes<float> weighed{floats_.get(), pixels_}, products{floats_.get() + 3 * pixels_, pixels_},
+  const Planes<float> weighted_floats{floats_.get(), pixels_}, products{floats_.get() + 3 * pixels_, pixels_},
       sums{floats_.get() + 8 * pixels_, pixels_};
   Images images;
   for (std::size_t i = 0; i < frames.size(); ++i) images.frame[i] = frames[i];
@@ -139,9 +140,9 @@ void NaiveTensor::run(cudaStream_t stream, const std::array<const unsigned char*
   launch(gradient_kernel, dim3(unsigned(2 * height + width)), dim3(unsigned(longer)),
          std::size_t(5 * width > height ? 5 * width : height), stream, images, derivatives, width, height);
   launch(weight_x_kernel, rows, row_threads, width * sizeof(short), stream, derivatives, along, width);
-  launch(weight_y_kernel, columns, column_threads, height * sizeof(short), stream, along, weighed, width,
-         height);
-  launch(outer_product_kernel, rows, row_threads, 0, stream, weighed, products, width);
+  launch(weight_y_kernel, columns, column_threads, height * sizeof(short), stream, along, weighted_floats,
+         width, height);
+  launch(outer_product_kernel, rows, row_threads, 0, stream, weighted_floats, products, width);
   launch(tensor_kernel, rows, row_threads, width * sizeof(float), stream, products, sums, width, 1);
   launch(tensor_kernel, columns, column_threads, height * sizeof(float), stream, sums, products, 1, width);
   launch(flow_kernel, rows, row_threads, 0, stream, products, floats_.get() + 13 * pixels_,

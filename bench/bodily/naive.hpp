@@ -6,16 +6,17 @@
 
 namespace parafield::bench {
 
-/// The gradient tensor as the thesis first had it (section 3.2.1): seven kernels, a block for each row or column and a
-/// thread for each of its pixels; frames are bytes, derivatives and what is weighted along rows are shorts, the rest
-/// is floats.
+/// The gradient tensor in the thesis's first form (section 3.2.1): seven kernels, a block for each row or
+/// column and a thread for each of its pixels. Frames are bytes; derivatives and their sums along rows are
+/// shorts; all else is floats.
 class NaiveTensor {
  public:
   static constexpr int kernels = 7;
-  static constexpr int longest_side = 1024;  ///< threads of a block
+  static constexpr int longest_side = 1024;  ///< px, as a block has at most as many threads
 
+  /// Throws Error(unsupported) if a side is longer than `longest_side`.
   explicit NaiveTensor(Size size);
-  /// Five frames whose rows touch, on the device.
+  /// Estimates flow from five frames on the device, whose rows touch.
   void run(cudaStream_t stream, const std::array<const unsigned char*, 5>& frames) const;
   const float* u() const { return floats_.get() + 13 * pixels_; }
   const float* v() const { return floats_.get() + 14 * pixels_; }

@@ -8,7 +8,7 @@
 namespace parafield::bench {
 namespace {
 
-/// Bytes as they come, as the thesis times its kernels on (chapter 5).
+/// Frames of random bytes, as in the thesis's timings (chapter 5).
 std::vector<FrameBuffer> random_frames(Size size, Memory memory) {
   std::mt19937 random(1);
   std::vector<FrameBuffer> frames;
@@ -23,7 +23,7 @@ std::vector<FrameBuffer> random_frames(Size size, Memory memory) {
   return frames;
 }
 
-/// Milliseconds of a result in a stream of frames, `batch` pushed before the device is waited for.
+/// Milliseconds of a result in a stream of frames; `batch` frames are pushed before it waits for the device.
 Call stream_call(const FlowMethod& method, const Study& study, Size size, Memory memory, int batch) {
   struct State {
     FlowEstimator estimator;
@@ -45,11 +45,11 @@ Call stream_call(const FlowMethod& method, const Study& study, Size size, Memory
   return call;
 }
 
-/// Where frames come from and results go to.
+/// A way of frames and results.
 struct Way {
-  const char* name;
-  Memory memory;
-  int batch;
+  const char* name;  ///< follows the device's name in a row
+  Memory memory;     ///< of frames and results
+  int batch;         ///< frames that are pushed before it waits for the device
 };
 
 std::vector<Way> ways(const Study& study) {
@@ -70,24 +70,28 @@ std::vector<Table> performance_tables(const Study& study) {
   std::vector<Size> sizes{study.size(qvga), study.size(vga)};
   for (const Size size : {Size{1920, 1080}, Size{3840, 2160}}) sizes.push_back(study.size(size));
   const auto fps = [](double value) { return Cell(value, 0); };
-  Table table{"Table 5.1: frames a second and angular error",
-              "One new frame a result, bytes that are random, as in the thesis; medians. On the CPU frames "
-              "are in host memory. On CUDA: frames pushed one after the other with nothing waited for, "
-              "frames and flow on the device; each waited for before the next; frames uploaded and flow, "
-              "validity and confidence downloaded for each, frames in ordinary and in pinned memory. The "
-              "thesis does not say whether its times hold transfers. Its angular errors are of Yosemite, "
-              "region unknown; the library's of the ground of yos09 without the border that its windows "
-              "cross (of a rendered scene where the sequence is not found).",
+  Table table{
+      "Table 5.1: frames a second and angular error",
+      "Each result takes one new frame of random bytes, as in the thesis; medians. On the CPU frames "
+      "lie in host memory. On CUDA there are four ways: frames and flow on the device, pushed without "
+      "waiting; the same, waiting for each frame; frames uploaded and flow, validity and confidence "
+      "downloaded, in ordinary host memory; the same in pinned memory. The thesis does not say whether "
+      "its times include transfers. Its angular errors are those of Yosemite, in an unknown region; "
+      "the library's are those of the ground of yos09 without the border that windows cross, or of a "
+      "rendered scene if the sequence is not found.",
+      {"method", "platform"},
+      {{"tensor", "XUP FPGA (thesis)", 258, 64, "", "", {12.9, 1}},
+       {"tensor", "8400 GS (thesis)", 77, 19, "", "", {12.1, 1}},
+       {"tensor", "8800 GTX (thesis)", 847, 238, "", "", {12.1, 1}},
+       {"tensor", "GTX 280 (thesis)", 1552, 462, "", "", {12.1, 1}},
+       {"ridge", "Helios FPGA (thesis)", 60, 15, "", "", {6.8, 1}},
+       {"ridge", "8400 GS (thesis)", 58, 14, "", "", {5.3, 1}},
+       {"ridge", "8800 GTX (thesis)", 590, 158, "", "", {5.3, 1}},
+       {"ridge", "GTX 280 (thesis)", 1104, 337, "", "", {5.3, 1}}}};
+  Table times{"Table 5.1 in milliseconds",
+              "Milliseconds of one result, median and minimum.",
               {"method", "platform"},
-              {{"tensor", "XUP FPGA (thesis)", 258, 64, "", "", {12.9, 1}},
-               {"tensor", "8400 GS (thesis)", 77, 19, "", "", {12.1, 1}},
-               {"tensor", "8800 GTX (thesis)", 847, 238, "", "", {12.1, 1}},
-               {"tensor", "GTX 280 (thesis)", 1552, 462, "", "", {12.1, 1}},
-               {"ridge", "Helios FPGA (thesis)", 60, 15, "", "", {6.8, 1}},
-               {"ridge", "8400 GS (thesis)", 58, 14, "", "", {5.3, 1}},
-               {"ridge", "8800 GTX (thesis)", 590, 158, "", "", {5.3, 1}},
-               {"ridge", "GTX 280 (thesis)", 1104, 337, "", "", {5.3, 1}}}};
-  Table times{"Table 5.1 in milliseconds", "Of one result, median and minimum.", {"method", "platform"}, {}};
+              {}};
   for (const Size size : sizes) {
     table.columns.push_back(size_text(size) + " fps");
     times.columns.push_back(size_text(size) + " ms");

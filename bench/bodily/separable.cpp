@@ -11,8 +11,9 @@ namespace parafield::bench {
 namespace {
 
 using Form = ComponentSmoothing::Form;
-constexpr int sets = 3;  // of inputs, in turn
+constexpr int sets = 3;  // of inputs, taken in turn
 
+/// A form with its tiles.
 struct Variant {
   const char* name;
   Form form;
@@ -20,7 +21,7 @@ struct Variant {
   Tile tile = {32, 8}, along = {320, 1}, down = {16, 20};
 };
 
-/// Products of derivatives are of this size.
+/// Random values of the magnitude of products of derivatives.
 std::vector<float> random_components(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<float> values(count);
@@ -46,14 +47,15 @@ std::vector<Table> separable_tables(const Study& study) {
   Table table{
       "Section 4.2.2: separable and non-separable convolution",
       fmt::format(
-          "The ridge regression's smoothing of its six components by (5 6 5) / 16 along rows and columns, "
-          "alone; rows padded to 64 bytes. Separable: two kernels by tiles for each plane. Row-based: a 3x3 "
-          "operator, a block of 320 threads for each row. Tile-based: a 3x3 operator on tiles with an apron "
-          "on all sides. Tiles of the thesis's other kernels, and the best found here. Milliseconds, medians "
-          "of {} runs on other planes each, as for section 3.2. The largest difference from the separable "
-          "result is of values up to 2000. In the thesis the whole method, of which this is a stage, is "
-          "faster with the separable form: at 320x240 by 4 % than row-based and by 19 % than tile-based, on "
-          "Yosemite by 21 % than row-based.",
+          "One stage of ridge regression, the smoothing of its six components by (5 6 5) / 16 along rows and "
+          "columns; rows are padded to 64 bytes. Separable: two kernels by tiles for each plane. Row-based: "
+          "a "
+          "3x3 operator, a block of 320 threads for each row. Tile-based: a 3x3 operator on tiles with an "
+          "apron on all sides. Tiles are those of the thesis's other kernels, and the best ones found here. "
+          "Milliseconds, medians of {} runs, each on other planes, as in section 3.2. Differences are from "
+          "the separable result, of values up to 2000. In the thesis the whole method is faster with the "
+          "separable form: at 320x240 by 4 % than row-based and by 19 % than tile-based, on Yosemite by 21 % "
+          "than row-based.",
           runs(study)),
       {"form", "tiles", "size", "launches", "ms launched", "ms as graph", "ms on device",
        "over separable, on device", "largest difference"},
@@ -97,7 +99,7 @@ std::vector<Table> separable_tables(const Study& study) {
         searched(searched(separable, best_separable, &Variant::along), best_separable, &Variant::down),
         searched(tile_based, "tile-based, best tile", &Variant::tile)};
 
-    std::vector<std::vector<float>> expected;  // the first form's, of each input
+    std::vector<std::vector<float>> expected;  // result of the first form, for each input
     double separable_ms = 0;
     for (const Variant& variant : variants) {
       const Work work = work_of(variant);
@@ -111,7 +113,8 @@ std::vector<Table> separable_tables(const Study& study) {
       }
       if (!(difference <= 0.002))
         throw Error(ErrorCode::device,
-                    fmt::format("{}: off by {} of values up to 2000", variant.name, difference));
+                    fmt::format("{}: differs by {} from the separable form, more than 0.002", variant.name,
+                                difference));
       const WorkTimes times = times_of(stream, work, sets, runs(study));
       if (separable_ms == 0) separable_ms = times.device;
       const auto text = [](Tile tile) { return fmt::format("{} x {}", tile.width, tile.height); };

@@ -13,14 +13,15 @@ struct Smooth {
   }
 };
 
-/// The operator's product with itself, of 3 x 3 values.
+/// (5 6 5) / 16 both ways in one 3x3 operator; the middles of the rows are above[1], here[1], below[1].
 __device__ float smoothed(const float* above, const float* here, const float* below) {
   return (25 * (above[0] + above[2] + below[0] + below[2]) + 30 * (above[1] + here[0] + here[2] + below[1]) +
           36 * here[1]) *
          (1.0f / 256);
 }
 
-/// The way of the SDK's Sobel filter: the threads go along the row, and each reads its nine pixels through the cache.
+/// Row-based form, after the SDK's Sobel filter: threads go along the row, and each reads its nine pixels
+/// through the cache.
 __global__ void row_based_kernel(Plane in, Plane out) {
   const int y = int(blockIdx.x), above = clamped(y - 1, in.height), below = clamped(y + 1, in.height);
   for (int x = int(threadIdx.x); x < in.width; x += row_threads) {
@@ -35,8 +36,8 @@ __global__ void row_based_kernel(Plane in, Plane out) {
   }
 }
 
-/// Blocks of (alignment + tile_width + 1) x (tile_height + 2) threads: each reads a pixel, aligned, and then computes
-/// another one; the apron's are idle then.
+/// Tile-based form. Blocks have (alignment + tile_width + 1) x (tile_height + 2) threads: each reads a pixel,
+/// aligned, and then computes another one; threads of the apron are idle then.
 __global__ void tile_based_kernel(Plane in, Plane out, int tile_width, int tile_height) {
   const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_height, columns = tile_width + 2;
   const int thread = int(threadIdx.x), row = int(threadIdx.y), read = thread - (alignment - 1);

@@ -4,7 +4,8 @@
 
 namespace parafield::bench {
 
-/// Component smoothing of ridge regression, (5 6 5) / 16 along rows and columns of six planes (sections 4.1, 4.2).
+/// Component smoothing of ridge regression: (5 6 5) / 16 along rows and columns of six planes (sections 4.1,
+/// 4.2).
 class ComponentSmoothing {
  public:
   static constexpr int planes = 6;
@@ -16,11 +17,11 @@ class ComponentSmoothing {
 
   /// `pitch`: floats from one row to the next.
   ComponentSmoothing(Size size, int pitch);
-  /// From `planes` planes, one after the other. `tile` is the tile-based form's, `along` and `down` are the separable
-  /// one's.
+  /// Smooths `planes` planes that lie one after the other. `tile`: tile of the tile-based form. `along`,
+  /// `down`: tiles of the separable form.
   void run(cudaStream_t stream, Form form, const float* in, Tile tile = {32, 8}, Tile along = {320, 1},
            Tile down = {16, 20}) const;
-  /// Whether blocks have at most 1024 threads, those of the apron included.
+  /// Whether blocks have at most 1024 threads, apron included.
   static bool fits(Form form, Tile tile, Tile along, Tile down);
   const float* result() const { return floats_.get() + plane_floats() * planes; }
   std::size_t plane_floats() const { return std::size_t(pitch_) * std::size_t(size_.height); }
@@ -28,7 +29,7 @@ class ComponentSmoothing {
  private:
   Size size_;
   int pitch_;
-  DeviceArray<float> floats_;  // smoothed along rows; the result
+  DeviceArray<float> floats_;  // planes smoothed along rows, then the result
 };
 
 }  // namespace parafield::bench

@@ -10,20 +10,18 @@
 namespace parafield::bench {
 namespace {
 
-constexpr int border = 6;  // px that see the image's border
-/// The smaller eigenvalue of the spatial tensor, from which on flows are compared.
-constexpr float least_trust = 1;
-/// Px that the shorts of the naive form may cost a pixel.
-constexpr double rounding = 5;
+constexpr int border = 6;         // px at the border that are not compared, as windows cross it
+constexpr float least_trust = 1;  // smaller eigenvalue of the spatial tensor that a compared pixel needs
+constexpr double rounding = 5;    // px by which a pixel of the naive form may be off, as shorts round
 
-/// How far flows are from the library's.
+/// Differences from the library's flow, px.
 struct Difference {
   double largest = 0, sum = 0;
   std::int64_t pixels = 0;
   double mean() const { return pixels ? sum / double(pixels) : std::nan(""); }
 };
 
-/// Flow on the device, `pitch` floats from one row to the next.
+/// Compares flow on the device with the library's. `pitch`: floats from one row to the next.
 void compare(const float* u, const float* v, int pitch, const FlowField& library, Difference& difference) {
   const Size size = library.size();
   const std::size_t count = std::size_t(pitch) * std::size_t(size.height);
@@ -34,7 +32,7 @@ void compare(const float* u, const float* v, int pitch, const FlowField& library
       const std::size_t i = std::size_t(y * pitch + x);
       const double length =
           std::hypot(double(own_u[i]) - library.u(x, y), double(own_v[i]) - library.v(x, y));
-      // A flow that is not a number is as far as can be.
+      // NaN counts as 1e9 px.
       difference.largest = length <= difference.largest ? difference.largest
                            : std::isnan(length)         ? 1e9
                                                         : length;
@@ -43,7 +41,7 @@ void compare(const float* u, const float* v, int pitch, const FlowField& library
     }
 }
 
-/// The library by its public interface, frames and flow on the device.
+/// The library through its public interface, frames and flow on the device.
 struct Library {
   FlowEstimator estimator;
   std::vector<FrameBuffer> buffers;
@@ -64,17 +62,17 @@ struct Library {
   }
 };
 
-/// One of the thesis's.
+/// A form of the thesis.
 struct Form {
   const char* name;
   int launches;
   Work work;
-  const float *u, *v;    // the flow of the last turn
-  int pitch;             // floats from one row to the next
-  double largest, mean;  // px that its flow may be off the library's
+  const float *u, *v;    ///< flow of the last turn
+  int pitch;             ///< floats from one row to the next
+  double largest, mean;  ///< accepted differences from the library's flow, px
 };
 
-/// Throws where a form computes something else than the library.
+/// Runs a form and compares it. Throws Error(device) if it differs too much from the library.
 Difference checked(const Form& form, const CudaStream& stream, const std::vector<FlowField>& library) {
   Difference difference;
   for (int turn = 0; turn < Inputs::turns; ++turn) {
@@ -90,7 +88,7 @@ Difference checked(const Form& form, const CudaStream& stream, const std::vector
                           library[0].size().width, library[0].size().height));
 }
 
-/// The rows of a size.
+/// Adds the rows of a size.
 void add_rows(Table& table, const Study& study, Size size, const Tiles& best) {
   const CudaStream stream;
   const int pitch = pitch_of(size.width, 64);
@@ -146,15 +144,19 @@ std::vector<Table> stage_tables(const Study& study) {
   Table table{
       "Section 3.2: naive, tiled, in one kernel",
       fmt::format(
-          "The gradient tensor's flow of five frames that lie on the device. Naive: section 3.2.1, bytes and "
-          "shorts, a block a row or column; up to 1024 pixels a side, since a row is a block. Tiled: section "
-          "3.2.2, floats, rows padded to 64 bytes, with the tiles of table 3.1 and with the best of this "
-          "device. The library, through its public interface, launches a graph by itself: frames are "
-          "converted from bytes, all five or the one that is pushed, and one kernel makes flow, validity and "
-          "confidence. Milliseconds, medians of {} runs on other frames each: launched one by one on an idle "
-          "stream; as a graph on an idle stream; on the device alone, launched while it is held up. "
-          "Differences from the library's flow in px, {} px from the border, where the smaller eigenvalue of "
-          "the library's tensor is at least {}; the naive form's are those of its shorts. In the thesis the "
+          "Flow of the gradient tensor from five frames on the device. Naive (section 3.2.1): bytes and "
+          "shorts, "
+          "a block for each row or column, so at most 1024 pixels a side. Tiled (section 3.2.2): floats, "
+          "rows "
+          "padded to 64 bytes, with the tiles of table 3.1 and with the best ones on this device. The "
+          "library "
+          "runs through its public interface and launches a graph by itself: frames are converted from "
+          "bytes, all five or the one that is pushed, and one kernel makes flow, validity and confidence. "
+          "Milliseconds, medians of {} runs, each on other frames: launched one by one on an idle stream; as "
+          "a graph on an idle stream; on the device alone, launched while it is held up. Differences from "
+          "the "
+          "library's flow in px, further than {} px from the border, where the smaller eigenvalue of the "
+          "library's tensor is at least {}; those of the naive form come from its shorts. In the thesis the "
           "tiled form, with padding and pinned memory, is about 3 times as fast as the naive one at 320x240.",
           runs(study), border, least_trust),
       {"form", "size", "launches", "ms launched", "ms as graph", "ms on device",

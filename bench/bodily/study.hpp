@@ -1,7 +1,8 @@
 #pragma once
 #include "common/study.hpp"
 
-/// What Bodily measured of his two methods (An optical flow implementation comparison study, 2009), measured of these.
+/// The measurements of Bodily (An optical flow implementation comparison study, 2009), repeated with this
+/// library's two methods.
 namespace parafield::bench {
 
 constexpr Size qvga = {320, 240}, vga = {640, 480}, yosemite = {316, 252};
@@ -10,28 +11,28 @@ constexpr Size qvga = {320, 240}, vga = {640, 480}, yosemite = {316, 252};
 struct ThesisMethod {
   std::string name;   ///< as in table 5.1
   FlowMethod method;  ///< its defaults are the thesis's
-  int reach;          ///< px from the image's border on that see the border
+  int reach;          ///< px from the border up to which its windows cross the border
 };
 std::vector<ThesisMethod> thesis_methods();
 
-/// Table 5.1: frames a second and angular errors, and what is behind them.
+/// Frames a second and angular errors (table 5.1), the times behind them, and errors by region.
 std::vector<Table> performance_tables(const Study& study);
 
-/// Table 5.2: source lines of code.
+/// Source lines of code: table 5.2.
 std::vector<Table> line_tables(const Study& study);
 
-// The thesis's kernels, on a CUDA device:
+// The tables below run the thesis's kernels, on a CUDA device.
 
-/// Section 3.2: the gradient tensor naive, tiled, and the library's in one kernel.
+/// The gradient tensor in three forms: naive and tiled (section 3.2), and the library's single kernel.
 std::vector<Table> stage_tables(const Study& study);
 
-/// Table 3.1: the best tile of each kernel of the tiled form.
+/// The best tile of each kernel of the tiled form: table 3.1.
 std::vector<Table> tile_tables(const Study& study);
 
-/// Section 4.2.2: separable against non-separable convolution.
+/// Separable against non-separable convolution: section 4.2.2.
 std::vector<Table> separable_tables(const Study& study);
 
-/// Section 3.2.2: padded rows, pinned memory.
+/// Padded rows and pinned memory: section 3.2.2.
 std::vector<Table> memory_tables(const Study& study);
 
 }  // namespace parafield::bench

@@ -52,7 +52,7 @@ __global__ void outer_product_kernel(Plane gx, Plane gy, Plane gt, Five out) {
   out.plane[4](column, row) = y * t;
 }
 
-/// Eqs. 3.1 and 3.2.
+/// Flow by eqs. 3.1 and 3.2.
 __global__ void flow_kernel(Five tensor, Plane u, Plane v) {
   const auto [x, y] = pixel();
   if (x >= u.width || y >= u.height) return;
@@ -115,7 +115,8 @@ void TiledTensor::launch_one(cudaStream_t stream, TiledKernel kernel, Tile tile,
                              int index) const {
   const auto [grid, block, shared_bytes] = launch_of(kernel, size_, tile);
   const auto plane_at = [&](int i) { return Plane{plane(i), size_.width, size_.height, pitch_}; };
-  // 0: derivatives, 3: weighted along, 6: weighted, 9: products, 14: summed along, 19: tensor, 24: flow.
+  // First planes: 0 derivatives, 3 weighted along rows, 6 weighted, 9 products, 14 summed along rows, 19
+  // tensor, 24 flow.
   const auto five = [&](int first) {
     Five planes;
     for (int i = 0; i < 5; ++i) planes.plane[i] = plane_at(first + i);

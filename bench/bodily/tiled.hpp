@@ -6,6 +6,7 @@
 
 namespace parafield::bench {
 
+/// Pixels that a block makes.
 struct Tile {
   int width, height;
 };
@@ -26,8 +27,8 @@ constexpr std::size_t tiled_kernels = 9;
 
 struct TiledKernelFacts {
   const char* name;
-  Tile best;   ///< of the thesis on an 8800 GTX, 640x480 (table 3.1)
-  int planes;  ///< times that it is launched for a flow
+  Tile best;   ///< the thesis's best tile on an 8800 GTX at 640x480 (table 3.1)
+  int planes;  ///< number of planes, each of which is a launch
 };
 constexpr std::array<TiledKernelFacts, tiled_kernels> tiled_kernel_facts{{{"Gradient X", {320, 1}, 1},
                                                                           {"Gradient Y", {16, 20}, 1},
@@ -42,7 +43,7 @@ constexpr std::array<TiledKernelFacts, tiled_kernels> tiled_kernel_facts{{{"Grad
 using Tiles = std::array<Tile, tiled_kernels>;
 Tiles thesis_tiles();
 
-/// Whether the tile's threads are at most 1024, those of the apron included.
+/// Whether a tile takes at most 1024 threads, apron included.
 bool fits(TiledKernel kernel, Tile tile);
 
 /// The gradient tensor by tiles (section 3.2.2): images of floats, 21 launches.
@@ -50,10 +51,10 @@ class TiledTensor {
  public:
   using Frames = std::array<const float*, 5>;
 
-  /// `pitch`: floats from one row to the next, of the frames too.
+  /// `pitch`: floats from one row to the next, also in the frames.
   TiledTensor(Size size, int pitch);
   void run(cudaStream_t stream, const Frames& frames, const Tiles& tiles) const;
-  /// One launch. `plane`: of how many the kernel is launched for.
+  /// Launches one kernel for one of its planes.
   void launch_one(cudaStream_t stream, TiledKernel kernel, Tile tile, const Frames& frames, int plane) const;
   const float* u() const { return plane(24); }
   const float* v() const { return plane(25); }

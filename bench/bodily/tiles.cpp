@@ -13,7 +13,7 @@ std::array<BestTile, tiled_kernels> searched(const Study& study) {
   const CudaStream stream;
   const Inputs inputs(size, pitch);
   const TiledTensor tiled(size, pitch);
-  tiled.run(stream, inputs.floats(0), thesis_tiles());  // so that each kernel finds what it reads
+  tiled.run(stream, inputs.floats(0), thesis_tiles());  // each kernel's input is made
   stream.synchronize();
 
   using Sides = std::vector<int>;
@@ -64,13 +64,14 @@ Tiles tiles_of(const std::array<BestTile, tiled_kernels>& best) {
 
 std::vector<Table> tile_tables(const Study& study) {
   use(study);
-  Table table{fmt::format("Table 3.1: the best tile of each kernel, {}", size_text(study.size(vga))),
-              "Width x height, of the tiled form's kernels; the thesis's are of an 8800 GTX. A thread makes "
-              "one pixel, and of kernels along x or y others read the apron; tiles of up to 1024 threads "
-              "with it. Microseconds of one launch on the device alone, medians of 50 runs of 15 launches "
-              "one after the other.",
-              {"kernel", "thesis's best", "us", "best here", "us of it", "tiles tried"},
-              {}};
+  Table table{
+      fmt::format("Table 3.1: the best tile of each kernel, {}", size_text(study.size(vga))),
+      "Width x height of the tiles of the tiled form's kernels; the thesis's were found on an 8800 GTX. "
+      "A thread makes one pixel; in kernels along x or y further threads read the apron, and all are "
+      "at most 1024. Microseconds of one launch on the device alone, medians of 50 runs of 15 "
+      "launches one after the other.",
+      {"kernel", "thesis's best", "us", "best here", "us of it", "tiles tried"},
+      {}};
   const auto& best = best_tiles(study);
   for (std::size_t i = 0; i < tiled_kernels; ++i)
     table.rows.push_back({tiled_kernel_facts[i].name,

@@ -67,8 +67,8 @@ namespace {
 
 /// A logarithmic axis over whole decades.
 struct Axis {
-  double low = 1e300, high = -1e300;  // exponents to base 10
-  double from = 0, to = 1;            // px
+  double low = 1e300, high = -1e300;  ///< exponents to base 10
+  double from = 0, to = 1;            ///< ends in the picture, px
 
   void take(double value) {
     low = std::min(low, std::floor(std::log10(value)));

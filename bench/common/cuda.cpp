@@ -59,7 +59,7 @@ double median_ms(const CudaStream& stream, const Work& work, Start start, int ru
   const auto all_turns = [&] {
     for (int i = 0; i < batch; ++i) work(stream, turn++);
   };
-  double launching = 0;  // microseconds: how long the host takes, at most
+  double launching = 0;  // longest time that the host took, microseconds
   const int warm_up = std::max(1, std::min(10, runs / 5));
   for (int i = 0; i < warm_up; ++i) {
     const auto begin = Clock::now();

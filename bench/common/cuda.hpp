@@ -9,7 +9,7 @@
 
 #include "parafield/error.hpp"
 
-/// CUDA's objects with owners, and the time that work takes on a stream.
+/// Owners of CUDA's objects, and the time that work takes on a stream.
 namespace parafield::bench {
 
 inline void check(cudaError_t status, const char* what) {
@@ -25,7 +25,7 @@ class DeviceArray {
   explicit DeviceArray(std::size_t count) {
     check(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)), "cudaMalloc");
     check(cudaMemset(data_, 0, count * sizeof(T)), "cudaMemset");
-    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // the streams here wait for no other
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // a non-blocking stream would not wait
   }
   explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
     check(cudaMemcpy(data_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
@@ -40,7 +40,7 @@ class DeviceArray {
   T* data_ = nullptr;
 };
 
-/// Waits for everything on the device.
+/// Copies values to the host, after waiting for everything on the device.
 template <class T>
 std::vector<T> to_host(const T* data, std::size_t count) {
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -63,29 +63,29 @@ class CudaStream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// What is done on a stream; `turn` counts up, so that it can take other inputs each time.
+/// Work on a stream. `turn` counts up, so that it can take another input each time.
 using Work = std::function<void(cudaStream_t stream, int turn)>;
 
-/// The same work, its turns 0 to `turns` - 1 captured into a graph each.
+/// The same work as graphs, one for each of the turns 0 to `turns` - 1.
 Work as_graphs(const Work& work, int turns);
 
 enum class Start {
-  idle,   ///< on a stream that has nothing to do: launching counts
-  queued  ///< behind a kernel that waits until everything is launched: the device's time alone
+  idle,   ///< on an idle stream: launching counts
+  queued  ///< behind a kernel that waits until all is launched: only the device's time counts
 };
 
-/// Milliseconds of one turn: the median of `runs` runs of `batch` turns each, by events.
+/// Milliseconds of one turn, by events: the median of `runs` runs of `batch` turns each.
 double median_ms(const CudaStream& stream, const Work& work, Start start, int runs, int batch = 1);
 
 /// Milliseconds of one turn.
 struct WorkTimes {
   double launched;  ///< kernels launched one by one on an idle stream
-  double graph;     ///< a graph of them launched on an idle stream
-  double device;    ///< launched one by one, waiting in the queue
+  double graph;     ///< one graph launched on an idle stream
+  double device;    ///< kernels launched one by one into a queue that is held up
 };
 WorkTimes times_of(const CudaStream& stream, const Work& work, int turns, int runs);
 
-/// A kernel that lasts `microseconds`.
+/// Launches a kernel that lasts `microseconds`.
 void hold(cudaStream_t stream, double microseconds);
 
 }  // namespace parafield::bench

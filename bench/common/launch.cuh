@@ -1,9 +1,10 @@
 #pragma once
 #include "common/cuda.hpp"
 
-/// What the study's kernels share.
+/// Launching, for kernels of the studies.
 namespace parafield::bench {
 
+/// Launches a kernel. Throws Error(device).
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
             cudaStream_t stream, Arguments... arguments) {
@@ -14,6 +15,7 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
 /// Blocks that cover `count` with `size` each.
 inline unsigned blocks_for(int count, int size) { return unsigned((count + size - 1) / size); }
 
+/// Index i, limited to 0 to count - 1.
 __device__ inline int clamped(int i, int count) { return i < 0 ? 0 : i < count ? i : count - 1; }
 
 /// A block's dynamic shared memory.

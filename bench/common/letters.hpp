@@ -4,7 +4,8 @@
 
 namespace parafield::bench {
 
-/// ASCII from the space to z, 5x7: a byte a column, its lowest bit the topmost pixel.
+/// Letters of 5x7 px, from the space to z in ASCII: a byte for each column, with the topmost pixel in its
+/// lowest bit.
 constexpr std::array<std::array<std::uint8_t, 5>, 91> letters{{
     {0x00, 0x00, 0x00, 0x00, 0x00},  // space
     {0x00, 0x00, 0x5F, 0x00, 0x00}, {0x00, 0x07, 0x00, 0x07, 0x00}, {0x14, 0x7F, 0x14, 0x7F, 0x14},

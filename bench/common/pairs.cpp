@@ -15,7 +15,7 @@ bool is_folder(const fs::path& path) {
 
 std::optional<fs::path> data_folder(const std::string& given) {
   if (!given.empty()) {
-    if (!is_folder(given)) throw Error(ErrorCode::file, "--data " + given + ": there is no such folder");
+    if (!is_folder(given)) throw Error(ErrorCode::file, "--data: there is no folder " + given);
     return given;
   }
   const char* variable = std::getenv("PARAFIELD_DATA");

@@ -6,7 +6,7 @@
 
 namespace parafield::bench {
 
-/// The frame and pictures of its size side by side, as a PNG.
+/// Writes a frame and pictures of its size side by side, as a PNG.
 void write_strip(const std::filesystem::path& file, const Frame& frame,
                  const std::vector<FrameBuffer>& pictures);
 

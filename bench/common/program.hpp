@@ -5,7 +5,7 @@
 
 #include "common/timing.hpp"
 
-/// What the programs of bench/ share on the command line.
+/// Options that the programs of bench/ share.
 namespace parafield::bench {
 
 struct ProgramOptions {
@@ -21,15 +21,16 @@ inline void add_options(CLI::App& app, ProgramOptions& options) {
          "--data", options.data,
          "folder of real sequences; default: PARAFIELD_DATA, otherwise ../shared/data beside the sources")
       ->type_name("DIR");
-  app.add_option("-o,--output", options.markdown_file, "Markdown; default: standard output")
+  app.add_option("-o,--output", options.markdown_file, "the report as Markdown; default: standard output")
       ->type_name("FILE");
-  app.add_option("--json", options.json_file, "the same as JSON")->type_name("FILE");
+  app.add_option("--json", options.json_file, "the report as JSON; default: none")->type_name("FILE");
   app.add_option("--threads", options.threads, "CPU threads; 0 = one for each core")->capture_default_str();
-  app.add_option("--commit", options.commit, "what is measured, for the report")->capture_default_str();
-  app.add_flag("--quick", options.quick, "tiny sizes, one repeat: only to see that it runs");
+  app.add_option("--commit", options.commit, "commit that is measured, for the report")
+      ->capture_default_str();
+  app.add_flag("--quick", options.quick, "tiny sizes and one repeat, only to see that it runs");
 }
 
-/// Exit code of a program that does `run`.
+/// Calls run() and returns the exit code; 1 after an error, which goes to stderr.
 template <class Run>
 int run_program(Run run) {
   try {

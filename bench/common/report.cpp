@@ -14,13 +14,13 @@
 namespace parafield::bench {
 namespace {
 
-/// Ticks that the processors were busy, and all ticks, since the machine started.
+/// Busy ticks and all ticks of the processors since the machine started.
 std::pair<double, double> processor_ticks() {
   std::ifstream file("/proc/stat");
   std::string word;
   file >> word;
   double busy = 0, total = 0, ticks = 0;
-  // user nice system idle iowait irq softirq steal; what follows is counted in user
+  // user nice system idle iowait irq softirq steal; later columns are part of user
   for (int i = 0; i < 8 && file >> ticks; ++i) {
     total += ticks;
     if (i != 3 && i != 4) busy += ticks;
@@ -76,7 +76,7 @@ void write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   file << text;
   file.close();
-  if (!file) throw Error(ErrorCode::file, path + ": cannot be written");
+  if (!file) throw Error(ErrorCode::file, path + ": the file cannot be written");
 }
 
 }  // namespace

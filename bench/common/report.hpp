@@ -10,7 +10,7 @@ namespace parafield::bench {
 
 using Json = nlohmann::ordered_json;
 
-/// A value as JSON keeps it and as Markdown shows it.
+/// A value of a table, in JSON and in Markdown.
 struct Cell {
   Json value;
   std::string text;
@@ -18,21 +18,22 @@ struct Cell {
   Cell(const char* words) : value(words), text(words) {}
   Cell(const std::string& words) : value(words), text(words) {}
   Cell(int number) : value(number), text(std::to_string(number)) {}
-  Cell(double number, int decimals);  ///< NaN: null, an empty cell
+  Cell(double number, int decimals);  ///< a number that is not finite is null in JSON and empty in Markdown
 };
 
 struct Table {
-  std::string title, note;  ///< the note says what was done and how to read it
+  std::string title;
+  std::string note;  ///< how it was measured, and how to read it
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;
 };
 
-/// What else a machine did while something ran.
+/// Measures the load of other processes while it lives.
 class Quietness {
  public:
   Quietness();
-  /// "load average 0.1 at the start; other processes had 2 % of the processors' time", and a warning where
-  /// that was much. Empty on systems that do not tell.
+  /// For example "load average 0.1 at the start; other processes had 2 % of the processors' time", with a
+  /// warning above 5 %. "unknown" on systems without /proc/stat.
   std::string text() const;
 
  private:
@@ -41,18 +42,18 @@ class Quietness {
 
 struct Report {
   std::string title;
-  std::vector<std::pair<std::string, std::string>> conditions;  ///< device, commit ...
+  std::vector<std::pair<std::string, std::string>> conditions;  ///< name and value: device, commit and so on
   std::vector<Table> tables;
 };
 
-/// "cpu, AMD EPYC, v4, 2 threads".
+/// For example "cpu, AMD EPYC, v4, 2 threads".
 std::string device_text(const Device& device);
 
-/// "640x480".
+/// For example "640x480".
 std::string size_text(Size size);
 
-/// Markdown to `markdown_file` (standard output where that is empty) and JSON to `json_file`, if one is named.
-/// Throws Error(file).
+/// Writes Markdown to `markdown_file`, or to standard output if that is empty, and JSON to `json_file`,
+/// unless that is empty. Throws Error(file).
 void write(const Report& report, const std::string& markdown_file, const std::string& json_file);
 
 }  // namespace parafield::bench

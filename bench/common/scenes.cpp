@@ -7,7 +7,7 @@
 namespace parafield::bench {
 namespace {
 
-/// In shares of the image's sides.
+/// A disc or bar; places and lengths in shares of the image's sides.
 struct Shape {
   float x, y, half_width, half_height;
   bool round;
@@ -28,7 +28,7 @@ struct Motion {
 };
 using Motions = std::array<Motion, shapes.size()>;
 
-/// -6 .. 6, the same on every machine.
+/// Noise from -6 to 6, the same on every machine.
 int noise(int x, int y, int channel, int frame) {
   std::uint32_t h = std::uint32_t(x) + 0x9e3779b9U * std::uint32_t(y) + 0x85ebca6bU * std::uint32_t(channel) +
                     0xc2b2ae35U * std::uint32_t(frame + 1);
@@ -36,7 +36,8 @@ int noise(int x, int y, int channel, int frame) {
   return int((h >> 8) % 13) - 6;
 }
 
-/// Textures of the background and of the shapes, larger than the frames by what moves in.
+/// Textures of the background and of the shapes. They are larger than the frames by `margin` px, so that all
+/// can move.
 class Textures {
  public:
   Textures(Size size, int margin, int channels) : margin_(margin) {
@@ -57,7 +58,7 @@ class Textures {
   std::vector<FrameBuffer> planes_;
 };
 
-/// The foremost layer that frame 0 shows, or frame 1, at a pixel.
+/// The foremost layer at a pixel of frame 0 or 1.
 std::size_t layer_at(Size size, const Motions& motions, int frame, int x, int y) {
   for (std::size_t i = shapes.size(); i-- > 1;)
     if (shapes[i].contains((float(x - frame * motions[i].x) + 0.5f) / float(size.width),

@@ -6,7 +6,7 @@
 
 #include "common/study.hpp"
 
-/// What the studies' label fields are found on.
+/// Scenes for the studies of label fields.
 namespace parafield::bench {
 
 /// A rectified pair with its disparities.
@@ -14,35 +14,36 @@ struct StereoScene {
   std::string name;
   FrameBuffer left, right;
   DisparityField truth;
-  Image<std::uint8_t> seen;  ///< 0 where the right image does not show the pixel
-  int disparities = 0;       ///< 0 .. disparities - 1 cover the truth
+  Image<std::uint8_t> seen;  ///< 0 where the right image hides the pixel
+  int disparities = 0;       ///< the truth lies in 0 to disparities - 1
 };
 
-/// A pair of Middlebury's by its name, if its files are there.
+/// A pair of Middlebury's by its name; empty if its truth is missing.
 std::optional<StereoScene> read_stereo(const std::filesystem::path& data, const std::string& name);
 
-/// Discs and bars over a background, each with a rendered texture, that move by whole pixels; independent noise of
-/// up to 6 in both frames. Exact: no pixel is resampled.
+/// A rendered pair: discs and bars over a background, each with a texture, move by whole pixels, so no pixel
+/// is resampled. Both frames have independent noise of up to 6.
 struct Layers {
   FrameBuffer frame0, frame1;
-  FlowField flow;             ///< of frame 0
+  FlowField flow;             ///< true flow of frame 0
   Image<std::uint8_t> seen;   ///< 1 where frame 1 shows the pixel of frame 0
   Image<std::uint8_t> moved;  ///< 255 where frame 1 shows another layer or place than frame 0, otherwise 0
 };
 Layers render_stereo(Size size, int disparities, bool color = false);
 Layers render_motion(Size size, int max_displacement, bool color = false);
-Layers render_change(Size size, bool color = false);  ///< before a background that stands still
+Layers render_change(Size size, bool color = false);  ///< the background stands still
 
+/// The layers as a rectified pair with `disparities` disparities.
 StereoScene stereo_scene(Layers layers, int disparities);
 
-/// Scenes with truth: real ones, where they are found, and rendered ones.
+/// Scenes with truth: real ones, if they are found, and rendered ones.
 struct LabelScenes {
   std::vector<StereoScene> stereo;
   std::vector<Pair> flow;  ///< displacements of up to 5 px
 };
 LabelScenes label_scenes(const Study& study);
 
-/// The result of one pair in host memory, and its energy.
+/// Result of one pair in host memory, and its energy.
 template <class Task>
 struct Solved {
   typename Task::Result field;

@@ -16,16 +16,15 @@ int run_study(int argc, char** argv, const StudyProgram& program) {
     names += (names.empty() ? "" : ", ") + std::string(part.name) + (part.takes_cuda ? " (CUDA)" : "");
   add_options(app, options);
   app.add_option("-d,--device", device, "auto, cpu, cuda, cuda:N")->capture_default_str();
-  app.add_option("--only", only, "parts: " + names + "; default: all that can be done")
+  app.add_option("--only", only, "parts to run (" + names + "); default: all that the device can run")
       ->type_name("PART")
       ->check([&](const std::string& name) {
         const bool is_part =
             std::ranges::any_of(program.parts, [&](const StudyPart& part) { return part.name == name; });
-        return is_part ? "" : "'" + name + "' is none of the parts " + names;
+        return is_part ? "" : "'" + name + "' is not a part; parts: " + names;
       });
   if (program.draws)
-    app.add_option("--pictures", pictures, "folder for the pictures; default: none are drawn")
-        ->type_name("DIR");
+    app.add_option("--pictures", pictures, "folder for pictures; default: none are drawn")->type_name("DIR");
   CLI11_PARSE(app, argc, argv);
 
   return run_program([&] {
@@ -48,15 +47,14 @@ int run_study(int argc, char** argv, const StudyProgram& program) {
       reads_sequences |= part.reads_sequences;
     }
     if (!left_out.empty() && report.tables.empty())
-      throw Error(ErrorCode::invalid_argument,
-                  left_out + ": it takes CUDA, and this device is " + device_text(study.device));
+      throw Error(ErrorCode::invalid_argument, "the device is " + device_text(study.device) +
+                                                   "; these parts run on CUDA only: " + left_out);
     report.conditions = {{"device", device_text(study.device)}, {"commit", options.commit}};
     if (reads_sequences)
       report.conditions.emplace_back("real sequences",
                                      study.data ? "found" : "not found: rendered ones only");
     if (!machine.empty()) report.conditions.emplace_back("machine", machine);
-    if (!left_out.empty())
-      report.conditions.emplace_back("left out", left_out + ": it takes CUDA, and this device has none");
+    if (!left_out.empty()) report.conditions.emplace_back("left out", left_out + " (CUDA only)");
     if (!report.tables.empty()) write(report, options.markdown_file, options.json_file);
   });
 }

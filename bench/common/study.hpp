@@ -5,23 +5,24 @@
 #include "common/report.hpp"
 #include "common/timing.hpp"
 
-/// What a study is asked to do, and the program around one.
+/// A study of a paper, and the program around it.
 namespace parafield::bench {
 
+/// Options of a run.
 struct Study {
   Device device;
   std::optional<std::filesystem::path> data;  ///< folder of real sequences
-  std::filesystem::path pictures;             ///< folder of the PNGs, which is there; empty = none are drawn
-  bool quick = false;                         ///< tiny sizes and few repeats: only to see that it runs
+  std::filesystem::path pictures;             ///< folder for PNGs, which exists; empty = none are drawn
+  bool quick = false;                         ///< tiny sizes and few repeats, only to see that it runs
   Effort effort;
 
   Size size(Size full) const { return quick ? Size{full.width / 8, full.height / 8} : full; }
 };
 
-/// What can be done by itself.
+/// A part of a study that can run alone.
 struct StudyPart {
   const char* name;
-  /// It may draw, too; empty where the build has no CUDA.
+  /// Makes the tables, and may draw. Empty in a build without CUDA.
   std::function<std::vector<Table>(const Study&)> tables;
   bool timed = false, reads_sequences = false, takes_cuda = false;
 };

@@ -42,7 +42,7 @@ Call flow_call(const FlowMethod& method, const Device& device, const Scene& scen
   for (const FrameBuffer& frame : scene.frames) state->frames.push_back(frame.to(memory_of(device)));
 
   const auto call = [state, push] {
-    // Pushed frames go there and back, so that each is beside the one before.
+    // Frames are taken there and back, so that each is a neighbor of the one before.
     const std::size_t count = state->frames.size(), period = 2 * (count - 1);
     const std::size_t phase = state->next++ % period;
     const auto nth = [&](std::size_t i) -> const FrameBuffer& {

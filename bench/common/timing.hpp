@@ -5,16 +5,16 @@
 
 #include "parafield/parafield.hpp"
 
-/// Repeated timing of things that are compared.
+/// Timing of calls that are compared.
 namespace parafield::bench {
 
-/// Runs once and returns its milliseconds.
+/// Runs once and returns the milliseconds that it took.
 using Call = std::function<double()>;
 
-/// How often each call is timed: as often as fits in `seconds`, within the bounds.
+/// How often each call is timed.
 struct Effort {
-  int least = 15, most = 400;
-  double seconds = 2;
+  int least = 15, most = 400;  ///< bounds
+  double seconds = 2;          ///< for each call
 };
 
 struct Times {
@@ -22,15 +22,16 @@ struct Times {
   int repeats = 0;
 };
 
-/// Times the calls in turn, so that what else the machine does meets all alike. In each turn a call runs
-/// twice and the second run counts: the first wakes its threads and puts those of the one before to sleep.
+/// Times the calls in turn, so that other load on the machine meets all alike. In each turn a call runs twice
+/// and the second run counts: the first one wakes its threads and lets those of the call before go to sleep.
 std::vector<Times> time_in_turn(const std::vector<Call>& calls, const Effort& effort);
 
-/// One pair (or, with `push`, one frame of a stream) of a rendered sequence; frames and result in the
-/// device's memory.
+/// Call for one pair of a rendered sequence or, with `push`, for one frame of a stream. Frames and result lie
+/// in the device's memory.
 Call flow_call(const FlowMethod& method, const Device& device, const Scene& scene, bool push = false);
 
-/// Pairs one after the other, again and again: `frames` are two of each. They and the result are in `memory`.
+/// Call for the next one of several pairs, taken in turn. `frames`: two of each pair. Frames and result lie
+/// in `memory`.
 template <class Task>
 Call pair_call(const typename Task::Method& method, const Device& device, std::vector<FrameBuffer> frames,
                Memory memory) {
@@ -63,7 +64,7 @@ inline Memory memory_of(const Device& device) {
   return device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
 }
 
-/// One pair, again and again; frames and result in the device's memory.
+/// Call for one pair, the same each time. Frames and result lie in the device's memory.
 template <class Task>
 Call pair_call(const typename Task::Method& method, const Device& device, const FrameBuffer& frame0,
                const FrameBuffer& frame1) {

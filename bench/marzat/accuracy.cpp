@@ -37,13 +37,13 @@ Table sweep(const Study& study, const std::vector<Pair>& pairs, std::string titl
   return table;
 }
 
-/// Frames in time order, and the truth from frame i to i + 1 where it is known.
+/// Frames in time order, and the true flow from frame i to i + 1.
 struct Sequence {
   std::string name;
   std::vector<FrameBuffer> frames;
-  std::vector<FlowField> truth;  // no pixels = unknown
+  std::vector<FlowField> truth;  ///< no pixels = not known
   Image<std::uint8_t> mask;
-  int first = 0;  // number of the first frame
+  int first = 0;  ///< number of the first frame
 };
 
 std::optional<Sequence> yosemite_sequence(const std::filesystem::path& data) {
@@ -80,7 +80,8 @@ std::vector<double> pushed_aae(const Study& study, const Sequence& sequence, con
 std::vector<Table> accuracy_tables(const Study& study) {
   const std::vector<Pair> list = pairs(study);
   const std::string what =
-      "AAE in degrees, EPE in px, over every pixel with known truth; the other parameters as in the preset "
+      "AAE in degrees, EPE in px, over all pixels with known truth; the other parameters are those of the "
+      "preset "
       "`paper` (4 levels, window 11, 3 iterations). ";
   using Values = std::vector<int>;
   std::vector<Table> tables;
@@ -110,9 +111,10 @@ std::vector<Table> temporal_tables(const Study& study) {
   for (const Sequence& sequence : sequences) {
     Table table{
         fmt::format("Section 2.3: temporal refinement, {}", sequence.name),
-        fmt::format("AAE in degrees of pushed frames, {} in all; `levels`/`iterations`, without and with "
-                    "`temporal`. A row for each pair with known truth: frame and next frame.",
-                    sequence.frames.size()),
+        fmt::format(
+            "AAE in degrees of pushed frames, {} in all. A column for `levels`/`iterations`, without and "
+            "with `temporal`; a row for each pair with known truth, frame and next frame.",
+            sequence.frames.size()),
         {"pair"},
         {}};
     for (std::size_t i = 0; i < sequence.truth.size(); ++i)

@@ -1,24 +1,25 @@
 #pragma once
 #include "common/study.hpp"
 
-/// What Marzat, Dumortier and Ducrot measured of their Lucas-Kanade (2009), measured of this one.
+/// The measurements of Marzat, Dumortier and Ducrot (2009), repeated with this library's Lucas-Kanade.
 namespace parafield::bench {
 
 constexpr Size vga = {640, 480}, yosemite = {316, 252};
 
-/// Fig. 3(a) and 3(b), and the levels of section 2.4: errors over one parameter, the others at their defaults.
+/// Errors over one parameter, the others at their defaults: Fig. 3(a) and 3(b), and the levels of section
+/// 2.4.
 std::vector<Table> accuracy_tables(const Study& study);
 
-/// Section 2.3: pushed frames with and without the last pair's flow as a start.
+/// Errors of pushed frames, with and without the last pair's flow as a start: section 2.3.
 std::vector<Table> temporal_tables(const Study& study);
 
-/// Table 1: execution time and accuracy in one number.
+/// Execution time and accuracy in one number: table 1.
 Table trade_off_table(const Study& study);
 
-/// Fig. 7: the time of each step.
+/// The time of each step: Fig. 7.
 Table step_table(const Study& study);
 
-/// Section 4: the speed-up over one serial CPU thread.
+/// The speed-up over one serial CPU thread: section 4.
 Table speed_up_table(const Study& study);
 
 }  // namespace parafield::bench

@@ -8,7 +8,7 @@
 namespace parafield::bench {
 namespace {
 
-/// Forces the instruction set of the CPU estimators that are made while it lives.
+/// Forces the instruction set of CPU estimators that are made while it lives.
 class ForcedInstructionSet {
  public:
   explicit ForcedInstructionSet(const char* name) {
@@ -27,7 +27,7 @@ class ForcedInstructionSet {
   std::string before_;
 };
 
-/// AAE where the paper takes it from, or on a rendered pair.
+/// AAE in degrees on the paper's pair, or on a rendered one.
 double reference_aae(const Study& study, const Pair& pair, const LucasKanade& method) {
   FlowEstimator estimator(method, pair.frame0.size(), {.device = study.device});
   return score(estimator(pair.frame0, pair.frame1), pair).aae;
@@ -42,11 +42,12 @@ Table trade_off_table(const Study& study) {
   Table table{
       "Table 1: execution time and accuracy trade-off (ETATO)",
       fmt::format(
-          "ETATO = microseconds a pixel times AAE; less is better. AAE on {}, also beside the other size, as "
-          "in the paper. The time is that of one pair, frames and result in the device's memory, median and "
-          "minimum; the time a pixel is the median's. The paper's rows: its table 1; LKCuda took 67 ms at "
-          "640x480 and 21 ms at 316x252 "
-          "on a Tesla C870, and 0.226 us a pixel is neither exactly.",
+          "ETATO = microseconds a pixel times AAE; less is better. AAE is measured on {} for both sizes, as "
+          "in "
+          "the paper. Times are those of one pair, frames and result in the device's memory, median and "
+          "minimum; the time a pixel comes from the median. The paper's rows are its table 1; LKCuda took "
+          "67 ms at 640x480 and 21 ms at 316x252 on a Tesla C870, neither of which is exactly 0.226 us a "
+          "pixel.",
           pair.name),
       {"method", "size", "ms", "min ms", "us a pixel", "AAE", "ETATO", "ETATO of min"},
       {{"Bruhn (paper)", "316x252", {54, 0}, "", {0.68, 2}, {2.63, 2}, {1.785, 3}, ""},
@@ -80,22 +81,22 @@ Table trade_off_table(const Study& study) {
 }
 
 Table step_table(const Study& study) {
-  // Differences are sharper without what threads wait for each other.
+  // One thread waits for no other, which makes differences sharper.
   const Device device = study.device.kind == Device::Kind::cpu ? Device::cpu(1) : study.device;
   constexpr int levels = LucasKanade{}.levels, iterations = LucasKanade{}.iterations, many = 7;
   Table table{
       "Fig. 7: the time of each step",
       fmt::format(
-          "Milliseconds of one pair and share of them, 4 levels, window 11, 3 iterations, on {}, from the "
-          "minima "
-          "of runs timed in turn. A step cannot be timed alone through the public interface, so each is a "
-          "difference of whole runs. One iteration on the levels 0..l: (T({} iterations) - T(1)) / {} with l "
-          "+ 1 "
-          "levels; on level l: that less the same with l levels; times 3. Conversion and pyramids: twice the "
-          "time by which a pair takes longer than a pushed frame without `temporal`, which prepares one "
-          "frame "
-          "less; on a GPU both frames are prepared in one launch, so this is what grows with the frames. The "
-          "rest: enlarging the flow, the start at zero, validity and confidence, launching.",
+          "Milliseconds of one pair, and their share, with 4 levels, window 11, 3 iterations, on {}; minima "
+          "of "
+          "runs timed in turn. The public interface cannot time a step alone, so each time is a difference "
+          "of whole runs. One iteration on levels 0 to l takes (T({} iterations) - T(1)) / {} with l + 1 "
+          "levels; on level l it takes that minus the same with l levels; both times 3. Conversion and "
+          "pyramids take twice the time by which a pair takes longer than a pushed frame without `temporal`, "
+          "which prepares one frame less; a GPU prepares both frames in one launch, so there this is the "
+          "part "
+          "that grows with the frames. The rest is enlarging the flow, the start at zero, validity and "
+          "confidence, and launching.",
           device_text(device), many, many - 1),
       {"step"},
       {}};
@@ -115,7 +116,7 @@ Table step_table(const Study& study) {
     const std::vector<Times> times = time_in_turn(calls, study.effort);
 
     const double all = times[0].min, preparing = 2 * (times[0].min - times[1].min);
-    std::array<double, levels> iteration;  // on the levels 0 to l together
+    std::array<double, levels> iteration;  // on levels 0 to l together
     for (std::size_t l = 0; l < levels; ++l)
       iteration[l] = (times[3 + 2 * l].min - times[2 + 2 * l].min) / (many - 1);
     std::vector<double> steps{preparing};
@@ -137,10 +138,12 @@ Table speed_up_table(const Study& study) {
   const Size size = study.size(vga);
   Table table{
       fmt::format("Section 4: speed-up over one CPU thread, {}", size_text(size)),
-      "One pair, 4 levels, window 11, 3 iterations; milliseconds, median and minimum, and how often faster "
-      "than one CPU thread (minima). v2 is SSE4.2 without AVX, where the fused multiply-add that keeps "
-      "results the same is a function call; v3 is AVX2, v4 AVX-512. The paper: 7 s in C on a 3 GHz "
-      "processor, 67 ms on a Tesla C870, a factor of 100.",
+      "One pair, 4 levels, window 11, 3 iterations: milliseconds, median and minimum, and the factor by "
+      "which "
+      "it is faster than one CPU thread (minima). v2 is SSE4.2 without AVX, where the fused multiply-add "
+      "that "
+      "keeps results the same is a function call; v3 is AVX2, v4 AVX-512. The paper has 7 s in C on a 3 GHz "
+      "processor and 67 ms on a Tesla C870, a factor of 100.",
       {"device", "ms", "min ms", "over one thread, v2", "over one thread, best set"},
       {{"3 GHz processor (paper)", {7000, 0}, "", "", {1, 0}},
        {"Tesla C870 (paper)", {67, 0}, "", "", {100, 0}}}};
@@ -153,7 +156,7 @@ Table speed_up_table(const Study& study) {
     try {
       calls.push_back(flow_call(LucasKanade{}, Device::cpu(1), scene));
       names.push_back(fmt::format("cpu, 1 thread, {}", set));
-    } catch (const Error&) {  // no such instruction set here
+    } catch (const Error&) {  // this machine or build does not have the set
     }
   }
   const std::size_t best = calls.size() - 1;

@@ -1,4 +1,4 @@
-// compare_opencv: OpenCV's dense flow beside this library's, on the same pairs in the same run.
+// compare_opencv: dense flow of OpenCV and of this library, on the same pairs in the same run.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,11 +12,11 @@
 namespace parafield::bench {
 namespace {
 
-/// A method that stands in a row: one timed run, and the flow of the last run.
+/// A method that is compared: a row of the tables.
 struct Contestant {
   std::string name;
   Call call;
-  std::function<FlowField()> flow;
+  std::function<FlowField()> flow;  ///< of the last call, in host memory
 };
 
 template <class Run>
@@ -42,7 +42,7 @@ std::vector<Contestant> contestants(const Pair& pair, const Device& device) {
   };
   add_presets(AdaptiveRidge{});
   add_presets(LucasKanade{});
-  // DIS wants rows that touch each other.
+  // DIS needs rows that touch each other.
   const cv::Mat frame0 = as_mat(pair.frame0).clone(), frame1 = as_mat(pair.frame1).clone();
   for (const OpenCvMethod& method : opencv_methods()) {
     const auto flow = std::make_shared<cv::Mat>(cv::Mat::zeros(frame0.size(), CV_32FC2));
@@ -75,14 +75,14 @@ Report compare(const ProgramOptions& options) {
   const Quietness quietness;
   Table errors{
       "Errors",
-      "AAE in degrees / EPE in px, over every pixel with known truth, whether a method calls it valid "
-      "or not. Every method gets the same 8-bit gray frames.",
+      "AAE in degrees and EPE in px over all pixels with known truth, valid or not. All methods get the same "
+      "8-bit gray frames.",
       {"method"},
       {}};
   Table times{
       "Times",
-      "Milliseconds of one pair in host memory, median / minimum; each call right after an untimed one "
-      "of its own, all methods in turn.",
+      "Milliseconds of one pair in host memory, median and minimum. Methods run in turn; each timed call "
+      "follows an untimed one of the same method.",
       {"method"},
       {}};
   for (const Pair& pair : pairs) {
@@ -111,8 +111,8 @@ Report compare(const ProgramOptions& options) {
       {{"device", device_text(device)},
        {"OpenCV", fmt::format("{}, {} threads", CV_VERSION, cv::getNumThreads())},
        {"parameters",
-        "Farneback's and DIS's defaults; pyramidal LK at every pixel with window 11, 4 levels (maxLevel 3), "
-        "3 iterations, as lucas-kanade paper"},
+        "defaults of Farneback and DIS; pyramidal LK at every pixel with window 11, 4 levels (maxLevel 3), 3 "
+        "iterations, as in the preset `paper` of lucas-kanade"},
        {"commit", options.commit},
        {"machine", quietness.text()}},
       {std::move(errors), std::move(times)}};

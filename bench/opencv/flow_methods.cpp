@@ -32,7 +32,7 @@ class DenseLucasKanade {
 
 OpenCvMethod method(std::string name, const cv::Ptr<cv::DenseOpticalFlow>& algorithm) {
   return {std::move(name), [algorithm](const cv::Mat& frame0, const cv::Mat& frame1, cv::Mat& flow) {
-            flow.release();  // DIS takes what is there as a first guess
+            flow.release();  // DIS takes given flow as its start
             algorithm->calc(frame0, frame1, flow);
           }};
 }
@@ -48,7 +48,7 @@ std::vector<OpenCvMethod> opencv_methods() {
           {"OpenCV dense pyramidal LK", DenseLucasKanade{}}};
 }
 
-cv::Mat as_mat(const FrameBuffer& gray) {  // a pitch of 0 means the same to both
+cv::Mat as_mat(const FrameBuffer& gray) {  // a pitch of 0 means touching rows to both
   const Frame frame = gray;
   return {frame.height, frame.width, CV_8UC1, const_cast<void*>(frame.data), std::size_t(frame.pitch)};
 }
@@ -56,8 +56,8 @@ cv::Mat as_mat(const FrameBuffer& gray) {  // a pitch of 0 means the same to bot
 FrameBuffer to_gray(const FrameBuffer& buffer) {
   const Frame frame = buffer;
   if (frame.format != PixelFormat::gray_u8 && frame.format != PixelFormat::rgb_u8)
-    throw Error(ErrorCode::unsupported,
-                std::string("compare_opencv reads frames of 8 bits, not ") + to_string(frame.format));
+    throw Error(ErrorCode::unsupported, std::string("compare_opencv takes gray_u8 and rgb_u8 frames, not ") +
+                                            to_string(frame.format));
   const bool color = frame.format == PixelFormat::rgb_u8;
   const cv::Mat input(frame.height, frame.width, color ? CV_8UC3 : CV_8UC1, const_cast<void*>(frame.data),
                       std::size_t(frame.pitch));

@@ -11,20 +11,22 @@ namespace parafield::bench {
 
 struct OpenCvMethod {
   std::string name;
-  /// Flow (CV_32FC2) from one gray 8-bit frame to the next.
+  /// Estimates flow (CV_32FC2) from one gray 8-bit frame to the next.
   std::function<void(const cv::Mat& frame0, const cv::Mat& frame1, cv::Mat& flow)> estimate;
 };
 
-/// Farneback and DIS with their defaults, and pyramidal Lucas-Kanade at every pixel with the parameters of the
-/// preset `paper`.
+/// OpenCV's methods: Farneback and DIS with their defaults, and pyramidal Lucas-Kanade at every pixel with
+/// the parameters of the preset `paper`.
 std::vector<OpenCvMethod> opencv_methods();
 
-/// A host frame of gray_u8, not copied.
+/// View of a host frame (gray_u8) as a matrix; nothing is copied.
 cv::Mat as_mat(const FrameBuffer& gray);
 
-/// 8-bit gray of any 8-bit host frame (OpenCV's conversion: BT.601, rounded).
+/// 8-bit gray copy of a host frame (gray_u8 or rgb_u8), by OpenCV's conversion: BT.601, rounded. Throws
+/// Error(unsupported) for other formats.
 FrameBuffer to_gray(const FrameBuffer& frame);
 
+/// Copy of a flow (CV_32FC2) in which all pixels are valid.
 FlowField as_field(const cv::Mat& flow);
 
 }  // namespace parafield::bench

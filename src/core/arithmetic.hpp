@@ -1,17 +1,26 @@
 #pragma once
 #include "parafield/image.hpp"
 
-/// What one pixel computes, with the same bits on every device: fma is one instruction (never contracted from
-/// a product and a sum), minima and maxima are ternaries (fminf and fmaxf differ in the sign of zero).
+/// Arithmetic of one pixel, with the same bits on every device. The compiler contracts nothing: `fma` is
+/// written where it is meant. Minima and maxima are ternaries, as fminf and fmaxf differ in the sign of
+/// zero.
 namespace parafield {
 
-/// The loop that follows has few turns, known to the compiler: all are written out.
+/// Unrolls the loop that follows, whose number of turns is small and known to the compiler.
 #if defined(__CUDACC__)
 #define PF_UNROLL _Pragma("unroll")
 #else
 #define PF_UNROLL _Pragma("GCC unroll 32")
 #endif
 
+/// Calls f.template operator()<N>() with the N of `Numbers` that equals `value`, or with 0 if there is none.
+/// For loops and kernels that are compiled for usual values and, under 0, for any.
+template <int... Numbers, class F>
+void with_constant(int value, F f) {
+  if (!((value == Numbers && (f.template operator()<Numbers>(), true)) || ...)) f.template operator()<0>();
+}
+
+/// a * b + c, rounded once.
 PF_HD float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 template <class T>
@@ -23,8 +32,7 @@ PF_HD constexpr T larger(T a, T b) {
   return a > b ? a : b;
 }
 
-/// `value` within [low, high], neither of which is -0; NaN becomes low.
-/// Where neither is NaN, and the sign of a zero does not matter: on CUDA one instruction.
+/// The smaller value, in one instruction on CUDA. Neither is NaN, and the sign of a zero does not matter.
 PF_HD float smaller_number(float a, float b) {
 #ifdef __CUDA_ARCH__
   return fminf(a, b);
@@ -32,6 +40,7 @@ PF_HD float smaller_number(float a, float b) {
   return smaller(a, b);
 #endif
 }
+/// The larger value, likewise.
 PF_HD float larger_number(float a, float b) {
 #ifdef __CUDA_ARCH__
   return fmaxf(a, b);
@@ -40,24 +49,22 @@ PF_HD float larger_number(float a, float b) {
 #endif
 }
 
+/// `value` within [low, high], neither of which is -0; NaN becomes `low`.
 PF_HD float clamp(float value, float low, float high) {
-#ifdef __CUDA_ARCH__
-  return fminf(fmaxf(value, low), high);  // one instruction each; as below for these bounds
-#else
-  return smaller(larger(value, low), high);
-#endif
+  return smaller_number(larger_number(value, low), high);
 }
 PF_HD int clamp(int value, int low, int high) { return smaller(larger(value, low), high); }
 
 PF_HD float magnitude(float value) { return __builtin_fabsf(value); }
 
-/// False for NaN and infinities (and beyond 1e30, where squares would overflow).
+/// False for NaN, infinities and magnitudes above 1e30, whose squares would overflow.
 PF_HD bool is_finite(float value) { return magnitude(value) <= 1e30f; }
 
-/// 2^x for -126 <= x <= 0, to 2e-7 of it. The same bits everywhere, which the library's exp2f is not.
+/// 2^x for -126 <= x <= 0, with a relative error of at most 2e-7. The standard library's exp2f has other bits
+/// elsewhere.
 PF_HD float exponential2(float x) {
-  const float rounded = x + 12582912.0f,
-              f = x - (rounded - 12582912.0f);  // its low bits are the nearest whole number
+  const float rounded = x + 12582912.0f;  // the low bits are the nearest whole number
+  const float f = x - (rounded - 12582912.0f);
   float power = fma(f, 1.53533e-4f, 1.33989e-3f);
   power = fma(f, power, 9.61844e-3f);
   power = fma(f, power, 5.55034e-2f);
@@ -67,14 +74,15 @@ PF_HD float exponential2(float x) {
   return power * __builtin_bit_cast(float, (__builtin_bit_cast(int, rounded) + 127) << 23);
 }
 
-/// exp(x) for x <= 0, to 2e-7 of it; at least 1e-38.
+/// exp(x) for x <= 0, with a relative error of at most 2e-7; never below 1e-38.
 PF_HD float exponential(float x) { return exponential2(larger(x * 1.44269504f, -126.0f)); }
 
-/// A pixel's flow, px a frame.
+/// Flow of a pixel, px a frame.
 struct Motion {
   float u, v;
 };
 
+/// Linear interpolation: `a` for share 0, `b` for share 1.
 PF_HD float interpolate(float a, float b, float share) { return fma(share, b - a, a); }
 
 }  // namespace parafield

@@ -1,7 +1,7 @@
 #pragma once
 #include "steps/consistency/consistency.hpp"
+#include "steps/least_squares/least_squares.hpp"
 #include "steps/median/median.hpp"
-#include "gradient/lucas_kanade/step.hpp"
 #include "guided/better/better.hpp"
 #include "guided/colors/colors.hpp"
 #include "guided/guidance.hpp"
@@ -115,7 +115,7 @@ class DirectInterpolationSolver : public SolverBase<DirectInterpolationSolver<Ba
   const DirectInterpolation method_;
   const bool both_ways_;
   const LikelihoodScale first_scale_, second_scale_;
-  const LeastSquares step_ = least_squares({.window = 11, .alpha = 1e-5f});
+  const LeastSquares step_ = least_squares(11, 1e-5f);
   Guidance<Backend> guidance_;
   TrackFinder<Backend> finder_;
   FrameColors<Backend> colors_;

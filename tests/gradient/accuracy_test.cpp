@@ -14,7 +14,8 @@ const Sequence five_of_clouds_ground = {
      "yosemite/clouds/yos10.png", "yosemite/clouds/yos11.png"},
     "yosemite/clouds/flow09.flo",
     "yosemite/clouds/mask_ground.png"};
-/// Of the rendering without clouds there are three frames; that with clouds has the same ground, and the truth no sky.
+/// Frames with clouds and the truth without clouds, which has the same ground and no sky: only three frames
+/// are without clouds.
 const Sequence five_without_sky = {
     {"yosemite/clouds/yos06.png", "yosemite/clouds/yos07.png", "yosemite/clouds/yos08.png",
      "yosemite/clouds/yos09.png", "yosemite/clouds/yos10.png"},
@@ -40,7 +41,7 @@ TEST_P(Accuracy, FastAdaptiveRidge) {
                                          {street, 7.75, 3.6}});
 }
 
-TEST_P(Accuracy, AdaptiveRidgeOfFiveFrames) {
+TEST_P(Accuracy, AdaptiveRidgeWithFiveFrames) {
   expect(preset<AdaptiveRidge>("sequence"),
          {{five_of_grove2, 2.09, .148}, {five_of_clouds_ground, 1.38, .082}, {five_without_sky, 2.08, .112}});
 }

@@ -3,7 +3,7 @@
 #include <limits>
 #include <random>
 
-#include "gradient/moving.hpp"
+#include "moving.hpp"
 #include "oracle/adaptive_ridge.hpp"
 #include "random_method.hpp"
 #include "tasks/on_device.hpp"
@@ -13,15 +13,15 @@ namespace {
 
 using AdaptiveRidgeOracleTest = OnDevice;
 
-/// px; of the differences to the oracle.
+/// Differences from the oracle that are accepted, px.
 struct Tolerance {
   double median, percentile99, largest;
 };
 
-/// Float32 against float64: some 1e-7 px where the window fixes the flow. Without noise the residual that sets the shrinkage
-/// is rounding alone, and a match at the frame's border may lie inside for one and outside for the other: so a few pixels
-/// differ by more, and each iteration passes that on.
-constexpr Tolerance of_one_iteration{5e-6, 5e-5, 3e-4}, of_all{2e-4, 1e-3, 2e-3};
+/// Float and float64 differ by about 1e-7 px where the window determines the flow. A few pixels differ by
+/// more, and each iteration passes that on: without noise the residual that sets the shrinkage is rounding
+/// alone, and a match at the frame's border may lie inside for one and outside for the other.
+constexpr Tolerance after_one_iteration{5e-6, 5e-5, 3e-4}, after_all{2e-4, 1e-3, 2e-3};
 
 void expect_agreement(const FlowField& flow, const oracle::AdaptiveRidgeResult& expected,
                       const AdaptiveRidge& method, Tolerance tolerance) {
@@ -62,7 +62,7 @@ void expect_agreement(const std::vector<Image<float>>& images, const AdaptiveRid
 
 const Size sizes[] = {{1, 1}, {1, 9}, {9, 1}, {2, 3}, {7, 5}, {33, 17}, {70, 40}};
 
-TEST_P(AdaptiveRidgeOracleTest, IsTheOraclesInOneIteration) {
+TEST_P(AdaptiveRidgeOracleTest, AgreesInOneIteration) {
   unsigned seed = 1;
   for (const Size size : sizes)
     for (const int frames : {2, 3, 5})
@@ -70,20 +70,20 @@ TEST_P(AdaptiveRidgeOracleTest, IsTheOraclesInOneIteration) {
         for (const float noise : {0.0f, 4.0f})
           expect_agreement(frames_of_motion(size, frames, 0.6f, -0.4f, seed++, noise),
                            {.frames = frames, .levels = 1, .iterations = 1, .rounds = rounds, .median = 0},
-                           device(), of_one_iteration);
+                           device(), after_one_iteration);
 }
 
-TEST_P(AdaptiveRidgeOracleTest, IsTheOracles) {
+TEST_P(AdaptiveRidgeOracleTest, Agrees) {
   unsigned seed = 1;
   for (const Size size : sizes)
     for (const int frames : {2, 3, 5})
       for (const int median : {0, 3, 5})
         for (const float noise : {0.0f, 4.0f})
           expect_agreement(frames_of_motion(size, frames, 0.6f, -0.4f, seed++, noise),
-                           {.frames = frames, .median = median}, device(), of_all);
+                           {.frames = frames, .median = median}, device(), after_all);
 }
 
-TEST_P(AdaptiveRidgeOracleTest, IsTheOraclesWithOtherParameters) {
+TEST_P(AdaptiveRidgeOracleTest, AgreesWithOtherParameters) {
   std::mt19937 random(3);
   const auto uniform = [&](double low, double high) {
     return float(low + (high - low) * random() / 4294967296.0);
@@ -104,29 +104,29 @@ TEST_P(AdaptiveRidgeOracleTest, IsTheOraclesWithOtherParameters) {
                                .max_residual = uniform(0.01, 0.2)};
     const Size size{integer(10, 80), integer(10, 80)};
     expect_agreement(frames_of_motion(size, method.frames, uniform(-1, 1), uniform(-1, 1), 100 + i, 3),
-                     method, device(), of_all);
+                     method, device(), after_all);
   }
 }
 
-TEST_P(AdaptiveRidgeOracleTest, IsTheOraclesOnAnAffineField) {
+TEST_P(AdaptiveRidgeOracleTest, AgreesOnAnAffineField) {
   Pair pair({70, 50}, 5);
   std::vector<Image<float>> images;
   images.push_back(std::move(pair.frame0));
   images.push_back(std::move(pair.frame1));
-  expect_agreement(images, {}, device(), of_all);
+  expect_agreement(images, {}, device(), after_all);
 }
 
-TEST_P(AdaptiveRidgeOracleTest, IsTheOraclesWithPixelsThatAreNoNumbers) {
+TEST_P(AdaptiveRidgeOracleTest, AgreesWithNaNPixels) {
   for (const int count : {2, 3, 5})
     for (int bad = 0; bad < count; ++bad)
       for (const int levels : {1, 2}) {
         auto images = frames_of_motion({70, 40}, count, 0.6f, -0.4f, 31, 4);
         images[std::size_t(bad)](33, 17) = std::numeric_limits<float>::quiet_NaN();
-        expect_agreement(images, {.frames = count, .levels = levels}, device(), of_all);
+        expect_agreement(images, {.frames = count, .levels = levels}, device(), after_all);
       }
 }
 
-TEST_P(AdaptiveRidgeOracleTest, IsTheOraclesFromAStart) {
+TEST_P(AdaptiveRidgeOracleTest, AgreesFromAStart) {
   for (const Size size : {Size{7, 5}, Size{33, 17}, Size{70, 40}})
     for (const int levels : {1, 3}) {
       const AdaptiveRidge method{.levels = levels, .iterations = 2};
@@ -137,13 +137,13 @@ TEST_P(AdaptiveRidgeOracleTest, IsTheOraclesFromAStart) {
           start.u(x, y) = 1.5f + 0.02f * float(y);
           start.v(x, y) = -1 + 0.01f * float(x);
         }
-      start.u(0, size.height / 2) = std::numeric_limits<float>::quiet_NaN();  // no flow: starts as 0
+      start.u(0, size.height / 2) = std::numeric_limits<float>::quiet_NaN();  // not finite: starts as 0
       start.v(size.width / 2, 0) = 1e10f;
       FlowEstimator estimator(method, size, {.device = device()});
       const auto frames = as_frames(images);
       const FlowField& flow = estimator({.frames = frames, .start = start});
       const oracle::Flow same_start{oracle::grid_of(start.u), oracle::grid_of(start.v)};
-      expect_agreement(flow, oracle::adaptive_ridge(grids_of(images), method, same_start), method, of_all);
+      expect_agreement(flow, oracle::adaptive_ridge(grids_of(images), method, same_start), method, after_all);
     }
 }
 

@@ -1,8 +1,8 @@
-// Adaptive ridge on motion that is known, on pixels that are no numbers, of streams, and what is refused.
+// Adaptive ridge: on known motion, with pixels that are not finite, in streams, and its errors.
 #include <cmath>
 #include <limits>
 
-#include "gradient/moving.hpp"
+#include "moving.hpp"
 #include "tasks/on_device.hpp"
 
 namespace parafield {
@@ -10,7 +10,7 @@ namespace {
 
 using AdaptiveRidgeTest = OnDevice;
 
-/// px, mean, further than `border` px from the border.
+/// Mean error in px, further than `border` px from the border.
 template <class Truth>
 double mean_error(const FlowField& flow, int border, Truth truth) {
   double sum = 0;
@@ -39,8 +39,8 @@ TEST_P(AdaptiveRidgeTest, FindsAMotion) {
   }
 }
 
-/// What the next frames show of a wide texture, moved by many px a frame.
-std::vector<Image<float>> wide_texture(Size size, int count, double u, double v) {
+/// `count` frames of a coarse texture that moves by (u, v) a frame, many px.
+std::vector<Image<float>> coarse_texture(Size size, int count, double u, double v) {
   const Texture texture(7);
   std::vector<Image<float>> images;
   for (int i = 0; i < count; ++i) {
@@ -52,12 +52,12 @@ std::vector<Image<float>> wide_texture(Size size, int count, double u, double v)
 }
 
 TEST_P(AdaptiveRidgeTest, FindsALargeMotion) {
-  const auto images = wide_texture({200, 160}, 2, 14, -6);
+  const auto images = coarse_texture({200, 160}, 2, 14, -6);
   const auto frames = as_frames(images);
   const double error = mean_error(estimate_flow(frames, AdaptiveRidge{}, {.device = device()}), 20, constant(14, -6));
   EXPECT_LT(error, 0.05);
   EXPECT_GT(mean_error(estimate_flow(frames, AdaptiveRidge{.levels = 1}, {.device = device()}), 20, constant(14, -6)), 5)
-      << "the levels find it";
+      << "one level is not enough";
 }
 
 TEST_P(AdaptiveRidgeTest, FindsAnAffineField) {
@@ -65,7 +65,8 @@ TEST_P(AdaptiveRidgeTest, FindsAnAffineField) {
   const FlowField flow =
       estimate_flow(frame_of(pair.frame0), frame_of(pair.frame1), AdaptiveRidge{}, {.device = device()});
   const double error = mean_error(flow, 8, [](double x, double y) {
-    // Pair's frame1 at (x + u, y + v) is frame0 at (x, y): u - 0.02 v = 1.7 + 0.02 y, 0.015 u + 0.99 v = -0.8 - 0.015 x + 0.01 y.
+    // frame1 of Pair at (x + u, y + v) equals frame0 at (x, y):
+    //   u - 0.02 v = 1.7 + 0.02 y,  0.015 u + 0.99 v = -0.8 - 0.015 x + 0.01 y
     const double r = 1.7 + 0.02 * y, s = -0.8 - 0.015 * x + 0.01 * y, determinant = 0.99 + 0.02 * 0.015;
     return std::pair{(0.99 * r + 0.02 * s) / determinant, (s - 0.015 * r) / determinant};
   });
@@ -89,7 +90,7 @@ TEST_P(AdaptiveRidgeTest, MoreFramesAreBetterOnNoisySteadyMotion) {
 
 TEST_P(AdaptiveRidgeTest, AStartHelps) {
   const Size size{120, 90};
-  const auto images = wide_texture(size, 2, 9, 4);
+  const auto images = coarse_texture(size, 2, 9, 4);
   const auto frames = as_frames(images);
   FlowField start(size);
   for (int y = 0; y < size.height; ++y)
@@ -121,16 +122,17 @@ TEST_P(AdaptiveRidgeTest, FlatFramesHaveNoFlow) {
       }
 }
 
-/// In one iteration: 4 px by derivatives and window of the first frame, the rest of that cell, two cells by the mean, one by
-/// the interpolation, 2 px by the median. Beyond that not a bit changes.
-TEST_P(AdaptiveRidgeTest, APixelThatIsNoNumberReachesSoFar) {
+/// In one iteration a NaN pixel reaches 4 px by derivatives and window, the rest of that cell, two cells by
+/// the mean, one by the interpolation and 2 px by the median. Beyond that no bit changes.
+TEST_P(AdaptiveRidgeTest, ANaNPixelHasALimitedReachInOneIteration) {
   const Size size{140, 40};
   const AdaptiveRidge method{.levels = 1, .iterations = 1, .rounds = 1};
   auto images = frames_of_motion(size, 2, 0.4f, 0.1f, 4, 4);
   const FlowField clean = estimate_flow(as_frames(images), method, {.device = device()});
   images[0](20, 15) = std::numeric_limits<float>::quiet_NaN();
   const FlowField flow = estimate_flow(as_frames(images), method, {.device = device()});
-  // Pixels 16 to 24 lie in cells 2 and 3, whose means reach cell 5; pixels before the center of cell 6 interpolate that.
+  // Pixels 16 to 24 lie in cells 2 and 3, whose means reach cell 5; pixels up to the center of cell 6 read
+  // cell 5.
   const int beyond = 6 * 8 + 4 + 2;
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) {
@@ -143,8 +145,8 @@ TEST_P(AdaptiveRidgeTest, APixelThatIsNoNumberReachesSoFar) {
   EXPECT_EQ(flow.valid(20, 15), 0);
 }
 
-/// With all iterations and levels it reaches everywhere, but far away only little.
-TEST_P(AdaptiveRidgeTest, PixelsThatAreNoNumbersLeaveNoTraceFarAway) {
+/// With all iterations and levels it reaches every pixel, but far away it changes little.
+TEST_P(AdaptiveRidgeTest, APixelThatIsNotFiniteChangesLittleFarAway) {
   const Size size{130, 100};
   for (const int count : {2, 3, 5}) {
     const AdaptiveRidge method{.frames = count};
@@ -170,13 +172,13 @@ TEST_P(AdaptiveRidgeTest, PixelsThatAreNoNumbersLeaveNoTraceFarAway) {
   }
 }
 
-TEST_P(AdaptiveRidgeTest, OfAStream) {
+TEST_P(AdaptiveRidgeTest, PushedFramesGiveTheFlowOfCalls) {
   const auto images = moving({61, 40}, 5, 0.5f, 0.2f, 5);
   for (const int count : {2, 3, 5})
     expect_calls_flow_of_pushes(AdaptiveRidge{.frames = count}, as_frames(images), device());
 }
 
-TEST_P(AdaptiveRidgeTest, HugePixelsMoveNothing) {
+TEST_P(AdaptiveRidgeTest, HugePixelsAddNoMotion) {
   const Size size{96, 64};
   Image<float> frame(size);
   const Texture texture(7);
@@ -220,7 +222,7 @@ TEST_P(AdaptiveRidgeTest, RefusesParametersOutOfRange) {
             "adaptive-ridge: shrinkage cannot be nan; allowed: 0 to 100");
 }
 
-TEST_P(AdaptiveRidgeTest, ChecksForthAndBackBetweenTwoFrames) {
+TEST_P(AdaptiveRidgeTest, ChecksForwardAndBackwardWithTwoFrames) {
   const Size size{60, 44};
   const auto images = frames_of_motion(size, 2, 2.6f, 0, 9);
   const auto frames = as_frames(images);

@@ -1,10 +1,10 @@
 #pragma once
-// The library's Lucas-Kanade against the oracle: float against float64, the same equations.
+// Lucas-Kanade against its oracle: the same equations in float and in float64.
 //
-// Rounding alone separates the two, some 1e-7 px where the window fixes the flow well. Elsewhere each
-// iteration multiplies the difference, and a match that one of them sees just outside the frame changes a
-// weight from 1 to 0. So the pixels with a decent smaller eigenvalue are compared, and what follows from the
-// flow (validity, confidence) wherever the flow agrees.
+// Rounding alone separates the two, about 1e-7 px where the window determines the flow well. Elsewhere each
+// iteration multiplies the difference, and a match that only one of them sees outside the frame has weight 1
+// in one and 0 in the other. So flow is compared at pixels with a large smaller eigenvalue, and validity and
+// confidence wherever the flow agrees.
 #include <gtest/gtest.h>
 
 #include "oracle/lucas_kanade.hpp"
@@ -12,17 +12,17 @@
 
 namespace parafield {
 
-/// A failing test names the parameters.
+/// Prints the parameters when a test fails.
 inline void PrintTo(const LucasKanade& method, std::ostream* out) {
   describe(method, [&]<class T>(const T& value, const Parameter<T>& parameter) {
     *out << parameter.name << ' ' << value << "  ";
   });
 }
 
-/// Pixels count whose normal matrix, alpha included, has its smaller eigenvalue at least here.
-constexpr double decent_eigenvalue = 1e-4;
+/// Smaller eigenvalue of the normal matrix, alpha included, that a pixel needs to be compared.
+constexpr double least_eigenvalue = 1e-4;
 
-/// px
+/// Differences of flow that are accepted, px.
 struct Tolerance {
   double mean = 5e-6, percentile99 = 2e-5, largest = 1e-3;
 };
@@ -39,7 +39,7 @@ inline void expect_agreement(const FlowField& flow, const oracle::LucasKanadeRes
       const double u = expected.flow.u(x, y), v = expected.flow.v(x, y),
                    eigenvalue = expected.confidence(x, y);
       const double difference = std::hypot(flow.u(x, y) - u, flow.v(x, y) - v);
-      if (eigenvalue + method.alpha >= decent_eigenvalue) differences.push_back(difference);
+      if (eigenvalue + method.alpha >= least_eigenvalue) differences.push_back(difference);
       if (difference > tolerance.percentile99) continue;
 
       EXPECT_NEAR(flow.confidence(x, y), eigenvalue, 0.01 * eigenvalue + 1e-7) << "at " << x << ", " << y;

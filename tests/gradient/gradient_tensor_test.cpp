@@ -1,4 +1,4 @@
-// The gradient tensor against its oracle, on motion that is known, on a real sequence, and what is refused.
+// The gradient tensor: against its oracle, on known motion, on a real sequence, and its errors.
 #include "oracle/gradient_tensor.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using GradientTensorTest = OnDevice;
 
-TEST_P(GradientTensorTest, IsTheOracles) {
+TEST_P(GradientTensorTest, AgreesWithTheOracle) {
   unsigned seed = 1;
   for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{2, 3}, Size{7, 5}, Size{33, 17},
                           Size{65, 33}, Size{130, 50}}) {
@@ -41,8 +41,8 @@ TEST_P(GradientTensorTest, SingularPixelsAreNotValid) {
   expect_singular_pixels_not_valid<GradientTensor>(device());
 }
 
-/// A pixel that is no number reaches 3 px by the weighting, 2 by the derivatives and 1 by the means.
-TEST_P(GradientTensorTest, OfAPixelThatIsNoNumber) {
+/// A NaN pixel reaches 3 px by the smoothing of frames, 2 by the derivatives and 1 by the means.
+TEST_P(GradientTensorTest, ANaNPixelReachesSixPixels) {
   auto images = moving({40, 30}, 5, 0.4f, 0.1f, 4);
   const FlowField clean = estimate_flow(as_frames(images), GradientTensor{}, {.device = device()});
   images[2](20, 15) = std::numeric_limits<float>::quiet_NaN();
@@ -62,12 +62,12 @@ TEST_P(GradientTensorTest, OfAPixelThatIsNoNumber) {
     }
 }
 
-TEST_P(GradientTensorTest, OfAStream) {
+TEST_P(GradientTensorTest, PushedFramesGiveTheFlowOfCalls) {
   const auto images = moving({61, 40}, 5, 0.5f, 0.2f, 5);
   expect_calls_flow_of_pushes(GradientTensor{}, as_frames(images), device());
 }
 
-TEST_P(GradientTensorTest, OfAStreamOfBytes) {
+TEST_P(GradientTensorTest, PushedBytesGiveTheFlowOfCalls) {
   for (const Size size : {Size{2, 1}, Size{58, 33}, Size{61, 40}, Size{112, 18}}) {
     std::vector<FrameBuffer> bytes;
     for (const auto& image : moving(size, 5, 0.5f, 0.2f, 6)) {
@@ -84,8 +84,8 @@ TEST_P(GradientTensorTest, RefusesOtherNumbersOfFrames) {
   expect_other_numbers_of_frames_refused<GradientTensor>(device());
 }
 
-/// Thesis: 12.1 degrees.
-TEST_P(GradientTensorTest, OfYosemitesGround) {
+/// The thesis has 12.1 degrees.
+TEST_P(GradientTensorTest, ErrorOnYosemiteGround) {
   if (!test::data_folder()) GTEST_SKIP() << "skipped without the data folder; PARAFIELD_DATA names it";
   EXPECT_NEAR(error_on_yosemites_ground<GradientTensor>(device(), 6), 12.1, 0.1);
 }

@@ -20,7 +20,7 @@ TEST_P(LucasKanadeOracle, RandomTextures) {
 
 TEST_P(LucasKanadeOracle, RenderedScenes) {
   for (const SceneInfo& info : scenes()) {
-    // Thin things that move by many times their width are not followed: iterations multiply differences there.
+    // Their thin objects move by many times their width and are lost, where iterations multiply differences.
     if (info.name == "bar" || info.name == "camouflage" || info.name == "poles") continue;
     SCOPED_TRACE(info.name);
     const Scene scene = render_scene(info.name, {.size = {101, 67}});
@@ -61,8 +61,8 @@ const LucasKanade parameters[] = {
 INSTANTIATE_TEST_SUITE_P(Parameters, LucasKanadeOracle, testing::ValuesIn(parameters),
                          [](const auto& info) { return std::to_string(info.index); });
 
-/// Frames that have nothing to do with each other: flow in all directions, out of the frame, up to the limit.
-/// Every iteration multiplies differences here, so only the first one is compared closely.
+/// Two frames of independent noise: flow goes in all directions, out of the frame, up to the limit. Every
+/// iteration multiplies differences here, so only the first one is compared closely.
 TEST(LucasKanadeOracle, Noise) {
   std::mt19937 random(11);
   for (Size size : sizes) {
@@ -123,7 +123,7 @@ TEST(LucasKanadeOracle, StartFlow) {
           start.u(x, y) = 1.5f + 0.02f * y;
           start.v(x, y) = -1 + 0.01f * x;
         }
-      start.u(0, size.height / 2) = std::numeric_limits<float>::quiet_NaN();  // no flow: starts as 0
+      start.u(0, size.height / 2) = std::numeric_limits<float>::quiet_NaN();  // not finite: starts as 0
       start.v(size.width / 2, 0) = 1e10f;
       FlowEstimator estimator(method, size, {.device = Device::cpu(2)});
       const std::array frames{frame_of(pair.frame0), frame_of(pair.frame1)};
@@ -135,7 +135,7 @@ TEST(LucasKanadeOracle, StartFlow) {
     }
 }
 
-/// Section 2.3, temporal refinement: each pair starts from the flow of the last one.
+/// Temporal refinement (section 2.3): each pair starts from the flow of the last pair.
 TEST(LucasKanadeOracle, PushedFrames) {
   const Size size{64, 48};
   const Pair one(size, 41), two(size, 43);
@@ -157,7 +157,7 @@ TEST(LucasKanadeOracle, PushedFrames) {
   }
 }
 
-TEST(LucasKanadeOracle, PixelsThatAreNoNumber) {
+TEST(LucasKanadeOracle, PixelsThatAreNotFinite) {
   Pair pair({64, 48}, 29);
   pair.frame0(20, 30) = std::numeric_limits<float>::quiet_NaN();
   pair.frame1(50, 11) = std::numeric_limits<float>::infinity();

@@ -1,4 +1,4 @@
-// The same bits from every method of flow on every target.
+// Every method of flow gives the same bits on every target.
 #include "parity.hpp"
 
 namespace parafield {
@@ -28,7 +28,7 @@ std::vector<ParityCase<Flow>> cases() {
         add(random_method<Method>(random), size);
     }
     if (costly) {
-      add(restrained(Method{}), {290, 37});  // more than one chunk of sites, and of tiles
+      add(restrained(Method{}), {290, 37});  // wider than a chunk of sites or tiles
       return;
     }
     if (guided) {
@@ -36,14 +36,14 @@ std::vector<ParityCase<Flow>> cases() {
       return;
     }
     for (const auto& preset : presets(Method{})) add(preset.method, {641, 479});
-    add(Method{}, {1300, 70});  // more than one tile of the CPU
+    add(Method{}, {1300, 70});  // wider than one tile of the CPU
   });
   return as_many_as_asked(list);
 }
 
 using FlowParity = Parity<Flow>;
-TEST_P(FlowParity, OfHostFrames) { expect_parity_of_host_frames(cases()); }
-TEST_P(FlowParity, OfDeviceFrames) { expect_parity_of_device_frames(cases()); }
+TEST_P(FlowParity, HostFrames) { expect_parity_of_host_frames(cases()); }
+TEST_P(FlowParity, DeviceFrames) { expect_parity_of_device_frames(cases()); }
 INSTANTIATE_TEST_SUITE_P(Targets, FlowParity, every_target(), target_name);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Ridge regression against its oracle, on motion that is known, on a real sequence, and what is refused.
+// Ridge regression: against its oracle, on known motion, on a real sequence, and its errors.
 #include "oracle/ridge_regression.hpp"
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 using RidgeRegressionTest = OnDevice;
 
-TEST_P(RidgeRegressionTest, IsTheOracles) {
+TEST_P(RidgeRegressionTest, AgreesWithTheOracle) {
   unsigned seed = 1;
   for (const Size size : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{2, 3}, Size{7, 5}, Size{33, 17},
                           Size{65, 33}, Size{130, 50}}) {
@@ -27,7 +27,7 @@ TEST_P(RidgeRegressionTest, IsTheOracles) {
         if (std::abs(determinant - 1e-6) > 1e-2) {
           EXPECT_EQ(flow.valid(x, y), determinant > 1e-6);
         }
-        bool regular = true;  // so are all that the last smoothing sees
+        bool regular = true;  // all pixels under the last smoothing
         for (int j = -3; j <= 3; ++j)
           for (int i = -3; i <= 3; ++i)
             regular &= expected.determinant(x + i, y + j) >= 1 && expected.confidence(x + i, y + j) >= 0.1;
@@ -38,8 +38,8 @@ TEST_P(RidgeRegressionTest, IsTheOracles) {
   }
 }
 
-/// A faint texture, where the threshold decides, and noise, so that there are residuals.
-TEST_P(RidgeRegressionTest, AddsTheOraclesConstant) {
+/// On a faint texture the threshold decides; noise makes residuals.
+TEST_P(RidgeRegressionTest, AddsTheConstantOfTheOracle) {
   const Size size{60, 40};
   auto images = moving(size, 7, 0.4f, 0.3f, 9);
   std::mt19937 random(2);
@@ -77,9 +77,9 @@ TEST_P(RidgeRegressionTest, SingularPixelsAreNotValid) {
   expect_singular_pixels_not_valid<RidgeRegression>(device());
 }
 
-/// A pixel that is no number reaches 2 px by the smoothing, 2 by the derivatives and 1 by the means; its flow is taken as 0
-/// when flow is smoothed, 3 px further.
-TEST_P(RidgeRegressionTest, OfAPixelThatIsNoNumber) {
+/// A NaN pixel reaches 2 px by the smoothing of frames, 2 by the derivatives and 1 by the means. Flow there
+/// is 0, which the smoothing of flow carries 3 px further.
+TEST_P(RidgeRegressionTest, ANaNPixelReachesEightPixels) {
   auto images = moving({40, 30}, 7, 0.4f, 0.1f, 4);
   const FlowField clean = estimate_flow(as_frames(images), RidgeRegression{}, {.device = device()});
   images[3](20, 15) = std::numeric_limits<float>::quiet_NaN();
@@ -100,7 +100,7 @@ TEST_P(RidgeRegressionTest, OfAPixelThatIsNoNumber) {
     }
 }
 
-TEST_P(RidgeRegressionTest, OfAStream) {
+TEST_P(RidgeRegressionTest, PushedFramesGiveTheFlowOfCalls) {
   const auto images = moving({61, 40}, 7, 0.5f, 0.2f, 5);
   expect_calls_flow_of_pushes(RidgeRegression{}, as_frames(images), device());
 }
@@ -109,9 +109,9 @@ TEST_P(RidgeRegressionTest, RefusesOtherNumbersOfFrames) {
   expect_other_numbers_of_frames_refused<RidgeRegression>(device());
 }
 
-/// Thesis: 5.3 degrees, of which frames and pixels it does not say. Here of yos09, whose truth it is, and further than 8 px
-/// from the border.
-TEST_P(RidgeRegressionTest, OfYosemitesGround) {
+/// The thesis has 5.3 degrees, and does not say on which frames and pixels. Here it is frame yos09, which the
+/// truth belongs to, further than 8 px from the border.
+TEST_P(RidgeRegressionTest, ErrorOnYosemiteGround) {
   if (!test::data_folder()) GTEST_SKIP() << "skipped without the data folder; PARAFIELD_DATA names it";
   EXPECT_NEAR(error_on_yosemites_ground<RidgeRegression>(device(), 8), 5.70, 0.05);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What holds for both methods of Bodily's thesis alike.
-#include "gradient/moving.hpp"
+// Expectations that both methods of Bodily's thesis share.
+#include "moving.hpp"
 #include "support.hpp"
 
 namespace parafield {
@@ -43,7 +43,8 @@ void expect_other_numbers_of_frames_refused(const Device& device) {
             "the forward-backward check is of methods of two frames, not of " + count);
 }
 
-/// AAE in degrees of Yosemite's frame 09 with clouds, on the ground, further than `reach` px from the border.
+/// AAE in degrees at frame 09 of Yosemite with clouds, on the ground, further than `reach` px from the
+/// border.
 template <class Method>
 double error_on_yosemites_ground(const Device& device, int reach) {
   const auto folder = *test::data_folder() / "yosemite" / "clouds";

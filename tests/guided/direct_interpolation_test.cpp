@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "allocations.hpp"
-#include "gradient/moving.hpp"
+#include "moving.hpp"
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
 #include "tasks/on_device.hpp"

@@ -4,14 +4,15 @@
 #include <tuple>
 #include <utility>
 
-#include "steps.hpp"
 #include "lucas_kanade.hpp"
 #include "parafield/methods/adaptive_ridge.hpp"
+#include "steps.hpp"
 
-/// parafield/methods/adaptive_ridge.hpp, step by step. Intensities are 0..255.
+/// Adaptive ridge, by the steps of parafield/methods/adaptive_ridge.hpp. Intensities are 0..255.
 namespace parafield::oracle {
 
-/// A f = -b of each pixel's window, and t, so that E(f) = f A f + 2 b f + t.
+/// Normal equations A f = -b of each pixel's window: A = (xx xy; xy yy), b = (xt yt), and E(f) = f A f + 2 b
+/// f + tt.
 struct NormalEquations {
   Grid xx, xy, yy, xt, yt, tt;
 };
@@ -19,7 +20,7 @@ struct NormalEquations {
 /// Statistics of a flow in cells of 8x8 pixels, each pixel weighted by how well its flow is determined.
 struct CellStatistics {
   Flow mean;
-  Grid spread;  ///< mean squared distance from the mean
+  Grid spread;  ///< mean squared distance from the mean, px^2
   Grid weight;  ///< mean weight of the cell's pixels
   Grid luma;    ///< mean brightness
 };
@@ -27,18 +28,18 @@ struct CellStatistics {
 struct AdaptiveRidgeResult {
   Flow flow;
   Grid confidence;  ///< smaller eigenvalue of A at level 0, in the last iteration
-  Grid residual;    ///< brightness difference at the match
+  Grid residual;    ///< difference of brightness at the match
   Grid valid;       ///< 1 or 0
 };
 
-/// Keys' cubic, a = -0.75.
+/// Keys' cubic kernel, a = -0.75.
 inline double keys(double distance) {
   const double d = std::abs(distance), a = -0.75;
   if (d <= 1) return (a + 2) * d * d * d - (a + 3) * d * d + 1;
   return d < 2 ? a * (d * d * d - 5 * d * d + 8 * d - 4) : 0;
 }
 
-/// The bicubic value at (x, y), which lies inside the image.
+/// Bicubic value at (x, y), which lies inside the image.
 inline double bicubic(const Grid& image, double x, double y) {
   const int x0 = int(x), y0 = int(y);
   double sum = 0;
@@ -47,14 +48,15 @@ inline double bicubic(const Grid& image, double x, double y) {
   return sum;
 }
 
-/// An image at an instant and its change a frame there.
+/// An image at an instant, and its change in time there, a frame.
 struct InstantImages {
   Grid image, change;
   double weight;
 };
 
-/// Step 1: the frames warped by `flow` times their distance from the `middle` one (not a number where that leads outside),
-/// and the instants that they give: halfway between two, at the middle of each three that follow each other.
+/// Step 1. Frames are warped by `flow` times their distance from the middle frame; a pixel is NaN where that
+/// leads outside. Two frames give one instant between them; more give one at the middle of each three
+/// consecutive frames.
 inline std::vector<InstantImages> instants(const std::vector<Grid>& frames, double prefilter,
                                            const Flow& flow) {
   const Size size = frames[0].size;
@@ -88,14 +90,14 @@ inline std::vector<InstantImages> instants(const std::vector<Grid>& frames, doub
   return result;
 }
 
-/// Steps 1 and 2: the normal equations at a flow.
+/// Steps 1 and 2: normal equations at a flow.
 inline NormalEquations normal_equations(const std::vector<Grid>& frames, const AdaptiveRidge& method,
                                         const Flow& flow) {
   const Size size = frames[0].size;
   const double p = method.prefilter;
   NormalEquations sums{Grid(size), Grid(size), Grid(size), Grid(size), Grid(size), Grid(size)};
   for (const auto& [image, change, weight] : instants(frames, p, flow)) {
-    // (-1 0 1) / 2 one way and the prefilter the other; the pixels that a derivative skips may be no numbers.
+    // (-1 0 1) / 2 one way and the prefilter the other. Pixels that a derivative skips may be NaN.
     const Grid along = smooth(change, {p, 1 - 2 * p, p});
     const auto smoothed = [&](double before, double here, double after) {
       return p * before + (1 - 2 * p) * here + p * after;
@@ -110,7 +112,7 @@ inline NormalEquations normal_equations(const std::vector<Grid>& frames, const A
         if (!std::isfinite(gx) || !std::isfinite(gy) || !std::isfinite(gt)) continue;
         const double relative = gt / method.robust;
         const double w = weight / (gx * gx + gy * gy + method.contrast + relative * relative);
-        const double b = gt - gx * flow.u(x, y) - gy * flow.v(x, y);  // what gt would be at flow 0
+        const double b = gt - gx * flow.u(x, y) - gy * flow.v(x, y);  // gt at flow 0
         sums.xx(x, y) += w * gx * gx, sums.xy(x, y) += w * gx * gy, sums.yy(x, y) += w * gy * gy;
         sums.xt(x, y) += w * gx * b, sums.yt(x, y) += w * gy * b, sums.tt(x, y) += w * b * b;
       }
@@ -126,14 +128,14 @@ inline NormalEquations normal_equations(const std::vector<Grid>& frames, const A
   return sums;
 }
 
-/// E(f): the weighted mean squared residual in the window of a pixel.
+/// E(f): weighted mean squared residual in the window of a pixel.
 inline double residual_of(const NormalEquations& n, int x, int y, double u, double v) {
   return std::max(n.xx(x, y) * u * u + 2 * n.xy(x, y) * u * v + n.yy(x, y) * v * v +
                       2 * (n.xt(x, y) * u + n.yt(x, y) * v) + n.tt(x, y),
                   0.0);
 }
 
-/// Minimizes E(f) + k |f - (u, v)|^2; nothing where that has no solution.
+/// The flow that minimizes E(f) + k |f - (u, v)|^2; empty if there is no solution.
 inline std::optional<std::pair<double, double>> ridge_solution(const NormalEquations& n, int x, int y,
                                                                double k, double u, double v) {
   const double a = n.xx(x, y) + k, b = n.xy(x, y), c = n.yy(x, y) + k;
@@ -142,7 +144,7 @@ inline std::optional<std::pair<double, double>> ridge_solution(const NormalEquat
   return std::pair{(b * s - c * r) / determinant, (b * r - a * s) / determinant};
 }
 
-/// Step 2: the plain solution, held back a little from where the flow was so far.
+/// Step 2: the solution without shrinkage, held weakly to the flow so far.
 inline Flow plain_flow(const NormalEquations& n, const Flow& flow) {
   Flow plain = flow;
   for (int y = 0; y < flow.u.size.height; ++y)
@@ -152,11 +154,11 @@ inline Flow plain_flow(const NormalEquations& n, const Flow& flow) {
   return plain;
 }
 
-/// Step 3, of each cell: mean and spread of a flow.
+/// Step 3: mean and spread of a flow in each cell.
 inline CellStatistics cell_statistics(const NormalEquations& n, const Flow& flow, const Grid& luma) {
   const Size size = luma.size, cells{(size.width + 7) / 8, (size.height + 7) / 8};
   CellStatistics result{{Grid(cells), Grid(cells)}, Grid(cells), Grid(cells), Grid(cells)};
-  // From 0 to 1: how far the determinant is above what the trace allows to be noise; never quite 0.
+  // How well a pixel's flow is determined, above 0 and up to about 1: the determinant against the trace.
   const auto determination = [&](int x, int y) {
     const double determinant = std::max(n.xx(x, y) * n.yy(x, y) - n.xy(x, y) * n.xy(x, y), 0.0);
     return determinant / (determinant + 0.05 * (n.xx(x, y) + n.yy(x, y)) + 1e-12) + 1e-3;
@@ -185,19 +187,20 @@ inline CellStatistics cell_statistics(const NormalEquations& n, const Flow& flow
   return result;
 }
 
-/// 1 / (1 + (difference / likeness)^2).
+/// Weight of a difference of brightness: 1 / (1 + (difference / likeness)^2).
 inline double alikeness(double difference, double likeness) {
   return 1 / (1 + difference * difference / (likeness * likeness));
 }
 
-/// Step 3, around each cell: mean and spread over 5x5 cells, by a gaussian of one cell and likeness of brightness.
+/// Step 3: mean and spread over the 5x5 cells around each cell, by a gaussian with a sigma of one cell and by
+/// likeness of brightness.
 inline CellStatistics around_cells(const CellStatistics& cells, double likeness) {
   const std::vector<double> taps = {std::exp(-2.0), std::exp(-0.5), 1, std::exp(-0.5), std::exp(-2.0)};
   CellStatistics result = cells;
   for (int y = 0; y < cells.weight.size.height; ++y)
     for (int x = 0; x < cells.weight.size.width; ++x) {
       double weight = 0, u = 0, v = 0, spread = 0;
-      const CellStatistics& around = cells;  // const: reads beyond the border
+      const CellStatistics& around = cells;  // const, to read beyond the border
       const auto each = [&](auto f) {
         for (int j = -2; j <= 2; ++j)
           for (int i = -2; i <= 2; ++i)
@@ -218,8 +221,8 @@ inline CellStatistics around_cells(const CellStatistics& cells, double likeness)
   return result;
 }
 
-/// Step 4: each pixel shrinks toward the mean around it, made of the four cells around by nearness and likeness.
-/// residual: E of each pixel's plain solution.
+/// Step 4: each pixel's flow shrinks toward the mean around it, which comes from the four cells around it by
+/// nearness and likeness. `residual`: E of each pixel's solution without shrinkage.
 inline Flow shrunk_flow(const NormalEquations& n, const Grid& residual, const Grid& luma,
                         const CellStatistics& cells, const AdaptiveRidge& method) {
   const Size size = luma.size;
@@ -227,7 +230,7 @@ inline Flow shrunk_flow(const NormalEquations& n, const Grid& residual, const Gr
   Flow flow{Grid(size), Grid(size)};
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) {
-      // In cells, with 0 at the center of the first one.
+      // Position in cells, 0 at the center of the first cell.
       const double cell_x = (x + 0.5) / 8 - 0.5, cell_y = (y + 0.5) / 8 - 0.5;
       const int left = int(std::floor(cell_x)), top = int(std::floor(cell_y));
       const double brightness =
@@ -243,7 +246,7 @@ inline Flow shrunk_flow(const NormalEquations& n, const Grid& residual, const Gr
               spread += w * around.spread(at_x, at_y);
         }
       u /= weight, v /= weight, spread /= weight;
-      // S is no less than (0.01 px)^2, and k never quite 0.
+      // S is at least (0.01 px)^2, and k is above 0.
       const double k = method.shrinkage * residual(x, y) / std::max(spread, 1e-4) + 1e-6;
       const auto [to_u, to_v] = ridge_solution(n, x, y, k, u, v).value_or(std::pair{u, v});
       flow.u(x, y) = std::clamp(to_u, -double(size.width), double(size.width));
@@ -252,7 +255,7 @@ inline Flow shrunk_flow(const NormalEquations& n, const Grid& residual, const Gr
   return flow;
 }
 
-/// One iteration at one level, all of it but the median.
+/// One iteration at one level, without the median.
 struct AdaptiveRidgeStep {
   NormalEquations normal;
   Flow flow;
@@ -269,7 +272,7 @@ inline AdaptiveRidgeStep adaptive_ridge_step(const std::vector<Grid>& frames, co
   return {normal, solution};
 }
 
-/// Flow at the middle one of the frames (the first of two; luma, 0..255), from `start` (at level 0) or from zero.
+/// Flow at the middle frame, or the first of two (luma, 0..255), from `start` (at level 0) or from zero.
 inline AdaptiveRidgeResult adaptive_ridge(const std::vector<Grid>& frames, const AdaptiveRidge& method = {},
                                           const std::optional<Flow>& start = {}) {
   const Size size = frames[0].size;
@@ -281,7 +284,7 @@ inline AdaptiveRidgeResult adaptive_ridge(const std::vector<Grid>& frames, const
   for (const Grid& frame : frames) pyramids.push_back(gaussian_pyramid(frame, std::min(levels, 16)));
   const int coarsest = int(pyramids[0].size()) - 1, scale = 1 << coarsest;
 
-  // What is no flow starts as 0.
+  // A value that is not finite starts as 0.
   const auto first = [&](const Grid* component) {
     return tabulate(pyramids[0][coarsest].size, [&](int x, int y) {
       const double value = component ? (*component)(x * scale, y * scale) : 0;
@@ -291,7 +294,7 @@ inline AdaptiveRidgeResult adaptive_ridge(const std::vector<Grid>& frames, const
   Flow flow{first(start ? &start->u : nullptr), first(start ? &start->v : nullptr)};
 
   AdaptiveRidgeStep step;
-  AdaptiveRidge in_one_round = method;  // what all but the last iteration do
+  AdaptiveRidge in_one_round = method;  // all iterations but the last
   in_one_round.rounds = 1;
   in_one_round.shrinkage *= float(method.rounds);
   for (int level = coarsest; level >= 0; --level) {

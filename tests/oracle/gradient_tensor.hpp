@@ -1,8 +1,8 @@
 #pragma once
 #include "oracle/temporal.hpp"
 
-/// Bodily, chapter 3, with each kernel's sum 1; the weighting comes before the derivatives, with which it commutes but at
-/// the border.
+/// Gradient tensor (Bodily, chapter 3), with kernels whose sum is 1. The smoothing comes before the
+/// derivatives, with which it commutes except at the border.
 namespace parafield::oracle {
 
 struct TensorFlowResult {

@@ -1,6 +1,6 @@
 #pragma once
-// The oracles are the papers' equations in float64, one pixel at a time, written to be compared with the
-// papers. They share no code with the library, only the types of its parameters.
+// Oracles are the papers' equations in float64, one pixel at a time, written to be compared with the papers.
+// They share no code with the library, only the types of its parameters.
 #include <algorithm>
 #include <cmath>
 #include <vector>

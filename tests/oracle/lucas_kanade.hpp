@@ -2,11 +2,12 @@
 #include <optional>
 #include <utility>
 
-#include "steps.hpp"
 #include "parafield/methods/lucas_kanade.hpp"
+#include "steps.hpp"
 
-/// Marzat, Dumortier, Ducrot: Real-time dense and accurate parallel optical flow using CUDA. Intensities are
-/// in [0, 1] and sums over a window are means, so that alpha depends neither on the range nor on the window.
+/// Pyramidal iterative Lucas-Kanade (Marzat, Dumortier, Ducrot: Real-time dense and accurate parallel optical
+/// flow using CUDA). Intensities are in [0, 1] and sums over a window are means, so that alpha depends
+/// neither on the range nor on the window.
 namespace parafield::oracle {
 
 struct Flow {
@@ -15,9 +16,9 @@ struct Flow {
 
 struct LucasKanadeResult {
   Flow flow;
-  Flow solved;      ///< before the last median; `flow` where there is none
+  Flow solved;      ///< flow before the last median
   Grid confidence;  ///< smaller eigenvalue of A^T A at level 0, in the last iteration
-  Grid residual;    ///< brightness difference at the match of `solved`; not a number where a pixel is none
+  Grid residual;    ///< difference of brightness at the match of `solved`; NaN if either pixel is not finite
   Grid valid;       ///< 1 or 0
 };
 
@@ -26,8 +27,8 @@ struct LucasKanadeStep {
   Grid smaller_eigenvalue;  ///< of A^T A
 };
 
-/// One iteration at one level (sections 2.1 and 2.3): frame1 is warped by the flow so far, and eq. 5 gives
-/// the flow of each window. frame(x + w) - frame0(x) + grad . (w' - w) = 0, with every pixel's own w, is
+/// One iteration at one level (sections 2.1 and 2.3). frame1 is warped by the flow so far, and eq. 5 gives
+/// the flow of each window: frame1(x + w) - frame0(x) + grad . (w' - w) = 0, with each pixel's own w, is
 /// linear in the common w' of the window.
 inline LucasKanadeStep lucas_kanade_step(const Grid& frame0, const Grid& frame1, const LucasKanade& method,
                                          const Flow& flow) {
@@ -35,8 +36,8 @@ inline LucasKanadeStep lucas_kanade_step(const Grid& frame0, const Grid& frame1,
   const auto& [u, v] = flow;
   const Grid gx = derivative_x(frame0), gy = derivative_y(frame0);
 
-  // I_t of eq. 2 at flow 0, extrapolated from the flow so far, and the weight of the pixel. A pixel whose
-  // match is outside frame1 has no weight, nor has one whose equation is not a number.
+  // I_t of eq. 2 at flow 0, extrapolated from the flow so far, and the weight of the pixel. A pixel has no
+  // weight if its match lies outside frame1 or its equation is not finite.
   const Grid difference =
       tabulate(size, [&](int x, int y) { return bilinear(frame1, x + u(x, y), y + v(x, y)) - frame0(x, y); });
   const Grid gt = tabulate(
@@ -77,7 +78,7 @@ inline LucasKanadeStep lucas_kanade_step(const Grid& frame0, const Grid& frame1,
   return step;
 }
 
-/// Level 0 first. Section 2.2; a level whose shorter side would be under 4 px is left out.
+/// Pyramid, level 0 first (section 2.2). A level whose shorter side would be below 4 px is left out.
 inline std::vector<Grid> gaussian_pyramid(const Grid& image, int levels) {
   std::vector<Grid> pyramid{image};
   while (int(pyramid.size()) < levels) {
@@ -99,8 +100,8 @@ inline LucasKanadeResult lucas_kanade(const Grid& frame0, const Grid& frame1, co
   const std::vector<Grid> pyramid0 = prepared(frame0), pyramid1 = prepared(frame1);
   const int coarsest = int(pyramid0.size()) - 1;
 
-  // At the coarsest level, pixel (x, y) lies at (x, y) * scale of level 0 and moves 1 / scale as far. What is
-  // no flow (not a number, beyond 1e9 px) starts as 0.
+  // At the coarsest level, pixel (x, y) lies at (x, y) * scale of level 0 and moves 1 / scale as far. A value
+  // that is NaN or beyond 1e9 px starts as 0.
   const Size coarsest_size = pyramid0[coarsest].size;
   const int scale = 1 << coarsest;
   const auto first = [&](const Grid& component) {

@@ -1,4 +1,4 @@
-// The oracle of adaptive ridge itself, against values found by hand and known motion.
+// The oracle of adaptive ridge, against values found by hand and known motion.
 #include <gtest/gtest.h>
 
 #include "adaptive_ridge.hpp"
@@ -17,7 +17,7 @@ TEST(OracleAdaptiveRidge, CubicGoesThroughThePixelsAndMeetsStraightLinesHalfway)
 
 TEST(OracleAdaptiveRidge, CellsWeightPixelsByHowWellTheirFlowIsDetermined) {
   const Size size{8, 8};
-  // The left half has no texture: its flow, 5, hardly counts beside 1.
+  // The left half has no texture: its flow, 5, has little weight beside 1 of the right half.
   const auto half = [&](double left, double right) {
     return tabulate(size, [=](int x, int) { return x < 4 ? left : right; });
   };

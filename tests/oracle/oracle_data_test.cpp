@@ -1,6 +1,5 @@
-// The oracle of Lucas-Kanade on real sequences, against a second implementation: the same arithmetic in NumPy and
-// OpenCV, whose errors stand here. OpenCV rounds the coordinates of bilinear interpolation to 1/32 px, so the figures
-// differ a little.
+// The oracle of Lucas-Kanade on real sequences, against the errors of a second implementation in NumPy and
+// OpenCV. OpenCV rounds the coordinates of bilinear interpolation to 1/32 px, so the errors differ a little.
 #include <numbers>
 
 #include "lucas_kanade.hpp"
@@ -18,8 +17,8 @@ void PrintTo(const Sequence& sequence, std::ostream* out) { *out << sequence.nam
 
 class OracleData : public testing::TestWithParam<Sequence> {};
 
-/// Marzat section 2.4, over the pixels with known truth inside the mask: mean angle in degrees between (u, v,
-/// 1) and the true one, and mean length of the difference.
+/// AAE and EPE (Marzat, section 2.4) over pixels with known truth inside the mask: the mean angle in degrees
+/// between (u, v, 1) and the true vector, and the mean length of the difference in px.
 std::pair<double, double> errors(const oracle::Flow& flow, const FlowField& truth,
                                  const Image<std::uint8_t>& mask) {
   double angles = 0, lengths = 0, count = 0;
@@ -50,7 +49,7 @@ TEST_P(OracleData, AgreesWithASecondImplementation) {
   EXPECT_NEAR(epe, sequence.paper_epe, 0.002);
 
   LucasKanade accurate = preset<LucasKanade>("accurate");
-  accurate.iterations = 10;  // the second implementation's: it ran when the preset had as many
+  accurate.iterations = 10;  // as the second implementation, made when the preset had 10
   const auto [accurate_aae, accurate_epe] = errors(lucas_kanade(frame0, frame1, accurate).flow, truth, mask);
   EXPECT_NEAR(accurate_aae, sequence.accurate_aae, 0.03);
   EXPECT_NEAR(accurate_epe, sequence.accurate_epe, 0.002);

@@ -1,4 +1,4 @@
-// The oracle of Lucas-Kanade itself, against values found by hand and known motion.
+// The oracle of Lucas-Kanade, against values found by hand and known motion.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -10,19 +10,19 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// A texture known at every real position, 0..255.
+/// A texture that is defined at every real position, 0..255.
 double texture(double x, double y) {
   return 127.5 + 45 * std::sin(0.38 * x + 0.12 * y) + 40 * std::sin(0.14 * x - 0.42 * y + 1) +
          30 * std::sin(0.24 * x + 0.3 * y + 2);
 }
 
-TEST(OracleLucasKanade, PyramidStopsBeforeASideUnderFourPixels) {
+TEST(OracleLucasKanade, PyramidStopsBeforeASideBelowFourPixels) {
   EXPECT_EQ(gaussian_pyramid(Grid({64, 14}), 16).size(), 3u);  // 14, 7, 4; then 2
   EXPECT_EQ(gaussian_pyramid(Grid({64, 48}), 3).size(), 3u);
   EXPECT_EQ(gaussian_pyramid(Grid({1, 9}), 4).size(), 1u);
 }
 
-/// frame1 is frame0 moved by (u, v), without noise.
+/// Two frames: frame1 is frame0 moved by (u, v), without noise.
 struct Translation {
   Size size{72, 56};
   double u, v;
@@ -39,14 +39,14 @@ struct Translation {
   }
 };
 
-/// Where bilinear interpolation is exact, only the number of iterations limits the error.
+/// At whole pixels bilinear interpolation is exact, and only the number of iterations limits the error.
 TEST(OracleLucasKanade, FindsAWholeTranslationExactly) {
   const Translation scene{.u = 3, .v = -2};
   EXPECT_LT(scene.largest_error(lucas_kanade(scene.frame0, scene.frame1).flow), 1e-3);
   EXPECT_LT(scene.largest_error(lucas_kanade(scene.frame0, scene.frame1, {.iterations = 12}).flow), 1e-8);
 }
 
-/// Between pixels, bilinear interpolation flattens frame1: a bias of some hundredths of a pixel.
+/// Between pixels bilinear interpolation flattens frame1, which makes an error of some hundredths of a pixel.
 TEST(OracleLucasKanade, FindsATranslation) {
   const Translation scene{.u = 2.3, .v = -1.4};
   for (const auto& preset : presets(LucasKanade{})) {
@@ -58,20 +58,21 @@ TEST(OracleLucasKanade, FindsATranslation) {
   }
 }
 
-TEST(OracleLucasKanade, KeepsAStartThatIsTrue) {
+TEST(OracleLucasKanade, KeepsATrueStart) {
   const Translation scene{.u = 3, .v = -2};
   const oracle::Flow truth{Grid(scene.size, scene.u), Grid(scene.size, scene.v)};
   EXPECT_LT(scene.largest_error(
                 lucas_kanade(scene.frame0, scene.frame1, {.levels = 1, .iterations = 1}, truth).flow),
             1e-9);
-  const oracle::Flow far{Grid({72, 56}, 40), Grid({72, 56}, -30)};  // outside: no equation, so the flow stays
+  const oracle::Flow far{Grid({72, 56}, 40),
+                         Grid({72, 56}, -30)};  // outside, without an equation: the flow stays
   const LucasKanadeResult result =
       lucas_kanade(scene.frame0, scene.frame1, {.levels = 1, .iterations = 1}, far);
   EXPECT_EQ(result.flow.u(40, 20), 40);
   EXPECT_EQ(result.confidence(40, 20), 0);
 }
 
-TEST(OracleLucasKanade, GivesNoWeightToAPixelThatIsNoNumber) {
+TEST(OracleLucasKanade, GivesNoWeightToPixelsThatAreNotFinite) {
   Translation scene{.u = 3, .v = -2};
   scene.frame0(30, 20) = nan;
   scene.frame1(40, 30) = std::numeric_limits<double>::infinity();
@@ -89,7 +90,7 @@ TEST(OracleLucasKanade, LimitsTheFlowToTheSizeOfTheImage) {
   EXPECT_EQ(result.flow.v(4, 4), -8);
 }
 
-TEST(OracleLucasKanade, LeavesTheFlowWhereNothingIsKnown) {
+TEST(OracleLucasKanade, KeepsTheStartOnFlatFrames) {
   const Grid flat({12, 9}, 80);
   const LucasKanadeResult result = lucas_kanade(flat, Grid({12, 9}, 90));
   for (double u : result.flow.u.values) EXPECT_EQ(u, 0);

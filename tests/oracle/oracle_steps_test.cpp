@@ -1,4 +1,4 @@
-// The oracles' blocks, against values found by hand.
+// The steps of the oracles, against values found by hand.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,7 +20,7 @@ Frame one_pixel(const std::array<Sample, n>& sample, PixelFormat format) {
   return {.data = sample.data(), .width = 1, .height = 1, .pitch = 0, .format = format};
 }
 
-TEST(OracleBlocks, ReadsTheNearestPixelBeyondTheBorder) {
+TEST(OracleSteps, ReadsTheNearestPixelBeyondTheBorder) {
   const Grid image = grid({2, 2}, {1, 2, 3, 4});
   EXPECT_EQ(image(-3, -1), 1);
   EXPECT_EQ(image(5, 0), 2);
@@ -28,7 +28,7 @@ TEST(OracleBlocks, ReadsTheNearestPixelBeyondTheBorder) {
   EXPECT_EQ(image(2, 2), 4);
 }
 
-TEST(OracleBlocks, LumaIsBt601InEveryFormat) {
+TEST(OracleSteps, LumaIsBT601InEveryFormat) {
   const double luma_of_100_50_200 = 29.9 + 29.35 + 22.8;
   const std::array<std::uint8_t, 4> rgba{100, 50, 200, 9}, bgra{200, 50, 100, 9};
   for (PixelFormat format : {PixelFormat::rgb_u8, PixelFormat::rgba_u8})
@@ -46,13 +46,13 @@ TEST(OracleBlocks, LumaIsBt601InEveryFormat) {
   EXPECT_EQ(luma(one_pixel(std::array<float, 1>{0.25f}, PixelFormat::gray_f32))(0, 0), 0.25);
 }
 
-TEST(OracleBlocks, LumaFollowsThePitch) {
+TEST(OracleSteps, LumaFollowsThePitch) {
   const std::array<std::uint8_t, 8> bytes{1, 2, 3, 99, 4, 5, 6, 99};
   const Grid image = luma({.data = bytes.data(), .width = 3, .height = 2, .pitch = 4});
   EXPECT_EQ(image.values, (std::vector<double>{1, 2, 3, 4, 5, 6}));
 }
 
-TEST(OracleBlocks, GaussianTapsEndAtTwoAndAHalfSigma) {
+TEST(OracleSteps, GaussianTapsEndAtTwoAndAHalfSigma) {
   const auto taps = gaussian_taps(0.5f);  // radius 2: exp(-2) and exp(-8) beside 1
   const double sum = 1 + 2 * std::exp(-2.0) + 2 * std::exp(-8.0);
   ASSERT_EQ(taps.size(), 5u);
@@ -63,7 +63,7 @@ TEST(OracleBlocks, GaussianTapsEndAtTwoAndAHalfSigma) {
   EXPECT_EQ(gaussian_taps(0.9f).size(), 7u);
 }
 
-TEST(OracleBlocks, ReductionHalvesAndKeepsAConstant) {
+TEST(OracleSteps, ReductionHalvesAndKeepsAConstant) {
   const Grid reduced = reduce(Grid({7, 4}, 3.25));
   EXPECT_EQ(reduced.size, (Size{4, 2}));
   for (double value : reduced.values) EXPECT_DOUBLE_EQ(value, 3.25);
@@ -72,21 +72,21 @@ TEST(OracleBlocks, ReductionHalvesAndKeepsAConstant) {
   EXPECT_EQ(spot.values, (std::vector<double>{1, 6, 1}));
 }
 
-TEST(OracleBlocks, EnlargementDoublesAFlow) {
+TEST(OracleSteps, EnlargementDoublesAFlow) {
   const Grid flow = enlarge(grid({2, 1}, {1, 3}), {4, 2});
   EXPECT_EQ(flow.values, (std::vector<double>{2, 4, 6, 6, 2, 4, 6, 6}));
 }
 
-TEST(OracleBlocks, DerivativeOfARampIsItsSlope) {
+TEST(OracleSteps, DerivativeOfARampIsItsSlope) {
   const Grid ramp = tabulate({9, 8}, [](int x, int y) { return 3.0 * x - 2.0 * y; });
   const Grid gx = derivative_x(ramp), gy = derivative_y(ramp);
   EXPECT_NEAR(gx(4, 3), 3, 1e-12);
   EXPECT_NEAR(gy(4, 3), -2, 1e-12);
-  EXPECT_NEAR(gx(0, 3), 3.0 * (8 - 2) / 12, 1e-12);  // 0 0 [0] 3 6: two pixels stand in
+  EXPECT_NEAR(gx(0, 3), 3.0 * (8 - 2) / 12, 1e-12);  // 0 0 [0] 3 6: the border's pixel stands in twice
   EXPECT_NEAR(gx(1, 3), 3.0 * (8 * 2 - 3) / 12, 1e-12);
 }
 
-TEST(OracleBlocks, BilinearIsExactForABilinearImageAndClamps) {
+TEST(OracleSteps, BilinearIsExactForABilinearImageAndClamps) {
   const Grid image = tabulate({4, 3}, [](int x, int y) { return 1 + 2.0 * x - 3.0 * y + 0.5 * x * y; });
   EXPECT_NEAR(bilinear(image, 1.25, 0.75), 1 + 2.5 - 2.25 + 0.5 * 1.25 * 0.75, 1e-12);
   EXPECT_EQ(bilinear(image, 3, 2), image(3, 2));
@@ -94,7 +94,7 @@ TEST(OracleBlocks, BilinearIsExactForABilinearImageAndClamps) {
   EXPECT_EQ(bilinear(image, -7, -1), image(0, 0));
 }
 
-TEST(OracleBlocks, InsideIsBetweenTheCentersOfTheCornerPixels) {
+TEST(OracleSteps, InsideIsBetweenTheCentersOfTheCornerPixels) {
   EXPECT_TRUE(inside({4, 3}, 0, 0));
   EXPECT_TRUE(inside({4, 3}, 3, 2));
   EXPECT_FALSE(inside({4, 3}, 3.001, 2));
@@ -102,7 +102,7 @@ TEST(OracleBlocks, InsideIsBetweenTheCentersOfTheCornerPixels) {
   EXPECT_FALSE(inside({4, 3}, std::numeric_limits<double>::quiet_NaN(), 0));
 }
 
-TEST(OracleBlocks, AnEvenWindowReachesFurtherLeftAndUp) {
+TEST(OracleSteps, AnEvenWindowReachesFurtherLeftAndUp) {
   const Grid image = tabulate({8, 8}, [](int x, int y) { return x + 10.0 * y; });
   EXPECT_NEAR(window_mean(image, 3)(4, 4), 44, 1e-12);
   EXPECT_NEAR(window_mean(image, 2)(4, 4), 44 - 0.5 - 5, 1e-12);  // x of 3 and 4, y of 3 and 4
@@ -111,7 +111,7 @@ TEST(OracleBlocks, AnEvenWindowReachesFurtherLeftAndUp) {
   EXPECT_NEAR(window_mean(grid({1, 1}, {5}), 31)(0, 0), 5, 1e-12);
 }
 
-TEST(OracleBlocks, MedianOfAWindow) {
+TEST(OracleSteps, MedianOfAWindow) {
   const Grid image = grid({3, 3}, {9, 1, 8, 2, 7, 3, 6, 4, 5});
   EXPECT_EQ(median(image, 3)(1, 1), 5);
   EXPECT_EQ(median(image, 3)(0, 0), 7);  // 9 9 1 9 9 1 2 2 7: 1 1 2 2 7 9 9 9 9

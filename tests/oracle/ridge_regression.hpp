@@ -2,13 +2,13 @@
 #include "oracle/temporal.hpp"
 #include "parafield/methods/ridge_regression.hpp"
 
-/// Bodily, chapter 4, with each kernel's sum 1: derivatives at three instants, smoothed in time. The smoothing in space
-/// comes first, as it commutes with the derivatives but at the border.
+/// Ridge regression (Bodily, chapter 4), with kernels whose sum is 1: derivatives at three instants, smoothed
+/// in time. The smoothing in space comes first, as it commutes with the derivatives except at the border.
 namespace parafield::oracle {
 
 struct RidgeResult {
-  Grid u, v;              // smoothed
-  Grid rough_u, rough_v;  // before
+  Grid u, v;              ///< smoothed flow
+  Grid rough_u, rough_v;  ///< flow before it is smoothed
   Grid determinant, confidence, k;
 };
 

@@ -8,7 +8,7 @@
 
 namespace parafield::oracle {
 
-/// A sample of a frame, 0..255: 16-bit values are divided by 257, so that 65535 becomes 255.
+/// Sample of a frame, 0..255. 16-bit values are divided by 257, so that 65535 becomes 255.
 inline double sample_of(const Frame& frame, int x, int y, int channel) {
   const std::ptrdiff_t touching = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
   const char* row = static_cast<const char*>(frame.data) + y * (frame.pitch ? frame.pitch : touching);
@@ -25,7 +25,7 @@ inline double sample_of(const Frame& frame, int x, int y, int channel) {
   }
 }
 
-/// Red, green and blue; gray frames have the same three times.
+/// Red, green and blue of a frame, 0..255; a gray frame gives the same image three times.
 inline std::array<Grid, 3> colors(const Frame& frame) {
   const bool gray = channels(frame.format) == 1;
   const bool blue_first = frame.format == PixelFormat::bgr_u8 || frame.format == PixelFormat::bgra_u8;
@@ -46,7 +46,7 @@ inline Grid luma(const Frame& frame) {
   });
 }
 
-/// Convolution with `taps` along x, then along y; the middle tap lies on the pixel.
+/// Weighted sums along x, then along y; of n taps, number n / 2 lies on the pixel.
 inline Grid smooth(const Grid& image, const std::vector<double>& taps) {
   const int count = int(taps.size()), radius = count / 2;
   const Grid along_x = tabulate(image.size, [&](int x, int y) {
@@ -61,8 +61,8 @@ inline Grid smooth(const Grid& image, const std::vector<double>& taps) {
   });
 }
 
-/// exp(-i^2 / (2 sigma^2)) for |i| <= ceil(2.5 sigma), divided by their sum. The radius is found in float,
-/// as 2.5 times the float nearest to 0.8 is above 2 in float64.
+/// Gaussian taps: exp(-i^2 / (2 sigma^2)) for |i| <= ceil(2.5 sigma), divided by their sum. The radius is
+/// found in float, as 2.5 times the float nearest to 0.8 is above 2 in float64.
 inline std::vector<double> gaussian_taps(float sigma) {
   const int radius = int(std::ceil(2.5f * sigma));
   std::vector<double> taps;
@@ -75,15 +75,15 @@ inline std::vector<double> gaussian_taps(float sigma) {
   return taps;
 }
 
-/// Marzat section 2.2, from one level of the pyramid to the next: smoothing by (1 4 6 4 1) / 16, then every
-/// second pixel, the first one included.
+/// The next coarser level of a pyramid (Marzat, section 2.2): smoothing by (1 4 6 4 1) / 16, then every
+/// second pixel, beginning with the first.
 inline Grid reduce(const Grid& image) {
   const Grid smoothed = smooth(image, {1 / 16.0, 4 / 16.0, 6 / 16.0, 4 / 16.0, 1 / 16.0});
   return tabulate({(image.size.width + 1) / 2, (image.size.height + 1) / 2},
                   [&](int x, int y) { return smoothed(2 * x, 2 * y); });
 }
 
-/// Between the four pixels around (x, y); beyond the border, the border's nearest point.
+/// Bilinear value at (x, y); beyond the border the nearest point of the border.
 inline double bilinear(const Grid& image, double x, double y) {
   x = std::clamp(x, 0.0, image.size.width - 1.0);
   y = std::clamp(y, 0.0, image.size.height - 1.0);
@@ -93,14 +93,14 @@ inline double bilinear(const Grid& image, double x, double y) {
          fy * ((1 - fx) * image(x0, y0 + 1) + fx * image(x0 + 1, y0 + 1));
 }
 
-/// Marzat section 2.2, one component of the flow for the next finer level, of `size`: pixel (x, y) lies at
+/// One component of the flow at the next finer level, of `size` (Marzat, section 2.2): pixel (x, y) lies at
 /// (x/2, y/2) of the coarser level, and moves twice as far.
 inline Grid enlarge(const Grid& flow, Size size) {
   return tabulate(size, [&](int x, int y) { return 2 * bilinear(flow, x / 2.0, y / 2.0); });
 }
 
-/// d/dx by (1 -8 0 8 -1) / 12: exact for polynomials up to degree 4. Written as differences, so that it is
-/// exactly 0 where the image is constant.
+/// Derivative in x by (1 -8 0 8 -1) / 12, exact for polynomials up to degree 4. As it is written in
+/// differences, it is exactly 0 where the image is constant.
 inline Grid derivative_x(const Grid& image) {
   return tabulate(image.size, [&](int x, int y) {
     return (8 * (image(x + 1, y) - image(x - 1, y)) - (image(x + 2, y) - image(x - 2, y))) / 12;
@@ -113,15 +113,15 @@ inline Grid derivative_y(const Grid& image) {
   });
 }
 
-/// Inside the frame, whose corners are the centers of its corner pixels.
+/// Whether (x, y) lies inside an image, whose corners are the centers of its corner pixels.
 inline bool inside(Size size, double x, double y) {
   return x >= 0 && y >= 0 && x <= size.width - 1 && y <= size.height - 1;
 }
 
-/// Mean over the n x n window around each pixel: x - n/2 .. x + (n - 1)/2, rounded down, and the same in y.
+/// Mean over the n x n window around each pixel: x - n/2 to x + (n - 1)/2, rounded down, and the same in y.
 inline Grid window_mean(const Grid& image, int n) { return smooth(image, std::vector<double>(n, 1.0 / n)); }
 
-/// Median over the n x n window, n odd.
+/// Median over the n x n window around each pixel, n odd.
 inline Grid median(const Grid& image, int n) {
   return tabulate(image.size, [&](int x, int y) {
     std::vector<double> window;

@@ -1,10 +1,10 @@
 #pragma once
 #include "oracle/grid.hpp"
 
-/// What the oracles of gradient-tensor and ridge-regression share.
+/// Steps that the oracles of gradient-tensor and ridge-regression share.
 namespace parafield::oracle {
 
-/// The sum of weights times an image's pixels, along rows or columns.
+/// An image's weighted sums along rows, or down columns.
 inline Grid convolved(const Grid& image, const std::vector<double>& weights, bool down) {
   const int reach = int(weights.size()) / 2;
   return tabulate(image.size, [&](int x, int y) {
@@ -15,12 +15,12 @@ inline Grid convolved(const Grid& image, const std::vector<double>& weights, boo
   });
 }
 
-/// Down the columns, then along the rows.
+/// Weighted sums down columns, then along rows.
 inline Grid convolved(const Grid& image, const std::vector<double>& weights) {
   return convolved(convolved(image, weights, true), weights, false);
 }
 
-/// The sum of weights times images.
+/// Weighted sum of images.
 inline Grid blend(const std::vector<Grid>& images, const std::vector<double>& weights) {
   return tabulate(images[0].size, [&](int x, int y) {
     double sum = 0;
@@ -33,7 +33,7 @@ inline Grid product(const Grid& a, const Grid& b) {
   return tabulate(a.size, [&](int x, int y) { return a(x, y) * b(x, y); });
 }
 
-/// (1 -8 0 8 -1) / 12.
+/// First derivative: (1 -8 0 8 -1) / 12.
 inline const std::vector<double> five_point_derivative{1.0 / 12, -8.0 / 12, 0, 8.0 / 12, -1.0 / 12};
 
 }  // namespace parafield::oracle

@@ -1,4 +1,4 @@
-// The census transform and the distance of two.
+// The census transform, and the distance of two transforms.
 #include "steps/census/census.hpp"
 
 #include <bitset>
@@ -10,9 +10,9 @@ namespace {
 
 class Census : public OnTarget {};
 
-TEST_P(Census, LikeThePlainLoop) {
+TEST_P(Census, AgreesWithThePlainLoop) {
   for (const Size size : sizes)
-    for (const bool coarse : {false, true}) {  // coarse: many pixels are equal
+    for (const bool coarse : {false, true}) {  // coarse: many equal pixels
       const std::string what = text_of(size) + (coarse ? ", few values" : "");
       Guarded image(size, 21);
       for (int y = 0; y < size.height && coarse; ++y)

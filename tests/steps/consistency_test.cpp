@@ -1,4 +1,4 @@
-// The checks that clear what is not to be trusted.
+// The checks that clear `valid`.
 #include "steps/consistency/consistency.hpp"
 
 #include <cmath>
@@ -13,7 +13,7 @@ using Mask = GuardedImage<std::uint8_t>;
 
 class Consistency : public OnTarget {
  protected:
-  /// The disparities of `left` and `right` checked on the target; all were valid but every seventh pixel.
+  /// Checks disparities on the target. Before, all pixels but every seventh are valid.
   Mask check(Guarded& left, Guarded& right, float tolerance) {
     const Size size = left.view().size();
     Mask valid(size);
@@ -27,7 +27,7 @@ class Consistency : public OnTarget {
   static bool was_valid(int x, int y) { return (x + 3 * y) % 7 != 6; }
 };
 
-TEST_P(Consistency, DisparitiesLikeThePlainLoop) {
+TEST_P(Consistency, DisparitiesAgreeWithThePlainLoop) {
   for (const Size size : sizes)
     for (const float tolerance : {0.0f, 1.0f, 2.5f}) {
       const std::string what = text_of(size) + ", tolerance " + std::to_string(tolerance);
@@ -35,8 +35,7 @@ TEST_P(Consistency, DisparitiesLikeThePlainLoop) {
       std::mt19937 random(13);
       for (int y = 0; y < size.height; ++y)
         for (int x = 0; x < size.width; ++x) {
-          left.view()(x, y) =
-              float(random() % 33) / 4 - 1;  // quarters: halves are rounded, differences can be 0
+          left.view()(x, y) = float(random() % 33) / 4 - 1;  // quarters, so halves and equal values occur
           right.view()(x, y) = float(random() % 33) / 4 - 1;
         }
       left.view()(0, 0) = std::numeric_limits<float>::quiet_NaN();

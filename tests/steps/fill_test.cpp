@@ -1,4 +1,4 @@
-// Filling pixels that are not valid from their rows.
+// Pixels that are not valid, filled from their rows.
 #include "steps/fill/fill.hpp"
 
 #include "steps/guarded.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using Mask = GuardedImage<std::uint8_t>;
 
-/// One in `one_in` pixels is valid; 0 = none.
+/// A random mask with one in `one_in` pixels valid; 0 = none.
 Mask mask_of(Size size, unsigned one_in) {
   Mask valid(size);
   std::mt19937 random(19 + one_in);
@@ -17,7 +17,7 @@ Mask mask_of(Size size, unsigned one_in) {
   return valid;
 }
 
-/// Small integers: many are equal.
+/// An image of small integers, many of them equal.
 Guarded plane_of(Size size, unsigned seed) {
   Guarded image(size);
   std::mt19937 random(seed);
@@ -26,7 +26,7 @@ Guarded plane_of(Size size, unsigned seed) {
   return image;
 }
 
-/// The column that pixel (x, y) takes; take_right(left, right) chooses between two.
+/// The column from which pixel (x, y) is filled; take_right(left, right) chooses between two.
 template <class TakeRight>
 int expected_source(View<const std::uint8_t> valid, int x, int y, TakeRight take_right) {
   if (valid(x, y)) return x;
@@ -41,7 +41,7 @@ int expected_source(View<const std::uint8_t> valid, int x, int y, TakeRight take
 
 class Fill : public OnTarget {
  protected:
-  /// `planes` filled on the target, and compared.
+  /// Fills `planes` on the target and compares them with the plain loop.
   template <class Steps, class TakeRight>
   void expect_filled(std::vector<Guarded>& planes, Mask& valid, const std::string& what, Steps steps,
                      TakeRight take_right) {
@@ -70,7 +70,7 @@ class Fill : public OnTarget {
 
 constexpr unsigned densities[] = {0, 1, 2, 5, 40, 300, 2000};
 
-/// Those of every block, and rows whose next valid pixel is thousands of pixels away.
+/// The sizes for all steps, and rows whose next valid pixel is thousands of pixels away.
 std::vector<Size> sizes_to_fill() {
   std::vector<Size> all(std::begin(sizes), std::end(sizes));
   all.push_back({5000, 3});

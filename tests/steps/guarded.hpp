@@ -1,5 +1,5 @@
 #pragma once
-// Images with guards around them, and steps run on a target: what the tests of blocks share.
+// Images with guards around them, and steps run on a target, for the tests of steps.
 #include <cstring>
 #include <random>
 #include <string>
@@ -12,7 +12,8 @@
 
 namespace parafield {
 
-// Each is a trap for some block: one pixel, one row or column, below and beside the width of tiles and vectors.
+// Sizes at which steps could fail: one pixel, one row or column, below and beside the width of tiles and
+// vectors.
 constexpr Size sizes[] = {{1, 1}, {1, 9},   {9, 1},   {2, 3},    {4, 4},    {5, 6},
                           {7, 5}, {33, 17}, {40, 64}, {101, 67}, {1100, 9}, {641, 479}};
 
@@ -20,12 +21,13 @@ inline std::string text_of(Size size) {
   return std::to_string(size.width) + "x" + std::to_string(size.height);
 }
 
+/// Something that can be moved to another memory.
 struct Movable {
   virtual ~Movable() = default;
   virtual void move(Memory memory) = 0;
 };
 
-/// An image within a larger one that holds guard values, in any memory.
+/// An image within a larger one that holds guard values. It lies in any memory.
 template <class T>
 class GuardedImage : public Movable {
  public:
@@ -60,7 +62,7 @@ class GuardedImage : public Movable {
   Image<T> storage_;
 };
 
-/// One of floats, which may hold random values.
+/// A guarded image of floats, which may hold random values.
 class Guarded : public GuardedImage<float> {
  public:
   explicit Guarded(Size size) : GuardedImage(size) {}
@@ -71,8 +73,9 @@ class Guarded : public GuardedImage<float> {
   }
 };
 
-/// Runs steps on a target: images go there, steps(backend) runs, images come back. The steps run twice, and what they
-/// leave has to be the same; once where they change what they read.
+/// Runs steps on a target: moves the images there, calls steps(backend) `runs` times, moves the images back.
+/// Steps that change their own input have to run once; others run twice, on CUDA first recorded and then
+/// replayed.
 template <class Steps>
 void run_on(const Target& target, const std::vector<Movable*>& images, Steps steps, int runs = 2) {
   const Forced forced(target);
@@ -80,7 +83,7 @@ void run_on(const Target& target, const std::vector<Movable*>& images, Steps ste
   with_backend(device, [&]<class Backend>() {
     Backend backend(device, {});
     for (Movable* image : images) image->move(backend.memory());
-    for (int i = 0; i < runs; ++i) backend.replay(0, [&] { steps(backend); });  // recorded, then replayed
+    for (int i = 0; i < runs; ++i) backend.replay(0, [&] { steps(backend); });
     backend.synchronize();
     for (Movable* image : images) image->move(Memory::host());
   });

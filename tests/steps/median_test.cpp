@@ -1,4 +1,5 @@
-// The networks of the median on every arrangement of zeros and ones: a network that orders these orders anything.
+// The median's sorting networks on every arrangement of zeros and ones: a network that sorts these sorts any
+// values.
 #include "steps/median/median.hpp"
 
 #include <gtest/gtest.h>
@@ -8,13 +9,14 @@
 namespace parafield {
 namespace {
 
+/// Columns of zeros, then ones. `ones`: number of ones in each column, as digits of base Side + 1.
 template <int Side>
-void fill_sorted_columns(unsigned ones,
-                         float (&columns)[Side][Side]) {  // ones: how many in each column, 0 .. Side
+void fill_sorted_columns(unsigned ones, float (&columns)[Side][Side]) {
   for (int i = 0; i < Side; ++i, ones /= Side + 1)
     for (int j = 0; j < Side; ++j) columns[i][j] = j >= Side - int(ones % (Side + 1)) ? 1.0f : 0.0f;
 }
 
+/// Median of all values.
 template <int Side>
 float middle(const float (&columns)[Side][Side]) {
   int ones = 0;

@@ -1,4 +1,4 @@
-// Sums of images, in the order that the block states.
+// Sums of images, in the order that reduce.hpp states.
 #include "steps/reduce/reduce.hpp"
 
 #include "steps/guarded.hpp"
@@ -33,7 +33,7 @@ double sum_in_order(const T* values, int count) {
   return lanes[0];
 }
 
-/// Values of very different size: any other order would show.
+/// Values of very different magnitude, whose sum in any other order would differ.
 Guarded image_of(Size size) {
   Guarded image(size);
   std::mt19937 random(17);
@@ -43,7 +43,7 @@ Guarded image_of(Size size) {
   return image;
 }
 
-TEST_P(Reduce, SumInTheStatedOrder) {
+TEST_P(Reduce, AddsInTheStatedOrder) {
   for (const Size size : sizes) {
     Guarded image = image_of(size);
     std::vector<double> rows;

@@ -1,4 +1,4 @@
-// Speckles: components of alike pixels, found by filling from each pixel.
+// Speckle removal, against components that a flood fill from each pixel finds.
 #include "steps/speckle/speckle.hpp"
 
 #include <cmath>
@@ -12,19 +12,19 @@ namespace {
 using Mask = GuardedImage<std::uint8_t>;
 using Labels = GuardedImage<std::int32_t>;
 
-/// A plane's value at each pixel; NaN where the pixel is not valid.
+/// A plane's value at each pixel; `hole` where the pixel is not valid.
 using Pattern = std::function<float(int x, int y)>;
 
 constexpr float hole = -1e9f;
 
-/// Random, 0..1.
+/// A random value for each pixel, 0..1.
 float noise(int x, int y, unsigned seed) {
   unsigned bits = unsigned(x) * 0x9e3779b1u ^ unsigned(y) * 0x85ebca77u ^ seed * 0xc2b2ae3du;
   for (int i = 0; i < 3; ++i) bits = (bits ^ bits >> 15) * 0x2c1b3c6du;
   return float(bits >> 8) / float(1 << 24);
 }
 
-/// One path, one pixel wide: along every other row, down at alternating ends.
+/// A path one pixel wide: along every other row, and down at alternating ends.
 float snake(int x, int y, Size size) {
   if (y % 2 == 0) return 1;
   return x == (y / 2 % 2 == 0 ? size.width - 1 : 0) ? 1 : hole;
@@ -37,10 +37,10 @@ float rings(int x, int y, Size size) {
   return std::max(dx, dy) % 2 == 0 ? 1 : hole;
 }
 
-/// Paths that run diagonally, in steps, over the corners of tiles.
+/// Diagonal paths in steps, over the corners of tiles.
 float stairs(int x, int y) { return (x - y + 4096) % 5 < 2 ? 1 : hole; }
 
-/// The mask without speckles, by a fill from each pixel.
+/// The mask without speckles, by a flood fill from each pixel.
 std::vector<std::uint8_t> expected_mask(const std::vector<Pattern>& planes, Size size, float max_difference,
                                         int max_pixels) {
   const auto index = [&](int x, int y) { return std::size_t(y) * std::size_t(size.width) + std::size_t(x); };
@@ -77,8 +77,8 @@ std::vector<std::uint8_t> expected_mask(const std::vector<Pattern>& planes, Size
 
 class Speckle : public OnTarget {
  protected:
-  void expect_like_fill(const std::vector<Pattern>& planes, Size size, int max_pixels,
-                        const std::string& name) {
+  void expect_as_by_flood_fill(const std::vector<Pattern>& planes, Size size, int max_pixels,
+                               const std::string& name) {
     constexpr float max_difference = 0.25f;
     const std::string what = name + ", " + text_of(size) + ", at most " + std::to_string(max_pixels);
     std::vector<Guarded> images;
@@ -111,10 +111,10 @@ class Speckle : public OnTarget {
 
 TEST_P(Speckle, RandomPixels) {
   for (const Size size : sizes)
-    for (const float share : {0.4f, 0.6f, 0.9f})  // of valid pixels; 4-connected ones percolate at 0.593
+    for (const float share : {0.4f, 0.6f, 0.9f})  // of valid pixels; long components appear at 0.593
       for (const int max_pixels : {0, 1, 7, 100}) {
         const Pattern plane = [&](int x, int y) { return noise(x, y, 37) < share ? 1 : hole; };
-        expect_like_fill({plane}, size, max_pixels, "noise " + std::to_string(share));
+        expect_as_by_flood_fill({plane}, size, max_pixels, "noise " + std::to_string(share));
         if (HasFatalFailure()) return;
       }
 }
@@ -122,10 +122,9 @@ TEST_P(Speckle, RandomPixels) {
 TEST_P(Speckle, OnePlaneOfLevels) {
   for (const Size size : sizes)
     for (const int max_pixels : {1, 7, 100}) {
-      const Pattern plane = [&](int x, int y) {
-        return std::floor(3 * noise(x, y, 41)) / 8;
-      };  // 0 and 1/4 differ
-      expect_like_fill({plane}, size, max_pixels, "levels");
+      // 0 and 1/4 differ by exactly the limit.
+      const Pattern plane = [&](int x, int y) { return std::floor(3 * noise(x, y, 41)) / 8; };
+      expect_as_by_flood_fill({plane}, size, max_pixels, "levels");
       if (HasFatalFailure()) return;
     }
 }
@@ -137,7 +136,7 @@ TEST_P(Speckle, TwoPlanes) {
         return noise(x, y, 43) < 0.05f ? hole : noise(x, y, 47) < 0.8f ? 0 : 1;
       };
       const Pattern v = [](int x, int y) { return noise(x, y, 53) < 0.8f ? 0 : 1; };
-      expect_like_fill({u, v}, size, max_pixels, "two planes");
+      expect_as_by_flood_fill({u, v}, size, max_pixels, "two planes");
       if (HasFatalFailure()) return;
     }
 }
@@ -156,16 +155,16 @@ TEST_P(Speckle, LongComponents) {
       for (int y = 0; y < size.height; ++y)
         for (int x = 0; x < size.width; ++x) valid += pattern(x, y) != hole;
       for (const int max_pixels : {valid / 8, valid - 1, valid}) {
-        expect_like_fill({pattern}, size, max_pixels, name);
+        expect_as_by_flood_fill({pattern}, size, max_pixels, name);
         if (HasFatalFailure()) return;
       }
     }
   }
 }
 
-TEST_P(Speckle, NanIsLinkedWithNothing) {
+TEST_P(Speckle, NaNIsLinkedWithNoNeighbor) {
   const Pattern plane = [](int x, int y) { return x == 2 && y == 1 ? std::nanf("") : 1.0f; };
-  expect_like_fill({plane}, {5, 4}, 1, "NaN");
+  expect_as_by_flood_fill({plane}, {5, 4}, 1, "NaN");
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Speckle, every_target(), target_name);

@@ -1,17 +1,17 @@
-// Every block on every target: the oracle's values, the same bits as the reference target, and nothing written beside
-// its result.
+// Every step on every target: values of the oracle, bits of the reference target, and no write outside the
+// result.
 #include "oracle/steps.hpp"
 
 #include <functional>
 #include <map>
 
+#include "noise.hpp"
 #include "steps/convert/convert.hpp"
 #include "steps/guarded.hpp"
 #include "steps/median/median.hpp"
 #include "steps/pyramid/pyramid.hpp"
 #include "steps/resize/resize.hpp"
 #include "steps/smooth/smooth.hpp"
-#include "noise.hpp"
 
 namespace parafield {
 namespace {
@@ -32,9 +32,10 @@ void expect_same_bits(View<const float> a, View<const float> b, const std::strin
           << what << " at (" << x << ", " << y << "): " << a(x, y) << " and " << b(x, y);
 }
 
-class Blocks : public OnTarget {
+class Steps : public OnTarget {
  protected:
-  /// make(target) -> the result images of a block, read from the host; compared with the reference target's.
+  /// Compares the results of a step with the reference target's. make(target): result images in host memory.
+  /// check(results): compares them with the oracle's.
   void expect_like_reference(const std::function<std::vector<Guarded>(const Target&)>& make,
                              const std::string& what,
                              const std::function<void(std::vector<Guarded>&)>& check) {
@@ -51,7 +52,7 @@ constexpr PixelFormat formats[] = {PixelFormat::gray_u8, PixelFormat::gray_u16, 
                                    PixelFormat::rgb_u8,  PixelFormat::rgb_u16,  PixelFormat::rgb_f32,
                                    PixelFormat::bgr_u8,  PixelFormat::rgba_u8,  PixelFormat::bgra_u8};
 
-/// A frame in a target's memory: `there` holds it.
+/// The frame in a target's memory, which `there` owns.
 Frame placed(const Frame& frame, const Target& target, FrameBuffer& there) {
   if (target.instruction_set) return frame;
   there = FrameBuffer(frame.size(), frame.format);
@@ -62,7 +63,7 @@ Frame placed(const Frame& frame, const Target& target, FrameBuffer& there) {
   return there;
 }
 
-TEST_P(Blocks, Convert) {
+TEST_P(Steps, Convert) {
   for (const PixelFormat format : formats)
     for (const Size size : sizes) {
       const GuardedFrame frame(size, format, 3, 0, 20, 0xff);
@@ -84,10 +85,10 @@ TEST_P(Blocks, Convert) {
     }
 }
 
-TEST_P(Blocks, BuildPyramids) {
+TEST_P(Steps, BuildPyramids) {
   for (const Size size : sizes) {
     const std::vector<Size> levels = pyramid_sizes(size, 6);
-    const auto make = [&](const Target& target) {  // the levels above level 0 of two frames
+    const auto make = [&](const Target& target) {  // levels 1 and up of two frames
       std::vector<Guarded> result;
       std::vector<Guarded> frames;
       for (unsigned seed : {5, 6}) {
@@ -120,7 +121,7 @@ TEST_P(Blocks, BuildPyramids) {
   }
 }
 
-TEST_P(Blocks, Smooth) {
+TEST_P(Steps, Smooth) {
   for (const float sigma : {0.3f, 0.5f, 0.8f, 1.7f, 5.0f})
     for (const Size size : sizes) {
       const std::string what = "sigma " + std::to_string(sigma) + ", " + text_of(size);
@@ -143,12 +144,12 @@ TEST_P(Blocks, Smooth) {
     }
 }
 
-/// Luma and smoothing in one pass: the bits of one after the other.
-TEST_P(Blocks, SmoothFrames) {
+/// Luma and smoothing in one pass give the bits of one after the other.
+TEST_P(Steps, SmoothFrames) {
   for (const float sigma : {0.3f, 0.5f, 0.9f, 1.5f, 5.0f})
     for (const PixelFormat format : formats)
       for (const Size size : sizes) {
-        const int padding = size.width % 2 ? 13 : 8;  // rows that vectors can be loaded from, and others
+        const int padding = size.width % 2 ? 13 : 8;  // rows with and without room for vectors
         const GuardedFrame frame(size, format, 3, 0, padding, 0xff);
         const std::string what =
             std::string(to_string(format)) + " " + text_of(size) + ", sigma " + std::to_string(sigma);
@@ -173,7 +174,7 @@ TEST_P(Blocks, SmoothFrames) {
       }
 }
 
-TEST_P(Blocks, Median) {
+TEST_P(Steps, Median) {
   for (const int side : {3, 5})
     for (const int count : {1, 2})
       for (const Size size : sizes) {
@@ -204,7 +205,7 @@ TEST_P(Blocks, Median) {
       }
 }
 
-TEST_P(Blocks, EnlargeFlow) {
+TEST_P(Steps, EnlargeFlow) {
   for (const Size size : sizes) {
     const Size coarse{(size.width + 1) / 2, (size.height + 1) / 2};
     Guarded u(coarse, 9), v(coarse, 10);
@@ -229,7 +230,7 @@ TEST_P(Blocks, EnlargeFlow) {
   }
 }
 
-TEST_P(Blocks, ReduceFlow) {
+TEST_P(Steps, ReduceFlow) {
   for (const Size size : sizes)
     for (const int level : {0, 1, 3}) {
       const Size coarse = pyramid_sizes(size, level + 1).back();
@@ -255,13 +256,13 @@ TEST_P(Blocks, ReduceFlow) {
             const float expected = x == 0 && y == 0 ? 0 : u.view()(fx, fy) / float(1 << reached);
             ASSERT_EQ(result[0].view()(x, y), expected) << what;
           }
-        ASSERT_EQ(result[1].view()(0, 0), 0) << what << ": unknown flow starts as 0";
+        ASSERT_EQ(result[1].view()(0, 0), 0) << what << ": flow that is not finite starts as 0";
       });
       if (HasFatalFailure()) return;
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Blocks, every_target(), target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, Steps, every_target(), target_name);
 
 }  // namespace
 }  // namespace parafield

@@ -23,7 +23,8 @@ inline TensorWeights tensor_weights(const AdaptiveRidge& method) {
   return weights;
 }
 
-/// Ridge regression toward the local mean flow, from coarse to fine. Frames live in slots, each with its pyramid.
+/// Ridge regression toward the local mean flow, from coarse to fine. Each frame lies in a slot, with its
+/// pyramid.
 template <class Backend>
 class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
  public:
@@ -50,7 +51,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     backend.reserve_scratch(ridge_scratch(size.width));
   }
 
-  /// Takes frames into the slots from `slot` on.
+  /// Makes the pyramids of `count` frames, in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
     for (int i = 0; i < count; i += 2) {
       const int some = smaller(2, count - i);
@@ -61,7 +62,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     }
   }
 
-  /// `first`: the slot of the oldest frame; the others follow in a ring. `start`: a flow of level 0 to start from.
+  /// Estimates flow. `first`: slot of the oldest frame; the others follow in a ring. `start`: flow of level 0
+  /// to start from, or null.
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
     const int coarsest = int(flows_.size()) - 1;
     FlowPlanes flow = no_motion_;
@@ -114,7 +116,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     return frames;
   }
 
-  /// The upper left part of a plane, for a coarser level.
+  /// Part of a plane for a coarser level.
   static View<float> part(View<float> plane, Size size) {
     plane.width = size.width;
     plane.height = size.height;
@@ -133,12 +135,12 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   Backend& backend_;
   const AdaptiveRidge method_;
   const TensorWeights weights_;
-  std::vector<Pyramid> pyramids_;  // of the frame in each slot
-  std::vector<FlowPlanes> flows_;  // of each level
-  FlowPlanes unsmoothed_;          // before the median
+  std::vector<Pyramid> pyramids_;  // for each slot
+  std::vector<FlowPlanes> flows_;  // for each level
+  FlowPlanes unsmoothed_;          // flow before the median
   NormalPlanes normal_;            // of the last iteration
-  Cells cells_[2];                 // of the flow before and after a round
-  FlowPlanes no_motion_;           // of the coarsest level; always zero
+  Cells cells_[2];                 // statistics before and after a round, in turn
+  FlowPlanes no_motion_;           // for the coarsest level; always zero
 };
 
 template <class Backend>

@@ -3,23 +3,23 @@
 
 namespace parafield {
 
-/// Stores the statistics of rows of cells whose flow lies in shared memory, each row `pitch` floats: du, dv and weight of
-/// pixel (column, row) of a tile at (x0, y0) of a level, `columns` x `rows`. near(cell_x, cell_y): the flow that it is
-/// relative to. Eight lanes beside each other take a cell.
+/// Stores the statistics of the cells of a tile: the `columns` x `rows` pixels at (x0, y0) of a level of
+/// width x height. du, dv, weight: flow and weight of its pixels in shared memory, `pitch` floats a row.
+/// near(cell_x, cell_y): the flow that du and dv are relative to. Eight neighboring lanes add up a cell.
 template <class Near>
 __device__ void store_cells(const Cells& cells, const float* du, const float* dv, const float* weight,
                             int pitch, int width, int height, int x0, int y0, int columns, int rows,
                             int thread, int threads, Near near) {
-  const int lanes = rows / cell_side * columns;  // one for each column of each row of cells
+  const int lanes = rows / cell_side * columns;  // a lane for each column of each row of cells
   for (int i = thread; i < (lanes + 31) / 32 * 32; i += threads) {  // whole warps
     const int cell_row = i / columns, column = i - cell_row * columns;
     const int x = x0 + column, top = y0 + cell_row * cell_side;
-    const bool asked = i < lanes && x < width;
+    const bool counts = i < lanes && x < width;
     CellSums sums;
     PF_UNROLL
     for (int k = 0; k < cell_side; ++k) {
       const int at = (cell_row * cell_side + k) * pitch + column;
-      if (asked && top + k < height) sums.add(du[at], dv[at], weight[at]);
+      if (counts && top + k < height) sums.add(du[at], dv[at], weight[at]);
     }
     const auto join = [](float value) {
       PF_UNROLL
@@ -27,7 +27,7 @@ __device__ void store_cells(const Cells& cells, const float* du, const float* dv
       return value;
     };
     sums = {join(sums.weight), join(sums.u), join(sums.v), join(sums.squares)};
-    if (asked && column % cell_side == 0 && top < height) {
+    if (counts && column % cell_side == 0 && top < height) {
       const int cell_x = x / cell_side, cell_y = top / cell_side;
       const auto from = near(cell_x, cell_y);
       store_flow(cells, cell_x, cell_y, sums, from.u, from.v,
@@ -36,21 +36,21 @@ __device__ void store_cells(const Cells& cells, const float* du, const float* dv
   }
 }
 
-/// Likewise the mean brightness of the cells.
+/// Stores the mean brightness of the cells of a tile, likewise.
 __device__ inline void store_lumas(const Cells& cells, View<const float> luma, int x0, int y0, int columns,
                                    int rows, int thread, int threads) {
   const int lanes = rows / cell_side * columns, width = luma.width, height = luma.height;
   for (int i = thread; i < (lanes + 31) / 32 * 32; i += threads) {
     const int cell_row = i / columns, column = i - cell_row * columns;
     const int x = x0 + column, top = y0 + cell_row * cell_side;
-    const bool asked = i < lanes && x < width && top < height;
+    const bool counts = i < lanes && x < width && top < height;
     float sum = 0;
     PF_UNROLL
     for (int k = 0; k < cell_side; ++k)
-      if (asked && top + k < height) sum += luma(x, top + k);
+      if (counts && top + k < height) sum += luma(x, top + k);
     PF_UNROLL
     for (int step = 1; step < cell_side; step *= 2) sum += __shfl_xor_sync(~0u, sum, step);
-    if (asked && column % cell_side == 0)
+    if (counts && column % cell_side == 0)
       store_luma(cells, x / cell_side, top / cell_side, sum,
                  smaller(cell_side, width - x) * smaller(cell_side, height - top));
   }

@@ -2,22 +2,24 @@
 #include "core/arithmetic.hpp"
 #include "core/workspace.hpp"
 
-/// Statistics of a flow in cells of 8x8 pixels.
+/// Statistics of a flow in cells of 8x8 pixels: step 3 of parafield/methods/adaptive_ridge.hpp.
 namespace parafield {
 
-constexpr int cell_side = 8, cells_reach = 2;  // cells of 5x5 make a mean
+constexpr int cell_side = 8;    ///< px
+constexpr int cells_reach = 2;  ///< a mean is taken over 5x5 cells
 
+/// Number of cells that cover a side of a level.
 PF_HD constexpr int cells_along(int pixels) { return (pixels + cell_side - 1) / cell_side; }
 
-/// Planes with a value a cell.
+/// Planes with one value for each cell.
 struct Cells {
   View<float> u, v;    ///< mean flow, each pixel weighted by how well its flow is determined
-  View<float> spread;  ///< mean squared distance from it
-  View<float> weight;  ///< mean weight
-  View<float> luma;    ///< mean brightness
+  View<float> spread;  ///< mean squared distance from the mean flow, px^2
+  View<float> weight;  ///< mean weight of the pixels
+  View<float> luma;    ///< mean brightness, 0..255; 0 if a pixel is not finite
 };
 
-/// Sums over a cell's pixels. Flow is relative to that of a pixel nearby, so that little cancels.
+/// Sums over a cell's pixels. Flow is relative to the flow of a pixel nearby, so that little cancels.
 struct CellSums {
   float weight = 0, u = 0, v = 0, squares = 0;
 
@@ -29,12 +31,14 @@ struct CellSums {
   }
 };
 
-/// The total of a cell's columns, of which `count` there are.
+/// Total of a cell's `count` columns, at most 8.
 PF_HD float cell_total(const float* columns, int count) {
   const auto at = [=](int i) { return i < count ? columns[i] : 0.0f; };
   return ((at(0) + at(1)) + (at(2) + at(3))) + ((at(4) + at(5)) + (at(6) + at(7)));
 }
 
+/// Stores a cell's mean, spread and weight. u0, v0: the flow that its sums are relative to. `pixels`: pixels
+/// of the cell.
 PF_HD void store_flow(const Cells& cells, int x, int y, const CellSums& sum, float u0, float v0, int pixels) {
   const float inverse = 1 / sum.weight;
   const float du = sum.u * inverse, dv = sum.v * inverse;
@@ -44,12 +48,12 @@ PF_HD void store_flow(const Cells& cells, int x, int y, const CellSums& sum, flo
   cells.weight(x, y) = sum.weight * (1 / float(pixels));
 }
 
-/// The brightness of a cell with a pixel that is no number is 0.
+/// Stores a cell's mean brightness, from the sum over its pixels.
 PF_HD void store_luma(const Cells& cells, int x, int y, float sum, int pixels) {
   cells.luma(x, y) = is_finite(sum) ? sum * (1 / float(pixels)) : 0.0f;
 }
 
-/// A row of cells' sums on their way, one for each column of pixels: how the CPU makes them.
+/// Sums of a row of cells in the making, one for each column of pixels; for the CPU.
 struct CellColumns {
   float *weight, *u, *v, *squares;
 
@@ -62,7 +66,8 @@ struct CellColumns {
     sums.add(du, dv, w);
     weight[x] = sums.weight, u[x] = sums.u, v[x] = sums.v, squares[x] = sums.squares;
   }
-  /// u0, v0: of each column, the flow that the sums are relative to. rows: of pixels.
+  /// Stores row y of the cells. u0, v0: for each column, the flow that its sums are relative to. `rows`: rows
+  /// of pixels.
   PF_HD void store_row(const Cells& cells, int y, const float* u0, const float* v0, int width,
                        int rows) const {
     for (int x = 0; x < cells.u.width; ++x) {
@@ -74,12 +79,12 @@ struct CellColumns {
   }
 };
 
-/// The mean and the spread that pixels shrink by.
+/// Mean flow and its spread (px^2) around a cell or pixel, toward which the pixel's flow shrinks.
 struct Neighborhood {
   float u, v, spread;
 };
 
-/// Sums over a row of five cells, relative to the one in the middle of all.
+/// Sums over a row of five cells, relative to the middle cell of all five rows.
 struct NeighborSums {
   float weight = 0, u = 0, v = 0, squares = 0;
 
@@ -94,12 +99,14 @@ struct NeighborSums {
   }
 };
 
-/// Taps of a gaussian of sigma one cell.
+/// Taps of a gaussian with a sigma of one cell. `distance`: cells.
 PF_HD constexpr float cell_tap(int distance) {
   constexpr float taps[3] = {0.40261996f, 0.24420134f, 0.05448868f};
   return taps[distance < 0 ? -distance : distance];
 }
 
+/// Sums over the cells around cell (x, y) that lie `row` rows below it; beyond the border the nearest cell
+/// stands in.
 PF_HD NeighborSums row_of_cells(const Cells& cells, int x, int y, int row, float likeness2) {
   NeighborSums sums;
   const int line = clamp(y + row, 0, cells.u.height - 1);
@@ -110,13 +117,14 @@ PF_HD NeighborSums row_of_cells(const Cells& cells, int x, int y, int row, float
   return sums;
 }
 
-/// The total of a cell's five rows of cells.
+/// Total of the five rows of cells around a cell.
 PF_HD NeighborSums total(const NeighborSums& a, const NeighborSums& b, const NeighborSums& c,
-                          const NeighborSums& d, const NeighborSums& e) {
+                         const NeighborSums& d, const NeighborSums& e) {
   return {((a.weight + b.weight) + (c.weight + d.weight)) + e.weight, ((a.u + b.u) + (c.u + d.u)) + e.u,
           ((a.v + b.v) + (c.v + d.v)) + e.v, ((a.squares + b.squares) + (c.squares + d.squares)) + e.squares};
 }
 
+/// Mean and spread from the total. u0, v0: the flow that the sums are relative to.
 PF_HD Neighborhood neighborhood(const NeighborSums& sum, float u0, float v0) {
   const float inverse = 1 / sum.weight, du = sum.u * inverse, dv = sum.v * inverse;
   return {u0 + du, v0 + dv, larger(fma(sum.squares, inverse, -fma(du, du, dv * dv)), 0.0f)};

@@ -1,17 +1,17 @@
 #pragma once
 #include "steps/convert/convert.hpp"
+#include "steps/least_squares/least_squares.hpp"
 #include "steps/median/median.hpp"
 #include "steps/pyramid/pyramid.hpp"
 #include "steps/resize/resize.hpp"
 #include "steps/smooth/smooth.hpp"
-#include "gradient/lucas_kanade/step.hpp"
 #include "core/solver.hpp"
 #include "parafield/fields.hpp"
 
 namespace parafield {
 
-/// Pyramidal iterative Lucas-Kanade: Marzat, sections 2.2 and 2.3. Frames live in slots: each is prepared
-/// once, and any two slots can then be solved.
+/// Pyramidal iterative Lucas-Kanade (Marzat, sections 2.2 and 2.3). Frames lie in slots: each frame is
+/// prepared once, and then takes part in two pairs of a stream.
 template <class Backend>
 class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
  public:
@@ -21,7 +21,8 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
                     const SolverOptions&)
       : backend_(backend),
         method_(method),
-        squares_(least_squares(method)),
+        step_(least_squares(method.window, method.alpha, method.robust, method.min_eigenvalue,
+                            method.max_residual)),
         taps_(gaussian_taps(method.presmooth)) {
     const std::vector<Size> sizes = pyramid_sizes(size, method.levels);
     for (Pyramid& pyramid : pyramids_)
@@ -31,10 +32,10 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
       others_.push_back(workspace.flow(level));
     }
     no_motion_ = workspace.flow(sizes.back());
-    backend.reserve_scratch(larger(least_squares_scratch(squares_), smooth_scratch(taps_, size.width)));
+    backend.reserve_scratch(larger(least_squares_scratch(step_), smooth_scratch(taps_, size.width)));
   }
 
-  /// Takes frames into the slots from `slot` on: luma, smoothing, pyramids.
+  /// Makes the pyramids of `count` frames, in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
     View<float> luma[slots];
     for (int i = 0; i < count; ++i) luma[i] = pyramids_[slot + i].level[0];
@@ -45,8 +46,8 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
     build_pyramids(backend_, pyramids_ + slot, count);
   }
 
-  /// Flow from the frame in slot `first` to the one in the other slot. `start`: a flow of level 0 to start
-  /// from.
+  /// Estimates flow from the frame in slot `first` to the frame in the other slot. `start`: flow of level 0
+  /// to start from, or null.
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
     const Pyramid &pyramid0 = pyramids_[first], &pyramid1 = pyramids_[1 - first];
     const int coarsest = int(flows_.size()) - 1;
@@ -62,7 +63,7 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
       for (int i = 1; i <= method_.iterations; ++i) {
         const bool last = level == 0 && i == method_.iterations;
         const FlowPlanes solved = last && !method_.median ? result : next;
-        least_squares_step<Backend>(backend_, pyramid0.level[level], pyramid1.level[level], squares_, from,
+        least_squares_step<Backend>(backend_, pyramid0.level[level], pyramid1.level[level], step_, from,
                                     solved, last ? trust : Trust{});
         if (method_.median) {
           flow = last ? result : flows_[level];
@@ -84,11 +85,11 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
  private:
   Backend& backend_;
   const LucasKanade method_;
-  const LeastSquares squares_;
+  const LeastSquares step_;
   const Taps taps_;
-  Pyramid pyramids_[slots];                 // of the frame in each slot
-  std::vector<FlowPlanes> flows_, others_;  // of each level: two that take turns in holding the flow so far
-  FlowPlanes no_motion_;                    // of the coarsest level; always zero
+  Pyramid pyramids_[slots];                 // for each slot
+  std::vector<FlowPlanes> flows_, others_;  // two for each level, which hold the flow so far in turn
+  FlowPlanes no_motion_;                    // for the coarsest level; always zero
 };
 
 template <class Backend>

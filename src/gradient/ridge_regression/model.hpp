@@ -1,43 +1,45 @@
 #pragma once
-#include "steps/smooth/smooth.hpp"
 #include "gradient/temporal/tensor.hpp"
 #include "parafield/methods/ridge_regression.hpp"
+#include "steps/smooth/smooth.hpp"
 
 namespace parafield {
 
-/// Bodily, chapter 4. Smoothing in time by (1 2 1) / 4 commutes with the derivatives: those in x and y are taken of three
-/// frames blended, that in time has seven weights.
+/// Ridge regression (Bodily, chapter 4). Smoothing in time by (1 2 1) / 4 commutes with the derivatives:
+/// those in x and y are taken from three frames blended, the one in time has seven weights.
 struct RidgeRegressionModel {
   using Method = RidgeRegression;
   static constexpr int frames = Method::frames, products = 6, frame_radius = 2;
   static constexpr bool blends_frames = true, smooths_flow = true;
 
-  float min_determinant, ridge_determinant;
+  float min_determinant;    ///< flow is valid above it
+  float ridge_determinant;  ///< k is added below it
 
   explicit RidgeRegressionModel(const Method& method)
       : min_determinant(method.min_determinant), ridge_determinant(method.ridge_determinant) {}
 
-  /// Of the frames: (3 3 4 3 3) / 16.
+  /// Smoothing of the frames: (3 3 4 3 3) / 16.
   static Taps frame_taps() { return {frame_radius, {4 / 16.0f, 3 / 16.0f, 3 / 16.0f}}; }
-  /// Of the flow: (1 1 1 2 1 1 1) / 8.
+  /// Smoothing of the flow: (1 1 1 2 1 1 1) / 8.
   static Taps flow_taps() { return {3, {2 / 8.0f, 1 / 8.0f, 1 / 8.0f, 1 / 8.0f}}; }
 
-  /// What is differentiated in x and y: (1 2 1) / 4 of the frames in the middle.
+  /// The image whose derivatives in x and y are taken: (1 2 1) / 4 of the three frames in the middle.
   PF_HD static float blended(float before, float middle, float after) {
     return fma(2, middle, before + after) * 0.25f;
   }
 
-  /// (1 -6 -15 0 15 6 -1) / 48, which is (1 -8 0 8 -1) / 12 times (1 2 1) / 4. `change`: plus1 - minus1.
+  /// Derivative by (1 -6 -15 0 15 6 -1) / 48, which is (1 -8 0 8 -1) / 12 convolved with (1 2 1) / 4.
+  /// `change`: plus1 - minus1.
   PF_HD static float time_derivative(float minus3, float minus2, float change, float plus2, float plus3) {
     return fma(15, change, fma(6, plus2 - minus2, minus3 - plus3)) * (1.0f / 48);
   }
 
-  /// Of products: (5 6 5) / 16.
+  /// Smoothing of the products: (5 6 5) / 16.
   PF_HD static float mean(float before, float middle, float after) {
     return fma(6, middle, 5 * (before + after)) * (1.0f / 16);
   }
 
-  /// The flow of k = 0, and where the tensor is nearly singular that of the k that follows from it.
+  /// Flow with k = 0; where the tensor is nearly singular, flow with the k that follows from this flow.
   PF_HD TensorFlow flow_of(const Tensor& t) const {
     const float determinant = determinant_of(t);
     const Motion least = solution(t, determinant);
@@ -49,8 +51,8 @@ struct RidgeRegressionModel {
                        determinant > min_determinant);
   }
 
-  /// Hoerl, Kennard, Baldwin 1975: k = p s^2 / |b|^2 with p = 2 coefficients b and the variance s^2 = E / (n - p) of the
-  /// residuals, n = 9 pixels around.
+  /// k = p s^2 / |b|^2 (Hoerl, Kennard, Baldwin 1975), with p = 2 coefficients b and the variance s^2 = E /
+  /// (n - p) of the residuals of n = 9 pixels.
   PF_HD static float ridge_constant(const Tensor& t, const Motion& b) {
     const float across = fma(b.u, fma(b.u, t.xx, 2 * fma(b.v, t.xy, t.xt)), b.v * fma(b.v, t.yy, 2 * t.yt));
     const float residual = larger(t.tt + across, 0.0f), length2 = fma(b.u, b.u, b.v * b.v);

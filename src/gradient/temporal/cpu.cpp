@@ -1,12 +1,13 @@
 #include "core/cpu/backend.hpp"
 #include "gradient/temporal/step.hpp"
 
-// Bands of rows. Down a band, rows of products go through a ring of three (and blended frames through one of five), so
-// that each is made once; everything between frames and flow stays in the cache.
+// A thread goes down a band of rows. It keeps products in a ring of three rows and blended frames in a ring
+// of five, so that each row is made once in a band, and everything between frames and flow stays in the
+// cache.
 namespace parafield {
 namespace {
 
-/// The rows of a band in its scratch memory.
+/// Rows of a band in scratch memory.
 struct Rows {
   float* scratch;
   int pitch;
@@ -21,7 +22,7 @@ struct Rows {
   }
 };
 
-/// Row y of what is differentiated in x and y.
+/// Row y of the image whose derivatives in x and y are taken.
 template <class Model>
 const float* blended_row(const FrameWindow<Model>& in, Rows rows, int y) {
   constexpr int middle = Model::frames / 2;
@@ -39,18 +40,14 @@ void blend(const FrameWindow<Model>& in, int y, float* out) {
 }
 
 void differentiate_along(const float* row, int width, float* out) {
-  const auto at_border = [=](int x) {
-    const auto at = [=](int offset) { return row[clamp(x + offset, 0, width - 1)]; };
-    out[x] = derivative(at(-2), at(-1), at(1), at(2));
-  };
   const int inner = larger(2, width - 2);
-  for (int x = 0; x < smaller(2, width); ++x) at_border(x);
+  for (int x = 0; x < smaller(2, width); ++x) out[x] = derivative_at(row, x, width);
 #pragma GCC ivdep
   for (int x = 2; x < inner; ++x) out[x] = derivative(row[x - 2], row[x - 1], row[x + 1], row[x + 2]);
-  for (int x = inner; x < width; ++x) at_border(x);
+  for (int x = inner; x < width; ++x) out[x] = derivative_at(row, x, width);
 }
 
-/// Products of row y.
+/// Makes the products of row y.
 template <class Model>
 void multiply(const FrameWindow<Model>& in, int y, Rows rows) {
   constexpr int middle = Model::frames / 2, newest = Model::frames - 1;
@@ -76,7 +73,7 @@ void multiply(const FrameWindow<Model>& in, int y, Rows rows) {
   }
 }
 
-/// Flow of row y from the products around it.
+/// Solves row y, from the products around it.
 template <class Model>
 void solve(Rows rows, const Model& given, int y, FlowPlanes out, Trust trust) {
   const int width = out.u.width, bottom = out.u.height - 1;
@@ -106,7 +103,9 @@ void solve(Rows rows, const Model& given, int y, FlowPlanes out, Trust trust) {
 }
 
 template <class Model>
-void solve_bands(Cpu& cpu, const FrameWindow<Model>& in, const Model& model, FlowPlanes out, Trust trust) {
+void solve_bands(Cpu& cpu, const FrameWindow<Model>& in, const Model& model, FlowPlanes out, Trust trust,
+                 const Frame* newest) {
+  if (newest) smooth(cpu, newest, Model::frame_taps(), &in.frame[Model::frames - 1], 1);
   const int height = out.u.height, bottom = height - 1;
   cpu.bands(height, [&](int begin, int end, void* scratch) {
     const Rows rows{static_cast<float*>(scratch), temporal_row_floats(out.u.width)};
@@ -122,39 +121,18 @@ void solve_bands(Cpu& cpu, const FrameWindow<Model>& in, const Model& model, Flo
   });
 }
 
-template <class Model>
-void smooth_and_solve(Cpu& cpu, const Frame& newest, View<float> smoothed, const FrameWindow<Model>& in,
-                      const Model& model, FlowPlanes out, Trust trust) {
-  smooth(cpu, &newest, Model::frame_taps(), &smoothed, 1);
-  solve_bands(cpu, in, model, out, trust);
-}
-
 }  // namespace
 
 template <>
 void temporal_flow(Cpu& cpu, const FrameWindow<GradientTensorModel>& in, const GradientTensorModel& model,
-                   FlowPlanes out, Trust trust) {
-  solve_bands(cpu, in, model, out, trust);
+                   FlowPlanes out, Trust trust, const Frame* newest) {
+  solve_bands(cpu, in, model, out, trust, newest);
 }
 
 template <>
 void temporal_flow(Cpu& cpu, const FrameWindow<RidgeRegressionModel>& in, const RidgeRegressionModel& model,
-                   FlowPlanes out, Trust trust) {
-  solve_bands(cpu, in, model, out, trust);
-}
-
-template <>
-void temporal_flow(Cpu& cpu, const Frame& newest, View<float> smoothed,
-                   const FrameWindow<GradientTensorModel>& in, const GradientTensorModel& model,
-                   FlowPlanes out, Trust trust) {
-  smooth_and_solve(cpu, newest, smoothed, in, model, out, trust);
-}
-
-template <>
-void temporal_flow(Cpu& cpu, const Frame& newest, View<float> smoothed,
-                   const FrameWindow<RidgeRegressionModel>& in, const RidgeRegressionModel& model,
-                   FlowPlanes out, Trust trust) {
-  smooth_and_solve(cpu, newest, smoothed, in, model, out, trust);
+                   FlowPlanes out, Trust trust, const Frame* newest) {
+  solve_bands(cpu, in, model, out, trust, newest);
 }
 
 }  // namespace parafield

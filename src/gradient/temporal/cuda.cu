@@ -1,18 +1,19 @@
-#include "steps/convert/convert.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "gradient/temporal/step.hpp"
+#include "steps/convert/convert.hpp"
 
-// One kernel, without shared memory: a warp makes four rows of 56 pixels. A lane holds two columns, with all rows that it
-// reaches in registers, and takes what it needs of the columns beside it from the lanes beside it. A frame that was just
-// pushed is smoothed on the way: only the derivative in time needs it, within a pixel around, so that few rows are smoothed
-// twice, and what is stored for the next pushes is not read back.
+// One kernel, without shared memory: a warp makes four rows of 56 pixels. A lane holds two columns of all
+// rows that it needs in registers, and gets neighboring columns from neighboring lanes. A frame that was just
+// pushed is smoothed on the way: only the derivative in time needs it, and no further than one pixel around,
+// so few rows are smoothed twice. It is stored for the next pushes and not read back.
 //
-// Floor of a pushed frame (gray_u8), bytes a pixel: gradient-tensor reads 1 + 4 * 4 and writes 4 + 13, which makes 34;
-// ridge-regression reads 8 more and moves another 16 to smooth the flow, 58. An H100 (3.0 TB/s) needs 3.5 us and 0.094 ms
-// for 34 at 640x480 and 3840x2160, 5.9 us and 0.160 ms for 58. About 90 and 150 operations a pixel, the smoothing included.
-// All frames at once come in at 5 bytes each (steps/smooth). Measured, pushed one after the other (commit e5689ad): 6.8 us
-// and 0.111 ms, 85 % of the bandwidth; 12.0 us and 0.196 ms, 82 %. At 640x480 the launch and one trip to memory are half.
+// Floor of a pushed frame (gray_u8), bytes a pixel: gradient-tensor reads 1 + 4 * 4 and writes 4 + 13, which
+// makes 34; ridge-regression reads 8 more and moves another 16 to smooth the flow, 58. An H100 (3.0 TB/s)
+// needs 3.5 us and 0.094 ms for 34 at 640x480 and 3840x2160, 5.9 us and 0.160 ms for 58. They do about 90 and
+// 150 operations a pixel, smoothing included. Frames that come in together cost 5 bytes each (steps/smooth).
+// Measured, pushed one after the other (commit e5689ad): 6.8 us and 0.111 ms, 85 % of the bandwidth; 12.0 us
+// and 0.196 ms, 82 %. At 640x480 half of the time is the launch and one trip to memory.
 
 namespace parafield {
 namespace {
@@ -29,16 +30,16 @@ template <class F>
 __device__ Two both(F f) {
   return {f(&Two::left), f(&Two::right)};
 }
-/// Of the lane to the left or to the right.
+/// Values of the lane `distance` to the left or to the right.
 __device__ float from_left(float value, int distance = 1) { return __shfl_up_sync(~0u, value, distance); }
 __device__ float from_right(float value, int distance = 1) { return __shfl_down_sync(~0u, value, distance); }
 
-/// The two columns of a lane. Beyond the border the nearest pixel stands in.
+/// The two columns of a lane, x and x + 1. Beyond the border the nearest pixel stands in.
 struct Columns {
   int x, last;
-  bool at_border;  // some lane of the warp has a column that is or reaches beyond
+  bool at_border;  // a lane of the warp has a column beyond the border
 
-  /// Where two floats can be loaded: rows have room for an even number.
+  /// A column from which two floats can be loaded: rows have room for an even number.
   __device__ int first() const { return clamp(x, 0, last & ~1); }
   __device__ Two extended(float2 loaded) const {
     Two two{loaded.x, loaded.y};
@@ -49,14 +50,14 @@ struct Columns {
     }
     return two;
   }
-  /// Derivatives along the row; beyond the border those of the nearest pixel.
+  /// Derivatives along the row; beyond the border the nearest pixel's.
   __device__ Two derivatives(Two here) const {
     const float left1 = from_left(here.right), left2 = from_left(here.left), right1 = from_right(here.left),
                 right2 = from_right(here.right);
     return continued(
         {derivative(left2, left1, here.right, right1), derivative(left1, here.left, right1, right2)});
   }
-  /// Smoothed along the row; beyond the border what the nearest pixel is.
+  /// Values smoothed along the row; beyond the border the nearest pixel's.
   template <int Radius>
   __device__ Two smoothed(Two here, const Taps& taps) const {
     float around[each + 2 * Radius];  // x - Radius to x + 1 + Radius
@@ -78,7 +79,7 @@ struct Columns {
   }
 
  private:
-  /// The column next to the border takes the value at the border; others beyond are not used.
+  /// Gives the column beyond the border the value at the border. Columns further out are not used.
   __device__ Two continued(Two result) const {
     if (at_border) {
       const float before = from_left(result.right), after = from_right(result.left);
@@ -90,7 +91,7 @@ struct Columns {
   }
 };
 
-/// Frames and results; images of one size have one pitch.
+/// Frames and results. All float images have one pitch.
 template <class Model>
 struct Planes {
   const float* frame[Model::frames];
@@ -99,25 +100,25 @@ struct Planes {
   int width, height, pitch, valid_pitch;
 };
 
-/// The newest frame where it is not smoothed yet. `in_pairs`: gray_u8, two pixels of which can be loaded at once.
+/// The newest frame before it is smoothed.
 struct Raw {
   Frame frame;
-  bool in_pairs;
+  bool in_pairs;  // gray_u8, from which two pixels can be loaded at once
   Taps taps;
-  float* smoothed;
+  float* smoothed;  // memory for the smoothed frame
 };
 enum class Newest { smoothed, raw, raw_in_pairs };
 
-/// Luma of `rows` rows from y on.
+/// Loads the luma of `rows` rows from y on.
 template <Newest newest, int rows>
 __device__ void load_raw(const Raw& raw, const Columns& columns, int y, int bottom, Two (&in)[rows]) {
-  const auto row_of = [&](int i) {
+  const auto raw_row = [&](int i) {
     return static_cast<const char*>(raw.frame.data) + clamp(y + i, 0, bottom) * raw.frame.pitch;
   };
   if constexpr (newest == Newest::raw_in_pairs) {
     PF_UNROLL
     for (int i = 0; i < rows; ++i) {
-      const uchar2 two = *reinterpret_cast<const uchar2*>(row_of(i) + columns.first());
+      const uchar2 two = *reinterpret_cast<const uchar2*>(raw_row(i) + columns.first());
       const unsigned char pixels[] = {two.x, two.y};
       in[i] = {luma_of(pixels, 0, 1, 0, 1.0f), luma_of(pixels, 1, 1, 0, 1.0f)};
     }
@@ -126,7 +127,7 @@ __device__ void load_raw(const Raw& raw, const Columns& columns, int y, int bott
       const int left = clamp(columns.x, 0, columns.last), right = clamp(columns.x + 1, 0, columns.last);
       PF_UNROLL
       for (int i = 0; i < rows; ++i) {
-        const Sample* const row = reinterpret_cast<const Sample*>(row_of(i));
+        const Sample* const row = reinterpret_cast<const Sample*>(raw_row(i));
         in[i] = {luma_of(row, left, Channels, Red, scale), luma_of(row, right, Channels, Red, scale)};
       }
     });
@@ -151,8 +152,8 @@ __device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Ra
   const auto load = [&](int frame, int row) {
     return columns.extended(*reinterpret_cast<const float2*>(planes.frame[frame] + at[row]));
   };
-  // Products beyond the border are those of the nearest row, where those values lie already that are not made of several
-  // rows.
+  // Beyond the border a product is the nearest row's. Loads are clamped, which gives it all values but those
+  // made of several rows; these are copied.
   const auto continue_rows = [&](Two* of) {
     if (y0 == 0) of[0] = of[1];
     PF_UNROLL
@@ -163,7 +164,7 @@ __device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Ra
   constexpr int radius = Model::frame_radius;
   Two raw_rows[product_rows + 2 * radius];
   if constexpr (is_raw) load_raw<newest_is>(*raw, columns, y0 - mean_reach - radius, bottom, raw_rows);
-  Two blended[blended_rows], change[product_rows];  // change: around the middle in time
+  Two blended[blended_rows], change[product_rows];  // change: frame after the middle minus frame before
   PF_UNROLL
   for (int i = 0; i < blended_rows; ++i) {
     const Two here = load(middle, i);
@@ -217,7 +218,8 @@ __device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Ra
     of_right[i] = products(gx.right, gy[i].right, gt.right);
   }
   const bool is_own = lane >= halo / each && lane < lanes - halo / each && columns.x <= columns.last;
-  if constexpr (is_raw) {  // after all loads, none of which can go before a store; soon read
+  if constexpr (
+      is_raw) {  // after all loads, as the compiler moves no load before a store; cached, as it is soon read
     PF_UNROLL
     for (int i = 0; i < rows_each; ++i)
       if (is_own && y0 + i <= bottom)
@@ -241,11 +243,11 @@ __device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Ra
                 confidence1 = smaller_eigenvalue(next_mean.xx, next_mean.xy, next_mean.yy);
     const int to = y * planes.pitch + x, valid_to = y * planes.valid_pitch + x;
     if (x < columns.last) {
-      auto *const u = reinterpret_cast<float2*>(planes.u + to), *const v =
-                                                                    reinterpret_cast<float2*>(planes.v + to);
+      auto* const u = reinterpret_cast<float2*>(planes.u + to);
+      auto* const v = reinterpret_cast<float2*>(planes.v + to);
       const float2 us = make_float2(flow0.u, flow1.u), vs = make_float2(flow0.v, flow1.v);
       if constexpr (Model::smooths_flow)
-        *u = us, *v = vs;  // soon read
+        *u = us, *v = vs;  // cached, as the smoothing reads them soon
       else
         __stcs(u, us), __stcs(v, vs);
       __stcs(reinterpret_cast<float2*>(planes.confidence + to), make_float2(confidence0, confidence1));
@@ -276,68 +278,39 @@ __global__ void __launch_bounds__(lanes* warps, 4) push_kernel(Planes<Model> pla
 template <class Model>
 Planes<Model> planes_of(const FrameWindow<Model>& in, FlowPlanes out, Trust trust) {
   const View<float>& u = out.u;
-  Planes<Model> planes{{},
-                       u.data,
-                       out.v.data,
-                       trust.confidence.data,
-                       trust.valid.data,
-                       u.width,
-                       u.height,
-                       int(u.pitch / std::ptrdiff_t(sizeof(float))),
-                       int(trust.valid.pitch)};
+  Planes<Model> planes{{},      u.data,   out.v.data,      trust.confidence.data, trust.valid.data,
+                       u.width, u.height, int(u.stride()), int(trust.valid.pitch)};
   for (int i = 0; i < Model::frames; ++i) planes.frame[i] = in.frame[i].data;
   return planes;
 }
 
-dim3 grid_of(Size size) {
-  return dim3(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height));
-}
-
 template <class Model>
-void launch(Cuda& cuda, const FrameWindow<Model>& in, const Model& model, FlowPlanes out, Trust trust) {
-  cuda.launch(temporal_kernel<Model>, grid_of(out.u.size()), dim3(lanes, warps), 0, planes_of(in, out, trust),
-              model);
-}
-
-template <class Model>
-void launch(Cuda& cuda, const Frame& newest, View<float> smoothed, const FrameWindow<Model>& in,
-            const Model& model, FlowPlanes out, Trust trust) {
-  // An odd width would have a pair reach beyond a row.
-  const bool is_even =
-      (reinterpret_cast<std::size_t>(newest.data) | std::size_t(newest.pitch) | std::size_t(newest.width)) %
-          2 ==
-      0;
-  const Raw raw{newest, newest.format == PixelFormat::gray_u8 && is_even, Model::frame_taps(), smoothed.data};
-  cuda.launch_input(push_kernel<Model>, grid_of(out.u.size()), dim3(lanes, warps), planes_of(in, out, trust),
-                    raw, model);
+void launch(Cuda& cuda, const FrameWindow<Model>& in, const Model& model, FlowPlanes out, Trust trust,
+            const Frame* newest) {
+  const Size size = out.u.size();
+  const dim3 grid(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height)),
+      block(lanes, warps);
+  const Planes<Model> planes = planes_of(in, out, trust);
+  if (!newest) return cuda.launch(temporal_kernel<Model>, grid, block, 0, planes, model);
+  // With an odd width the last pair of pixels would reach beyond its row.
+  const auto bits = reinterpret_cast<std::size_t>(newest->data) | std::size_t(newest->pitch | newest->width);
+  const Raw raw{*newest, newest->format == PixelFormat::gray_u8 && bits % 2 == 0, Model::frame_taps(),
+                in.frame[Model::frames - 1].data};
+  cuda.launch_input(push_kernel<Model>, grid, block, planes, raw, model);
 }
 
 }  // namespace
 
 template <>
 void temporal_flow(Cuda& cuda, const FrameWindow<GradientTensorModel>& in, const GradientTensorModel& model,
-                   FlowPlanes out, Trust trust) {
-  launch(cuda, in, model, out, trust);
+                   FlowPlanes out, Trust trust, const Frame* newest) {
+  launch(cuda, in, model, out, trust, newest);
 }
 
 template <>
 void temporal_flow(Cuda& cuda, const FrameWindow<RidgeRegressionModel>& in, const RidgeRegressionModel& model,
-                   FlowPlanes out, Trust trust) {
-  launch(cuda, in, model, out, trust);
-}
-
-template <>
-void temporal_flow(Cuda& cuda, const Frame& newest, View<float> smoothed,
-                   const FrameWindow<GradientTensorModel>& in, const GradientTensorModel& model,
-                   FlowPlanes out, Trust trust) {
-  launch(cuda, newest, smoothed, in, model, out, trust);
-}
-
-template <>
-void temporal_flow(Cuda& cuda, const Frame& newest, View<float> smoothed,
-                   const FrameWindow<RidgeRegressionModel>& in, const RidgeRegressionModel& model,
-                   FlowPlanes out, Trust trust) {
-  launch(cuda, newest, smoothed, in, model, out, trust);
+                   FlowPlanes out, Trust trust, const Frame* newest) {
+  launch(cuda, in, model, out, trust, newest);
 }
 
 }  // namespace parafield

@@ -8,23 +8,19 @@ namespace parafield {
 /// Smoothed frames in time order, all of one pitch.
 template <class Model>
 struct FrameWindow {
-  View<const float> frame[Model::frames];
+  View<float> frame[Model::frames];
 };
 
-/// The flow of the middle frame, in one step: derivatives, their products, the products' means, solutions. Beyond the
-/// border the nearest pixel stands in for the derivatives, and the nearest product for the means.
+/// Flow of the middle frame, in one step: derivatives, their products, means of the products, solutions.
+/// Beyond the border the nearest pixel stands in for derivatives, and the nearest product for means.
+/// `newest`: the newest frame as the user gave it, in any format; it is smoothed into the last frame of `in`
+/// first. On CUDA it is an input that a replay reads anew. Null = that frame is smoothed already.
 template <class Backend, class Model>
 void temporal_flow(Backend& backend, const FrameWindow<Model>& in, const Model& model, FlowPlanes out,
-                   Trust trust);
+                   Trust trust, const Frame* newest = nullptr);
 
-/// The same with the newest frame as the user gave it (any format; blocks/convert), which becomes `smoothed`, the last of
-/// `in`. On CUDA it is an input that a replay reads anew.
-template <class Backend, class Model>
-void temporal_flow(Backend& backend, const Frame& newest, View<float> smoothed, const FrameWindow<Model>& in,
-                   const Model& model, FlowPlanes out, Trust trust);
-
-/// Scratch memory that a thread of the CPU needs, in bytes: rows of blended frames under the derivative of five, of a
-/// derivative, of products under the window of three, of means, and room beside them.
+/// Bytes of scratch memory for a thread of the CPU: 5 rows of blended frames, 1 row of derivatives, 3 rows of
+/// each product and 1 row of its means, with a margin on both sides.
 constexpr int temporal_margin = 16;
 inline int temporal_row_floats(int width) { return (width + 2 * temporal_margin + 15) / 16 * 16; }
 template <class Model>

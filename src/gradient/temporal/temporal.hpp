@@ -6,8 +6,8 @@
 
 namespace parafield {
 
-/// Flow at the middle of five or seven frames (Bodily, chapters 3 and 4). Smoothing in space commutes with derivatives, so
-/// each frame is smoothed once, as it comes in; frames live in slots.
+/// Flow at the middle of five or seven frames (Bodily, chapters 3 and 4). Smoothing in space commutes with
+/// derivatives, so each frame is smoothed once, when it comes in. Smoothed frames lie in slots.
 template <class Backend, class Model>
 class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
  public:
@@ -22,22 +22,21 @@ class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
         larger(temporal_scratch<Model>(size.width), smooth_scratch(Model::frame_taps(), size.width)));
   }
 
+  /// Smooths `count` frames into the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
     for (int i = 0; i < count; i += 2)
       smooth(backend_, frames + i, Model::frame_taps(), smoothed_ + slot + i, smaller(2, count - i));
   }
 
-  /// `first`: the slot of the oldest frame; the others follow in a ring.
+  /// Estimates flow. `first`: slot of the oldest frame; the others follow in a ring.
   void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
     temporal_flow(backend_, window(first), model_, rough(result), trust);
     smooth_flow(result);
   }
 
-  /// `prepare` of the newest frame and `solve`, in one pass.
-  void solve_newest(const Frame& newest, int slot, int first, const FlowView*, FlowPlanes result, Trust trust,
-                    bool) {
-    temporal_flow(backend_, newest, smoothed_[slot], window(first), model_,
-                  rough(result), trust);
+  /// Prepares the newest frame, in the last slot of the ring, and solves, in one pass.
+  void solve_newest(const Frame& newest, int, int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
+    temporal_flow(backend_, window(first), model_, rough(result), trust, &newest);
     smooth_flow(result);
   }
 
@@ -47,7 +46,7 @@ class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
     for (int i = 0; i < slots; ++i) window.frame[i] = smoothed_[(first + i) % slots];
     return window;
   }
-  /// Where the flow goes before it is smoothed.
+  /// Memory for the flow before it is smoothed.
   FlowPlanes rough(FlowPlanes result) const { return Model::smooths_flow ? rough_ : result; }
   void smooth_flow(FlowPlanes result) {
     if constexpr (Model::smooths_flow) {

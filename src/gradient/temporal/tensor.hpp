@@ -1,8 +1,8 @@
 #pragma once
 #include "core/arithmetic.hpp"
 
-/// What gradient-tensor and ridge-regression compute of a pixel: each has a model in its folder, which says how. A model
-/// is passed to kernels by value.
+/// Arithmetic of a pixel that gradient-tensor and ridge-regression share. Each method has a model in its
+/// folder, with its filters and its solution; CUDA's kernels take it by value.
 namespace parafield {
 
 /// Products of the derivatives in x, y and time, or their means around a pixel.
@@ -12,7 +12,7 @@ struct Tensor {
 
 PF_HD Tensor products(float x, float y, float t) { return {x * x, y * y, x * y, x * t, y * t, t * t}; }
 
-/// f of each product that a model has: all, or all but tt.
+/// Applies f to each product that a model has: all six, or all but tt.
 template <class Model, class F>
 PF_HD Tensor each_product(F f) {
   Tensor result{f(&Tensor::xx), f(&Tensor::yy), f(&Tensor::xy), f(&Tensor::xt), f(&Tensor::yt), 0};
@@ -22,16 +22,16 @@ PF_HD Tensor each_product(F f) {
 
 PF_HD float determinant_of(const Tensor& t) { return fma(t.xx, t.yy, -(t.xy * t.xy)); }
 
-/// The least squares solution, eqs. 3.1 and 3.2.
+/// Least-squares solution (Bodily, eqs. 3.1 and 3.2).
 PF_HD Motion solution(const Tensor& t, float determinant) {
   const float inverse = 1 / determinant;
   return {fma(t.yt, t.xy, -(t.xt * t.yy)) * inverse, fma(t.xt, t.xy, -(t.yt * t.xx)) * inverse};
 }
 
-/// The flow of a pixel; 0 where it is not valid.
+/// Flow of a pixel; 0 where it is not valid.
 struct TensorFlow {
   float u, v;
-  std::uint8_t valid;  // 0 or 1; with a bool, loops are not vectorized by g++ 12
+  std::uint8_t valid;  ///< 0 or 1; with a bool g++ 12 does not vectorize the loops
 };
 PF_HD TensorFlow where_valid(const Motion& motion, bool regular) {
   const bool valid = regular & is_finite(motion.u) & is_finite(motion.v);

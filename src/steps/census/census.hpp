@@ -1,15 +1,15 @@
 #pragma once
 #include "core/arithmetic.hpp"
-#include "parafield/image.hpp"
 
 namespace parafield {
 
-/// The census transform of each pixel: a bit for each of the 24 others of the 5x5 pixels around it, in row order, the
-/// last lowest: 1 where it is less than the pixel. Beyond the border the nearest pixel stands in.
+/// Census transform of each pixel: one bit for each of the 24 neighbors in the 5x5 window, in row order, the
+/// last neighbor in the lowest bit. A bit is 1 where the neighbor is darker than the pixel. Beyond the border
+/// the nearest pixel stands in.
 template <class Backend>
 void census(Backend& backend, View<const float> image, View<std::uint32_t> transformed);
 
-/// `at(dx, dy)`: the image around the pixel.
+/// The transform of one pixel; at(dx, dy): the image around it.
 template <class At>
 PF_HD std::uint32_t census_of(At at) {
   const float middle = at(0, 0);
@@ -23,10 +23,10 @@ PF_HD std::uint32_t census_of(At at) {
   return bits;
 }
 
-/// Stands for a pixel outside the image where such a match is to cost more than any.
+/// Stands for a pixel outside the image where a match there has to cost more than any other.
 constexpr std::uint32_t no_census = 1u << 31;
 
-/// How many bits differ, 0..24; 1e30 where one is no_census.
+/// Number of bits that differ, 0..24; 1e30 if one of the two is no_census.
 PF_HD float census_distance(std::uint32_t a, std::uint32_t b) {
   const std::uint32_t different = a ^ b;
 #ifdef __CUDA_ARCH__

@@ -1,5 +1,5 @@
-#include "steps/census/census.hpp"
 #include "core/cpu/backend.hpp"
+#include "steps/census/census.hpp"
 
 namespace parafield {
 

@@ -1,6 +1,6 @@
-#include "steps/census/census.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "steps/census/census.hpp"
 
 namespace parafield {
 namespace {

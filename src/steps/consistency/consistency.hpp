@@ -1,18 +1,19 @@
 #pragma once
-#include "steps/warp/warp.hpp"
 #include "core/workspace.hpp"
+#include "steps/warp/warp.hpp"
 
 namespace parafield {
 
-/// Forward-backward check: clears `valid` where following the flow to the second frame and that frame's flow back misses
-/// the pixel by more than `tolerance` px, or leads outside.
+/// Forward-backward check. A pixel goes to the second frame by its flow and back by the flow there; `valid`
+/// is cleared where it leaves the frame or comes back more than `tolerance` px away.
 template <class Backend>
 void check_consistency(Backend& backend, FlowPlanes forward, FlowPlanes backward, float tolerance,
                        View<std::uint8_t> valid);
 
-/// Left-right check: clears `valid` where the left disparity, followed to the nearest pixel of the right image (x - d,
-/// halves to the right), meets one there that differs by more than `tolerance` px, or leads outside. Of `right`, x + d is
-/// the left image's column.
+/// Left-right check. A pixel at column x of the left image goes to the nearest pixel at x - d of the right
+/// one, a half rounded to the right; `valid` is cleared where it leaves the image or the disparity there
+/// differs by more than `tolerance` px. A disparity of `right` leads from column x to x + d of the left
+/// image.
 template <class Backend>
 void check_disparities(Backend& backend, View<const float> left, View<const float> right, float tolerance,
                        View<std::uint8_t> valid);
@@ -25,7 +26,7 @@ PF_HD bool is_consistent(float u, float v, const float* back_u, const float* bac
   return match.inside & (fma(du, du, dv * dv) <= tolerance * tolerance);
 }
 
-/// d: the left disparity of column x; right: that row of the right ones.
+/// `d`: the left disparity at column x; `right`: the row of right disparities.
 PF_HD bool is_consistent(float d, const float* right, int width, int x, float tolerance) {
   const float place = float(x) - d + 0.5f;  // rounds down to the column; NaN is outside
   const bool inside = (place >= 0) & (place < float(width));

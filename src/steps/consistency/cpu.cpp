@@ -1,5 +1,5 @@
-#include "steps/consistency/consistency.hpp"
 #include "core/cpu/backend.hpp"
+#include "steps/consistency/consistency.hpp"
 
 namespace parafield {
 
@@ -7,7 +7,7 @@ template <>
 void check_consistency(Cpu& cpu, FlowPlanes forward, FlowPlanes backward, float tolerance,
                        View<std::uint8_t> valid) {
   const int width = valid.width, height = valid.height;
-  const int pitch = int(backward.u.pitch / std::ptrdiff_t(sizeof(float)));
+  const int pitch = int(backward.u.stride());
   cpu.rows(height, [=](int y) {
     const float *u = forward.u.row(y), *v = forward.v.row(y), *back_u = backward.u.data,
                 *back_v = backward.v.data;
@@ -23,7 +23,7 @@ void check_disparities(Cpu& cpu, View<const float> left, View<const float> right
   const int width = valid.width;
   cpu.rows(valid.height, [=](int y) {
     constexpr int chunk = 256;
-    int kept[chunk];  // as wide as what it is computed from: so that loop is vectorized
+    int kept[chunk];  // as wide as the floats that it comes from, so that the loop is vectorized
     const float *d = left.row(y), *other = right.row(y), most = tolerance;
     std::uint8_t* out = valid.row(y);
     for (int x0 = 0; x0 < width; x0 += chunk) {

@@ -1,6 +1,6 @@
-#include "steps/consistency/consistency.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "steps/consistency/consistency.hpp"
 
 namespace parafield {
 namespace {
@@ -31,8 +31,8 @@ dim3 grid_for(View<std::uint8_t> valid) { return {blocks_for(valid.width, 32), b
 template <>
 void check_consistency(Cuda& cuda, FlowPlanes forward, FlowPlanes backward, float tolerance,
                        View<std::uint8_t> valid) {
-  const int pitch = int(backward.u.pitch / std::ptrdiff_t(sizeof(float)));
-  cuda.launch(consistency_kernel, grid_for(valid), block, 0, forward, backward, pitch, tolerance, valid);
+  cuda.launch(consistency_kernel, grid_for(valid), block, 0, forward, backward, int(backward.u.stride()),
+              tolerance, valid);
 }
 
 template <>

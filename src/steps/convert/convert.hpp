@@ -3,17 +3,23 @@
 
 namespace parafield {
 
-/// One or two frames of any format, but of the same size, as luma, 0..255: where pixels enter the library. 16-bit
-/// values are divided by 257; color becomes BT.601 luma. The frames lie in memory that the backend reads; on CUDA they
-/// are inputs that a replay reads anew.
+/// Luma of one or two frames, 0..255: here pixels enter the library. The frames have one size and any format;
+/// 16-bit values are divided by 257, color becomes BT.601 luma. They lie in memory that the backend reads; on
+/// CUDA they are inputs that a replay reads anew.
 template <class Backend>
 void convert(Backend& backend, const Frame* frames, const View<float>* luma, int count);
 
-/// A frame's channels, 0..255, each in a plane; gray frames give the same three times.
+/// Red, green and blue of a frame, 0..255, a plane each; a gray frame gives the same plane three times.
 template <class Backend>
 void convert_color(Backend& backend, const Frame& frame, const View<float>* red_green_blue);
 
-/// One pixel of convert: the value at index `x` of a row of interleaved pixels.
+/// A row of a frame's interleaved samples.
+template <class Sample>
+PF_HD const Sample* row_of(const Frame& frame, int y) {
+  return reinterpret_cast<const Sample*>(static_cast<const char*>(frame.data) + y * frame.pitch);
+}
+
+/// Luma of pixel x of a row, times `scale`. `red`: index of the red channel, 0 or 2.
 template <class Sample>
 PF_HD float luma_of(const Sample* row, int x, int channels, int red, float scale) {
   const Sample* pixel = row + x * channels;
@@ -23,13 +29,13 @@ PF_HD float luma_of(const Sample* row, int x, int channels, int red, float scale
   return sum * scale;
 }
 
-/// One channel of a pixel; 0 = red.
+/// One channel of pixel x of a row, times `scale`; channel 0 is red.
 template <class Sample>
 PF_HD float channel_of(const Sample* row, int x, int channel, int channels, int red, float scale) {
   return float(row[x * channels + (channels == 1 ? 0 : red == 0 ? channel : 2 - channel)]) * scale;
 }
 
-/// Calls f.template operator()<Sample, channels, red>(scale), what a pixel format is made of.
+/// Calls f.template operator()<Sample, channels, red>(scale) with the properties of a pixel format.
 template <class F>
 PF_HD auto with_format(PixelFormat format, F f) {
   using enum PixelFormat;

@@ -1,16 +1,11 @@
-#include "steps/convert/convert.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "steps/convert/convert.hpp"
 
 namespace parafield {
 namespace {
 
 constexpr int lanes = 32, rows = 8, pixels_each = 4;
-
-template <class Sample>
-__device__ const Sample* row_of(const Frame& frame, int y) {
-  return reinterpret_cast<const Sample*>(static_cast<const char*>(frame.data) + y * frame.pitch);
-}
 
 __device__ float luma_at(const Frame& frame, int x, int y) {
   return with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
@@ -18,7 +13,7 @@ __device__ float luma_at(const Frame& frame, int x, int y) {
   });
 }
 
-/// blockIdx.z: the frame.
+/// blockIdx.z: index of the frame.
 __global__ void convert_kernel(Frame frame0, Frame frame1, View<float> luma0, View<float> luma1) {
   begin_kernel();
   const Frame frame = blockIdx.z == 0 ? frame0 : frame1;

@@ -1,5 +1,5 @@
-#include "steps/fill/fill.hpp"
 #include "core/cpu/backend.hpp"
+#include "steps/fill/fill.hpp"
 
 namespace parafield {
 namespace {
@@ -12,7 +12,7 @@ void fill_row(Row row, const std::uint8_t* valid, int width) {
     int right = x + 1;
     while (right < width && !valid[right]) ++right;
     if (left < 0 && right >= width) return;
-    const int source = row.source(left, right, width);
+    const int source = source_of(row, left, right, width);
     for (; x < right; ++x) row.copy(source, x);
   }
 }

@@ -1,13 +1,13 @@
-#include "steps/fill/fill.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "steps/fill/fill.hpp"
 
 namespace parafield {
 namespace {
 
-// A block makes a row. Its warps first gather which pixels are valid, 32 in a word of shared memory; then each pixel
-// finds its neighbors in its own word or in the nearest one with any. Only pixels that are not valid are written and
-// only valid ones read.
+// A block makes a row. Its warps first gather which pixels are valid, 32 in a word of shared memory. Then
+// each pixel finds its valid neighbors in its own word, or in the nearest word that has any. Only pixels that
+// are not valid are written, and only valid ones are read.
 
 constexpr int lanes = 32, warps = 4;
 constexpr unsigned all_lanes = 0xffffffffu;
@@ -15,7 +15,7 @@ constexpr unsigned all_lanes = 0xffffffffu;
 __device__ int lowest_bit(unsigned bits) { return __ffs(int(bits)) - 1; }
 __device__ int highest_bit(unsigned bits) { return 31 - __clz(int(bits)); }
 
-/// The last valid column before word `end`, or -1; the whole warp looks.
+/// The last valid column before word `end`, or -1. The whole warp searches.
 __device__ int last_before(const unsigned* words, int end, int lane) {
   for (; end > 0; end -= lanes) {
     const int i = end - 1 - lane;
@@ -28,7 +28,7 @@ __device__ int last_before(const unsigned* words, int end, int lane) {
   return -1;
 }
 
-/// The first valid column from word `begin` on, or `width`.
+/// The first valid column from word `begin` on, or `width`. The whole warp searches.
 __device__ int first_from(const unsigned* words, int begin, int count, int width, int lane) {
   for (; begin < count; begin += lanes) {
     const int i = begin + lane;
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(lanes* warps) fill_kernel(Planes planes, View<
     const int left = lower ? x0 + highest_bit(lower) : before;
     const int right = upper ? x0 + lowest_bit(upper) : after;
     const bool is_valid = (bits >> lane & 1) != 0, has_source = left >= 0 || right < width;
-    if (x < width && !is_valid && has_source) row.copy(row.source(left, right, width), x);
+    if (x < width && !is_valid && has_source) row.copy(source_of(row, left, right, width), x);
   }
 }
 

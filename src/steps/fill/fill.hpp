@@ -4,44 +4,41 @@
 
 namespace parafield {
 
-/// Gives each pixel that is not valid the smaller one of the nearest valid disparities to its left and right: what is
-/// hidden from one camera belongs to the background. Where only one side has a valid pixel that one's counts; a row
-/// without any stays as it is. In place; `valid` says for whom, and does not change.
+/// Fills pixels that are not valid from their row, in place: each takes the smaller of the nearest valid
+/// disparities to its left and right, as a pixel hidden from one camera belongs to the background. Where only
+/// one side has a valid pixel, that one counts; a row without any stays as it is. `valid` is not changed.
 template <class Backend>
 void fill_from_row(Backend& backend, View<float> disparities, View<const std::uint8_t> valid);
 
-/// The same for flow: the shorter one of the nearest valid vectors, the left one where both are as long.
+/// The same for flow: the shorter of the two vectors, the left one where both have the same length.
 template <class Backend>
 void fill_from_row(Backend& backend, FlowPlanes flow, View<const std::uint8_t> valid);
-
-// Which pixel of a row is taken for one between two valid ones, at columns left < right. Either may be missing: -1 and
-// the width. Not both.
 
 struct DisparityRow {
   float* d;
 
-  PF_HD int source(int left, int right, int width) const {
-    if (left < 0) return right;
-    if (right >= width) return left;
-    return d[right] < d[left] ? right : left;
-  }
+  PF_HD float size_at(int x) const { return d[x]; }
   PF_HD void copy(int from, int to) const { d[to] = d[from]; }
 };
 
 struct FlowRow {
   float *u, *v;
 
-  PF_HD float length2(int x) const { return fma(u[x], u[x], v[x] * v[x]); }
-  PF_HD int source(int left, int right, int width) const {
-    if (left < 0) return right;
-    if (right >= width) return left;
-    return length2(right) < length2(left) ? right : left;
-  }
+  PF_HD float size_at(int x) const { return fma(u[x], u[x], v[x] * v[x]); }
   PF_HD void copy(int from, int to) const {
     u[to] = u[from];
     v[to] = v[from];
   }
 };
+
+/// The column that a pixel between the valid columns left < right is filled from. One of them may be missing:
+/// then it is -1 or `width`.
+template <class Row>
+PF_HD int source_of(Row row, int left, int right, int width) {
+  if (left < 0) return right;
+  if (right >= width) return left;
+  return row.size_at(right) < row.size_at(left) ? right : left;
+}
 
 PF_HD DisparityRow row_of(View<float> disparities, int y) { return {disparities.row(y)}; }
 PF_HD FlowRow row_of(FlowPlanes flow, int y) { return {flow.u.row(y), flow.v.row(y)}; }

@@ -1,13 +1,13 @@
-#include "steps/median/median.hpp"
 #include "core/cpu/backend.hpp"
+#include "steps/median/median.hpp"
 
 namespace parafield {
 namespace {
 
-constexpr int chunk = 128;  // pixels at a time: their columns stay in the nearest cache
+constexpr int chunk = 128;  // pixels at a time, whose columns stay in the nearest cache
 constexpr int columns = chunk + 4;
 
-/// The columns of side pixels around row y, from x0 - side / 2 on, sorted.
+/// Sorts the columns of Side pixels around row y, `count` of them from x0 - Side / 2 on.
 template <int Side>
 void sort_columns(View<const float> in, int y, int x0, int count, float (&sorted)[Side][columns]) {
   constexpr int radius = Side / 2;
@@ -15,7 +15,7 @@ void sort_columns(View<const float> in, int y, int x0, int count, float (&sorted
   PF_UNROLL
   for (int j = 0; j < Side; ++j) rows[j] = in.row(clamp(y + j - radius, 0, in.height - 1));
   const int left = x0 - radius, last = in.width - 1;
-  const int begin = larger(0, -left), end = smaller(count, in.width - left);  // those inside
+  const int begin = larger(0, -left), end = smaller(count, in.width - left);  // columns inside the image
   for (int i = begin; i < end; ++i) {
     float values[Side];
     PF_UNROLL

@@ -1,16 +1,16 @@
-#include "steps/median/median.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "steps/median/median.hpp"
 
 namespace parafield {
 namespace {
 
-// A warp makes part of a row of one image: its lanes sort the columns around it, one or two each, and then take the
-// medians. Two pixels beside each other share four of their columns, which is less work; one for each lane ends sooner,
-// which matters more on small levels.
+// A warp makes part of a row: its lanes sort the columns around it, one or two each, and then take the
+// medians. A lane with two neighboring pixels works less, as they share four columns; a lane with one ends
+// sooner, which matters more on small levels.
 constexpr int lanes = 32, rows = 4;
 
-/// blockIdx.z: the image.
+/// blockIdx.z: index of the image.
 template <int Side, int PixelsEach>
 __global__ void __launch_bounds__(lanes* rows)
     median_kernel(View<const float> in0, View<const float> in1, View<float> out0, View<float> out1) {

@@ -1,22 +1,22 @@
-#include "steps/pyramid/pyramid.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "steps/pyramid/pyramid.hpp"
 
-// Small levels are bound by launches, so that one launch makes two levels, of both frames.
+// Launches take most of the time on small levels, so one launch makes two levels of both frames.
 namespace parafield {
 namespace {
 
-constexpr int tile = 8;              // of the coarser level made
-constexpr int reach = 2 * tile + 3;  // of the finer one, under it
+constexpr int tile = 8;              // side, in pixels of the quarter level
+constexpr int reach = 2 * tile + 3;  // side of the half level's pixels under a tile
 constexpr int threads_x = 32, threads_y = 8;
 
 struct Levels {
   View<const float> fine;
-  View<float> half, quarter;  // no quarter: one level is made
+  View<float> half, quarter;  // no data in `quarter`: only one level is made
 };
 
-/// A block makes a tile of the quarter level; the half level under it goes to shared memory, and its own share of it,
-/// 2 tile x 2 tile, to the level. blockIdx.z: the frame.
+/// A block makes a tile of the quarter level. The half level under it goes to shared memory; the block stores
+/// its own part of that, 2 tile x 2 tile. blockIdx.z: index of the frame.
 __global__ void __launch_bounds__(threads_x* threads_y) reduce_kernel(Levels frame0, Levels frame1) {
   begin_kernel();
   __shared__ float under[reach][reach + 1];

@@ -12,13 +12,14 @@ struct Pyramid {
   View<float> level[max_levels];
 };
 
-/// Makes the levels above level 0 of one or two pyramids of the same sizes, each level from the one before by
-/// (1 4 6 4 1) / 16 each way, then every second pixel; beyond the border the nearest pixel stands in.
+/// Makes the levels from level 1 on, for one or two pyramids of the same sizes. Each level comes from the
+/// finer one by (1 4 6 4 1) / 16 along columns and rows, then every second pixel (Marzat, section 2.2);
+/// beyond the border the nearest pixel stands in.
 template <class Backend>
 void build_pyramids(Backend& backend, const Pyramid* pyramids, int count);
 
-/// Sizes from level 0 on: each half of the one before, rounded up; at most `levels`, and none but level 0 with a
-/// shorter side under 4 px.
+/// Sizes of a pyramid's levels, the finest first. Each is half of the one before, rounded up. There are at
+/// most `levels`; a level whose shorter side would be below 4 px is left out, but for level 0.
 inline std::vector<Size> pyramid_sizes(Size size, int levels) {
   std::vector<Size> sizes{size};
   while (int(sizes.size()) < levels) {
@@ -33,7 +34,7 @@ PF_HD float binomial(float a, float b, float c, float d, float e) {
   return fma(6, c, fma(4, b + d, a + e)) * (1.0f / 16);
 }
 
-/// The pixel (x, y) of the level after `fine`.
+/// Pixel (x, y) of the next coarser level.
 PF_HD float reduced(View<const float> fine, int x, int y) {
   const int last = fine.width - 1, bottom = fine.height - 1;
   const float *a = fine.row(clamp(2 * y - 2, 0, bottom)), *b = fine.row(clamp(2 * y - 1, 0, bottom)),

@@ -1,10 +1,10 @@
-#include "steps/reduce/reduce.hpp"
 #include "core/cpu/backend.hpp"
+#include "steps/reduce/reduce.hpp"
 
 namespace parafield {
 namespace {
 
-/// The lanes' sum: lane j takes in lane j + 16, then j + 8, ...
+/// Sum of the lanes, in the stated order.
 double add_lanes(double (&lane)[sum_lanes]) {
   for (int step = sum_lanes / 2; step > 0; step /= 2)
     for (int j = 0; j < step; ++j) lane[j] += lane[j + step];

@@ -3,13 +3,13 @@
 
 namespace parafield {
 
-/// The sum of an image in float64, in an order that is the same everywhere. Of each row, lane j of 32 adds values
-/// j, j + 32, ... one after the other; then lane j adds lane j + 16 for all j < 16, j + 8 for all j < 8, and so on. The
-/// rows' sums are added likewise.
-/// `row_sums`: scratch, an image of one row as long as `values` is high; `total` lies in the backend's memory.
+constexpr int sum_lanes = 32;
+
+/// Sum of an image in float64, in an order that is the same everywhere. In each row lane j of 32 adds values
+/// j, j + 32, j + 64 and so on, one after the other. Then lane j adds lane j + 16 for all j < 16, lane j + 8
+/// for all j < 8, and so on. The sums of the rows are added likewise. `row_sums`: scratch, an image of one
+/// row as long as `values` is high. `total` lies in the backend's memory.
 template <class Backend>
 void sum(Backend& backend, View<const float> values, View<double> row_sums, double* total);
-
-constexpr int sum_lanes = 32;
 
 }  // namespace parafield

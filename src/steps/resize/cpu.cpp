@@ -1,5 +1,5 @@
-#include "steps/resize/resize.hpp"
 #include "core/cpu/backend.hpp"
+#include "steps/resize/resize.hpp"
 
 namespace parafield {
 namespace {
@@ -10,7 +10,7 @@ void enlarge_row(View<const float> coarse, View<float> fine, int y) {
   const float share = 0.5f * float(y & 1);
   float* out = fine.row(y);
   const int pairs =
-      smaller(last, fine.width / 2);  // columns 2i and 2i + 1 lie between coarse columns i and i + 1
+      smaller(last, fine.width / 2);  // columns 2i, 2i + 1 lie between coarse columns i and i + 1
   for (int i = 0; i < pairs; ++i) {
     const float left = interpolate(top[i], bottom[i], share),
                 right = interpolate(top[i + 1], bottom[i + 1], share);

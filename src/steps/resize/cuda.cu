@@ -1,6 +1,6 @@
-#include "steps/resize/resize.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "steps/resize/resize.hpp"
 
 namespace parafield {
 namespace {
@@ -18,10 +18,9 @@ __global__ void enlarge_kernel(FlowPlanes coarse, FlowPlanes fine) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= fine.u.width || y >= fine.u.height) return;
-  const int top = y >> 1, bottom = smaller(top + 1, coarse.u.height - 1), last = coarse.u.width - 1;
-  const float share = 0.5f * float(y & 1);
-  fine.u(x, y) = enlarged_flow(coarse.u.row(top), coarse.u.row(bottom), share, x, last);
-  fine.v(x, y) = enlarged_flow(coarse.v.row(top), coarse.v.row(bottom), share, x, last);
+  const Motion flow = enlarged_flow(coarse, x, y);
+  fine.u(x, y) = flow.u;
+  fine.v(x, y) = flow.v;
 }
 
 const dim3 block(32, 8);

@@ -5,9 +5,9 @@
 /// Flow between the levels of a pyramid. Level l + 1 has half the size of level l, and half its flow.
 namespace parafield {
 
-/// Flow of level 0 as the start at level `level`: every 2^level-th pixel, divided by 2^level. What is no flow
-/// (NaN, beyond 1e9) starts as 0. `fine` may be the user's memory: on CUDA it is an input that a replay reads
-/// anew.
+/// The start at level `level` from a flow of level 0: every 2^level-th pixel, divided by 2^level. A value
+/// that is NaN or beyond 1e9 starts as 0. `fine` may be the user's memory: on CUDA it is an input that a
+/// replay reads anew.
 template <class Backend>
 void reduce_flow(Backend& backend, View<const float> fine_u, View<const float> fine_v, int level,
                  FlowPlanes coarse);
@@ -21,12 +21,21 @@ PF_HD float reduced_flow(View<const float> fine, int x, int y, int level) {
   return magnitude(value) <= 1e9f ? value / float(1 << level) : 0.0f;
 }
 
-/// x: column of the fine level; top and bottom: the rows of the coarse one around y / 2.
+/// One component at column x of the fine level. `top`, `bottom`: the coarse rows around y / 2, share_y the
+/// share of the lower one. `last`: the coarse level's last column.
 PF_HD float enlarged_flow(const float* top, const float* bottom, float share_y, int x, int last) {
   const int left = x >> 1, right = smaller(left + 1, last);
   const float share_x = 0.5f * float(x & 1);
   return 2 * interpolate(interpolate(top[left], bottom[left], share_y),
                          interpolate(top[right], bottom[right], share_y), share_x);
+}
+
+/// Both components at pixel (x, y) of the fine level.
+PF_HD Motion enlarged_flow(FlowPlanes coarse, int x, int y) {
+  const int top = y >> 1, bottom = smaller(top + 1, coarse.u.height - 1), last = coarse.u.width - 1;
+  const float share = 0.5f * float(y & 1);
+  return {enlarged_flow(coarse.u.row(top), coarse.u.row(bottom), share, x, last),
+          enlarged_flow(coarse.v.row(top), coarse.v.row(bottom), share, x, last)};
 }
 
 }  // namespace parafield

@@ -1,18 +1,18 @@
+#include "core/cpu/backend.hpp"
 #include "steps/convert/convert.hpp"
 #include "steps/smooth/smooth.hpp"
-#include "core/cpu/backend.hpp"
 
 namespace parafield {
 namespace {
 
 constexpr int chunk = 1024, max_radius = Taps::max_radius;
 
-/// A row of the image for each tap, from the uppermost.
+/// A row of the image for each tap, the uppermost first.
 struct RowsAround {
   const float* row[2 * max_radius + 1];
 };
 
-/// Columns x0 .. x0 + count of a row of the result. Radius: where the compiler knows it, or 0.
+/// Columns x0 to x0 + count - 1 of a row of the result. Radius: that of the taps, or 0 for any.
 template <int Radius>
 void smooth_part(const RowsAround& in, int width, const Taps& taps, int x0, int count, float* out) {
   const int radius = Radius > 0 ? Radius : taps.radius;
@@ -64,24 +64,16 @@ void smooth_part(const RowsAround& in, int width, const Taps& taps, int x0, int 
 void smooth_row(const RowsAround& in, int width, const Taps& taps, float* out) {
   for (int x = 0; x < width; x += chunk) {
     const int count = smaller(chunk, width - x);
-    switch (taps.radius) {
-      case 2:
-        smooth_part<2>(in, width, taps, x, count, out);
-        break;
-      case 3:
-        smooth_part<3>(in, width, taps, x, count, out);
-        break;
-      default:
-        smooth_part<0>(in, width, taps, x, count, out);
-    }
+    with_constant<2, 3>(taps.radius,
+                        [&]<int Radius>() { smooth_part<Radius>(in, width, taps, x, count, out); });
   }
 }
 
-/// row_of(y): row y of the image.
-template <class RowOf>
-RowsAround rows_around(int y, int height, int radius, RowOf row_of) {
+/// get_row(y): row y of the image.
+template <class GetRow>
+RowsAround rows_around(int y, int height, int radius, GetRow get_row) {
   RowsAround rows;
-  for (int k = -radius; k <= radius; ++k) rows.row[k + radius] = row_of(clamp(y + k, 0, height - 1));
+  for (int k = -radius; k <= radius; ++k) rows.row[k + radius] = get_row(clamp(y + k, 0, height - 1));
   return rows;
 }
 
@@ -102,21 +94,20 @@ template <>
 void smooth(Cpu& cpu, const Frame* frames, const Taps& taps, const View<float>* out, int count) {
   for (int i = 0; i < count; ++i)
     with_format(frames[i].format, [&]<class Sample, int Channels, int Red>(float scale) {
-      const View<const Sample> pixels{static_cast<const Sample*>(frames[i].data), frames[i].width,
-                                      frames[i].height, frames[i].pitch};
+      const Frame frame = frames[i];
       const View<float> to = out[i];
       const int width = to.width, height = to.height, radius = taps.radius;
       const int ring = 2 * radius + 1, pitch = (width + 15) / 16 * 16;
       cpu.bands(height, [=](int begin, int end, void* scratch) {
-        const auto row_of = [=](int y) { return static_cast<float*>(scratch) + y % ring * pitch; };
+        const auto luma_row = [=](int y) { return static_cast<float*>(scratch) + y % ring * pitch; };
         int converted = larger(0, begin - radius);
         for (int y = begin; y < end; ++y) {
           for (; converted <= smaller(y + radius, height - 1); ++converted) {
-            const Sample* const in = pixels.row(converted);
-            float* const luma = row_of(converted);
+            const Sample* const in = row_of<Sample>(frame, converted);
+            float* const luma = luma_row(converted);
             for (int x = 0; x < width; ++x) luma[x] = luma_of(in, x, Channels, Red, scale);
           }
-          smooth_row(rows_around(y, height, radius, row_of), width, taps, to.row(y));
+          smooth_row(rows_around(y, height, radius, luma_row), width, taps, to.row(y));
         }
       });
     });

@@ -1,16 +1,18 @@
 #include <type_traits>
 
-#include "steps/convert/convert.hpp"
-#include "steps/smooth/smooth.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "steps/convert/convert.hpp"
+#include "steps/smooth/smooth.hpp"
 
-// Planes are frames of floats here, so that there is one body. Up to a radius of four a warp makes two or four rows of 120
-// pixels without shared memory: a lane holds four columns, all its rows are loaded at once, and what it needs of the columns
-// beside it comes from the lanes beside it. Larger radii go through shared memory.
+// An image is given to the kernels as a frame of floats, so that images and frames have one kernel. Up to
+// radius 4 a warp makes two or four rows of 120 pixels without shared memory: a lane holds four columns,
+// loads all its rows at once, and gets neighboring columns from neighboring lanes. Larger radii go through
+// shared memory.
 //
-// Floor: gray_u8 reads 1 byte a pixel and writes 4, which takes an H100 (3.0 TB/s) 0.5 us at 640x480 and 14 us at
-// 3840x2160. Radius 3 does 14 operations a pixel, about 24 instructions with the conversion of the rows above and below.
+// Floor: gray_u8 reads 1 byte a pixel and writes 4, which takes an H100 (3.0 TB/s) 0.5 us at 640x480 and 14
+// us at 3840x2160. Radius 3 does 14 operations a pixel, about 24 instructions with the conversion of the rows
+// above and below.
 
 namespace parafield {
 namespace {
@@ -18,16 +20,11 @@ namespace {
 constexpr int lanes = 32, each = 4, warps = 4, halo = 4;
 constexpr int tile_width = lanes * each - 2 * halo;
 
-template <class Sample>
-__device__ const Sample* row_of(const Frame& frame, int y) {
-  return reinterpret_cast<const Sample*>(static_cast<const char*>(frame.data) + y * frame.pitch);
-}
-
 struct Four {
   float of[each];
 };
 
-/// Pixels x .. x + 3 of a row. `whole`: gray ones, which a row has as a vector that can be loaded.
+/// Luma of pixels x to x + 3 of a row. `whole`: if they are gray, they can be loaded as one vector.
 template <class Sample, int Channels, int Red>
 __device__ Four four_of(const Sample* row, int x, int last, float scale, bool whole) {
   if constexpr (Channels == 1) {
@@ -46,7 +43,7 @@ __device__ Four four_of(const Sample* row, int x, int last, float scale, bool wh
   return four;
 }
 
-/// blockIdx.z: the frame. `Rows`: of a warp.
+/// blockIdx.z: index of the frame. Rows: rows that a warp makes.
 template <int Radius, int Rows>
 __global__ void __launch_bounds__(lanes* warps)
     smooth_kernel(Frame frame0, Frame frame1, Taps taps, View<float> out0, View<float> out1) {
@@ -58,7 +55,7 @@ __global__ void __launch_bounds__(lanes* warps)
   const int y0 = (int(blockIdx.y) * warps + int(threadIdx.y)) * Rows;
   const int last = out.width - 1, bottom = out.height - 1;
   const bool inside = x >= 0 && x + each - 1 <= last;
-  // Where a row is made of fours, lanes beyond the border load the nearest four, as the others do.
+  // If the width is a multiple of four, lanes beyond the border load the nearest four pixels like all others.
   const bool of_fours = out.width % each == 0;
   const int from = of_fours ? clamp(x, 0, last + 1 - each) : x;
   const bool stores_fours =
@@ -77,7 +74,7 @@ __global__ void __launch_bounds__(lanes* warps)
   });
   PF_UNROLL
   for (int row = 0; row < Rows; ++row) {
-    float column[each + 2 * Radius];  // smoothed down: x - Radius to x + 3 + Radius
+    float column[each + 2 * Radius];  // sums down columns x - Radius to x + 3 + Radius
     PF_UNROLL
     for (int i = 0; i < each; ++i) {
       float sum = taps.weight[0] * in[row + Radius].of[i];
@@ -146,35 +143,22 @@ __global__ void __launch_bounds__(wide_width* wide_height)
   out(x, y) = sum;
 }
 
-/// launch(kernel, grid, block) of the kernel for a radius.
+/// Calls launch(kernel, grid, block) with the kernel for a radius.
 template <class Launch>
 void with_kernel(int radius, Size size, int count, Launch launch) {
-  constexpr double small = 1 << 20;  // px; fewer rows make enough warps to fill the device
-  const auto with_rows = [&](auto kernel, int rows) {
-    launch(kernel,
-           dim3(blocks_for(size.width, tile_width), blocks_for(size.height, warps * rows), unsigned(count)),
-           dim3(lanes, warps));
+  constexpr double small = 1 << 20;  // px, at which warps of few rows still fill the device
+  const bool few_rows = double(size.width) * size.height * count <= small;
+  const auto grid = [&](int width, int height) {
+    return dim3(blocks_for(size.width, width), blocks_for(size.height, height), unsigned(count));
   };
-  const auto narrow = [&](auto kernel2, auto kernel4) {
-    if (double(size.width) * size.height * count <= small)
-      with_rows(kernel2, 2);
+  with_constant<1, 2, 3, 4>(radius, [&]<int Radius>() {
+    if constexpr (Radius == 0)
+      launch(wide_kernel, grid(wide_width, wide_height), dim3(wide_width, wide_height));
+    else if (few_rows)
+      launch(smooth_kernel<Radius, 2>, grid(tile_width, warps * 2), dim3(lanes, warps));
     else
-      with_rows(kernel4, 4);
-  };
-  switch (radius) {
-    case 1:
-      return narrow(smooth_kernel<1, 2>, smooth_kernel<1, 4>);
-    case 2:
-      return narrow(smooth_kernel<2, 2>, smooth_kernel<2, 4>);
-    case 3:
-      return narrow(smooth_kernel<3, 2>, smooth_kernel<3, 4>);
-    case 4:
-      return narrow(smooth_kernel<4, 2>, smooth_kernel<4, 4>);
-    default:
-      launch(wide_kernel,
-             dim3(blocks_for(size.width, wide_width), blocks_for(size.height, wide_height), unsigned(count)),
-             dim3(wide_width, wide_height));
-  }
+      launch(smooth_kernel<Radius, 4>, grid(tile_width, warps * 4), dim3(lanes, warps));
+  });
 }
 
 Frame frame_of(View<float> plane) {

@@ -1,23 +1,23 @@
-#include "steps/speckle/speckle.hpp"
 #include "core/cpu/backend.hpp"
+#include "steps/speckle/speckle.hpp"
 
 namespace parafield {
 namespace {
 
-constexpr int band_height = 64;  // rows that are labeled by one thread; bands are merged afterwards
+constexpr int band_height = 64;  // rows that one thread labels; bands are joined afterwards
 
 struct Forest {
   int* labels;
-  int* counts;  // pixels of a component, at its root
-  int pitch;    // from one row to the next
+  int* counts;  // at a root: number of pixels of its component
+  int pitch;    // indices from one row to the next
 
-  /// Makes one component of those of pixels i and j, and shortens the ways to its root.
+  /// Joins the components of pixels i and j, and shortens the ways to their roots.
   void join(int i, int j) const {
     while (labels[i] != i) i = labels[i] = labels[labels[i]];
     while (labels[j] != j) j = labels[j] = labels[labels[j]];
     labels[larger(i, j)] = smaller(i, j);
   }
-  /// The same, between bands.
+  /// Joins components that are already counted.
   void join_counted(int i, int j) const {
     i = root_of(labels, i);
     j = root_of(labels, j);
@@ -27,7 +27,7 @@ struct Forest {
   }
 };
 
-/// Runs of linked pixels along a row, joined with those above.
+/// Labels the runs of linked pixels along a row, and joins them with those above.
 void label_row(Forest forest, Links linked, int y, bool first) {
   const int width = linked.valid.width;
   int* label = forest.labels + y * forest.pitch;
@@ -42,14 +42,14 @@ void label_row(Forest forest, Links linked, int y, bool first) {
   }
 }
 
-/// Every pixel's label becomes its root, whose pixels are counted.
+/// Makes each pixel's label its root, and counts the pixels of roots.
 void count_row(Forest forest, int y, int width) {
   int* label = forest.labels + y * forest.pitch;
   int* count = forest.counts + y * forest.pitch;
   for (int x = 0; x < width; ++x) count[x] = 0;
   int root = -1, pixels = 0;
   for (int x = 0; x < width; ++x) {
-    label[x] = forest.labels[label[x]];  // which has got its root before
+    label[x] = forest.labels[label[x]];  // an index that comes before, whose label is its root already
     if (label[x] != root) {
       if (root >= 0) forest.counts[root] += pixels;
       root = label[x];
@@ -80,7 +80,7 @@ template <>
 void remove_speckles(Cpu& cpu, const View<float>* planes, int count, float max_difference, int max_pixels,
                      View<std::uint8_t> valid, View<std::int32_t> labels, View<std::int32_t> counts) {
   const Links linked{planes[0], planes[count - 1], max_difference, valid};
-  const Forest forest{labels.data, counts.data, int(labels.pitch / std::ptrdiff_t(sizeof(std::int32_t)))};
+  const Forest forest{labels.data, counts.data, int(labels.stride())};
   const int width = valid.width, height = valid.height;
   cpu.rows((height + band_height - 1) / band_height, [=](int band) {
     const int y0 = band * band_height, y1 = smaller(y0 + band_height, height);

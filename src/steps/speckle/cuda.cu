@@ -1,18 +1,19 @@
-#include "steps/speckle/speckle.hpp"
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "steps/speckle/speckle.hpp"
 
 namespace parafield {
 namespace {
 
-// The components within each tile first, in shared memory, which keeps the ways to the roots short: then tiles are joined
-// along their edges, their pixels counted, and speckles cleared. Joining is by atomic minima (Playne and Hawick 2018);
-// which roots hang below which on the way depends on the order, the components and their sizes do not.
+// First the components within each tile are found, in shared memory, which keeps the ways to the roots short.
+// Then tiles are joined along their edges, pixels are counted, and speckles are cleared. Components are
+// joined by atomic minima (Playne and Hawick 2018). The shape of the forest on the way depends on the order
+// of the threads; the components and their sizes do not.
 
 constexpr int tile_width = 32, tile_height = 16, tile_pixels = tile_width * tile_height;
 constexpr unsigned all_lanes = 0xffffffffu;
 
-/// Makes one component of those of pixels i and j, while others do so.
+/// Joins the components of pixels i and j, while other threads join theirs.
 __device__ void join(int* labels, int i, int j) {
   for (;;) {
     i = root_of(labels, i);
@@ -21,12 +22,13 @@ __device__ void join(int* labels, int i, int j) {
     const int low = smaller(i, j), high = larger(i, j);
     const int before = atomicMin(&labels[high], low);
     if (before == high) return;  // still a root
-    i = before;  // somebody was faster: what `high` hung below, or would have, belongs to `low` too
+    i = before;  // another thread was faster: its label joins the component of `low`, too
     j = low;
   }
 }
 
-/// A warp makes a row of its tile. Labels become the roots within the tile, counts their pixels, 0 elsewhere.
+/// Labels the components within tiles; a warp makes a row of its tile. `counts`: pixels of a root, 0
+/// elsewhere.
 __global__ void __launch_bounds__(tile_pixels)
     label_tiles_kernel(Links linked, int pitch, int* labels, int* counts) {
   begin_kernel();
@@ -45,7 +47,7 @@ __global__ void __launch_bounds__(tile_pixels)
   label[i] = row * tile_width + 31 - __clz(int(heads & up_to_here));
   count[i] = 0;
   __syncthreads();
-  // Where the pixel to the left does the same for both runs, nothing is left to do.
+  // If the pixel to the left is linked upward too, it joins the same two runs.
   if (up && !(left && (ups >> (lane - 1) & 1) && (lefts_of_row[row - 1] >> lane & 1)))
     join(label, i, i - tile_width);
   __syncthreads();
@@ -60,8 +62,9 @@ __global__ void __launch_bounds__(tile_pixels)
   counts[y * pitch + x] = count[i];
 }
 
-/// Joins along the edges of tiles, one thread for each pair of pixels: first those above each other, then those beside
-/// each other. A pair is left to the one before it where both pixels are linked with that one's, inside their tiles.
+/// Joins components along the edges of tiles, a thread for each pair of pixels: first pairs above each other,
+/// then pairs beside each other. A pair is left out where both pixels are linked with those of the pair
+/// before, within their tiles.
 __global__ void join_tiles_kernel(Links linked, int pitch, int* labels) {
   begin_kernel();
   const int width = linked.valid.width, height = linked.valid.height;
@@ -84,7 +87,8 @@ __global__ void join_tiles_kernel(Links linked, int pitch, int* labels) {
   }
 }
 
-/// The tiles' roots hand their pixels to the components' roots. Nobody adds to a count that is handed on.
+/// Adds the counts of the tiles' roots to those of the components' roots. A count that is added on does not
+/// change.
 __global__ void count_kernel(Size size, int pitch, int* labels, int* counts) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
@@ -112,7 +116,7 @@ void remove_speckles(Cuda& cuda, const View<float>* planes, int count, float max
                      View<std::uint8_t> valid, View<std::int32_t> labels, View<std::int32_t> counts) {
   const Links linked{planes[0], planes[count - 1], max_difference, valid};
   const int width = valid.width, height = valid.height;
-  const int pitch = int(labels.pitch / std::ptrdiff_t(sizeof(std::int32_t)));
+  const int pitch = int(labels.stride());
   const dim3 tiles(blocks_for(width, tile_width), blocks_for(height, tile_height));
   const dim3 block(32, 8), grid(blocks_for(width, 32), blocks_for(height, 8));
   cuda.launch(label_tiles_kernel, tiles, dim3(tile_width, tile_height), 0, linked, pitch, labels.data,

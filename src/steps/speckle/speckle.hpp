@@ -3,24 +3,26 @@
 
 namespace parafield {
 
-/// Clears `valid` where it covers speckles: a component are valid pixels, each linked to the next, left, right, above or
-/// below, whose values differ by at most `max_difference` in each of the one or two planes; those of at most `max_pixels`
-/// pixels go. `labels` and `counts`: scratch of the same size, and both of the same pitch.
+/// Removes speckles: clears `valid` where a component has at most `max_pixels` pixels. A component is made of
+/// valid pixels; neighbors to the left, right, above and below are linked where their values differ by at
+/// most `max_difference` in each of the one or two planes. `labels` and `counts`: scratch of the same size,
+/// and both of the same pitch.
 template <class Backend>
 void remove_speckles(Backend& backend, const View<float>* planes, int count, float max_difference,
                      int max_pixels, View<std::uint8_t> valid, View<std::int32_t> labels,
                      View<std::int32_t> counts);
 
-// Both backends keep a forest in `labels` (Rosenfeld and Pfaltz 1966): a pixel's label is the index of another one of its
-// component, never a larger one; the root of a component is its own. An index counts along `labels`' pitch.
+// Both backends keep a forest in `labels` (Rosenfeld and Pfaltz 1966). A pixel's label is the index of
+// another pixel of its component, never a larger index; a root's label is its own index. An index counts
+// along the pitch of `labels`.
 
-/// The pixels and what links them.
+/// Pixels, and which neighbors are linked.
 struct Links {
-  View<const float> plane0, plane1;  // the same where there is one
+  View<const float> plane0, plane1;  ///< the same plane twice where there is one
   float max_difference;
   View<const std::uint8_t> valid;
 
-  /// Whether neighbors belong together; both inside.
+  /// Whether two neighbors are linked; both lie inside.
   PF_HD bool operator()(int x0, int y0, int x1, int y1) const {
     return (valid(x0, y0) != 0) & (valid(x1, y1) != 0) &
            (magnitude(plane0(x0, y0) - plane0(x1, y1)) <= max_difference) &

@@ -3,15 +3,14 @@
 
 namespace parafield {
 
-/// Where a match lies between the pixels of an image: the one to its upper left and the shares of the next
-/// ones.
+/// Position of a match between the pixels of an image.
 struct Match {
-  int x, y;
-  float share_x, share_y;
-  bool inside;  ///< otherwise the nearest place on the border stands in
+  int x, y;                ///< the pixel to its upper left
+  float share_x, share_y;  ///< shares of the pixels to the right and below, 0..1
+  bool inside;  ///< whether it lies inside the image; otherwise the nearest point of the border stands in
 };
 
-/// The position (x, y) in an image of that size; NaN is outside.
+/// The match at (x, y) in an image of that size; NaN is outside.
 PF_HD Match locate(float x, float y, int width, int height) {
   const float right = float(width - 1), bottom = float(height - 1);
   const bool inside = (x >= 0) & (x <= right) & (y >= 0) & (y <= bottom);
@@ -21,7 +20,7 @@ PF_HD Match locate(float x, float y, int width, int height) {
   return {column, row, x - float(column), y - float(row), inside};
 }
 
-/// The bilinear value there, of an image of that size with `pitch` floats from one row to the next.
+/// The bilinear value at a match. `pitch`: floats from one row to the next.
 PF_HD float sample(const float* pixels, int pitch, int width, int height, const Match& match) {
   const float* top = pixels + match.y * pitch + match.x;
   const int right = width > 1 ? 1 : 0, down = height > 1 ? pitch : 0;
@@ -29,10 +28,11 @@ PF_HD float sample(const float* pixels, int pitch, int width, int height, const 
                      interpolate(top[down], top[down + right], match.share_x), match.share_y);
 }
 
-/// Keys' cubic (a = -0.75): the shares of four neighbors, the match `t` behind the second. Their sum is 1.
+/// Weights of four neighbors for Keys' cubic interpolation, a = -0.75 (Keys 1981). Their sum is 1.
 struct CubicShares {
   float before, first, second, after;
 };
+/// `t`: share of the way from the second neighbor to the third, 0..1.
 PF_HD CubicShares cubic_shares(float t) {
   const float s = 1 - t, before = -0.75f * t * (s * s), after = -0.75f * s * (t * t);
   const float first = fma(fma(1.25f, t, -2.25f), t * t, 1.0f);

@@ -1,12 +1,12 @@
 #include "core/cpu/backend.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 
-// Rows of pixels between the centers of two rows of cells share these: what the cells say is spread over the columns once
-// for them.
+// Rows of pixels between the centers of two rows of cells read the same cells. So the cells' values are
+// spread over the columns once for all these rows.
 namespace parafield {
 namespace {
 
-/// Rows of scratch memory: of the means of a row of cells from 0 on, and where the others begin.
+/// Rows of scratch memory: three for the means of a row of cells, then those that begin here.
 constexpr int spread_rows = 3, column_rows = spread_rows + 4 * 2 * 2, near_rows = column_rows + 4,
               flow_rows = near_rows + 2;
 static_assert(flow_rows + 2 <= RidgeRows::count);
@@ -20,8 +20,10 @@ struct Band {
 
   int width() const { return luma.width; }
   float* row(int i) const { return scratch + i * ridge_pitch(width()) + ridge_margin; }
-  float* mean(int which) const { return row(which); }  // of a row of cells: u, v, spread
-  /// Of each column, the value of the cell before it (side 0) or after it, in the row of cells above (0) or below the pixels.
+  /// Means of a row of cells: u, v, spread.
+  float* mean(int which) const { return row(which); }
+  /// For each column, the value of the cell before it (side 0) or after it (1), in the row of cells above the
+  /// pixels (below 0) or below them (1). `which`: u, v, spread, luma.
   float* spread_out(int which, int side, int below) const {
     return row(spread_rows + which * 4 + side * 2 + below);
   }
@@ -30,7 +32,7 @@ struct Band {
   float* flow(int which) const { return row(flow_rows + which); }
 };
 
-/// The means of a row of cells, spread out over the columns.
+/// Makes the means of a row of cells, and spreads them over the columns.
 void spread_row(const Band& band, int cell_row, int below) {
   const Cells cells = band.cells;
   const int count = cells.u.width, width = band.width(), y = clamp(cell_row, 0, cells.u.height - 1);
@@ -55,7 +57,7 @@ void spread_row(const Band& band, int cell_row, int below) {
     }
 }
 
-/// The shrunk flow of row y, whose rows of cells are spread out.
+/// Shrinks the flow of row y, whose rows of cells are spread already.
 void shrink_row(const Band& band, int y, float* __restrict out_u, float* __restrict out_v) {
   const int width = band.width();
   const float share_y = share_after(y), gain = band.p.gain, likeness2 = band.p.likeness2;
@@ -82,7 +84,7 @@ void shrink_row(const Band& band, int y, float* __restrict out_u, float* __restr
   }
 }
 
-/// f(y) for rows y0 to y1, with the rows of cells around each spread out.
+/// Calls f(y) for rows y0 to y1 - 1, each with the rows of cells around it spread.
 template <class F>
 void for_rows(const Band& band, int y0, int y1, F f) {
   int above = -2;

@@ -2,50 +2,49 @@
 #include "gradient/adaptive_ridge/cells.hpp"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
-/// The flow shrunk toward the mean around it: steps 3 and 4 of parafield/methods/adaptive_ridge.hpp.
+/// Shrinkage of the flow toward the mean around it: steps 3 and 4 of parafield/methods/adaptive_ridge.hpp.
 namespace parafield {
 
 struct Shrinkage {
-  float gain;
-  float likeness2;
+  float gain;       ///< the method's `shrinkage` at this round
+  float likeness2;  ///< square of the difference of brightness (0..255) at which a cell's weight halves
 };
 
-/// The shrunk flow of every pixel. `cells`: statistics of the flow before.
+/// Shrinks the flow of every pixel. `cells`: statistics of the flow before.
 template <class Backend>
 void shrink_flow(Backend& backend, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                  const Shrinkage& p, FlowPlanes out);
 
-/// Of the shrunk flow its statistics alone.
+/// Makes the statistics of the shrunk flow alone, for another round.
 template <class Backend>
 void shrink_cells(Backend& backend, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                   const Shrinkage& p, const Cells& out);
 
-// What both backends compute.
-
-/// A pixel lies between the centers of two cells each way: the first of them, and the share of the second.
+/// The cell whose center is the last one before column or row x; -1 before the first center.
 PF_HD int cell_before(int x) { return (x - cell_side / 2) >> 3; }
+/// Share of the next cell at x, 0..1.
 PF_HD float share_after(int x) {
   return fma(1.0f / cell_side, float((x - cell_side / 2) & (cell_side - 1)), 0.5f / cell_side);
 }
 
-/// The mean around a pixel from the four cells around it (a, b above c, d), each weighted by nearness and by likeness of
-/// brightness.
 struct CellAround {
   Neighborhood mean;
   float luma;
 };
+/// The mean around a pixel, from the four cells around it (a, b above c, d). Each is weighted by nearness and
+/// by likeness of brightness.
 PF_HD Neighborhood interpolated(const CellAround& a, const CellAround& b, const CellAround& c,
-                                 const CellAround& d, float share_x, float share_y, float luma,
-                                 float likeness2) {
-  constexpr float least = 1e-3f;  // a share that likeness may raise
-  constexpr float most = 1e4f;    // difference: three squares of it are multiplied
+                                const CellAround& d, float share_x, float share_y, float luma,
+                                float likeness2) {
+  constexpr float least = 1e-3f;  // weight of a far cell, so that a cell alike can still count
+  constexpr float most = 1e4f;    // largest difference, as three squares of it are multiplied
   const float brightness = is_finite(luma) ? luma : a.luma;
   const auto unlikeness = [=](float other) {
     const float difference = smaller(magnitude(other - brightness), most);
     return fma(difference, difference, likeness2);
   };
   const float p = unlikeness(a.luma), q = unlikeness(b.luma), r = unlikeness(c.luma), s = unlikeness(d.luma);
-  const float top = p * q, bottom = r * s;  // shares over unlikeness, times p q r s
+  const float top = p * q, bottom = r * s;  // weights are shares over unlikeness, all times p q r s
   const float x1 = share_x, x0 = 1 - x1, y1 = share_y, y0 = 1 - y1;
   const float wa = fma(x0, y0, least) * q * bottom, wb = fma(x1, y0, least) * p * bottom,
               wc = fma(x0, y1, least) * s * top, wd = fma(x1, y1, least) * r * top;
@@ -57,8 +56,9 @@ PF_HD Neighborhood interpolated(const CellAround& a, const CellAround& b, const 
           mean(a.mean.spread, b.mean.spread, c.mean.spread, d.mean.spread)};
 }
 
-/// Minimizes the residual plus k times the squared distance to the mean, k by Hoerl, Kennard and Baldwin. No further than
-/// the level's size.
+/// The flow that minimizes the residual plus k times the squared distance to the mean, with k = gain *
+/// residual / spread, after Hoerl, Kennard and Baldwin; the mean where there is none. It is limited to the
+/// level's size (right, bottom).
 PF_HD Motion shrunk(float xx, float xy, float yy, float xt, float yt, float residual,
                     const Neighborhood& mean, float gain, float right, float bottom) {
   constexpr float least_spread = 1e-4f, least = 1e-6f;

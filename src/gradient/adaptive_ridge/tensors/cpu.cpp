@@ -1,8 +1,9 @@
 #include "core/cpu/backend.hpp"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
-// Bands of rows of cells. Down a band, rows go through rings: the instants' smoothed rows through one of three, the
-// products' sums along through one of seven, so that each is made once and stays in the cache.
+// A thread goes down a band of rows of cells. It keeps the filtered images of the instants in rings of three
+// rows and the sums of products along rows in rings of seven, so that each row is made once in a band and
+// stays in the cache.
 namespace parafield {
 namespace {
 
@@ -37,15 +38,15 @@ struct Band {
   float* near(int which) const { return row(RidgeRows::near + which); }
 };
 
-/// The nearest value stands in beyond the border.
+/// Repeats the values at the border `reach` times on both sides.
 void extend(float* row, int width, int reach) {
   for (int x = 1; x <= reach; ++x) row[-x] = row[0], row[width - 1 + x] = row[width - 1];
 }
 
-/// A frame's row y where the flow, `step` times, leads to.
+/// Row y of a frame, warped by `step` times the flow.
 void warp_row(View<const float> frame, FlowPlanes flow, float step, int y, float* __restrict out) {
   const int width = frame.width, height = frame.height;
-  const int pitch = int(frame.pitch / std::ptrdiff_t(sizeof(float)));
+  const int pitch = int(frame.stride());
   const float line = float(y);
   const float *const pixels = frame.data, *const u = flow.u.row(y), *const v = flow.v.row(y);
 #pragma GCC ivdep
@@ -53,7 +54,7 @@ void warp_row(View<const float> frame, FlowPlanes flow, float step, int y, float
     out[x] = warped(pixels, pitch, width, height, fma(step, u[x], float(x)), fma(step, v[x], line));
 }
 
-/// Of row y: the frames warped, and each instant's images smoothed along.
+/// Warps row y of the frames, and filters each instant's images along it.
 template <int Frames>
 void filter_row(const Band& band, int y) {
   constexpr int instants = instants_of(Frames), middle = (Frames - 1) / 2;
@@ -87,7 +88,7 @@ void filter_row(const Band& band, int y) {
   }
 }
 
-/// The products of row y, and their sums along it.
+/// Makes the products of row y, and their sums along it.
 template <int Frames>
 void product_row(const Band& band, int y) {
   constexpr int instants = instants_of(Frames);
@@ -129,7 +130,7 @@ void product_row(const Band& band, int y) {
   }
 }
 
-/// The normal equations of row y and its part of the cells' sums.
+/// Makes the normal equations of row y, and adds its solutions to the cells' sums.
 void solve_row(const Band& band, int y) {
   const int width = band.width(), bottom = band.height() - 1;
   const TensorWeights p = band.p;
@@ -158,7 +159,7 @@ void solve_row(const Band& band, int y) {
   }
 }
 
-/// The mean brightness of a row of cells, rows top to end of the pixels.
+/// Stores the mean brightness of row `cell` of the cells, made of rows `top` to `end` - 1 of pixels.
 void store_lumas(const Band& band, int cell, int top, int end) {
   const int width = band.width();
   float* const sums = band.luma();

@@ -3,14 +3,16 @@
 #include "gradient/adaptive_ridge/cells.cuh"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
-// One launch. A block makes a tile of 56 columns, so that with what the windows reach it has 64: the instants' images of
-// all go to shared memory; each thread walks down a column of them for a few rows of products; these are summed along the
-// rows in place, then down for some rows a thread, solved, and the solutions summed up in cells. Tiles of 8 to 32 rows, so
-// that small levels have many threads a pixel: there the time is that of what has to happen one after the other.
+// One launch. A block makes a tile of 56 columns, which have 64 with those under the windows. The instants'
+// images go to shared memory; each thread goes down a column of them for a few rows of products; these are
+// summed along the rows in place, then down columns, a few rows a thread; the systems are solved, and the
+// solutions summed up in cells. Tiles have 8 to 32 rows, few on small levels, so that many threads share the
+// work there: the time of a small level is the latency of the stages.
 //
-// Floor of a pair: reads 16 bytes a pixel (two frames, u, v), writes 24: an H100 (3.0 TB/s) needs 4.1 us at 640x480 and
-// 0.11 ms at 3840x2160. About 550 instructions a pixel, what a tile reaches included, would take it 0.16 ms there. Measured
-// (commit e5689ad): 16 us and 0.27 ms; 6 us on levels of a few blocks, where six stages wait for each other.
+// Floor of a pair: 16 bytes a pixel are read (two frames, u, v) and 24 written, which takes an H100 (3.0
+// TB/s) 4.1 us at 640x480 and 0.11 ms at 3840x2160. About 550 instructions a pixel, halo included, would take
+// it 0.16 ms there. Measured (commit e5689ad): 16 us and 0.27 ms; 6 us on levels of a few blocks, where six
+// stages wait for each other.
 namespace parafield {
 namespace {
 
@@ -18,7 +20,7 @@ constexpr int columns = 64, reach = window_reach + 1, tile_width = columns - 2 *
 constexpr int threads_y = 8, threads = columns * threads_y;
 constexpr int planes = Products::count;
 
-// Of a tile whose threads solve `rows_each` pixels below each other.
+// Rows of a tile whose threads solve `rows_each` pixels below each other.
 constexpr int rows_of_tile(int rows_each) { return rows_each * threads_y; }
 constexpr int rows_of_products(int rows_each) { return rows_of_tile(rows_each) + 2 * window_reach; }
 constexpr int rows_of_images(int rows_each) { return rows_of_tile(rows_each) + 2 * reach; }
@@ -30,14 +32,14 @@ struct Input {
   TensorWeights p;
 };
 
-/// The images of a tile and what they reach.
+/// Makes the instants' images of a tile and its halo.
 template <int Frames, int RowsEach>
 __device__ void fill_images(const Input& in, int x0, int y0, float* images) {
   constexpr int instants = instants_of(Frames), middle = (Frames - 1) / 2;
   constexpr int rows = rows_of_images(RowsEach), plane = rows * columns, each = rows / threads_y;
   const View<const float> reference = in.frames.reference();
   const int width = reference.width, height = reference.height;
-  const int pitch = int(reference.pitch / std::ptrdiff_t(sizeof(float)));
+  const int pitch = int(reference.stride());
   const int column = int(threadIdx.x), x = clamp(x0 + column - reach, 0, width - 1);
   int y[each];
   float u[each], v[each], here[each];
@@ -68,7 +70,7 @@ __device__ void fill_images(const Input& in, int x0, int y0, float* images) {
   }
 }
 
-/// The products of every pixel that the windows reach, from the images.
+/// Makes the products of all pixels under the windows, from the images.
 template <int Frames, int RowsEach>
 __device__ void fill_products(const Input& in, int x0, int y0, const float* images, float* out) {
   constexpr int instants = instants_of(Frames);
@@ -118,7 +120,7 @@ __device__ void fill_products(const Input& in, int x0, int y0, const float* imag
   }
 }
 
-/// The nearest product stands in beyond the border of the level.
+/// Repeats the products at the border of the level beyond it.
 template <int RowsEach>
 __device__ void extend_products(Size level, int x0, int y0, float* products) {
   constexpr int rows = rows_of_products(RowsEach), plane = rows * columns;
@@ -132,7 +134,7 @@ __device__ void extend_products(Size level, int x0, int y0, float* products) {
   }
 }
 
-/// Sums along the rows take the products' places; half a warp sums a row, four columns a lane.
+/// Replaces products by their sums along the rows. Half a warp makes a row, four columns a lane.
 template <int RowsEach>
 __device__ void sum_along(const TensorWeights& p, int thread, float* products) {
   constexpr int rows = rows_of_products(RowsEach), plane = rows * columns, warps = threads / 32;
@@ -249,7 +251,7 @@ std::size_t shared_bytes(int rows_each, int instants) {
          columns * sizeof(float);
 }
 
-/// Rows that a thread solves: those with which the multiprocessors, two blocks each, are ready first.
+/// Rows that a thread solves, so that the multiprocessors, which hold two blocks each, are ready first.
 int choose_rows_each(const Cuda& cuda, Size size, int instants) {
   int best = 1;
   long least = -1;

@@ -7,8 +7,7 @@ template <>
 void judge_flow(Cpu& cpu, View<const float> frame, View<const float> next, const NormalPlanes& normal,
                 FlowPlanes flow, float max_residual, Trust out) {
   cpu.rows(frame.height, [=](int y) {
-    const int width = frame.width, height = frame.height,
-              pitch = int(next.pitch / std::ptrdiff_t(sizeof(float)));
+    const int width = frame.width, height = frame.height, pitch = int(next.stride());
     const float line = float(y), most = max_residual;
     const float *const pixels = next.data, *const luma = frame.row(y), *const u = flow.u.row(y),
                        *const v = flow.v.row(y), *const xx = normal.xx.row(y), *const xy = normal.xy.row(y),

@@ -13,9 +13,8 @@ __global__ void judge_kernel(View<const float> frame, View<const float> next, No
   const int x = int(blockIdx.x) * lanes + int(threadIdx.x), y = int(blockIdx.y) * rows + int(threadIdx.y);
   if (x >= frame.width || y >= frame.height) return;
   out.confidence(x, y) = smaller_eigenvalue(normal.xx(x, y), normal.xy(x, y), normal.yy(x, y));
-  out.valid(x, y) =
-      is_match(next.data, int(next.pitch / std::ptrdiff_t(sizeof(float))), frame.width, frame.height,
-               float(x) + flow.u(x, y), float(y) + flow.v(x, y), frame(x, y), max_residual);
+  out.valid(x, y) = is_match(next.data, int(next.stride()), frame.width, frame.height,
+                             float(x) + flow.u(x, y), float(y) + flow.v(x, y), frame(x, y), max_residual);
 }
 
 }  // namespace

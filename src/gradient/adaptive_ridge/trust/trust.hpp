@@ -1,17 +1,18 @@
 #pragma once
+#include "gradient/adaptive_ridge/tensors/tensors.hpp"
 #include "steps/gradient/gradient.hpp"
 #include "steps/warp/warp.hpp"
-#include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
-/// Where the flow is to be trusted.
+/// Validity and confidence of the flow.
 namespace parafield {
 
-/// valid: the match lies inside the next frame and differs by at most `max_residual` (0..255). confidence: the smaller
-/// eigenvalue of the normal equations, 0 to 1.
+/// Sets `valid` where the match lies inside the next frame and its brightness differs by at most
+/// `max_residual` (0..255), and `confidence` to the smaller eigenvalue of the normal equations, 0..1.
 template <class Backend>
 void judge_flow(Backend& backend, View<const float> frame, View<const float> next, const NormalPlanes& normal,
                 FlowPlanes flow, float max_residual, Trust out);
 
+/// Whether the match at (x, y) is inside and alike. `luma`: brightness of the pixel.
 PF_HD bool is_match(const float* next, int pitch, int width, int height, float x, float y, float luma,
                     float max_residual) {
   const Match match = locate(x, y, width, height);

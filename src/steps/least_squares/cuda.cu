@@ -1,17 +1,19 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
-#include "gradient/lucas_kanade/step.hpp"
+#include "steps/least_squares/least_squares.hpp"
 
-// One launch a solution. A block makes a tile of 64 columns: the products of every pixel that its windows reach go to
-// shared memory; sums along the rows replace them there, four columns a thread; then each thread sums down a column for
-// a few rows and solves. Heights of tiles are chosen so that the blocks fill the multiprocessors evenly.
+// A solution is one launch. A block makes a tile of 64 columns. The products of all pixels under its windows
+// go to shared memory; sums along the rows replace them there, four columns a thread; then each thread sums
+// down a column for a few rows and solves. The height of the tiles is chosen so that the blocks fill the
+// multiprocessors evenly.
 //
-// Floor: a solution reads 16 bytes a pixel (two frames, u, v) and writes 8, and does about 190 operations (60 for the
-// products, 2 * 5 * 10 additions at window 11, 30 to solve). A pair with 4 levels, 3 solutions each, and its pyramids
-// moves about 118 bytes a pixel of the frame. An H100 (3.0 TB/s) needs 12 us for that at 640x480 and 0.33 ms at
-// 3840x2160. Measured (bench/results): 79 us and 1.09 ms, shares of 15 % and 30 %. What is missing: products made twice
-// where tiles meet (1.45 to 1.6 times the pixels), the instructions that place and load them (about 430 a pixel and
-// solution in all), and on small levels the 2 to 3 us that any launch takes from its first load to its last store.
+// Floor: a solution reads 16 bytes a pixel (two frames, u, v) and writes 8, and does about 190 operations (60
+// for the products, 2 * 5 * 10 additions at window 11, 30 to solve). A pair with 4 levels, 3 solutions each,
+// and its pyramids moves about 118 bytes a pixel of the frame. An H100 (3.0 TB/s) needs 12 us for that at
+// 640x480 and 0.33 ms at 3840x2160. Measured (bench/results): 79 us and 1.09 ms, so 15 % and 30 % of the
+// floor's speed. The rest goes to products made twice where tiles meet (1.45 to 1.6 times the pixels), to
+// instructions that find and load values (about 430 a pixel and solution in all), and on small levels to the
+// 2 to 3 us that any launch takes from its first load to its last store.
 
 namespace parafield {
 namespace {
@@ -20,27 +22,23 @@ constexpr int equations = NormalEquations::count;
 constexpr int tile_width = 64, threads = 1024, warps = threads / 32;
 constexpr int columns_each = 4, threads_a_row = tile_width / columns_each;  // half a warp sums along a row
 
-/// Floats of a row in shared memory: what sum_along may touch.
+/// Floats of a row in shared memory, up to the last one that sum_along reads.
 __host__ __device__ constexpr int row_floats(int window) { return (tile_width + window - 1 + 3) / 4 * 4; }
 
-/// What a solution reads; planes of one level share their pitch, so that one offset serves all. The first solution of a
-/// level has no u and v but those of the coarser level.
+/// Input of a solution. Planes of one level share their pitch, so that one offset serves all.
 struct Input {
-  const float *frame0, *frame1, *u, *v;
-  int width, height, pitch;  // pitch in floats
-  FlowPlanes coarser;
+  const float *frame0, *frame1, *u, *v;  // no u and v in the first solution of a level
+  int width, height, pitch;              // pitch in floats
+  FlowPlanes coarser;                    // flow of the coarser level, for the first solution
 
   template <bool FromCoarser>
   __device__ Motion flow(int x, int y, int at) const {
     if constexpr (!FromCoarser) return {u[at], v[at]};
-    const int top = y >> 1, bottom = smaller(top + 1, coarser.u.height - 1), last = coarser.u.width - 1;
-    const float share = 0.5f * float(y & 1);
-    return {enlarged_flow(coarser.u.row(top), coarser.u.row(bottom), share, x, last),
-            enlarged_flow(coarser.v.row(top), coarser.v.row(bottom), share, x, last)};
+    return enlarged_flow(coarser, x, y);
   }
 };
 
-/// The part of pixel (x, y), which lies inside the level. Interior: so do the pixels up to two away from it.
+/// Products of pixel (x, y), which lies inside the level. Interior: so do the pixels up to 2 px away.
 template <bool FromCoarser, bool Interior>
 __device__ NormalEquations products_at(const Input& in, float robust2, int x, int y) {
   const int at = y * in.pitch + x;
@@ -51,10 +49,8 @@ __device__ NormalEquations products_at(const Input& in, float robust2, int x, in
     gx = derivative(here[-2], here[-1], here[1], here[2]);
     gy = derivative(above[-in.pitch], above[0], below[0], below[in.pitch]);
   } else {
-    const float* row = in.frame0 + y * in.pitch;
-    const auto column = [=](int i) { return row[clamp(i, 0, in.width - 1)]; };
     const auto line = [=](int j) { return in.frame0[clamp(j, 0, in.height - 1) * in.pitch + x]; };
-    gx = derivative(column(x - 2), column(x - 1), column(x + 1), column(x + 2));
+    gx = derivative_at(in.frame0 + y * in.pitch, x, in.width);
     gy = derivative(line(y - 2), line(y - 1), line(y + 1), line(y + 2));
   }
   const auto [u, v] = in.flow<FromCoarser>(x, y, at);
@@ -83,7 +79,7 @@ __device__ void fill_products(const Input& in, const LeastSquares& p, int x0, in
   }
 }
 
-/// sums[j] = values[j] + values[j + 1] + ... + values[j + window - 1], added in this order.
+/// sums[j] = values[j] + values[j + 1] + ... + values[j + window - 1], added from the left.
 template <int Window>
 __device__ void sum_along(const float* values, int window, float (&sums)[columns_each]) {
   if constexpr (Window > 0) {
@@ -111,7 +107,7 @@ __device__ void sum_along(const float* values, int window, float (&sums)[columns
   }
 }
 
-/// The same down a column, for `Rows` rows.
+/// The same down a column, for Rows rows.
 template <int Window, int Rows>
 __device__ void sum_down(const float* values, int pitch, int window, float (&sums)[Rows]) {
   if constexpr (Window > 0) {
@@ -133,8 +129,8 @@ __device__ void sum_down(const float* values, int pitch, int window, float (&sum
   }
 }
 
-/// Window: the window's side where the compiler knows it, otherwise 0. Rows: rows of the tile that a thread solves,
-/// which divide tile_rows.
+/// Window: side of the window, or 0 for any. Rows: rows of the tile that a thread solves; they divide
+/// tile_rows.
 template <int Window, int Rows, bool FromCoarser>
 __global__ void __launch_bounds__(threads)
     least_squares_kernel(Input in, LeastSquares p, FlowPlanes out, Trust trust, int tile_rows) {
@@ -206,8 +202,8 @@ std::size_t shared_bytes(int tile_rows, int window) {
   return std::size_t(tile_rows + window - 1) * std::size_t(row_floats(window)) * equations * sizeof(float);
 }
 
-/// Rows of a tile: those with the least work for the busiest multiprocessor, halo included. Beyond 16 a multiple of 4,
-/// beyond 8 of 2.
+/// Rows of a tile that give the busiest multiprocessor the least work, halo included; above 16 a multiple of
+/// 4, above 8 a multiple of 2.
 int choose_tile_rows(const Cuda& cuda, Size size, int window) {
   int best = 1;
   double least = 1e30;
@@ -224,39 +220,14 @@ int choose_tile_rows(const Cuda& cuda, Size size, int window) {
 }
 
 template <int Window, int Rows>
-void launch_step(Cuda& cuda, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
-                 StartingFlow in, FlowPlanes out, Trust trust, int tile_rows) {
+void launch_step(Cuda& cuda, const Input& in, const LeastSquares& p, FlowPlanes out, Trust trust,
+                 int tile_rows) {
   const std::size_t bytes = shared_bytes(tile_rows, p.window());
-  const bool enlarge = bool(in.coarser.u);
   const auto kernel =
-      enlarge ? least_squares_kernel<Window, Rows, true> : least_squares_kernel<Window, Rows, false>;
+      in.coarser.u ? least_squares_kernel<Window, Rows, true> : least_squares_kernel<Window, Rows, false>;
   if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
-  const dim3 grid(blocks_for(frame0.width, tile_width), blocks_for(frame0.height, tile_rows));
-  for (const View<float>& plane : {in.flow.u, in.flow.v, out.u, out.v})
-    if (plane.pitch != frame0.pitch || plane.pitch != frame1.pitch)
-      fail(ErrorCode::invalid_argument, "planes of a level have pitches of ", plane.pitch, " and ",
-           frame0.pitch, " bytes");
-  const Input input{frame0.data,
-                    frame1.data,
-                    enlarge ? nullptr : in.flow.u.data,
-                    enlarge ? nullptr : in.flow.v.data,
-                    frame0.width,
-                    frame0.height,
-                    int(frame0.pitch / std::ptrdiff_t(sizeof(float))),
-                    in.coarser};
-  cuda.launch(kernel, grid, dim3(threads), bytes, input, p, out, trust, tile_rows);
-}
-
-template <int Window>
-void launch_step(Cuda& cuda, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
-                 StartingFlow in, FlowPlanes out, Trust trust) {
-  const int tile_rows = choose_tile_rows(cuda, frame0.size(), p.window());
-  if (tile_rows > 16)
-    launch_step<Window, 4>(cuda, frame0, frame1, p, in, out, trust, tile_rows);
-  else if (tile_rows > 8)
-    launch_step<Window, 2>(cuda, frame0, frame1, p, in, out, trust, tile_rows);
-  else
-    launch_step<Window, 1>(cuda, frame0, frame1, p, in, out, trust, tile_rows);
+  const dim3 grid(blocks_for(in.width, tile_width), blocks_for(in.height, tile_rows));
+  cuda.launch(kernel, grid, dim3(threads), bytes, in, p, out, trust, tile_rows);
 }
 
 }  // namespace
@@ -264,20 +235,28 @@ void launch_step(Cuda& cuda, View<const float> frame0, View<const float> frame1,
 template <>
 void least_squares_step(Cuda& cuda, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
                         StartingFlow in, FlowPlanes out, Trust trust) {
-  switch (p.window()) {  // the usual windows have kernels of their own, unrolled
-    case 7:
-      return launch_step<7>(cuda, frame0, frame1, p, in, out, trust);
-    case 9:
-      return launch_step<9>(cuda, frame0, frame1, p, in, out, trust);
-    case 10:
-      return launch_step<10>(cuda, frame0, frame1, p, in, out, trust);
-    case 11:
-      return launch_step<11>(cuda, frame0, frame1, p, in, out, trust);
-    case 15:
-      return launch_step<15>(cuda, frame0, frame1, p, in, out, trust);
-    default:
-      return launch_step<0>(cuda, frame0, frame1, p, in, out, trust);
-  }
+  for (const View<float>& plane : {in.flow.u, in.flow.v, out.u, out.v})
+    if (plane.pitch != frame0.pitch || plane.pitch != frame1.pitch)
+      fail(ErrorCode::invalid_argument, "the planes of a level have pitches of ", plane.pitch, " and ",
+           frame0.pitch, " bytes; they must be equal");
+  const bool enlarge = bool(in.coarser.u);
+  const Input input{frame0.data,
+                    frame1.data,
+                    enlarge ? nullptr : in.flow.u.data,
+                    enlarge ? nullptr : in.flow.v.data,
+                    frame0.width,
+                    frame0.height,
+                    int(frame0.stride()),
+                    in.coarser};
+  const int tile_rows = choose_tile_rows(cuda, frame0.size(), p.window());
+  with_constant<7, 9, 10, 11, 15>(p.window(), [&]<int Window>() {
+    if (tile_rows > 16)
+      launch_step<Window, 4>(cuda, input, p, out, trust, tile_rows);
+    else if (tile_rows > 8)
+      launch_step<Window, 2>(cuda, input, p, out, trust, tile_rows);
+    else
+      launch_step<Window, 1>(cuda, input, p, out, trust, tile_rows);
+  });
 }
 
 }  // namespace parafield

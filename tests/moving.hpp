@@ -1,5 +1,5 @@
 #pragma once
-// Frames that methods of several are tested with.
+// Moving textures: frames to test methods of flow with.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,7 +11,7 @@
 
 namespace parafield {
 
-/// `count` frames of a texture that moves by (u, v) a frame, exact in the middle one.
+/// `count` frames of a texture that moves by (u, v) a frame.
 inline std::vector<Image<float>> moving(Size size, int count, float u, float v, unsigned seed) {
   const Texture texture(seed);
   std::vector<Image<float>> frames;
@@ -24,6 +24,7 @@ inline std::vector<Image<float>> moving(Size size, int count, float u, float v, 
   return frames;
 }
 
+/// Adds noise from -most to most.
 inline void add_noise(std::vector<Image<float>>& images, float most, unsigned seed) {
   std::mt19937 random(seed);
   for (auto& image : images)
@@ -31,7 +32,7 @@ inline void add_noise(std::vector<Image<float>>& images, float most, unsigned se
       for (int x = 0; x < image.size().width; ++x) image(x, y) += most * (float(random() % 1001) / 500 - 1);
 }
 
-/// Frames whose flow, at the middle one or the first of two, is (u, v).
+/// Frames with flow (u, v) at the middle frame, or at the first of two.
 inline std::vector<Image<float>> frames_of_motion(Size size, int count, float u, float v, unsigned seed,
                                                   float noise = 0) {
   auto images = moving(size, count == 2 ? 3 : count, u, v, seed);
@@ -52,7 +53,7 @@ inline std::vector<oracle::Grid> grids_of(const std::vector<Image<float>>& image
   return grids;
 }
 
-/// Each frame pushed gives what a call of the last ones gives: of `frames`, there and back.
+/// Pushes the frames there and back: each push has to give the flow of a call with the last frames.
 inline void expect_calls_flow_of_pushes(const FlowMethod& method, std::vector<Frame> frames,
                                         const Device& device) {
   for (std::size_t i = frames.size() - 1; i-- > 0;) frames.push_back(frames[i]);

@@ -1,10 +1,9 @@
 #include "core/cpu/backend.hpp"
-#include "gradient/lucas_kanade/step.hpp"
+#include "steps/least_squares/least_squares.hpp"
 
-// A thread walks down its band of rows. Of each row it makes the pixels' products, sums them along the row,
-// and keeps these sums for as many rows as the window has; sums down the columns then give the normal
-// equations. Compulsory work of a pixel: 4 gathered values and 5 loads for the products, 2 * 5 * (window - 1)
-// additions, one division.
+// A thread goes down a band of rows. It makes the products of a row, sums them along the row, and keeps these
+// sums for as many rows as the window has; sums down the columns then give the normal equations. Each pixel
+// needs 4 gathered values and 5 loads for its products, 2 * 5 * (window - 1) additions and one division.
 namespace parafield {
 namespace {
 
@@ -49,7 +48,7 @@ void sum_down(const float* const* rows, std::ptrdiff_t offset, float* __restrict
   }
 }
 
-/// Columns x0 .. x1 of a level, with the scratch memory of one thread.
+/// Columns x0 to x1 - 1 of a level, with the scratch memory of one thread.
 struct Tile {
   View<const float> frame0, frame1;
   LeastSquares p;
@@ -59,18 +58,19 @@ struct Tile {
   float* scratch;
 
   int width() const { return x1 - x0; }
-  std::ptrdiff_t stride() const { return least_squares_tile + 64; }  // of a row of sums
+  std::ptrdiff_t stride() const { return least_squares_tile + 64; }  // from one sum of a row to the next
   float* row_sums(int y) const { return scratch + y % p.window() * equations * stride(); }
   float* window_sums() const { return scratch + p.window() * equations * stride(); }
   float* products() const { return window_sums() + equations * stride(); }
   std::ptrdiff_t products_stride() const { return stride() + p.window(); }
 };
 
-/// The products of row y at columns [begin, end), to out[equation * stride + x].
+/// The products of row y at columns begin to end - 1, to out[equation * stride + x]. Interior: no derivative
+/// along the row reaches beyond the border.
 template <bool Interior>
 PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __restrict out) {
   const View<const float> frame0 = tile.frame0, frame1 = tile.frame1;
-  const int width = frame0.width, height = frame0.height, last = width - 1;
+  const int width = frame0.width, height = frame0.height;
   const std::ptrdiff_t stride = tile.products_stride();
   const float* row = frame0.row(y);
   const float *above2 = frame0.row(clamp(y - 2, 0, height - 1)),
@@ -80,12 +80,11 @@ PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __r
   const float *u = tile.in.u.row(y), *v = tile.in.v.row(y);
   const float robust2 = tile.p.robust2, line = float(y);
   const float* pixels = frame1.data;
-  const int pitch = int(frame1.pitch / std::ptrdiff_t(sizeof(float)));
+  const int pitch = int(frame1.stride());
 #pragma GCC ivdep
   for (int x = begin; x < end; ++x) {
-    const float gx = Interior ? derivative(row[x - 2], row[x - 1], row[x + 1], row[x + 2])
-                              : derivative(row[clamp(x - 2, 0, last)], row[clamp(x - 1, 0, last)],
-                                           row[clamp(x + 1, 0, last)], row[clamp(x + 2, 0, last)]);
+    const float gx =
+        Interior ? derivative(row[x - 2], row[x - 1], row[x + 1], row[x + 2]) : derivative_at(row, x, width);
     const float gy = derivative(above2[x], above[x], below[x], below2[x]);
     const Match match = locate(float(x) + u[x], line + v[x], width, height);
     const float e = sample(pixels, pitch, width, height, match) - row[x];
@@ -98,11 +97,11 @@ PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __r
   }
 }
 
-/// The sums along row y, over the window of each column of the tile.
+/// Sums along row y, over the window of each column of the tile.
 template <int Window>
 void sum_row(const Tile& tile, int y) {
   const int width = tile.frame0.width, before = tile.p.before;
-  const int left = tile.x0 - before, right = tile.x1 + tile.p.after;  // columns that the windows reach
+  const int left = tile.x0 - before, right = tile.x1 + tile.p.after;  // columns under the windows
   const int begin = larger(left, 0), end = smaller(right, width);
   const std::ptrdiff_t stride = tile.products_stride();
   float* products = tile.products() - left;
@@ -119,7 +118,7 @@ void sum_row(const Tile& tile, int y) {
   }
 }
 
-/// The solution at row y, from the sums along the rows under the window.
+/// Solves row y, from the sums along the rows under the window.
 template <int Window>
 void solve_row(const Tile& tile, int y) {
   const int width = tile.frame0.width, height = tile.frame0.height, count = tile.width(), x0 = tile.x0;
@@ -147,7 +146,7 @@ void solve_row(const Tile& tile, int y) {
   float* __restrict confidence = tile.trust.confidence.row(y) + x0;
   const LeastSquares p = tile.p;
   const float* pixels = tile.frame1.data;
-  const int pitch = int(tile.frame1.pitch / std::ptrdiff_t(sizeof(float)));
+  const int pitch = int(tile.frame1.stride());
   const float line = float(y);
 #pragma GCC ivdep
   for (int x = 0; x < count; ++x) {
@@ -162,31 +161,10 @@ void solve_row(const Tile& tile, int y) {
 template <int Window>
 void solve_band(const Tile& tile, int y0, int y1) {
   const int last = tile.frame0.height - 1;
-  int next = larger(0, y0 - tile.p.before);  // the first row without sums
+  int next = larger(0, y0 - tile.p.before);  // first row without sums
   for (int y = y0; y < y1; ++y) {
     for (; next <= smaller(last, y + tile.p.after); ++next) sum_row<Window>(tile, next);
     solve_row<Window>(tile, y);
-  }
-}
-
-void solve_band(const Tile& tile, int y0, int y1) {
-  switch (tile.p.window()) {  // the usual windows have loops of their own, unrolled
-    case 5:
-      return solve_band<5>(tile, y0, y1);
-    case 7:
-      return solve_band<7>(tile, y0, y1);
-    case 9:
-      return solve_band<9>(tile, y0, y1);
-    case 10:
-      return solve_band<10>(tile, y0, y1);
-    case 11:
-      return solve_band<11>(tile, y0, y1);
-    case 15:
-      return solve_band<15>(tile, y0, y1);
-    case 21:
-      return solve_band<21>(tile, y0, y1);
-    default:
-      return solve_band<0>(tile, y0, y1);
   }
 }
 
@@ -201,7 +179,9 @@ void least_squares_step(Cpu& cpu, View<const float> frame0, View<const float> fr
   cpu.bands(frame0.height, [=](int y0, int y1, char* scratch) {
     for (int i = 0; i < tiles; ++i) {
       const int x0 = int((long long)width * i / tiles), x1 = int((long long)width * (i + 1) / tiles);
-      solve_band({frame0, frame1, p, in.flow, out, trust, x0, x1, reinterpret_cast<float*>(scratch)}, y0, y1);
+      const Tile tile{frame0, frame1, p, in.flow, out, trust, x0, x1, reinterpret_cast<float*>(scratch)};
+      with_constant<5, 7, 9, 10, 11, 15, 21>(p.window(),
+                                             [&]<int Window>() { solve_band<Window>(tile, y0, y1); });
     }
   });
 }
