@@ -147,7 +147,7 @@ ParityResults<Task> results_of(const Target& target, const ParityCase<Task>& c, 
     frames.emplace_back(c.size, c.format, c.seed, 1.7f * float(i), padding, guard);
     if (c.format == PixelFormat::gray_f32) frames.back().set_nan(c.size.width / 2, c.size.height / 3);
   }
-  Estimator<Task> estimator(c.method, c.size, {.device = on(target.device(threads), c.options)});
+  Estimator<Task> estimator(c.method, c.size, on(target.device(threads), c.options));
   const auto taken = [&](const Result& result) {
     estimator.synchronize();
     return result.to(Memory::host());

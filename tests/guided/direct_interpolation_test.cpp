@@ -35,7 +35,7 @@ class DirectInterpolationOn : public OnDevice {
 
   FlowField estimate(const std::optional<Tracks>& tracks, const DirectInterpolation& method = {},
                      std::optional<CameraRotation> rotation = {}, const FlowOptions& options = {}) const {
-    FlowEstimator estimator(method, frames_[0].size(), {.device = on(device(), options)});
+    FlowEstimator estimator(method, frames_[0].size(), on(device(), options));
     return given(estimator, tracks, rotation);
   }
   FlowField given(FlowEstimator& estimator, const std::optional<Tracks>& tracks,

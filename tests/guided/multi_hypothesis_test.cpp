@@ -231,7 +231,7 @@ TEST_P(MultiHypothesisSteps, Estimates) {
     for (const bool given : {false, true}) {
       FlowOptions options;
       options.fb_check = given ? 2.0f : 0.0f;
-      FlowEstimator estimator(preset.method, size, {.device = on(GetParam().device(2), options)});
+      FlowEstimator estimator(preset.method, size, on(GetParam().device(2), options));
       const Frame both[] = {frame_of(frames[0]), frame_of(frames[1])};
       FlowInput input{both};
       if (given) input.tracks = std::span<const Track>(scene.tracks);

@@ -57,14 +57,14 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
                     const StereoOptions& options = {}) {
     for (const Precision precision : {Precision::exact, Precision::fast}) {
       method.precision = precision;
-      EXPECT_LE(scene.bad_1(estimate_disparity(scene.left(), scene.right(), method, {.device = on(device_, options)})), most)
+      EXPECT_LE(scene.bad_1(estimate_disparity(scene.left(), scene.right(), method, on(device_, options))), most)
           << scene.name << ", " << names_of(precision)[int(precision)];
     }
   }
 
   template <class Estimator>
   double energy(const auto& method, const Frame& a, const Frame& b) {
-    Estimator estimator(method, a.size(), device_, {}, {.energies = EnergyReport::result});
+    Estimator estimator(method, a.size(), {.device = device_, .energies = EnergyReport::result});
     estimator(a, b);
     return estimator.energies().at(0);
   }

@@ -62,7 +62,7 @@ class Energies : public OnTarget {
     const RandomPair pair(size, seed, seed % 2);
     typename Task::Options options;
     options.energies = EnergyReport::result;
-    Estimator<Task> estimator(method, size, {.device = on(GetParam().device(2), options)});
+    Estimator<Task> estimator(method, size, on(GetParam().device(2), options));
     const auto& result = estimator(pair.frame0, pair.frame1);
     const auto labels = labels_of(result, method.energy);
     const oracle::LabelEnergy energy = oracle::energy_of(pair.frame0, pair.frame1, method.energy);

@@ -44,7 +44,7 @@ Solved solve(const Method& method, const RandomPair& pair, const Device& device,
              EnergyReport report = EnergyReport::result) {
   typename Task::Options options;
   options.energies = report;
-  Estimator<Task> estimator(method, Frame(pair.frame0).size(), {.device = on(device, options)});
+  Estimator<Task> estimator(method, Frame(pair.frame0).size(), on(device, options));
   const auto& result = estimator(pair.frame0, pair.frame1);
   return {estimator.energies(), bytes_of(result)};
 }

@@ -51,7 +51,7 @@ class ProgressTest : public OnDevice {
   std::vector<double> shares(const Method& method, typename Task::Options options = {}) {
     Received received;
     options.progress = received.callback();
-    Estimator<Task> estimator(method, size, {.device = on(device(), options)});
+    Estimator<Task> estimator(method, size, on(device(), options));
     options.progress = {};  // the estimator has a copy
     const auto once = [&] {
       estimator(images_.frame0, images_.frame1);
@@ -71,7 +71,7 @@ class ProgressTest : public OnDevice {
   template <class Task, class Method>
   void expect_same_without(const Method& method, const typename Task::Options& options,
                            const typename Task::Result& result) {
-    Estimator<Task> estimator(method, size, {.device = on(device(), options)});
+    Estimator<Task> estimator(method, size, on(device(), options));
     const auto& expected = estimator(images_.frame0, images_.frame1);
     estimator.synchronize();
     const auto confidence = result.confidence.to(Memory::host()),

@@ -79,7 +79,7 @@ class PropagationTest : public OnDevice {
                      EnergyReport report = EnergyReport::result) const {
     typename Task::Options options;
     options.energies = report;
-    Estimator<Task> estimator(method, Frame(images.frame0).size(), {.device = on(device(), options)});
+    Estimator<Task> estimator(method, Frame(images.frame0).size(), on(device(), options));
     const auto& result = estimator(images.frame0, images.frame1);
     estimator.synchronize();
     return {result.to(Memory::host()), estimator.energies()};

@@ -57,7 +57,7 @@ Icm<StereoEnergy> plain(int disparities, int window = 7) {
 
 TEST_P(StereoOn, RefusesWhatDoesNotFit) {
   const auto message = [&](const StereoMethod& method, Size size, StereoOptions options = {}) {
-    return message_of([&] { StereoEstimator(method, size, {.device = on(device(), options)}); });
+    return message_of([&] { StereoEstimator(method, size, on(device(), options)); });
   };
   using W = WinnerTakesAll<StereoEnergy>;
   EXPECT_EQ(message(W{{.disparities = 64}}, {63, 40}),
