@@ -81,7 +81,8 @@ TEST(MethodOptions, HelpGroupsParametersByTheirMethods) {
       command::parameter_help(
           {{"a", "Size.", "0 to 9", "2"}, {"b", "Width.", "0 to 9", "2"}, {"c", "Size.", "0 to 9", "2"}}),
       "a and c: Size. b: Width. (0 to 9, default 2)");
-  EXPECT_EQ(command::parameter_group({{"a"}, {"b"}, {"c"}}, 4), "Parameters of a, b and c");
+  EXPECT_EQ(command::parameter_group({{"a", "", "", ""}, {"b", "", "", ""}, {"c", "", "", ""}}, 4),
+            "Parameters of a, b and c");
 }
 
 TEST(MethodOptions, PresetsBelongToTheirMethod) {

@@ -32,16 +32,14 @@ struct AdaptiveRidge {
 
   PF_PARAMETER(int, frames, 2, one_of({2, 3, 5}),
                "Number of frames. 3 or 5 give the flow of the middle one and are for steady motion.");
-  PF_PARAMETER(
-      int, levels, 0, range(0, 16),
-      "Pyramid levels. 0 = all whose shorter side has at least 12 px. Levels other than the finest with a "
-      "shorter side under 4 px are left out.");
+  PF_PARAMETER(int, levels, 0, range(0, 16),
+               "Pyramid levels. 0 = all whose shorter side has at least 12 px. Levels other than the finest "
+               "with a shorter side under 4 px are left out.");
   PF_PARAMETER(int, iterations, 3, range(1, 100),
                "Solutions on each level. Each is warped by the one before.");
-  PF_PARAMETER(
-      int, rounds, 2, range(1, 10),
-      "How often the last solution shrinks toward the mean of the one before. Earlier solutions shrink once, "
-      "`rounds` times as strongly.");
+  PF_PARAMETER(int, rounds, 2, range(1, 10),
+               "How often the last solution shrinks toward the mean of the one before. Earlier solutions "
+               "shrink once, `rounds` times as strongly.");
   PF_PARAMETER(float, window, 1.2f, range(0.3, 2, "px"), "Sigma of the gaussian window, which ends at 3 px.");
   PF_PARAMETER(
       float, prefilter, 0.15f, range(0, 0.25),
@@ -57,10 +55,9 @@ struct AdaptiveRidge {
                "Difference in brightness that halves a cell's weight in the mean. Intensities are 0 to 255.");
   PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"),
                "Side of a median of the flow after each solution. 0 = none.");
-  PF_PARAMETER(
-      float, max_residual, 0.1f, range(0, 1),
-      "Flow is valid where the match lies inside the next frame and its brightness differs by at most this. "
-      "Intensities are 0 to 1.");
+  PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
+               "Flow is valid where the match lies inside the next frame and its brightness differs by at "
+               "most this. Intensities are 0 to 1.");
 };
 
 /// Pyramid levels that the method makes of frames of a size.

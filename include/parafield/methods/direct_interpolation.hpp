@@ -25,40 +25,34 @@ struct DirectInterpolation {
   static constexpr int frames = 2;
 
   PF_PARAMETERS_OF(FeatureTracking, tracking);
-  PF_PARAMETER(
-      float, sigma_position, 10, range(0.5, 1000, "px"),
-      "1 / beta of eq. 3. At 0.5 to 0.7 of the features' spacing, a few near features decide. More smooths "
-      "across motions. Less leaves steps between features.");
-  PF_PARAMETER(
-      float, sigma_color, 20, range(0.5, 1000),
-      "1 / alpha of eq. 3, for colors of 0 to 255. It should be above noise and shading and below the "
-      "differences between objects.");
+  PF_PARAMETER(float, sigma_position, 10, range(0.5, 1000, "px"),
+               "1 / beta of eq. 3. At 0.5 to 0.7 of the features' spacing, a few near features decide. More "
+               "smooths across motions. Less leaves steps between features.");
+  PF_PARAMETER(float, sigma_color, 20, range(0.5, 1000),
+               "1 / alpha of eq. 3, for colors of 0 to 255. It should be above noise and shading and below "
+               "the differences between objects.");
   PF_PARAMETER(float, presmooth, 1, range(0, 5, "px"),
                "Sigma of a gaussian that smooths the colors for the likelihoods, against noise. 0 = none.");
-  PF_PARAMETER(
-      float, change_threshold, 8, range(0, 256),
-      "A color has changed where it differs from its match by at least this, as a mean over the channels. A "
-      "good value is about three times the camera's noise.");
-  PF_PARAMETER(
-      int, change_window, 1, one_of({1, 3, 5}, "px"),
-      "Side of the square window that averages these differences. More is for noise. Things thinner than "
-      "the window are lost.");
+  PF_PARAMETER(float, change_threshold, 8, range(0, 256),
+               "A color has changed where it differs from its match by at least this, as a mean over the "
+               "channels. A good value is about three times the camera's noise.");
+  PF_PARAMETER(int, change_window, 1, one_of({1, 3, 5}, "px"),
+               "Side of the square window that averages these differences. More is for noise. Things thinner "
+               "than the window are lost.");
   PF_PARAMETER(
       int, resampled, 0, range(0, 65536),
       "Most features of a second round, which come from the checked flow of the first. 0 = one round.");
-  PF_PARAMETER(
-      float, resampled_check, 0.2f, range(0, 100, "px"),
-      "The second round uses flow of the first that, followed there and back, ends within this distance of "
-      "where it began.");
+  PF_PARAMETER(float, resampled_check, 0.2f, range(0, 100, "px"),
+               "The second round uses flow of the first that, followed there and back, ends within this "
+               "distance of where it began.");
   PF_PARAMETER(float, resampled_position, 7, range(0.5, 1000, "px"), "sigma_position of the second round.");
   PF_PARAMETER(float, resampled_color, 15, range(0.5, 1000), "sigma_color of the second round.");
   PF_PARAMETER(int, median, 0, one_of({0, 3, 5}, "px"),
                "Side of a median of the flow before the test. 0 = none.");
-  PF_PARAMETER(
-      Precision, precision, Precision::exact,
-      "exact: the same bits on every device. fast: features under 1/256 of the pixel's best likelihood are "
-      "left out, and a GPU uses its own exponentials. Flow differs by about 0.001 px in the mean, and hardly "
-      "ever by 1 % of the features' range.");
+  PF_PARAMETER(Precision, precision, Precision::exact,
+               "exact: the same bits on every device. fast: features under 1/256 of the pixel's best "
+               "likelihood are left out, and a GPU uses its own exponentials. Flow differs by about 0.001 px "
+               "in the mean, and hardly ever by 1 % of the features' range.");
 };
 
 inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolation&) {

@@ -19,15 +19,13 @@ constexpr std::array<std::string_view, 5> names_of(DataTerm) {
 struct MatchingCost {
   PF_PARAMETER(DataTerm, data, DataTerm::absolute,
                "Difference between a pixel and its match. Intensities are 0 to 255.");
-  PF_PARAMETER(
-      bool, rgb, false,
-      "Differences are means over the color channels instead of differences of luma. It holds for absolute, "
-      "squared and mix.");
+  PF_PARAMETER(bool, rgb, false,
+               "Differences are means over the color channels instead of differences of luma. It holds for "
+               "absolute, squared and mix.");
   PF_PARAMETER(float, weight, 1, range(1e-6, 1e6), "Weight of the data cost.");
   PF_PARAMETER(float, truncation, 0, range(0, 1e6),
                "Largest difference between a pixel and its match. A match outside the image has this "
-               "difference. 0 = no "
-               "limit, and outside the image the nearest pixel stands in.");
+               "difference. 0 = no limit, and outside the image the nearest pixel stands in.");
   PF_PARAMETER(int, aggregation, 1, odd(1, 31, "px"), "Side of the square window that averages data costs.");
   PF_PARAMETER(float, aggregation_sigma, 0, range(0, 10, "px"),
                "Sigma of a gaussian in that window. 0 = equal weights.");

@@ -26,22 +26,17 @@ struct FeatureTracking {
   PF_PARAMETER(int, track_levels, 4, range(1, 16),
                "Pyramid levels. Levels other than the finest with a shorter side under 4 px are left out.");
   PF_PARAMETER(int, track_iterations, 30, range(1, 100), "Most solutions on each level.");
-  PF_PARAMETER(
-      float, track_check, 0.5f, range(0, 100, "px"),
-      "A feature is tracked there and back. It is dropped where it ends this far from its place or further. "
-      "0 = no check.");
-  PF_PARAMETER(
-      int, track_rounds, 2, range(0, 64),
-      "Rounds in which dropped features try again. At full resolution, they start from the flows of the "
-      "nearest tracks in 8 directions. So the flow of small fast things spreads from a few of their "
-      "features. "
-      "0 = none.");
-  PF_PARAMETER(
-      float, track_outliers, 3, range(0, 1000),
-      "Limit for outliers. A feature's flow is compared with the median of the 3x3 cells around. The feature "
-      "is dropped where the difference is at least this many times the median difference of those cells. "
-      "That "
-      "one counts as at least 0.7 px. 0 = none are dropped.");
+  PF_PARAMETER(float, track_check, 0.5f, range(0, 100, "px"),
+               "A feature is tracked there and back. It is dropped where it ends this far from its place or "
+               "further. 0 = no check.");
+  PF_PARAMETER(int, track_rounds, 2, range(0, 64),
+               "Rounds in which dropped features try again. At full resolution, they start from the flows of "
+               "the nearest tracks in 8 directions. So the flow of small fast things spreads from a few of "
+               "their features. 0 = none.");
+  PF_PARAMETER(float, track_outliers, 3, range(0, 1000),
+               "Limit for outliers. A feature's flow is compared with the median of the 3x3 cells around. "
+               "The feature is dropped where the difference is at least this many times the median "
+               "difference of those cells. That one counts as at least 0.7 px. 0 = none are dropped.");
 };
 
 }  // namespace parafield

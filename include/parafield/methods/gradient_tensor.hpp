@@ -14,10 +14,9 @@ struct GradientTensor {
   static constexpr std::string_view source = "Bodily 2009, chapter 3, eqs. 3.1, 3.2";
   static constexpr int frames = 5;
 
-  PF_PARAMETER(
-      float, min_determinant, 1e-6f, range(0, 1e9),
-      "Flow is valid where the determinant of the spatial tensor, t1 t2 - t4^2, is above this. Elsewhere it "
-      "is 0. The determinant is in (intensity / px)^4, intensities 0 to 255.");
+  PF_PARAMETER(float, min_determinant, 1e-6f, range(0, 1e9),
+               "Flow is valid where the determinant of the spatial tensor, t1 t2 - t4^2, is above this. "
+               "Elsewhere it is 0. The determinant is in (intensity / px)^4, intensities 0 to 255.");
 };
 
 inline std::array<Preset<GradientTensor>, 1> presets(const GradientTensor&) {

@@ -43,10 +43,9 @@ struct Icm {
 
   PF_PARAMETERS_OF(Energy, energy);
   PF_PARAMETER(int, sweeps, 10, range(0, 20000), "Sweeps over all pixels.");
-  PF_PARAMETER(
-      SiteOrder, order, SiteOrder::all_at_once,
-      "Order of a sweep. all-at-once: all pixels from the labels of the last sweep. colored: pixels that are "
-      "not neighbors take turns.");
+  PF_PARAMETER(SiteOrder, order, SiteOrder::all_at_once,
+               "Order of a sweep. all-at-once: all pixels from the labels of the last sweep. colored: pixels "
+               "that are not neighbors take turns.");
 };
 
 /// Simulated annealing by the Gibbs sampler. Pixels that are not neighbors take turns. The temperature falls
@@ -87,11 +86,10 @@ struct BeliefPropagation {
   PF_PARAMETER(int, levels, 5, range(1, 12), "Levels. The finest has the size of the images.");
   PF_PARAMETER(int, iterations, 7, range(1, 10000),
                "Updates of messages on each level. Each updates one set of the checkerboard.");
-  PF_PARAMETER(
-      Precision, precision, Precision::exact,
-      "exact: messages of 32-bit floats. fast: messages of 16 bits, in about half the time. fast is for "
-      "truncated smoothness: where nothing truncates it and beta times the number of labels is far above the "
-      "data costs, the data is lost.");
+  PF_PARAMETER(Precision, precision, Precision::exact,
+               "exact: messages of 32-bit floats. fast: messages of 16 bits, in about half the time. fast is "
+               "for truncated smoothness: where nothing truncates it and beta times the number of labels is "
+               "far above the data costs, the data is lost.");
   PF_PARAMETER(int, blocks, 1, range(1, 4096),
                "Number of blocks of the image, solved one after the other to save memory (section 6).");
   PF_PARAMETER(int, block_overlap, 0, range(0, 4096, "px"),

@@ -15,30 +15,26 @@ struct LucasKanade {
 
   PF_PARAMETER(int, levels, 4, range(1, 16),
                "Pyramid levels. Levels other than the finest with a shorter side under 4 px are left out.");
-  PF_PARAMETER(
-      int, window, 11, range(1, 31, "px"),
-      "Side of the square window. An even window reaches one pixel further to the left and up. Outside the "
-      "image the nearest pixel stands in.");
+  PF_PARAMETER(int, window, 11, range(1, 31, "px"),
+               "Side of the square window. An even window reaches one pixel further to the left and up. "
+               "Outside the image the nearest pixel stands in.");
   PF_PARAMETER(int, iterations, 3, range(1, 100),
                "Solutions on each level. Each is warped by the one before.");
   PF_PARAMETER(float, alpha, 1e-6f, range(1e-9, 1),
                "Regularization of eq. 5. Intensities are 0 to 1 and sums over the window are means.");
-  PF_PARAMETER(
-      float, presmooth, 0, range(0, 5, "px"),
-      "Sigma of a gaussian that smooths both frames. 0 = none. A NaN pixel spreads to the radius of the "
-      "gaussian, 2.5 sigma.");
+  PF_PARAMETER(float, presmooth, 0, range(0, 5, "px"),
+               "Sigma of a gaussian that smooths both frames. 0 = none. A NaN pixel spreads to the radius of "
+               "the gaussian, 2.5 sigma.");
   PF_PARAMETER(float, robust, 0, range(0, 1),
                "A pixel whose brightness differs by e has the weight 1 / (1 + (e / robust)^2). Intensities "
-               "are 0 to 1. "
-               "0 = every pixel has the weight 1.");
+               "are 0 to 1. 0 = every pixel has the weight 1.");
   PF_PARAMETER(int, median, 0, one_of({0, 3, 5}, "px"),
                "Side of a median of the flow after each solution. 0 = none.");
   PF_PARAMETER(bool, temporal, true,
                "When frames are pushed, a solution starts from the flow of the last pair (section 2.3).");
   PF_PARAMETER(float, min_eigenvalue, 1e-5f, range(0, 1),
                "Flow is valid only where the smaller eigenvalue of the window's mean gradient tensor is at "
-               "least this and "
-               "the match lies inside the second frame. Intensities are 0 to 1.");
+               "least this and the match lies inside the second frame. Intensities are 0 to 1.");
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
                "Flow is valid only where the brightness of the match differs by at most this. Intensities "
                "are 0 to 1.");

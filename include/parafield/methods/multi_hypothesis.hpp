@@ -29,58 +29,48 @@ struct MultiHypothesis {
   static constexpr int frames = 2;
 
   PF_PARAMETERS_OF(FeatureTracking, tracking);
-  PF_PARAMETER(
-      float, sigma_position, 16, range(0.5, 1000, "px"),
-      "1 / beta of eq. 3. It is wider than for an interpolation: a label needs votes from all features that "
-      "move like the pixel.");
-  PF_PARAMETER(
-      float, sigma_color, 20, range(0.5, 1000),
-      "1 / alpha of eq. 3, for colors of 0 to 255. It should be above noise and shading and below the "
-      "differences between objects.");
+  PF_PARAMETER(float, sigma_position, 16, range(0.5, 1000, "px"),
+               "1 / beta of eq. 3. It is wider than for an interpolation: a label needs votes from all "
+               "features that move like the pixel.");
+  PF_PARAMETER(float, sigma_color, 20, range(0.5, 1000),
+               "1 / alpha of eq. 3, for colors of 0 to 255. It should be above noise and shading and below "
+               "the differences between objects.");
   PF_PARAMETER(float, presmooth, 1, range(0, 5, "px"),
                "Sigma of a gaussian that smooths the colors for the likelihoods, against noise. 0 = none.");
-  PF_PARAMETER(
-      float, sigma_flow, 1, range(0.25, 100),
-      "Sigma of the vote's gaussian over flows, in steps of the labels. At about 1, flows that rounding "
-      "separates vote together. More mixes different motions.");
-  PF_PARAMETER(
-      FlowLabels, labels, FlowLabels::distinct,
-      "Hypotheses. grid: all flows between the features' smallest and largest. distinct: only the features' "
-      "own flows, 3 to 8 times fewer.");
-  PF_PARAMETER(
-      float, label_step, 1, range(0.05, 100, "px"),
-      "Distance between labels. Without sub_pixel, flow is as coarse as this. Half the distance makes up to "
-      "four times as many labels.");
+  PF_PARAMETER(float, sigma_flow, 1, range(0.25, 100),
+               "Sigma of the vote's gaussian over flows, in steps of the labels. At about 1, flows that "
+               "rounding separates vote together. More mixes different motions.");
+  PF_PARAMETER(FlowLabels, labels, FlowLabels::distinct,
+               "Hypotheses. grid: all flows between the features' smallest and largest. distinct: only the "
+               "features' own flows, 3 to 8 times fewer.");
+  PF_PARAMETER(float, label_step, 1, range(0.05, 100, "px"),
+               "Distance between labels. Without sub_pixel, flow is as coarse as this. Half the distance "
+               "makes up to four times as many labels.");
   PF_PARAMETER(int, max_labels, 1024, range(1, 16384),
                "Number of labels that memory is taken for. More labels are an error.");
-  PF_PARAMETER(
-      float, change_threshold, 8, range(0, 256),
-      "A color has changed where it differs from its match by at least this, as a mean over the channels. A "
-      "good value is about three times the camera's noise.");
+  PF_PARAMETER(float, change_threshold, 8, range(0, 256),
+               "A color has changed where it differs from its match by at least this, as a mean over the "
+               "channels. A good value is about three times the camera's noise.");
   PF_PARAMETER(
       int, change_window, 1, one_of({1, 3, 5}, "px"),
       "Side of the square window that averages these differences. More is for noise and for many labels, "
       "where some wrong one always matches a pixel. Things thinner than the window are lost.");
   PF_PARAMETER(float, change_softness, 0, range(0, 256),
                "A difference of this size makes a score 2.7 times lower. It is for labels too far from the "
-               "true flow to "
-               "match exactly. 0 = labels pass or fail.");
+               "true flow to match exactly. 0 = labels pass or fail.");
   PF_PARAMETER(int, ranked, 0, range(0, 16384),
                "Most labels that are tested, the best scores first (Alg. 2). It prevents chance matches of "
-               "labels with "
-               "few votes. 0 = all (Alg. 3). It cannot be used with change_softness.");
+               "labels with few votes. 0 = all (Alg. 3). It cannot be used with change_softness.");
   PF_PARAMETER(
       bool, unvoted, true,
       "Labels that no feature near in place and color votes for are tested, too, in order, after all others. "
       "The paper does so with likelihoods near 0. Thin things that move like something far away need it. But "
-      "a "
-      "pixel without a match may take a chance match. change_softness ignores it.");
+      "a pixel without a match may take a chance match. change_softness ignores it.");
   PF_PARAMETER(bool, sub_pixel, true,
                "Flow is the mean of the features' flows, weighted by their votes for the pixel's label.");
-  PF_PARAMETER(
-      Precision, precision, Precision::exact,
-      "exact: the same bits on every device. fast: features under 1/256 of the pixel's best likelihood are "
-      "left out, and a GPU uses its own exponentials. Few labels change.");
+  PF_PARAMETER(Precision, precision, Precision::exact,
+               "exact: the same bits on every device. fast: features under 1/256 of the pixel's best "
+               "likelihood are left out, and a GPU uses its own exponentials. Few labels change.");
 };
 
 inline std::array<Preset<MultiHypothesis>, 4> presets(const MultiHypothesis&) {
@@ -101,8 +91,7 @@ inline std::array<Preset<MultiHypothesis>, 4> presets(const MultiHypothesis&) {
        {"thin",
         {.change_threshold = 4},
         "Finds thin things even where they look like their background, by a test near the noise. Other "
-        "errors "
-        "rise: endpoint errors of real sequences by up to 27 %."}}};
+        "errors rise: endpoint errors of real sequences by up to 27 %."}}};
 }
 
 }  // namespace parafield

@@ -16,14 +16,12 @@ struct RidgeRegression {
   static constexpr std::string_view source = "Bodily 2009, chapter 4; Hoerl, Kennard, Baldwin 1975";
   static constexpr int frames = 7;
 
-  PF_PARAMETER(
-      float, ridge_determinant, 0.05f, range(0, 1e9),
-      "Where the determinant of the spatial tensor is below this, k is added to the diagonal. 0 = nowhere. "
-      "The determinant is in (intensity / px)^4, intensities 0 to 255.");
-  PF_PARAMETER(
-      float, min_determinant, 1e-6f, range(0, 1e9),
-      "Flow is valid where the determinant of the spatial tensor is above this. Elsewhere it is 0 before the "
-      "last smoothing. The determinant is in (intensity / px)^4, intensities 0 to 255.");
+  PF_PARAMETER(float, ridge_determinant, 0.05f, range(0, 1e9),
+               "Where the determinant of the spatial tensor is below this, k is added to the diagonal. 0 = "
+               "nowhere. The determinant is in (intensity / px)^4, intensities 0 to 255.");
+  PF_PARAMETER(float, min_determinant, 1e-6f, range(0, 1e9),
+               "Flow is valid where the determinant of the spatial tensor is above this. Elsewhere it is 0 "
+               "before the last smoothing. The determinant is in (intensity / px)^4, intensities 0 to 255.");
 };
 
 inline std::array<Preset<RidgeRegression>, 1> presets(const RidgeRegression&) {
