@@ -33,7 +33,7 @@ if(PARAFIELD_SANITIZE)
   target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${PARAFIELD_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer>)
   target_link_options(parafield_build INTERFACE -fsanitize=${PARAFIELD_SANITIZE})
 endif()
-if(PARAFIELD_FUZZ)
+if(PARAFIELD_BUILD_FUZZ)
   # The fuzzer sees which branches of the library an input takes.
   target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>)
 endif()
