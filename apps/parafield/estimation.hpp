@@ -1,4 +1,6 @@
 #pragma once
+#include <nlohmann/json.hpp>
+
 #include "files.hpp"
 #include "measure.hpp"
 #include "options.hpp"

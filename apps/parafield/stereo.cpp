@@ -84,7 +84,9 @@ void run(const Command& options) {
                      energies_text(stereo.energies, energies);
   if (truth.d)
     text += add_scores_of(report, {.mask = mask, .valid_only = options.truth.valid_only}, true,
-                          [&](const EvaluationOptions& how) { return evaluate(disparity, truth, how); });
+                          [&, &field = disparity](const EvaluationOptions& how) {
+                            return evaluate(field, truth, how);
+                          });
   write(options, disparity);
   options.run.print(report, text);
 }

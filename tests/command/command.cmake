@@ -2,8 +2,6 @@
 foreach(name command_test command_errors_test fields_command_test stereo_command_test bench_command_test detect_command_test
         tracks_command_test guided_command_test sift_command_test synth_command_test)
   add_dependencies(${name} parafield_command)
-  target_compile_definitions(${name} PRIVATE PARAFIELD_COMMAND="$<TARGET_FILE:parafield_command>")
-  target_link_libraries(${name} PRIVATE nlohmann_json::nlohmann_json)
 endforeach()
 if(OpenCV_FOUND)
   target_compile_definitions(sift_command_test PRIVATE PARAFIELD_HAS_OPENCV)
@@ -11,4 +9,4 @@ endif()
 target_sources(options_test PRIVATE
   "$<FILTER:$<TARGET_OBJECTS:parafield_command>,INCLUDE,/(command_line|options|parameters)\\.cpp>")
 target_include_directories(options_test PRIVATE ${PROJECT_SOURCE_DIR}/apps/parafield)
-target_link_libraries(options_test PRIVATE CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
+target_link_libraries(options_test PRIVATE CLI11::CLI11 fmt::fmt)

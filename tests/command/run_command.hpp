@@ -36,6 +36,12 @@ inline std::string read_text(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// The command that is tested: this build's, or $PARAFIELD_COMMAND (scripts/test: one built with sanitizers).
+inline const char* tested_command() {
+  const char* other = std::getenv("PARAFIELD_COMMAND");
+  return other ? other : PARAFIELD_COMMAND;
+}
+
 /// A test in a temporary folder of its own.
 class CommandTest : public testing::Test {
  protected:
@@ -52,7 +58,7 @@ class CommandTest : public testing::Test {
   /// takes stderr instead of the Outcome.
   pid_t start(Words arguments, Words environment = {}, std::string err = {}) const {
     if (err.empty()) err = err_file();
-    arguments.insert(arguments.begin(), PARAFIELD_COMMAND);
+    arguments.insert(arguments.begin(), tested_command());
     for (char** entry = environ; *entry; ++entry)
       if (const std::string text = *entry; !text.starts_with("PARAFIELD_")) environment.push_back(text);
     const auto pointers = [](Words& words) {
@@ -74,7 +80,7 @@ class CommandTest : public testing::Test {
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     pid_t process = -1;
-    EXPECT_EQ(posix_spawn(&process, PARAFIELD_COMMAND, &files, &attributes, pointers(arguments).data(),
+    EXPECT_EQ(posix_spawn(&process, tested_command(), &files, &attributes, pointers(arguments).data(),
                           pointers(environment).data()),
               0);
     posix_spawnattr_destroy(&attributes);

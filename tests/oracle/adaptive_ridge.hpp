@@ -96,7 +96,8 @@ inline NormalEquations normal_equations(const std::vector<Grid>& frames, const A
   const Size size = frames[0].size;
   const double p = method.prefilter;
   NormalEquations sums{Grid(size), Grid(size), Grid(size), Grid(size), Grid(size), Grid(size)};
-  for (const auto& [image, change, weight] : instants(frames, p, flow)) {
+  for (const auto& [moved, change, weight] : instants(frames, p, flow)) {
+    const Grid& image = moved;
     // (-1 0 1) / 2 one way and the prefilter the other. Pixels that a derivative skips may be NaN.
     const Grid along = smooth(change, {p, 1 - 2 * p, p});
     const auto smoothed = [&](double before, double here, double after) {

@@ -33,7 +33,7 @@ struct LucasKanadeStep {
 inline LucasKanadeStep lucas_kanade_step(const Grid& frame0, const Grid& frame1, const LucasKanade& method,
                                          const Flow& flow) {
   const Size size = frame0.size;
-  const auto& [u, v] = flow;
+  const Grid &u = flow.u, &v = flow.v;
   const Grid gx = derivative_x(frame0), gy = derivative_y(frame0);
 
   // I_t of eq. 2 at flow 0, extrapolated from the flow so far, and the weight of the pixel. A pixel has no
@@ -122,7 +122,7 @@ inline LucasKanadeResult lucas_kanade(const Grid& frame0, const Grid& frame1, co
                                : step.flow;
     }
   }
-  const auto& [u, v] = step.flow;
+  const Grid &u = step.flow.u, &v = step.flow.v;
   const Grid residual = tabulate(frame0.size, [&](int x, int y) {
     return std::abs(bilinear(pyramid1[0], x + u(x, y), y + v(x, y)) - pyramid0[0](x, y));
   });

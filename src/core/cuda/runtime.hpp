@@ -49,8 +49,8 @@ class EventTimer {
   double stop();  ///< milliseconds
 
  private:
-  void *begin_ = nullptr, *end_ = nullptr, *stream_;
-  int device_;
+  [[maybe_unused]] void *begin_ = nullptr, *end_ = nullptr, *stream_;
+  [[maybe_unused]] int device_;
 };
 
 }  // namespace parafield::cuda

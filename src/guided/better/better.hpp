@@ -19,7 +19,7 @@ PF_HD float gain_of(float luma, const float* frame1, int pitch, int width, int h
               after = locate(x + candidate.u, y + candidate.v, width, height);
   const float gain = magnitude(sample(frame1, pitch, width, height, before) - luma) -
                      magnitude(sample(frame1, pitch, width, height, after) - luma);
-  return is_finite(gain) & after.inside ? gain : 0.0f;
+  return (is_finite(gain) & after.inside) ? gain : 0.0f;
 }
 
 }  // namespace parafield
