@@ -36,6 +36,7 @@ struct View {
   PF_HD operator View<const T>() const requires(!std::is_const_v<T>) { return {data, width, height, pitch}; }
   PF_HD explicit operator bool() const { return data != nullptr; }
   Size size() const { return {width, height}; }
+  PF_HD std::ptrdiff_t stride() const { return pitch / std::ptrdiff_t(sizeof(T)); }
 };
 
 /// Pixel formats of a frame; channels are interleaved. Values 0..255 (u8), 0..65535 (u16), 0..255 (f32).
