@@ -1,10 +1,10 @@
 # The library. A file's name says how it is compiled:
-#   src/**/cpu.cpp    once for each instruction set of PARAFIELD_TARGETS, with PF_TARGET as its name
-#   src/**/cuda.cu    where there is a CUDA toolkit
-#   any other .cpp    once
+#   cpu.cpp, NAME_cpu.cpp    once for each instruction set of PARAFIELD_TARGETS, with PF_TARGET as its name
+#   cuda.cu, NAME_cuda.cu    where there is a CUDA toolkit
+#   any other .cpp           once
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
-file(GLOB_RECURSE cpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cpu.cpp)
-file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cuda.cu)
+file(GLOB_RECURSE cpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cpu.cpp ${PROJECT_SOURCE_DIR}/src/*_cpu.cpp)
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cuda.cu ${PROJECT_SOURCE_DIR}/src/*_cuda.cu)
 list(REMOVE_ITEM sources ${cpu_sources})
 if(PARAFIELD_HAS_CUDA)
   list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/core/cuda/absent.cpp)

@@ -57,6 +57,11 @@ PF_HD int clamp(int value, int low, int high) { return smaller(larger(value, low
 
 PF_HD float magnitude(float value) { return __builtin_fabsf(value); }
 
+/// Mean magnitude of three channels' differences.
+PF_HD float mean_magnitude(float red, float green, float blue) {
+  return ((magnitude(red) + magnitude(green)) + magnitude(blue)) * (1.0f / 3);
+}
+
 /// False for NaN, infinities and magnitudes above 1e30, whose squares would overflow.
 PF_HD bool is_finite(float value) { return magnitude(value) <= 1e30f; }
 

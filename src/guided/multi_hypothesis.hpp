@@ -1,14 +1,14 @@
 #pragma once
-#include "guided/colors/colors.hpp"
-#include "guided/guidance.hpp"
-#include "guided/guides/guides.hpp"
-#include "guided/labels/labels.hpp"
-#include "guided/track_finder.hpp"
-#include "guided/vote/vote.hpp"
+#include "guided/candidates/labels.hpp"
+#include "guided/candidates/scores.hpp"
+#include "guided/features/track_finder.hpp"
+#include "guided/given_motion.hpp"
+#include "guided/support/colors.hpp"
+#include "guided/support/features.hpp"
 
 namespace parafield {
 
-/// Kim's Algs. 2 and 3.
+/// Kim's Algs. 2 and 3: choice among many hypotheses of flow.
 template <class Backend>
 class MultiHypothesisSolver : public SolverBase<MultiHypothesisSolver<Backend>> {
  public:
@@ -19,32 +19,39 @@ class MultiHypothesisSolver : public SolverBase<MultiHypothesisSolver<Backend>> 
         both_ways_(options.both_ways),
         scale_(likelihood_scale(method.sigma_position, method.sigma_color)),
         space_(flow_space(method.labels == FlowLabels::grid, method.label_step, method.sigma_flow)),
-        guidance_(backend, workspace, method.tracking.max_features),
+        given_(backend, workspace, method.tracking.max_features),
         finder_(backend, workspace, method.tracking, size, frames),
         colors_(backend, workspace, method.presmooth, size, frames),
-        guides_(make_guides(workspace, method.tracking.max_features)),
+        features_(make_feature_memory(workspace, method.tracking.max_features)),
         labels_(make_label_memory(workspace, method.tracking.max_features, method.max_labels)) {
-    backend.reserve_scratch(vote_scratch(backend, method.tracking.max_features, method.max_labels));
+    backend.reserve_scratch(choice_scratch(backend, method.tracking.max_features, method.max_labels));
   }
 
-  int take(const KnownMotion& known, bool on_host) { return guidance_.take(known, on_host); }
+  int take(const KnownMotion& known, bool on_host) { return given_.take(known, on_host); }
 
   void prepare(const Frame* frames, int slot, int count) {
     colors_.prepare(frames, slot, count, both_ways_);
-    if (!guidance_.has_tracks()) finder_.prepare(frames, slot, count);
+    if (!given_.has_tracks()) finder_.prepare(frames, slot, count);
   }
 
-  /// Given tracks begin in slot 0. asked: this is the flow that was asked for, not the way back of a check.
+  /// Given tracks begin in slot 0. `asked`: this is the flow that the caller asked for, not the way back of a
+  /// check.
   void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool asked) {
-    if (guidance_.has_tracks()) {
-      solve(first, guidance_.tracks(), guidance_.count(), first == 1, result, trust, asked);
-    } else {
-      finder_.find(first, 1 - first);
-      solve(first, finder_.tracks(), finder_.count(), false, result, trust, asked);
-    }
+    const Colors colors = colors_.smoothed(first);
+    const Homography* const rotation = given_.rotation(first == 1);
+    Labels labels = labels_;
+    labels.count += asked ? 0 : 1;
+    make_labels<Backend>(backend_, tracks_from(first, given_, finder_), colors, scale_, space_, rotation,
+                         features_, labels);
+    const ColorTest test{
+        colors_.raw(first), colors_.raw(1 - first), method_.change_threshold, method_.change_window, rotation,
+        trust.valid};
+    choose_labels<Backend>(backend_, {features_, labels, colors, scale_, test,
+                                      choice_parameters(method_, space_), result, trust.confidence});
   }
 
-  /// Waits for the last solve. Throws Error(invalid_argument) where its tracks had too many labels: then nothing is valid.
+  /// Waits for the last solve. Throws Error(invalid_argument) where its tracks needed too many labels; then
+  /// nothing is valid.
   void check() const {
     LabelCount counts[label_counts];
     copy_to_host(backend_, counts, labels_.count, sizeof counts);
@@ -57,26 +64,8 @@ class MultiHypothesisSolver : public SolverBase<MultiHypothesisSolver<Backend>> 
   static const MultiHypothesis& checked(const MultiHypothesis& method) {
     if (method.ranked > 0 && method.change_softness > 0)
       fail(ErrorCode::invalid_argument, "multi-hypothesis: ranked = ", method.ranked,
-           " is of labels that pass or fail: not with change_softness = ", method.change_softness);
+           " and change_softness = ", method.change_softness, ": one of them must be 0");
     return method;
-  }
-
-  void solve(int first, const Track* tracks, int count, bool reversed, FlowPlanes flow, Trust trust,
-             bool asked) {
-    const Colors colors = colors_.smoothed(first);
-    const Homography* const turn = guidance_.turn(first == 1);
-    Labels labels = labels_;
-    labels.count += asked ? 0 : 1;
-    make_labels<Backend>(backend_, {tracks, count, reversed}, colors, scale_, space_, turn, guides_, labels);
-    vote<Backend>(backend_, guides_, labels, colors, colors_.raw(first), colors_.raw(1 - first), scale_,
-                  {{method_.change_threshold, method_.change_window},
-                   method_.change_softness,
-                   method_.ranked,
-                   method_.unvoted,
-                   method_.sub_pixel,
-                   method_.precision == Precision::fast,
-                   space_.vote_scale},
-                  turn, flow, trust.valid, trust.confidence);
   }
 
   Backend& backend_;
@@ -84,10 +73,10 @@ class MultiHypothesisSolver : public SolverBase<MultiHypothesisSolver<Backend>> 
   const bool both_ways_;
   const LikelihoodScale scale_;
   const FlowSpace space_;
-  Guidance<Backend> guidance_;
+  GivenMotion<Backend> given_;
   TrackFinder<Backend> finder_;
   FrameColors<Backend> colors_;
-  const Guides guides_;
+  const FlowFeatures features_;
   const Labels labels_;
 };
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "guided/track_finder.hpp"
+#include "guided/features/track_finder.hpp"
 #include "tasks/estimator.hpp"
 
 namespace parafield {

@@ -25,10 +25,10 @@ struct Fiber {
   std::vector<char> stack = std::vector<char>(96 * 1024);
   State state = State::runs;
   std::uint64_t value = 0;
-  bool vote = false;
+  bool bit = false;
 };
 
-std::vector<Fiber> fibers;  // of a block's threads
+std::vector<Fiber> fibers;  // one for each thread of a block
 ucontext_t scheduler;
 int current = 0;
 const std::function<void()>* body = nullptr;
@@ -46,7 +46,7 @@ void begin_fiber() {
 
 Fiber& of_warp(int lane) { return fibers[std::size_t(current / lanes * lanes + lane)]; }
 
-/// Whether some of those threads wait, and all that have not ended: then they go on.
+/// Lets threads go on if some of them wait and no other one runs. Returns whether it did.
 bool release(std::size_t first, std::size_t end, State waiting) {
   bool some = false;
   for (std::size_t i = first; i < end; ++i) {
@@ -103,14 +103,14 @@ std::uint64_t exchange(std::uint64_t value, int lane) {
   return result;
 }
 
-unsigned ballot(bool vote) {
-  fibers[std::size_t(current)].vote = vote;
+unsigned ballot(bool bit) {
+  fibers[std::size_t(current)].bit = bit;
   synchronize_warp();
-  unsigned votes = 0;
+  unsigned bits = 0;
   for (int i = 0; i < lanes; ++i)
-    if (of_warp(i).state != State::has_ended && of_warp(i).vote) votes |= 1u << i;
+    if (of_warp(i).state != State::has_ended && of_warp(i).bit) bits |= 1u << i;
   synchronize_warp();
-  return votes;
+  return bits;
 }
 
 }  // namespace emulated

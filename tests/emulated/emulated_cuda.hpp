@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <functional>
 
-/// A backend that runs CUDA's kernels on the CPU, for tests where there is no GPU: sources of kernels are compiled as C++, with
-/// shadow/ ahead of src. The threads of a block are fibers. Each runs up to its next synchronization, the
-/// threads of a block in an order that the test chooses: where a synchronization is missing, some order gives other results.
+/// Backend that runs CUDA's kernels on the CPU, for tests where there is no GPU. Kernels are compiled as C++,
+/// with shadow/ ahead of src. The threads of a block are fibers. Each runs up to its next synchronization, in
+/// an order that the test chooses: if a synchronization is missing, some order gives other results.
 namespace parafield {
 
 enum class ThreadOrder { forward, backward, random };
@@ -31,7 +31,7 @@ class EmulatedCuda {
   ThreadOrder order_;
 };
 
-/// What a thread of a kernel may do.
+/// Functions that a thread of a kernel may call.
 namespace emulated {
 
 extern uint3 thread, block;
@@ -39,10 +39,10 @@ extern dim3 threads_of_block, blocks_of_grid;
 
 void synchronize_block();
 void synchronize_warp();
-/// What `lane` of the warp gives.
+/// The value that another lane of the warp passes.
 std::uint64_t exchange(std::uint64_t value, int lane);
-/// A bit for each lane whose `vote` is true.
-unsigned ballot(bool vote);
+/// Bits of the warp's lanes.
+unsigned ballot(bool bit);
 int lane();
 
 }  // namespace emulated

@@ -1,5 +1,5 @@
-// The CUDA kernels of flow that features guide, run by emulated warps, on random cases: the bits of the CPU's steps, whatever
-// the order of the threads.
+// The CUDA kernels of guided flow, run by emulated warps on random cases: they give the bits of the CPU's
+// steps, whatever the order of the threads.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,10 +8,10 @@
 #include "core/backend.hpp"
 #include "core/workspace.hpp"
 #include "emulated/emulated_cuda.hpp"
-#include "guided/colors/colors.hpp"
-#include "guided/interpolate/interpolate.hpp"
-#include "guided/labels/labels.hpp"
-#include "guided/vote/vote.hpp"
+#include "guided/candidates/labels.hpp"
+#include "guided/candidates/scores.hpp"
+#include "guided/interpolation/interpolation.hpp"
+#include "guided/support/colors.hpp"
 #include "noise.hpp"
 #include "parity.hpp"
 
@@ -42,8 +42,8 @@ class Case {
       if (one_in(40)) track.x = -5;
     }
     if (one_in(4)) {
-      turn_ = workspace.array<Homography>(1);
-      *turn_ = {{1, 0.01f, 1, -0.01f, 1, 0.5f, 0.0005f, 0, 1}};
+      rotation_ = workspace.array<Homography>(1);
+      *rotation_ = {{1, 0.01f, 1, -0.01f, 1, 0.5f, 0.0005f, 0, 1}};
     }
     const int texture = one_of({0, 1, 2});
     for (Colors& colors : frames_) colors = frame(texture);
@@ -57,11 +57,12 @@ class Case {
 
   TrackList tracks() { return {tracks_.data(), int(tracks_.size()), one_in(3)}; }
   int room() { return std::max(int(tracks_.size()), one_of({1, 64, 300, 1000, 1100})); }
-  const Homography* turn() const { return turn_; }
-  /// What likelihoods compare, and what tests do: packed, too.
+  const Homography* rotation() const { return rotation_; }
+  /// Colors that likelihoods compare.
   const Colors& smoothed() const { return frames_[0]; }
-  const Colors& raw(int frame) const { return frames_[1 + frame]; }
-  ChangeTest change() { return {float(uniform(2, 40)), one_of({1, 3, 5})}; }
+  ColorTest color_test() {
+    return {frames_[1], frames_[2], float(uniform(2, 40)), one_of({1, 3, 5}), rotation_, {}};
+  }
 
  private:
   Colors frame(int texture) {
@@ -82,7 +83,7 @@ class Case {
   }
 
   std::vector<Track> tracks_;
-  Homography* turn_ = nullptr;
+  Homography* rotation_ = nullptr;
   Colors frames_[3];
 };
 
@@ -95,7 +96,7 @@ void expect_same_bits(View<T> expected, View<T> actual, const char* what) {
           << double(actual(x, y));
 }
 
-/// Flow and what is said of it.
+/// Flow, and how far to trust it.
 struct Solved {
   FlowPlanes flow;
   View<float> confidence;
@@ -116,7 +117,7 @@ struct Solved {
 
 class EmulatedGuidedKernels : public testing::TestWithParam<int> {
  protected:
-  /// f(case, the CPU's backend, the emulated one), for some cases.
+  /// Calls f(case, the CPU's backend, the emulated one) for some cases.
   template <class F>
   static void for_some_cases(F f) {
     const Device device = Device::cpu(1);
@@ -141,20 +142,21 @@ TEST_P(EmulatedGuidedKernels, InterpolateFlow) {
     const LikelihoodScale scale =
         likelihood_scale(float(one.logarithmic(1, 60)), float(one.logarithmic(2, 80)));
     const TrackList tracks = one.tracks();
-    const ChangeTest change = one.change();
+    const ColorTest color_test = one.color_test();
     cpu.reserve_scratch(interpolation_scratch(cpu, room));
     const auto solve = [&](auto& backend) {
       Solved solved(one.workspace, one.size);
-      interpolate_flow(backend, tracks, make_guides(one.workspace, room), one.smoothed(), scale, false,
-                       solved.flow, solved.confidence,
-                       HypothesisTest{one.raw(0), one.raw(1), change, one.turn(), solved.valid});
+      ColorTest test = color_test;
+      test.valid = solved.valid;
+      interpolate_flow(backend, tracks, make_feature_memory(one.workspace, room), one.smoothed(), scale,
+                       false, solved.flow, solved.confidence, test);
       return solved;
     };
     solve(cpu).expect_same(solve(emulated));
   });
 }
 
-TEST_P(EmulatedGuidedKernels, MakeLabelsAndVote) {
+TEST_P(EmulatedGuidedKernels, MakeAndChooseLabels) {
   for_some_cases([]<class Backend>(Case& one, Backend& cpu, EmulatedCuda& emulated) {
     const int room = one.room(), capacity = one.one_of({4, 30, 200, 1024});
     const LikelihoodScale scale =
@@ -162,39 +164,41 @@ TEST_P(EmulatedGuidedKernels, MakeLabelsAndVote) {
     const FlowSpace space =
         flow_space(one.one_in(2), float(one.uniform(0.3, 1.5)), float(one.uniform(0.3, 2)));
     const TrackList tracks = one.tracks();
-    VoteParameters parameters{one.change(),
-                              one.one_in(3) ? float(one.uniform(0.5, 5)) : 0.0f,
-                              0,
-                              one.one_in(2),
-                              one.one_in(2),
-                              false,
-                              space.vote_scale};
+    const ColorTest color_test = one.color_test();
+    ChoiceParameters parameters{one.one_in(3) ? float(one.uniform(0.5, 5)) : 0.0f,
+                                0,
+                                one.one_in(2),
+                                one.one_in(2),
+                                false,
+                                space.vote_scale};
     if (parameters.softness == 0 && one.one_in(3)) parameters.ranked = int(one.uniform(1, 6));
-    cpu.reserve_scratch(vote_scratch(cpu, room, capacity));
-    struct Elected {
+    cpu.reserve_scratch(choice_scratch(cpu, room, capacity));
+    struct Solution {
       Labels labels;
       Solved solved;
     };
     const auto solve = [&](auto& backend) {
-      const Guides guides = make_guides(one.workspace, room);
-      Elected elected{make_label_memory(one.workspace, room, capacity), {one.workspace, one.size}};
-      make_labels(backend, tracks, one.smoothed(), scale, space, one.turn(), guides, elected.labels);
-      const Solved& to = elected.solved;
-      vote(backend, guides, elected.labels, one.smoothed(), one.raw(0), one.raw(1), scale, parameters,
-           one.turn(), to.flow, to.valid, to.confidence);
-      return elected;
+      const FlowFeatures features = make_feature_memory(one.workspace, room);
+      Solution solution{make_label_memory(one.workspace, room, capacity), {one.workspace, one.size}};
+      make_labels(backend, tracks, one.smoothed(), scale, space, one.rotation(), features, solution.labels);
+      const Solved& to = solution.solved;
+      ColorTest test = color_test;
+      test.valid = to.valid;
+      choose_labels(backend, LabelChoice{features, solution.labels, one.smoothed(), scale, test, parameters,
+                                         to.flow, to.confidence});
+      return solution;
     };
-    const Elected expected = solve(cpu), actual = solve(emulated);
+    const Solution expected = solve(cpu), actual = solve(emulated);
     const LabelCount count = *expected.labels.count;
     ASSERT_EQ(count.labels, actual.labels.count->labels);
     ASSERT_EQ(count.needed, actual.labels.count->needed);
     const auto row = [&](float* values, int length) { return View<float>{values, length, 1, 0}; };
     expect_same_bits(row(expected.labels.u, count.labels), row(actual.labels.u, count.labels), "label u");
     expect_same_bits(row(expected.labels.v, count.labels), row(actual.labels.v, count.labels), "label v");
-    const int all = count.labels > 0 && one.turn() ? count.labels + 1 : count.labels;
+    const int all = count.labels > 0 && one.rotation() ? count.labels + 1 : count.labels;
     const auto votes = [&](const Labels& labels) {
       return View<float>{labels.votes, (all + 31) / 32 * 32, tracks.count,
-                         labels.pitch * std::ptrdiff_t(sizeof(float))};
+                         labels.stride * std::ptrdiff_t(sizeof(float))};
     };
     expect_same_bits(votes(expected.labels), votes(actual.labels), "votes");
     expected.solved.expect_same(actual.solved);

@@ -1,9 +1,9 @@
-// Colors of frames and of features on every target: what plain loops find, the bits of the steps, and the same as the
-// reference target.
-#include "guided/colors/colors.hpp"
+// Colors of frames and of features on every target: they agree with plain loops and have the bits of the
+// steps and of the reference target.
+#include "guided/support/colors.hpp"
 
 #include "guided/guarded_colors.hpp"
-#include "guided/guides/guides.hpp"
+#include "guided/support/features.hpp"
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
 #include "oracle/direct_interpolation.hpp"
@@ -27,12 +27,12 @@ TEST_P(GuidedColors, MakeColors) {
           const GuardedFrame frames[] = {{size, format, 3, 0, 20, 0xff}, {size, format, 3, 2, 8, 0xff}};
           const Taps taps = gaussian_taps(sigma);
           const auto make =
-              [&](const Target& target) {  // of each frame: colors, smoothed, and both by the steps
+              [&](const Target& target) {  // for each frame: colors, smoothed ones, and both by the steps
                 std::vector<Guarded> images;
                 for (int i = 0; i < 12 * count; ++i) images.emplace_back(size);
                 const Memory memory = target.instruction_set ? Memory::host() : Memory::cuda();
                 const FrameBuffer held[] = {copy_of(frames[0], memory), copy_of(frames[1], memory)};
-                std::vector<GuardedColors> made;  // of each frame: colors, smoothed
+                std::vector<GuardedColors> made;  // for each frame: colors, smoothed ones
                 std::vector<Movable*> all;
                 for (std::size_t i = 0; i < images.size(); i += 3) {
                   if (i % 12 < 6)
@@ -78,7 +78,7 @@ TEST_P(GuidedColors, MakeColors) {
         }
 }
 
-TEST_P(GuidedColors, GatherGuides) {
+TEST_P(GuidedColors, GatherFeatures) {
   constexpr int count = 150, capacity = 200;
   const LikelihoodScale scale = likelihood_scale(10, 20);
   for (const Size size : {Size{40, 30}, Size{1, 7}, Size{33, 1}, Size{1, 1}})
@@ -103,9 +103,9 @@ TEST_P(GuidedColors, GatherGuides) {
       std::vector<Guarded> planes;
       const auto make = [&](const Target& target) {  // x, y, red, green, blue, u, v, count
         std::vector<Guarded> images;
-        const int chunks = (capacity + chunk_guides - 1) / chunk_guides;
-        for (int i = 0; i < 7; ++i) images.emplace_back(Size{chunks * chunk_guides, 1});
-        Guarded records({8 * chunks * chunk_guides, 1}), bounds({10 * chunks, 1});
+        const int chunks = (capacity + chunk_size - 1) / chunk_size;
+        for (int i = 0; i < 7; ++i) images.emplace_back(Size{chunks * chunk_size, 1});
+        Guarded records({8 * chunks * chunk_size, 1}), bounds({10 * chunks, 1});
         GuardedImage<int> found({1, 1});
         Guarded values({4 * count, 1});
         std::memcpy(values.view().data, tracks.data(), sizeof(Track) * tracks.size());
@@ -117,21 +117,21 @@ TEST_P(GuidedColors, GatherGuides) {
         for (Guarded& image : images) all.push_back(&image);
         run_on(target, all, [&]<class Backend>(Backend& backend) {
           const auto at = [&](std::size_t i) { return images[i].view().data; };
-          const Guides guides{at(0),
-                              at(1),
-                              at(2),
-                              at(3),
-                              at(4),
-                              at(5),
-                              at(6),
-                              records.view().data,
-                              bounds.view().data,
-                              found.view().data,
-                              capacity,
-                              chunks};
-          gather_guides<Backend>(backend,
-                                 {reinterpret_cast<const Track*>(values.view().data), count, reversed},
-                                 colors.view(), scale, guides);
+          const FlowFeatures features{at(0),
+                                      at(1),
+                                      at(2),
+                                      at(3),
+                                      at(4),
+                                      at(5),
+                                      at(6),
+                                      records.view().data,
+                                      bounds.view().data,
+                                      found.view().data,
+                                      capacity,
+                                      chunks};
+          gather_features<Backend>(backend,
+                                   {reinterpret_cast<const Track*>(values.view().data), count, reversed},
+                                   colors.view(), scale, features);
         });
         EXPECT_EQ(found.view()(0, 0), count);
         return images;
@@ -140,18 +140,18 @@ TEST_P(GuidedColors, GatherGuides) {
       for (std::size_t i = 0; i < actual.size(); ++i) {
         actual[i].expect_intact_guard(what);
         expect_same<float>(View<const float>{actual[i].view().data, count, 1},
-                           View<const float>{expected[i].view().data, count, 1}, "guides", what);
+                           View<const float>{expected[i].view().data, count, 1}, "features", what);
       }
       if (HasFatalFailure()) return;
       const oracle::Rgb colors{oracle::grid_of(planes[0].view()), oracle::grid_of(planes[1].view()),
-                                oracle::grid_of(planes[2].view())};
+                               oracle::grid_of(planes[2].view())};
       int known = 0;
       for (int i = 0; i < count; ++i) {
         Track track = tracks[std::size_t(i)];
         if (reversed) track = {track.x + track.u, track.y + track.v, -track.u, -track.v};
-        const auto guides = oracle::features_of({track}, colors);
+        const auto features = oracle::features_of({track}, colors);
         const auto value = [&](std::size_t plane) { return actual[plane].view()(i, 0); };
-        if (guides.empty()) {
+        if (features.empty()) {
           ASSERT_GE(value(0), 1e14f) << what << ", " << i;
           continue;
         }
@@ -159,7 +159,7 @@ TEST_P(GuidedColors, GatherGuides) {
         const double root = std::sqrt(1 / std::log(2.0) / 2);  // so that squares are exponents to base 2
         for (std::size_t k = 0; k < 5; ++k) {
           const double sigma = k < 2 ? 10 : 20;
-          ASSERT_NEAR(value(k), guides[0].place[k] * root / sigma, 1e-4) << what << ", " << i;
+          ASSERT_NEAR(value(k), features[0].place[k] * root / sigma, 1e-4) << what << ", " << i;
         }
         ASSERT_EQ(value(5), track.u);
         ASSERT_EQ(value(6), track.v);

@@ -1,11 +1,12 @@
-// Direct interpolation with tracks and parameters of all kinds, on every target: the same bits as the reference, and against
-// the oracle float against float64, the same equations.
+// Direct interpolation with all kinds of tracks and parameters, on every target: it has the bits of the
+// reference, and agrees with the oracle, which has the same equations in float64.
 //
-// Two things part the flows. Likelihoods under 2^-24 of a pixel's best count as none: n features move a mean by at most
-// n 2^-24 of what their flows range over. And rounding: an exponent (to base 2) of at most E = best + 24 is a sum of squared
-// differences of scaled places, up to S, that are off by some 2^-24 S, so it is off by delta = 2^-24 (2 sqrt(E) S + E) or so, a
-// likelihood by the share delta ln 2, and the mean by about as much of the range. A sum of errors of either sign has been seen
-// to reach an eighth of that; so have features' colors, which are smoothed and interpolated.
+// The flows differ for two reasons. Likelihoods under 2^-24 of a pixel's best count as 0: n features change a
+// mean by at most n 2^-24 of the range of their flows. The other is rounding. An exponent (to base 2) of at
+// most E = best + 24 is a sum of squared differences of scaled places, up to S, with errors of about 2^-24 S.
+// So its error is about delta = 2^-24 (2 sqrt(E) S + E), a likelihood has the relative error delta ln 2, and
+// the mean about as much of the range. Sums of errors of either sign reached an eighth of that; so did
+// features' colors, which are smoothed and interpolated.
 #include <limits>
 #include <random>
 
@@ -27,7 +28,7 @@ struct Case {
   float spread = 3;  // of the flows, px
 };
 
-/// Flows about what the noise moves by, (1.7, -0.51). Every seventh feature is no number, or outside.
+/// Flows around the motion of the noise, (1.7, -0.51). Every seventh feature is not finite, or outside.
 std::vector<Track> tracks_of(const Case& c, unsigned seed) {
   std::mt19937 random(seed);
   const auto uniform = [&](float low, float high) {
@@ -92,7 +93,7 @@ std::vector<Case> cases() {
 
 class DirectInterpolationOracleOn : public OnTarget {};
 
-/// What flows are compared with, px.
+/// Largest difference of flows that rounding explains, px.
 double tolerance_of(const Case& c, const oracle::DirectInterpolationOracle& oracle,
                     const oracle::Interpolated& mean) {
   double low = 0, high = 0;
@@ -121,7 +122,7 @@ TEST_P(DirectInterpolationOracleOn, Agrees) {
     }
     const std::vector<Track> tracks = tracks_of(c, seed);
     std::optional<CameraRotation> rotation;
-    if (c.turns) rotation = {0.008f, 0.024f, 0.01f, 70, 65, 29, 22};  // about what the noise moves by
+    if (c.turns) rotation = {0.008f, 0.024f, 0.01f, 70, 65, 29, 22};  // about the motion of the noise
     const oracle::DirectInterpolationOracle oracle(frame0, frame1, tracks, c.method, rotation);
 
     const auto estimate = [&](const Target& target) {
@@ -148,7 +149,7 @@ TEST_P(DirectInterpolationOracleOn, Agrees) {
         const double exponent = expected.mean.exponent / std::log(2.0);
         ASSERT_NEAR(flow.confidence(x, y), likelihood, 2e-5 * (1 + exponent) * likelihood + 2e-38);
 
-        // What a decision leaves room for: differences change by at most 100 a px.
+        // A decision near its limit is not compared: differences change by at most 100 a px.
         const double turn_tolerance = 1e-4;
         const auto decision = [&](double difference, double u, double v, double off) {
           const auto near_border = [&](double at, int side) {

@@ -1,4 +1,4 @@
-// What direct interpolation finds in rendered scenes.
+// Direct interpolation of rendered scenes.
 #include "oracle/direct_interpolation.hpp"
 #include "parafield/parafield.hpp"
 #include "tasks/on_device.hpp"
@@ -35,7 +35,8 @@ Scene pole(Size size) {
   return scene;
 }
 
-/// A feature on the bar, or none. That of the scenes is shaded and textured: one feature has the color of a part of it.
+/// Flow with a feature on the bar and without. The bar of the rendered scene is shaded and textured, so that
+/// one feature has the color of only a part of it.
 TEST_P(DirectInterpolationOfScenes, AThinThingNeedsAFeature) {
   const Size size{320, 240};
   const auto expect = [&](const Scene& scene, double with_feature) {
@@ -48,8 +49,8 @@ TEST_P(DirectInterpolationOfScenes, AThinThingNeedsAFeature) {
         if (!on_bar(x, y)) tracks.push_back(track(x, y));
     int left = 0;
     while (!on_bar(left, 120)) ++left;
-    FlowEstimator estimator(DirectInterpolation{.sigma_position = 24, .sigma_color = 6, .presmooth = 0},
-                            size, {.device = device()});
+    FlowEstimator estimator(DirectInterpolation{.sigma_position = 24, .sigma_color = 6, .presmooth = 0}, size,
+                            {.device = device()});
     for (const bool has_feature : {false, true}) {
       if (has_feature) tracks.push_back(track(left + 1, 120));
       const Frame frames[] = {scene.frames[0], scene.frames[1]};
@@ -88,7 +89,7 @@ TEST_P(DirectInterpolationOfScenes, TwoRoundsLowerTheError) {
 const CameraRotation camera{0.02f, -0.05f, 0.04f, 90, 85, 39, 31},
     back{-0.02f, 0.05f, -0.04f, 90, 85, 39, 31};
 
-/// What the camera sees before and after it turned.
+/// Images of a camera before and after it rotates.
 std::vector<Image<float>> turned_images(Size size) {
   const Texture texture(11);
   std::vector<Image<float>> images;
@@ -102,15 +103,15 @@ std::vector<Image<float>> turned_images(Size size) {
   return images;
 }
 
-/// Tracks that are wrong.
+/// Wrong tracks.
 Tracks other_tracks() {
   Tracks tracks;
   for (int i = 0; i < 40; ++i) tracks.push_back({float(i * 37 % 79), float(i * 23 % 59), -9, 6});
   return tracks;
 }
 
-/// Where the tracks' flow does not match, the camera's is taken if that does.
-TEST_P(DirectInterpolationOfScenes, TheCamerasTurnIsTheSecondHypothesis) {
+/// Where the tracks' flow fails the color test, the rotation's is taken if it passes.
+TEST_P(DirectInterpolationOfScenes, TheRotationIsTheSecondHypothesis) {
   const Size size{80, 60};
   const std::vector<Image<float>> images = turned_images(size);
   const Frame frames[] = {frame_of(images[0]), frame_of(images[1])};
@@ -146,8 +147,8 @@ TEST_P(DirectInterpolationOfScenes, TheCamerasTurnIsTheSecondHypothesis) {
       }
 }
 
-/// So the second round has features where the first one's had the camera's flow, there and back.
-TEST_P(DirectInterpolationOfScenes, TheSecondRoundHasFeaturesOfTheCamerasTurn) {
+/// The second round has features where the first one took the rotation's flow, there and back.
+TEST_P(DirectInterpolationOfScenes, TheSecondRoundHasFeaturesOfTheRotation) {
   const Size size{80, 60};
   const std::vector<Image<float>> images = turned_images(size);
   const Frame frames[] = {frame_of(images[0]), frame_of(images[1])};
@@ -166,7 +167,7 @@ TEST_P(DirectInterpolationOfScenes, TheSecondRoundHasFeaturesOfTheCamerasTurn) {
   EXPECT_GT(valid, 0.8 * 70 * 50);
 }
 
-/// What `fast` leaves out.
+/// Precision `fast` leaves out features of low weight.
 TEST_P(DirectInterpolationOfScenes, FastIsNear) {
   const Scene scene = render_scene("layers", {.size = {320, 240}, .frames = 2, .color = true});
   const Frame frames[] = {scene.frames[0], scene.frames[1]};

@@ -1,4 +1,4 @@
-// What direct interpolation takes, and makes of certain tracks and scenes.
+// Direct interpolation: input that it takes and refuses, and flow from chosen tracks.
 #include "on.hpp"
 #include "oracle/direct_interpolation.hpp"
 
@@ -20,7 +20,7 @@ using Tracks = std::vector<Track>;
 class DirectInterpolationOn : public OnDevice {
  protected:
   static constexpr Size size{80, 60};
-  /// A texture that moves by (2.3, -1.4), rounded nowhere.
+  /// A texture that moves by (2.3, -1.4), in floats that are not rounded.
   const std::vector<Image<float>> images_ = frames_of_motion(size, 2, 2.3f, -1.4f, 4);
   const std::vector<Frame> frames_ = as_frames(images_);
 
@@ -45,7 +45,7 @@ class DirectInterpolationOn : public OnDevice {
     return estimator(input).to(Memory::host());
   }
 
-  /// The message of the error that a method gives for tracks and a camera.
+  /// Message of the error that a method throws for tracks and a camera.
   std::string refusal(const FlowMethod& method, const std::optional<Tracks>& tracks,
                       std::optional<CameraRotation> rotation = {}) const {
     FlowEstimator estimator(method, size, {.device = device()});
@@ -55,7 +55,7 @@ class DirectInterpolationOn : public OnDevice {
   }
 };
 
-/// The largest difference between two flows; infinite where validity differs, or something is no number.
+/// Largest difference between two flows; infinite if validity differs or a value is not finite.
 double difference(const FlowField& a, const FlowField& b) {
   double most = 0;
   for (int y = 0; y < a.size().height; ++y)
@@ -103,7 +103,7 @@ TEST_P(DirectInterpolationOn, EqualFlowsAreTheFlow) {
   }
 }
 
-TEST_P(DirectInterpolationOn, TracksThatAreNoneArePassedOver) {
+TEST_P(DirectInterpolationOn, TracksThatAreNotFiniteAreSkipped) {
   const Tracks good = tracks_of_flow(60, 2.3f, -1.4f);
   Tracks other = good;
   for (std::size_t i = 0; i < other.size(); ++i) other[i].u += float(i % 5);
@@ -151,7 +151,7 @@ TEST_P(DirectInterpolationOn, OtherMethodsRefuseTracksAndRotation) {
   }
 }
 
-TEST_P(DirectInterpolationOn, RefusesCamerasThatAreNone) {
+TEST_P(DirectInterpolationOn, RefusesImpossibleCameras) {
   const auto expect = [&](const CameraRotation& camera, const std::vector<std::string>& parts) {
     for (const FlowMethod& method : {FlowMethod(DirectInterpolation{}), FlowMethod(MultiHypothesis{})}) {
       const std::string said = refusal(method, {}, camera);
@@ -171,7 +171,7 @@ TEST_P(DirectInterpolationOn, RefusesCamerasThatAreNone) {
   EXPECT_EQ(refusal(DirectInterpolation{}, {}, CameraRotation{0, 3.1415f, 0, 80, 80, 40, 30}), "no error");
 }
 
-TEST_P(DirectInterpolationOn, WhatIsGivenIsForgotten) {
+TEST_P(DirectInterpolationOn, ForgetsTheInputOfTheLastCall) {
   const Tracks tracks = tracks_of_flow(40, -3, 2);
   const CameraRotation camera{0.01f, 0.03f, 0, 80, 80, 40, 30};
   FlowEstimator estimator(DirectInterpolation{}, size, {.device = device()});
@@ -201,7 +201,7 @@ TEST_P(DirectInterpolationOn, TheForwardBackwardCheckGoesBackByTheTracks) {
   EXPECT_LT(count_valid(estimate(inconsistent, {}, {}, checked)), count_valid(estimate(inconsistent)));
 }
 
-TEST_P(DirectInterpolationOn, PushesAreCalls) {
+TEST_P(DirectInterpolationOn, PushesGiveTheFlowOfCalls) {
   const auto images = moving({64, 48}, 4, 1.3f, 0.8f, 9);
   for (const auto& preset : presets(DirectInterpolation{}))
     expect_calls_flow_of_pushes(preset.method, as_frames(images), device());

@@ -1,8 +1,9 @@
-// The library's tracks against the oracle's: float against float64, the same rules.
+// The library's tracks against the oracle's, which follow the same rules in float64.
 //
-// Rounding separates the two by some 1e-5 px where a window fixes the flow well. A decision (whether G can be solved, whether
-// a solution is the last one, what is inside, what comes back) may fall otherwise where a value lies at its limit: such
-// features, which the oracle tells, are not compared.
+// Rounding makes them differ by some 1e-5 px where a window determines the flow well. A decision (whether G
+// can be solved, whether a solution is the last one, whether a feature is inside or comes back) may be
+// another one where a value lies at its limit. The oracle says which features these are; they are not
+// compared.
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
 #include "oracle/feature_tracking.hpp"
@@ -42,7 +43,7 @@ int expect_agreement(const Frame& frame0, const Frame& frame1, const FeatureTrac
 const FeatureTracking parameters[] = {
     {},
     {.features = FeatureChoice::corners},
-    {.track_window = 3, .track_levels = 1, .track_iterations = 2},  // nine pixels fix little
+    {.track_window = 3, .track_levels = 1, .track_iterations = 2},  // nine pixels determine little
     {.track_window = 21},
     {.features = FeatureChoice::corners, .track_window = 15, .track_levels = 2},
     {.track_levels = 1},
@@ -76,7 +77,7 @@ TEST_P(FeatureTrackingOracle, RandomTextures) {
 TEST_P(FeatureTrackingOracle, RenderedScenes) {
   for (const SceneInfo& info : scenes()) {
     SCOPED_TRACE(info.name);
-    // Thin things that move far: where nothing checks that it comes back, a feature wanders, and rounding grows.
+    // Thin things that move far: without a check there and back features wander, and rounding errors grow.
     if (GetParam().track_check == 0 && info.name == "poles") continue;
     const Scene scene = render_scene(info.name, {.size = {101, 67}});
     FeatureTracking tracking = GetParam();
@@ -88,7 +89,7 @@ TEST_P(FeatureTrackingOracle, RenderedScenes) {
 INSTANTIATE_TEST_SUITE_P(Parameters, FeatureTrackingOracle, testing::ValuesIn(parameters),
                          [](const auto& info) { return std::to_string(info.index); });
 
-TEST(FeatureTrackingOracle, PixelsThatAreNoNumber) {
+TEST(FeatureTrackingOracle, PixelsThatAreNotFinite) {
   Pair pair({64, 48}, 29);
   for (int i = 0; i < 9; ++i) {
     pair.frame0(20 + i, 30) = std::numeric_limits<float>::quiet_NaN();

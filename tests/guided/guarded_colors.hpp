@@ -1,14 +1,15 @@
 #pragma once
 // Colors of guarded planes on every target.
+#include "guided/support/color.hpp"
 #include "steps/guarded.hpp"
-#include "guided/likelihood.hpp"
 
 namespace parafield {
 
-/// Three planes as Colors. They stay on the host: CUDA has them packed, with a guard around, and as they are there they come back.
+/// Three planes as Colors. They stay on the host; CUDA gets packed pixels with a guard around, whose values
+/// come back.
 class GuardedColors : public Movable {
  public:
-  /// The first of three.
+  /// `planes`: the first of three.
   explicit GuardedColors(Guarded* planes) : planes_(planes), packed_(packed_size()) {}
 
   void move(Memory memory) override {

@@ -1,4 +1,4 @@
-// Accuracy of the methods that begin with tracked features on real sequences.
+// Accuracy of guided flow on real sequences.
 #include "accuracy.hpp"
 
 namespace parafield {

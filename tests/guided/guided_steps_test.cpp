@@ -1,13 +1,13 @@
-// The steps of direct interpolation on every target: what plain loops find, the same bits as the reference target, and nothing
-// written beside the result.
+// Steps of direct interpolation on every target: they agree with plain loops, have the bits of the reference
+// target, and write nothing beside the result.
 #include <functional>
 
-#include "guided/better/better.hpp"
-#include "guided/change/change.hpp"
-#include "guided/colors/colors.hpp"
+#include "guided/color_test/color_test.hpp"
+#include "guided/color_test/keep_better.hpp"
+#include "guided/features/resample.hpp"
 #include "guided/guarded_colors.hpp"
-#include "guided/guides/guides.hpp"
-#include "guided/resample/resample.hpp"
+#include "guided/support/colors.hpp"
+#include "guided/support/features.hpp"
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
 #include "oracle/direct_interpolation.hpp"
@@ -30,7 +30,7 @@ oracle::Rgb grids_of(std::vector<Guarded>& images, std::size_t first) {
           oracle::grid_of(images[first + 2].view())};
 }
 
-/// Flow of up to 4 px, which may be unknown here and there.
+/// Random flow of up to 4 px, not finite here and there if `gaps`.
 void fill_flow(Guarded& image, unsigned seed, bool gaps = true) {
   std::mt19937 random(seed);
   const Size size = image.view().size();
@@ -41,7 +41,7 @@ void fill_flow(Guarded& image, unsigned seed, bool gaps = true) {
 
 class GuidedSteps : public OnTarget {
  protected:
-  /// make(target) -> the images of a step, read from the host.
+  /// Expects the images that make(target) returns, in host memory, to have the bits of the reference target.
   static std::vector<Guarded> like_reference(const std::function<std::vector<Guarded>(const Target&)>& make,
                                              const std::string& what) {
     std::vector<Guarded> expected = make(reference_target()), actual = make(GetParam());
@@ -53,14 +53,14 @@ class GuidedSteps : public OnTarget {
   }
 };
 
-TEST_P(GuidedSteps, TestChange) {
-  const Homography turn{{0.99f, -0.03f, 1.5f, 0.02f, 1.01f, -0.8f, 1e-4f, 2e-4f, 1}};
+TEST_P(GuidedSteps, TestColors) {
+  const Homography rotation{{0.99f, -0.03f, 1.5f, 0.02f, 1.01f, -0.8f, 1e-4f, 2e-4f, 1}};
   constexpr float threshold = 80;  // random colors differ by that much about as often as not
   for (const Size size : step_sizes)
     for (const int window : {1, 3, 5})
-      for (const bool turns : {false, true}) {
+      for (const bool rotates : {false, true}) {
         const std::string what =
-            text_of(size) + ", window " + std::to_string(window) + (turns ? ", the camera turns" : "");
+            text_of(size) + ", window " + std::to_string(window) + (rotates ? ", the camera rotates" : "");
         const auto inputs = [&] {  // frames, flow
           std::vector<Guarded> images;
           for (unsigned i = 0; i < 6; ++i) images.emplace_back(size, 20 + i);
@@ -69,22 +69,19 @@ TEST_P(GuidedSteps, TestChange) {
           return images;
         };
         std::vector<Guarded> before = inputs();
-        const auto make = [&](const Target& target) {  // those, and where the flow is valid
+        const auto make = [&](const Target& target) {  // the same, and where the flow is valid
           std::vector<Guarded> images = inputs();
           GuardedImage<std::uint8_t> valid(size);
           Guarded values({9, 1});
-          std::memcpy(values.view().data, turn.of, sizeof turn.of);
+          std::memcpy(values.view().data, rotation.h, sizeof rotation.h);
           GuardedColors frame0(&images[0]), frame1(&images[3]);
           run_on(
               target, {&frame0, &frame1, &images[6], &images[7], &valid, &values},
               [&]<class Backend>(Backend& backend) {
                 const auto* there = reinterpret_cast<const Homography*>(values.view().data);
-                test_change<Backend>(backend,
-                                     {frame0.view(),
-                                      frame1.view(),
-                                      {threshold, window},
-                                      turns ? there : nullptr,
-                                      valid.view()},
+                test_colors<Backend>(backend,
+                                     {frame0.view(), frame1.view(), threshold, window,
+                                      rotates ? there : nullptr, valid.view()},
                                      {images[6].view(), images[7].view()});
               },
               1);
@@ -104,13 +101,13 @@ TEST_P(GuidedSteps, TestChange) {
         for (int y = 0; y < size.height; ++y)
           for (int x = 0; x < size.width; ++x) {
             double u = before[6].view()(x, y), v = before[7].view()(x, y);
-            const float* const h = turn.of;
-            const double w = h[6] * x + h[7] * y + h[8], turn_u = (h[0] * x + h[1] * y + h[2]) / w - x,
-                         turn_v = (h[3] * x + h[4] * y + h[5]) / w - y;
-            const int first = passes(x, y, u, v), second = turns ? passes(x, y, turn_u, turn_v) : 0;
+            const float* const h = rotation.h;
+            const double w = h[6] * x + h[7] * y + h[8], rotation_u = (h[0] * x + h[1] * y + h[2]) / w - x,
+                         rotation_v = (h[3] * x + h[4] * y + h[5]) / w - y;
+            const int first = passes(x, y, u, v), second = rotates ? passes(x, y, rotation_u, rotation_v) : 0;
             if (first < 0 || second < 0) continue;
             ASSERT_EQ(result[8].view()(x, y), first || second) << what << " at " << x << ", " << y;
-            if (!first && second) u = turn_u, v = turn_v;
+            if (!first && second) u = rotation_u, v = rotation_v;
             ASSERT_NEAR(result[6].view()(x, y), std::isnan(u) ? 0 : u, 1e-4) << what;
             ASSERT_NEAR(result[7].view()(x, y), std::isnan(v) ? 0 : v, 1e-4) << what;
           }
@@ -215,7 +212,7 @@ TEST_P(GuidedSteps, ResampleTracks) {
             }
             ASSERT_NEAR(distance(track[0], track[1]), nearest, 1e-3) << what;
             if (sparse == 40) continue;
-            // Of equals the first, where centers are whole or half.
+            // The first of equals, where centers are whole or half.
             if (size.width % (2 * grid.columns) == 0 && size.height % (2 * grid.rows) == 0) {
               ASSERT_EQ(track[0], float(first_x)) << what;
               ASSERT_EQ(track[1], float(first_y)) << what;

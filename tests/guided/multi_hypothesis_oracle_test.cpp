@@ -1,12 +1,12 @@
-// The labels and the vote of multi-hypothesis with parameters of all kinds, on every target: the oracle's choices, and the same
-// bits as the reference.
-#include "guided/voting.hpp"
+// Labels and choices of multi-hypothesis with all kinds of parameters, on every target: those of the oracle,
+// with the bits of the reference.
+#include "guided/label_choice.hpp"
 #include "oracle/multi_hypothesis.hpp"
 
 namespace parafield {
 namespace {
 
-using MultiHypothesisOracle = VotesOnTarget;
+using MultiHypothesisOracle = LabelsOnTarget;
 
 std::string described_as(const MultiHypothesis& method) {
   return std::string(detail::text_of(method.labels)) + " " + std::to_string(method.label_step) +
@@ -15,7 +15,7 @@ std::string described_as(const MultiHypothesis& method) {
          std::to_string(method.unvoted) + ", sub-pixel " + std::to_string(method.sub_pixel);
 }
 
-/// Parameters of all kinds, labels from a few to several chunks.
+/// All kinds of parameters; from few labels to several chunks of them.
 std::vector<MultiHypothesis> methods() {
   std::vector<MultiHypothesis> all;
   for (const FlowLabels labels : {FlowLabels::distinct, FlowLabels::grid})
@@ -59,7 +59,7 @@ TEST_P(MultiHypothesisOracle, AgreesWithTheOracle) {
     if (narrow)  // the left's labels come from its upper border alone
       for (Track& track : scene.tracks)
         if (track.x < float(size.width / 2) && track.y > 5) track.u = -1, track.v = 0.6f;
-    Voted actual = run_vote(GetParam(), scene, method);
+    Chosen actual = run_choice(GetParam(), scene, method);
     std::array<oracle::Grid, 3> frame0, frame1;
     for (std::size_t c = 0; c < 3; ++c) {
       frame0[c] = oracle::tabulate(size, [&](int x, int y) { return scene.at(0, int(c), x, y); });
@@ -97,7 +97,7 @@ TEST_P(MultiHypothesisOracle, AgreesWithTheOracle) {
         std::vector<double> differences;
         for (const oracle::Node& node : nodes)
           differences.push_back(oracle::difference(frame0, frame1, method.change_window, x, y, node));
-        // Every second label a little better.
+        // Makes every second label a little better.
         const auto choose = [&](std::vector<double> changed, double more, double threshold) {
           for (std::size_t i = 0; i < changed.size(); i += 2) changed[i] *= 1 + more;
           return method.change_softness > 0
@@ -136,18 +136,18 @@ TEST_P(MultiHypothesisOracle, AgreesWithTheOracle) {
   }
 }
 
-/// Alg. 2 of all labels is Alg. 3.
-TEST_P(MultiHypothesisOracle, RankedOfAllIsAlgorithm3) {
+/// Alg. 2 with all labels is Alg. 3.
+TEST_P(MultiHypothesisOracle, RankedByAllLabelsIsAlgorithm3) {
   const Tracked scene = two_motions({60, 40}, 70);
   for (const float step : {2.0f, 1.0f, 0.5f}) {
     MultiHypothesis method = small_method();
     method.label_step = step;
-    Voted all = run_vote(GetParam(), scene, method);
+    Chosen all = run_choice(GetParam(), scene, method);
     method.unvoted = step == 1;
-    if (method.unvoted) all = run_vote(GetParam(), scene, method);
+    if (method.unvoted) all = run_choice(GetParam(), scene, method);
     for (const int ranked : {all.count.labels, all.count.labels - 1, all.count.labels + 1}) {
       method.ranked = ranked;
-      Voted some = run_vote(GetParam(), scene, method);
+      Chosen some = run_choice(GetParam(), scene, method);
       if (ranked >= all.count.labels) expect_same(all, some, described_as(method));
       if (HasFatalFailure()) return;
     }

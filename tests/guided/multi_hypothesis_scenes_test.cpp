@@ -1,4 +1,4 @@
-// The paper's pole in rendered scenes: what multi-hypothesis finds of a thin bar that no feature lies on.
+// The paper's pole in rendered scenes: multi-hypothesis finds a thin bar without features.
 #include <cmath>
 
 #include "parafield/parafield.hpp"
@@ -10,10 +10,11 @@ namespace {
 class MultiHypothesisOfScenes : public OnDevice {};
 
 struct Found {
-  double bar = 0, ground = 0;  ///< shares within 1 px
+  double bar = 0, ground = 0;  ///< shares of pixels whose error is below 1 px
 };
 
-/// Tracks of the background, none within a window's reach of the bar; one in the corner furthest from it moves like it.
+/// Flow from tracks of the background, none within a window's reach of the bar. One more, in the corner
+/// farthest from the bar, moves like it.
 Found find_bar(const char* name, std::uint64_t seed, const MultiHypothesis& method, const Device& device) {
   const Size size{320, 240};
   const Scene scene = render_scene(name, {.size = size, .seed = seed, .color = true});
@@ -61,14 +62,14 @@ TEST_P(MultiHypothesisOfScenes, AThinThingNeedsNoFeature) {
   EXPECT_LE(mean_of_seeds("bar", {.unvoted = false}, device()).bar, 0.1) << "its label has no votes";
 }
 
-/// Bar and background differ by little: a threshold near the noise, of which there is none, tells them apart.
-TEST_P(MultiHypothesisOfScenes, NorWhereItLooksLikeTheBackground) {
+/// The bar looks much like the background: a low threshold tells them apart, as there is no noise.
+TEST_P(MultiHypothesisOfScenes, AThinThingLikeTheBackgroundNeedsNoFeature) {
   const Found found = mean_of_seeds("camouflage", preset<MultiHypothesis>("thin"), device());
   EXPECT_GE(found.bar, 0.90);
   EXPECT_GE(found.ground, 0.99);
 }
 
-/// What `fast` leaves out.
+/// Precision `fast` leaves out features of low weight.
 TEST_P(MultiHypothesisOfScenes, FastChangesFewLabels) {
   const Scene scene = render_scene("layers", {.size = {320, 240}, .frames = 2, .color = true});
   const Frame frames[] = {scene.frames[0], scene.frames[1]};

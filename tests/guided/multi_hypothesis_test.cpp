@@ -1,12 +1,12 @@
-// What multi-hypothesis makes of certain tracks and scenes, on every target, with the same bits as the reference.
-#include "guided/voting.hpp"
+// Multi-hypothesis on chosen tracks and scenes, on every target, with the bits of the reference.
+#include "guided/label_choice.hpp"
 #include "on.hpp"
 #include "parafield/flow.hpp"
 
 namespace parafield {
 namespace {
 
-using MultiHypothesisSteps = VotesOnTarget;
+using MultiHypothesisSteps = LabelsOnTarget;
 
 TEST_P(MultiHypothesisSteps, OneLabel) {
   Tracked scene = moving({64, 40}, 5, [](double, double) { return Motion{3, -2}; });
@@ -14,7 +14,7 @@ TEST_P(MultiHypothesisSteps, OneLabel) {
   for (const FlowLabels labels : {FlowLabels::distinct, FlowLabels::grid}) {
     MultiHypothesis method = small_method();
     method.labels = labels;
-    Voted result = expect_like_reference(scene, method, "one label");
+    Chosen result = expect_like_reference(scene, method, "one label");
     ASSERT_EQ(result.count.labels, 1);
     EXPECT_EQ(result.labels[0].u, 3);
     EXPECT_EQ(result.labels[0].v, -2);
@@ -29,7 +29,7 @@ TEST_P(MultiHypothesisSteps, OneLabel) {
   }
 }
 
-TEST_P(MultiHypothesisSteps, NoGuides) {
+TEST_P(MultiHypothesisSteps, NoFeatures) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), far = std::numeric_limits<float>::infinity();
   for (const bool none : {true, false}) {
     Tracked scene = two_motions({33, 17}, 0);
@@ -37,7 +37,7 @@ TEST_P(MultiHypothesisSteps, NoGuides) {
     for (const FlowLabels labels : {FlowLabels::distinct, FlowLabels::grid}) {
       MultiHypothesis method = small_method();
       method.labels = labels;
-      Voted result = expect_like_reference(scene, method, "no guides");
+      Chosen result = expect_like_reference(scene, method, "no features");
       EXPECT_EQ(result.count.needed, 0);
       for (int y = 0; y < 17; ++y)
         for (int x = 0; x < 33; ++x) {
@@ -50,20 +50,20 @@ TEST_P(MultiHypothesisSteps, NoGuides) {
   }
 }
 
-/// One guide decides everywhere; one beside it that is no number changes nothing, nor do pixels that are none.
-TEST_P(MultiHypothesisSteps, OneGuideAndNaN) {
+/// One feature decides everywhere. A feature or pixels that are not finite change nothing.
+TEST_P(MultiHypothesisSteps, OneFeatureAndNaN) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   Tracked scene = moving({70, 30}, 9, [](double, double) { return Motion{1, 0}; });
   scene.tracks = {{50, 20, 1, 0}};
   MultiHypothesis method = small_method();
-  Voted alone = expect_like_reference(scene, method, "one guide");
+  Chosen alone = expect_like_reference(scene, method, "one feature");
   EXPECT_EQ(alone.u.view()(2, 3), 1);
   EXPECT_EQ(alone.confidence.view()(2, 3), 1);
   scene.tracks.insert(scene.tracks.begin(), {nan, 20, 7, 7});
-  Voted beside = expect_like_reference(scene, method, "one guide beside another");
-  expect_same(alone, beside, "a guide that is none");
+  Chosen beside = expect_like_reference(scene, method, "one feature beside another");
+  expect_same(alone, beside, "a feature that is not finite");
   for (int i = 0; i < 6; ++i) scene.at(i / 3, i % 3, 10 + 3 * i, 12) = i % 2 ? nan : 1e30f;
-  Voted pixels = expect_like_reference(scene, method, "pixels that are none");
+  Chosen pixels = expect_like_reference(scene, method, "pixels that are not finite");
   EXPECT_FALSE(pixels.valid.view()(13, 12));
   EXPECT_EQ(pixels.u.view()(13, 12), 1);
 }
@@ -76,7 +76,7 @@ TEST_P(MultiHypothesisSteps, TooManyLabels) {
     MultiHypothesis method = small_method();
     method.labels = labels;
     method.max_labels = 5;
-    Voted result = expect_like_reference(scene, method, "too many labels");
+    Chosen result = expect_like_reference(scene, method, "too many labels");
     EXPECT_EQ(result.count.labels, 0);
     EXPECT_GT(result.count.needed, 5);
     const FlowSpace space = flow_space(labels == FlowLabels::grid, method.label_step, method.sigma_flow);
@@ -88,7 +88,7 @@ TEST_P(MultiHypothesisSteps, TooManyLabels) {
   MultiHypothesis method = small_method();
   method.labels = FlowLabels::grid;
   try {
-    const Voted result = expect_like_reference(scene, method, "too many labels");
+    const Chosen result = expect_like_reference(scene, method, "too many labels");
     check_labels(result.count, flow_space(true, 1, 1), method.max_labels);
     FAIL() << "not refused";
   } catch (const Error& error) {
@@ -98,7 +98,7 @@ TEST_P(MultiHypothesisSteps, TooManyLabels) {
   }
 }
 
-/// A label for each number of chunks and beside them, all of which are found.
+/// Numbers of labels at and beside the sizes of chunks: all are found.
 TEST_P(MultiHypothesisSteps, ManyLabels) {
   for (const int count : {7, 8, 9, 16, 17, 31, 32, 33, 64, 100, 399}) {
     Tracked scene = two_motions({50, 19}, 0);
@@ -111,37 +111,37 @@ TEST_P(MultiHypothesisSteps, ManyLabels) {
     method.max_labels = 400;
     for (const int ranked : {0, 2, 20}) {
       method.ranked = ranked;
-      const Voted result = expect_like_reference(scene, method, std::to_string(count) + " labels");
+      const Chosen result = expect_like_reference(scene, method, std::to_string(count) + " labels");
       if (HasFatalFailure()) return;
       ASSERT_EQ(result.count.labels, count);
     }
   }
 }
 
-/// The camera turns: a label that no track is rounded to, whose flow differs from pixel to pixel.
+/// The camera rotates: one label more, whose flow differs from pixel to pixel.
 TEST_P(MultiHypothesisSteps, Rotation) {
-  const Homography turn{{0.98f, -0.05f, 4, 0.04f, 1.02f, -1, 1e-5f, 2e-5f, 1}};
-  const auto flow = [&](double x, double y) { return turn.flow(float(x), float(y)); };
+  const Homography rotation{{0.98f, -0.05f, 4, 0.04f, 1.02f, -1, 1e-5f, 2e-5f, 1}};
+  const auto flow = [&](double x, double y) { return rotation.flow(float(x), float(y)); };
   Tracked scene({80, 60});
   for (int channel = 0; channel < 3; ++channel) {
     const Texture texture(unsigned(7 + channel));
     for (int y = 0; y < 60; ++y)
       for (int x = 0; x < 80; ++x) {
-        double from_x = x, from_y = y;  // of what is at (x, y) in the second frame
+        double from_x = x, from_y = y;  // where (x, y) of the second frame comes from
         for (int i = 0; i < 20; ++i) {
-          const Motion motion = turn.flow(float(from_x), float(from_y));
+          const Motion motion = rotation.flow(float(from_x), float(from_y));
           from_x = x - motion.u, from_y = y - motion.v;
         }
         scene.at(0, channel, x, y) = float(texture(x, y));
         scene.at(1, channel, x, y) = float(texture(from_x, from_y));
       }
   }
-  scene.turn = &turn;
+  scene.rotation = &rotation;
   add_tracks(scene, 40, 2, [&](float x, float y) { return flow(x, y); });
   for (const int ranked : {0, 1}) {
     MultiHypothesis method = small_method();
     method.ranked = ranked;
-    Voted result = expect_like_reference(scene, method, "a camera that turns");
+    Chosen result = expect_like_reference(scene, method, "a camera that rotates");
     int right = 0, known = 0;
     for (int y = 0; y < 60; ++y)
       for (int x = 0; x < 80; ++x) {
@@ -154,15 +154,16 @@ TEST_P(MultiHypothesisSteps, Rotation) {
     EXPECT_GT(right, known * 9 / 10);
   }
   const Homography behind{{1, 0, 0, 0, 1, 0, 0, 0, -1}};  // nothing is seen
-  scene.turn = &behind;
-  Voted without = expect_like_reference(scene, small_method(), "a camera that turns away");
-  scene.turn = nullptr;
-  Voted none = expect_like_reference(scene, small_method(), "no camera");
-  expect_same(without, none, "a camera that turns away");
+  scene.rotation = &behind;
+  Chosen without = expect_like_reference(scene, small_method(), "a camera that looks away");
+  scene.rotation = nullptr;
+  Chosen none = expect_like_reference(scene, small_method(), "no camera");
+  expect_same(without, none, "a camera that looks away");
 }
 
-/// The paper's pole: a bar of 4 px that no track lies on moves by 12 px before a background that moves by 2; some tracks
-/// elsewhere move like the bar: within reach of their votes, or, where unvoted labels are tested, beyond.
+/// The paper's pole: a bar of 4 px without tracks moves by 12 px before a background that moves by 2. Some
+/// tracks elsewhere move like the bar: near enough that they vote for its label, or, where unvoted labels are
+/// tested, farther away.
 TEST_P(MultiHypothesisSteps, Pole) {
   const Size size{320, 240};
   Tracked scene(size);
@@ -190,7 +191,7 @@ TEST_P(MultiHypothesisSteps, Pole) {
     method.sigma_position = 24;
     method.sigma_color = unvoted ? 6 : 30;
     method.unvoted = unvoted;
-    Voted result = expect_like_reference(scene, method, "pole");
+    Chosen result = expect_like_reference(scene, method, "pole");
     EXPECT_EQ(result.count.labels, 2);
     int on_pole = 0, on_ground = 0, all_ground = 0;
     for (int y = 0; y < size.height; ++y)
@@ -207,18 +208,18 @@ TEST_P(MultiHypothesisSteps, Pole) {
   }
 }
 
-/// Where labels weigh by how well they match, one without a score weighs nothing.
+/// With softness a label of score 0 has value 0.
 TEST_P(MultiHypothesisSteps, TheSoftTestIgnoresUnvotedLabels) {
   const Tracked scene = two_motions({64, 40}, 30);
   MultiHypothesis method = small_method();
   method.change_softness = 2;
-  Voted with = expect_like_reference(scene, method, "soft");
+  Chosen with = expect_like_reference(scene, method, "soft");
   method.unvoted = false;
-  Voted without = run_vote(GetParam(), scene, method);
+  Chosen without = run_choice(GetParam(), scene, method);
   expect_same(with, without, "soft, without unvoted labels");
 }
 
-/// The method itself, on given tracks and on its own.
+/// The whole method, on given tracks and on its own.
 TEST_P(MultiHypothesisSteps, Estimates) {
   const Forced forced(GetParam());
   const Size size{160, 120};
@@ -244,13 +245,14 @@ TEST_P(MultiHypothesisSteps, Estimates) {
           ++all;
           right += std::hypot(flow.u(x, y) - motion.u, flow.v(x, y) - motion.v) < 1;
         }
-      const int least =
-          preset.name == "paper" ? 60 : 90;  // percent; given tracks are off, and stay so in whole px
+      const int least = preset.name == "paper"
+                            ? 60
+                            : 90;  // percent: given tracks are wrong by up to 1 px, and labels are whole px
       EXPECT_GT(right, all * least / 100) << preset.name << (given ? ", given tracks" : "");
     }
 }
 
-TEST(MultiHypothesis, RefusesWhatDoesNotGoTogether) {
+TEST(MultiHypothesis, RefusesRankedWithSoftness) {
   MultiHypothesis method;
   method.change_softness = 2;
   FlowEstimator(method, {20, 20}, {.device = Device::cpu(1)});

@@ -1,15 +1,15 @@
-// Which tracks are kept among their neighbors: every target against the oracle, on random flows.
-#include "guided/outliers/outliers.hpp"
+// Outliers among neighboring tracks: every target against the oracle, on random flows.
+#include "guided/features/outliers.hpp"
 
-#include "steps/guarded.hpp"
 #include "oracle/feature_tracking.hpp"
+#include "steps/guarded.hpp"
 
 namespace parafield {
 namespace {
 
 class Outliers : public OnTarget {
  protected:
-  /// `tracks`: of a grid's cells; four floats each, as they lie in memory.
+  /// Tracks of a grid's cells without outliers.
   static std::vector<Track> kept(const FeatureGrid& grid, const std::vector<Track>& tracks, float outliers) {
     Guarded from({4 * grid.count(), 1}), to({4 * grid.count(), 1});
     std::memcpy(from.view().data, tracks.data(), tracks.size() * sizeof(Track));

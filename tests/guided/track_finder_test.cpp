@@ -1,5 +1,5 @@
-// Features and their tracks: the same bits on every target, and what is to be found in simple scenes.
-#include "guided/track_finder.hpp"
+// Features and their tracks: the same bits on every target, and known motion in simple scenes.
+#include "guided/features/track_finder.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
-/// Of a texture that moves by (u, v), where f(x, y) does not say another gray value.
+/// Image of a texture that moved by (u, v). f(x, y, value) may change a gray value.
 template <class F>
 Image<float> moved(Size size, double u, double v, unsigned seed, F f) {
   const Texture texture(seed);
@@ -99,7 +99,7 @@ TEST_P(TracksOnTarget, Translation) {
       const auto found =
           tracks(moved(size, 0, 0, 3), moved(size, u, v, 3), {.features = choice, .max_features = 200});
       EXPECT_GE(found.kept(), 0.7 * found.grid.count());
-      int near = 0;  // others: between pixels the texture's finest waves are not quite what was rendered
+      int near = 0;  // interpolation between pixels blurs the texture's finest waves
       for (const Track& track : found.tracks) {
         if (std::isnan(track.u)) continue;
         const double error = std::hypot(track.u - u, track.v - v);
@@ -122,7 +122,7 @@ TEST_P(TracksOnTarget, NoTextureNoTrack) {
   for (const FeatureChoice choice : {FeatureChoice::even, FeatureChoice::corners}) {
     const auto flat = moved({64, 48}, 0, 0, 1, [](int, int, float& value) { value = 77; });
     EXPECT_EQ(tracks(flat, flat, {.features = choice}).kept(), 0);
-    // An edge is no texture either: its G has one direction.
+    // The G of an edge has one direction: it cannot be solved either.
     const auto edge = moved({64, 48}, 0, 0, 1, [](int x, int, float& value) { value = x < 30 ? 20 : 200; });
     EXPECT_EQ(tracks(edge, edge, {.features = choice}).kept(), 0);
   }
@@ -138,7 +138,7 @@ TEST_P(TracksOnTarget, OneFeature) {
 }
 
 TEST_P(TracksOnTarget, OutlierIsDroppedOthersStay) {
-  // A patch that moves otherwise: its track comes back, but does not fit those around.
+  // A patch moves otherwise: its track comes back, but does not fit those around.
   const Size size{150, 150};
   const Texture other(99);
   const auto patch = [&](double u) {
@@ -161,8 +161,8 @@ TEST_P(TracksOnTarget, OutlierIsDroppedOthersStay) {
 }
 
 TEST_P(TracksOnTarget, FlowSpreadsOverAnObjectFromWhereItIsSlow) {
-  // A texture before a still one, pulled out from its left end: without coarse levels only that end is found at first. Across
-  // it a stripe without texture, which has no flow to find.
+  // A texture before a still one is stretched from its left end. Without coarse levels only that end is found
+  // at first. Across it lies a stripe without texture, where no flow can be found.
   const Size size{260, 120};
   const Texture object(12);
   const auto pulled = [&](double growth) {
@@ -194,7 +194,7 @@ TEST_P(TracksOnTarget, FlowSpreadsOverAnObjectFromWhereItIsSlow) {
   EXPECT_GT(share_found(20), 0.8);
 }
 
-TEST_P(TracksOnTarget, PixelsThatAreNoNumberHaveNoWeight) {
+TEST_P(TracksOnTarget, PixelsThatAreNotFiniteHaveWeightZero) {
   const Size size{96, 72};
   const auto with_hole = [](int x, int y, float& value) {
     if (x >= 40 && x < 44 && y >= 30 && y < 34) value = nan_value;
@@ -219,8 +219,8 @@ TEST_P(TracksOnTarget, PixelsThatAreNoNumberHaveNoWeight) {
     }
 }
 
-TEST_P(TracksOnTarget, CornersAreTheFirstOfEqualsAndOneACell) {
-  // The same square again and again: all have four corners of one score.
+TEST_P(TracksOnTarget, CornersAreTheFirstOfEqualsAndOneForEachCell) {
+  // The same square many times: all have four corners of one score.
   const Size size{128, 96};
   Image<float> frame(size);
   for (int y = 0; y < size.height; ++y)

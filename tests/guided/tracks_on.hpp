@@ -1,11 +1,11 @@
 #pragma once
-// Tracks of a pair of frames on a target, also those that were dropped.
+// Tracks of a pair of frames on a target, with the dropped ones.
 #include <bit>
 #include <string>
 #include <vector>
 
 #include "core/backend.hpp"
-#include "guided/track_finder.hpp"
+#include "guided/features/track_finder.hpp"
 #include "parafield/tracks.hpp"
 #include "targets.hpp"
 
@@ -33,7 +33,7 @@ inline FrameBuffer copy_of(const Frame& frame, Memory memory) {
   return host.to(memory);
 }
 
-/// The steps run twice (on CUDA recorded, then replayed); of `slots` the last two hold the frames.
+/// Runs the steps twice, on CUDA recorded and then replayed. The frames are in the last two of `slots`.
 inline GridOfTracks tracks_on(const Target& target, const Frame& frame0, const Frame& frame1,
                               const FeatureTracking& tracking, int threads = 2, int slots = 2) {
   const Forced forced(target);

@@ -1,5 +1,6 @@
 #pragma once
-// Kim, Hwangbo, Kanade, section 4.1, Alg. 1: a pixel's flow is the mean of all features' flows by their likelihoods.
+// Direct interpolation (Kim, Hwangbo, Kanade, section 4.1, Alg. 1): a pixel's flow is the mean of all
+// features' flows, weighted by their likelihoods.
 #include <array>
 #include <cmath>
 #include <optional>
@@ -13,7 +14,7 @@ namespace parafield::oracle {
 
 using Rgb = std::array<Grid, 3>;
 
-/// (x, y, r, g, b): a pixel, or a feature, whose color is that of the four pixels around it.
+/// (x, y, r, g, b) of a pixel or a feature. A feature's color is bilinear.
 using Five = std::array<double, 5>;
 
 struct Feature {
@@ -26,7 +27,7 @@ inline Five place_of(const Rgb& colors, double x, double y) {
   return {x, y, channel(colors[0]), channel(colors[1]), channel(colors[2])};
 }
 
-/// Those that begin inside the frame and are numbers.
+/// Features of the tracks that are finite and begin inside the frame.
 inline std::vector<Feature> features_of(const std::vector<Track>& tracks, const Rgb& colors) {
   std::vector<Feature> features;
   for (const Track& track : tracks) {
@@ -38,7 +39,7 @@ inline std::vector<Feature> features_of(const std::vector<Track>& tracks, const 
   return features;
 }
 
-/// -ln L(p, f), eqs. 1 to 3, but for a constant: alpha = 1 / sigma_color, beta = 1 / sigma_position.
+/// -ln L(p, f) without a constant (eqs. 1 to 3): alpha = 1 / sigma_color, beta = 1 / sigma_position.
 inline double exponent(const Five& p, const Five& f, double alpha, double beta) {
   const Five scale{beta, beta, alpha, alpha, alpha};
   double sum = 0;
@@ -48,10 +49,11 @@ inline double exponent(const Five& p, const Five& f, double alpha, double beta) 
 
 struct Interpolated {
   double u = 0, v = 0;
-  double exponent = 0;  ///< the best feature's
+  double exponent = 0;  ///< that of the best feature
 };
 
-/// Eq. 4. Every likelihood is divided by the best: as they stand all may underflow. Without features there is no hypothesis.
+/// Eq. 4. Likelihoods are divided by the best one, since all may underflow. Without features there is no
+/// hypothesis.
 inline Interpolated interpolate(const Five& pixel, const std::vector<Feature>& features, double alpha,
                                 double beta) {
   if (features.empty()) return {};
@@ -70,7 +72,8 @@ struct Point {
   double x, y;
 };
 
-/// K R K^-1 (x, y, 1): the ray through the pixel turns about the axis (Rodrigues) and is seen again; NaN behind the camera.
+/// K R K^-1 (x, y, 1): the ray through the pixel is rotated about the axis (Rodrigues) and projected; NaN
+/// behind the camera.
 inline Point turned(const CameraRotation& camera, double x, double y) {
   using Vector = std::array<double, 3>;
   const double angle = std::hypot(double(camera.x), double(camera.y), double(camera.z));
@@ -88,8 +91,8 @@ inline Point turned(const CameraRotation& camera, double x, double y) {
   return {camera.fx * seen[0] / seen[2] + camera.cx, camera.fy * seen[1] / seen[2] + camera.cy};
 }
 
-/// The change test's difference: the mean over channels and window of |I0(q) - I1(q + flow)|; infinite where the pixel itself
-/// ends outside I1, or what it compares is no number.
+/// Difference of the color test: the mean over channels and window of |I0(q) - I1(q + flow)|; infinite where
+/// the pixel itself ends outside I1 or a value is not finite.
 inline double difference(const Rgb& frame0, const Rgb& frame1, int window, int x, int y, double u, double v) {
   const Size size = frame0[0].size;
   if (!inside(size, x + u, y + v)) return INFINITY;
@@ -106,12 +109,13 @@ inline double difference(const Rgb& frame0, const Rgb& frame1, int window, int x
 
 struct Estimate {
   Interpolated mean;
-  double difference = INFINITY;         ///< of the mean
+  double difference = INFINITY;         ///< that of the mean
   Point turn = {NAN, NAN};              ///< flow of the camera's rotation
-  double turned_difference = INFINITY;  ///< of that
+  double turned_difference = INFINITY;  ///< that of the rotation
 };
 
-/// Alg. 1 of a pixel: `smoothed` is what likelihoods compare. Of the two hypotheses the first that passes counts.
+/// Alg. 1 for a pixel. Likelihoods compare `smoothed`. The first of the two hypotheses that passes is the
+/// flow.
 struct DirectInterpolationOracle {
   DirectInterpolation method;
   Rgb frame0, frame1, smoothed;
@@ -129,7 +133,7 @@ struct DirectInterpolationOracle {
   Estimate at(int x, int y) const {
     Five pixel{double(x), double(y), smoothed[0](x, y), smoothed[1](x, y), smoothed[2](x, y)};
     for (double& value : pixel)
-      if (!std::isfinite(value)) value = 0;  // a pixel that is no number is black
+      if (!std::isfinite(value)) value = 0;  // a pixel that is not finite is black
     Estimate result;
     result.mean =
         interpolate(pixel, features, 1 / double(method.sigma_color), 1 / double(method.sigma_position));

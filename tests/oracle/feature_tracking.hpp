@@ -1,11 +1,11 @@
 #pragma once
-// Features tracked in float64: Shi, Tomasi 1994 for the corners, Bouguet's pyramidal Lucas-Kanade (2000), a check there and
+// Feature tracking: corners (Shi, Tomasi 1994), pyramidal Lucas-Kanade (Bouguet 2000), a check there and
 // back, and outliers among neighbors. Intensities are 0..255.
 #include <limits>
 #include <optional>
 
-#include "steps.hpp"
 #include "parafield/tracks.hpp"
+#include "steps.hpp"
 
 namespace parafield::oracle {
 
@@ -13,18 +13,18 @@ struct Point {
   double x, y;
 };
 
-/// What becomes of a cell's feature.
+/// The feature of a cell.
 struct TrackedFeature {
-  std::optional<Point> at;    ///< none: the cell has no corner
-  std::optional<Point> flow;  ///< none: dropped
-  /// How near the decisions were: the least distance of a value from its limit.
+  std::optional<Point> at;    ///< no value = the cell has no corner
+  std::optional<Point> flow;  ///< no value = dropped
+  /// Least distance of a value from the limit that decided.
   double margin = std::numeric_limits<double>::infinity();
 
   bool decide(double value, double limit) {
     margin = std::min(margin, std::abs(value - limit));
     return value < limit;
   }
-  /// Whether pixels of a window around (x, y) lie inside.
+  /// Decides which pixels of a window around (x, y) lie inside.
   void decide_border(Size size, int radius, double x, double y) {
     const auto along = [&](double position, int side) {
       if (position - radius >= 0.5 && position + radius <= side - 1.5) return;
@@ -40,7 +40,8 @@ inline double smaller_eigenvalue_of(double a, double b, double c) {
   return (a + c) / 2 - std::hypot((a - c) / 2, b);
 }
 
-/// Of the mean gradient tensor of 3x3 pixels; not a number where a pixel that it depends on is none.
+/// Smaller eigenvalue of the mean gradient tensor of 3x3 pixels; not finite where a pixel that it depends on
+/// is not.
 inline Grid corner_scores(const Grid& luma) {
   const Grid gx = derivative_x(luma), gy = derivative_y(luma);
   const auto mean = [&](const Grid& a, const Grid& b) {
@@ -51,7 +52,8 @@ inline Grid corner_scores(const Grid& luma) {
                   [&](int x, int y) { return smaller_eigenvalue_of(xx(x, y), xy(x, y), yy(x, y)); });
 }
 
-/// The largest maximum of 3x3 pixels among the pixels x0 <= x < x1, y0 <= y < y1; of equals the first, by rows.
+/// The largest maximum of 3x3 pixels among the pixels x0 <= x < x1, y0 <= y < y1; the first of equals, by
+/// rows.
 inline std::optional<Point> strongest_corner(const Grid& scores, int x0, int x1, int y0, int y1,
                                              double least) {
   std::optional<Point> best;
@@ -75,7 +77,8 @@ inline std::optional<Point> strongest_corner(const Grid& scores, int x0, int x1,
   return best;
 }
 
-/// One way, from a start; none where the feature is lost. `error`: mean of e^2 / mean of |grad I|^2 at the match, rooted.
+/// Flow one way, from a start; no value where the feature is lost. `error`: root of (mean of e^2 / mean of
+/// |grad I|^2) at the match.
 inline std::optional<Point> lucas_kanade_track(const std::vector<Grid>& from, const std::vector<Grid>& to,
                                                Point at, Point start, const FeatureTracking& tracking,
                                                double least_texture, TrackedFeature& feature,
@@ -134,7 +137,8 @@ inline std::optional<Point> lucas_kanade_track(const std::vector<Grid>& from, co
   return flow;
 }
 
-/// A feature there and back from a start, as far as it is lost on neither way and comes back.
+/// Flow of a feature that is tracked there and back from a start; no value where it is lost or does not come
+/// back.
 inline std::optional<Point> there_and_back(const std::vector<Grid>& pyramid0,
                                            const std::vector<Grid>& pyramid1, Point start,
                                            const FeatureTracking& tracking, double least_texture,
@@ -150,8 +154,8 @@ inline std::optional<Point> there_and_back(const std::vector<Grid>& pyramid0,
   return flow;
 }
 
-/// One round of dropped features that try the flows of the nearest tracks in 8 directions, in level 0. `old`: the features a
-/// round before, whose flows have been tried; empty at first.
+/// One round in which dropped features try the flows of the nearest tracks in 8 directions, at level 0.
+/// `old`: the features a round before, whose flows have been tried; empty in the first round.
 inline void retry_features(std::vector<TrackedFeature>& features, const std::vector<TrackedFeature>& old,
                            int columns, int rows, const Grid& frame0, const Grid& frame1,
                            FeatureTracking tracking, double least_texture) {
@@ -189,7 +193,7 @@ inline void retry_features(std::vector<TrackedFeature>& features, const std::vec
           return there_and_back({frame0}, {frame1}, {start.x + offset, start.y - offset}, tracking,
                                 least_texture, feature, offset == 0 ? &error : nullptr);
         };
-        // Where a start's rounding matters (solutions end before they converge), so does the library's.
+        // Where solutions end before they converge, rounding of the start matters, in the library, too.
         const auto flow = tracked(0), beside = tracked(1e-3);
         if (flow.has_value() != beside.has_value() ||
             (flow && std::hypot(flow->x - beside->x, flow->y - beside->y) > 3e-4))
@@ -201,13 +205,13 @@ inline void retry_features(std::vector<TrackedFeature>& features, const std::vec
     }
 }
 
-/// The lower one of an even number.
+/// Median: the lower middle one of an even number of values.
 inline double middle_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[(values.size() - 1) / 2];
 }
 
-/// Which features are kept among their neighbors, of a grid of that many columns and rows.
+/// Drops features that are outliers among their neighbors in a grid.
 inline void drop_outliers(std::vector<TrackedFeature>& features, int columns, int rows, double outliers) {
   const std::vector<TrackedFeature> before = features;
   for (int row = 0; row < rows; ++row)
@@ -235,7 +239,7 @@ inline void drop_outliers(std::vector<TrackedFeature>& features, int columns, in
     }
 }
 
-/// Features of frame0, in a grid of that many columns and rows, and their flow to frame1 (luma).
+/// Features of frame0 (luma), one for each cell of a grid, and their flow to frame1.
 inline std::vector<TrackedFeature> track_features(const Grid& frame0, const Grid& frame1, int columns,
                                                   int rows, const FeatureTracking& tracking,
                                                   double least_texture, double least_corner) {

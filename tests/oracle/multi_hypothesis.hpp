@@ -1,5 +1,6 @@
 #pragma once
-// Kim, Hwangbo, Kanade, section 4.2: a pixel's hypotheses of flow, scored by the likelihood of seven dimensions.
+// Multi-hypothesis (Kim, Hwangbo, Kanade, section 4.2): a pixel's hypotheses of flow, scored by a likelihood
+// of seven dimensions.
 #include <array>
 #include <set>
 
@@ -7,10 +8,10 @@
 
 namespace parafield::oracle {
 
-/// x, y, r, g, b, u, v: a feature, or a pixel with a hypothesis of its flow.
+/// (x, y, r, g, b, u, v) of a feature, or of a pixel with a hypothesis of its flow.
 using Seven = std::array<double, 7>;
 
-/// The deviations of the seven dimensions.
+/// Standard deviations of the seven dimensions.
 inline Seven deviations(double position, double color, double flow) {
   return {position, position, color, color, color, flow, flow};
 }
@@ -27,7 +28,7 @@ struct Node {
   double u, v;
 };
 
-/// Fig. 1: nodes by v, then u.
+/// Nodes of the flow space (Fig. 1), ascending by v, then u.
 inline std::vector<Node> flow_nodes(const std::vector<Seven>& features, double step, bool grid) {
   std::set<std::pair<long, long>> nodes;
   for (const Seven& feature : features)
@@ -44,9 +45,10 @@ inline std::vector<Node> flow_nodes(const std::vector<Seven>& features, double s
   return result;
 }
 
-/// The sums over all features of a pixel's likelihoods with each hypothesis, as shares of what they would be if every feature
-/// agreed with it. (Times a factor that all share: as they stand they underflow.) Likelihoods of place and color below
-/// e^-cutoff of the best one, and such of flow, are none.
+/// Scores of a pixel's hypotheses: sums of the likelihoods over all features, as shares of the sum if all
+/// features agreed with the hypothesis. Likelihoods are divided by the best one, since they may underflow.
+/// Those of place and color under e^-cutoff of the best one count as 0, and so do those of flow under
+/// e^-cutoff.
 inline std::vector<double> scores(const std::vector<Seven>& features, const std::vector<Node>& nodes,
                                   Seven pixel, const Seven& sigma, double cutoff) {
   double best = 1e300, all = 0;
@@ -66,7 +68,7 @@ inline std::vector<double> scores(const std::vector<Seven>& features, const std:
   return result;
 }
 
-/// The mean flow of the features, each by its likelihood with the hypothesis.
+/// Mean flow of the features, weighted by their likelihoods with the hypothesis.
 inline Node mean_flow(const std::vector<Seven>& features, const Node& node, Seven pixel, const Seven& sigma) {
   double best = 1e300, all = 0, u = 0, v = 0;
   pixel[5] = node.u, pixel[6] = node.v;
@@ -78,7 +80,8 @@ inline Node mean_flow(const std::vector<Seven>& features, const Node& node, Seve
   return {u / all, v / all};
 }
 
-/// How much three channels differ over a window that moves by a hypothesis; infinite where its middle ends outside.
+/// Mean difference of three channels over a window that moves by a hypothesis; infinite where its middle ends
+/// outside.
 inline double difference(const std::array<Grid, 3>& frame0, const std::array<Grid, 3>& frame1, int window,
                          int x, int y, const Node& node) {
   const Size size = frame0[0].size;
@@ -107,7 +110,8 @@ struct Choice {
   bool valid = false;
 };
 
-/// Alg. 2, of the `most` best; with all of them what Alg. 3 finds. Labels that score 0 are hypotheses, too, if `unvoted`.
+/// Alg. 2 with the `most` best labels; with all labels it finds what Alg. 3 does. `unvoted`: labels of score
+/// 0 are hypotheses, too.
 inline Choice first_unchanged(const std::vector<double>& scores, const std::vector<double>& differences,
                               double threshold, std::size_t most, bool unvoted) {
   std::vector<int> order(scores.size());
@@ -120,7 +124,7 @@ inline Choice first_unchanged(const std::vector<double>& scores, const std::vect
   return {order.empty() ? -1 : order[0], false};
 }
 
-/// The soft form: the maximum of ln score - d / softness.
+/// The soft form of the choice: the maximum of ln score - d / softness.
 inline Choice softly_unchanged(const std::vector<double>& scores, const std::vector<double>& differences,
                                double threshold, double softness) {
   const auto worth = [&](std::size_t i) { return std::log(scores[i]) - differences[i] / softness; };

@@ -6,7 +6,7 @@
 #include "emulated/emulated_cuda.hpp"
 #include "parafield/image.hpp"
 
-// In the place of src/core/cuda/backend.hpp: CUDA's words and functions, as far as kernels that are tested here use them.
+// Stands in for src/core/cuda/backend.hpp: CUDA's keywords and functions that the tested kernels use.
 
 #undef __global__
 #undef __device__
@@ -25,8 +25,8 @@
 
 inline void __syncthreads() { parafield::emulated::synchronize_block(); }
 inline void __syncwarp(unsigned = ~0u) { parafield::emulated::synchronize_warp(); }
-inline unsigned __ballot_sync(unsigned, bool vote) { return parafield::emulated::ballot(vote); }
-inline int __any_sync(unsigned, bool vote) { return parafield::emulated::ballot(vote) != 0; }
+inline unsigned __ballot_sync(unsigned, bool bit) { return parafield::emulated::ballot(bit); }
+inline int __any_sync(unsigned, bool bit) { return parafield::emulated::ballot(bit) != 0; }
 
 template <class T>
 T __shfl_sync(unsigned, T value, int lane) {

@@ -1,7 +1,7 @@
 #pragma once
 #include <cmath>
 
-// In the place of src/core/cuda/kernel.cuh: each kernel has ended before the next begins.
+// Stands in for src/core/cuda/kernel.cuh: each kernel ends before the next begins.
 
 namespace parafield {
 

@@ -1,0 +1,50 @@
+#include "core/cpu/backend.hpp"
+#include "guided/color_test/window.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr int chunk = 256;  // pixels of a row that are tested together
+
+/// Whether columns x0 .. x0 + count of row y pass with flow u, v.
+void test_part(const ColorTest& test, int y, int x0, int count, const float* __restrict u,
+               const float* __restrict v, std::uint8_t* __restrict passed) {
+  float differences[chunk];
+  window_differences(
+      test, count, [=](int i) { return x0 + i; }, [=](int) { return y; }, u, v, differences);
+  const float threshold = test.threshold;
+  for (int i = 0; i < count; ++i) passed[i] = differences[i] < threshold;
+}
+
+}  // namespace
+
+template <>
+void test_colors(Cpu& cpu, const ColorTest& all, FlowPlanes flow) {
+  cpu.rows(all.valid.height, [test = all, flow](int y) {
+    for (int x0 = 0; x0 < test.valid.width; x0 += chunk) {
+      const int count = smaller(chunk, test.valid.width - x0);
+      float *const u = flow.u.row(y) + x0, *const v = flow.v.row(y) + x0;
+      std::uint8_t* const passed = test.valid.row(y) + x0;
+      test_part(test, y, x0, count, u, v, passed);
+      for (int i = 0; i < count; ++i) u[i] = known(u[i]), v[i] = known(v[i]);
+      if (!test.rotation) continue;
+      float rotation_u[chunk], rotation_v[chunk];
+      std::uint8_t rotation_passed[chunk];
+      const Homography rotation = *test.rotation;
+      for (int i = 0; i < count; ++i) {
+        const Motion motion = rotation.flow(float(x0 + i), float(y));
+        rotation_u[i] = motion.u;
+        rotation_v[i] = motion.v;
+      }
+      test_part(test, y, x0, count, rotation_u, rotation_v, rotation_passed);
+      for (int i = 0; i < count; ++i) {
+        const bool rotates = rotation_passed[i] > passed[i];
+        u[i] = rotates ? rotation_u[i] : u[i];
+        v[i] = rotates ? rotation_v[i] : v[i];
+        passed[i] |= rotation_passed[i];
+      }
+    }
+  });
+}
+
+}  // namespace parafield

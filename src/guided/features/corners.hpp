@@ -1,0 +1,62 @@
+#pragma once
+#include "guided/features/grid.hpp"
+#include "steps/gradient/gradient.hpp"
+
+/// Corners (Shi, Tomasi: Good features to track, 1994). Their score is the smaller eigenvalue of the gradient
+/// tensor around a pixel.
+namespace parafield {
+
+/// Finds each cell's strongest corner: the pixel of the largest score that is a maximum of the 3x3 pixels
+/// around it, if its score is at least `least_corner`; the first of equals, by rows. The score is the smaller
+/// eigenvalue of the mean gradient tensor of 3x3 pixels; beyond the border the nearest pixel stands in. A
+/// pixel whose score is not finite is no corner. `scores`: scratch image of luma's size. `corners`: one for
+/// each cell, NaN = none.
+template <class Backend>
+void find_corners(Backend& backend, View<const float> luma, const FeatureGrid& grid, View<float> scores,
+                  Feature* corners);
+
+/// Least score of a corner, for intensities 0..255. It does not depend on the frame's best score, so that no
+/// part of a frame depends on another.
+constexpr float least_corner = 0.1f;
+
+/// Gradient tensor of a pixel, or a sum of several.
+struct CornerTensor {
+  float xx, xy, yy;
+
+  PF_HD CornerTensor operator+(const CornerTensor& other) const {
+    return {xx + other.xx, xy + other.xy, yy + other.yy};
+  }
+};
+
+PF_HD CornerTensor corner_tensor(float gx, float gy) { return {gx * gx, gx * gy, gy * gy}; }
+
+/// Gradient tensor of pixel (x, y).
+PF_HD CornerTensor corner_tensor_at(View<const float> luma, int x, int y) {
+  const int right = luma.width - 1, bottom = luma.height - 1;
+  const float* const row = luma.row(y);
+  const auto column = [=](int i) { return row[clamp(i, 0, right)]; };
+  const auto line = [=](int j) { return luma.row(clamp(j, 0, bottom))[x]; };
+  return corner_tensor(derivative(column(x - 2), column(x - 1), column(x + 1), column(x + 2)),
+                       derivative(line(y - 2), line(y - 1), line(y + 1), line(y + 2)));
+}
+
+/// Score from the sum of nine tensors; -1 where it is not finite.
+PF_HD float corner_score(const CornerTensor& sum) {
+  const float score = smaller_eigenvalue(sum.xx, sum.xy, sum.yy) * (1.0f / 9);
+  return is_finite(sum.xx + sum.yy) ? score : -1.0f;
+}
+
+/// Whether pixel (x, y) has the largest score of the 3x3 pixels around it, and is the first of equals.
+PF_HD bool is_peak(View<const float> scores, int x, int y) {
+  const float here = scores(x, y);
+  bool is_largest = true;
+  for (int j = larger(y - 1, 0); j <= smaller(y + 1, scores.height - 1); ++j)
+    for (int i = larger(x - 1, 0); i <= smaller(x + 1, scores.width - 1); ++i) {
+      const bool is_before = (j < y) | ((j == y) & (i < x));
+      const float other = scores(i, j);
+      is_largest &= is_before ? other < here : other <= here;
+    }
+  return is_largest;
+}
+
+}  // namespace parafield

@@ -1,0 +1,27 @@
+#pragma once
+#include "core/arithmetic.hpp"
+#include "core/workspace.hpp"
+#include "guided/features/grid.hpp"
+#include "parafield/tracks.hpp"
+
+namespace parafield {
+
+/// Makes a track for each cell from dense flow: that of the valid pixel nearest to the cell's center, the
+/// first of equals. A cell without a valid pixel has a track of NaN.
+template <class Backend>
+void resample_tracks(Backend& backend, FlowPlanes flow, View<const std::uint8_t> valid,
+                     const FeatureGrid& grid, Track* tracks);
+
+/// Squared distance of a pixel from the center of a cell, px^2.
+PF_HD float distance_from(float center_x, float center_y, int x, int y) {
+  const float dx = float(x) - center_x, dy = float(y) - center_y;
+  return fma(dx, dx, dy * dy);
+}
+
+/// Track of a cell, from its nearest pixel if it has `any`.
+PF_HD Track track_of(FlowPlanes flow, int x, int y, bool any) {
+  const float none = __builtin_nanf("");
+  return any ? Track{float(x), float(y), flow.u(x, y), flow.v(x, y)} : Track{none, none, none, none};
+}
+
+}  // namespace parafield

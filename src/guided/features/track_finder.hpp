@@ -1,0 +1,83 @@
+#pragma once
+#include <vector>
+
+#include "core/workspace.hpp"
+#include "guided/features/corners.hpp"
+#include "guided/features/outliers.hpp"
+#include "guided/features/tracking.hpp"
+#include "steps/convert/convert.hpp"
+#include "steps/pyramid/pyramid.hpp"
+
+namespace parafield {
+
+/// Finds features in one frame and tracks them to another. Frames lie in slots, each with its pyramid;
+/// features can be tracked from any slot to any other.
+template <class Backend>
+class TrackFinder {
+ public:
+  TrackFinder(Backend& backend, Workspace& workspace, const FeatureTracking& tracking, Size size, int slots)
+      : backend_(backend),
+        tracking_(tracking),
+        grid_(feature_grid_of(size, tracking.max_features)),
+        pyramids_(std::size_t(slots)) {
+    const std::vector<Size> sizes = pyramid_sizes(size, tracking.track_levels);
+    for (Pyramid& pyramid : pyramids_)
+      for (const Size level : sizes) pyramid.level[pyramid.levels++] = workspace.image<float>(level);
+    const auto cells = std::size_t(grid_.count());
+    const int steps = tracking.track_rounds + (tracking.track_outliers > 0);
+    for (int i = 0; i <= smaller(steps, buffers - 1); ++i) tracks_[i] = workspace.array<Track>(cells);
+    found_ = tracks_[steps % buffers];
+    if (tracking.features == FeatureChoice::corners) {
+      scores_ = workspace.image<float>(size);
+      corners_ = workspace.array<Feature>(cells);
+    }
+  }
+
+  /// Takes frames into the slots from `slot` on: luma, and its pyramid.
+  void prepare(const Frame* frames, int slot, int count) {
+    constexpr int most = 2;  // frames of a step
+    for (int i = 0; i < count; i += most) {
+      const Pyramid* const pyramids = pyramids_.data() + slot + i;
+      const int together = smaller(most, count - i);
+      View<float> luma[most];
+      for (int k = 0; k < together; ++k) luma[k] = pyramids[k].level[0];
+      convert(backend_, frames + i, luma, together);
+      build_pyramids(backend_, pyramids, together);
+    }
+  }
+
+  /// Finds the features of the frame in slot `from` and tracks them to the one in slot `to`.
+  void find(int from, int to) {
+    if (corners_) find_corners<Backend>(backend_, pyramid(from).level[0], grid_, scores_, corners_);
+    const TrackingParameters p = tracking_parameters(tracking_);
+    const auto buffer = [this](int step) { return tracks_[step % buffers]; };
+    track_features<Backend>(backend_, pyramid(from), pyramid(to), grid_, corners_, p, buffer(0));
+    const int rounds = tracking_.track_rounds;
+    for (int i = 0; i < rounds; ++i)
+      retry_features<Backend>(backend_, pyramid(from), pyramid(to), grid_, p, i > 0 ? buffer(i - 1) : nullptr,
+                              buffer(i), buffer(i + 1));
+    if (tracking_.track_outliers > 0)
+      drop_outliers<Backend>(backend_, buffer(rounds), grid_, tracking_.track_outliers, buffer(rounds + 1));
+  }
+
+  /// Tracks, one for each cell, in the backend's memory. A dropped one has u = v = NaN; that of a cell
+  /// without a corner also x = y = NaN.
+  const Track* tracks() const { return found_; }
+  int count() const { return grid_.count(); }
+  FeatureGrid grid() const { return grid_; }
+  const Pyramid& pyramid(int slot) const { return pyramids_[std::size_t(slot)]; }
+
+ private:
+  static constexpr int buffers = 3;  // a round writes one and reads those of the two rounds before
+
+  Backend& backend_;
+  const FeatureTracking tracking_;
+  const FeatureGrid grid_;
+  std::vector<Pyramid> pyramids_;  // one for each slot
+  Track* tracks_[buffers] = {};    // taken in turn by tracking, rounds and outliers
+  Track* found_ = nullptr;         // the last step's
+  View<float> scores_;
+  Feature* corners_ = nullptr;  // null = features are at the centers of the cells
+};
+
+}  // namespace parafield

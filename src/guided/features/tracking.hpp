@@ -1,0 +1,199 @@
+#pragma once
+#include "guided/features/grid.hpp"
+#include "steps/gradient/gradient.hpp"
+#include "steps/pyramid/pyramid.hpp"
+#include "steps/reduce/reduce.hpp"
+#include "steps/warp/warp.hpp"
+
+/// Lucas-Kanade of single features (Lucas, Kanade 1981; Bouguet: Pyramidal implementation of the affine Lucas
+/// Kanade feature tracker, 2000). W is the window around a feature, I and J are levels of the two frames;
+/// pixels have weight 1 or 0:
+///   G = sum_W grad I grad I^T,  b = sum_W grad I (I(p) - J(p + flow))
+///   flow <- flow + G^-1 b
+namespace parafield {
+
+/// Parameters as the arithmetic needs them.
+struct TrackingParameters {
+  int window;       ///< side, px; odd
+  int levels;       ///< levels of the pyramids from the finest on, at most
+  int iterations;   ///< on each level, at most
+  float check2;     ///< limit of the squared error there and back, px^2; 0 = not tracked back
+  float least_sum;  ///< least smaller eigenvalue of G
+};
+
+/// Least smaller eigenvalue of G, as a mean over the window, for intensities 0..255. Below it G cannot be
+/// solved.
+constexpr float least_texture = 0.05f;
+
+inline TrackingParameters tracking_parameters(const FeatureTracking& tracking) {
+  return {tracking.track_window, tracking.track_levels, tracking.track_iterations,
+          tracking.track_check * tracking.track_check,
+          least_texture * float(tracking.track_window * tracking.track_window)};
+}
+
+/// Tracks each cell's feature from one frame to the other, coarse to fine from no flow, and back from where
+/// it ends. A level is done when a solution moves by less than 0.01 px or G cannot be solved. A feature is
+/// dropped (u = v = NaN) if, there or back, G cannot be solved at level 0, or it starts or ends outside a
+/// frame or at a pixel that is not finite, or if it does not come back. Pixels of the window have weight 0
+/// outside I, where their match is outside J, and where a value is not finite. `features`: one for each cell;
+/// null = the cells' centers.
+///
+/// Sums over a window have a fixed order, like those of steps/reduce. Pixels are numbered by rows; lane j of
+/// 32 adds pixels j, j + 32 and so on; then lane j adds lane j + 16 for all j < 16, lane j + 8 for all j < 8,
+/// and so on.
+template <class Backend>
+void track_features(Backend& backend, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
+                    const Feature* features, const TrackingParameters& p, Track* tracks);
+
+/// A round of propagation. Each dropped feature tries the flows of tracks around (propagation.hpp) as starts
+/// at the finest level; the one that matches best among those that come back is its track. Other tracks are
+/// copied. `kept` is other memory than `tracks`, since all read the tracks as they came in. `before`: tracks
+/// that the round before began with, whose flows have been tried; null = none.
+template <class Backend>
+void retry_features(Backend& backend, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
+                    const TrackingParameters& p, const Track* before, const Track* tracks, Track* kept);
+
+constexpr int lanes_of_window = sum_lanes;
+/// A solution that moves by less is the last one of its level, px^2.
+constexpr float least_step2 = 1e-4f;
+constexpr int derivative_reach = 2;
+constexpr int max_window = 21, max_patch = max_window + 2 * derivative_reach;
+
+/// A level of a pyramid.
+struct Level {
+  const float* pixels;
+  int stride, width, height;
+};
+PF_HD Level level_of(const Pyramid& pyramid, int level) {
+  const View<float> view = pyramid.level[level];
+  return {view.data, int(view.stride()), view.width, view.height};
+}
+
+/// Middle of a window, between pixels: the pixel to its upper left, and the shares of the next ones. All
+/// pixels of the window have the same shares.
+struct WindowPlace {
+  int x, y;
+  float share_x, share_y;
+};
+
+/// The place (x, y). One far outside is moved nearer, to where no window touches the level. NaN is outside.
+PF_HD WindowPlace place_at(float x, float y, const Level& level) {
+  constexpr float beyond = 2 * max_patch;
+  x = clamp(x, -beyond, float(level.width) + beyond);
+  y = clamp(y, -beyond, float(level.height) + beyond);
+  int column = int(x), row = int(y);
+  column -= x < float(column);
+  row -= y < float(row);
+  return {column, row, x - float(column), y - float(row)};
+}
+
+/// Whether the window's pixel (dx, dy) off its middle lies within the level.
+PF_HD bool is_inside(const Level& level, const WindowPlace& place, int dx, int dy) {
+  const int x = place.x + dx, y = place.y + dy;
+  return (x >= 0) & (x + (place.share_x > 0) < level.width) & (y >= 0) &
+         (y + (place.share_y > 0) < level.height);
+}
+
+/// Bilinear value of the window's pixel (dx, dy) off its middle; beyond the border the nearest pixel stands
+/// in.
+PF_HD float value_at(const Level& level, const WindowPlace& place, int dx, int dy) {
+  const int right = level.width - 1, bottom = level.height - 1;
+  const int x = place.x + dx, y = place.y + dy;
+  const int x0 = clamp(x, 0, right), x1 = clamp(x + 1, 0, right);
+  const int top = clamp(y, 0, bottom) * level.stride, down = clamp(y + 1, 0, bottom) * level.stride;
+  const float* const pixels = level.pixels;
+  return interpolate(interpolate(pixels[top + x0], pixels[top + x1], place.share_x),
+                     interpolate(pixels[down + x0], pixels[down + x1], place.share_x), place.share_y);
+}
+
+/// A pixel of the window: I and its gradient. Where its weight is 0 they are NaN and 0.
+struct WindowPixel {
+  float value, gx, gy;
+};
+
+/// `patch`: values of I in rows of `side`; the pixel is number `at`.
+PF_HD WindowPixel window_pixel(const float* patch, int at, int side, bool inside) {
+  const float value = patch[at];
+  const float gx = derivative(patch[at - 2], patch[at - 1], patch[at + 1], patch[at + 2]);
+  const float gy = derivative(patch[at - 2 * side], patch[at - side], patch[at + side], patch[at + 2 * side]);
+  const bool counts = inside & is_finite(value) & is_finite(gx) & is_finite(gy);
+  return {counts ? value : __builtin_nanf(""), counts ? gx : 0.0f, counts ? gy : 0.0f};
+}
+
+/// Difference of a pixel of the window from its match; 0 where the match does not count.
+struct Residual {
+  float e;
+  bool counts;
+};
+PF_HD Residual residual(float value, float match, bool inside) {
+  const float e = value - match;
+  const bool counts = inside & is_finite(e);
+  return {counts ? e : 0.0f, counts};
+}
+
+/// G, or a lane's part of it.
+struct WindowTensor {
+  float xx, xy, yy;
+
+  PF_HD void add(float gx, float gy) {
+    xx = fma(gx, gx, xx);
+    xy = fma(gx, gy, xy);
+    yy = fma(gy, gy, yy);
+  }
+};
+
+/// Whether both eigenvalues of G are at least `least`. An eigenvalue e of (a b; b c) solves (a - e) (c - e) =
+/// b^2.
+PF_HD bool is_solvable(const WindowTensor& sum, float least) {
+  const float a = sum.xx - least, c = sum.yy - least;
+  return (a >= 0) & (c >= 0) & (fma(a, c, -(sum.xy * sum.xy)) >= 0);
+}
+
+/// G^-1 b.
+PF_HD Motion solution(const WindowTensor& sum, float bx, float by) {
+  const float inverse = 1 / fma(sum.xx, sum.yy, -(sum.xy * sum.xy));
+  return {fma(sum.yy, bx, -(sum.xy * by)) * inverse, fma(sum.xx, by, -(sum.xy * bx)) * inverse};
+}
+
+PF_HD bool is_last(const Motion& step) {
+  return !(fma(step.u, step.u, step.v * step.v) >= least_step2);  // NaN: nothing follows
+}
+
+/// Whether a feature can start or end at (x, y): inside the frame, where the value is finite.
+PF_HD bool is_seen(const Level& frame, float x, float y) {
+  const Match match = locate(x, y, frame.width, frame.height);
+  return match.inside & is_finite(sample(frame.pixels, frame.stride, frame.width, frame.height, match));
+}
+
+/// Whether a feature that moves there and back ends near where it was.
+PF_HD bool comes_back(const Motion& there, const Motion& back, float check2) {
+  const float u = there.u + back.u, v = there.v + back.v;
+  return fma(u, u, v * v) < check2;
+}
+
+/// Flow at a level whose pixels are 2^levels px.
+PF_HD Motion reduced(const Motion& flow, int levels) {
+  const float scale = 1 / float(1 << levels);
+  return {flow.u * scale, flow.v * scale};
+}
+
+PF_HD Motion no_track() { return {__builtin_nanf(""), __builtin_nanf("")}; }
+
+PF_HD Feature feature_of(const FeatureGrid& grid, const Feature* features, int cell) {
+  if (features) return features[cell];
+  const int row = cell / grid.columns;
+  return {grid.center_x(cell - row * grid.columns), grid.center_y(row)};
+}
+
+/// Tracks a feature there and back. track(back, x, y) gives its flow one way, NaN where it is lost.
+template <class TrackOneWay>
+PF_HD Track there_and_back(const Feature& feature, float check2, TrackOneWay track) {
+  Motion flow = track(false, feature.x, feature.y);
+  if (check2 > 0 && flow.u == flow.u) {
+    const Motion back = track(true, feature.x + flow.u, feature.y + flow.v);
+    if (!comes_back(flow, back, check2)) flow = no_track();
+  }
+  return {feature.x, feature.y, flow.u, flow.v};
+}
+
+}  // namespace parafield

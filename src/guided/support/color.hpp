@@ -1,0 +1,71 @@
+#pragma once
+#include "core/workspace.hpp"
+#include "steps/warp/warp.hpp"
+
+/// Colors of frames: three planes on the CPU; on CUDA the channels of a pixel lie together.
+namespace parafield {
+
+/// A pixel's channels, 0..255, in 16 bytes, which CUDA loads at once.
+struct alignas(16) Color {
+  float red, green, blue, none;
+};
+
+/// A frame's channels.
+struct Colors {
+  View<float> plane[3];  ///< on the CPU; all of one pitch
+  View<Color> pixels;    ///< on CUDA
+};
+
+/// The channels as the CPU reads them.
+struct ColorPlanes {
+  const float *red, *green, *blue;
+  int stride, width, height;
+};
+PF_HD ColorPlanes planes_of(const Colors& colors) {
+  const View<float>& red = colors.plane[0];
+  return {red.data, colors.plane[1].data, colors.plane[2].data, int(red.stride()), red.width, red.height};
+}
+
+PF_HD Color color_at(const ColorPlanes& colors, int x, int y) {
+  const int at = y * colors.stride + x;
+  return {colors.red[at], colors.green[at], colors.blue[at], 0};
+}
+
+/// The bilinear color at a match.
+PF_HD Color color_at(const ColorPlanes& colors, const Match& match) {
+  const int stride = colors.stride, width = colors.width, height = colors.height;
+  return {sample(colors.red, stride, width, height, match),
+          sample(colors.green, stride, width, height, match),
+          sample(colors.blue, stride, width, height, match), 0};
+}
+
+/// Mean over the channels of the difference's magnitude.
+PF_HD float mean_difference(const Color& a, const Color& b) {
+  return mean_magnitude(a.red - b.red, a.green - b.green, a.blue - b.blue);
+}
+
+#ifdef __CUDACC__
+PF_HD Color load(const Color* pixel) {
+  const float4 value = *reinterpret_cast<const float4*>(pixel);
+  return {value.x, value.y, value.z, 0};
+}
+#else
+PF_HD Color load(const Color* pixel) { return {pixel->red, pixel->green, pixel->blue, 0}; }
+#endif
+
+PF_HD Color color_at(const View<Color>& pixels, int x, int y) { return load(&pixels(x, y)); }
+
+/// The bilinear color at a match.
+PF_HD Color color_at(const View<Color>& pixels, const Match& match) {
+  const int stride = int(pixels.stride());
+  const Color* const top = pixels.data + match.y * stride + match.x;
+  const int right = pixels.width > 1 ? 1 : 0, down = pixels.height > 1 ? stride : 0;
+  const Color a = load(top), b = load(top + right), c = load(top + down), d = load(top + down + right);
+  const auto channel = [&](float a, float b, float c, float d) {
+    return interpolate(interpolate(a, b, match.share_x), interpolate(c, d, match.share_x), match.share_y);
+  };
+  return {channel(a.red, b.red, c.red, d.red), channel(a.green, b.green, c.green, d.green),
+          channel(a.blue, b.blue, c.blue, d.blue), 0};
+}
+
+}  // namespace parafield

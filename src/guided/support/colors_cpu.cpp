@@ -1,0 +1,15 @@
+#include "core/cpu/backend.hpp"
+#include "guided/support/colors.hpp"
+
+namespace parafield {
+
+template <>
+void make_colors(Cpu& cpu, const Frame* frames, int count, const Taps& taps, const Colors* colors,
+                 const Colors* smoothed, int smooth_count) {
+  for (int i = 0; i < count; ++i) {
+    convert_color(cpu, frames[i], colors[i].plane);
+    if (taps.radius > 0 && i < smooth_count) smooth(cpu, colors[i].plane, taps, smoothed[i].plane, 3);
+  }
+}
+
+}  // namespace parafield

@@ -1,0 +1,96 @@
+#pragma once
+#include "guided/support/features.hpp"
+
+/// Tiles of pixels on CUDA, a warp each.
+namespace parafield {
+
+constexpr int lanes = 32;
+static_assert(lanes == chunk_size);
+
+/// A warp's tile. A lane has a pixel of its own; for weights it has a group of four pixels in a row and every
+/// fourth feature, so that a feature is read for four pixels, and four features are read at a time.
+namespace tile {
+constexpr int width = 8, height = 4, pixels = width * height, each = 4, groups = pixels / each;
+static_assert(pixels == lanes);
+}  // namespace tile
+constexpr int features_at_once = lanes / tile::groups;
+
+/// Grid of blocks with so many warps, a tile each.
+inline dim3 tiles_of(Size size, int warps) {
+  return {blocks_for(size.width, tile::width * warps), blocks_for(size.height, tile::height)};
+}
+
+/// A lane of a tile.
+struct TileLane {
+  int lane, column;  // in the warp; of tiles
+
+  __device__ int left() const { return column * tile::width; }
+  __device__ int top() const { return int(blockIdx.y) * tile::height; }
+  __device__ int group() const { return lane % tile::groups; }
+  /// Number of the lane's feature among those that are read at a time.
+  __device__ int part() const { return lane / tile::groups; }
+  __device__ int x() const { return left() + lane % tile::width; }
+  __device__ int y() const { return top() + lane / tile::width; }
+};
+
+/// A float as a whole number in the same order, for reductions.
+__device__ inline int ordered(float value) {
+  const int bits = __float_as_int(value);
+  return bits ^ (bits >> 31 & 0x7fffffff);
+}
+__device__ inline float from_ordered(int bits) { return __int_as_float(bits ^ (bits >> 31 & 0x7fffffff)); }
+__device__ inline float least_of_warp(float value) {
+#if __CUDA_ARCH__ >= 800
+  return from_ordered(__reduce_min_sync(~0u, ordered(value)));
+#else
+  PF_UNROLL
+  for (int step = lanes / 2; step > 0; step /= 2) value = smaller(value, __shfl_xor_sync(~0u, value, step));
+  return value;
+#endif
+}
+__device__ inline float most_of_warp(float value) { return -least_of_warp(-value); }
+
+/// Places of a lane's group of pixels; returns the box of the tile. Beyond the image the nearest pixels stand
+/// in. `shared`: room for three planes of the tile.
+__device__ inline Box place_pixels(const TileLane& lane, const Colors& colors, LikelihoodScale scale,
+                                   float* shared, Place (&place)[tile::each]) {
+  const int right = colors.pixels.width - 1, bottom = colors.pixels.height - 1;
+  const Color own = load(&colors.pixels(smaller(lane.x(), right), smaller(lane.y(), bottom)));
+  Box box;
+  const auto bring = [&](int channel, float own, float& low, float& high) {
+    const float value = scaled_color(own, scale.color);
+    shared[channel * tile::pixels + lane.lane] = value;
+    low = least_of_warp(value), high = most_of_warp(value);
+  };
+  bring(0, own.red, box.low.red, box.high.red);
+  bring(1, own.green, box.low.green, box.high.green);
+  bring(2, own.blue, box.low.blue, box.high.blue);
+  const int left = lane.left(), top = lane.top();
+  const auto scaled = [&](int at, int last) { return float(smaller(at, last)) * scale.position; };
+  box.low.x = scaled(left, right), box.high.x = scaled(left + tile::width - 1, right);
+  box.low.y = scaled(top, bottom), box.high.y = scaled(top + tile::height - 1, bottom);
+  __syncwarp();
+  const int first = lane.group() * tile::each;
+  PF_UNROLL
+  for (int i = 0; i < tile::each; ++i)
+    place[i] = {scaled(left + (first + i) % tile::width, right), scaled(top + first / tile::width, bottom),
+                shared[first + i], shared[tile::pixels + first + i], shared[2 * tile::pixels + first + i]};
+  __syncwarp();
+  return box;
+}
+
+/// Value of a lane's own pixel, from the values that lanes have for their groups.
+__device__ inline float own_of(const TileLane& lane, const float (&values)[tile::each],
+                               float (&shared)[tile::pixels]) {
+  __syncwarp();
+  if (lane.part() == 0) {
+    PF_UNROLL
+    for (int i = 0; i < tile::each; ++i) shared[lane.group() * tile::each + i] = values[i];
+  }
+  __syncwarp();
+  const float own = shared[lane.lane];
+  __syncwarp();
+  return own;
+}
+
+}  // namespace parafield

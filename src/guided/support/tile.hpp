@@ -1,0 +1,152 @@
+#pragma once
+#include "guided/support/features.hpp"
+
+/// Tiles of pixels on the CPU, and the features that support them.
+namespace parafield {
+
+constexpr int tile_width = 64, tile_height = 8, tile_pixels = tile_width * tile_height;
+
+/// A tile: the places of its pixels, row by row, and its support, in scratch memory.
+struct Tile {
+  int x0, y0, width, height;
+  int count = 0;                      // pixels
+  float *x, *y, *red, *green, *blue;  // of each pixel
+  float *least, *chunk_least;         // least exponents of each feature, of each chunk
+  int* support;                       // numbers of the features that support a pixel
+  int support_count = 0;
+
+  static constexpr int places = 5;
+  /// Room for the features of whole chunks, and a vector more.
+  PF_HD static std::size_t room(int capacity) {
+    return (std::size_t(capacity) + chunk_size - 1) / chunk_size * chunk_size + 16;
+  }
+  /// Bytes.
+  PF_HD static std::size_t scratch(int capacity) {
+    return sizeof(float) * (places * tile_pixels + 3 * room(capacity));
+  }
+  PF_HD Tile(char* memory, int capacity, int left, int top, int right, int bottom)
+      : x0(left), y0(top), width(right - left), height(bottom - top) {
+    float* const floats = reinterpret_cast<float*>(memory);
+    x = floats, y = x + tile_pixels, red = y + tile_pixels, green = red + tile_pixels,
+    blue = green + tile_pixels;
+    least = blue + tile_pixels;
+    chunk_least = least + room(capacity);
+    support = reinterpret_cast<int*>(chunk_least + room(capacity));
+  }
+  PF_HD Places pixels() const { return {x, y, red, green, blue}; }
+};
+
+/// The least of some values, or `most`. Lanes are separate, so that the loop vectorizes.
+PF_HD float least_of(const float* values, int count, float most) {
+  constexpr int lanes = 16;
+  float least[lanes];
+  for (int lane = 0; lane < lanes; ++lane) least[lane] = most;
+  int i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int lane = 0; lane < lanes; ++lane) least[lane] = smaller(least[lane], values[i + lane]);
+  for (; i < count; ++i) least[0] = smaller(least[0], values[i]);
+  for (int lane = 1; lane < lanes; ++lane) least[0] = smaller(least[0], least[lane]);
+  return least[0];
+}
+/// The largest of some values, or `least`.
+PF_HD float most_of(const float* values, int count, float least) {
+  constexpr int lanes = 16;
+  float most[lanes];
+  for (int lane = 0; lane < lanes; ++lane) most[lane] = least;
+  int i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (int lane = 0; lane < lanes; ++lane) most[lane] = larger(most[lane], values[i + lane]);
+  for (; i < count; ++i) most[0] = larger(most[0], values[i]);
+  for (int lane = 1; lane < lanes; ++lane) most[0] = larger(most[0], most[lane]);
+  return most[0];
+}
+
+/// Places of the pixels; returns their box.
+PF_HD Box place_pixels(Tile& tile, const Colors& colors, LikelihoodScale scale) {
+  float* const channels[] = {tile.red, tile.green, tile.blue};
+  for (int j = 0; j < tile.height; ++j) {
+    const int first = j * tile.width;
+    float* __restrict x = tile.x + first, * __restrict y = tile.y + first;
+    for (int i = 0; i < tile.width; ++i) {
+      x[i] = float(tile.x0 + i) * scale.position;
+      y[i] = float(tile.y0 + j) * scale.position;
+    }
+    for (int channel = 0; channel < 3; ++channel) {
+      const float* const from = colors.plane[channel].row(tile.y0 + j) + tile.x0;
+      float* __restrict out = channels[channel] + first;
+      for (int i = 0; i < tile.width; ++i) out[i] = scaled_color(from[i], scale.color);
+    }
+  }
+  tile.count = tile.width * tile.height;
+  const int last = tile.count - 1;
+  const auto low = [&](const float* values) { return least_of(values, tile.count, 3e38f); };
+  const auto high = [&](const float* values) { return most_of(values, tile.count, -3e38f); };
+  return {{tile.x[0], tile.y[0], low(tile.red), low(tile.green), low(tile.blue)},
+          {tile.x[last], tile.y[last], high(tile.red), high(tile.green), high(tile.blue)}};
+}
+
+/// Lowers the pixels' best exponents to that of a feature.
+PF_HD void lower_best(const Tile& tile, const Place& feature, float* __restrict best) {
+  const int count = tile.count;
+  const Places pixels = tile.pixels();
+#pragma GCC ivdep
+  for (int i = 0; i < count; ++i) best[i] = smaller(best[i], exponent(pixels[i], feature));
+}
+
+/// Least exponents of a chunk's features.
+PF_HD void find_chunk_exponents(const Tile& tile, const Box& box, const FlowFeatures& features, int chunk) {
+  const Places places = places_of(features);
+  float* __restrict least = tile.least;
+  const int first = chunk * chunk_size;
+#pragma GCC ivdep
+  for (int i = first; i < first + chunk_size; ++i) least[i] = least_exponent(box, places[i]);
+}
+
+/// Finds the best exponent of each pixel and the tile's support, in order: the features whose weight for a
+/// pixel of the tile is not 0. Returns false where there is no feature. The nearest features are compared
+/// first, so that most of the others need not be.
+PF_HD bool find_support(Tile& tile, const Box& box, const FlowFeatures& features, float cutoff,
+                        float* __restrict best) {
+  const int chunks = (*features.count + chunk_size - 1) / chunk_size;
+  float* __restrict chunk_least = tile.chunk_least, * const least = tile.least;
+#pragma GCC ivdep
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    chunk_least[chunk] = least_exponent(box, chunk_box(features, chunk));
+  tile.support_count = 0;
+  const float nearest_chunk = least_of(chunk_least, chunks, no_feature);
+  if (!(nearest_chunk < no_feature)) return false;
+
+  const auto each_feature = [&](int chunk, float above, float most, auto f) {
+    for (int i = chunk * chunk_size; i < (chunk + 1) * chunk_size; ++i)
+      if (least[i] > above && least[i] <= most) f(i);
+  };
+  const auto compare = [&](int i) { lower_best(tile, places_of(features)[i], best); };
+  for (int i = 0; i < tile.count; ++i) best[i] = no_feature;
+  const float first_chunks = nearest_chunk + first_reach;
+  float nearest = no_feature;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    if (!(chunk_least[chunk] <= first_chunks)) continue;
+    find_chunk_exponents(tile, box, features, chunk);
+    nearest = smaller(nearest, least_of(least + chunk * chunk_size, chunk_size, no_feature));
+  }
+  const float first = nearest + first_reach;
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    if (chunk_least[chunk] <= first_chunks) each_feature(chunk, -1, first, compare);
+
+  float most = most_of(best, tile.count, 0);
+  const float reach = reach_of(most), room = limit_of(most, cutoff);
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    if (!(chunk_least[chunk] <= room)) continue;
+    const bool is_first = chunk_least[chunk] <= first_chunks;
+    if (!is_first) find_chunk_exponents(tile, box, features, chunk);
+    each_feature(chunk, is_first ? first : -1, reach, compare);
+  }
+
+  const float limit = limit_of(most_of(best, tile.count, 0), cutoff);
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    if (chunk_least[chunk] <= limit)
+      each_feature(chunk, -1, limit, [&](int i) { tile.support[tile.support_count++] = i; });
+  return true;
+}
+
+}  // namespace parafield
