@@ -35,7 +35,7 @@ void write(const Command& options, const DisparityField& field) {
   if (!options.depth.empty()) {
     const Image<float> depth = depth_of(disparity, options.focal, options.baseline, options.offset);
     const View<const float> view = depth;
-    write_frame(options.depth, {view.data, view.width, view.height, view.pitch, PixelFormat::gray_f32});
+    write_frame(options.depth, Frame{view.data, view.width, view.height, view.pitch, PixelFormat::gray_f32});
   }
 }
 

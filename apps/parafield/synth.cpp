@@ -33,7 +33,7 @@ void run(const SynthOptions& options) {
     for (std::size_t i = 0; i < scene.depth.size(); ++i) {
       const View<const float> depth = scene.depth[i];
       write_frame(file("depth", i, ".pfm"),
-                  {depth.data, depth.width, depth.height, depth.pitch, PixelFormat::gray_f32});
+                  Frame{depth.data, depth.width, depth.height, depth.pitch, PixelFormat::gray_f32});
     }
   });
 }

@@ -1,5 +1,7 @@
 #pragma once
 #include <filesystem>
+#include <span>
+#include <vector>
 
 #include "parafield/fields.hpp"
 #include "parafield/tracks.hpp"

@@ -13,11 +13,15 @@ namespace parafield {
 #define PF_UNROLL _Pragma("GCC unroll 32")
 #endif
 
-/// Calls f.template operator()<N>() with the N of `Numbers` that equals `value`, or with 0 if there is none.
-/// For loops and kernels that are compiled for usual values and, under 0, for any.
+/// Calls f.template operator()<N>() with the N of `Numbers` that equals `value`. Returns false if none does.
 template <int... Numbers, class F>
-void with_constant(int value, F f) {
-  if (!((value == Numbers && (f.template operator()<Numbers>(), true)) || ...)) f.template operator()<0>();
+static inline bool with_one_of(int value, F f) {
+  return ((value == Numbers && (f.template operator()<Numbers>(), true)) || ...);
+}
+/// The same, with 0 if none equals it: for code that is compiled for usual values and, under 0, for any.
+template <int... Numbers, class F>
+static inline void with_constant(int value, F f) {
+  if (!with_one_of<Numbers...>(value, f)) f.template operator()<0>();
 }
 
 /// a * b + c, rounded once.

@@ -13,11 +13,6 @@ struct Volume {
   PF_HD explicit operator bool() const { return data != nullptr; }
 };
 
-/// Mean absolute difference of two colors whose channels differ by these.
-PF_HD float mean_difference(float red, float green, float blue) {
-  return (magnitude(red) + magnitude(green) + magnitude(blue)) * (1.0f / 3);
-}
-
 // The data cost of an energy is one of the types below. row(y, lx, ly)(x) and site(x, y).row(ly)(lx) both are
 // the cost of label (lx, ly) of the grid at pixel (x, y). Loops along a row of pixels use the first, loops
 // over the labels of a pixel the second.
@@ -70,7 +65,7 @@ struct Differences {
     if constexpr (Channels == 1)
       return weight * smaller(magnitude(a[0] - b[0]), limit);
     else
-      return weight * smaller(mean_difference(a[0] - b[0], a[1] - b[1], a[2] - b[2]), limit);
+      return weight * smaller(mean_magnitude(a[0] - b[0], a[1] - b[1], a[2] - b[2]), limit);
   }
 
   struct Row {

@@ -1,7 +1,6 @@
 #pragma once
 #include "core/cuda/kernel.cuh"
 #include "markov/levels/levels.hpp"
-#include "markov/with_constant.hpp"
 
 /// Layout of levels in device memory and in the lanes of a warp.
 namespace parafield {
@@ -127,10 +126,10 @@ template <class Value, class F>
 void with_packing(const Packing& packing, F f) {
   constexpr int scale = 4 / int(sizeof(Value));
   if (packing.rows)
-    with_constant<4, 8, 12, 16, 24, 32>(packing.per_lane,
+    with_one_of<4, 8, 12, 16, 24, 32>(packing.per_lane,
                                         [&]<int PerLane>() { f.template operator()<PerLane, true>(); });
   else
-    with_constant<4 * scale, 8 * scale, 16 * scale>(
+    with_one_of<4 * scale, 8 * scale, 16 * scale>(
         packing.per_lane, [&]<int PerLane>() { f.template operator()<PerLane, false>(); });
 }
 

@@ -23,7 +23,7 @@ void change_costs(Cpu& cpu, const Change& change, Volume costs, View<Label> winn
         const float *const b1 = change.frame1[1].row(y), *const b2 = change.frame1[2].row(y);
         for (int i = 0; i < count; ++i) {
           const int x = x0 + i;
-          difference[i] = mean_difference(b[x] - a[x], b1[x] - a1[x], b2[x] - a2[x]);
+          difference[i] = mean_magnitude(b[x] - a[x], b1[x] - a1[x], b2[x] - a2[x]);
         }
       }
       for (int i = 0; i < count; ++i) temporal[i] = 0;

@@ -1,6 +1,5 @@
 #include "core/cpu/backend.hpp"
 #include "markov/match/match.hpp"
-#include "markov/with_constant.hpp"
 
 // A thread takes bands of rows, and in a band one label after the other. The label's differences go through a
 // ring of as many rows as the window has, so that each is computed once for a band. Means down the ring and
@@ -169,7 +168,7 @@ void match_all(Cpu& cpu, const Matching& m, Volume volume, Winners winners) {
 template <>
 void match(Cpu& cpu, const Matching& matching, Volume volume, Winners winners) {
   const auto match_side = [&]<int Side>() { match_all<Side>(cpu, matching, volume, winners); };
-  if (!with_constant<1, 3, 5, 7>(matching.window.side, match_side)) match_side.template operator()<0>();
+  with_constant<1, 3, 5, 7>(matching.window.side, match_side);
 }
 
 }  // namespace parafield

@@ -1,7 +1,6 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "markov/match/match.hpp"
-#include "markov/with_constant.hpp"
 
 // A CUDA block works on a tile, a thread on a pixel. Each label goes through three stages: differences of the
 // tile and of the pixels that its windows reach; means down the columns; means along the rows, and the
@@ -147,7 +146,7 @@ template <bool Plain>
 void launch_match(Cuda& cuda, const Matching& m, Volume volume, Winners winners) {
   if (m.window.side == 1) return launch_match_alone<Plain>(cuda, m, volume, winners);
   const auto launch_side = [&]<int Side>() { launch_match<Side, Plain>(cuda, m, volume, winners); };
-  if (!with_constant<3, 5, 7>(m.window.side, launch_side)) launch_side.template operator()<0>();
+  with_constant<3, 5, 7>(m.window.side, launch_side);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ template <bool Color>
 PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
                                 std::ptrdiff_t to) {
   if constexpr (!Color) return magnitude(a.luma[at] - b.luma[to]);
-  return mean_difference(a.color[0][at] - b.color[0][to], a.color[1][at] - b.color[1][to],
+  return mean_magnitude(a.color[0][at] - b.color[0][to], a.color[1][at] - b.color[1][to],
                          a.color[2][at] - b.color[2][to]);
 }
 

@@ -2,7 +2,6 @@
 #include "core/cuda/kernel.cuh"
 #include "markov/neighbor_counts.cuh"
 #include "markov/sweep/sites.cuh"
-#include "markov/with_constant.hpp"
 
 // One thread for each site. For the separable model its pair costs along x are kept in shared memory, or in
 // registers for usual grids of labels, so that a label takes one load of its data and two additions.
@@ -175,7 +174,7 @@ bool with_plain(const Energy<Differences<1>>& energy, F f) {
   const Energy<PlainDifferences> plain{energy.width, energy.height,
                                        energy.grid,  energy.pair,
                                        energy.edges, {d.frame0[0], d.frame1[0], d.pitch, d.x0, d.y0}};
-  return with_constant<5, 7, 9, 11, 13>(side, [&]<int Side>() {
+  return with_one_of<5, 7, 9, 11, 13>(side, [&]<int Side>() {
     energy.pair.neighbors == 4 ? f.template operator()<4, Side>(plain)
                                : f.template operator()<8, Side>(plain);
   });
