@@ -113,8 +113,8 @@ Table accuracy_table(const Study& study) {
 double thesis_error(const Study& study, const ThesisMethod& thesis) {
   const std::vector<Case> list = cases(study);
   const Case& which = list.front();
-  return evaluate(estimated(study, thesis, which), which.truth, {.mask = inside(which, true, thesis.reach)})
-      .aae;
+  const auto mask = inside(which, true, thesis.reach);
+  return evaluate(estimated(study, thesis, which), which.truth, {.mask = mask}).aae;
 }
 
 }  // namespace parafield::bench

@@ -49,7 +49,8 @@ struct Library {
   std::size_t next = 0;
 
   Library(const Study& study, const CudaStream& stream, const Inputs& inputs)
-      : estimator(GradientTensor{}, inputs.all().front().size(), study.device, Stream{cudaStream_t(stream)}) {
+      : estimator(GradientTensor{}, inputs.all().front().size(),
+                  {.device = study.device, .stream = Stream{cudaStream_t(stream)}}) {
     for (const FrameBuffer& frame : inputs.all()) buffers.push_back(frame.to(memory_of(study.device)));
     for (const FrameBuffer& frame : buffers) frames.push_back(frame);
     call(0);

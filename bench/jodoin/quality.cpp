@@ -154,7 +154,7 @@ MaskScores detected(const Study& study, const std::filesystem::path& folder, con
   std::optional<MotionDetector> detector;
   for (int i = first; i <= last; ++i) {
     const FrameBuffer frame = read_frame(folder / "gray" / fmt::format("in{:06}.png", i));
-    if (!detector) detector.emplace(method, frame.size(), study.device);
+    if (!detector) detector.emplace(method, frame.size(), DetectionOptions{.device = study.device});
     const MotionMask* mask = detector->push(frame);
     if (mask && i >= first + left_out)
       scores += evaluate(*mask, read_frame(folder / "groundtruth" / fmt::format("gt{:06}.png", i)));

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "parafield/error.hpp"
 #include "parafield/export.hpp"
 
 namespace parafield {

@@ -175,6 +175,8 @@ struct In : T {
   In(const T& value) : T(value) {}
   template <class Owner>
   requires(std::is_convertible_v<const Owner&, T>) In(const Owner& owner) : T(static_cast<T>(owner)) {}
+  template <class... Fields>
+  requires(sizeof...(Fields) > 1) In(const Fields&... fields) : T{fields...} {}  // {data, width, height}
 };
 
 /// Owning frame: what `read_frame` and `render_scene` return. Converts to Frame wherever one is asked for.

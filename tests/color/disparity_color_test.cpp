@@ -70,7 +70,8 @@ TEST(DisparityColor, InvalidPixelsCanBeShown) {
 TEST(DisparityColor, AFieldOfOneOrNoDisparityHasAPicture) {
   EXPECT_EQ(at(color_disparity(row({7, 7})), 1), color_map()[0]);
   EXPECT_EQ(at(color_disparity(row({nan})), 0), black);
-  EXPECT_EQ(at(color_disparity(DisparityView{row({3}).d}), 0), color_map()[0]);
+  const DisparityField field = row({3});
+  EXPECT_EQ(at(color_disparity(DisparityView{field.d}), 0), color_map()[0]);
 }
 
 TEST(DisparityColor, RefusesBadFieldsAndRanges) {
@@ -99,8 +100,8 @@ TEST(OverlayMask, TintsMovingPixels) {
   expect_error(ErrorCode::invalid_argument, "the frame has 2x2 pixels, its mask 3x2", [&] {
     overlay_mask({gray, 2, 2}, MotionMaskView{moving});
   });
-  expect_error(ErrorCode::invalid_argument, "no pixels", [&] { overlay_mask({}, MotionMaskView{moving}); });
-  expect_error(ErrorCode::invalid_argument, "its mask 0x0", [&] { overlay_mask({gray, 2, 2}, {}); });
+  expect_error(ErrorCode::invalid_argument, "no pixels", [&] { overlay_mask(Frame{}, MotionMaskView{moving}); });
+  expect_error(ErrorCode::invalid_argument, "its mask 0x0", [&] { overlay_mask({gray, 2, 2}, MotionMaskView{}); });
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
   }
 
   template <class Estimator>
-  double energy(const auto& method, const Frame& a, const Frame& b) {
+  double energy(const auto& method, const In<Frame>& a, const In<Frame>& b) {
     Estimator estimator(method, a.size(), {.device = device_, .energies = EnergyReport::result});
     estimator(a, b);
     return estimator.energies().at(0);
@@ -71,7 +71,8 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
 
   /// Expects a lower energy than ICM's in both site orders, for both precisions. All solve the same energy.
   template <class Estimator, class Energy>
-  void expect_below_icm(const char* name, BeliefPropagation<Energy> method, const Frame& a, const Frame& b) {
+  void expect_below_icm(const char* name, BeliefPropagation<Energy> method, const In<Frame>& a,
+                        const In<Frame>& b) {
     const double icm = energy<Estimator>(Icm<Energy>{method.energy}, a, b);
     const double colored = energy<Estimator>(Icm<Energy>{method.energy, 30, SiteOrder::colored}, a, b);
     for (const Precision precision : {Precision::exact, Precision::fast}) {

@@ -40,7 +40,7 @@ TEST_P(OracleData, AgreesWithASecondImplementation) {
   PARAFIELD_DATA_OR_SKIP(frame1_file, sequence.frame1);
   PARAFIELD_DATA_OR_SKIP(truth_file, sequence.truth);
   PARAFIELD_DATA_OR_SKIP(mask_file, sequence.mask);
-  const Grid frame0 = luma(read_frame(frame0_file)), frame1 = luma(read_frame(frame1_file));
+  const Grid frame0 = luma(read_frame(frame0_file).frame()), frame1 = luma(read_frame(frame1_file).frame());
   const FlowField truth = read_flow(truth_file);
   const auto mask = sequence.mask.empty() ? Image<std::uint8_t>{} : read_mask(mask_file);
 
