@@ -5,7 +5,7 @@
 #include "guided/given_motion.hpp"
 #include "guided/interpolation/interpolation.hpp"
 #include "guided/support/colors.hpp"
-#include "guided/support/features.hpp"
+#include "guided/support/tile.hpp"
 #include "steps/consistency/consistency.hpp"
 #include "steps/least_squares/least_squares.hpp"
 #include "steps/median/median.hpp"
@@ -30,7 +30,7 @@ class DirectInterpolationSolver : public SolverBase<DirectInterpolationSolver<Ba
     features_ = make_feature_memory(workspace, capacity);
     if (method.median) unsmoothed_ = workspace.flow(size);
     if (method.resampled || options.both_ways) accepted_ = workspace.image<std::uint8_t>(size);
-    std::size_t scratch = interpolation_scratch(backend, capacity);
+    std::size_t scratch = tile_scratch(capacity, interpolation_planes);
     if (method.resampled) {
       grid_ = feature_grid_of(size, method.resampled);
       resampled_ = workspace.array<Track>(std::size_t(grid_.count()));

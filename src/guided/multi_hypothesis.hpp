@@ -4,7 +4,7 @@
 #include "guided/features/track_finder.hpp"
 #include "guided/given_motion.hpp"
 #include "guided/support/colors.hpp"
-#include "guided/support/features.hpp"
+#include "guided/support/tile.hpp"
 
 namespace parafield {
 
@@ -24,7 +24,7 @@ class MultiHypothesisSolver : public SolverBase<MultiHypothesisSolver<Backend>> 
         colors_(backend, workspace, method.presmooth, size, frames),
         features_(make_feature_memory(workspace, method.tracking.max_features)),
         labels_(make_label_memory(workspace, method.tracking.max_features, method.max_labels)) {
-    backend.reserve_scratch(choice_scratch(backend, method.tracking.max_features, method.max_labels));
+    backend.reserve_scratch(tile_scratch(method.tracking.max_features, choice_planes(method.max_labels)));
   }
 
   int take(const KnownMotion& known, bool on_host) { return given_.take(known, on_host); }

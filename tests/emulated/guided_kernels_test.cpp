@@ -12,6 +12,7 @@
 #include "guided/candidates/scores.hpp"
 #include "guided/interpolation/interpolation.hpp"
 #include "guided/support/colors.hpp"
+#include "guided/support/tile.hpp"
 #include "noise.hpp"
 #include "parity.hpp"
 
@@ -143,7 +144,7 @@ TEST_P(EmulatedGuidedKernels, InterpolateFlow) {
         likelihood_scale(float(one.logarithmic(1, 60)), float(one.logarithmic(2, 80)));
     const TrackList tracks = one.tracks();
     const ColorTest color_test = one.color_test();
-    cpu.reserve_scratch(interpolation_scratch(cpu, room));
+    cpu.reserve_scratch(tile_scratch(room, interpolation_planes));
     const auto solve = [&](auto& backend) {
       Solved solved(one.workspace, one.size);
       ColorTest test = color_test;
@@ -172,7 +173,7 @@ TEST_P(EmulatedGuidedKernels, MakeAndChooseLabels) {
                                 false,
                                 space.vote_scale};
     if (parameters.softness == 0 && one.one_in(3)) parameters.ranked = int(one.uniform(1, 6));
-    cpu.reserve_scratch(choice_scratch(cpu, room, capacity));
+    cpu.reserve_scratch(tile_scratch(room, choice_planes(capacity)));
     struct Solution {
       Labels labels;
       Solved solved;

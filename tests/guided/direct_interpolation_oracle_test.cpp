@@ -87,8 +87,8 @@ std::vector<Case> cases() {
           {"turned, window 3", {61, 43}, gray_u8, 100, near, true, false, 8},
           {"turned, window 5", {50, 40}, rgb_f32, 60, alike, true, false, 8},
           {"turned, no track", {50, 40}, rgb_u8, 0, standard, true},
-          {"a pixel that is no number", {61, 43}, gray_f32, 200, standard, false, true},
-          {"a pixel that is no number, turned", {61, 43}, gray_f32, 50, near, true, true, 8}};
+          {"a pixel that is not finite", {61, 43}, gray_f32, 200, standard, false, true},
+          {"a pixel that is not finite, turned", {61, 43}, gray_f32, 50, near, true, true, 8}};
 }
 
 class DirectInterpolationOracleOn : public OnTarget {};

@@ -5,7 +5,7 @@
 
 #include "guided/candidates/scores.hpp"
 #include "guided/guarded_colors.hpp"
-#include "guided/support/features.hpp"
+#include "guided/support/tile.hpp"
 #include "parafield/methods/multi_hypothesis.hpp"
 #include "textures.hpp"
 
@@ -87,7 +87,7 @@ inline Chosen run_choice(const Target& target, Tracked scene, const MultiHypothe
     Workspace workspace(backend.memory());
     const FlowFeatures features = make_feature_memory(workspace, room);
     Labels labels = make_label_memory(workspace, room, capacity);
-    backend.reserve_scratch(choice_scratch(backend, room, capacity));
+    backend.reserve_scratch(tile_scratch(room, choice_planes(capacity)));
     for (Movable* image : images) image->move(backend.memory());
     labels.u = label_u.view().data, labels.v = label_v.view().data;
     labels.count = reinterpret_cast<LabelCount*>(count.view().data);

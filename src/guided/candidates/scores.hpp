@@ -38,14 +38,12 @@ struct LabelChoice {
 /// Chooses each pixel's label. A label's score is the sum of the features' votes for it, weighted by their
 /// likelihoods. The label of the best score that passes the color test is chosen, the first of equals. Where
 /// none passes, the label of the best score stands, not valid. Where there is no feature, or no label, flow
-/// and confidence are 0. Confidence is the score as a share of all weights. On the CPU it needs
-/// choice_scratch bytes a thread.
+/// and confidence are 0. Confidence is the score as a share of all weights. On the CPU a thread needs
+/// tile_scratch(capacity of features, choice_planes(capacity of labels)).
 template <class Backend>
 void choose_labels(Backend& backend, const LabelChoice& choice);
 
-/// Scratch memory of a thread, in bytes; 0 on CUDA.
-template <class Backend>
-std::size_t choice_scratch(const Backend& backend, int features, int labels);
+PF_HD constexpr int choice_planes(int labels) { return 31 + labels; }
 
 /// Value of a label whose colors differ by `difference` (NaN where it ends outside); 0 = it cannot be chosen.
 /// It is never above the score: a label whose score is too low need not be tested.

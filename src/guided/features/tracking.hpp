@@ -123,7 +123,7 @@ PF_HD WindowPixel window_pixel(const float* patch, int at, int side, bool inside
 /// Difference of a pixel of the window from its match; 0 where the match does not count.
 struct Residual {
   float e;
-  bool counts;
+  int counts;  ///< 0 or 1: loops over a bool do not vectorize
 };
 PF_HD Residual residual(float value, float match, bool inside) {
   const float e = value - match;

@@ -150,7 +150,7 @@ bool compare(const Level& to, const WindowPlace& place, const Square& square, Wi
       const Residual r = residual(value[i + j], matches[i + j], inside[i + j] != 0);
       bx[j] = fma(gx[i + j], r.e, bx[j]);
       by[j] = fma(gy[i + j], r.e, by[j]);
-      counts[i + j] = r.counts ? 1 : 0;
+      counts[i + j] = r.counts;
       lost[j] |= (r.counts | ((gx[i + j] == 0) & (gy[i + j] == 0))) ? 0 : 1;
     }
   }
@@ -173,7 +173,7 @@ float match_error2(const Level& to, const WindowPlace& place, const Square& squa
     for (int j = 0; j < lanes; ++j) {
       const Residual r = residual(value[i + j], matches[i + j], inside[i + j] != 0);
       squares[j] = fma(r.e, r.e, squares[j]);
-      counts[i + j] = r.counts ? 1 : 0;
+      counts[i + j] = r.counts;
     }
   }
   return match_error2(add_lanes(squares), tensor_of<false>(window, square.count));

@@ -13,7 +13,7 @@ namespace {
 struct Means {
   float *best, *weight, *u, *v;
 
-  static constexpr int planes = 4;
+  static_assert(interpolation_planes == 4);
   explicit Means(float* memory)
       : best(memory), weight(best + tile_pixels), u(weight + tile_pixels), v(u + tile_pixels) {}
 };
@@ -58,18 +58,13 @@ void store(const Tile& tile, const Means& means, bool any, FlowPlanes flow, View
 }  // namespace
 
 template <>
-std::size_t interpolation_scratch(const Cpu&, int capacity) {
-  return Tile::scratch(capacity) + sizeof(float) * Means::planes * tile_pixels;
-}
-
-template <>
 void interpolate_flow(Cpu& cpu, const TrackList& tracks, const FlowFeatures& features, const Colors& colors,
                       LikelihoodScale scale, bool fast, FlowPlanes flow, View<float> likelihood,
                       const ColorTest& test) {
   gather_features(cpu, tracks, colors, scale, features);
   const int width = flow.u.width, height = flow.u.height;
   cpu.bands((height + tile_height - 1) / tile_height, [=](int first, int end, char* scratch) {
-    const Means means(reinterpret_cast<float*>(scratch + Tile::scratch(features.capacity)));
+    const Means means(reinterpret_cast<float*>(scratch + Tile::bytes(features.capacity)));
     for (int row = first; row < end; ++row)
       for (int x0 = 0; x0 < width; x0 += tile_width) {
         Tile tile(scratch, features.capacity, x0, row * tile_height, smaller(x0 + tile_width, width),

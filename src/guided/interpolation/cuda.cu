@@ -92,11 +92,6 @@ __global__ void __launch_bounds__(lanes* warps_of<Gathers>)
 }  // namespace
 
 template <>
-std::size_t interpolation_scratch(const Cuda&, int) {
-  return 0;
-}
-
-template <>
 void interpolate_flow(Cuda& cuda, const TrackList& tracks, const FlowFeatures& features, const Colors& colors,
                       LikelihoodScale scale, bool fast, FlowPlanes flow, View<float> likelihood,
                       const ColorTest& test) {

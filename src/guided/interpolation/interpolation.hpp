@@ -8,15 +8,13 @@ namespace parafield {
 /// then takes each pixel's mean of the features' flows, weighted by likelihood (Kim, eq. 4), and tests it
 /// where `test` has an image for the result. `likelihood` is that of the best feature. Without features it is
 /// 0, and the flow is NaN, which fails the test and then is 0. `fast`: the larger cutoff, and on CUDA the
-/// device's own exponentials. On the CPU it needs interpolation_scratch bytes a thread.
+/// device's own exponentials. On the CPU a thread needs tile_scratch(capacity, interpolation_planes).
 template <class Backend>
 void interpolate_flow(Backend& backend, const TrackList& tracks, const FlowFeatures& features,
                       const Colors& colors, LikelihoodScale scale, bool fast, FlowPlanes flow,
                       View<float> likelihood, const ColorTest& test);
 
-/// Scratch memory of a thread for so many features, in bytes; 0 on CUDA.
-template <class Backend>
-std::size_t interpolation_scratch(const Backend& backend, int capacity);
+constexpr int interpolation_planes = 4;
 
 PF_HD float best_likelihood(float exponent) { return exponential2(larger(-exponent, -126.0f)); }
 

@@ -20,9 +20,8 @@ struct Tile {
   PF_HD static std::size_t room(int capacity) {
     return (std::size_t(capacity) + chunk_size - 1) / chunk_size * chunk_size + 16;
   }
-  /// Bytes.
-  PF_HD static std::size_t scratch(int capacity) {
-    return sizeof(float) * (places * tile_pixels + 3 * room(capacity));
+  PF_HD static std::size_t bytes(int capacity) {
+    return (sizeof(float) * (places * tile_pixels + 3 * room(capacity)) + 63) / 64 * 64;
   }
   PF_HD Tile(char* memory, int capacity, int left, int top, int right, int bottom)
       : x0(left), y0(top), width(right - left), height(bottom - top) {
@@ -35,6 +34,11 @@ struct Tile {
   }
   PF_HD Places pixels() const { return {x, y, red, green, blue}; }
 };
+
+/// Scratch memory of a thread: a tile, and behind it some planes of its pixels, in bytes.
+PF_HD std::size_t tile_scratch(int capacity, int planes) {
+  return Tile::bytes(capacity) + sizeof(float) * tile_pixels * std::size_t(planes);
+}
 
 /// The least of some values, or `most`. Lanes are separate, so that the loop vectorizes.
 PF_HD float least_of(const float* values, int count, float most) {
