@@ -118,7 +118,7 @@ TEST_F(ManyThreadsCuda, TheProgramsOwnCapturesGoOn) {
   const std::vector<AnyCase> cases = every_case({{40, 31}});
   std::atomic<bool> ended = false;
   std::atomic<int> captures = 0, failures = 0;
-  std::thread user([&] {  // in CUDA's strictest mode
+  std::future<void> user = std::async(std::launch::async, [&] {  // in CUDA's strictest mode
     cudaStream_t stream = nullptr;
     void* memory = nullptr;
     if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) || cudaMalloc(&memory, 4096)) ++failures;
@@ -134,12 +134,15 @@ TEST_F(ManyThreadsCuda, TheProgramsOwnCapturesGoOn) {
     cudaFree(memory);
     cudaStreamDestroy(stream);
   });
-  on_threads(8, [&](int thread) {
-    for (std::size_t i = 0; i < cases.size(); ++i)
-      cases[(i + std::size_t(thread)) % cases.size()].run(Device::cuda(), thread % 2 == 1);
-  });
+  EXPECT_EQ(message_of([&] {
+              on_threads(8, [&](int thread) {
+                for (std::size_t i = 0; i < cases.size(); ++i)
+                  cases[(i + std::size_t(thread)) % cases.size()].run(Device::cuda(), thread % 2 == 1);
+              });
+            }),
+            "no error");
   ended = true;
-  user.join();
+  user.get();
   EXPECT_GT(captures, 10);
   EXPECT_EQ(failures, 0);
 }
