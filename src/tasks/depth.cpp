@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "core/disparity_view.hpp"
+#include "parafield/stereo.hpp"
 
 namespace parafield {
 

@@ -240,7 +240,8 @@ TEST_P(AdaptiveRidgeTest, ChecksForwardAndBackwardWithTwoFrames) {
     EXPECT_EQ(message_of([&] {
                 FlowEstimator(AdaptiveRidge{.frames = count}, size, {.device = device(), .fb_check = 1});
               }),
-              "the forward-backward check is of methods of two frames, not of " + std::to_string(count));
+              "fb_check, the forward-backward check, is for methods of 2 frames; adaptive-ridge takes " +
+                  std::to_string(count));
 }
 
 TEST(AdaptiveRidge, IsTheDefaultAndHasPresets) {

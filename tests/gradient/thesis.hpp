@@ -40,7 +40,8 @@ void expect_other_numbers_of_frames_refused(const Device& device) {
   EXPECT_EQ(message_of([&] {
               FlowEstimator(Method{}, {20, 12}, {.device = device, .fb_check = 1});
             }),
-            "the forward-backward check is of methods of two frames, not of " + count);
+            "fb_check, the forward-backward check, is for methods of 2 frames; " + std::string(Method::name) +
+                " takes " + count);
 }
 
 /// AAE in degrees at frame 09 of Yosemite with clouds, on the ground, further than `reach` px from the

@@ -30,9 +30,13 @@ Cuda::Cuda(const Device& device, Stream stream) : device_(device.index) {
 }
 
 Cuda::~Cuda() {
-  cudaStreamSynchronize(stream_);
-  const cuda::Exclusive exclusive;
-  graphs_.clear();
+  try {
+    const auto current = activate();
+    cudaStreamSynchronize(stream_);
+    const cuda::Exclusive exclusive;
+    graphs_.clear();
+  } catch (const std::exception&) {  // the device failed: its streams and graphs are gone with it
+  }
 }
 
 void Cuda::synchronize() const {

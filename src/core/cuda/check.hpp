@@ -13,19 +13,25 @@ inline void check(cudaError_t result, const char* call) {
        cudaGetErrorString(result));
 }
 
-/// Makes a device the thread's current one until the end of the scope.
+/// Until the end of the scope a device is the thread's current one, and the thread's calls neither fail by nor
+/// disturb a stream capture of the program.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device) {
     check(cudaGetDevice(&before_), "cudaGetDevice");
     check(cudaSetDevice(device), "cudaSetDevice");
+    cudaThreadExchangeStreamCaptureMode(&mode_);
   }
-  ~CurrentDevice() { cudaSetDevice(before_); }
+  ~CurrentDevice() {
+    cudaThreadExchangeStreamCaptureMode(&mode_);
+    cudaSetDevice(before_);
+  }
   CurrentDevice(const CurrentDevice&) = delete;
   CurrentDevice& operator=(const CurrentDevice&) = delete;
 
  private:
   int before_ = 0;
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
 }  // namespace parafield::cuda

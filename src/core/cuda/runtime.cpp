@@ -1,7 +1,9 @@
 #include "core/cuda/runtime.hpp"
 
+#include <bit>
 #include <mutex>
 
+#include "core/arithmetic.hpp"
 #include "core/cuda/check.hpp"
 
 namespace parafield::cuda {
@@ -28,74 +30,88 @@ const Count& counted() {
   return count;
 }
 
-/// Streams for allocations and copies of images, which belong to no estimator. Kept for the next use.
-struct IdleStreams {
-  std::mutex mutex;
-  std::vector<std::pair<int, cudaStream_t>> streams;  // device, stream
-};
-IdleStreams& idle_streams() {
-  static IdleStreams* const idle = new IdleStreams;  // lives on: images may be destroyed at exit
-  return *idle;
-}
+/// Things of CUDA that are lent and come back. They are kept for the next use, since the program may be at work on
+/// the device when they come back, and to destroy some of them waits for all of it.
+template <class Thing>
+class Lent {
+ public:
+  /// A thing of that kind that nobody has, or make()'s.
+  template <class Make>
+  Thing take(std::size_t kind, Make make) {
+    const std::lock_guard lock(mutex_);
+    for (Entry& entry : entries_)
+      if (!entry.taken && entry.kind == kind) {
+        entry.taken = true;
+        return entry.thing;
+      }
+    entries_.reserve(entries_.size() + 1);
+    entries_.push_back({kind, make(), true});
+    return entries_.back().thing;
+  }
+  void give_back(Thing thing) {
+    const std::lock_guard lock(mutex_);
+    for (Entry& entry : entries_)
+      if (entry.thing == thing) entry.taken = false;
+  }
 
-/// A stream of the current thread's own, until the end of the scope.
+ private:
+  struct Entry {
+    std::size_t kind;
+    Thing thing;
+    bool taken;
+  };
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+// These live to the end of the process: images may be destroyed at exit.
+Lent<cudaStream_t>& lent_streams() {  // kind: the device
+  static auto& streams = *new Lent<cudaStream_t>;
+  return streams;
+}
+Lent<void*>& lent_pinned() {  // kind: the size in bytes
+  static auto& blocks = *new Lent<void*>;
+  return blocks;
+}
+std::mutex& recording_mutex() {
+  static auto& mutex = *new std::mutex;
+  return mutex;
+}
+thread_local int exclusions = 0;
+
+/// A stream for allocations and copies that belong to no estimator, until the end of the scope.
 class LentStream {
  public:
-  explicit LentStream(int device) : device_(device), current_(device) {
-    IdleStreams& idle = idle_streams();
-    {
-      const std::lock_guard lock(idle.mutex);
-      for (auto& entry : idle.streams)
-        if (entry.first == device) {
-          stream_ = entry.second;
-          std::swap(entry, idle.streams.back());
-          idle.streams.pop_back();
-          return;
-        }
-    }
-    PF_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  explicit LentStream(int device) : current_(device) {
+    stream_ = lent_streams().take(std::size_t(device), [] {
+      cudaStream_t stream = nullptr;
+      PF_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+      return stream;
+    });
   }
-  ~LentStream() {
-    IdleStreams& idle = idle_streams();
-    const std::lock_guard lock(idle.mutex);
-    idle.streams.emplace_back(device_, stream_);
-  }
+  ~LentStream() { lent_streams().give_back(stream_); }
   LentStream(const LentStream&) = delete;
   LentStream& operator=(const LentStream&) = delete;
   operator cudaStream_t() const { return stream_; }
 
  private:
-  int device_;
   CurrentDevice current_;
   cudaStream_t stream_ = nullptr;
 };
 
 }  // namespace
 
-static std::mutex& recording_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
-static thread_local int exclusions = 0;
 
 Exclusive::Exclusive() : lock_(recording_mutex(), std::defer_lock) {
   if (exclusions++ == 0) lock_.lock();
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  cudaThreadExchangeStreamCaptureMode(&mode);
-  mode_ = int(mode);
 }
 
-Exclusive::~Exclusive() {
-  auto mode = cudaStreamCaptureMode(mode_);
-  cudaThreadExchangeStreamCaptureMode(&mode);
-  --exclusions;
-}
+Exclusive::~Exclusive() { --exclusions; }
 
 int device_count() { return counted().devices; }
 std::string why_absent() { return counted().why; }
 
 std::vector<DeviceInfo> devices() {
-  const Exclusive exclusive;
   std::vector<DeviceInfo> list;
   for (int i = 0; i < device_count(); ++i) {
     cudaDeviceProp properties{};
@@ -115,8 +131,8 @@ void require(int device) {
 
 void* allocate(std::size_t bytes, int device) {
   require(device);
-  const Exclusive exclusive;
   const LentStream stream(device);
+  const Exclusive exclusive;
   void* data = nullptr;
   if (cudaMallocAsync(&data, bytes, stream) != cudaSuccess) {
     cudaGetLastError();
@@ -137,8 +153,8 @@ void* allocate(std::size_t bytes, int device) {
 
 void release(void* data, int device) {
   try {
-    const Exclusive exclusive;
     const LentStream stream(device);
+    const Exclusive exclusive;
     cudaFreeAsync(data, stream);
     cudaStreamSynchronize(stream);
   } catch (const std::exception&) {  // the device failed: its memory is gone with it
@@ -147,17 +163,21 @@ void release(void* data, int device) {
 
 void* allocate_pinned(std::size_t bytes) {
   require(0);
-  const Exclusive exclusive;
-  void* data = nullptr;
-  PF_CUDA(cudaHostAlloc(&data, bytes, cudaHostAllocPortable));
+  // Sizes are rounded up to 4 steps a power of two, so that a block that came back fits many images.
+  const std::size_t step = std::bit_ceil(larger(bytes, std::size_t(4096))) / 8;
+  bytes = (bytes + step - 1) / step * step;
+  void* const data = lent_pinned().take(bytes, [bytes] {
+    const CurrentDevice current(0);
+    const Exclusive exclusive;
+    void* made = nullptr;
+    PF_CUDA(cudaHostAlloc(&made, bytes, cudaHostAllocPortable));
+    return made;
+  });
   __builtin_memset(data, 0, bytes);
   return data;
 }
 
-void release_pinned(void* data) {
-  const Exclusive exclusive;
-  cudaFreeHost(data);
-}
+void release_pinned(void* data) { lent_pinned().give_back(data); }
 
 void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
           std::ptrdiff_t row_bytes, int height) {
@@ -170,7 +190,6 @@ void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::
 
 EventTimer::EventTimer(int device, void* stream) : stream_(stream), device_(device) {
   require(device);
-  const Exclusive exclusive;
   const CurrentDevice current(device);
   for (void** event : {&begin_, &end_}) PF_CUDA(cudaEventCreate(reinterpret_cast<cudaEvent_t*>(event)));
 }

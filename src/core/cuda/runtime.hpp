@@ -23,9 +23,8 @@ void release_pinned(void* data);
 void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
           std::ptrdiff_t row_bytes, int height);
 
-/// Until the end of the scope no estimator of the process records a graph and no other thread is in such a scope: for
-/// recording, and for calls that CUDA forbids while anybody records. The thread's calls also pass beside captures that
-/// the program makes itself. May be nested.
+/// Until the end of the scope no other thread is in such a scope: for recording a graph, and for calls that CUDA
+/// forbids while somebody records. May be nested.
 class Exclusive {
  public:
   Exclusive();
@@ -35,7 +34,6 @@ class Exclusive {
 
  private:
   std::unique_lock<std::mutex> lock_;
-  int mode_ = 0;
 };
 
 /// Time between two points of a stream, by events.
