@@ -1,0 +1,69 @@
+# An include points down the layers only:
+#   apps, examples      the public headers
+#   tasks               methods, steps, core
+#   methods             gradient, guided, markov: steps, core, never each other
+#   steps               core
+#   io color evaluation scenes      core
+#   core
+# Of the public headers, those that list methods (flow, stereo, detection) are for tasks alone.
+#   cmake -DSOURCE=<repository> -P layers.cmake
+cmake_minimum_required(VERSION 3.25)
+set(below_core core)
+set(below_steps core steps)
+foreach(family gradient guided markov)
+  set(below_${family} core steps ${family})
+endforeach()
+set(below_tasks core steps gradient guided markov tasks)
+foreach(folder io color evaluation scenes)
+  set(below_${folder} core ${folder})
+endforeach()
+set(lists_of_methods flow stereo detection parafield)
+set(checked 0)
+
+# Includes of a file, as "folder/..." in a list.
+function(includes_of file result)
+  file(STRINGS ${file} lines REGEX "^#include \"[^\"]+\"")
+  list(TRANSFORM lines REPLACE "^#include \"([^\"]+)\".*" "\\1")
+  set(${result} ${lines} PARENT_SCOPE)
+endfunction()
+
+file(GLOB folders RELATIVE ${SOURCE}/src ${SOURCE}/src/*)
+foreach(folder ${folders})
+  if(NOT DEFINED below_${folder})
+    message(SEND_ERROR "src/${folder} is in no layer: name it in tests/layers.cmake")
+    continue()
+  endif()
+  file(GLOB_RECURSE files ${SOURCE}/src/${folder}/*.hpp ${SOURCE}/src/${folder}/*.cpp
+    ${SOURCE}/src/${folder}/*.cuh ${SOURCE}/src/${folder}/*.cu)
+  foreach(file ${files})
+    includes_of(${file} includes)
+    foreach(include ${includes})
+      math(EXPR checked "${checked} + 1")
+      string(REGEX REPLACE "/.*" "" target ${include})
+      string(REGEX REPLACE ".*/(.*)\\.hpp" "\\1" name ${include})
+      if(target STREQUAL "parafield")
+        if(NOT folder STREQUAL "tasks" AND include STREQUAL "parafield/${name}.hpp" AND name IN_LIST lists_of_methods)
+          message(SEND_ERROR "${file} includes ${include}, which lists methods: fields are in parafield/fields.hpp")
+        endif()
+      elseif(NOT target IN_LIST below_${folder})
+        message(SEND_ERROR "${file} includes ${include}, which is not below src/${folder}")
+      endif()
+    endforeach()
+  endforeach()
+endforeach()
+
+file(GLOB_RECURSE public ${SOURCE}/include/*.hpp)
+file(GLOB_RECURSE programs ${SOURCE}/apps/*.hpp ${SOURCE}/apps/*.cpp ${SOURCE}/examples/*.cpp)
+foreach(file ${public} ${programs})
+  includes_of(${file} includes)
+  foreach(include ${includes})
+    math(EXPR checked "${checked} + 1")
+    if(EXISTS ${SOURCE}/src/${include})
+      message(SEND_ERROR "${file} includes ${include}, which is not public")
+    endif()
+  endforeach()
+endforeach()
+if(checked EQUAL 0)
+  message(FATAL_ERROR "no includes were found")
+endif()
+message("${checked} includes checked")
