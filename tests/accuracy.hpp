@@ -18,7 +18,8 @@ inline FlowScores score(const Device& device, const Sequence& sequence, const Fl
   const std::filesystem::path folder = *test::data_folder();
   std::vector<FrameBuffer> held;
   for (const char* frame : sequence.frames) held.push_back(read_frame(folder / frame));
-  const FlowField flow = estimate_flow(std::vector<Frame>(held.begin(), held.end()), method, {.device = device});
+  const FlowField flow =
+      estimate_flow(std::vector<Frame>(held.begin(), held.end()), method, {.device = device});
   Image<std::uint8_t> mask;
   if (sequence.mask) mask = read_mask(folder / sequence.mask);
   return evaluate(flow, read_flow(folder / sequence.truth), {.mask = mask});

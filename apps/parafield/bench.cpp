@@ -92,7 +92,8 @@ void run(const BenchOptions& options) {
           if (!scene)
             scene = render_scene(BenchScene::name,
                                  {.size = size, .frames = BenchScene::frames, .seed = BenchScene::seed});
-          const Measurement measured = measure_case(one, *scene, pair, {.fixed = options.repeats}, options.streams);
+          const Measurement measured =
+              measure_case(one, *scene, pair, {.fixed = options.repeats}, options.streams);
           report["results"].push_back(bench_json(one, measured, pair));
           if (table) print(bench_row(one, measured));
         } catch (const Error& problem) {  // the other cases are still measured
@@ -145,9 +146,10 @@ void add_bench(App& program) {
       .type_name("N")
       .range(1, 1000000);
   command
-      .add_option("--streams", options->streams,
-                  "also time so many estimators at once, each on a thread of its own, in frames a second; on the "
-                  "CPU each of them has --threads threads")
+      .add_option(
+          "--streams", options->streams,
+          "also time so many estimators at once, each on a thread of its own, in frames a second; on the "
+          "CPU each of them has --threads threads")
       .type_name("N")
       .range(1, 1024);
   command

@@ -68,7 +68,8 @@ int main(int argc, char** argv) {
   parafield::command::end_on_interrupt();
   CLI::App program("Dense optical flow, stereo and motion detection on CPUs and CUDA GPUs", "parafield");
   program.formatter(parafield::command::help_formatter());
-  program.set_version_flag("--version", std::string("parafield ") + parafield::version(), "print the version");
+  program.set_version_flag("--version", std::string("parafield ") + parafield::version(),
+                           "print the version");
   program.set_help_flag("-h,--help", "print this help");
   program.require_subcommand(0, 1);
   return run(program, argc, argv);

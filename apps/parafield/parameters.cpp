@@ -1,6 +1,7 @@
 #include "parameters.hpp"
 
 #include <fmt/ranges.h>
+
 #include <nlohmann/json.hpp>
 
 namespace parafield::command {

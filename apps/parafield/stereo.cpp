@@ -83,10 +83,9 @@ void run(const Command& options) {
                      fmt::format("{:.2f} % of the pixels are valid\n", 100 * valid) +
                      energies_text(stereo.energies, energies);
   if (truth.d)
-    text += add_scores_of(report, {.mask = mask, .valid_only = options.truth.valid_only}, true,
-                          [&, &field = disparity](const EvaluationOptions& how) {
-                            return evaluate(field, truth, how);
-                          });
+    text += add_scores_of(
+        report, {.mask = mask, .valid_only = options.truth.valid_only}, true,
+        [&, &field = disparity](const EvaluationOptions& how) { return evaluate(field, truth, how); });
   write(options, disparity);
   options.run.print(report, text);
 }

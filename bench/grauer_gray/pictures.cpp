@@ -16,8 +16,9 @@ void draw_disparities(const Study& study, const std::filesystem::path& file) {
   std::vector<FrameBuffer> fields;
   for (const StereoMethod& solver : {StereoMethod(WinnerTakesAll<StereoEnergy>{method.energy}),
                                      StereoMethod(Icm<StereoEnergy>{method.energy}), StereoMethod(method)})
-    fields.push_back(color_disparity(estimate_disparity(scene->left, scene->right, solver, {.device = study.device}),
-                                     {.min = 0, .max = float(scene->disparities - 1)}));
+    fields.push_back(
+        color_disparity(estimate_disparity(scene->left, scene->right, solver, {.device = study.device}),
+                        {.min = 0, .max = float(scene->disparities - 1)}));
   write_strip(file, scene->left, fields);
 }
 

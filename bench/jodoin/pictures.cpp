@@ -30,8 +30,9 @@ void draw_label_fields(const Study& study, const std::filesystem::path& folder) 
   for (const StereoMethod& method :
        {StereoMethod(WinnerTakesAll<StereoEnergy>{depth}), StereoMethod(Icm<StereoEnergy>{depth}),
         StereoMethod(Annealing<StereoEnergy>{depth, sweeps, 1, 0.05f})})
-    fields.push_back(color_disparity(estimate_disparity(stereo.frame0, stereo.frame1, method, {.device = study.device}),
-                                     {.min = 0, .max = float(disparities - 1)}));
+    fields.push_back(
+        color_disparity(estimate_disparity(stereo.frame0, stereo.frame1, method, {.device = study.device}),
+                        {.min = 0, .max = float(disparities - 1)}));
   write_strip(folder / "disparities.png", stereo.frame0, fields);
 
   const Layers motion = render_motion(size, 5);
@@ -43,8 +44,8 @@ void draw_label_fields(const Study& study, const std::filesystem::path& folder) 
   for (const FlowMethod& method : {FlowMethod(WinnerTakesAll<DisplacementEnergy>{displacement}),
                                    FlowMethod(Icm<DisplacementEnergy>{displacement}),
                                    FlowMethod(Annealing<DisplacementEnergy>{displacement, sweeps, 1, 0.05f})})
-    fields.push_back(
-        color_flow(estimate_flow(motion.frame0, motion.frame1, method, {.device = study.device}), {.max_motion = 7}));
+    fields.push_back(color_flow(estimate_flow(motion.frame0, motion.frame1, method, {.device = study.device}),
+                                {.max_motion = 7}));
   write_strip(folder / "displacements.png", motion.frame0, fields);
 
   const Layers change = render_change(size);

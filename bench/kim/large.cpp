@@ -139,9 +139,9 @@ void draw(const Study& study) {
   propagation.energy.max_displacement = int(std::ceil(poles.longest));
   propagation.energy.cost.rgb = true;
   propagation.precision = Precision::fast;
-  pictures.push_back(
-      {"belief propagation",
-       classified(estimate_flow(poles.frame0, poles.frame1, propagation, {.device = study.device}), poles.longest)});
+  pictures.push_back({"belief propagation", classified(estimate_flow(poles.frame0, poles.frame1, propagation,
+                                                                     {.device = study.device}),
+                                                       poles.longest)});
   write_captioned(study.pictures / "poles.png", pictures, 3);
 }
 

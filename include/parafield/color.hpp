@@ -37,7 +37,8 @@ struct ArrowOptions {
 /// The frame with yellow arrows from every `step`th pixel to its match. Motion that is too short for an arrow
 /// is a dot. Pixels whose flow is unknown or not `valid` have no arrow. Throws Error(invalid_argument) for a
 /// flow field of another size, a step below 1, or a scale that is not finite or not above 0.
-PARAFIELD_API FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const ArrowOptions& options = {});
+PARAFIELD_API FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow,
+                                      const ArrowOptions& options = {});
 
 struct DisparityColorOptions {
   /// px: disparities of the first and the last color; 0, 0 = the range of the valid pixels
@@ -49,7 +50,8 @@ struct DisparityColorOptions {
 /// equally large. Disparities outside the range have the first or last color. Pixels that are not valid,
 /// infinite or NaN are black. Throws Error(invalid_argument) for a field without pixels, planes that differ
 /// in size, or a range that is not finite or whose `max` is not above its `min`.
-PARAFIELD_API FrameBuffer color_disparity(const In<DisparityView>& disparity, const DisparityColorOptions& options = {});
+PARAFIELD_API FrameBuffer color_disparity(const In<DisparityView>& disparity,
+                                          const DisparityColorOptions& options = {});
 
 /// The frame, tinted red where the mask is not 0. Throws Error(invalid_argument) for a mask of another size.
 PARAFIELD_API FrameBuffer overlay_mask(const In<Frame>& frame, const In<MotionMaskView>& mask);

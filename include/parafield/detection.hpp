@@ -43,6 +43,8 @@ struct PARAFIELD_API Detection {
 using MotionDetector = Estimator<Detection>;
 
 /// One-shot form, where the frames are. Throws like the detector.
-PARAFIELD_API MotionMask detect_motion(const In<Frame>& frame0, const In<Frame>& frame1, const DetectionMethod& method = {}, const DetectionOptions& options = {});
+PARAFIELD_API MotionMask detect_motion(const In<Frame>& frame0, const In<Frame>& frame1,
+                                       const DetectionMethod& method = {},
+                                       const DetectionOptions& options = {});
 
 }  // namespace parafield

@@ -29,7 +29,8 @@ struct EvaluationOptions {
 
 /// Scores of a flow field. Every pixel counts whose truth and estimate are known. Flow is unknown if |u| or
 /// |v| > 1e9 or NaN; truth also where its `valid` is 0. Throws Error(invalid_argument) for sizes that differ.
-PARAFIELD_API FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth, const EvaluationOptions& options = {});
+PARAFIELD_API FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
+                                  const EvaluationOptions& options = {});
 
 /// Errors of a disparity field, |d - truth|. NaN if no pixel counts.
 struct DisparityScores {
@@ -47,7 +48,7 @@ struct DisparityScores {
 /// if it is infinite or NaN; truth also where its `valid` is 0. Throws Error(invalid_argument) for sizes that
 /// differ.
 PARAFIELD_API DisparityScores evaluate(const In<DisparityView>& estimate, const In<DisparityView>& truth,
-                         const EvaluationOptions& options = {});
+                                       const EvaluationOptions& options = {});
 
 /// Scores of a motion mask. The scores of a sequence come from the sums of its frames' counts, as CDnet's do:
 /// `MaskScores sequence; sequence += evaluate(mask, labels);`
@@ -72,6 +73,6 @@ struct PARAFIELD_API MaskScores {
 /// `options.valid_only` is ignored. Throws Error(invalid_argument) for sizes that differ, another format or
 /// another label.
 PARAFIELD_API MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
-                    const EvaluationOptions& options = {});
+                                  const EvaluationOptions& options = {});
 
 }  // namespace parafield

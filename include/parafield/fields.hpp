@@ -79,9 +79,10 @@ struct DisparityField {
 
 /// A motion mask.
 struct MotionMask {
-  Image<std::uint8_t> moving;  ///< 1 where the newer frame shows something that moves, or where something left
-  Image<std::uint8_t> valid;   ///< 0 where a frame's pixel is not finite, otherwise 1
-  Image<float> confidence;     ///< >= 0: by how much the other label would raise the pixel's own energy
+  Image<std::uint8_t>
+      moving;                 ///< 1 where the newer frame shows something that moves, or where something left
+  Image<std::uint8_t> valid;  ///< 0 where a frame's pixel is not finite, otherwise 1
+  Image<float> confidence;    ///< >= 0: by how much the other label would raise the pixel's own energy
 
   MotionMask() = default;
   /// Zero-filled. Throws like Image.

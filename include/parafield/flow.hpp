@@ -51,10 +51,10 @@ struct FlowOptions {
 };
 
 /// Every method that estimates flow.
-using FlowMethod = std::variant<AdaptiveRidge, LucasKanade, Icm<DisplacementEnergy>,
-                                Annealing<DisplacementEnergy>, WinnerTakesAll<DisplacementEnergy>,
-                                BeliefPropagation<DisplacementEnergy>, GradientTensor, RidgeRegression,
-                                DirectInterpolation, MultiHypothesis>;
+using FlowMethod =
+    std::variant<AdaptiveRidge, LucasKanade, Icm<DisplacementEnergy>, Annealing<DisplacementEnergy>,
+                 WinnerTakesAll<DisplacementEnergy>, BeliefPropagation<DisplacementEnergy>, GradientTensor,
+                 RidgeRegression, DirectInterpolation, MultiHypothesis>;
 
 struct PARAFIELD_API Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
@@ -71,9 +71,11 @@ inline int frames_of(const FlowMethod& method) {
 }
 
 /// One-shot form, of as many frames as the method takes.
-PARAFIELD_API FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method, const FlowOptions& options = {});
+PARAFIELD_API FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method,
+                                      const FlowOptions& options = {});
 
 /// One-shot form: the flow from frame0 to frame1, where the frames are. Throws like the estimator.
-PARAFIELD_API FlowField estimate_flow(const In<Frame>& frame0, const In<Frame>& frame1, const FlowMethod& method = {}, const FlowOptions& options = {});
+PARAFIELD_API FlowField estimate_flow(const In<Frame>& frame0, const In<Frame>& frame1,
+                                      const FlowMethod& method = {}, const FlowOptions& options = {});
 
 }  // namespace parafield

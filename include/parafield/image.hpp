@@ -68,8 +68,8 @@ struct Allocation {
 /// Throws Error(invalid_argument) for a size below 1x1, Error(memory), Error(device).
 PARAFIELD_API Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows, Memory memory);
 /// Rows of bytes from one memory to another. Returns when they are there.
-PARAFIELD_API void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from, std::ptrdiff_t from_pitch,
-          Memory from_memory, std::ptrdiff_t row_bytes, int height);
+PARAFIELD_API void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from,
+                        std::ptrdiff_t from_pitch, Memory from_memory, std::ptrdiff_t row_bytes, int height);
 }  // namespace detail
 
 /// An image in host or CUDA memory: its own (zero-filled), or memory that somebody else keeps alive. Moves

@@ -47,7 +47,8 @@ PARAFIELD_API FlowField read_flow(const std::filesystem::path& path);
 /// is 0. KITTI's PNG holds flow rounded to 1/64 px, and `valid`. Valid flow outside -512..511.98 px is
 /// Error(invalid_argument). Unknown flow is not valid there; where flow is not valid and does not fit, it is
 /// 0.
-PARAFIELD_API void write_flow(const std::filesystem::path& path, const In<FlowView>& flow, bool mark_invalid = false);
+PARAFIELD_API void write_flow(const std::filesystem::path& path, const In<FlowView>& flow,
+                              bool mark_invalid = false);
 
 /// Reads a disparity field, px, without confidence:
 /// - PFM of one channel (Pf) and .npy (little-endian float32 or float64, height x width, C order): values as
@@ -63,8 +64,8 @@ PARAFIELD_API DisparityField read_disparity(const std::filesystem::path& path, f
 /// every pixel, but not `valid`. With `mark_invalid` they hold infinity where `valid` is 0. The PNG holds
 /// disparity * `scale`, rounded (KITTI: 256), and 0 where the disparity is unknown or not valid; a valid
 /// disparity is at least 1 there. A valid one below 0 or above 65535 / scale is Error(invalid_argument).
-PARAFIELD_API void write_disparity(const std::filesystem::path& path, const In<DisparityView>& disparity, float scale = 256,
-                     bool mark_invalid = false);
+PARAFIELD_API void write_disparity(const std::filesystem::path& path, const In<DisparityView>& disparity,
+                                   float scale = 256, bool mark_invalid = false);
 
 /// Reads a mask from any file that read_frame reads: 1 where a channel of the pixel is above 0, otherwise 0.
 PARAFIELD_API Image<std::uint8_t> read_mask(const std::filesystem::path& path);

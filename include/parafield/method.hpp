@@ -9,9 +9,14 @@
 
 /// A method is a plain struct of its parameters. Each parameter stands once, as a field with its description:
 ///
-///   struct Blur { static constexpr std::string_view name = "blur"; PF_PARAMETER(float, sigma, 1.5f, range(0,
-///   10, "px"), "Sigma of the gaussian. 0 = no smoothing."); PF_PARAMETER(int, passes, 1, range(1, 4), "How
-///   often the image is smoothed."); }; Blur strong{.sigma = 4};
+// clang-format off
+///   struct Blur {
+///     static constexpr std::string_view name = "blur";
+///     PF_PARAMETER(float, sigma, 1.5f, range(0, 10, "px"), "Sigma of the gaussian. 0 = no smoothing.");
+///     PF_PARAMETER(int, passes, 1, range(1, 4), "How often the image is smoothed.");
+///   };
+///   Blur strong{.sigma = 4};
+// clang-format on
 ///
 /// The struct is the aggregate { float sigma = 1.5f; int passes = 1; }. The options of the command line,
 /// checks, JSON and the random parameters of the tests follow from the descriptions. A struct with a field
@@ -19,10 +24,13 @@
 namespace parafield {
 
 /// PF_PARAMETER(type, field, default, values, help) declares a field and describes it. `type` is int, float,
+// clang-format off
 /// bool or an enum E, whose names_of(E) lists the names of its values 0, 1 and so on. `values` says what a
-/// number may be, with its unit: range(0, 10)  range(0, 10, "px")      the least and the largest value
-/// one_of({0, 3, 5})  one_of({4, 8}, "px") odd(3, 21)  odd(3, 21, "px")          the odd numbers between,
-/// both included A bool or an enum has no `values`.
+/// number may be, with its unit; a bool or an enum has none:
+///   range(0, 10)       range(0, 10, "px")      the least and the largest value
+///   one_of({0, 3, 5})  one_of({4, 8}, "px")    each value
+///   odd(3, 21)         odd(3, 21, "px")        the odd numbers between, both included
+// clang-format on
 #define PF_PARAMETER(type, field, value, ...) \
   type field = value;                         \
   PF_DETAIL_DESCRIBE(field, visit(self.field, ::parafield::detail::parameter<type>(#field, __VA_ARGS__)))

@@ -54,7 +54,9 @@ struct PARAFIELD_API Stereo {
 using StereoEstimator = Estimator<Stereo>;
 
 /// One-shot form: the disparities of the left image, where the frames are. Throws like the estimator.
-PARAFIELD_API DisparityField estimate_disparity(const In<Frame>& left, const In<Frame>& right, const StereoMethod& method = {}, const StereoOptions& options = {});
+PARAFIELD_API DisparityField estimate_disparity(const In<Frame>& left, const In<Frame>& right,
+                                                const StereoMethod& method = {},
+                                                const StereoOptions& options = {});
 
 /// Depths of the left image, in the unit of `baseline`: focal_length * baseline / (d + offset). `focal_length` in px of
 /// the image; `offset` in px: how far the right camera's principal point lies to the right of the left one's (Middlebury's
@@ -62,6 +64,6 @@ PARAFIELD_API DisparityField estimate_disparity(const In<Frame>& left, const In<
 /// above 0. Host memory. Throws Error(invalid_argument) for a focal length or baseline that is not above 0 and finite, or
 /// an offset that is not finite.
 PARAFIELD_API Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
-                      double offset = 0);
+                                    double offset = 0);
 
 }  // namespace parafield

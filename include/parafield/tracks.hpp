@@ -29,7 +29,8 @@ PARAFIELD_API Size feature_grid(Size frame, int max_features);
 /// those without texture around them, those that begin or end outside the frame or at a pixel that is no number, and those that
 /// fail the checks of FeatureTracking. Frames are of one size, in host memory or the device's. Without a device: where the frames are, if that is a CUDA device, otherwise Device::best(). Throws Error(invalid_argument)
 /// for parameters or frames that are out of range, Error(memory), Error(device).
-PARAFIELD_API std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1, const FeatureTracking& tracking = {},
-                               const std::optional<Device>& device = {});
+PARAFIELD_API std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1,
+                                             const FeatureTracking& tracking = {},
+                                             const std::optional<Device>& device = {});
 
 }  // namespace parafield

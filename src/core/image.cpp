@@ -17,8 +17,7 @@ Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows, Memory memory
   constexpr std::ptrdiff_t alignment = 64;
   const std::ptrdiff_t pitch = (row_bytes + alignment - 1) / alignment * alignment;
   if (pitch > std::numeric_limits<std::ptrdiff_t>::max() / rows)
-    fail(ErrorCode::memory, "an image of ", rows, " rows of ", row_bytes,
-         " bytes is larger than any memory");
+    fail(ErrorCode::memory, "an image of ", rows, " rows of ", row_bytes, " bytes is larger than any memory");
   const std::size_t bytes = std::size_t(pitch) * rows;
   if (memory.kind == Memory::Kind::cuda)
     return {{cuda::allocate(bytes, memory.device),
@@ -35,7 +34,8 @@ Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows, Memory memory
 void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from, std::ptrdiff_t from_pitch,
           Memory from_memory, std::ptrdiff_t row_bytes, int height) {
   if (!to_memory.on_host() || !from_memory.on_host())
-    return cuda::copy(to_memory.on_host() ? from_memory.device : to_memory.device, to, to_pitch, from, from_pitch, row_bytes, height);
+    return cuda::copy(to_memory.on_host() ? from_memory.device : to_memory.device, to, to_pitch, from,
+                      from_pitch, row_bytes, height);
   for (int y = 0; y < height; ++y)
     std::memcpy(static_cast<char*>(to) + y * to_pitch, static_cast<const char*>(from) + y * from_pitch,
                 std::size_t(row_bytes));

@@ -36,7 +36,8 @@ double endpoint_error(double u, double v, double true_u, double true_v) {
 
 }  // namespace
 
-FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth, const EvaluationOptions& options) {
+FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
+                    const EvaluationOptions& options) {
   check_flow(truth, "the true flow");
   check_flow(estimate, "the estimated flow");
   check_size("the estimated flow", estimate.size(), "the true flow", truth.size());

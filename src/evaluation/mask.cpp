@@ -45,7 +45,8 @@ MaskScores& MaskScores::operator+=(const MaskScores& other) {
   return *this;
 }
 
-MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels, const EvaluationOptions& options) {
+MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
+                    const EvaluationOptions& options) {
   if (!estimate.moving || estimate.size().width < 1 || estimate.size().height < 1)
     fail(ErrorCode::invalid_argument, "the estimated mask has no pixels");
   check_labels(labels);

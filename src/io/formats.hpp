@@ -96,7 +96,6 @@ void check_flow(const FlowView& flow);
 void check_disparity(const DisparityView& disparity);
 void check_scale(float scale, bool may_be_0);
 
-
 inline bool starts_with(ByteSpan bytes, std::string_view signature) {
   return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).starts_with(signature);
 }

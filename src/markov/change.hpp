@@ -1,7 +1,7 @@
 #pragma once
+#include "core/solver.hpp"
 #include "markov/mask/mask.hpp"
 #include "markov/minimize.hpp"
-#include "core/solver.hpp"
 #include "parafield/fields.hpp"
 #include "steps/convert/convert.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-#include "markov/matching.hpp"
 #include "core/solver.hpp"
+#include "markov/matching.hpp"
 #include "parafield/fields.hpp"
 
 namespace parafield {

@@ -5,7 +5,8 @@
 
 namespace parafield {
 
-Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline, double offset) {
+Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
+                      double offset) {
   check_disparity(disparity, "the disparity field");
   if (!(focal_length > 0 && std::isfinite(focal_length)))
     fail(ErrorCode::invalid_argument, "a focal length cannot be ", focal_length, " px; it is above 0");

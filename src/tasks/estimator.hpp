@@ -39,8 +39,8 @@ Options placed(Options options, const Frame& frame) {
 /// The session of a method on a device. `TaskSolver<Backend, Solver>` is the method's solver with what the task's
 /// options add.
 template <class Task, template <class, class> class TaskSolver>
-std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method, Size size, const Device& device,
-                                            const typename Task::Options& options) {
+std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method, Size size,
+                                            const Device& device, const typename Task::Options& options) {
   return std::visit(
       [&]<class Method>(const Method& chosen) {
         return with_backend(device, [&]<class Backend>() -> std::unique_ptr<Session<Task>> {
@@ -53,8 +53,8 @@ std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method,
 
 /// Each task's own: the session of a method on a device.
 template <class Task>
-std::unique_ptr<Session<Task>> session_of(const typename Task::Method& method, Size size, const Device& device,
-                                          const typename Task::Options& options);
+std::unique_ptr<Session<Task>> session_of(const typename Task::Method& method, Size size,
+                                          const Device& device, const typename Task::Options& options);
 
 template <class Task>
 Estimator<Task>::Estimator(Method method, Size size, Options options) {
@@ -63,8 +63,8 @@ Estimator<Task>::Estimator(Method method, Size size, Options options) {
     std::visit([](const auto& value) { check(value); }, method);
     check(options);
     const Device device = options.device ? *options.device : Device::best();
-    impl_ = std::make_unique<Impl>(
-        Impl{method, size, device, session_of<Task>(method, size, device, options)});
+    impl_ =
+        std::make_unique<Impl>(Impl{method, size, device, session_of<Task>(method, size, device, options)});
   });
 }
 template <class Task>

@@ -53,10 +53,12 @@ Size feature_grid(Size frame, int max_features) {
   return best;
 }
 
-std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1, const FeatureTracking& tracking,
-                               const std::optional<Device>& asked) {
+std::vector<Track> find_tracks(const In<Frame>& frame0, const In<Frame>& frame1,
+                               const FeatureTracking& tracking, const std::optional<Device>& asked) {
   check(tracking);
-  const Device device = asked ? *asked : frame0.memory.on_host() ? Device::best() : Device::cuda(frame0.memory.device);
+  const Device device = asked                     ? *asked
+                        : frame0.memory.on_host() ? Device::best()
+                                                  : Device::cuda(frame0.memory.device);
   const Frame frames[] = {checked(frame0, "frame0", frame0.size(), device),
                           checked(frame1, "frame1", frame0.size(), device)};
   return with_errors([&] {

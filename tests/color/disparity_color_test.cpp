@@ -100,8 +100,11 @@ TEST(OverlayMask, TintsMovingPixels) {
   expect_error(ErrorCode::invalid_argument, "the frame has 2x2 pixels, its mask 3x2", [&] {
     overlay_mask({gray, 2, 2}, MotionMaskView{moving});
   });
-  expect_error(ErrorCode::invalid_argument, "no pixels", [&] { overlay_mask(Frame{}, MotionMaskView{moving}); });
-  expect_error(ErrorCode::invalid_argument, "its mask 0x0", [&] { overlay_mask({gray, 2, 2}, MotionMaskView{}); });
+  expect_error(ErrorCode::invalid_argument, "no pixels",
+               [&] { overlay_mask(Frame{}, MotionMaskView{moving}); });
+  expect_error(ErrorCode::invalid_argument, "its mask 0x0", [&] {
+    overlay_mask({gray, 2, 2}, MotionMaskView{});
+  });
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ auto constant(double u, double v) {
 TEST_P(AdaptiveRidgeTest, FindsAMotion) {
   for (const int count : {2, 3, 5}) {
     const auto images = frames_of_motion({90, 70}, count, 0.7f, -0.3f, 3);
-    const FlowField flow = estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()});
+    const FlowField flow =
+        estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()});
     for (int y = 8; y < 62; ++y)
       for (int x = 8; x < 82; ++x) {
         EXPECT_NEAR(flow.u(x, y), 0.7, 0.05);
@@ -54,9 +55,12 @@ std::vector<Image<float>> coarse_texture(Size size, int count, double u, double 
 TEST_P(AdaptiveRidgeTest, FindsALargeMotion) {
   const auto images = coarse_texture({200, 160}, 2, 14, -6);
   const auto frames = as_frames(images);
-  const double error = mean_error(estimate_flow(frames, AdaptiveRidge{}, {.device = device()}), 20, constant(14, -6));
+  const double error =
+      mean_error(estimate_flow(frames, AdaptiveRidge{}, {.device = device()}), 20, constant(14, -6));
   EXPECT_LT(error, 0.05);
-  EXPECT_GT(mean_error(estimate_flow(frames, AdaptiveRidge{.levels = 1}, {.device = device()}), 20, constant(14, -6)), 5)
+  EXPECT_GT(mean_error(estimate_flow(frames, AdaptiveRidge{.levels = 1}, {.device = device()}), 20,
+                       constant(14, -6)),
+            5)
       << "one level is not enough";
 }
 
@@ -78,8 +82,9 @@ TEST_P(AdaptiveRidgeTest, MoreFramesAreBetterOnNoisySteadyMotion) {
     double sum = 0;
     for (unsigned seed = 12; seed < 16; ++seed) {
       const auto images = frames_of_motion({120, 90}, count, 0.7f, -0.3f, seed, 15);
-      sum += mean_error(estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()}), 8,
-                        constant(0.7, -0.3));
+      sum +=
+          mean_error(estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()}),
+                     8, constant(0.7, -0.3));
     }
     return sum / 4;
   };
@@ -112,7 +117,8 @@ TEST_P(AdaptiveRidgeTest, FlatFramesHaveNoFlow) {
           for (int y = 0; y < size.height; ++y)
             for (int x = 0; x < size.width; ++x) image(x, y) = brightness;
         }
-        const FlowField flow = estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()});
+        const FlowField flow =
+            estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()});
         for (int y = 0; y < size.height; ++y)
           for (int x = 0; x < size.width; ++x) {
             ASSERT_EQ(flow.u(x, y), 0) << x << ' ' << y;

@@ -54,7 +54,8 @@ double error_on_yosemites_ground(const Device& device, int reach) {
     const std::string number = std::to_string(9 - Method::frames / 2 + i);
     held.push_back(read_frame(folder / ("yos" + std::string(2 - number.size(), '0') + number + ".png")));
   }
-  const FlowField flow = estimate_flow(std::vector<Frame>(held.begin(), held.end()), Method{}, {.device = device});
+  const FlowField flow =
+      estimate_flow(std::vector<Frame>(held.begin(), held.end()), Method{}, {.device = device});
   Image<std::uint8_t> mask = read_mask(folder / "mask_ground.png");
   const Size size = mask.size();
   for (int y = 0; y < size.height; ++y)

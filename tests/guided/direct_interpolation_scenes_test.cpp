@@ -76,7 +76,9 @@ TEST_P(DirectInterpolationOfScenes, TwoRoundsLowerTheError) {
   for (const char* name : {"layers", "pole"}) {
     const Scene scene = render_scene(name, {.size = large, .color = true});
     const auto error = [&](const DirectInterpolation& method) {
-      return evaluate(estimate_flow(scene.frames[0], scene.frames[1], method, {.device = device()}), scene.flow[0]).epe;
+      return evaluate(estimate_flow(scene.frames[0], scene.frames[1], method, {.device = device()}),
+                      scene.flow[0])
+          .epe;
     };
     DirectInterpolation one_round = preset<DirectInterpolation>("accurate");
     one_round.resampled = 0;
@@ -153,7 +155,8 @@ TEST_P(DirectInterpolationOfScenes, TheSecondRoundHasFeaturesOfTheRotation) {
   const std::vector<Image<float>> images = turned_images(size);
   const Frame frames[] = {frame_of(images[0]), frame_of(images[1])};
   const Tracks wrong = other_tracks();
-  FlowEstimator estimator(DirectInterpolation{.change_window = 5, .resampled = 300}, size, {.device = device()});
+  FlowEstimator estimator(DirectInterpolation{.change_window = 5, .resampled = 300}, size,
+                          {.device = device()});
   const FlowField without = estimator({.frames = frames, .tracks = wrong}).to(Memory::host()),
                   with =
                       estimator({.frames = frames, .tracks = wrong, .rotation = camera}).to(Memory::host());

@@ -1,13 +1,13 @@
 // Direct interpolation: input that it takes and refuses, and flow from chosen tracks.
-#include "on.hpp"
 #include "oracle/direct_interpolation.hpp"
 
 #include <limits>
 
 #include "allocations.hpp"
-#include "moving.hpp"
 #include "guided/tracks_on.hpp"
+#include "moving.hpp"
 #include "noise.hpp"
+#include "on.hpp"
 #include "tasks/on_device.hpp"
 
 namespace parafield {

@@ -12,7 +12,8 @@ int main() {
                               std::to_string(parafield::version_patch);
   if (headers != parafield::version()) return 2;
   try {
-    parafield::FlowEstimator(parafield::LucasKanade{.window = -1}, {64, 48}, {.device = parafield::Device::cpu()});
+    parafield::FlowEstimator(parafield::LucasKanade{.window = -1}, {64, 48},
+                             {.device = parafield::Device::cpu()});
     return 3;
   } catch (const parafield::Error& error) {
     if (error.code() != parafield::ErrorCode::invalid_argument) return 4;

@@ -57,7 +57,8 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
                     const StereoOptions& options = {}) {
     for (const Precision precision : {Precision::exact, Precision::fast}) {
       method.precision = precision;
-      EXPECT_LE(scene.bad_1(estimate_disparity(scene.left(), scene.right(), method, on(device_, options))), most)
+      EXPECT_LE(scene.bad_1(estimate_disparity(scene.left(), scene.right(), method, on(device_, options))),
+                most)
           << scene.name << ", " << names_of(precision)[int(precision)];
     }
   }
@@ -110,7 +111,8 @@ TEST_P(BeliefPropagationQuality, AccurateDisplacements) {
     auto method = preset<BeliefPropagation<DisplacementEnergy>>("accurate");
     method.energy.max_displacement = 5;
     const FlowField flow =
-        estimate_flow(read_frame(folder / "frame10.png"), read_frame(folder / "frame11.png"), method, {.device = device_, .final_median = 5});
+        estimate_flow(read_frame(folder / "frame10.png"), read_frame(folder / "frame11.png"), method,
+                      {.device = device_, .final_median = 5});
     EXPECT_LE(evaluate(flow, read_flow(folder / "flow10.flo")).epe, most) << name;
   };
   expect("RubberWhale", 0.206);

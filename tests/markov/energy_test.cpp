@@ -3,8 +3,8 @@
 
 #include "markov/labels_of.hpp"
 #include "markov/random_frames.hpp"
-#include "oracle/label_fields.hpp"
 #include "on.hpp"
+#include "oracle/label_fields.hpp"
 #include "parafield/parafield.hpp"
 #include "random_method.hpp"
 #include "targets.hpp"
@@ -138,7 +138,8 @@ TEST_P(Energies, AgreeForMasksWithTemporalPrior) {
       last.moving(x, y) = labels.back() ? 255 : 0;
     }
   const ChangeEnergy energy{.mean = 60, .sigma = 40, .beta = 0.7f, .temporal = 0.9f};
-  MotionDetector detector(Icm<ChangeEnergy>{energy, 3}, size, {.device = GetParam().device(2), .energies = EnergyReport::result});
+  MotionDetector detector(Icm<ChangeEnergy>{energy, 3}, size,
+                          {.device = GetParam().device(2), .energies = EnergyReport::result});
   const Frame frames[] = {pair.frame0, pair.frame1};
   const MotionMask& mask = detector({frames, MotionMaskView{last.moving}});
   const oracle::LabelEnergy expected = oracle::energy_of(pair.frame0, pair.frame1, energy, labels);

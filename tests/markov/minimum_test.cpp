@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "markov/random_frames.hpp"
-#include "oracle/label_fields.hpp"
 #include "on.hpp"
+#include "oracle/label_fields.hpp"
 #include "parafield/parafield.hpp"
 #include "random_method.hpp"
 #include "targets.hpp"
@@ -224,7 +224,8 @@ TEST_P(Minimum, AnnealingDrawsByTheGibbsDistribution) {
   const StereoEnergy energy{
       .disparities = 40, .cost = {.truncation = 70, .aggregation = 1}, .smoothness = {.beta = 0}};
   constexpr float temperature = 25;
-  StereoEstimator estimator(Annealing<StereoEnergy>{energy, 2, temperature, temperature}, size, {.device = device()});
+  StereoEstimator estimator(Annealing<StereoEnergy>{energy, 2, temperature, temperature}, size,
+                            {.device = device()});
   const DisparityField& drawn = estimator(pair.frame0, pair.frame1);
   const oracle::LabelEnergy costs = oracle::energy_of(pair.frame0, pair.frame1, energy);
   std::vector<double> expected(40), variance(40), counted(40);

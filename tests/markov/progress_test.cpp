@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "on.hpp"
 #include "markov/random_frames.hpp"
+#include "on.hpp"
 #include "tasks/on_device.hpp"
 
 namespace parafield {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <regex>
 
-#include "on.hpp"
 #include "markov/labels_of.hpp"
 #include "markov/random_frames.hpp"
+#include "on.hpp"
 #include "oracle/belief_propagation.hpp"
 #include "random_method.hpp"
 #include "tasks/on_device.hpp"

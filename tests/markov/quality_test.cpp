@@ -36,7 +36,8 @@ TEST(Quality, EnergiesOfTsukuba) {
   const FrameBuffer whole_left = rounded(left), whole_right = rounded(right);
   const auto expect_energy = [&](const char* name, const StereoMethod& method, double expected) {
     const auto energy = [&](const Frame& a, const Frame& b) {
-      StereoEstimator estimator(method, a.size(), {.device = Device::best(), .energies = EnergyReport::result});
+      StereoEstimator estimator(method, a.size(),
+                                {.device = Device::best(), .energies = EnergyReport::result});
       estimator(a, b);
       return estimator.energies().at(0);
     };

@@ -85,8 +85,8 @@ TEST_P(DetectionOn, FindsWhatMoves) {
 
 TEST_P(DetectionOn, ColorSeesWhatLumaHides) {
   const auto moving = [&](bool color) {
-    const MotionMask mask =
-        detect_motion(square(0, true), square(1, true), Icm<ChangeEnergy>{{.rgb = color}}, {.device = device()});
+    const MotionMask mask = detect_motion(square(0, true), square(1, true), Icm<ChangeEnergy>{{.rgb = color}},
+                                          {.device = device()});
     int count = 0;
     for (int y = 0; y < 60; ++y)
       for (int x = 0; x < 100; ++x) count += mask.moving(x, y);

@@ -77,7 +77,8 @@ TEST_P(FlowEstimatorOn, PushGivesWhatCallsGive) {
   const Size size{80, 60};
   std::vector<GuardedFrame> frames;
   for (int i = 0; i < 4; ++i) frames.push_back(noise(size, 1.3f * float(i)));
-  FlowEstimator stream(LucasKanade{.temporal = false}, size, {.device = device()}), pairs(LucasKanade{}, size, {.device = device()});
+  FlowEstimator stream(LucasKanade{.temporal = false}, size, {.device = device()}),
+      pairs(LucasKanade{}, size, {.device = device()});
   EXPECT_EQ(stream.push(frames[0]), nullptr);
   for (int i = 1; i < 4; ++i) {
     const FlowField* pushed = stream.push(frames[std::size_t(i)]);
@@ -94,7 +95,8 @@ TEST_P(FlowEstimatorOn, PushGivesWhatCallsGive) {
 
 TEST_P(FlowEstimatorOn, TemporalRefinementStartsFromTheLastFlow) {
   const Size size{80, 60};
-  FlowEstimator stream(LucasKanade{}, size, {.device = device()}), pairs(LucasKanade{}, size, {.device = device()});
+  FlowEstimator stream(LucasKanade{}, size, {.device = device()}),
+      pairs(LucasKanade{}, size, {.device = device()});
   const auto a = noise(size, 0), b = noise(size, 1), c = noise(size, 2);
   const FlowField first = pairs(a, b).to(Memory::host());
   const Frame second[] = {b, c};
@@ -108,7 +110,8 @@ TEST_P(FlowEstimatorOn, TemporalRefinementStartsFromTheLastFlow) {
 
 TEST_P(FlowEstimatorOn, TheForwardBackwardCheckClearsWhatIsHidden) {
   const Scene scene = render_scene("layers", {.size = {160, 120}});
-  const FlowField plain = estimate_flow(scene.frames[0], scene.frames[1], LucasKanade{}, {.device = device()});
+  const FlowField plain =
+      estimate_flow(scene.frames[0], scene.frames[1], LucasKanade{}, {.device = device()});
   const FlowField checked =
       estimate_flow(scene.frames[0], scene.frames[1], LucasKanade{}, {.device = device(), .fb_check = 0.5f});
   int hidden = 0, kept = 0, elsewhere = 0, kept_elsewhere = 0;
@@ -131,7 +134,8 @@ TEST_P(FlowEstimatorOn, NothingIsAllocatedAfterTheFirstPairs) {
   const Size size{64, 48};
   std::vector<GuardedFrame> frames;
   for (int i = 0; i < 4; ++i) frames.push_back(noise(size, float(i)));
-  FlowEstimator estimator(LucasKanade{.presmooth = 0.5f, .median = 3}, size, {.device = device(), .fb_check = 1});
+  FlowEstimator estimator(LucasKanade{.presmooth = 0.5f, .median = 3}, size,
+                          {.device = device(), .fb_check = 1});
   for (int i = 0; i < 4; ++i)
     estimator.push(frames[std::size_t(i)]);  // each phase of the ring, cold and warm
   const std::size_t workspace = estimator.workspace_bytes();

@@ -57,10 +57,9 @@ TEST_P(ManyThreadsOn, AnEstimatorGoesFromThreadToThread) {
   const Scene scene = render_scene("translation", {.size = {64, 48}, .frames = 3});
   std::uint64_t expected = 0;
   for (int i = 0; i < 3; ++i) {
-    FlowEstimator made =
-        std::async(std::launch::async, [&] {
-          return FlowEstimator(AdaptiveRidge{}, {64, 48}, {.device = device()});
-        }).get();
+    FlowEstimator made = std::async(std::launch::async, [&] {
+                           return FlowEstimator(AdaptiveRidge{}, {64, 48}, {.device = device()});
+                         }).get();
     std::uint64_t hash = 0;
     std::thread([&] {
       for (const FrameBuffer& frame : scene.frames)
@@ -77,10 +76,10 @@ TEST_P(ManyThreadsOn, OneCallEndsWhenAnotherThreadCancels) {
   const Scene scene = render_scene("layers", {.size = size});
   std::promise<void> begun;
   std::atomic<bool> told = false;
-  FlowEstimator estimator(Annealing<DisplacementEnergy>{.energy = {.max_displacement = 3}, .sweeps = 200}, size,
-                          {.device = device(), .progress = [&](double) {
-                             if (!told.exchange(true)) begun.set_value();
-                           }});
+  FlowEstimator estimator(Annealing<DisplacementEnergy>{.energy = {.max_displacement = 3}, .sweeps = 200},
+                          size, {.device = device(), .progress = [&](double) {
+                                   if (!told.exchange(true)) begun.set_value();
+                                 }});
   std::thread other([&] {
     begun.get_future().wait();
     estimator.cancel();

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "on.hpp"
 #include "noise.hpp"
+#include "on.hpp"
 #include "tasks/on_device.hpp"
 #include "textures.hpp"
 
@@ -192,8 +192,8 @@ TEST_P(StereoOn, TheLeftRightCheckClearsWhatIsHidden) {
   EXPECT_GT(kept_elsewhere, 0.95 * elsewhere);
 
   // Filled, the strip has the wall's disparity: the smaller one.
-  const DisparityField filled =
-      estimate_disparity(left, right, method, {.device = device(), .lr_check = 1, .fill = true, .final_median = 3});
+  const DisparityField filled = estimate_disparity(
+      left, right, method, {.device = device(), .lr_check = 1, .fill = true, .final_median = 3});
   int strip_wrong = 0, strip_wrong_before = 0;
   for (int y = 0; y < scene.size.height; ++y)
     for (int x = 12; x < scene.size.width; ++x)
@@ -246,8 +246,9 @@ TEST_P(StereoOn, WorksAtEverySize) {
       if constexpr (requires { method.sweeps; }) method.sweeps = 3;
       for (const DataTerm data : {DataTerm::absolute, DataTerm::mix}) {
         method.energy.cost.data = data;
-        const DisparityField field =
-            estimate_disparity(noise(size, 0), noise(size, 1), method, {.device = device(), .lr_check = 1, .speckle = 4, .fill = true, .final_median = 5});
+        const DisparityField field = estimate_disparity(
+            noise(size, 0), noise(size, 1), method,
+            {.device = device(), .lr_check = 1, .speckle = 4, .fill = true, .final_median = 5});
         ASSERT_EQ(field.size(), size);
         for (int y = 0; y < size.height; ++y)
           for (int x = 0; x < size.width; ++x)

@@ -82,9 +82,10 @@ requires std::is_same_v<T, bool> || std::is_enum_v<T> Parameter<T> parameter(std
     return {name, false, true, {}, help};
 }
 
-[[noreturn]] PARAFIELD_API void fail_parameter(std::string_view method, std::string_view name, const std::string& value,
-                                 const std::string& allowed);
-[[noreturn]] PARAFIELD_API void fail_name(std::string_view kind, std::string_view name, const std::string& known);
+[[noreturn]] PARAFIELD_API void fail_parameter(std::string_view method, std::string_view name,
+                                               const std::string& value, const std::string& allowed);
+[[noreturn]] PARAFIELD_API void fail_name(std::string_view kind, std::string_view name,
+                                          const std::string& known);
 PARAFIELD_API std::string text_of(int value);
 PARAFIELD_API std::string text_of(float value);
 PARAFIELD_API std::string text_of(bool value);

@@ -101,7 +101,6 @@ class LentStream {
 
 }  // namespace
 
-
 Exclusive::Exclusive() : lock_(recording_mutex(), std::defer_lock) {
   if (exclusions++ == 0) lock_.lock();
 }

@@ -1,14 +1,14 @@
 #pragma once
 #include <cmath>
 
+#include "core/solver.hpp"
+#include "gradient/adaptive_ridge/shrink/shrink.hpp"
+#include "gradient/adaptive_ridge/trust/trust.hpp"
+#include "parafield/fields.hpp"
 #include "steps/convert/convert.hpp"
 #include "steps/median/median.hpp"
 #include "steps/pyramid/pyramid.hpp"
 #include "steps/resize/resize.hpp"
-#include "gradient/adaptive_ridge/shrink/shrink.hpp"
-#include "gradient/adaptive_ridge/trust/trust.hpp"
-#include "core/solver.hpp"
-#include "parafield/fields.hpp"
 
 namespace parafield {
 

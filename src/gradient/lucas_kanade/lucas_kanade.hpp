@@ -1,12 +1,12 @@
 #pragma once
+#include "core/solver.hpp"
+#include "parafield/fields.hpp"
 #include "steps/convert/convert.hpp"
 #include "steps/least_squares/least_squares.hpp"
 #include "steps/median/median.hpp"
 #include "steps/pyramid/pyramid.hpp"
 #include "steps/resize/resize.hpp"
 #include "steps/smooth/smooth.hpp"
-#include "core/solver.hpp"
-#include "parafield/fields.hpp"
 
 namespace parafield {
 

@@ -1,8 +1,8 @@
 #pragma once
-#include "steps/smooth/smooth.hpp"
-#include "gradient/temporal/step.hpp"
 #include "core/solver.hpp"
+#include "gradient/temporal/step.hpp"
 #include "parafield/fields.hpp"
+#include "steps/smooth/smooth.hpp"
 
 namespace parafield {
 
@@ -35,7 +35,8 @@ class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
   }
 
   /// Prepares the newest frame, in the last slot of the ring, and solves, in one pass.
-  void solve_newest(const Frame& newest, int, int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
+  void solve_newest(const Frame& newest, int, int first, const FlowView*, FlowPlanes result, Trust trust,
+                    bool) {
     temporal_flow(backend_, window(first), model_, rough(result), trust, &newest);
     smooth_flow(result);
   }
@@ -62,8 +63,10 @@ class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
 };
 
 template <class Backend>
-struct SolverOf<GradientTensor, Backend> : std::type_identity<TemporalSolver<Backend, GradientTensorModel>> {};
+struct SolverOf<GradientTensor, Backend> : std::type_identity<TemporalSolver<Backend, GradientTensorModel>> {
+};
 template <class Backend>
-struct SolverOf<RidgeRegression, Backend> : std::type_identity<TemporalSolver<Backend, RidgeRegressionModel>> {};
+struct SolverOf<RidgeRegression, Backend>
+    : std::type_identity<TemporalSolver<Backend, RidgeRegressionModel>> {};
 
 }  // namespace parafield

@@ -127,7 +127,7 @@ void with_packing(const Packing& packing, F f) {
   constexpr int scale = 4 / int(sizeof(Value));
   if (packing.rows)
     with_one_of<4, 8, 12, 16, 24, 32>(packing.per_lane,
-                                        [&]<int PerLane>() { f.template operator()<PerLane, true>(); });
+                                      [&]<int PerLane>() { f.template operator()<PerLane, true>(); });
   else
     with_one_of<4 * scale, 8 * scale, 16 * scale>(
         packing.per_lane, [&]<int PerLane>() { f.template operator()<PerLane, false>(); });

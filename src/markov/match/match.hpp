@@ -86,7 +86,7 @@ PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b
                                 std::ptrdiff_t to) {
   if constexpr (!Color) return magnitude(a.luma[at] - b.luma[to]);
   return mean_magnitude(a.color[0][at] - b.color[0][to], a.color[1][at] - b.color[1][to],
-                         a.color[2][at] - b.color[2][to]);
+                        a.color[2][at] - b.color[2][to]);
 }
 
 /// Difference of pixel `at` of a and pixel `to` of b: see DataTerm.

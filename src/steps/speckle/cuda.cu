@@ -22,7 +22,7 @@ __device__ void join(int* labels, int i, int j) {
     const int low = smaller(i, j), high = larger(i, j);
     const int before = atomicMin(&labels[high], low);
     if (before == high) return;  // still a root
-    i = before;  // another thread was faster: its label joins the component of `low`, too
+    i = before;                  // another thread was faster: its label joins the component of `low`, too
     j = low;
   }
 }
