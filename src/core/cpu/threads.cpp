@@ -79,10 +79,18 @@ struct Threads::Pool {
 };
 
 Threads::Threads(int count) : pool_(new Pool) {
-  for (int i = 1; i < count; ++i) pool_->threads.emplace_back([pool = pool_, i] { pool->work(i); });
+  try {
+    pool_->threads.reserve(std::size_t(count - 1));
+    for (int i = 1; i < count; ++i) pool_->threads.emplace_back([pool = pool_, i] { pool->work(i); });
+  } catch (...) {
+    end();
+    throw;
+  }
 }
 
-Threads::~Threads() {
+Threads::~Threads() { end(); }
+
+void Threads::end() {
   pool_->ending.store(true, std::memory_order_release);
   pool_->loops.fetch_add(1, std::memory_order_release);
   pool_->loops.notify_all();

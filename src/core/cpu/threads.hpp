@@ -19,6 +19,8 @@ class Threads {
   void run(int parts, void (*part)(const void* data, int i, int thread), const void* data);
 
  private:
+  void end();
+
   struct Pool;
   Pool* pool_;
 };
