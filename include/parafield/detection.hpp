@@ -9,6 +9,7 @@
 
 namespace parafield {
 
+/// Input of a motion detector.
 struct DetectionInput {
   std::span<const Frame> frames;  ///< two, in time order
   std::optional<MotionMaskView> start =
@@ -19,8 +20,8 @@ struct DetectionInput {
 struct DetectionOptions {
   static constexpr std::string_view name = "detection options";
 
-  /// Where the estimator runs. Not given: Device::best(); one-shot forms run where the frames are, if that is a
-  /// CUDA device.
+  /// Where the estimator runs. Not given: Device::best(). One-shot forms run where the frames are, if that is
+  /// a CUDA device.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
   PF_FIELD(EnergyReport, energies, EnergyReport::none);

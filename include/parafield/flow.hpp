@@ -16,22 +16,22 @@
 
 namespace parafield {
 
-/// What a method does not use is an error to give.
+/// Input of a flow estimator. To give what the method does not use is an error.
 struct FlowInput {
   std::span<const Frame> frames;       ///< as many as the method needs, in time order
   std::optional<FlowView> start = {};  ///< a first guess of the flow, in the frames' memory
-  /// Features and their flow, of methods that such guide, in the frames' memory; at most max_features, none is allowed. Not
-  /// given: the method finds some itself.
+  /// Features and their flow, in the frames' memory: at most max_features, also none. For direct-interpolation
+  /// and multi-hypothesis. Not given: the method finds features itself.
   std::optional<std::span<const Track>> tracks = {};
-  std::optional<CameraRotation> rotation = {};  ///< of the same methods: how the camera turned
+  std::optional<CameraRotation> rotation = {};  ///< how the camera turned, for the same methods
 };
 
 /// Options of every method of flow. The steps that refine the result come in this order.
 struct FlowOptions {
   static constexpr std::string_view name = "flow options";
 
-  /// Where the estimator runs. Not given: Device::best(); one-shot forms run where the frames are, if that is a
-  /// CUDA device.
+  /// Where the estimator runs. Not given: Device::best(). One-shot forms run where the frames are, if that is
+  /// a CUDA device.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
   PF_PARAMETER(

@@ -9,6 +9,7 @@
 
 namespace parafield {
 
+/// Input of a stereo estimator.
 struct StereoInput {
   std::span<const Frame> frames;            ///< left, right
   std::optional<DisparityView> start = {};  ///< a first guess, in the frames' memory
@@ -18,8 +19,8 @@ struct StereoInput {
 struct StereoOptions {
   static constexpr std::string_view name = "stereo options";
 
-  /// Where the estimator runs. Not given: Device::best(); one-shot forms run where the frames are, if that is a
-  /// CUDA device.
+  /// Where the estimator runs. Not given: Device::best(). One-shot forms run where the frames are, if that is
+  /// a CUDA device.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
   PF_PARAMETER(
