@@ -10,6 +10,68 @@
 namespace parafield::command {
 namespace {
 
+constexpr const char *case_columns = "{:<7} {:<29} {:>9}", *time_columns = " {:>27} {:>27} {:>27}",
+                     *accuracy_columns = " {:>6} {:>8}";
+
+std::string bench_header(const BenchPair* data, int streams) {
+  std::string text = fmt::format(
+      "milliseconds: median (10 % - 90 %); AAE in degrees; ETATO in us x degrees for a pixel\n"
+      "AAE and ETATO on the rendered scene {}{}\n\n",
+      BenchScene::name, data ? fmt::format(", then on {}", data->name) : "");
+  text += fmt::format(case_columns, "device", "method", "size");
+  text += fmt::format(time_columns, "resident", "streaming", "end to end");
+  for (int i = 0; i < (data ? 2 : 1); ++i) text += fmt::format(accuracy_columns, "AAE", "ETATO");
+  if (streams > 0) text += fmt::format(" {:>24}", fmt::format("frames/s of {} streams", streams));
+  return text + "\n";
+}
+
+/// Row of the table that begins with the case, and its JSON.
+Report begun_row(const Case& one) {
+  Report row;
+  row.json["task"] = "flow";
+  row.json["method"] = name_of(one.method);
+  row.json["preset"] = one.preset;
+  row.json["parameters"] = parameters_json(parameters_of(one.method));
+  add_device(row.json, one.device);
+  row.json["width"] = one.size.width;
+  row.json["height"] = one.size.height;
+  row.text = fmt::format(case_columns, to_string(one.device.device),
+                         fmt::format("{} {}", name_of(one.method), one.preset),
+                         fmt::format("{}x{}", one.size.width, one.size.height));
+  return row;
+}
+
+Json times_json(const Times& times) {
+  return {{"median_milliseconds", times.median},
+          {"p10_milliseconds", times.p10},
+          {"p90_milliseconds", times.p90},
+          {"min_milliseconds", times.min},
+          {"repeats", times.repeats}};
+}
+
+std::string times_text(const Times& times) {
+  return fmt::format("{:.3f} ({:.3f}-{:.3f})", times.median, times.p10, times.p90);
+}
+
+void add_measured(Report& row, const Case& one, const Measurement& measured, const BenchPair* data) {
+  row.json["resident"] = times_json(measured.resident);
+  row.json["streaming"] = times_json(measured.streaming);
+  row.json["end_to_end"] = times_json(measured.end_to_end);
+  row.json["workspace_bytes"] = measured.workspace_bytes;
+  if (measured.frames_per_second) row.json["frames_per_second"] = *measured.frames_per_second;
+  row.text += fmt::format(time_columns, times_text(measured.resident), times_text(measured.streaming),
+                          times_text(measured.end_to_end));
+  const auto add_accuracy = [&](const char* key, std::string_view name, double aae) {
+    // Execution time and accuracy in one number (Marzat section 4): microseconds for a pixel times degrees.
+    const double etato = measured.resident.median * 1000 / (double(one.size.width) * one.size.height) * aae;
+    row.json[key] = {{"name", name}, {"aae_degrees", aae}, {"etato_microsecond_degrees_per_pixel", etato}};
+    row.text += fmt::format(accuracy_columns, fmt::format("{:.2f}", aae), fmt::format("{:.4f}", etato));
+  };
+  add_accuracy("scene", BenchScene::name, measured.scene_aae);
+  if (measured.data_aae) add_accuracy("data", data->name, *measured.data_aae);
+  if (measured.frames_per_second) row.text += fmt::format(" {:>24.1f}", *measured.frames_per_second);
+}
+
 using DefaultMethod = std::variant_alternative_t<0, FlowMethod>;
 
 struct BenchOptions {
@@ -88,19 +150,20 @@ void run(const BenchOptions& options) {
     for (const DeviceInfo& device : devices)
       for (const auto& [method, preset] : methods) {
         const Case one{method, preset, device, size};
+        Report row = begun_row(one);
         try {
           if (!scene)
             scene = render_scene(BenchScene::name,
                                  {.size = size, .frames = BenchScene::frames, .seed = BenchScene::seed});
-          const Measurement measured =
-              measure_case(one, *scene, pair, {.fixed = options.repeats}, options.streams);
-          report["results"].push_back(bench_json(one, measured, pair));
-          if (table) print(bench_row(one, measured));
+          add_measured(row, one, measure_case(one, *scene, pair, {.fixed = options.repeats}, options.streams),
+                       pair);
         } catch (const Error& problem) {  // the other cases are still measured
-          report["results"].push_back(failure_json(one, problem));
-          if (table) print(failure_row(one, problem));
+          row.json["error"] = problem.what();
+          row.text += fmt::format(" failed: {}", problem.what());
           ++failed;
         }
+        report["results"].push_back(row.json);
+        if (table) print(row.text + "\n");
       }
   }
   if (!options.json_file.empty())
@@ -119,49 +182,38 @@ void add_bench(App& program) {
   App command = program.add_subcommand("bench", "Time flow methods on all devices");
   std::vector<std::string> names;
   for_each_method<FlowMethod>([&]<class Method>(const Method&) { names.emplace_back(Method::name); });
-  command
-      .add_option(
-          "-m,--method", options->methods,
-          fmt::format("methods, one or more of {}; default: {}, which takes seconds for each size. Some "
-                      "others take minutes: give --size and --repeat with them",
-                      fmt::join(names, ", "), DefaultMethod::name))
-      .type_name("NAME");
-  command
-      .add_option("--preset", options->preset, "time this preset only; default: all presets of each method")
-      .type_name("NAME");
-  command
-      .add_option("-d,--device", options->devices,
-                  "devices, one or more: auto, cpu, cuda, cuda:N; default: all usable devices")
-      .type_name("NAME");
-  command.add_option("--threads", options->threads, "CPU threads; 0 = one for each core")
-      .type_name("N")
+  command.add_option(
+      "-m,--method NAME", options->methods,
+      fmt::format("methods, one or more of {}; default: {}, which takes seconds for each size. Some "
+                  "others take minutes: give --size and --repeat with them",
+                  fmt::join(names, ", "), DefaultMethod::name));
+  command.add_option("--preset NAME", options->preset,
+                     "time this preset only; default: all presets of each method");
+  command.add_option("-d,--device NAME", options->devices,
+                     "devices, one or more: auto, cpu, cuda, cuda:N; default: all usable devices");
+  command.add_option("--threads N", options->threads, "CPU threads; 0 = one for each core")
       .capture_default_str();
+  command.add_option("--size WxH", options->sizes,
+                     "sizes, one or more; default: 316x252 640x480 1920x1080 3840x2160");
   command
-      .add_option("--size", options->sizes,
-                  "sizes, one or more; default: 316x252 640x480 1920x1080 3840x2160")
-      .type_name("WxH");
-  command
-      .add_option("--repeat", options->repeats,
+      .add_option("--repeat N", options->repeats,
                   "number of timed calls; default: as many as fit in 1.5 s, 10 to 2000")
-      .type_name("N")
       .range(1, 1000000);
   command
       .add_option(
-          "--streams", options->streams,
+          "--streams N", options->streams,
           "also time so many estimators at once, each on a thread of its own, in frames a second; on the "
           "CPU each of them has --threads threads")
-      .type_name("N")
       .range(1, 1024);
-  command
-      .add_option("--data", options->data,
-                  "folder with yosemite/noclouds/ (yos08.png, yos09.png, yos08_nosky.flo), for AAE and ETATO "
-                  "of that pair, too; default: the environment variable PARAFIELD_DATA")
-      .type_name("DIR");
-  command.add_option("--commit", options->commit, "commit that is measured, for the JSON").type_name("TEXT");
-  options->json =
-      command.add_option("--json", options->json_file, "write JSON to FILE, or print it instead of the table")
-          .type_name("[FILE]")
-          .expected(0, 1);
+  command.add_option(
+      "--data DIR", options->data,
+      "folder with yosemite/noclouds/ (yos08.png, yos09.png, yos08_nosky.flo), for AAE and ETATO "
+      "of that pair, too; default: the environment variable PARAFIELD_DATA");
+  command.add_option("--commit TEXT", options->commit, "commit that is measured, for the JSON");
+  options->json = command
+                      .add_option("--json [FILE]", options->json_file,
+                                  "write JSON to FILE, or print it instead of the table")
+                      .expected(0, 1);
   command.callback([options] { run(*options); });
 }
 

@@ -5,7 +5,6 @@
 
 #include "measure.hpp"
 #include "parafield/parafield.hpp"
-#include "parameters.hpp"
 
 /// Measurements of `parafield bench`: one method on one device at one size.
 namespace parafield::command {
@@ -46,16 +45,5 @@ BenchPair read_yosemite(const std::string& folder);
 
 Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* data, const Repeats& repeats,
                          int streams);
-
-/// ETATO: execution time and accuracy in one number (Marzat section 4), microseconds for a pixel times
-/// degrees.
-double etato(const Times& resident, Size size, double aae);
-
-Json bench_json(const Case& one, const Measurement& measured, const BenchPair* data);
-std::string bench_header(const BenchPair* data, int streams);
-std::string bench_row(const Case& one, const Measurement& measured);
-/// Report of a case that could not be measured.
-Json failure_json(const Case& one, const Error& problem);
-std::string failure_row(const Case& one, const Error& problem);
 
 }  // namespace parafield::command

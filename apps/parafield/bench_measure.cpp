@@ -4,17 +4,10 @@
 #include <thread>
 
 #include "bench.hpp"
+#include "options.hpp"
 
 namespace parafield::command {
 namespace {
-
-/// AAE for a pair, degrees. It has an estimator of its own: the pair may have another size than the timed
-/// frames.
-double aae_of(const FlowMethod& method, const Device& device, const Frame& frame0, const Frame& frame1,
-              const FlowView& truth) {
-  FlowEstimator estimator(method, frame0.size(), {.device = device});
-  return evaluate(estimator(frame0, frame1), truth).aae;
-}
 
 std::vector<FrameBuffer> copies(const std::vector<FrameBuffer>& frames, Memory memory) {
   std::vector<FrameBuffer> there;
@@ -43,28 +36,19 @@ std::vector<std::vector<Frame>> windows(const std::vector<FrameBuffer>& frames, 
 Times measure_calls(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
                     const Repeats& repeats) {
   const auto inputs = windows(frames, estimator.method());
-  const auto call = [&](int i) {
-    timer.start();
-    estimator({inputs[std::size_t(i) % inputs.size()]});
-    return timer.stop();
-  };
+  const auto call = [&](int i) { estimator({inputs[std::size_t(i) % inputs.size()]}); };
   for (int i = 0; i < warm_up; ++i) call(i);
-  return measure(repeats, call);
+  return measure(repeats, timer, call);
 }
 
 Times measure_stream(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
                      const Repeats& repeats) {
   int next = 0;
-  const auto call = [&](int) {
-    const FrameBuffer& frame = frames[there_and_back(next++, frames.size())];
-    timer.start();
-    estimator.push(frame);
-    return timer.stop();
-  };
+  const auto push = [&](int) { estimator.push(frames[there_and_back(next++, frames.size())]); };
   estimator.reset();
-  for (int i = 0; i < warm_up * frames_of(estimator.method()); ++i)
-    call(i);  // fills each slot of the ring more than once
-  return measure(repeats, call);
+  // Fills each slot of the ring more than once.
+  for (int i = 0; i < warm_up * frames_of(estimator.method()); ++i) push(i);
+  return measure(repeats, timer, push);
 }
 
 /// Frames a second of several estimators at once. Each has a thread of its own, which pushes frames.
@@ -122,9 +106,9 @@ BenchPair read_yosemite(const std::string& folder) {
 Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* data, const Repeats& repeats,
                          int streams) {
   const Device& device = one.device.device;
-  const bool cuda = device.kind == Device::Kind::cuda;
-  const auto resident = copies(scene.frames, cuda ? Memory::cuda(device.index) : Memory::host());
-  const auto host = copies(scene.frames, cuda ? Memory::pinned() : Memory::host());
+  const auto resident = copies(scene.frames, memory_of(device));
+  const auto host =
+      copies(scene.frames, device.kind == Device::Kind::cuda ? Memory::pinned() : Memory::host());
 
   Measurement measured;
   FlowEstimator estimator(one.method, one.size, {.device = device});
@@ -142,13 +126,11 @@ Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* d
     measured.scene_aae +=
         evaluate(estimator({inputs[i]}), scene.flow[i + middle]).aae / double(inputs.size());
   if (streams > 0) measured.frames_per_second = frames_per_second(one, resident, streams);
-  if (data && frames_of(one.method) == 2)
-    measured.data_aae = aae_of(one.method, device, data->frame0, data->frame1, data->truth);
+  if (data && frames_of(one.method) == 2) {
+    FlowEstimator of_data(one.method, data->truth.size(), {.device = device});  // it may have another size
+    measured.data_aae = evaluate(of_data(data->frame0, data->frame1), data->truth).aae;
+  }
   return measured;
-}
-
-double etato(const Times& resident, Size size, double aae) {
-  return resident.median * 1000 / (double(size.width) * size.height) * aae;
 }
 
 }  // namespace parafield::command

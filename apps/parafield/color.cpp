@@ -33,11 +33,7 @@ void check_options(const App& command, Task task) {
 FrameBuffer drawn_flow(const ColorCommandOptions& options) {
   const ColorScheme scheme = options.scheme == "marzat" ? ColorScheme::marzat : ColorScheme::middlebury;
   const FlowField flow = read_flow(options.field);
-  FrameBuffer frame;
-  if (!options.frame.empty()) {
-    frame = read_frame(options.frame);
-    check_same_size(options.field, flow.size(), options.frame, frame.size());
-  }
+  const FrameBuffer frame = read_like(options.frame, options.field, flow.size(), read_frame);
   return options.picture.draw(flow, frame, {.scheme = scheme, .max_motion = options.max_motion});
 }
 
@@ -65,38 +61,29 @@ void run(const App& command, const ColorCommandOptions& options) {
 void add_color(App& program) {
   const auto options = std::make_shared<ColorCommandOptions>();
   App command = program.add_subcommand("color", "Draw flow in colors or as arrows, or disparities in colors");
-  command
-      .add_option("FIELD", options->field,
-                  "flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png")
-      .required()
-      .type_name("FILE");
-  command.add_option("-o,--output", options->output, "picture to write: .png or .ppm")
-      .required()
-      .type_name("FILE");
+  command.add_option("FIELD FILE", options->field,
+                     "flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png");
+  command.add_option("-o,--output FILE", options->output, "picture to write: .png or .ppm").required();
   command
       .add_option(
-          "--scheme", options->scheme,
+          "--scheme NAME", options->scheme,
           "middlebury: hue is direction, white is no motion; marzat: hue is direction, black is no motion")
-      .type_name("NAME")
       .one_of({"middlebury", "marzat"})
       .capture_default_str();
   command
-      .add_option("--max-motion", options->max_motion,
+      .add_option("--max-motion PX", options->max_motion,
                   "length of flow with full color, px; 0 = the longest flow")
-      .type_name("PX")
       .capture_default_str();
-  Option frame =
-      command.add_option("--frame", options->frame, "first frame of the flow, for --arrows and --beside")
-          .type_name("FILE");
+  Option frame = command.add_option("--frame FILE", options->frame,
+                                    "first frame of the flow, for --arrows and --beside");
   options->picture.add_to(command, frame);
   options->kind.add_to(command, {"flow", "disparity"}, "--disparity-scale");
-  Option max = command
-                   .add_option("--max", options->max,
-                               "disparity of the last color (red), px; default: the colors span the range of "
-                               "the valid disparities")
-                   .type_name("PX");
-  command.add_option("--min", options->min, "with --max: disparity of the first color (blue), px; default 0")
-      .type_name("PX")
+  Option max =
+      command.add_option("--max PX", options->max,
+                         "disparity of the last color (red), px; default: the colors span the range of "
+                         "the valid disparities");
+  command
+      .add_option("--min PX", options->min, "with --max: disparity of the first color (blue), px; default 0")
       .needs(max);
   for (const char* of_colors : {"--scheme", "--max-motion"})
     command.get_option("--arrows").excludes(command.get_option(of_colors));

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 
 #include "options.hpp"
@@ -41,7 +42,6 @@ class WrappedHelp : public CLI::Formatter {
 }  // namespace
 
 Option Option::required() const { return option_->required(); }
-Option Option::type_name(const std::string& name) const { return option_->type_name(name); }
 Option Option::description(const std::string& help) const { return option_->description(help); }
 Option Option::group(const std::string& name) const { return option_->group(name); }
 Option Option::capture_default_str() const { return option_->capture_default_str(); }
@@ -68,6 +68,11 @@ Option Option::suggest(const std::vector<std::string>& values) const {
 Option Option::check(const std::function<std::string(const std::string&)>& problem) const {
   return option_->check(problem);
 }
+Option Option::is(bool (*allowed)(double), const std::string& words) const {
+  return check([=](const std::string& text) {  // CLI11 checks that it is a number
+    return allowed(std::strtod(text.c_str(), nullptr)) ? std::string() : text + " is not " + words;
+  });
+}
 
 std::size_t Option::count() const { return option_->count(); }
 
@@ -77,7 +82,10 @@ App App::add_subcommand(const std::string& name, const std::string& help) const 
 
 template <class T>
 Option App::add_option(const std::string& names, T& value, const std::string& help) const {
-  return app_->add_option(names, value, help);
+  const auto space = names.find(' ');
+  return app_->add_option(names.substr(0, space), value, help)
+      ->required(!names.starts_with('-'))
+      ->type_name(names.substr(space + 1));
 }
 template Option App::add_option(const std::string&, std::string&, const std::string&) const;
 template Option App::add_option(const std::string&, std::vector<std::string>&, const std::string&) const;

@@ -10,8 +10,8 @@ class Formatter;
 class Option;
 }  // namespace CLI
 
-/// The part of CLI11 that the commands use, with its names. Only command_line.cpp and main.cpp include CLI11,
-/// which makes a file compile many times longer.
+/// The part of CLI11 that the commands use, with its names. Only command_line.cpp, generate.cpp and main.cpp
+/// include CLI11, which makes a file compile many times longer.
 namespace parafield::command {
 
 /// Handle of an option, which its App owns.
@@ -20,7 +20,6 @@ class Option {
   Option(CLI::Option* option = nullptr) : option_(option) {}
 
   Option required() const;
-  Option type_name(const std::string& name) const;
   Option description(const std::string& help) const;
   Option group(const std::string& name) const;
   Option capture_default_str() const;
@@ -36,6 +35,8 @@ class Option {
   Option suggest(const std::vector<std::string>& values) const;
   /// Adds a check: `problem` returns what is wrong with the text, or an empty string.
   Option check(const std::function<std::string(const std::string&)>& problem) const;
+  /// Adds a check of a number. The error is "7 is not " and the words.
+  Option is(bool (*allowed)(double), const std::string& words) const;
 
   std::size_t count() const;
 
@@ -49,7 +50,9 @@ class App {
   explicit App(CLI::App& app) : app_(&app) {}
 
   App add_subcommand(const std::string& name, const std::string& help) const;
-  /// T: std::string, a vector of them, int, std::uint64_t, float, double or std::optional<float>.
+  /// Adds an option. `names` has all its names, a space and the type of its value: "-o,--output FILE". A name
+  /// without dashes is a positional argument, which is required. T: std::string, a vector of them, int,
+  /// std::uint64_t, float, double or std::optional<float>.
   template <class T>
   Option add_option(const std::string& names, T& value, const std::string& help = "") const;
   /// T: bool, or std::string for flags with values.

@@ -47,7 +47,7 @@ std::vector<std::string> option_names(const DescribedCommand& command) {
 std::string zsh_value(const DescribedOption& option) {
   if (option.value.empty()) return "";
   return fmt::format(":{}:{}", escaped(option.value, ":"),
-                     !option.choices.empty() ? fmt::format("({})", fmt::join(option.choices, " "))
+                     !option.choices.empty() ? fmt::format("({})", option.choices)
                      : option.takes_file     ? "_files"
                                              : " ");
 }
@@ -70,19 +70,17 @@ std::string bash_completion(const DescribedProgram& program) {
   std::string cases;
   for (std::size_t i = 1; i < program.size(); ++i) {
     const DescribedCommand& command = program[i];
-    std::vector<std::string> first;  // values that stand where no option does
+    std::vector<std::string> first, without_choices;  // first: values that stand where no option does
     for (const DescribedOption& argument : command.arguments)
-      first.insert(first.end(), argument.choices.begin(), argument.choices.end());
-    std::vector<std::string> without_choices;
+      if (!argument.choices.empty()) first.push_back(argument.choices);
     for (const DescribedOption& option : command.options) {
       if (option.value.empty()) continue;
-      std::vector<std::string> patterns;
-      for (const std::string& name : option.names) patterns.push_back(command.name + ":" + name);
+      const std::string patterns =
+          fmt::format("{}:{}", command.name, fmt::join(option.names, "|" + command.name + ":"));
       if (option.choices.empty())
-        without_choices.insert(without_choices.end(), patterns.begin(), patterns.end());
+        without_choices.push_back(patterns);
       else
-        cases +=
-            fmt::format("    {}) words='{}' ;;\n", fmt::join(patterns, "|"), fmt::join(option.choices, " "));
+        cases += fmt::format("    {}) words='{}' ;;\n", patterns, option.choices);
     }
     if (!without_choices.empty()) cases += fmt::format("    {}) ;;\n", fmt::join(without_choices, "|"));
     cases += fmt::format("    {}:*)\n      words='{}'\n      [[ $word == -* ]] && words='{}' ;;\n",
@@ -149,12 +147,11 @@ std::string fish_completion(const DescribedProgram& program) {
       for (const std::string& name : option.names)
         out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!option.value.empty()) out += option.takes_file ? " -r -F" : " -x";
-      if (!option.choices.empty()) out += " -a " + fish(fmt::format("{}", fmt::join(option.choices, " ")));
+      if (!option.choices.empty()) out += " -a " + fish(option.choices);
       out += " -d " + fish(brief(option.help)) + "\n";
     }
     for (const DescribedOption& argument : command.arguments)
-      if (!argument.choices.empty())
-        out += when + " -f -a " + fish(fmt::format("{}", fmt::join(argument.choices, " "))) + "\n";
+      if (!argument.choices.empty()) out += when + " -f -a " + fish(argument.choices) + "\n";
   }
   return out;
 }

@@ -8,8 +8,7 @@ namespace {
 
 void run(bool json) {
   const std::string no_cuda = why_no_cuda();
-  Json report;
-  std::string text;
+  Report report;
   for (const DeviceInfo& info : devices()) {
     const bool cpu = info.device.kind == Device::Kind::cpu;
     Json one;
@@ -18,14 +17,15 @@ void run(bool json) {
     one["instruction_set"] = info.instruction_set;
     one[cpu ? "threads" : "multiprocessors"] = info.threads;
     one["memory_bytes"] = info.memory;
-    report["devices"].push_back(one);
-    text += fmt::format("{:<7} {}, {} {}, {} {}, {:.1f} GiB\n", to_string(info.device), info.name,
-                        cpu ? "instruction set" : "compute capability", info.instruction_set, info.threads,
-                        cpu ? "threads" : "multiprocessors", double(info.memory) / (1 << 30));
+    report.json["devices"].push_back(one);
+    report.text +=
+        fmt::format("{:<7} {}, {} {}, {} {}, {:.1f} GiB\n", to_string(info.device), info.name,
+                    cpu ? "instruction set" : "compute capability", info.instruction_set, info.threads,
+                    cpu ? "threads" : "multiprocessors", double(info.memory) / (1 << 30));
   }
-  report["why_no_cuda"] = no_cuda.empty() ? Json(nullptr) : Json(no_cuda);
-  if (!no_cuda.empty()) text += fmt::format("cuda    none: {}\n", no_cuda);
-  print(json ? json_text(report) : text);
+  report.json["why_no_cuda"] = no_cuda.empty() ? Json(nullptr) : Json(no_cuda);
+  if (!no_cuda.empty()) report.text += fmt::format("cuda    none: {}\n", no_cuda);
+  print(report, json);
 }
 
 }  // namespace

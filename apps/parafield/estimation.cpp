@@ -3,122 +3,110 @@
 #include <cstdio>
 
 namespace parafield::command {
-namespace {
-
-constexpr const char* task_group = "What is done with the result, in this order";
-
-template <class T>
-std::string description(T value, const Parameter<T>& parameter) {
-  ParameterValues values;
-  values(value, parameter);
-  return parameter_help(values.list[0]);
-}
-
-template <class T>
-void add_number(App& command, T& field, const Parameter<T>& parameter) {
-  command.add_option(option_name(parameter.name), field, description(field, parameter))
-      .type_name("N")
-      .check([parameter](const std::string& text) {
-        T value{};
-        return detail::read_value(text, value) && detail::is_allowed(value, parameter)
-                   ? std::string()
-                   : fmt::format("cannot be {}; allowed: {}", text, detail::allowed(parameter));
-      })
-      .group(task_group);
-}
-
-}  // namespace
 
 Option TruthOptions::add_to(App& command, const std::string& help) {
-  Option const given = command.add_option("--gt", truth, help).type_name("FILE");
-  command.add_option("--mask", mask, "with --gt: a picture; pixels that are 0 there do not count")
-      .type_name("FILE")
+  Option const given = command.add_option("--gt FILE", truth, help);
+  command.add_option("--mask FILE", mask, "with --gt: a picture; pixels that are 0 there do not count")
       .needs(given);
   command.add_flag("--valid-only", valid_only, "with --gt: count only the pixels that the method trusts")
       .needs(given);
   return given;
 }
 
-void RunOptions::add_to(App& command) {
+void ReportOptions::add_to(App& command, const std::string& included) {
   command
-      .add_option("--energy", energy,
-                  "report the energy that the method minimizes: none, result, or sweeps (before the first "
-                  "sweep and after each; with belief-propagation after each iteration of the finest level). "
-                  "This takes one more estimation, which is not timed")
-      .type_name("NAME")
-      .one_of({"none", "result", "sweeps"})
-      .capture_default_str();
-  command
-      .add_option("--repeat", repeats,
-                  "number of timed calls, after one that is not timed; their median is reported")
-      .type_name("N")
+      .add_option(
+          "--repeat N", repeats,
+          fmt::format("number of timed calls{}, after one that is not timed; their median is reported",
+                      included))
       .range(1, 1000000)
       .capture_default_str();
   command.add_flag("--json", json, "print the report as one JSON object");
   command.add_flag("-q,--quiet", quiet, "print no text report");
 }
 
-void TaskOptions::operator()(bool& field, const Parameter<bool>& parameter) const {
-  command_.add_flag(option_name(parameter.name), field, std::string(parameter.help)).group(task_group);
-}
-void TaskOptions::operator()(int& field, const Parameter<int>& parameter) const {
-  add_number(command_, field, parameter);
-}
-void TaskOptions::operator()(float& field, const Parameter<float>& parameter) const {
-  add_number(command_, field, parameter);
+void ReportOptions::print(const Report& report) const {
+  if (json || !quiet) command::print(report, json);
 }
 
-void RunOptions::print(const Json& report, const std::string& text) const {
-  if (json)
-    command::print(json_text(report));
-  else if (!quiet)
-    command::print(text);
+template <class T>
+void TaskOptions::operator()(T& field, const Parameter<T>& parameter) const {
+  constexpr const char* group = "What is done with the result, in this order";
+  const std::string name = option_name(parameter.name);
+  if constexpr (std::is_same_v<T, bool>) {
+    command.add_flag(name, field, std::string(parameter.help)).group(group);
+  } else {
+    ParameterValues values;
+    values(field, parameter);
+    const ParameterValue& one = values.list[0];
+    command
+        .add_option(name + " N", field, parameter_help({{{}, one.help, range_text(one), text_of(one.value)}}))
+        .check([parameter](const std::string& text) {
+          T value{};
+          return detail::read_value(text, value) && detail::is_allowed(value, parameter)
+                     ? std::string()
+                     : fmt::format("cannot be {}; allowed: {}", text, detail::allowed(parameter));
+        })
+        .group(group);
+  }
+}
+template void TaskOptions::operator()(bool&, const Parameter<bool>&) const;
+template void TaskOptions::operator()(int&, const Parameter<int>&) const;
+template void TaskOptions::operator()(float&, const Parameter<float>&) const;
+
+void add_energy(App& command, std::string& energy) {
+  command
+      .add_option("--energy NAME", energy,
+                  "report the energy that the method minimizes: none, result, or sweeps (before the first "
+                  "sweep and after each; with belief-propagation after each iteration of the finest level). "
+                  "This takes one more estimation, which is not timed")
+      .one_of({"none", "result", "sweeps"})
+      .capture_default_str();
 }
 
-EnergyReport RunOptions::energies(std::string_view method, bool minimizes) const {
+EnergyReport energy_report(const std::string& energy, std::string_view method, bool minimizes) {
   if (energy == "none") return EnergyReport::none;
   if (!minimizes) throw UsageError(fmt::format("--energy: {} minimizes no energy", method));
   return energy == "result" ? EnergyReport::result : EnergyReport::sweeps;
 }
 
-void add_method(Json& report, std::string_view method, const std::string& preset,
-                const std::vector<ParameterValue>& parameters) {
-  report["method"] = method;
-  if (!preset.empty()) report["preset"] = preset;
-  report["parameters"] = parameters_json(parameters);
-}
-
-void add_levels(Json& report, int asked, Size image, Size block, bool quiet) {
+void add_levels(Report& report, int asked, Size image, Size block, bool quiet) {
   const int used = levels_of(asked, block);
-  report["levels_used"] = used;
+  report.json["levels_used"] = used;
   if (used == asked || quiet) return;
   fmt::print(stderr, "parafield: note: {} level{} instead of {}: more do not fit {} {}x{} pixels\n", used,
              used == 1 ? "" : "s", asked, block == image ? "at" : "in blocks of", block.width, block.height);
 }
 
-void add_times(Json& report, Size size, const Times& times) {
-  report["width"] = size.width;
-  report["height"] = size.height;
-  report["repeats"] = times.repeats;
-  report["milliseconds"] = times.median;
+void add_times(Report& report, std::string_view method, const DeviceInfo& info, Size size,
+               const Times& times) {
+  add_device(report.json, info);
+  report.json["width"] = size.width;
+  report.json["height"] = size.height;
+  report.json["repeats"] = times.repeats;
+  report.json["milliseconds"] = times.median;
+  report.text += fmt::format("{} on {} ({}): {}x{}, {:.3f} ms{}\n", method, to_string(info.device), info.name,
+                             size.width, size.height, times.median,
+                             times.repeats > 1 ? fmt::format(" (median of {})", times.repeats) : "");
 }
 
-void add_energies(Json& report, EnergyReport asked, const std::vector<double>& energies) {
-  if (asked == EnergyReport::result)
-    report["energy"] = energies.at(0);
-  else if (asked == EnergyReport::sweeps)
-    report["energy"] = energies;
+void add_energies(Report& report, EnergyReport asked, const std::vector<double>& energies) {
+  if (asked == EnergyReport::result) {
+    report.json["energy"] = energies.at(0);
+    report.text += fmt::format("energy {:.10g}\n", energies.at(0));
+  } else if (asked == EnergyReport::sweeps) {
+    report.json["energy"] = energies;
+    report.text +=
+        wrapped(fmt::format("energies, step by step: {:.10g}\n", fmt::join(energies, ", ")), 0) + "\n";
+  }
 }
 
-std::string times_text(std::string_view method, const DeviceInfo& info, Size size, const Times& times) {
-  return fmt::format("{} on {}: {}x{}, {:.3f} ms{}\n", method, device_text(info), size.width, size.height,
-                     times.median, times.repeats > 1 ? fmt::format(" (median of {})", times.repeats) : "");
-}
-
-std::string energies_text(EnergyReport asked, const std::vector<double>& energies) {
-  if (asked == EnergyReport::none) return "";
-  if (asked == EnergyReport::result) return fmt::format("energy {:.10g}\n", energies.at(0));
-  return wrapped(fmt::format("energies, step by step: {:.10g}\n", fmt::join(energies, ", ")), 0) + "\n";
+std::int64_t count_of(const Image<std::uint8_t>& mask) {
+  const View<const std::uint8_t> view = mask;
+  std::int64_t count = 0;
+  for (int y = 0; y < view.height; ++y)
+    count += view.width - std::count(view.row(y), view.row(y) + view.width, 0);
+  return count;
 }
 
 }  // namespace parafield::command

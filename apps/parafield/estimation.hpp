@@ -7,7 +7,7 @@
 #include "progress.hpp"
 #include "report.hpp"
 
-/// Shared by the commands flow, stereo and detect.
+/// Shared by the commands flow, stereo, detect and tracks.
 namespace parafield::command {
 
 /// --gt, --mask, --valid-only.
@@ -19,49 +19,76 @@ struct TruthOptions {
   Option add_to(App& command, const std::string& help);
 };
 
-/// --energy, --repeat, --json, --quiet.
-struct RunOptions {
-  std::string energy = "none";
+/// --repeat, --json, --quiet.
+struct ReportOptions {
   int repeats = 1;
   bool json = false, quiet = false;
 
-  void add_to(App& command);
-  void print(const Json& report, const std::string& text) const;
+  /// Adds the options. `included` says in the help of --repeat what the time includes.
+  void add_to(App& command, const std::string& included = "");
+  void print(const Report& report) const;
+};
+
+/// Visitor for describe() that adds the options of a task: --fb-check, --speckle and so on.
+struct TaskOptions {
+  App& command;
+
+  template <class T>
+  void operator()(T& field, const Parameter<T>& parameter) const;  ///< T: bool, int, float
+};
+
+/// Adds --energy.
+void add_energy(App& command, std::string& energy);
+/// Value of --energy for a method. Throws UsageError if it does not minimize an energy.
+EnergyReport energy_report(const std::string& energy, std::string_view method, bool minimizes);
+
+/// Adds levels_used for belief propagation. If they are fewer than `asked`, a note on stderr says so.
+void add_levels(Report& report, int asked, Size image, Size block, bool quiet);
+
+/// Options of a command that estimates.
+template <class Task>
+struct EstimationOptions : ReportOptions {
+  using Methods = typename Task::Method;
+
+  std::string energy = "none";
+  DeviceOptions device;
+  typename Task::Options task;
+  MethodOptions<Methods> method;
+
+  /// `own`: a value of a parameter that is the command's own.
+  void add_to(App& command, const CommandValue* own = nullptr) {
+    add_energy(command, energy);
+    ReportOptions::add_to(command);
+    device.add_to(command);
+    describe(task, TaskOptions{command});
+    method.add_to(command, own);
+  }
 
   /// Value of --energy. Throws UsageError if the method minimizes no energy.
-  template <class Methods>
-  EnergyReport energies(const Methods& method) const {
-    return energies(name_of(method),
-                    std::visit([]<class Method>(const Method&) { return LabelMethod<Method>; }, method));
+  EnergyReport energies(const Methods& chosen) const {
+    const bool minimizes =
+        std::visit([]<class Method>(const Method&) { return LabelMethod<Method>; }, chosen);
+    return energy_report(energy, name_of(chosen), minimizes);
   }
 
- private:
-  EnergyReport energies(std::string_view method, bool minimizes) const;
-};
-
-/// Adds the options of a task (--fb-check, --speckle and so on), from their descriptions.
-class TaskOptions {
- public:
-  template <class Options>
-  static void add_to(App& command, Options& options) {
-    TaskOptions visitor(command);
-    describe(options, visitor);
+  /// A report that begins with the method, its preset and parameters and, for adaptive ridge and belief
+  /// propagation, levels_used.
+  Report begin(const Methods& chosen, Size image) const {
+    Report report;
+    report.json["method"] = name_of(chosen);
+    if (!method.preset.empty()) report.json["preset"] = method.preset;
+    report.json["parameters"] = parameters_json(parameters_of(chosen));
+    std::visit(
+        [&](const auto& one) {
+          if constexpr (requires { one.block_overlap; })
+            add_levels(report, one.levels, image, block_size(image, one.blocks, one.block_overlap), quiet);
+          else if constexpr (requires { levels_of(one, image); })
+            report.json["levels_used"] = levels_of(one, image);
+        },
+        chosen);
+    return report;
   }
-
-  void operator()(bool& field, const Parameter<bool>& parameter) const;
-  void operator()(int& field, const Parameter<int>& parameter) const;
-  void operator()(float& field, const Parameter<float>& parameter) const;
-
- private:
-  explicit TaskOptions(App& command) : command_(command) {}
-
-  App& command_;
 };
-
-/// Memory that the device reads fastest.
-inline Memory memory_of(const Device& device) {
-  return device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
-}
 
 template <class Task>
 struct Estimate {
@@ -103,7 +130,7 @@ class Resident {
 template <class Task>
 Estimate<Task> estimate(const typename Task::Method& method, const Device& device,
                         const std::vector<FrameBuffer>& frames, typename Task::Options options,
-                        const RunOptions& run, const typename Task::Input& given = {}) {
+                        const ReportOptions& run, const typename Task::Input& given = {}) {
   const Resident<Task> resident(frames, given, memory_of(device));
   const Size size = frames[0].size();
   Estimate<Task> estimated;
@@ -133,54 +160,20 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   estimator.synchronize();
   line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),
                 run.repeats * line.elapsed());
-  estimated.times = measure({.fixed = run.repeats}, [&](int) {
-    timer.start();
-    result = &estimator(resident);
-    return timer.stop();
-  });
+  estimated.times = measure({.fixed = run.repeats}, timer, [&](int) { result = &estimator(resident); });
   estimator.synchronize();
   estimated.result = result->to(Memory::host());
   return estimated;
 }
 
-/// Adds method, preset and parameters.
-void add_method(Json& report, std::string_view method, const std::string& preset,
-                const std::vector<ParameterValue>& parameters);
-template <class Methods>
-void add_method(Json& report, const Methods& method, const std::string& preset) {
-  add_method(report, name_of(method), preset, parameters_of(method));
-}
+/// Adds device, width, height, repeats and milliseconds, and the text "icm on cpu (...): 640x480, 1.234 ms".
+void add_times(Report& report, std::string_view method, const DeviceInfo& info, Size size,
+               const Times& times);
 
-/// Adds levels_used for adaptive ridge and belief propagation. If they are fewer than the parameter, a note
-/// on stderr says so for belief propagation.
-void add_levels(Json& report, int asked, Size image, Size block, bool quiet);
-template <class Methods>
-void add_levels(Json& report, const Methods& methods, Size image, bool quiet) {
-  std::visit(
-      [&](const auto& method) {
-        if constexpr (requires { method.block_overlap; })
-          add_levels(report, method.levels, image, block_size(image, method.blocks, method.block_overlap),
-                     quiet);
-        else if constexpr (requires { levels_of(method, image); })
-          report["levels_used"] = levels_of(method, image);
-      },
-      methods);
-}
-
-/// Adds the options of a task.
-template <class Options>
-void add_options(Json& report, const Options& options) {
-  report.update(parameters_json(parameters_of(options)));
-}
-
-/// Adds width, height, repeats and milliseconds.
-void add_times(Json& report, Size size, const Times& times);
 /// Adds energy: a number for the result, a list for the sweeps.
-void add_energies(Json& report, EnergyReport asked, const std::vector<double>& energies);
+void add_energies(Report& report, EnergyReport asked, const std::vector<double>& energies);
 
-/// "icm on cpu (...): 640x480, 1.234 ms".
-std::string times_text(std::string_view method, const DeviceInfo& info, Size size, const Times& times);
-/// Text about the energies; empty if they were not asked for.
-std::string energies_text(EnergyReport asked, const std::vector<double>& energies);
+/// Number of pixels that are not 0.
+std::int64_t count_of(const Image<std::uint8_t>& mask);
 
 }  // namespace parafield::command

@@ -14,23 +14,21 @@ struct EvalOptions {
   bool valid_only = false, json = false;
 };
 
-struct Report {
-  Json json;
-  std::string text;
-};
-
 /// Report of the scores that score(options) gives for two fields.
 template <class Score>
 Report evaluated(const EvalOptions& options, Task task, Size estimate, Size truth, Score score) {
   check_same_size(options.estimate, estimate, options.truth, truth);
-  const Image<std::uint8_t> mask = read_mask_like(options.mask, options.truth, truth);
+  const auto mask = read_like(options.mask, options.truth, truth, read_mask);
   Report report;
   report.json["task"] = to_string(task);
   report.json["width"] = truth.width;
   report.json["height"] = truth.height;
   // Stereo has two scores: inside the mask (usually not occluded) and of all pixels.
-  report.text = add_scores_of(report.json, {.mask = mask, .valid_only = options.valid_only},
-                              task == Task::disparity, score);
+  const EvaluationOptions how{.mask = mask, .valid_only = options.valid_only};
+  if (task == Task::disparity)
+    add_scores_both_ways(report, how, score);
+  else
+    add_scores(report, score(how));
   return report;
 }
 
@@ -65,7 +63,7 @@ void run(const EvalOptions& options) {
   const Report report = task == Task::flow        ? compare_flow(options)
                         : task == Task::disparity ? compare_disparity(options)
                                                   : compare_mask(options);
-  print(options.json ? json_text(report.json) : report.text);
+  print(report, options.json);
 }
 
 }  // namespace
@@ -74,30 +72,22 @@ void add_eval(App& program) {
   const auto options = std::make_shared<EvalOptions>();
   App command = program.add_subcommand(
       "eval", "Compare an estimated flow, disparity field or motion mask with the true one");
-  command
-      .add_option("EST", options->estimate,
-                  "estimate. Flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png; "
-                  "mask: any picture, not 0 where something moves")
-      .required()
-      .type_name("FILE");
-  command
-      .add_option(
-          "GT", options->truth,
-          "truth of the same kind and size; unknown pixels do not count. For a mask: labels as in CDnet, "
-          "0 and 50 are static, 255 is moving, 85 and 170 do not count")
-      .required()
-      .type_name("FILE");
+  command.add_option("EST FILE", options->estimate,
+                     "estimate. Flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png; "
+                     "mask: any picture, not 0 where something moves");
+  command.add_option(
+      "GT FILE", options->truth,
+      "truth of the same kind and size; unknown pixels do not count. For a mask: labels as in CDnet, "
+      "0 and 50 are static, 255 is moving, 85 and 170 do not count");
   options->field.add_to(command, {"flow", "disparity", "mask"}, "--scale,--disparity-scale");
   command.get_option("--scale").description(
       "for disparities in a PNG as EST: the file's value of 1 px (default for 16 bit: KITTI's 256)");
   add_scale(command, "--gt-scale", options->true_scale,
             "the same for GT (Middlebury: tsukuba 16, venus 8, cones 4, art and aloe 3)");
-  command
-      .add_option(
-          "--mask", options->mask,
-          "a picture; pixels that are 0 there do not count. For disparities, the scores of all pixels "
-          "are printed, too (JSON: in \"all\")")
-      .type_name("FILE");
+  command.add_option(
+      "--mask FILE", options->mask,
+      "a picture; pixels that are 0 there do not count. For disparities, the scores of all pixels "
+      "are printed, too (JSON: in \"all\")");
   command.add_flag("--valid-only", options->valid_only,
                    "count only the pixels that the estimate calls valid");
   command.add_flag("--json", options->json,

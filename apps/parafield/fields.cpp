@@ -3,24 +3,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "options.hpp"
 
 namespace parafield::command {
 namespace {
 
-const char* to_text(FileKind kind) {
-  switch (kind) {
-    case FileKind::frame:
-      return "a picture";
-    case FileKind::flow:
-      return "flow";
-    case FileKind::disparity:
-      return "disparities";
-    default:
-      return "unknown data";
-  }
+std::string to_text(FileKind kind) {
+  return kind == FileKind::frame       ? "a picture"
+         : kind == FileKind::flow      ? "flow"
+         : kind == FileKind::disparity ? "disparities"
+                                       : "unknown data";
 }
 
 }  // namespace
@@ -34,20 +27,14 @@ void FieldOptions::add_to(App& command, const std::vector<std::string>& tasks,
   names = tasks;
   names.insert(names.begin(), "auto");
   command
-      .add_option("--task", task,
+      .add_option("--task NAME", task,
                   fmt::format("kind of the files: {}; auto finds it for all files except gray PNGs of 8 bit",
                               fmt::join(names, ", ")))
-      .type_name("NAME")
       .one_of(names)
       .capture_default_str();
   add_scale(command, scale_names, scale,
             "for disparities in a PNG: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4; "
             "default for 16 bit: KITTI's 256)");
-}
-
-std::string problem_of_scale(const std::string& text) {
-  const double value = std::strtod(text.c_str(), nullptr);  // CLI11 checks that it is a number
-  return value >= 1e-6 && value <= 1e6 ? std::string() : text + " is not in 1e-6 to 1e6";
 }
 
 Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {

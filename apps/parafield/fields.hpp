@@ -25,13 +25,11 @@ struct FieldOptions {
   Task task_of(const std::vector<Path>& files, bool scaled) const;
 };
 
-/// Checks the scale of a PNG, 1e-6 to 1e6: returns what is wrong, or an empty string.
-std::string problem_of_scale(const std::string& text);
-
-/// Adds an option for the scale of a PNG: a float or an optional one.
+/// Adds an option for the scale of a PNG, 1e-6 to 1e6: a float or an optional one.
 template <class Scale>
 Option add_scale(App& command, const std::string& names, Scale& scale, const std::string& help) {
-  return command.add_option(names, scale, help).type_name("S").check(problem_of_scale);
+  return command.add_option(names + " S", scale, help)
+      .is([](double value) { return value >= 1e-6 && value <= 1e6; }, "in 1e-6 to 1e6");
 }
 
 /// Like read_disparity. If a scale is missing, the error names the option.

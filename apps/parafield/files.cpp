@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <regex>
 #include <set>
@@ -30,6 +31,14 @@ std::string lower_extension(const Path& path) {
 [[noreturn]] void fail_file(const Path& path, const std::string& why) {
   throw Error(ErrorCode::file, path.string() + ": " + why);
 }
+
+bool same_file(const Path& a, const Path& b) {
+  std::error_code error;
+  if (fs::equivalent(a, b, error)) return true;
+  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
+}
+
+bool not_asked_for(const Output& output) { return output.path.empty(); }
 
 /// Folders that the destructor removes: always the temporary one; those that were made, unless the list is
 /// cleared.
@@ -58,32 +67,24 @@ std::optional<Pattern> pattern_of(const std::string& name) {
 
 }  // namespace
 
-bool same_file(const Path& a, const Path& b) {
-  std::error_code error;
-  if (fs::equivalent(a, b, error)) return true;
-  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
-}
-
 Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
 
 bool has_extension(const Path& path, std::string_view extension) {
   return lower_extension(path) == extension;
 }
 
-void check_outputs(const std::vector<Output>& outputs, const std::vector<Path>& inputs) {
-  for (const auto& [option, path, extensions] : outputs) {
-    if (path.empty()) continue;
+void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs) {
+  std::erase_if(outputs, not_asked_for);
+  for (const auto& [option, path, extensions] : outputs)
     if (!extensions.empty() && std::ranges::find(extensions, lower_extension(path)) == extensions.end())
       throw UsageError(fmt::format("{} {}: the name should end in {}", option, path.string(),
                                    fmt::join(extensions, " or ")));
-  }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (!outputs[i].path.empty() && !outputs[j].path.empty() && same_file(outputs[i].path, outputs[j].path))
+      if (same_file(outputs[i].path, outputs[j].path))
         throw UsageError(fmt::format("{} and {} name the same file, {}", outputs[j].option, outputs[i].option,
                                      outputs[i].path.string()));
   for (const auto& [option, path, extensions] : outputs) {
-    if (path.empty()) continue;
     std::error_code error;
     if (fs::is_directory(path, error)) fail_file(path, "cannot be written: it is a folder");
     for (const Path& input : inputs)
@@ -105,19 +106,17 @@ Path numbered(const Path& pattern, int number) {
   return pattern.parent_path() / (before + digits + after);
 }
 
-void check_series(const std::vector<Output>& outputs, std::size_t count, const std::vector<Path>& inputs) {
-  std::vector<Output> firsts;
-  for (Output output : outputs) {
-    if (!output.path.empty()) output.path = numbered(output.path, 1);
-    firsts.push_back(output);
-  }
+void check_series(std::vector<Output> outputs, std::size_t count, const std::vector<Path>& inputs) {
+  std::erase_if(outputs, not_asked_for);
+  std::vector<Output> firsts = outputs;
+  for (Output& output : firsts) output.path = numbered(output.path, 1);
   check_outputs(firsts, inputs);
   std::error_code error;
   std::set<Path> taken;
   for (const Path& input : inputs)
     if (!input.empty()) taken.insert(fs::weakly_canonical(input, error));
   for (const auto& [option, path, extensions] : outputs)
-    for (std::size_t i = 1; i <= count && !path.empty(); ++i) {
+    for (std::size_t i = 1; i <= count; ++i) {
       const Path file = numbered(path, int(i));
       if (!taken.insert(fs::weakly_canonical(file, error)).second)
         fail_file(file, "is an input or another output; " + option + " would replace it");
@@ -129,13 +128,6 @@ void check_same_size(const Path& a, Size size_a, const Path& b, Size size_b) {
   throw Error(ErrorCode::invalid_argument,
               fmt::format("sizes differ: {} is {}x{}, {} is {}x{}", a.string(), size_a.width, size_a.height,
                           b.string(), size_b.width, size_b.height));
-}
-
-Image<std::uint8_t> read_mask_like(const std::string& mask, const Path& other, Size size) {
-  if (mask.empty()) return {};
-  Image<std::uint8_t> read = read_mask(mask);
-  check_same_size(other, size, mask, read.size());
-  return read;
 }
 
 std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files) {
@@ -150,22 +142,19 @@ std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files) {
 void write_text(const Path& path, const std::string& text) {
   const WhileWriting whole;
   const Path beside = folder_of(path) / fmt::format(".{}.{}", path.filename().string(), getpid());
-  std::FILE* file = std::fopen(beside.c_str(), "wb");
-  bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  int problem = errno;
-  if (file && std::fclose(file) != 0) {
-    written = false;
-    problem = errno;
-  }
-  if (written && std::rename(beside.c_str(), path.c_str()) == 0) return;
-  if (written) problem = errno;
-  if (file) std::remove(beside.c_str());
+  std::ofstream file(beside, std::ios::binary);
+  file << text;
+  file.close();
+  if (file && std::rename(beside.c_str(), path.c_str()) == 0) return;
+  const int problem = errno;
+  std::remove(beside.c_str());
   fail_file(path, fmt::format("cannot be written: {}", std::strerror(problem)));
 }
 
 void write_series(const Path& folder, const std::function<void(const Path& to)>& write) {
   const WhileWriting whole;
-  Unfinished series{folder / fmt::format(".parafield.{}", getpid())};
+  static int count = 0;  // a series may be written while another one is
+  Unfinished series{folder / fmt::format(".parafield.{}.{}", getpid(), ++count)};
   try {
     for (Path missing = fs::absolute(folder).lexically_normal(); !fs::exists(missing);
          missing = missing.parent_path())

@@ -24,7 +24,7 @@ bool has_extension(const Path& path, std::string_view extension);
 
 /// Throws UsageError for an extension that cannot be written or two outputs of one name, and Error(file) for
 /// an output that would replace an input, is a folder or lies in none.
-void check_outputs(const std::vector<Output>& outputs, const std::vector<Path>& inputs);
+void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs);
 
 /// Whether the name of a file is a printf pattern: has one %d, %4d or %04d.
 bool has_number(const Path& pattern);
@@ -33,12 +33,10 @@ bool has_number(const Path& pattern);
 Path numbered(const Path& pattern, int number);
 
 /// Like check_outputs, for patterns: checks the files with numbers 1 to `count`.
-void check_series(const std::vector<Output>& outputs, std::size_t count, const std::vector<Path>& inputs);
+void check_series(std::vector<Output> outputs, std::size_t count, const std::vector<Path>& inputs);
 
 /// Folder of a file.
 Path folder_of(const Path& path);
-
-bool same_file(const Path& a, const Path& b);
 
 /// Throws Error(invalid_argument) with both names and sizes if the sizes differ.
 void check_same_size(const Path& a, Size size_a, const Path& b, Size size_b);
@@ -53,8 +51,14 @@ auto naming(const std::string& file, F f) {
   }
 }
 
-/// Reads a mask; no name gives no mask. Throws if its size is not that of the file `other`.
-Image<std::uint8_t> read_mask_like(const std::string& mask, const Path& other, Size size);
+/// read(file); no name gives nothing. Throws if its size is not that of the file `other`.
+template <class Read>
+auto read_like(const std::string& file, const Path& other, Size size, Read read) -> decltype(read(file)) {
+  if (file.empty()) return {};
+  auto field = read(file);
+  check_same_size(other, size, file, field.size());
+  return field;
+}
 
 /// Reads frames of one size. Throws like read_frame, and if sizes differ.
 std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files);

@@ -1,24 +1,22 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 #include "commands.hpp"
+#include "files.hpp"
 #include "pages.hpp"
-#include "parafield/error.hpp"
 
 namespace parafield::command {
 namespace {
 
-/// The values in braces, as CLI11 describes a set: "NAME:{a,b}".
-std::vector<std::string> choices_in(const std::string& type) {
+/// The values in braces, as CLI11 describes a set: "a b" for "NAME:{a,b}".
+std::string choices_in(const std::string& type) {
   std::vector<std::string> choices;
   for (auto open = type.find('{'); open != std::string::npos; open = type.find('{', open + 1)) {
     const auto close = type.find('}', open);
     for (const std::string& choice : CLI::detail::split(type.substr(open + 1, close - open - 1), ','))
       if (std::ranges::find(choices, choice) == choices.end()) choices.push_back(choice);
   }
-  return choices;
+  return CLI::detail::join(choices, " ");
 }
 
 DescribedOption described(const CLI::Option& option) {
@@ -47,13 +45,12 @@ DescribedCommand described(const CLI::App& app) {
   return out;
 }
 
-void write(const std::filesystem::path& path, const std::string& text) {
+void write(const Path& path, const std::string& text) {
   std::filesystem::create_directories(path.parent_path());
-  std::ofstream file(path);
-  if (!(file << text).flush()) throw Error(ErrorCode::file, path.string() + ": cannot be written");
+  write_text(path, text);
 }
 
-void generate(const CLI::App& app, const std::filesystem::path& folder) {
+void generate(const CLI::App& app, const Path& folder) {
   DescribedProgram program{described(app)};
   for (const CLI::App* command : app.get_subcommands({}))
     if (!command->get_group().empty()) program.push_back(described(*command));

@@ -34,8 +34,7 @@ void end_on_interrupt() {
     sigemptyset(&action.sa_mask);
     sigaction(signal, &action, nullptr);
   }
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // a file above the size limit is an error of its writer
+  std::signal(SIGXFSZ, SIG_IGN);  // a file above the size limit is an error of its writer
 }
 
 WhileWriting::WhileWriting() { ++writing; }
@@ -44,6 +43,8 @@ WhileWriting::~WhileWriting() {
   if (--writing == 0 && pending) _exit(128 + pending);
 }
 
-bool WhileWriting::interrupted() { return pending != 0; }
+void WhileWriting::check() {
+  if (pending) throw Interrupted{};
+}
 
 }  // namespace parafield::command

@@ -15,8 +15,8 @@ class WhileWriting {
   WhileWriting(const WhileWriting&) = delete;
   WhileWriting& operator=(const WhileWriting&) = delete;
 
-  /// Whether a signal waits. Asked between the files of a long series.
-  static bool interrupted();
+  /// Throws Interrupted if a signal waits. Called between the files of a long series.
+  static void check();
 };
 
 /// Thrown to give up a series of files. The program ends when the files written so far are removed.

@@ -29,16 +29,10 @@ int run(CLI::App& program, int argc, char** argv) {
   using namespace parafield;
   command::App commands(program);
   try {
-    command::add_flow(commands);
-    command::add_stereo(commands);
-    command::add_detect(commands);
-    command::add_tracks(commands);
-    command::add_eval(commands);
-    command::add_color(commands);
-    command::add_synth(commands);
-    command::add_methods(commands);
-    command::add_devices(commands);
-    command::add_bench(commands);
+    for (const auto add : {command::add_flow, command::add_stereo, command::add_detect, command::add_tracks,
+                           command::add_eval, command::add_color, command::add_synth, command::add_methods,
+                           command::add_devices, command::add_bench})
+      add(commands);
     command::add_generate(program);
     for (CLI::App* each : program.get_subcommands({})) each->formatter(command::help_formatter());
     program.parse(argc, argv);
@@ -51,8 +45,6 @@ int run(CLI::App& program, int argc, char** argv) {
     return fail(usage, std::string(error.what()) + "; " + where_help_is(program));
   } catch (const command::UsageError& error) {
     return fail(usage, error.what());
-  } catch (const Error& error) {
-    return fail(failed, error.what());
   } catch (const std::bad_alloc&) {
     return fail(failed, "out of memory");
   } catch (const std::exception& error) {

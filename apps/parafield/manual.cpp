@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "pages.hpp"
 #include "parafield/version.hpp"
@@ -74,8 +75,7 @@ std::string manual_page(const DescribedProgram& program, std::size_t index) {
   const DescribedCommand& command = program[index];
   const std::string name = page_name(program, index);
   std::string upper = name;
-  for (char& c : upper)
-    if (c >= 'a' && c <= 'z') c = char(c - 'a' + 'A');
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return char(std::toupper(c)); });
   std::string out = fmt::format(".TH {} 1 \"\" \"parafield {}\" \"User Commands\"\n", upper, version());
   out += fmt::format(".SH NAME\n{} \\- {}\n", roff(name), roff(command.help));
   out += ".SH SYNOPSIS\n" + synopsis(program, index);

@@ -44,4 +44,14 @@ Times measure(const Repeats& repeats, Call call) {
   return {quantile(times, 0.5), quantile(times, 0.1), quantile(times, 0.9), times.front(), int(times.size())};
 }
 
+/// The same for a call that returns nothing: the timer takes its milliseconds.
+template <class Timer, class Call>
+Times measure(const Repeats& repeats, Timer& timer, Call call) {
+  return measure(repeats, [&](int i) {
+    timer.start();
+    call(i);
+    return timer.stop();
+  });
+}
+
 }  // namespace parafield::command

@@ -54,56 +54,37 @@ std::string parameter_help(const std::vector<ParameterOf>& of) {
                      same(&ParameterOf::value) ? of[0].value : fmt::format("{}", fmt::join(said, ", ")));
 }
 
-std::string parameter_help(const ParameterValue& parameter) {
-  return parameter_help({{{}, parameter.help, range_text(parameter), text_of(parameter.value)}});
-}
-
 std::string parameter_group(const std::vector<ParameterOf>& of, std::size_t count) {
   return "Parameters of " + (of.size() == count && count > 1 ? "every method" : methods_text(of));
 }
 
-void CommandValue::add_to(std::vector<ParameterValue>& parameters) const {
-  for (ParameterValue& each : parameters) {
-    if (each.name != parameter) continue;
-    each.choices.push_back(value);
-    each.help += fmt::format(" {}", help);
-  }
-}
-
-void ParameterOptions::add_to(App& command, const std::vector<MethodParameters>& methods,
-                              const CommandValue* own) {
+void ParameterOptions::add_parameters(App& command, const std::vector<MethodParameters>& methods,
+                                      const CommandValue* own) {
   own_ = own;
-  std::vector<std::string_view> names;
-  for (const MethodParameters& each : methods) names.push_back(each.method);
-  method_name_ = names.front();
-  command.add_option("-m,--method", method_name_, fmt::format("method: {}", fmt::join(names, ", ")))
-      .type_name("NAME")
-      .suggest({names.begin(), names.end()})
-      .capture_default_str();
-  command.add_option("--preset", preset, "named parameters of the method (parafield methods lists them)")
-      .type_name("NAME");
   for (const auto& [method, parameters] : methods)
-    for (const ParameterValue& parameter : parameters) {
-      const ParameterOf here{std::string(method), parameter.help, range_text(parameter),
-                             text_of(parameter.value)};
+    for (ParameterValue parameter : parameters) {
+      if (own && own->parameter == parameter.name) {
+        parameter.choices.emplace_back(own->value);
+        parameter.help += fmt::format(" {}", own->help);
+      }
       std::vector<std::string> choices;
       for (const Value& choice : parameter.choices) choices.push_back(text_of(choice));
-      const auto same = std::ranges::find(options_, parameter.name, &Given::parameter);
-      if (same != options_.end()) {  // several methods have it: one option
-        same->of.push_back(here);
-        same->option.suggest(choices);
-        continue;
+      auto given = std::ranges::find(options_, parameter.name, &Given::parameter);
+      if (given == options_.end()) {  // otherwise several methods have it: one option
+        given = options_.insert(given, {std::string(parameter.name), {}, {}, {}});
+        const std::string name = option_name(parameter.name);
+        given->option =
+            parameter.is_flag()
+                ? command.add_flag(fmt::format("{}{{true}},--no-{}{{false}}", name, name.substr(2)),
+                                   given->text)
+                : command.add_option(name + (parameter.is_name() ? " NAME" : " N"), given->text);
       }
-      Given& given = options_.emplace_back(Given{std::string(parameter.name), {}, {here}});
-      const std::string name = option_name(parameter.name);
-      given.option =
-          parameter.is_flag()
-              ? command.add_flag(fmt::format("{}{{true}},--no-{}{{false}}", name, name.substr(2)), given.text)
-              : command.add_option(name, given.text).type_name(parameter.is_name() ? "NAME" : "N");
-      given.option.suggest(choices);
+      given->of.push_back(
+          {std::string(method), parameter.help, range_text(parameter), text_of(parameter.value)});
+      given->option.suggest(choices);
     }
   for (const Given& each : options_)
-    each.option.description(parameter_help(each.of)).group(parameter_group(each.of, names.size()));
+    each.option.description(parameter_help(each.of)).group(parameter_group(each.of, methods.size()));
 }
 
 std::vector<const ParameterOptions::Given*> ParameterOptions::given() const {
@@ -113,9 +94,23 @@ std::vector<const ParameterOptions::Given*> ParameterOptions::given() const {
   return list;
 }
 
+void ParameterOptions::set(std::string_view method, const Given& given,
+                           const std::function<void()>& set) const {
+  if (std::ranges::find(given.of, method, &ParameterOf::method) == given.of.end())
+    throw UsageError(fmt::format("{} has no parameter {}; it is one of {}", method,
+                                 option_name(given.parameter), methods_text(given.of)));
+  if (given.is(own_)) return;
+  try {
+    set();
+  } catch (const Error& error) {
+    if (!own_ || own_->parameter != given.parameter) throw;
+    throw Error(error.code(),
+                fmt::format("{}, {}", error.what(), own_->value));  // the message ends in a list
+  }
+}
+
 bool ParameterOptions::has_own() const {
-  return own_ && std::ranges::any_of(
-                     given(), [&](const Given* each) { return own_->is(each->parameter, each->text); });
+  return std::ranges::any_of(given(), [&](const Given* each) { return each->is(own_); });
 }
 
 std::vector<std::string_view> ParameterOptions::named() const {
@@ -124,19 +119,11 @@ std::vector<std::string_view> ParameterOptions::named() const {
   return names;
 }
 
-void ParameterOptions::fail_other(std::string_view method, const Given& given) {
-  throw UsageError(fmt::format("{} has no parameter {}; it is one of {}", method,
-                               option_name(given.parameter), methods_text(given.of)));
-}
-
 void DeviceOptions::add_to(App& command) {
-  command.add_option("-d,--device", name, "auto (CUDA where it can be used), cpu, cuda or cuda:N")
-      .type_name("NAME")
+  command.add_option("-d,--device NAME", name, "auto (CUDA where it can be used), cpu, cuda or cuda:N")
       .suggest({"auto", "cpu", "cuda"})
       .capture_default_str();
-  command.add_option("--threads", threads, "CPU threads; 0 = one for each core")
-      .type_name("N")
-      .capture_default_str();
+  command.add_option("--threads N", threads, "CPU threads; 0 = one for each core").capture_default_str();
 }
 
 Device DeviceOptions::device() const {

@@ -38,6 +38,11 @@ struct DeviceOptions {
   Device device() const;  ///< throws UsageError
 };
 
+/// Memory that the device reads fastest.
+inline Memory memory_of(const Device& device) {
+  return device.kind == Device::Kind::cuda ? Memory::cuda(device.index) : Memory::host();
+}
+
 /// "640x480". Throws UsageError.
 Size parse_size(const std::string& text);
 
@@ -57,8 +62,6 @@ std::string methods_text(const std::vector<ParameterOf>& of);
 
 /// The text of --help for a parameter: its help, range and default, by method where they differ.
 std::string parameter_help(const std::vector<ParameterOf>& of);
-/// The same for a parameter that belongs to no method.
-std::string parameter_help(const ParameterValue& parameter);
 
 /// "Parameters of icm and annealing"; of `count` methods in all.
 std::string parameter_group(const std::vector<ParameterOf>& of, std::size_t count);
@@ -69,99 +72,88 @@ struct MethodParameters {
   std::vector<ParameterValue> parameters;
 };
 
-/// A value of a parameter that is the command's own: no method knows it.
+/// A value of a parameter that only the command knows, no method. `help` follows the parameter's help.
 struct CommandValue {
   std::string_view parameter, value, help;
-
-  bool is(std::string_view name, std::string_view text) const { return name == parameter && text == value; }
-  /// Adds the value to what --help says of the parameter.
-  void add_to(std::vector<ParameterValue>& parameters) const;
-  /// f(), which sets a parameter; where it refuses a value of this one's, it names the command's own, too.
-  template <class F>
-  auto listed(std::string_view name, F f) const {
-    try {
-      return f();
-    } catch (const Error& error) {
-      if (name != parameter) throw;
-      throw Error(error.code(), fmt::format("{}, {}", error.what(), value));  // the message ends in a list
-    }
-  }
 };
 
-/// --method, --preset and every parameter of every method of a task, as text.
+/// Options for parameters of methods, as text. An object stays where it is until the command has run.
 class ParameterOptions {
  public:
-  std::string preset;
+  /// Adds an option for each parameter. `own` is the command's own value and lives as long as this object.
+  void add_parameters(App& command, const std::vector<MethodParameters>& methods, const CommandValue* own);
 
+  /// Sets the method's parameters that the command line names, but none to the command's own value. Throws
+  /// UsageError for a parameter of another method, Error(invalid_argument) for a value out of range.
+  template <class Method>
+  void set(Method& method) const {
+    for (const Given* each : given())
+      set(Method::name, *each, [&] { set_parameter(method, each->parameter, each->text); });
+  }
   /// Whether the command line has the command's own value.
   bool has_own() const;
   /// The parameters that the command line names.
   std::vector<std::string_view> named() const;
 
- protected:
+ private:
   struct Given {
     std::string parameter, text;
     std::vector<ParameterOf> of;
     Option option = {};
+
+    bool is(const CommandValue* own) const {
+      return own && own->parameter == parameter && own->value == text;
+    }
   };
 
-  /// `this` stays where it is until the command has run.
-  void add_to(App& command, const std::vector<MethodParameters>& methods, const CommandValue* own);
-  const std::string& method_name() const { return method_name_; }
-  /// What the command line says.
+  /// The options that the command line has.
   std::vector<const Given*> given() const;
-  [[noreturn]] static void fail_other(std::string_view method, const Given& given);
-  /// Sets the parameter by set(name, text), unless the value is the command's own. Returns whether the method has it.
-  template <class Set>
-  bool set(std::string_view method, const Given& given, Set set) const {
-    if (!own_) return set(given.parameter, given.text);
-    if (own_->is(given.parameter, given.text))
-      return std::ranges::find(given.of, method, &ParameterOf::method) != given.of.end();
-    return own_->listed(given.parameter, [&] { return set(given.parameter, given.text); });
-  }
+  void set(std::string_view method, const Given& given, const std::function<void()>& set) const;
 
- private:
   const CommandValue* own_ = nullptr;
-  std::string method_name_;
   std::deque<Given> options_;  // CLI11's options point into it
 };
 
-/// A task's options. A preset comes first, then options override.
+/// --method, --preset and the parameters of a task's methods. A preset comes first, then options override.
 template <class Methods>
 class MethodOptions : public ParameterOptions {
  public:
-  /// `this` stays where it is until the command has run. `own`: a value of the command's own, which lives as long.
+  std::string preset;
+
   void add_to(App& command, const CommandValue* own = nullptr) {
     std::vector<MethodParameters> methods;
-    std::vector<std::string> preset_names;
+    std::vector<std::string> names, preset_names;
     for_each_method<Methods>([&]<class Method>(const Method& method) {
       methods.push_back({Method::name, parameters_of(method)});
+      names.emplace_back(Method::name);
       for (const auto& each : presets(method)) preset_names.emplace_back(each.name);
-      if (own) own->add_to(methods.back().parameters);
     });
-    ParameterOptions::add_to(command, methods, own);
-    command.get_option("--preset").suggest(preset_names);
+    name_ = names.front();
+    command.add_option("-m,--method NAME", name_, fmt::format("method: {}", fmt::join(names, ", ")))
+        .suggest(names)
+        .capture_default_str();
+    command
+        .add_option("--preset NAME", preset, "named parameters of the method (parafield methods lists them)")
+        .suggest(preset_names);
+    add_parameters(command, methods, own);
   }
 
   /// Throws UsageError for an unknown name, a value out of range or a parameter of another method.
   Methods method() const {
     return typed([&] {
-      Methods chosen = method_named<Methods>(method_name());
-      std::visit([&](auto& method) { apply(method); }, chosen);
+      Methods chosen = method_named<Methods>(name_);
+      std::visit(
+          [&]<class Method>(Method& method) {
+            if (!preset.empty()) method = parafield::preset<Method>(preset);
+            set(method);
+          },
+          chosen);
       return chosen;
     });
   }
 
  private:
-  template <class Method>
-  void apply(Method& method) const {
-    if (!preset.empty()) method = parafield::preset<Method>(preset);
-    for (const Given* each : given())
-      if (!set(Method::name, *each, [&](const std::string& parameter, const std::string& text) {
-            return set_parameter(method, parameter, text);
-          }))
-        fail_other(Method::name, *each);
-  }
+  std::string name_;
 };
 
 }  // namespace parafield::command

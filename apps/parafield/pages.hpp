@@ -9,7 +9,7 @@ struct DescribedOption {
   std::vector<std::string> names;  ///< "-o", "--output"; empty for a positional argument
   std::string value;               ///< "FILE"; empty for a flag; name of a positional argument
   std::string help, group;
-  std::vector<std::string> choices;  ///< the values that it takes, where they have names
+  std::string choices;  ///< the values that it takes, where they have names: "auto cpu cuda"
   bool takes_file = false, required = false;
 };
 

@@ -1,34 +1,11 @@
 #include "parameters.hpp"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace parafield::command {
-namespace {
-
-template <class T>
-ParameterValue number(T value, const Parameter<T>& parameter) {
-  return {parameter.name,
-          parameter.unit,
-          std::string(parameter.help),
-          value,
-          parameter.min,
-          parameter.max,
-          {parameter.choices.begin(), parameter.choices.end()}};
-}
-
-}  // namespace
-
-void ParameterValues::operator()(bool value, const Parameter<bool>& parameter) {
-  list.push_back({parameter.name, parameter.unit, std::string(parameter.help), value, {}, {}, {}});
-}
-void ParameterValues::operator()(int value, const Parameter<int>& parameter) {
-  list.push_back(number(value, parameter));
-}
-void ParameterValues::operator()(float value, const Parameter<float>& parameter) {
-  list.push_back(number(value, parameter));
-}
 
 std::string text_of(const Value& value) {
   if (const auto* name = std::get_if<std::string_view>(&value)) return std::string(*name);
@@ -38,16 +15,13 @@ std::string text_of(const Value& value) {
 }
 
 Json json_of(const Value& value) {
-  if (const auto* name = std::get_if<std::string_view>(&value)) return *name;
   if (const auto* number = std::get_if<float>(&value)) return std::stod(fmt::format("{}", *number));
-  if (const auto* number = std::get_if<int>(&value)) return *number;
-  return std::get<bool>(value);
+  return std::visit([](auto each) { return Json(each); }, value);
 }
 
 std::string option_name(std::string_view field) {
   std::string name = "--" + std::string(field);
-  for (char& c : name)
-    if (c == '_') c = '-';
+  std::ranges::replace(name, '_', '-');
   return name;
 }
 
@@ -72,9 +46,9 @@ std::string options_text(const std::vector<ParameterValue>& parameters,
                          const std::vector<ParameterValue>& defaults) {
   std::string text;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto& [name, value] = std::tie(parameters[i].name, parameters[i].value);
+    const Value& value = parameters[i].value;
     if (value == defaults[i].value) continue;
-    const std::string option = option_name(name);
+    const std::string option = option_name(parameters[i].name);
     if (const bool* flag = std::get_if<bool>(&value))
       text += *flag ? " " + option : " --no-" + option.substr(2);
     else

@@ -35,20 +35,28 @@ struct ParameterValue {
 struct ParameterValues {
   std::vector<ParameterValue> list;
 
-  void operator()(bool value, const Parameter<bool>& parameter);
-  void operator()(int value, const Parameter<int>& parameter);
-  void operator()(float value, const Parameter<float>& parameter);
   template <class T>
-  requires std::is_enum_v<T>
   void operator()(T value, const Parameter<T>& parameter) {
-    const auto names = names_of(value);
-    list.push_back({parameter.name,
-                    parameter.unit,
-                    std::string(parameter.help),
-                    names[std::size_t(value)],
-                    {},
-                    {},
-                    {names.begin(), names.end()}});
+    const std::string help(parameter.help);
+    if constexpr (std::is_enum_v<T>) {
+      const auto names = names_of(value);
+      list.push_back({parameter.name,
+                      parameter.unit,
+                      help,
+                      names[std::size_t(value)],
+                      {},
+                      {},
+                      {names.begin(), names.end()}});
+    } else {
+      const std::vector<T>& choices = parameter.choices;
+      list.push_back({parameter.name,
+                      parameter.unit,
+                      help,
+                      value,
+                      parameter.min,
+                      parameter.max,
+                      {choices.begin(), choices.end()}});
+    }
   }
 };
 

@@ -5,13 +5,11 @@ namespace parafield::command {
 void PictureOptions::add_to(App& command, Option frame) {
   Option const arrows_option =
       command.add_flag("--arrows", arrows, "draw arrows over the frame instead of colors").needs(frame);
-  command.add_option("--step", arrow.step, "distance of the arrows")
-      .type_name("PX")
+  command.add_option("--step PX", arrow.step, "distance of the arrows")
       .range(1, 100000)
       .capture_default_str()
       .needs(arrows_option);
-  command.add_option("--scale", arrow.scale, "length of an arrow / length of the flow")
-      .type_name("X")
+  command.add_option("--scale X", arrow.scale, "length of an arrow / length of the flow")
       .range(1e-3, 1e6)
       .capture_default_str()
       .needs(arrows_option);

@@ -25,45 +25,31 @@ void add_device(Json& report, const DeviceInfo& info) {
   if (info.device.kind == Device::Kind::cpu) report["threads"] = info.threads;
 }
 
-void add_scores(Json& report, const FlowScores& scores) {
-  report["aae"] = scores.aae;
-  report["aae_std"] = scores.aae_std;
-  report["epe"] = scores.epe;
-  report["epe_std"] = scores.epe_std;
-  report["r1"] = scores.r1;
-  report["r3"] = scores.r3;
-  report["r5"] = scores.r5;
-  report["density"] = scores.density;
-  report["pixels"] = scores.pixels;
-  report["unknown"] = scores.unknown;
-  report["missing"] = scores.missing;
+Json scores_json(const FlowScores& scores) {
+  return {{"aae", scores.aae},         {"aae_std", scores.aae_std}, {"epe", scores.epe},
+          {"epe_std", scores.epe_std}, {"r1", scores.r1},           {"r3", scores.r3},
+          {"r5", scores.r5},           {"density", scores.density}, {"pixels", scores.pixels},
+          {"unknown", scores.unknown}, {"missing", scores.missing}};
 }
 
-void add_scores(Json& report, const DisparityScores& scores) {
-  report["bad_0_5"] = scores.bad_0_5;
-  report["bad_1"] = scores.bad_1;
-  report["bad_2"] = scores.bad_2;
-  report["bad_4"] = scores.bad_4;
-  report["average"] = scores.average;
-  report["rms"] = scores.rms;
-  report["d1_all"] = scores.d1_all;
-  report["density"] = scores.density;
-  report["pixels"] = scores.pixels;
-  report["unknown"] = scores.unknown;
-  report["missing"] = scores.missing;
+Json scores_json(const DisparityScores& scores) {
+  return {{"bad_0_5", scores.bad_0_5}, {"bad_1", scores.bad_1},     {"bad_2", scores.bad_2},
+          {"bad_4", scores.bad_4},     {"average", scores.average}, {"rms", scores.rms},
+          {"d1_all", scores.d1_all},   {"density", scores.density}, {"pixels", scores.pixels},
+          {"unknown", scores.unknown}, {"missing", scores.missing}};
 }
 
-void add_scores(Json& report, const MaskScores& scores) {
-  report["precision"] = scores.precision;
-  report["recall"] = scores.recall;
-  report["f1"] = scores.f1;
-  report["iou"] = scores.iou;
-  report["pwc"] = scores.pwc;
-  report["true_positives"] = scores.true_positives;
-  report["false_positives"] = scores.false_positives;
-  report["false_negatives"] = scores.false_negatives;
-  report["true_negatives"] = scores.true_negatives;
-  report["unscored"] = scores.unscored;
+Json scores_json(const MaskScores& scores) {
+  return {{"precision", scores.precision},
+          {"recall", scores.recall},
+          {"f1", scores.f1},
+          {"iou", scores.iou},
+          {"pwc", scores.pwc},
+          {"true_positives", scores.true_positives},
+          {"false_positives", scores.false_positives},
+          {"false_negatives", scores.false_negatives},
+          {"true_negatives", scores.true_negatives},
+          {"unscored", scores.unscored}};
 }
 
 std::string scores_text(const FlowScores& scores) {
@@ -93,10 +79,6 @@ std::string scores_text(const MaskScores& scores) {
       scores.true_negatives, scores.unscored);
 }
 
-std::string device_text(const DeviceInfo& info) {
-  return fmt::format("{} ({})", to_string(info.device), info.name);
-}
-
 std::string json_text(const Json& report) {
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -105,5 +87,7 @@ void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     throw Error(ErrorCode::file, fmt::format("standard output cannot be written: {}", std::strerror(errno)));
 }
+
+void print(const Report& report, bool json) { print(json ? json_text(report.json) : report.text); }
 
 }  // namespace parafield::command

@@ -9,38 +9,50 @@
 /// percent. NaN is null.
 namespace parafield::command {
 
+struct Report {
+  Json json;
+  std::string text;
+};
+
 /// Adds device, device_name, instruction_set and, on a CPU, threads.
 void add_device(Json& report, const DeviceInfo& info);
 
-/// Adds every score by its name.
-void add_scores(Json& report, const FlowScores& scores);
-void add_scores(Json& report, const DisparityScores& scores);
-void add_scores(Json& report, const MaskScores& scores);
+/// Scores by their names.
+Json scores_json(const FlowScores& scores);
+Json scores_json(const DisparityScores& scores);
+Json scores_json(const MaskScores& scores);
 
 /// Scores in two lines of text.
 std::string scores_text(const FlowScores& scores);
 std::string scores_text(const DisparityScores& scores);
 std::string scores_text(const MaskScores& scores);
 
-/// Adds the scores that score(how) gives and returns their text. With `both_ways` and a mask, the scores of
-/// all pixels are added, too, in "all".
-template <class Score>
-std::string add_scores_of(Json& report, const EvaluationOptions& how, bool both_ways, Score score) {
-  const auto scores = score(how);
-  add_scores(report, scores);
-  if (!both_ways || !how.mask) return scores_text(scores);
-  const auto all = score({.valid_only = how.valid_only});
-  add_scores(report["all"], all);
-  return "inside the mask: " + scores_text(scores) + "all pixels: " + scores_text(all);
+/// Adds scores by their names, and two lines of text.
+template <class Scores>
+void add_scores(Report& report, const Scores& scores) {
+  report.json.update(scores_json(scores));
+  report.text += scores_text(scores);
 }
 
-/// Device and name: "cuda:0 (NVIDIA H100)".
-std::string device_text(const DeviceInfo& info);
+/// Adds the scores that score(how) gives. With a mask, the scores of all pixels are added, too (JSON: "all").
+template <class Score>
+void add_scores_both_ways(Report& report, const EvaluationOptions& how, Score score) {
+  if (how.mask) report.text += "inside the mask: ";
+  add_scores(report, score(how));
+  if (!how.mask) return;
+  Report all{{}, "all pixels: "};
+  add_scores(all, score({.valid_only = how.valid_only}));
+  report.json["all"] = all.json;
+  report.text += all.text;
+}
 
 /// JSON as text, with a line end.
 std::string json_text(const Json& report);
 
 /// Prints text on stdout and flushes. Throws Error(file) if that fails.
 void print(const std::string& text);
+
+/// Prints the JSON or the text.
+void print(const Report& report, bool json);
 
 }  // namespace parafield::command

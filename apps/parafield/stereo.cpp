@@ -11,22 +11,18 @@ namespace {
 
 constexpr float kitti_scale = 256;
 
-struct Command {
+struct Command : EstimationOptions<Stereo> {
   std::string left, right;
   std::string output, valid, color, depth;
   std::optional<float> scale;  // for -o FILE.png
   float true_scale = 0;
   double focal = 0, baseline = 0, offset = 0;
   TruthOptions truth;
-  MethodOptions<StereoMethod> method;
-  DeviceOptions device;
-  StereoOptions stereo;
-  RunOptions run;
 };
 
 void write(const Command& options, const DisparityField& field) {
   // Filled pixels are written as valid.
-  const DisparityView disparity = options.stereo.fill ? DisparityView{field.d} : DisparityView(field);
+  const DisparityView disparity = options.task.fill ? DisparityView{field.d} : DisparityView(field);
   const WhileWriting whole;
   if (!options.output.empty())
     write_disparity(options.output, disparity, options.scale.value_or(kitti_scale));
@@ -39,18 +35,11 @@ void write(const Command& options, const DisparityField& field) {
   }
 }
 
-double share_of(const Image<std::uint8_t>& mask) {
-  std::int64_t count = 0;
-  for (int y = 0; y < mask.size().height; ++y)
-    for (int x = 0; x < mask.size().width; ++x) count += mask(x, y) != 0;
-  return double(count) / (double(mask.size().width) * mask.size().height);
-}
-
 void run(const Command& options) {
   const StereoMethod method = options.method.method();
   const Device device = options.device.device();
-  StereoOptions stereo = options.stereo;
-  stereo.energies = options.run.energies(method);
+  StereoOptions task = options.task;
+  task.energies = options.energies(method);
   check_outputs({{"-o", options.output, {".pfm", ".png", ".npy"}},
                  {"--valid", options.valid, {".png", ".pgm"}},
                  {"--color", options.color, {".png", ".ppm"}},
@@ -62,66 +51,48 @@ void run(const Command& options) {
 
   const std::vector<FrameBuffer> pair = read_frames({options.left, options.right});
   const FrameBuffer& left = pair[0];
-  DisparityField truth;
-  if (!options.truth.truth.empty()) {
-    truth = read_disparity_of(options.truth.truth, options.true_scale, "--gt-scale");
-    check_same_size(options.left, left.size(), options.truth.truth, truth.size());
-  }
-  const auto mask = read_mask_like(options.truth.mask, options.left, left.size());
+  const DisparityField truth = read_like(
+      options.truth.truth, options.left, left.size(),
+      [&](const std::string& file) { return read_disparity_of(file, options.true_scale, "--gt-scale"); });
+  const auto mask = read_like(options.truth.mask, options.left, left.size(), read_mask);
 
-  const auto [disparity, times, energies] = estimate<Stereo>(method, device, pair, stereo, options.run);
-  const double valid = share_of(disparity.valid);
-  Json report;
-  add_method(report, method, options.method.preset);
-  add_levels(report, method, left.size(), options.run.quiet);
-  add_options(report, options.stereo);
-  add_device(report, info);
-  add_times(report, left.size(), times);
-  report["valid"] = valid;
-  add_energies(report, stereo.energies, energies);
-  std::string text = times_text(name_of(method), info, left.size(), times) +
-                     fmt::format("{:.2f} % of the pixels are valid\n", 100 * valid) +
-                     energies_text(stereo.energies, energies);
+  const auto [disparity, times, energies] = estimate<Stereo>(method, device, pair, task, options);
+  const double valid = double(count_of(disparity.valid)) / (double(left.size().width) * left.size().height);
+  Report report = options.begin(method, left.size());
+  report.json.update(parameters_json(parameters_of(task)));
+  add_times(report, name_of(method), info, left.size(), times);
+  report.json["valid"] = valid;
+  report.text += fmt::format("{:.2f} % of the pixels are valid\n", 100 * valid);
+  add_energies(report, task.energies, energies);
   if (truth.d)
-    text += add_scores_of(
-        report, {.mask = mask, .valid_only = options.truth.valid_only}, true,
+    add_scores_both_ways(
+        report, {.mask = mask, .valid_only = options.truth.valid_only},
         [&, &field = disparity](const EvaluationOptions& how) { return evaluate(field, truth, how); });
   write(options, disparity);
-  options.run.print(report, text);
+  options.print(report);
 }
 
 /// Adds the options for depths.
 void add_camera(App& command, Command& options) {
-  const auto positive = [](const std::string& text) {
-    const double value = std::strtod(text.c_str(), nullptr);
-    return value > 0 && std::isfinite(value) ? std::string() : text + " is not above 0";
-  };
-  const auto finite = [](const std::string& text) {
-    return std::isfinite(std::strtod(text.c_str(), nullptr)) ? std::string() : text + " is not finite";
-  };
-  Option const depth =
-      command
-          .add_option(
-              "--depth", options.depth,
-              "write depths, focal * baseline / (disparity + doffs): .pfm, infinite where the disparity is "
-              "not valid; needs --focal and --baseline")
-          .type_name("FILE");
-  Option const focal = command.add_option("--focal", options.focal, "with --depth: focal length")
-                           .type_name("PX")
-                           .check(positive)
+  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
+  const auto finite = [](double value) { return std::isfinite(value); };
+  Option const depth = command.add_option(
+      "--depth FILE", options.depth,
+      "write depths, focal * baseline / (disparity + doffs): .pfm, infinite where the disparity is "
+      "not valid; needs --focal and --baseline");
+  Option const focal = command.add_option("--focal PX", options.focal, "with --depth: focal length")
+                           .is(positive, "above 0")
                            .needs(depth);
   Option const baseline = command
-                              .add_option("--baseline", options.baseline,
+                              .add_option("--baseline B", options.baseline,
                                           "with --depth: distance of the cameras; depths have its unit")
-                              .type_name("B")
-                              .check(positive)
+                              .is(positive, "above 0")
                               .needs(depth);
   command
-      .add_option("--doffs", options.offset,
+      .add_option("--doffs PX", options.offset,
                   "with --depth: offset of the right camera's principal point to the right of the left "
                   "one's (Middlebury's calibration files have it)")
-      .type_name("PX")
-      .check(finite)
+      .is(finite, "finite")
       .capture_default_str()
       .needs(depth);
   depth.needs(focal).needs(baseline);
@@ -132,30 +103,20 @@ void add_camera(App& command, Command& options) {
 void add_stereo(App& program) {
   const auto options = std::make_shared<Command>();
   App command = program.add_subcommand("stereo", "Estimate the disparities of a rectified pair of images");
-  command.add_option("LEFT", options->left, "left image: PNG, JPEG, PGM, PPM or PFM")
-      .required()
-      .type_name("FILE");
-  command.add_option("RIGHT", options->right, "right image of the same size; matches lie on the same row")
-      .required()
-      .type_name("FILE");
-  Option const output =
-      command
-          .add_option(
-              "-o,--output", options->output,
-              "write the disparities of the left image: .pfm or .npy (px, every pixel) or .png (16 bit, "
-              "px * scale, 0 where not valid)")
-          .type_name("FILE");
+  command.add_option("LEFT FILE", options->left, "left image: PNG, JPEG, PGM, PPM or PFM");
+  command.add_option("RIGHT FILE", options->right,
+                     "right image of the same size; matches lie on the same row");
+  Option const output = command.add_option(
+      "-o,--output FILE", options->output,
+      "write the disparities of the left image: .pfm or .npy (px, every pixel) or .png (16 bit, "
+      "px * scale, 0 where not valid)");
   add_scale(command, "--scale", options->scale,
             "with -o FILE.png: the file's value of 1 px (default 256, as KITTI)")
       .needs(output);
-  command
-      .add_option("--valid", options->valid,
-                  "write where disparities are valid: .png or .pgm, 255 there, otherwise 0")
-      .type_name("FILE");
-  command
-      .add_option("--color", options->color,
-                  "write a picture: .png or .ppm; blue is far, red is near, black is not valid")
-      .type_name("FILE");
+  command.add_option("--valid FILE", options->valid,
+                     "write where disparities are valid: .png or .pgm, 255 there, otherwise 0");
+  command.add_option("--color FILE", options->color,
+                     "write a picture: .png or .ppm; blue is far, red is near, black is not valid");
   add_camera(command, *options);
   Option const truth = options->truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or gray .png; unknown ones do not count");
@@ -166,10 +127,7 @@ void add_stereo(App& program) {
             "with --gt FILE.png: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4, art and "
             "aloe 3; default for 16 bit: KITTI's 256)")
       .needs(truth);
-  options->run.add_to(command);
-  options->device.add_to(command);
-  TaskOptions::add_to(command, options->stereo);
-  options->method.add_to(command);
+  options->add_to(command);
   command.callback([options] { run(*options); });
 }
 

@@ -22,7 +22,7 @@ void run(const SynthOptions& options) {
   const Scene scene = render_scene(options.scene, scene_options);
   write_series(options.folder, [&](const Path& to) {
     const auto file = [&](const char* name, std::size_t i, const char* extension) {
-      if (WhileWriting::interrupted()) throw Interrupted{};
+      WhileWriting::check();
       return to / fmt::format("{}{:04}{}", name, i, extension);
     };
     for (std::size_t i = 0; i < scene.frames.size(); ++i)
@@ -50,30 +50,25 @@ void add_synth(App& program) {
   }
   App command =
       program.add_subcommand("synth", "Render a scene with its true flow and, if it has some, its depth");
-  command.add_option("SCENE", options->scene, help).required().type_name("NAME").one_of(names);
+  command.add_option("SCENE NAME", options->scene, help).one_of(names);
   command
       .add_option(
-          "-o,--output", options->folder,
+          "-o,--output DIR", options->folder,
           "folder for the files, made if it is missing: frame0000.png, flow0000.flo (true flow), "
           "occluded0000.png (255 where a pixel is not seen in the next frame) and, for scenes with depth, "
           "depth0000.pfm (one channel, along the viewing direction, in scene units, infinite in the sky), "
           "and so on")
-      .required()
-      .type_name("DIR");
-  command.add_option("--size", options->size, "size, px").type_name("WxH").capture_default_str();
-  command.add_option("--frames", options->frames, "number of frames")
-      .type_name("N")
-      .range(1, 9999)
-      .capture_default_str();
+      .required();
+  command.add_option("--size WxH", options->size, "size, px").capture_default_str();
+  command.add_option("--frames N", options->frames, "number of frames").range(1, 9999).capture_default_str();
   command
-      .add_option("--seed", options->seed, "random seed; the same seed gives the same scene on every machine")
-      .type_name("S")
+      .add_option("--seed S", options->seed,
+                  "random seed; the same seed gives the same scene on every machine")
       .not_negative()
       .capture_default_str();
   command
-      .add_option("--texture", options->texture,
+      .add_option("--texture NAME", options->texture,
                   "fine (details down to about 3 px) or smooth (above about 20 px)")
-      .type_name("NAME")
       .one_of({"fine", "smooth"})
       .capture_default_str();
   command.add_flag("--rgb", options->rgb, "render frames in color; their luma is that of the gray frames");

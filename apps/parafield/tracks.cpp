@@ -1,5 +1,4 @@
 #include <cmath>
-#include <deque>
 
 #include "commands.hpp"
 #include "estimation.hpp"
@@ -9,62 +8,10 @@
 namespace parafield::command {
 namespace {
 
-/// Options for the fields of FeatureTracking, as text.
-class TrackingOptions {
- public:
-  /// Adds the options. They point into this object until the command has run.
-  void add_to(App& command) {
-    std::vector<ParameterValue> parameters = parameters_of(FeatureTracking{});
-    sift_features.add_to(parameters);
-    for (const ParameterValue& parameter : parameters) {
-      Given& given = given_.emplace_back(Given{std::string(parameter.name), {}});
-      given.option = command.add_option(option_name(parameter.name), given.text)
-                         .type_name(parameter.is_name() ? "NAME" : "N")
-                         .description(parameter_help(parameter))
-                         .group("Parameters of features and tracking");
-    }
-  }
-
-  /// Throws UsageError for a value out of range.
-  FeatureTracking tracking() const {
-    FeatureTracking tracking;
-    typed([&] {
-      for (const Given& each : given_) {
-        if (each.option.count() == 0 || sift_features.is(each.parameter, each.text)) continue;
-        sift_features.listed(each.parameter, [&] { set_parameter(tracking, each.parameter, each.text); });
-      }
-      return 0;
-    });
-    return tracking;
-  }
-
-  /// Whether --features is sift. Throws UsageError for a parameter that SIFT does not use.
-  bool sift() const {
-    std::vector<std::string_view> named;
-    bool sift = false;
-    for (const Given& each : given_) {
-      if (each.option.count() == 0) continue;
-      named.push_back(each.parameter);
-      sift |= sift_features.is(each.parameter, each.text);
-    }
-    if (sift) check_sift_parameters(named);
-    return sift;
-  }
-
- private:
-  struct Given {
-    std::string parameter, text;
-    Option option = {};
-  };
-  std::deque<Given> given_;  // CLI11's options point into it
-};
-
-struct Command {
+struct Command : ReportOptions {
   std::string frame0, frame1, output, color, truth;
-  TrackingOptions tracking;
+  ParameterOptions tracking;
   DeviceOptions device;
-  int repeats = 1;
-  bool json = false, quiet = false;
 };
 
 struct TrackScores {
@@ -111,19 +58,17 @@ Device device_of(DeviceOptions options, bool sift) {
 }
 
 void run(const Command& options) {
-  const FeatureTracking tracking = options.tracking.tracking();
-  const bool sift = options.tracking.sift();
+  FeatureTracking tracking;
+  typed([&] { options.tracking.set(tracking); });
+  const bool sift = options.tracking.has_own();
+  if (sift) check_sift_parameters(options.tracking.named());
   const Device device = device_of(options.device, sift);
   check_outputs({{"-o", options.output, {".csv", ".txt"}}, {"--color", options.color, {".png", ".ppm"}}},
                 {options.frame0, options.frame1, options.truth});
   const DeviceInfo info = describe_device(device);
   const std::vector<FrameBuffer> frames = read_frames({options.frame0, options.frame1});
   const Size size = frames[0].size();
-  FlowField truth;
-  if (!options.truth.empty()) {
-    truth = read_flow(options.truth);
-    check_same_size(options.frame0, size, options.truth, truth.size());
-  }
+  const FlowField truth = read_like(options.truth, options.frame0, size, read_flow);
 
   const FrameBuffer there[] = {frames[0].to(memory_of(device)), frames[1].to(memory_of(device))};
   const auto find = [&] {
@@ -132,49 +77,40 @@ void run(const Command& options) {
   };
   std::vector<Track> tracks = find();
   Timer timer(Device::cpu());
-  const Times times = measure({.fixed = options.repeats}, [&](int) {
-    timer.start();
-    tracks = find();
-    return timer.stop();
-  });
+  const Times times = measure({.fixed = options.repeats}, timer, [&](int) { tracks = find(); });
 
-  Json report;
-  report["parameters"] = parameters_json(parameters_of(tracking));
-  add_device(report, info);
-  add_times(report, size, times);
-  std::string text = times_text("tracks", info, size, times);
+  Report report;
+  report.json["parameters"] = parameters_json(parameters_of(tracking));
+  add_times(report, "tracks", info, size, times);
   if (sift) {
-    add_sift(report["parameters"]);
-    text += fmt::format("{} features are matched, at most {}\n", tracks.size(), tracking.max_features);
+    add_sift(report.json["parameters"]);
+    report.text += fmt::format("{} features are matched, at most {}\n", tracks.size(), tracking.max_features);
   } else {
     const Size cells = feature_grid(size, tracking.max_features);
     const int asked = cells.width * cells.height;
-    report["columns"] = cells.width;
-    report["rows"] = cells.height;
-    report["cells"] = asked;
-    text += fmt::format("{} of {} features ({} x {} cells) are kept\n", tracks.size(), asked, cells.width,
-                        cells.height);
+    report.json["columns"] = cells.width;
+    report.json["rows"] = cells.height;
+    report.json["cells"] = asked;
+    report.text += fmt::format("{} of {} features ({} x {} cells) are kept\n", tracks.size(), asked,
+                               cells.width, cells.height);
   }
-  report["kept"] = tracks.size();
+  report.json["kept"] = tracks.size();
   if (truth.u) {
     const TrackScores scores = scores_of(tracks, truth);
-    report["epe"] = scores.mean;
-    report["epe_median"] = scores.median;
-    report["known"] = scores.count;
-    text += scores.count == 0
-                ? "no track begins at a pixel with known truth\n"
-                : fmt::format("end point error: mean {:.4f} px, median {:.4f} px, of {} tracks\n",
-                              scores.mean, scores.median, scores.count);
+    report.json["epe"] = scores.mean;
+    report.json["epe_median"] = scores.median;
+    report.json["known"] = scores.count;
+    report.text += scores.count == 0
+                       ? "no track begins at a pixel with known truth\n"
+                       : fmt::format("end point error: mean {:.4f} px, median {:.4f} px, of {} tracks\n",
+                                     scores.mean, scores.median, scores.count);
   }
   {
     const WhileWriting whole;
     if (!options.output.empty()) write_tracks(options.output, tracks);
     if (!options.color.empty()) write_frame(options.color, picture_of(frames[0], tracks));
   }
-  if (options.json)
-    print(json_text(report));
-  else if (!options.quiet)
-    print(text);
+  options.print(report);
 }
 
 }  // namespace
@@ -182,35 +118,22 @@ void run(const Command& options) {
 void add_tracks(App& program) {
   const auto options = std::make_shared<Command>();
   App command = program.add_subcommand("tracks", "Find features in a frame and track them to the next one");
-  command.add_option("FRAME0", options->frame0, "first frame: PNG, JPEG, PGM, PPM or PFM")
-      .required()
-      .type_name("FILE");
-  command.add_option("FRAME1", options->frame1, "next frame of the same size").required().type_name("FILE");
-  command
-      .add_option("-o,--output", options->output,
-                  "write the tracks: .csv or .txt, one line x,y,u,v for each, px")
-      .type_name("FILE");
-  command
-      .add_option("--color", options->color,
-                  "write a picture: .png or .ppm; the first frame with an arrow for each track")
-      .type_name("FILE");
-  command
-      .add_option(
-          "--gt", options->truth,
-          "true flow to compare with, at the pixel nearest to each feature: .flo, .pfm, .npy or KITTI "
-          ".png; unknown flow does not count")
-      .type_name("FILE");
-  command
-      .add_option("--repeat", options->repeats,
-                  "number of timed calls, allocations included, after one that is not timed; their median is "
-                  "reported")
-      .type_name("N")
-      .range(1, 1000000)
-      .capture_default_str();
-  command.add_flag("--json", options->json, "print the report as one JSON object");
-  command.add_flag("-q,--quiet", options->quiet, "print no text report");
+  command.add_option("FRAME0 FILE", options->frame0, "first frame: PNG, JPEG, PGM, PPM or PFM");
+  command.add_option("FRAME1 FILE", options->frame1, "next frame of the same size");
+  command.add_option("-o,--output FILE", options->output,
+                     "write the tracks: .csv or .txt, one line x,y,u,v for each, px");
+  command.add_option("--color FILE", options->color,
+                     "write a picture: .png or .ppm; the first frame with an arrow for each track");
+  command.add_option(
+      "--gt FILE", options->truth,
+      "true flow to compare with, at the pixel nearest to each feature: .flo, .pfm, .npy or KITTI "
+      ".png; unknown flow does not count");
+  options->add_to(command, ", allocations included");
   options->device.add_to(command);
-  options->tracking.add_to(command);
+  const std::vector<ParameterValue> parameters = parameters_of(FeatureTracking{});
+  options->tracking.add_parameters(command, {{FeatureTracking::name, parameters}}, &sift_features);
+  for (const ParameterValue& each : parameters)
+    command.get_option(option_name(each.name)).group("Parameters of features and tracking");
   command.callback([options] { run(*options); });
 }
 
