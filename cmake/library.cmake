@@ -46,6 +46,8 @@ if(JPEG_FOUND)
 endif()
 add_library(parafield_common OBJECT ${sources})
 target_link_libraries(parafield_common PRIVATE parafield_build Threads::Threads ${file_formats})
+target_precompile_headers(parafield_common PRIVATE <algorithm> <cmath> <cstring> <filesystem> <fstream> <functional>
+  <memory> <optional> <sstream> <string> <variant> <vector>)
 set(objects $<TARGET_OBJECTS:parafield_common>)
 
 if(PARAFIELD_DISPATCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
