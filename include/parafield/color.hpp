@@ -5,17 +5,19 @@
 /// Error(invalid_argument). Frames may have any format; pictures are rgb_u8.
 namespace parafield {
 
+/// Colors of flow.
 enum class ColorScheme {
   middlebury,  ///< hue = direction on a wheel of 55 colors, white = no motion (Baker et al. 2011)
   marzat       ///< hue = direction, brightness = length, black = no motion (Marzat, Fig. 4)
 };
 
+/// Options of `color_flow`.
 struct ColorOptions {
   ColorScheme scheme = ColorScheme::middlebury;
   float max_motion = 0;  ///< px: length of flow with full color; 0 = the longest flow of the field
 };
 
-/// Colors of a flow field. Flow longer than `max_motion` is darker in Middlebury's scheme, and as bright as
+/// Picture of a flow field. Flow longer than `max_motion` is darker in Middlebury's scheme, and as bright as
 /// `max_motion` in Marzat's. Unknown flow (|u| or |v| > 1e9, NaN) is black in Middlebury's scheme, gray in
 /// Marzat's. `valid` is ignored. Throws Error(invalid_argument) for a field without pixels, planes that
 /// differ in size, or a `max_motion` that is negative or not finite.
@@ -29,6 +31,7 @@ PARAFIELD_API FrameBuffer color_wheel(int diameter, ColorScheme scheme = ColorSc
 /// The picture with the wheel in its lower right corner, a quarter of the shorter side wide.
 PARAFIELD_API FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme = ColorScheme::middlebury);
 
+/// Options of `draw_arrows`.
 struct ArrowOptions {
   int step = 16;    ///< px from one arrow to the next
   float scale = 1;  ///< length of an arrow / length of the flow
@@ -40,16 +43,17 @@ struct ArrowOptions {
 PARAFIELD_API FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow,
                                       const ArrowOptions& options = {});
 
+/// Options of `color_disparity`.
 struct DisparityColorOptions {
   /// px: disparities of the first and the last color; 0, 0 = the range of the valid pixels
   float min = 0, max = 0;
   bool show_invalid = false;  ///< color the disparities of pixels that are not valid, too
 };
 
-/// Colors of a disparity field: from blue (far) over cyan, green and yellow to red (near), in steps that look
-/// equally large. Disparities outside the range have the first or last color. Pixels that are not valid,
-/// infinite or NaN are black. Throws Error(invalid_argument) for a field without pixels, planes that differ
-/// in size, or a range that is not finite or whose `max` is not above its `min`.
+/// Picture of a disparity field: from blue (far) over cyan, green and yellow to red (near), in steps that
+/// look equally large. Disparities outside the range have the first or last color. Pixels that are not valid
+/// or not finite are black. Throws Error(invalid_argument) for a field without pixels, planes that differ in
+/// size, or a range that is not finite or whose `max` is not above its `min`.
 PARAFIELD_API FrameBuffer color_disparity(const In<DisparityView>& disparity,
                                           const DisparityColorOptions& options = {});
 

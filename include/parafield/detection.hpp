@@ -12,16 +12,15 @@ namespace parafield {
 /// Input of a motion detector.
 struct DetectionInput {
   std::span<const Frame> frames;  ///< two, in time order
-  std::optional<MotionMaskView> start =
-      {};  ///< the last pair's mask, for the temporal term, in the frames' memory
+  /// The last pair's mask, for the temporal term, in the frames' memory.
+  std::optional<MotionMaskView> start = {};
 };
 
 /// Options of every method of motion detection.
 struct DetectionOptions {
   static constexpr std::string_view name = "detection options";
 
-  /// Where the estimator runs. Not given: Device::best(). One-shot forms run where the frames are, if that is
-  /// a CUDA device.
+  /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
@@ -32,18 +31,19 @@ struct DetectionOptions {
 using DetectionMethod =
     std::variant<Icm<ChangeEnergy>, Annealing<ChangeEnergy>, WinnerTakesAll<ChangeEnergy>>;
 
+/// The task of motion detection.
 struct PARAFIELD_API Detection {
-  static constexpr bool streams = true;
+  static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
   using Method = DetectionMethod;
   using Input = DetectionInput;
   using Options = DetectionOptions;
   using Result = MotionMask;
 };
 
-/// Of a still camera. Pushed frames use the last pair's mask.
+/// Estimator of motion masks, for a still camera. Pushed frames use the last pair's mask.
 using MotionDetector = Estimator<Detection>;
 
-/// One-shot form, where the frames are. Throws like the detector.
+/// One-shot form: the mask of two frames, where the frames are. Throws like the detector.
 PARAFIELD_API MotionMask detect_motion(const In<Frame>& frame0, const In<Frame>& frame1,
                                        const DetectionMethod& method = {},
                                        const DetectionOptions& options = {});

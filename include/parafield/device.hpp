@@ -8,7 +8,7 @@
 
 namespace parafield {
 
-/// Where an algorithm runs. A value; an explicit device that is missing is an Error where it is used, never a
+/// The device that an algorithm runs on. A device that is missing is an Error where it is used: there is no
 /// silent fallback.
 struct PARAFIELD_API Device {
   enum class Kind { cpu, cuda };
@@ -23,31 +23,33 @@ struct PARAFIELD_API Device {
   bool operator==(const Device&) const = default;
 };
 
-/// "cpu" or "cuda:0".
+/// Name of a device: "cpu" or "cuda:0".
 PARAFIELD_API std::string to_string(const Device& device);
 
-/// "auto", "cpu", "cuda" or "cuda:N"; `threads` is used for the CPU. Throws Error(invalid_argument).
+/// The device of a name: "auto", "cpu", "cuda" or "cuda:N". `threads` is used for the CPU. Throws
+/// Error(invalid_argument) for other text.
 PARAFIELD_API Device parse_device(const std::string& text, int threads = 0);
 
+/// Facts about a device.
 struct DeviceInfo {
   Device device;
-  std::string name;             ///< processor's or card's own name
-  std::string instruction_set;  ///< CPU: the build of the loops in use (v2, v3, v4, baseline); CUDA: compute
-                                ///< capability
-  int threads = 0;              ///< CPU: threads used by default; CUDA: multiprocessors
-  std::size_t memory = 0;       ///< bytes
+  std::string name;  ///< processor's or card's own name
+  /// CPU: the build of the loops in use (v2, v3, v4, baseline). CUDA: the compute capability.
+  std::string instruction_set;
+  int threads = 0;         ///< CPU: threads used by default; CUDA: multiprocessors
+  std::size_t memory = 0;  ///< bytes
 };
 
 /// Every usable device, the CPU first.
 PARAFIELD_API std::vector<DeviceInfo> devices();
 
-/// Facts about one device. Throws Error(device) when it is missing, saying why.
+/// Facts about one device. Throws Error(device) if it is missing; the message says why.
 PARAFIELD_API DeviceInfo describe_device(const Device& device);
 
-/// Why no CUDA device can be used ("built without CUDA", "no CUDA driver", ...); empty where one can.
+/// The reason why no CUDA device can be used, as "built without CUDA" or "no CUDA driver". Empty if one can.
 PARAFIELD_API std::string why_no_cuda();
 
-/// Where bytes lie.
+/// The memory that bytes lie in.
 struct Memory {
   enum class Kind { host, pinned, cuda };  ///< pinned: host memory that the GPU reads directly; needs CUDA
   Kind kind = Kind::host;
@@ -61,13 +63,13 @@ struct Memory {
   bool operator==(const Memory&) const = default;
 };
 
-/// A CUDA stream that the user owns (a cudaStream_t); empty = the estimator makes its own. Ignored on the
-/// CPU.
+/// A CUDA stream that the user owns. The CPU ignores it.
 struct Stream {
-  void* handle = nullptr;
+  void* handle = nullptr;  ///< a cudaStream_t; null = the estimator makes its own
 };
 
-/// Time that a device spends between two points of a stream: CUDA events on a GPU, the clock on the CPU.
+/// Measures the time that a device spends between two points of a stream, by CUDA events on a GPU, by the
+/// clock on the CPU.
 class PARAFIELD_API Timer {
  public:
   explicit Timer(const Device& device, Stream stream = {});

@@ -4,8 +4,7 @@
 
 #include "parafield/fields.hpp"
 
-/// Scores of estimated fields against the truth. Everything is in host memory. Sums run in float64, row by
-/// row.
+/// Scores of estimated fields against the truth. Everything is in host memory. Sums are float64, row by row.
 namespace parafield {
 
 /// Errors of a flow field. NaN if no pixel counts.
@@ -22,13 +21,15 @@ struct FlowScores {
   std::int64_t missing = 0;  ///< pixels that do not count because their estimate is unknown
 };
 
+/// Options of `evaluate`.
 struct EvaluationOptions {
   View<const std::uint8_t> mask = {};  ///< pixels that are 0 here do not count; no data = all count
   bool valid_only = false;             ///< count only the pixels that the estimate calls valid
 };
 
-/// Scores of a flow field. Every pixel counts whose truth and estimate are known. Flow is unknown if |u| or
-/// |v| > 1e9 or NaN; truth also where its `valid` is 0. Throws Error(invalid_argument) for sizes that differ.
+/// Scores of a flow field. A pixel counts if its truth and its estimate are known. Flow is unknown if |u| or
+/// |v| > 1e9 or NaN. The truth is also unknown where its `valid` is 0. Throws Error(invalid_argument) for
+/// sizes that differ.
 PARAFIELD_API FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
                                   const EvaluationOptions& options = {});
 
@@ -44,9 +45,9 @@ struct DisparityScores {
   std::int64_t missing = 0;  ///< pixels that do not count because their estimate is unknown
 };
 
-/// Scores of a disparity field. Every pixel counts whose truth and estimate are known. A disparity is unknown
-/// if it is infinite or NaN; truth also where its `valid` is 0. Throws Error(invalid_argument) for sizes that
-/// differ.
+/// Scores of a disparity field. A pixel counts if its truth and its estimate are known. A disparity is
+/// unknown if it is not finite. The truth is also unknown where its `valid` is 0. Throws
+/// Error(invalid_argument) for sizes that differ.
 PARAFIELD_API DisparityScores evaluate(const In<DisparityView>& estimate, const In<DisparityView>& truth,
                                        const EvaluationOptions& options = {});
 
@@ -67,11 +68,11 @@ struct PARAFIELD_API MaskScores {
   MaskScores& operator+=(const MaskScores& other);
 };
 
-/// Scores of a motion mask against labels as CDnet draws them (Goyette et al. 2012): 0 static, 50 shadow
-/// (counts as static), 255 moving; 85 (outside the region of interest) and 170 (unknown) do not count. A mask
-/// of 0 and 255 is one, too. `labels` has 8 bit, gray or with equal channels (CDnet's files have a palette).
-/// `options.valid_only` is ignored. Throws Error(invalid_argument) for sizes that differ, another format or
-/// another label.
+/// Scores of a motion mask against labels as CDnet draws them (Goyette et al. 2012). 0 is static, 50 shadow,
+/// which counts as static, 255 moving. 85 (outside the region of interest) and 170 (unknown) do not count. A
+/// plain mask of 0 and 255 fits, too. `labels` has 8 bit, gray or with equal channels (CDnet's files have a
+/// palette). `options.valid_only` is ignored. Throws Error(invalid_argument) for sizes that differ, another
+/// format or another label.
 PARAFIELD_API MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
                                   const EvaluationOptions& options = {});
 

@@ -3,37 +3,35 @@
 
 #include "parafield/image.hpp"
 
-/// Results: fields of flow, of disparities, and masks of motion. The planes of a field lie in one allocation,
-/// one behind the other, with one pitch: u and v of a flow field are one array of shape 2 x height x width,
-/// with strides of pitch * height, pitch and 4 bytes.
+/// Results of estimators: flow fields, disparity fields and motion masks. The planes of a field lie in one
+/// allocation, one behind the other, with one pitch. So u and v of a flow field are one array of shape
+/// 2 x height x width, with strides of pitch * height, pitch and 4 bytes.
 namespace parafield {
 
-/// A non-owning flow field: u to the right and v down, px per frame. frame0(x) matches frame1(x + flow(x)).
-/// `valid` is 0 where the flow is unknown or not to be trusted; no data = all valid.
+/// A non-owning flow field: frame0(x) matches frame1(x + flow(x)).
 struct FlowView {
-  View<const float> u, v;
-  View<const std::uint8_t> valid = {};
+  View<const float> u, v;               ///< px per frame, to the right and down
+  View<const std::uint8_t> valid = {};  ///< 0 where flow is unknown or not to be trusted; no data = all valid
 
   Size size() const { return u.size(); }
 };
 
-/// A non-owning disparity field: d in px, x_right = x_left - d. `valid` is 0 where the disparity is unknown or
-/// not to be trusted; no data = all valid.
+/// A non-owning disparity field.
 struct DisparityView {
-  View<const float> d;
-  View<const std::uint8_t> valid = {};
+  View<const float> d;                  ///< px, x_right = x_left - d
+  View<const std::uint8_t> valid = {};  ///< 0 where d is unknown or not to be trusted; no data = all valid
 
   Size size() const { return d.size(); }
 };
 
-/// A non-owning motion mask: not 0 where something moves.
+/// A non-owning motion mask.
 struct MotionMaskView {
-  View<const std::uint8_t> moving;
+  View<const std::uint8_t> moving;  ///< not 0 where something moves
 
   Size size() const { return moving.size(); }
 };
 
-/// A flow field. Flow is written at every pixel, also where `valid` is 0.
+/// A flow field. Estimators write flow at every pixel, also where `valid` is 0.
 struct FlowField {
   Image<float> u, v;          ///< px per frame, to the right and down
   Image<std::uint8_t> valid;  ///< 1 where the flow is to be trusted, otherwise 0
@@ -55,7 +53,7 @@ struct FlowField {
   operator FlowView() const&& = delete;  // the view would outlive the field
 };
 
-/// The disparities of the left image. Written at every pixel, also where `valid` is 0.
+/// The disparities of the left image. Estimators write them at every pixel, also where `valid` is 0.
 struct DisparityField {
   Image<float> d;             ///< px, x_right = x_left - d
   Image<std::uint8_t> valid;  ///< 1 where the disparity is to be trusted, otherwise 0
@@ -79,10 +77,9 @@ struct DisparityField {
 
 /// A motion mask.
 struct MotionMask {
-  Image<std::uint8_t>
-      moving;                 ///< 1 where the newer frame shows something that moves, or where something left
-  Image<std::uint8_t> valid;  ///< 0 where a frame's pixel is not finite, otherwise 1
-  Image<float> confidence;    ///< >= 0: by how much the other label would raise the pixel's own energy
+  Image<std::uint8_t> moving;  ///< 1 where something moves in the newer frame, or where something left
+  Image<std::uint8_t> valid;   ///< 0 where a frame's pixel is not finite, otherwise 1
+  Image<float> confidence;     ///< >= 0: by how much the other label would raise the pixel's own energy
 
   MotionMask() = default;
   /// Zero-filled. Throws like Image.

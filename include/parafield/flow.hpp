@@ -16,12 +16,12 @@
 
 namespace parafield {
 
-/// Input of a flow estimator. To give what the method does not use is an error.
+/// Input of a flow estimator. It is an error to give what the method does not use.
 struct FlowInput {
   std::span<const Frame> frames;       ///< as many as the method needs, in time order
   std::optional<FlowView> start = {};  ///< a first guess of the flow, in the frames' memory
-  /// Features and their flow, in the frames' memory: at most max_features, also none. For direct-interpolation
-  /// and multi-hypothesis. Not given: the method finds features itself.
+  /// Features and their flow, in the frames' memory: at most max_features, also none. They are for
+  /// direct-interpolation and multi-hypothesis. Not given: the method finds features itself.
   std::optional<std::span<const Track>> tracks = {};
   std::optional<CameraRotation> rotation = {};  ///< how the camera turned, for the same methods
 };
@@ -30,8 +30,7 @@ struct FlowInput {
 struct FlowOptions {
   static constexpr std::string_view name = "flow options";
 
-  /// Where the estimator runs. Not given: Device::best(). One-shot forms run where the frames are, if that is
-  /// a CUDA device.
+  /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
   PF_PARAMETER(
@@ -56,6 +55,7 @@ using FlowMethod =
                  WinnerTakesAll<DisplacementEnergy>, BeliefPropagation<DisplacementEnergy>, GradientTensor,
                  RidgeRegression, DirectInterpolation, MultiHypothesis>;
 
+/// The task of optical flow.
 struct PARAFIELD_API Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
   using Method = FlowMethod;
@@ -65,16 +65,17 @@ struct PARAFIELD_API Flow {
 };
 using FlowEstimator = Estimator<Flow>;
 
-/// How many frames a method takes. Its flow is that of the middle one, or of the first of two.
+/// Number of frames that a method takes. Its flow is that of the middle one, or of the first of two.
 inline int frames_of(const FlowMethod& method) {
   return std::visit([](const auto& chosen) { return chosen.frames; }, method);
 }
 
-/// One-shot form, of as many frames as the method takes.
+/// One-shot form: the flow of as many frames as the method takes, where the frames are. Throws like the
+/// estimator.
 PARAFIELD_API FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method,
                                       const FlowOptions& options = {});
 
-/// One-shot form: the flow from frame0 to frame1, where the frames are. Throws like the estimator.
+/// One-shot form for two frames: the flow from frame0 to frame1.
 PARAFIELD_API FlowField estimate_flow(const In<Frame>& frame0, const In<Frame>& frame1,
                                       const FlowMethod& method = {}, const FlowOptions& options = {});
 

@@ -8,7 +8,8 @@
 
 #include "parafield/device.hpp"
 
-/// Host and device, always inlined: what one pixel computes is written once, in functions marked so.
+/// Marks a function that host and device call, always inlined. The arithmetic of one pixel is written once,
+/// in such functions.
 #if defined(__CUDACC__)
 #define PF_HD __host__ __device__ __forceinline__
 #else
@@ -22,13 +23,12 @@ struct Size {
   bool operator==(const Size&) const = default;
 };
 
-/// Non-owning 2-D image, `pitch` bytes from one row to the next. Trivially copyable; passed by value, also to
-/// kernels. No data = no image.
+/// A non-owning 2-D image. It is trivially copyable and passed by value, also to kernels. No data = no image.
 template <class T>
 struct View {
   T* data = nullptr;
   int width = 0, height = 0;
-  std::ptrdiff_t pitch = 0;
+  std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next
 
   PF_HD T* row(int y) const {
     using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
@@ -41,15 +41,15 @@ struct View {
   PF_HD std::ptrdiff_t stride() const { return pitch / std::ptrdiff_t(sizeof(T)); }
 };
 
-/// Pixel formats of a frame; channels are interleaved. Values 0..255 (u8), 0..65535 (u16), 0..255 (f32).
+/// Pixel format of a frame. Channels are interleaved. Values are 0..255 (u8, f32) or 0..65535 (u16).
 enum class PixelFormat { gray_u8, gray_u16, gray_f32, rgb_u8, rgb_u16, rgb_f32, bgr_u8, rgba_u8, bgra_u8 };
 
 PARAFIELD_API int channels(PixelFormat format);
 PARAFIELD_API int bytes_per_pixel(PixelFormat format);
 PARAFIELD_API const char* to_string(PixelFormat format);
 
-/// What a user hands in: somebody's pixels, not owned. Color is read as BT.601 luma; a NaN pixel (f32) has
-/// no weight and its flow is marked invalid.
+/// A non-owning frame, the input of estimators. Color is read as BT.601 luma. A NaN pixel (f32) has no
+/// weight, and its flow is not valid.
 struct Frame {
   const void* data = nullptr;
   int width = 0, height = 0;
@@ -67,13 +67,13 @@ struct Allocation {
 };
 /// Throws Error(invalid_argument) for a size below 1x1, Error(memory), Error(device).
 PARAFIELD_API Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows, Memory memory);
-/// Rows of bytes from one memory to another. Returns when they are there.
+/// Copies rows of bytes from one memory to another. Returns when they are there.
 PARAFIELD_API void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from,
                         std::ptrdiff_t from_pitch, Memory from_memory, std::ptrdiff_t row_bytes, int height);
 }  // namespace detail
 
 /// An image in host or CUDA memory: its own (zero-filled), or memory that somebody else keeps alive. Moves
-/// cheaply; copies only by `to()`.
+/// are cheap. Only `to()` copies.
 template <class T>
 class Image {
  public:
@@ -83,10 +83,10 @@ class Image {
   /// Throws Error(invalid_argument) for a size below 1x1, Error(memory), Error(device).
   explicit Image(Size size, Memory memory = {})
       : Image(size, memory, detail::allocate(size.width * std::ptrdiff_t(sizeof(T)), size.height, memory)) {}
-  /// Memory of somebody else. `owner` keeps it alive; without one, it has to outlive the image.
+  /// An image in somebody else's memory. `owner` keeps it alive. Without one, it has to outlive the image.
   Image(View<T> view, Memory memory, const std::shared_ptr<void>& owner = {})
       : Image(view.size(), memory, {std::shared_ptr<void>(owner, view.data), view.pitch}) {}
-  /// Part of an allocation.
+  /// An image in part of an allocation.
   Image(Size size, Memory memory, detail::Allocation allocation)
       : size_(size), memory_(memory), allocation_(std::move(allocation)) {}
   Image(Image&&) noexcept = default;
@@ -128,7 +128,7 @@ class Image {
 
 namespace detail {
 
-/// The planes of a field, in one allocation with one pitch. Its last plane is the confidence.
+/// Gives a field its planes, in one allocation with one pitch. The last plane is the confidence.
 template <class Field>
 void allocate_planes(Field& field, Size size, Memory memory, bool has_confidence) {
   const auto planes = field.planes();
@@ -144,7 +144,7 @@ void allocate_planes(Field& field, Size size, Memory memory, bool has_confidence
   std::apply([&](auto&... plane) { (place(plane), ...); }, planes);
 }
 
-/// f(plane, plane of the other) for each plane of two fields of one kind.
+/// Calls f(plane, plane of the other) for each plane of two fields of one kind.
 template <class Field, class Other, class F>
 void for_each_plane(Field& field, Other& other, F f) {
   const auto planes = field.planes();
@@ -168,8 +168,8 @@ Field copy_of(const Field& field, Memory memory) {
 
 }  // namespace detail
 
-/// Parameter of a function that reads it only during the call: a T (Frame, FlowView), or something that owns one
-/// (FrameBuffer, FlowField), also a temporary. Elsewhere a temporary owner does not convert to T.
+/// Parameter of a function that reads it only during the call. It takes a T (Frame, FlowView), or an owner of
+/// one (FrameBuffer, FlowField), also a temporary one. Elsewhere a temporary owner does not convert to T.
 template <class T>
 struct In : T {
   In(const T& value) : T(value) {}
@@ -179,7 +179,7 @@ struct In : T {
   requires(sizeof...(Fields) > 1) In(const Fields&... fields) : T{fields...} {}  // {data, width, height}
 };
 
-/// Owning frame: what `read_frame` and `render_scene` return. Converts to Frame wherever one is asked for.
+/// An owning frame, as `read_frame` and `render_scene` return it. It converts to Frame.
 class PARAFIELD_API FrameBuffer {
  public:
   FrameBuffer() = default;

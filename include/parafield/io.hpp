@@ -8,12 +8,12 @@
 
 /// Files of frames, fields, masks and tracks.
 ///
-/// Readers go by the content of a file, never by its name, and check every size against the file before they
-/// allocate. They throw Error(file) for a file that is missing or cannot be read, Error(format) for one that
-/// is damaged or holds something else, and Error(unsupported) for a format that this build lacks. They return
-/// host memory.
+/// Readers go by the content of a file, never by its name. They check every size against the file before they
+/// allocate, and return host memory. They throw Error(file) for a file that is missing or cannot be read,
+/// Error(format) for one that is damaged or holds something else, and Error(unsupported) for a format that
+/// this build lacks.
 ///
-/// Writers go by the extension of the name. They take host memory, write a temporary file beside the named
+/// Writers go by the extension of the name and take host memory. They write a temporary file beside the named
 /// one and rename it, so that no file is ever half written. They throw Error(file) for a path that cannot be
 /// written or is no regular file (a pipe, a device), and Error(invalid_argument) for an extension or a value
 /// that the format does not hold. Every message starts with the name of the file.
@@ -52,7 +52,7 @@ PARAFIELD_API void write_flow(const std::filesystem::path& path, const In<FlowVi
 
 /// Reads a disparity field, px, without confidence:
 /// - PFM of one channel (Pf) and .npy (little-endian float32 or float64, height x width, C order): values as
-///   they are. Infinity and NaN are unknown.
+///   they are. A disparity that is not finite is unknown.
 /// - Gray PNG of 8 or 16 bit: value / `scale`. 0 is unknown and read as infinity.
 ///
 /// Where the disparity is unknown, `valid` is 0. `scale` is the file's value of 1 px, which a PNG does not
@@ -82,10 +82,11 @@ PARAFIELD_API std::vector<Track> read_tracks(const std::filesystem::path& path);
 /// needs to get the same floats.
 PARAFIELD_API void write_tracks(const std::filesystem::path& path, std::span<const Track> tracks);
 
+/// What a file holds.
 enum class FileKind { frame, flow, disparity, unknown };
 
-/// Kind of a file, by its first bytes: an RGB PNG of 16 bit, a PFM of three channels and most .npy are flow,
-/// a PFM of one channel and .npy of two dimensions are disparity. A gray PNG may hold disparity, but is
+/// Kind of a file, by its first bytes. An RGB PNG of 16 bit, a PFM of three channels and most .npy are flow.
+/// A PFM of one channel and .npy of two dimensions are disparity. A gray PNG may hold disparity, but is
 /// called a frame. Throws Error(file).
 PARAFIELD_API FileKind file_kind(const std::filesystem::path& path);
 

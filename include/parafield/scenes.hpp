@@ -9,7 +9,7 @@
 
 namespace parafield {
 
-/// Rendered sequence with its exact truth, in host memory. Every frame is the scene at the pixels' centers,
+/// A rendered sequence with its exact truth, in host memory. Every frame is the scene at the pixels' centers,
 /// rounded to u8: nothing is resampled. Edges between layers and of the terrain are hard: a pixel has the
 /// value and the flow of the surface at its center. Motion is a few px at 640x480 (40 to 80 in `large`, 24
 /// and 4 in `bar` and `camouflage`, 8 to 50 in `poles`). It differs from seed to seed, and is the same for
@@ -17,14 +17,14 @@ namespace parafield {
 struct Scene {
   std::vector<FrameBuffer> frames;  ///< gray_u8; with SceneOptions::color rgb_u8
   std::vector<FlowField> flow;      ///< flow[i]: from frame i to i + 1, at every pixel; no confidence
-  /// occluded[i]: 1 where a pixel of frame i is not seen in frame i + 1: its match is hidden or outside the
-  /// image
+  /// occluded[i]: 1 where frame i + 1 does not show a pixel of frame i: its match is hidden or outside.
   std::vector<Image<std::uint8_t>> occluded;
   /// depth[i]: of frame i along the viewing direction, in scene units; infinity in the sky. Empty for flat
-  /// scenes
+  /// scenes.
   std::vector<Image<float>> depth;
 };
 
+/// Options of `render_scene`.
 struct SceneOptions {
   Size size = {640, 480};
   int frames = 2;
@@ -33,6 +33,7 @@ struct SceneOptions {
   bool color = false;  ///< rgb_u8, each surface in a color that changes slowly; luma is the gray frames'
 };
 
+/// Name of a scene, and what it shows.
 struct SceneInfo {
   std::string_view name, help;
 };

@@ -19,8 +19,7 @@ struct StereoInput {
 struct StereoOptions {
   static constexpr std::string_view name = "stereo options";
 
-  /// Where the estimator runs. Not given: Device::best(). One-shot forms run where the frames are, if that is
-  /// a CUDA device.
+  /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
   PF_PARAMETER(
@@ -43,6 +42,7 @@ struct StereoOptions {
 using StereoMethod = std::variant<WinnerTakesAll<StereoEnergy>, Icm<StereoEnergy>, Annealing<StereoEnergy>,
                                   BeliefPropagation<StereoEnergy>>;
 
+/// The task of stereo.
 struct PARAFIELD_API Stereo {
   static constexpr bool streams = false;  ///< frames come in pairs
   using Method = StereoMethod;
@@ -51,7 +51,7 @@ struct PARAFIELD_API Stereo {
   using Result = DisparityField;
 };
 
-/// operator()(left, right); both rectified: a match lies on the same row.
+/// Estimator of disparities: operator()(left, right). Both are rectified: a match lies on the same row.
 using StereoEstimator = Estimator<Stereo>;
 
 /// One-shot form: the disparities of the left image, where the frames are. Throws like the estimator.
@@ -59,11 +59,12 @@ PARAFIELD_API DisparityField estimate_disparity(const In<Frame>& left, const In<
                                                 const StereoMethod& method = {},
                                                 const StereoOptions& options = {});
 
-/// Depths of the left image, in the unit of `baseline`: focal_length * baseline / (d + offset). `focal_length` in px of
-/// the image; `offset` in px: how far the right camera's principal point lies to the right of the left one's (Middlebury's
-/// calibration files call it doffs). Infinity where the disparity is not valid, infinite or NaN, or d + offset is not
-/// above 0. Host memory. Throws Error(invalid_argument) for a focal length or baseline that is not above 0 and finite, or
-/// an offset that is not finite.
+/// Depths of the left image, in the unit of `baseline`: focal_length * baseline / (d + offset).
+/// `focal_length` is in px of the image. `offset`, px, is how far the right camera's principal point lies to
+/// the right of the left one's (doffs in Middlebury's calibration files). Depth is infinity where the
+/// disparity is not valid or not finite, or d + offset is not above 0. Everything is in host memory. Throws
+/// Error(invalid_argument) for a focal length or baseline that is not above 0 and finite, or an offset that
+/// is not finite.
 PARAFIELD_API Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
                                     double offset = 0);
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "color/picture.hpp"
-#include "core/flow_view.hpp"
+#include "core/views.hpp"
 #include "parafield/color.hpp"
 
 namespace parafield {
@@ -57,7 +57,7 @@ FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const 
   for (int y = first(flow.u.height); y < flow.u.height; y += options.step)
     for (int x = first(flow.u.width); x < flow.u.width; x += options.step) {
       const double u = double(options.scale) * flow.u(x, y), v = double(options.scale) * flow.v(x, y);
-      if (!has_value(flow.u(x, y), flow.v(x, y)) || (flow.valid && !flow.valid(x, y))) continue;
+      if (!has_value(flow.u(x, y), flow.v(x, y)) || !is_set(flow.valid, x, y)) continue;
       const double length = std::sqrt(u * u + v * v);
       const double tip_x = x + u, tip_y = y + v;
       // The shaft, then the two sides of the head, 27 degrees (slope 1/2) off the shaft.

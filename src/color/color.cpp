@@ -9,7 +9,7 @@
 #include "color/color_map.hpp"
 #include "color/picture.hpp"
 #include "core/cpu/parallel.hpp"
-#include "core/flow_view.hpp"
+#include "core/views.hpp"
 
 namespace parafield {
 namespace {
@@ -101,13 +101,13 @@ FrameBuffer color_flow(const In<FlowView>& flow, const ColorOptions& options) {
   const double max_motion = options.max_motion > 0 ? options.max_motion : longest(flow);
 
   FrameBuffer picture(flow.size(), PixelFormat::rgb_u8);
+  const View<std::uint8_t> values = values_of<std::uint8_t>(picture);
   parallel_rows(flow.u.height, [&](int y) {
-    auto* out = static_cast<std::uint8_t*>(picture.row(y));
-    for (int x = 0; x < flow.u.width; ++x, out += 3) {
+    for (int x = 0; x < flow.u.width; ++x) {
       const float u = flow.u(x, y), v = flow.v(x, y);
       const double length = max_motion > 0 ? length_of(u, v) / max_motion : 0;
       const Color color = has_value(u, v) ? colored(u, v, length) : unknown;
-      std::copy(color.begin(), color.end(), out);
+      std::ranges::copy(color, &values(3 * x, y));
     }
   });
   return picture;
@@ -125,12 +125,11 @@ FrameBuffer color_wheel(int diameter, ColorScheme scheme) {
       flow.v(x, y) = float(y) - center;
     }
   FrameBuffer wheel = color_flow(flow, {.scheme = scheme, .max_motion = radius});
+  const View<std::uint8_t> values = values_of<std::uint8_t>(wheel);
   const double still = scheme == ColorScheme::middlebury ? 255 : 0;
-  for (int y = 0; y < diameter; ++y) {
-    auto* out = static_cast<std::uint8_t*>(wheel.row(y));
-    for (int x = 0; x < diameter; ++x, out += 3)
-      blend(out, {still, still, still}, length_of(flow.u(x, y), flow.v(x, y)) - radius + 1);
-  }
+  for (int y = 0; y < diameter; ++y)
+    for (int x = 0; x < diameter; ++x)
+      blend(&values(3 * x, y), {still, still, still}, length_of(flow.u(x, y), flow.v(x, y)) - radius + 1);
   return wheel;
 }
 

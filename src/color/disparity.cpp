@@ -3,7 +3,7 @@
 
 #include "color/color_map.hpp"
 #include "color/picture.hpp"
-#include "core/disparity_view.hpp"
+#include "core/views.hpp"
 #include "parafield/color.hpp"
 
 namespace parafield {
@@ -15,16 +15,14 @@ struct Range {
 
 /// Range of the valid disparities; 0, 0 if there are none.
 Range range_of(const DisparityView& disparity) {
-  bool found = false;
-  Range range{0, 0};
+  Range range{HUGE_VAL, -HUGE_VAL};
   for (int y = 0; y < disparity.d.height; ++y)
     for (int x = 0; x < disparity.d.width; ++x) {
       const float d = disparity.d(x, y);
-      if (!has_value(d) || (disparity.valid && !disparity.valid(x, y))) continue;
-      range = found ? Range{std::min<double>(range.min, d), std::max<double>(range.max, d)} : Range{d, d};
-      found = true;
+      if (!has_value(d) || !is_set(disparity.valid, x, y)) continue;
+      range = {std::min<double>(range.min, d), std::max<double>(range.max, d)};
     }
-  return range;
+  return range.min <= range.max ? range : Range{0, 0};
 }
 
 }  // namespace
@@ -39,17 +37,15 @@ FrameBuffer color_disparity(const In<DisparityView>& disparity, const DisparityC
   const auto& colors = color_map();
 
   FrameBuffer picture(disparity.size(), PixelFormat::rgb_u8);  // black
-  for (int y = 0; y < disparity.d.height; ++y) {
-    auto* out = static_cast<std::uint8_t*>(picture.row(y));
-    for (int x = 0; x < disparity.d.width; ++x, out += 3) {
+  const View<std::uint8_t> values = values_of<std::uint8_t>(picture);
+  for (int y = 0; y < disparity.d.height; ++y)
+    for (int x = 0; x < disparity.d.width; ++x) {
       const float d = disparity.d(x, y);
-      const bool valid = !disparity.valid || disparity.valid(x, y);
-      if (!has_value(d) || !(valid || options.show_invalid)) continue;
+      if (!has_value(d) || !(options.show_invalid || is_set(disparity.valid, x, y))) continue;
       const double part = max > min ? std::clamp((d - min) / (max - min), 0.0, 1.0) : 0;
       const Color& color = colors[std::size_t(part * 255 + 0.5)];
-      std::copy(color.begin(), color.end(), out);
+      std::ranges::copy(color, &values(3 * x, y));
     }
-  }
   return picture;
 }
 
@@ -58,11 +54,10 @@ FrameBuffer overlay_mask(const In<Frame>& frame, const In<MotionMaskView>& mask)
   if (!mask.moving || mask.size() != picture.size())
     fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its mask ",
          mask.moving.width, "x", mask.moving.height);
-  for (int y = 0; y < frame.height; ++y) {
-    auto* pixel = static_cast<std::uint8_t*>(picture.row(y));
-    for (int x = 0; x < frame.width; ++x, pixel += 3)
-      if (mask.moving(x, y)) blend(pixel, {255, 0, 0}, 0.5);
-  }
+  const View<std::uint8_t> values = values_of<std::uint8_t>(picture);
+  for (int y = 0; y < frame.height; ++y)
+    for (int x = 0; x < frame.width; ++x)
+      if (mask.moving(x, y)) blend(&values(3 * x, y), {255, 0, 0}, 0.5);
   return picture;
 }
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/fail.hpp"
+#include "core/views.hpp"
 #include "parafield/color.hpp"
 
 namespace parafield {
@@ -37,13 +37,12 @@ FrameBuffer to_rgb(const Frame& frame, const char* what) {
   const std::array<int, 3> order = count == 1   ? std::array{0, 0, 0}
                                    : blue_first ? std::array{2, 1, 0}
                                                 : std::array{0, 1, 2};
-  const std::ptrdiff_t pitch = frame.pitch ? frame.pitch : std::ptrdiff_t(frame.width) * bytes;
   const auto copy = bytes / count == 1   ? copy_row<std::uint8_t>
                     : bytes / count == 2 ? copy_row<std::uint16_t>
                                          : copy_row<float>;
   FrameBuffer picture(frame.size(), PixelFormat::rgb_u8);
   for (int y = 0; y < frame.height; ++y)
-    copy(static_cast<const char*>(frame.data) + y * pitch, frame.width, count, order,
+    copy(static_cast<const char*>(frame.data) + y * pitch_of(frame), frame.width, count, order,
          static_cast<std::uint8_t*>(picture.row(y)));
   return picture;
 }

@@ -44,7 +44,7 @@ PF_HD float smaller_number(float a, float b) {
   return smaller(a, b);
 #endif
 }
-/// The larger value, likewise.
+/// The larger value, under the same conditions.
 PF_HD float larger_number(float a, float b) {
 #ifdef __CUDA_ARCH__
   return fmaxf(a, b);

@@ -8,8 +8,8 @@
 
 namespace parafield {
 
-/// Calls f.template operator()<Backend>() with the backend type of a device: on the CPU, that of the best (or
-/// forced) instruction set. Throws Error(device) for a device that is missing.
+/// Calls f.template operator()<Backend>() with the backend type of a device. On the CPU it is that of the
+/// best (or forced) instruction set. Throws Error(device) for a device that is missing.
 template <class F>
 decltype(auto) with_backend(const Device& device, F f) {
   if (device.kind == Device::Kind::cuda) {

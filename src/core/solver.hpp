@@ -28,8 +28,8 @@ struct KnownMotion {
   std::optional<CameraRotation> rotation = {};
 };
 
-/// Base of every solver: the defaults of the interface. A solver's constructor takes (backend, workspace, method,
-/// size, SolverOptions). Frames lie in slots, as many as the method takes; each frame is prepared once.
+/// Base of every solver: the defaults of the interface. A solver's constructor takes (backend, workspace,
+/// method, size, SolverOptions). Frames lie in slots, as many as the method takes. Each is prepared once.
 template <class Solver>
 class SolverBase {
  public:
@@ -38,8 +38,8 @@ class SolverBase {
   View<double> energies() const { return {}; }     ///< of the last solve, in the backend's memory
   void check() const {}                            ///< throws an error that only the device knew
 
-  /// Called before each solve. Returns which kind of known motion there is, 0 to 7: solves of one kind take the
-  /// same steps. Throws Error(invalid_argument) for motion that the method does not use.
+  /// Is called before each solve. Returns the kind of known motion, 0 to 7. Solves of one kind take the same
+  /// steps. Throws Error(invalid_argument) for motion that the method does not use.
   int take(const KnownMotion& known, bool /*on_host*/) {
     if (known.tracks || known.rotation)
       fail(ErrorCode::invalid_argument, "the method has no use for ",

@@ -17,22 +17,22 @@ struct Trust {
   View<float> confidence = {};
 };
 
-/// Bytes between the host and the backend's memory, in the order of its stream.
+/// Copies bytes between the host and the backend's memory, in the order of its stream.
 template <class Backend>
 void copy_to(Backend& backend, void* to, const void* from, std::size_t bytes) {
   const auto row = std::ptrdiff_t(bytes);
   backend.copy(to, row, from, row, row, 1);
 }
 
-/// Bytes from the backend's memory to the host: waits for what its stream has to do.
+/// Copies bytes from the backend's memory to the host. Waits for what its stream has to do.
 template <class Backend>
 void copy_to_host(Backend& backend, void* to, const void* from, std::size_t bytes) {
   copy_to(backend, to, from, bytes);
   backend.synchronize();
 }
 
-/// Memory of one device for everything between the frames and the result: taken when an estimator is made,
-/// given back with it, never in between.
+/// Memory of one device for everything between the frames and the result. It is taken when an estimator is
+/// made and given back with it, never in between.
 class Workspace {
  public:
   explicit Workspace(Memory memory) : memory_(memory) {}
@@ -44,7 +44,7 @@ class Workspace {
     bytes_ += std::size_t(bytes.pitch) * std::size_t(size.height);
     return {reinterpret_cast<T*>(bytes.data), size.width, size.height, bytes.pitch};
   }
-  /// Values without rows: long volumes.
+  /// Values without rows, for long volumes.
   template <class T>
   T* array(std::size_t count) {
     constexpr std::size_t row = 1 << 16;  // bytes

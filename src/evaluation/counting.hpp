@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/fail.hpp"
+#include "core/views.hpp"
 #include "parafield/evaluation.hpp"
 
 /// Shared by the scores of all tasks.
@@ -15,13 +15,17 @@ inline double share(std::int64_t part, std::int64_t whole) {
   return whole ? double(part) / double(whole) : nan;
 }
 
-/// Whether a pixel of the plane is not 0. A plane without data is set everywhere.
-inline bool is_set(View<const std::uint8_t> plane, int x, int y) { return !plane || plane(x, y) != 0; }
-
-inline void check_size(const char* what, Size size, const char* truth, Size true_size) {
-  if (size != true_size)
-    fail(ErrorCode::invalid_argument, what, " has ", size.width, "x", size.height, " pixels, ", truth,
-         " has ", true_size.width, "x", true_size.height);
+/// Throws Error(invalid_argument) for an estimate or a mask that has not the truth's size. `what` and
+/// `truth` name the fields.
+inline void check_sizes(const char* what, Size size, const char* truth, Size true_size,
+                        const EvaluationOptions& options) {
+  const auto check = [&](const char* name, Size other) {
+    if (other != true_size)
+      fail(ErrorCode::invalid_argument, name, " has ", other.width, "x", other.height, " pixels, ", truth,
+           " has ", true_size.width, "x", true_size.height);
+  };
+  check(what, size);
+  if (options.mask) check("the mask", options.mask.size());
 }
 
 /// Calls score(x, y) for each pixel that counts, row by row, and sets pixels, unknown, missing and density.

@@ -1,6 +1,5 @@
 #include <cmath>
 
-#include "core/disparity_view.hpp"
 #include "evaluation/counting.hpp"
 
 namespace parafield {
@@ -9,8 +8,7 @@ DisparityScores evaluate(const In<DisparityView>& estimate, const In<DisparityVi
                          const EvaluationOptions& options) {
   check_disparity(truth, "the true disparity");
   check_disparity(estimate, "the estimated disparity");
-  check_size("the estimated disparity", estimate.size(), "the true disparity", truth.size());
-  if (options.mask) check_size("the mask", options.mask.size(), "the true disparity", truth.size());
+  check_sizes("the estimated disparity", estimate.size(), "the true disparity", truth.size(), options);
 
   DisparityScores scores;
   std::int64_t above0_5 = 0, above1 = 0, above2 = 0, above4 = 0, outliers = 0;

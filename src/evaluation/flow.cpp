@@ -2,7 +2,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/flow_view.hpp"
 #include "evaluation/counting.hpp"
 
 namespace parafield {
@@ -40,8 +39,7 @@ FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
                     const EvaluationOptions& options) {
   check_flow(truth, "the true flow");
   check_flow(estimate, "the estimated flow");
-  check_size("the estimated flow", estimate.size(), "the true flow", truth.size());
-  if (options.mask) check_size("the mask", options.mask.size(), "the true flow", truth.size());
+  check_sizes("the estimated flow", estimate.size(), "the true flow", truth.size(), options);
 
   FlowScores scores;
   Moments angle, endpoint;

@@ -50,18 +50,16 @@ MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
   if (!estimate.moving || estimate.size().width < 1 || estimate.size().height < 1)
     fail(ErrorCode::invalid_argument, "the estimated mask has no pixels");
   check_labels(labels);
-  check_size("the estimated mask", estimate.size(), "the true one", labels.size());
-  if (options.mask) check_size("the mask", options.mask.size(), "the true one", labels.size());
+  check_sizes("the estimated mask", estimate.size(), "the true one", labels.size(), options);
 
   MaskScores scores;
   const int count = channels(labels.format);
-  const std::ptrdiff_t pitch = labels.pitch ? labels.pitch : std::ptrdiff_t(count) * labels.width;
-  for (int y = 0; y < labels.height; ++y) {
-    const auto* pixel = static_cast<const std::uint8_t*>(labels.data) + y * pitch;
-    for (int x = 0; x < labels.width; ++x, pixel += count) {
+  const View<const std::uint8_t> values = values_of<std::uint8_t>(labels);
+  for (int y = 0; y < labels.height; ++y)
+    for (int x = 0; x < labels.width; ++x) {
       if (!is_set(options.mask, x, y)) continue;
       const bool found = estimate.moving(x, y) != 0;
-      switch (const int label = label_of(pixel, count, x, y)) {
+      switch (const int label = label_of(&values(count * x, y), count, x, y)) {
         case still:
         case shadow:
           ++(found ? scores.false_positives : scores.true_negatives);
@@ -79,7 +77,6 @@ MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
                "(moving)");
       }
     }
-  }
   derive_scores(scores);
   return scores;
 }

@@ -1,7 +1,6 @@
+#include <algorithm>
 #include <cmath>
 
-#include "core/disparity_view.hpp"
-#include "core/flow_view.hpp"
 #include "io/formats.hpp"
 
 namespace parafield::io {
@@ -17,6 +16,17 @@ void check_pitch(const View<T>& plane, const char* name) {
 
 }  // namespace
 
+void check_sides(const char* file, std::int64_t width, std::int64_t height) {
+  if (width < 1 || height < 1 || width > max_side || height > max_side)
+    fail(ErrorCode::format, file, " of ", width, "x", height, " pixels; each side is 1 to ", max_side);
+}
+
+void check_pixels(const char* file, std::int64_t width, std::int64_t height) {
+  if (width * height > most_pixels)
+    fail(ErrorCode::unsupported, file, " of ", width, "x", height, " pixels is too large: at most ",
+         most_pixels, " in all");
+}
+
 Frame check_frame(const Frame& frame) {
   if (!frame.memory.on_host())
     fail(ErrorCode::invalid_argument, "the frame is in the memory of CUDA device ", frame.memory.device,
@@ -24,23 +34,17 @@ Frame check_frame(const Frame& frame) {
   if (!frame.data || frame.width < 1 || frame.height < 1)
     fail(ErrorCode::invalid_argument, "a frame of ", frame.width, "x", frame.height, " pixels",
          frame.data ? "" : " without data", " cannot be written");
-  switch (frame.format) {
-    case PixelFormat::gray_u8:
-    case PixelFormat::gray_u16:
-    case PixelFormat::gray_f32:
-    case PixelFormat::rgb_u8:
-    case PixelFormat::rgb_u16:
-    case PixelFormat::rgb_f32:
-      break;
-    default:
-      fail(ErrorCode::invalid_argument, "a frame of ", to_string(frame.format),
-           " cannot be written; its format should be gray or rgb, u8, u16 or f32");
-  }
+  static constexpr PixelFormat written[] = {PixelFormat::gray_u8,  PixelFormat::gray_u16,
+                                            PixelFormat::gray_f32, PixelFormat::rgb_u8,
+                                            PixelFormat::rgb_u16,  PixelFormat::rgb_f32};
+  if (std::ranges::find(written, frame.format) == std::end(written))
+    fail(ErrorCode::invalid_argument, "a frame of ", to_string(frame.format),
+         " cannot be written; its format should be gray or rgb, u8, u16 or f32");
   Frame checked = frame;
-  const std::ptrdiff_t row_bytes = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
-  if (checked.pitch == 0) checked.pitch = row_bytes;
-  if (checked.pitch < row_bytes)
-    fail(ErrorCode::invalid_argument, "a pitch of ", frame.pitch, " bytes is less than a row of ", row_bytes);
+  checked.pitch = pitch_of(frame);
+  if (checked.pitch < row_bytes(frame))
+    fail(ErrorCode::invalid_argument, "a pitch of ", frame.pitch, " bytes is less than a row of ",
+         row_bytes(frame));
   return checked;
 }
 

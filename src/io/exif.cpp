@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/arithmetic.hpp"
 #include "io/formats.hpp"
 
 namespace parafield::io {
@@ -23,17 +24,6 @@ struct Tiff {
   std::uint32_t u16(std::uint64_t at) const { return number(at, 2); }
   std::uint32_t u32(std::uint64_t at) const { return number(at, 4); }
 };
-
-/// Copies the pixel at from + x * right + y * down to (x, y).
-template <int pixel_bytes>
-void gather(FrameBuffer& to, const std::uint8_t* from, std::ptrdiff_t right, std::ptrdiff_t down) {
-  const auto [width, height] = to.size();
-  for (int y = 0; y < height; ++y) {
-    auto* pixel = static_cast<std::uint8_t*>(to.row(y));
-    for (int x = 0; x < width; ++x, pixel += pixel_bytes)
-      std::memcpy(pixel, from + x * right + y * down, pixel_bytes);
-  }
-}
 
 }  // namespace
 
@@ -68,19 +58,12 @@ FrameBuffer turned(FrameBuffer frame, int orientation) {
   std::ptrdiff_t right = from_right ? -pixel_bytes : pixel_bytes, down = from_bottom ? -pitch : pitch;
   if (transposed) std::swap(right, down);
   FrameBuffer to(transposed ? Size{height, width} : Size{width, height}, frame.format());
-  switch (pixel_bytes) {
-    case 1:
-      gather<1>(to, from, right, down);
-      break;
-    case 2:
-      gather<2>(to, from, right, down);
-      break;
-    case 3:
-      gather<3>(to, from, right, down);
-      break;
-    default:  // PNG and JPEG readers give 1, 2, 3 or 6 bytes
-      gather<6>(to, from, right, down);
-  }
+  // PNG and JPEG readers give these sizes.
+  with_one_of<1, 2, 3, 6>(pixel_bytes, [&]<int bytes>() {
+    for (int y = 0; y < to.size().height; ++y)
+      for (int x = 0; x < to.size().width; ++x)
+        std::memcpy(static_cast<std::uint8_t*>(to.row(y)) + x * bytes, from + x * right + y * down, bytes);
+  });
   return to;
 }
 

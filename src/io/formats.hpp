@@ -1,8 +1,7 @@
 #pragma once
-#include <algorithm>
 #include <string_view>
 
-#include "core/flow_view.hpp"
+#include "core/views.hpp"
 #include "io/file.hpp"
 #include "parafield/fields.hpp"
 #include "parafield/tracks.hpp"
@@ -14,9 +13,6 @@ namespace parafield::io {
 
 /// Largest width and height. A header with more is damaged; sizes in bytes cannot overflow below it.
 inline constexpr int max_side = 1'000'000;
-/// Largest number of pixels, as of the estimators. It limits the memory that a small compressed file can ask
-/// for.
-inline constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
 
 enum class Content { png, jpeg, pnm, pfm, flo, npy, unknown };
 
@@ -59,36 +55,29 @@ Bytes encode_pnm(const Frame& frame);  ///< gray: PGM, rgb: PPM
 
 bool is_pfm(ByteSpan bytes);
 bool is_pfm_of_flow(ByteSpan bytes);  ///< three channels; decode_frame takes them for colors
-FrameBuffer decode_pfm_frame(ByteSpan bytes);
-FlowField decode_pfm_flow(ByteSpan bytes);
-Bytes encode_pfm_frame(const Frame& frame);  ///< f32 only; the other encoders take u8 and u16
-Bytes encode_pfm_flow(const FlowView& flow, bool mark_invalid);
-
 bool is_flo(ByteSpan bytes);
-FlowField decode_flo(ByteSpan bytes);
-Bytes encode_flo(const FlowView& flow, bool mark_invalid);
-
 bool is_npy(ByteSpan bytes);
-bool is_npy_of_disparity(ByteSpan bytes);  ///< needs the header only; false if it is damaged
-FlowField decode_npy_flow(ByteSpan bytes);
-FrameBuffer decode_npy_plane(ByteSpan bytes);  ///< gray_f32
-Bytes encode_npy_flow(const FlowView& flow, bool mark_invalid);
-Bytes encode_npy_plane(const Frame& frame);  ///< gray_f32 only
+bool is_npy_of_disparity(ByteSpan bytes);    ///< needs the header only; false if it is damaged
+Bytes encode_pfm_frame(const Frame& frame);  ///< f32 only; the other encoders take u8 and u16
+
+/// Encode flo (flow only), pfm or npy.
+Bytes encode_flow(Content format, const FlowView& flow, bool mark_invalid);
+Bytes encode_disparity(Content format, const DisparityView& disparity, bool mark_invalid);
 
 FlowField decode_kitti(ByteSpan bytes);
 Bytes encode_kitti(const FlowView& flow);
 
 /// `scale` is the file's value of 1 px. 0 = KITTI's 256 for 16 bit, Error(invalid_argument) for 8 bit.
 DisparityField decode_png_disparity(ByteSpan bytes, float scale);
-DisparityField decode_pfm_disparity(ByteSpan bytes);
-DisparityField decode_npy_disparity(ByteSpan bytes);
 Bytes encode_png_disparity(const DisparityView& disparity, float scale);
-Bytes encode_pfm_disparity(const DisparityView& disparity, bool mark_invalid);
-Bytes encode_npy_disparity(const DisparityView& disparity, bool mark_invalid);
 
 std::vector<Track> decode_tracks(ByteSpan bytes);
 Bytes encode_tracks(std::span<const Track> tracks);
 
+/// Throws Error(format) for a header with a side that is not 1 to `max_side`. `file` is as "a PNG file".
+void check_sides(const char* file, std::int64_t width, std::int64_t height);
+/// Throws Error(unsupported) for more than `most_pixels`: a small compressed file can ask for much memory.
+void check_pixels(const char* file, std::int64_t width, std::int64_t height);
 /// Throws Error(invalid_argument) unless the frame is gray or rgb and in host memory. Returns it with its
 /// pitch.
 Frame check_frame(const Frame& frame);
@@ -96,33 +85,17 @@ void check_flow(const FlowView& flow);
 void check_disparity(const DisparityView& disparity);
 void check_scale(float scale, bool may_be_0);
 
+/// Format of a frame of u8, or u16 if it is wide.
+inline PixelFormat integer_format(bool rgb, bool wide) {
+  if (rgb) return wide ? PixelFormat::rgb_u16 : PixelFormat::rgb_u8;
+  return wide ? PixelFormat::gray_u16 : PixelFormat::gray_u8;
+}
+
+inline std::string_view text_of(ByteSpan bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 inline bool starts_with(ByteSpan bytes, std::string_view signature) {
-  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).starts_with(signature);
-}
-
-/// A file with its header, and the place of its values.
-struct StartedFile {
-  Bytes bytes;
-  std::uint8_t* values;
-};
-inline StartedFile start_file(std::string_view header, std::size_t value_bytes) {
-  StartedFile file{Bytes(header.size() + value_bytes), nullptr};
-  file.values = std::copy(header.begin(), header.end(), file.bytes.data());
-  return file;
-}
-
-/// Sets a pixel from a .flo, PFM or .npy file, in which large values mean unknown (Middlebury's convention).
-inline void set_flow(FlowField& flow, int x, int y, float u, float v) {
-  flow.u(x, y) = u;
-  flow.v(x, y) = v;
-  flow.valid(x, y) = has_value(u, v);
-}
-struct Vector {
-  float u, v;
-};
-inline Vector written_flow(const FlowView& flow, int x, int y, bool mark_invalid) {
-  if (mark_invalid && flow.valid && !flow.valid(x, y)) return {1e10f, 1e10f};
-  return {flow.u(x, y), flow.v(x, y)};
+  return text_of(bytes).starts_with(signature);
 }
 
 }  // namespace parafield::io

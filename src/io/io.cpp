@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "core/fail.hpp"
-#include "io/formats.hpp"
+#include "io/floats.hpp"
 
 namespace parafield {
 namespace io {
@@ -17,7 +17,13 @@ Bytes read_content(const std::filesystem::path& path) {
   return content_of(head) == Content::unknown ? head : file.first(file.size());
 }
 
-[[noreturn]] void fail_unknown(ByteSpan bytes, const char* wanted) {
+/// Throws Error(format) for a file that does not hold `wanted`. `formats` are those that would be read.
+[[noreturn]] void fail_content(ByteSpan bytes, const char* wanted, const char* formats) {
+  const Content content = content_of(bytes);
+  if (content == Content::jpeg) fail(ErrorCode::format, "an image (JPEG), not ", wanted);
+  if (content == Content::pnm) fail(ErrorCode::format, "an image (PGM or PPM), not ", wanted);
+  if (content == Content::flo) fail(ErrorCode::format, "a flow field (.flo), not ", wanted);
+  if (content == Content::npy) fail(ErrorCode::format, "an array (.npy), not ", wanted);
   if (bytes.empty()) fail(ErrorCode::format, "the file is empty");
   std::string start;
   for (const std::uint8_t byte : bytes.first(std::min<std::size_t>(bytes.size(), 4))) {
@@ -25,7 +31,7 @@ Bytes read_content(const std::filesystem::path& path) {
     std::snprintf(digits, sizeof digits, " %02x", byte);
     start += digits;
   }
-  fail(ErrorCode::format, "not a ", wanted, " file: it starts with the bytes", start);
+  fail(ErrorCode::format, "not a ", formats, " file: it starts with the bytes", start);
 }
 
 std::string lower_extension(const std::filesystem::path& path) {
@@ -33,6 +39,15 @@ std::string lower_extension(const std::filesystem::path& path) {
   for (char& c : extension)
     if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
   return extension;
+}
+
+/// Writes the file that encode(extension) returns.
+template <class Encode>
+void write(const std::filesystem::path& path, Encode encode) {
+  naming(path, [&] {
+    const Bytes bytes = encode(lower_extension(path));
+    write_file(path, bytes);
+  });
 }
 
 }  // namespace
@@ -48,63 +63,38 @@ Content content_of(ByteSpan bytes) {
 }
 
 FrameBuffer decode_frame(ByteSpan bytes) {
-  switch (content_of(bytes)) {
-    case Content::png:
-      return decode_png(bytes);
-    case Content::jpeg:
-      return decode_jpeg(bytes);
-    case Content::pnm:
-      return decode_pnm(bytes);
-    case Content::pfm:
-      return decode_pfm_frame(bytes);
-    case Content::flo:
-      fail(ErrorCode::format, "a flow field (.flo), not an image");
-    case Content::npy:
-      fail(ErrorCode::format, "an array (.npy), not an image");
-    case Content::unknown:
-      break;
-  }
-  fail_unknown(bytes, "PNG, JPEG, PGM, PPM or PFM");
+  const Content content = content_of(bytes);
+  if (content == Content::png) return decode_png(bytes);
+  if (content == Content::jpeg) return decode_jpeg(bytes);
+  if (content == Content::pnm) return decode_pnm(bytes);
+  if (content == Content::pfm) return frame_of(open_pfm(bytes));
+  fail_content(bytes, "an image", "PNG, JPEG, PGM, PPM or PFM");
 }
 
 FlowField decode_flow(ByteSpan bytes) {
-  switch (content_of(bytes)) {
-    case Content::png:
-      return decode_kitti(bytes);
-    case Content::jpeg:
-      fail(ErrorCode::format, "an image (JPEG), not a flow field");
-    case Content::pnm:
-      fail(ErrorCode::format, "an image (PGM or PPM), not a flow field");
-    case Content::pfm:
-      return decode_pfm_flow(bytes);
-    case Content::flo:
-      return decode_flo(bytes);
-    case Content::npy:
-      return decode_npy_flow(bytes);
-    case Content::unknown:
-      break;
-  }
-  fail_unknown(bytes, ".flo, PFM, .npy or KITTI flow (PNG)");
+  const Content content = content_of(bytes);
+  if (content == Content::png) return decode_kitti(bytes);
+  if (content == Content::flo) return flow_of(open_flo(bytes));
+  if (content == Content::npy) return flow_of(open_npy(bytes, 2));
+  if (content != Content::pfm) fail_content(bytes, "a flow field", ".flo, PFM, .npy or KITTI flow (PNG)");
+  const Floats floats = open_pfm(bytes);
+  if (floats.channels != 3)
+    fail(ErrorCode::format,
+         "a PFM file of one channel (Pf), not flow; flow has three (PF): u, v and one that is ignored");
+  return flow_of(floats);
 }
 
 DisparityField decode_disparity(ByteSpan bytes, float scale) {
-  switch (content_of(bytes)) {
-    case Content::png:
-      return decode_png_disparity(bytes, scale);
-    case Content::jpeg:
-      fail(ErrorCode::format, "an image (JPEG), not disparities");
-    case Content::pnm:
-      fail(ErrorCode::format, "an image (PGM or PPM), not disparities; they are PFM, .npy or gray PNG");
-    case Content::pfm:
-      return decode_pfm_disparity(bytes);
-    case Content::flo:
-      fail(ErrorCode::format, "a flow field (.flo), not disparities");
-    case Content::npy:
-      return decode_npy_disparity(bytes);
-    case Content::unknown:
-      break;
-  }
-  fail_unknown(bytes, "PFM, .npy or PNG");
+  const Content content = content_of(bytes);
+  if (content == Content::png) return decode_png_disparity(bytes, scale);
+  if (content != Content::pfm && content != Content::npy)
+    fail_content(bytes,
+                 content == Content::pnm ? "disparities; they are PFM, .npy or gray PNG" : "disparities",
+                 "PFM, .npy or PNG");
+  const Floats floats = content == Content::pfm ? open_pfm(bytes) : open_npy(bytes, 1);
+  if (floats.channels != 1)
+    fail(ErrorCode::format, "a PFM file of three channels (PF), not disparities, which have one (Pf)");
+  return disparity_of(floats.size, floats);
 }
 
 }  // namespace io
@@ -114,9 +104,8 @@ FrameBuffer read_frame(const std::filesystem::path& path) {
 }
 
 void write_frame(const std::filesystem::path& path, const In<Frame>& frame) {
-  io::naming(path, [&] {
+  io::write(path, [&](const std::string& extension) {
     const Frame checked = io::check_frame(frame);
-    const std::string extension = io::lower_extension(path);
     const bool floats = bytes_per_pixel(frame.format) == 4 * channels(frame.format);
     const bool pfm = extension == ".pfm";
     const int wanted = extension == ".pgm" ? 1 : extension == ".ppm" ? 3 : 0;
@@ -126,12 +115,11 @@ void write_frame(const std::filesystem::path& path, const In<Frame>& frame) {
     if (floats != pfm)
       fail(ErrorCode::invalid_argument, "a ", extension, " file holds ", pfm ? "f32" : "u8 or u16",
            " pixels, the frame is ", to_string(frame.format), "; write it as ", pfm ? ".png" : ".pfm");
-    if (pfm) return io::write_file(path, io::encode_pfm_frame(checked));
     if (wanted && wanted != channels(frame.format))
       fail(ErrorCode::invalid_argument, "a ", extension, " file holds ", wanted == 1 ? "gray" : "rgb",
            " pixels, the frame is ", to_string(frame.format), "; write it as ", wanted == 1 ? ".ppm" : ".pgm",
            " or .png");
-    io::write_file(path, wanted ? io::encode_pnm(checked) : io::encode_png(checked));
+    return pfm ? io::encode_pfm_frame(checked) : wanted ? io::encode_pnm(checked) : io::encode_png(checked);
   });
 }
 
@@ -140,13 +128,12 @@ FlowField read_flow(const std::filesystem::path& path) {
 }
 
 void write_flow(const std::filesystem::path& path, const In<FlowView>& flow, bool mark_invalid) {
-  io::naming(path, [&] {
+  io::write(path, [&](const std::string& extension) {
     io::check_flow(flow);
-    const std::string extension = io::lower_extension(path);
-    if (extension == ".flo") return io::write_file(path, io::encode_flo(flow, mark_invalid));
-    if (extension == ".pfm") return io::write_file(path, io::encode_pfm_flow(flow, mark_invalid));
-    if (extension == ".npy") return io::write_file(path, io::encode_npy_flow(flow, mark_invalid));
-    if (extension == ".png") return io::write_file(path, io::encode_kitti(flow));
+    if (extension == ".flo") return io::encode_flow(io::Content::flo, flow, mark_invalid);
+    if (extension == ".pfm") return io::encode_flow(io::Content::pfm, flow, mark_invalid);
+    if (extension == ".npy") return io::encode_flow(io::Content::npy, flow, mark_invalid);
+    if (extension == ".png") return io::encode_kitti(flow);
     fail(ErrorCode::invalid_argument, "flow is not written as '", extension,
          "' files; use .flo, .pfm, .npy or .png (KITTI)");
   });
@@ -161,13 +148,12 @@ DisparityField read_disparity(const std::filesystem::path& path, float scale) {
 
 void write_disparity(const std::filesystem::path& path, const In<DisparityView>& disparity, float scale,
                      bool mark_invalid) {
-  io::naming(path, [&] {
+  io::write(path, [&](const std::string& extension) {
     io::check_disparity(disparity);
     io::check_scale(scale, false);
-    const std::string extension = io::lower_extension(path);
-    if (extension == ".pfm") return io::write_file(path, io::encode_pfm_disparity(disparity, mark_invalid));
-    if (extension == ".npy") return io::write_file(path, io::encode_npy_disparity(disparity, mark_invalid));
-    if (extension == ".png") return io::write_file(path, io::encode_png_disparity(disparity, scale));
+    if (extension == ".pfm") return io::encode_disparity(io::Content::pfm, disparity, mark_invalid);
+    if (extension == ".npy") return io::encode_disparity(io::Content::npy, disparity, mark_invalid);
+    if (extension == ".png") return io::encode_png_disparity(disparity, scale);
     fail(ErrorCode::invalid_argument, "disparities are not written as '", extension,
          "' files; use .pfm, .npy or .png (16 bit)");
   });
@@ -178,32 +164,32 @@ Image<std::uint8_t> read_mask(const std::filesystem::path& path) {
   return io::naming(path, [&] {
     Image<std::uint8_t> mask(frame.size());
     const int count = channels(frame.format());
-    const auto fill = [&]<class T>(T) {
-      for (int y = 0; y < mask.size().height; ++y) {
-        const auto* pixel = static_cast<const T*>(frame.row(y));
-        for (int x = 0; x < mask.size().width; ++x, pixel += count)
-          mask(x, y) = std::any_of(pixel, pixel + count, [](T value) { return value > 0; });
-      }
+    const auto fill = [&]<class T>(View<const T> values) {
+      for (int y = 0; y < mask.size().height; ++y)
+        for (int x = 0; x < mask.size().width; ++x)
+          mask(x, y) = std::any_of(&values(count * x, y), &values(count * x, y) + count,
+                                   [](T value) { return value > 0; });
     };
     const int value_bytes = bytes_per_pixel(frame.format()) / count;
-    value_bytes == 1 ? fill(std::uint8_t{}) : value_bytes == 2 ? fill(std::uint16_t{}) : fill(float{});
+    if (value_bytes == 1) fill(values_of<std::uint8_t>(frame));
+    if (value_bytes == 2) fill(values_of<std::uint16_t>(frame));
+    if (value_bytes == 4) fill(values_of<float>(frame));
     return mask;
   });
 }
 
 void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask) {
-  io::naming(path, [&] {
-    const std::string extension = io::lower_extension(path);
+  io::write(path, [&](const std::string& extension) {
     if (extension != ".png" && extension != ".pgm")
       fail(ErrorCode::invalid_argument, "masks are not written as '", extension, "' files; use .png or .pgm");
-    View<const std::uint8_t> rows = mask;
-    rows.pitch =
-        io::check_frame({mask.data, mask.width, mask.height, mask.pitch, PixelFormat::gray_u8}).pitch;
+    const Frame rows =
+        io::check_frame({mask.data, mask.width, mask.height, mask.pitch, PixelFormat::gray_u8});
     FrameBuffer frame(mask.size(), PixelFormat::gray_u8);
+    const View<const std::uint8_t> from = values_of<std::uint8_t>(rows);
+    const View<std::uint8_t> to = values_of<std::uint8_t>(frame);
     for (int y = 0; y < mask.height; ++y)
-      std::transform(rows.row(y), rows.row(y) + mask.width, static_cast<std::uint8_t*>(frame.row(y)),
-                     [](std::uint8_t value) { return value ? 255 : 0; });
-    io::write_file(path, extension == ".pgm" ? io::encode_pnm(frame) : io::encode_png(frame));
+      for (int x = 0; x < mask.width; ++x) to(x, y) = from(x, y) ? 255 : 0;
+    return extension == ".pgm" ? io::encode_pnm(frame) : io::encode_png(frame);
   });
 }
 
@@ -211,22 +197,14 @@ FileKind file_kind(const std::filesystem::path& path) {
   return io::naming(path, [&] {
     const io::InputFile file(path);
     const io::Bytes head = file.first(io::recognized_by);
-    switch (io::content_of(head)) {
-      case io::Content::jpeg:
-      case io::Content::pnm:
-        return FileKind::frame;
-      case io::Content::pfm:
-        return io::is_pfm_of_flow(head) ? FileKind::flow : FileKind::disparity;
-      case io::Content::npy:
-        // The shape is the last entry of the header, which is longer than `recognized_by`.
-        return io::is_npy_of_disparity(file.first(1024)) ? FileKind::disparity : FileKind::flow;
-      case io::Content::flo:
-        return FileKind::flow;
-      case io::Content::png:
-        break;
-      case io::Content::unknown:
-        return FileKind::unknown;
-    }
+    const io::Content content = io::content_of(head);
+    if (content == io::Content::unknown) return FileKind::unknown;
+    if (content == io::Content::flo) return FileKind::flow;
+    if (content == io::Content::pfm) return io::is_pfm_of_flow(head) ? FileKind::flow : FileKind::disparity;
+    // The shape is the last entry of the header, which is longer than `recognized_by`.
+    if (content == io::Content::npy)
+      return io::is_npy_of_disparity(file.first(1024)) ? FileKind::disparity : FileKind::flow;
+    if (content != io::Content::png) return FileKind::frame;
     // If the header is damaged, the reader reports it.
     try {
       return io::png_header(head).is_flow() ? FileKind::flow : FileKind::frame;

@@ -165,9 +165,7 @@ void check_header(const jpeg_decompress_struct& jpeg, std::size_t file_bytes) {
   if (width * height > 512 * std::int64_t(file_bytes))
     fail(ErrorCode::format, "damaged JPEG file: ", width, "x", height, " pixels do not fit into its ",
          file_bytes, " bytes");
-  if (width * height > most_pixels)
-    fail(ErrorCode::unsupported, "a JPEG file of ", width, "x", height, " pixels is too large: at most ",
-         most_pixels, " in all");
+  check_pixels("a JPEG file", width, height);
 }
 
 int orientation_of(const jpeg_decompress_struct& jpeg) {
@@ -186,11 +184,8 @@ FrameBuffer decode_jpeg(ByteSpan bytes) {
   check_header(reader.jpeg, bytes.size());
   const int orientation = orientation_of(reader.jpeg);
   FrameBuffer frame({int(reader.jpeg.image_width), int(reader.jpeg.image_height)},
-                    reader.jpeg.num_components == 1 ? PixelFormat::gray_u8 : PixelFormat::rgb_u8);
-  const Frame view = frame;
-  const int row_bytes = view.width * bytes_per_pixel(view.format);
-  if (!read_pixels(reader, {static_cast<std::uint8_t*>(frame.row(0)), row_bytes, view.height, view.pitch}))
-    reader.fail_damaged();
+                    integer_format(reader.jpeg.num_components == 3, false));
+  if (!read_pixels(reader, values_of<std::uint8_t>(frame))) reader.fail_damaged();
   return turned(std::move(frame), orientation);
 }
 

@@ -2,37 +2,23 @@
 // The header is a Python dictionary with type, order and shape (numpy.lib.format, versions 1.0 to 3.0). Flow
 // is height x width x 2, a disparity field height x width.
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <string_view>
-#include <utility>
 
 #include "core/fail.hpp"
-#include "io/bytes.hpp"
-#include "io/formats.hpp"
+#include "io/floats.hpp"
 
 namespace parafield::io {
 namespace {
 
 constexpr std::string_view signature = "\x93NUMPY";
-constexpr std::size_t alignment = 64;
 
 struct Npy {
   std::string type;
-  bool fortran_order = false;
+  bool fortran_order;
   std::vector<std::int64_t> shape;
   ByteSpan values = {};  // all bytes after the header
-
-  bool single() const { return type == "<f4"; }
-  Size size() const { return {int(shape[1]), int(shape[0])}; }
 };
-
-/// The array that is expected.
-struct Wanted {
-  const char *what, *shape;
-  std::size_t channels;
-};
-constexpr Wanted wanted_flow{"flow", "height x width x 2", 2},
-    wanted_disparity{"disparity", "height x width", 1};
 
 /// Reads the few words of Python that NumPy writes, and no others.
 class HeaderReader {
@@ -40,31 +26,24 @@ class HeaderReader {
   explicit HeaderReader(std::string_view header) : text_(header) {}
 
   Npy read() {
-    Npy npy;
-    bool type = false, order = false, shape = false;
-    expect('{');
-    while (!accept('}')) {
+    std::optional<std::string> type;
+    std::optional<bool> fortran_order;
+    std::optional<std::vector<std::int64_t>> shape;
+    read_list('{', '}', [&] {
       const std::string key = string();
       expect(':');
-      if (key == "descr" && !type) {
-        npy.type = string();
-        type = true;
-      } else if (key == "fortran_order" && !order) {
-        npy.fortran_order = boolean();
-        order = true;
-      } else if (key == "shape" && !shape) {
-        npy.shape = numbers();
-        shape = true;
-      } else {
+      if (key == "descr" && !type)
+        type = string();
+      else if (key == "fortran_order" && !fortran_order)
+        fortran_order = boolean();
+      else if (key == "shape" && !shape)
+        shape = numbers();
+      else
         fail_damaged();
-      }
-      if (accept(',')) continue;
-      expect('}');
-      break;
-    }
+    });
     skip_space();
-    if (at_ != text_.size() || !type || !order || !shape) fail_damaged();
-    return npy;
+    if (at_ != text_.size() || !type || !fortran_order || !shape) fail_damaged();
+    return {*type, *fortran_order, *shape};
   }
 
  private:
@@ -83,6 +62,17 @@ class HeaderReader {
   }
   void expect(char c) {
     if (!accept(c)) fail_damaged();
+  }
+  /// Calls read_item() for each item. Items have commas between them, also after the last.
+  template <class ReadItem>
+  void read_list(char open, char close, ReadItem read_item) {
+    expect(open);
+    while (!accept(close)) {
+      read_item();
+      if (accept(',')) continue;
+      expect(close);
+      break;
+    }
   }
   std::string string() {
     const char quote = accept('\'') ? '\'' : '"';
@@ -107,8 +97,7 @@ class HeaderReader {
   }
   std::vector<std::int64_t> numbers() {
     std::vector<std::int64_t> list;
-    expect('(');
-    while (!accept(')')) {
+    read_list('(', ')', [&] {
       skip_space();
       const std::size_t start = at_;
       std::int64_t value = 0;
@@ -116,10 +105,7 @@ class HeaderReader {
         value = 10 * value + (text_[at_] - '0');
       if (at_ == start || list.size() == 32) fail_damaged();
       list.push_back(value);
-      if (accept(',')) continue;
-      expect(')');
-      break;
-    }
+    });
     return list;
   }
 
@@ -147,61 +133,9 @@ Npy read_header(ByteSpan bytes) {
   if (length > bytes.size() - start)
     fail(ErrorCode::format, "a .npy header of ", length, " bytes, the file has ", bytes.size() - start,
          " after its length");
-  Npy npy = HeaderReader({reinterpret_cast<const char*>(bytes.data()) + start, length}).read();
+  Npy npy = HeaderReader(text_of(bytes.subspan(start, length))).read();
   npy.values = bytes.subspan(start + length);
   return npy;
-}
-
-/// Reads the header; checks type, order, shape and the number of bytes after it.
-Npy open_npy(ByteSpan bytes, const Wanted& wanted) {
-  Npy npy = read_header(bytes);
-  const std::string should =
-      text(", not ", wanted.what, "; ", wanted.what, " is little-endian float32 or float64, ", wanted.shape);
-  if (npy.type != "<f4" && npy.type != "<f8")
-    fail(ErrorCode::format, "an array of type '", npy.type, "'", should);
-  if (npy.fortran_order)
-    fail(ErrorCode::format, "an array in Fortran order is not read; save numpy.ascontiguousarray(",
-         wanted.what, ")");
-  const auto& shape = npy.shape;
-  if (wanted.channels == 1 ? shape.size() != 2 : shape.size() != 3 || shape[2] != 2)
-    fail(ErrorCode::format, "an array of ", shape_text(shape), should);
-  if (shape[0] < 1 || shape[1] < 1 || shape[0] > max_side || shape[1] > max_side)
-    fail(ErrorCode::format, "an array of ", shape_text(shape), "; each side of ", wanted.what, " is 1 to ",
-         max_side);
-  const std::uint64_t needed =
-      wanted.channels * (npy.single() ? 4 : 8) * std::uint64_t(shape[0]) * std::uint64_t(shape[1]);
-  if (npy.values.size() != needed)
-    fail(ErrorCode::format, "an array of ", shape_text(shape), " needs ", needed,
-         " bytes after the header, the file has ", npy.values.size());
-  return npy;
-}
-
-/// Reads the values one after the other.
-class ValueReader {
- public:
-  explicit ValueReader(const Npy& npy) : p_(npy.values.data()), single_(npy.single()) {}
-  float next() {
-    const float value = single_ ? load_float(p_) : float(load_double(p_));
-    p_ += single_ ? 4 : 8;
-    return value;
-  }
-
- private:
-  const std::uint8_t* p_;
-  bool single_;
-};
-
-StartedFile start_npy(Size size, const Wanted& wanted) {
-  std::string header = text("{'descr': '<f4', 'fortran_order': False, 'shape': (", size.height, ", ",
-                            size.width, wanted.channels == 2 ? ", 2" : "", "), }");
-  // As in NumPy's own files, the values begin at a multiple of 64 and a line end is the last byte of the
-  // header.
-  while ((10 + header.size() + 1) % alignment != 0) header += ' ';
-  header += '\n';
-  std::string start(signature);
-  for (const std::size_t byte : {std::size_t(1), std::size_t(0), header.size() & 255, header.size() >> 8})
-    start += char(byte);
-  return start_file(start + header, 4 * wanted.channels * std::size_t(size.width) * std::size_t(size.height));
 }
 
 }  // namespace
@@ -214,46 +148,46 @@ bool is_npy_of_disparity(ByteSpan bytes) try {
   return false;
 }
 
-FlowField decode_npy_flow(ByteSpan bytes) {
-  const Npy npy = open_npy(bytes, wanted_flow);
-  ValueReader values(npy);
-  FlowField flow(npy.size(), {}, false);
-  for (int y = 0; y < flow.size().height; ++y)
-    for (int x = 0; x < flow.size().width; ++x) {
-      const float u = values.next(), v = values.next();
-      set_flow(flow, x, y, u, v);
-    }
-  return flow;
+Floats open_npy(ByteSpan bytes, int channels) {
+  const Npy npy = read_header(bytes);
+  const bool is_flow = channels == 2;
+  const char* what = is_flow ? "flow" : "disparity";
+  const std::string should = text(", not ", what, "; ", what, " is little-endian float32 or float64, ",
+                                  is_flow ? "height x width x 2" : "height x width");
+  if (npy.type != "<f4" && npy.type != "<f8")
+    fail(ErrorCode::format, "an array of type '", npy.type, "'", should);
+  if (npy.fortran_order)
+    fail(ErrorCode::format, "an array in Fortran order is not read; save numpy.ascontiguousarray(", what,
+         ")");
+  const auto& shape = npy.shape;
+  if (is_flow ? shape.size() != 3 || shape[2] != 2 : shape.size() != 2)
+    fail(ErrorCode::format, "an array of ", shape_text(shape), should);
+  if (shape[0] < 1 || shape[1] < 1 || shape[0] > max_side || shape[1] > max_side)
+    fail(ErrorCode::format, "an array of ", shape_text(shape), "; each side of ", what, " is 1 to ",
+         max_side);
+  const int value_bytes = npy.type == "<f4" ? 4 : 8;
+  const std::int64_t needed = std::int64_t(channels) * value_bytes * shape[0] * shape[1];
+  if (npy.values.size() != std::uint64_t(needed))
+    fail(ErrorCode::format, "an array of ", shape_text(shape), " needs ", needed,
+         " bytes after the header, the file has ", npy.values.size());
+  return {.size = {int(shape[1]), int(shape[0])},
+          .channels = channels,
+          .values = npy.values.data(),
+          .value_bytes = value_bytes};
 }
 
-FrameBuffer decode_npy_plane(ByteSpan bytes) {
-  const Npy npy = open_npy(bytes, wanted_disparity);
-  ValueReader values(npy);
-  FrameBuffer plane(npy.size(), PixelFormat::gray_f32);
-  for (int y = 0; y < plane.size().height; ++y) {
-    auto* row = static_cast<float*>(plane.row(y));
-    for (int x = 0; x < plane.size().width; ++x) row[x] = values.next();
-  }
-  return plane;
-}
-
-Bytes encode_npy_flow(const FlowView& flow, bool mark_invalid) {
-  auto [bytes, p] = start_npy(flow.size(), wanted_flow);
-  for (int y = 0; y < flow.size().height; ++y)
-    for (int x = 0; x < flow.size().width; ++x) {
-      const auto [u, v] = written_flow(flow, x, y, mark_invalid);
-      p = store_float(store_float(p, u), v);
-    }
-  return std::move(bytes);
-}
-
-Bytes encode_npy_plane(const Frame& frame) {
-  auto [bytes, p] = start_npy(frame.size(), wanted_disparity);
-  for (int y = 0; y < frame.height; ++y) {
-    const auto* row = reinterpret_cast<const float*>(static_cast<const char*>(frame.data) + y * frame.pitch);
-    for (int x = 0; x < frame.width; ++x) p = store_float(p, row[x]);
-  }
-  return std::move(bytes);
+std::string npy_header(Size size, int channels) {
+  constexpr std::size_t alignment = 64;
+  std::string header = text("{'descr': '<f4', 'fortran_order': False, 'shape': (", size.height, ", ",
+                            size.width, channels == 2 ? ", 2" : "", "), }");
+  // As in NumPy's own files, the values begin at a multiple of 64 and a line end is the last byte of the
+  // header.
+  while ((10 + header.size() + 1) % alignment != 0) header += ' ';
+  header += '\n';
+  std::string start(signature);
+  for (const std::size_t byte : {std::size_t(1), std::size_t(0), header.size() & 255, header.size() >> 8})
+    start += char(byte);
+  return start + header;
 }
 
 }  // namespace parafield::io

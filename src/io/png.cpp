@@ -27,8 +27,7 @@ PngHeader png_header(ByteSpan bytes) {
     fail(ErrorCode::format, "damaged PNG file: it does not begin with a header");
   const std::uint32_t width = load_u32(&bytes[16], std::endian::big),
                       height = load_u32(&bytes[20], std::endian::big);
-  if (width < 1 || height < 1 || width > max_side || height > max_side)
-    fail(ErrorCode::format, "a PNG file of ", width, "x", height, " pixels; each side is 1 to ", max_side);
+  check_sides("a PNG file", width, height);
   return {{int(width), int(height)}, bytes[24], bytes[25]};
 }
 
@@ -43,6 +42,14 @@ struct Codec {
   png_structp png = nullptr;
   png_infop info = nullptr;
   char message[200] = "";
+
+  Codec() = default;
+  Codec(const Codec&) = delete;
+  Codec& operator=(const Codec&) = delete;
+
+  void check() const {
+    if (!info) fail(ErrorCode::unsupported, "libpng cannot be used: ", *message ? message : "out of memory");
+  }
 };
 
 void keep_message(png_structp png, png_const_charp message) {
@@ -62,13 +69,8 @@ struct Reader : Codec {
   explicit Reader(ByteSpan b) : bytes(b) {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, keep_message, ignore_warning);
     if (png) info = png_create_info_struct(png);
-    if (info) return;
-    png_destroy_read_struct(&png, &info, nullptr);
-    fail(ErrorCode::unsupported, "libpng cannot be used: ", *message ? message : "out of memory");
   }
   ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
 
   [[noreturn]] void fail_damaged() const {
     if (ended)
@@ -134,26 +136,18 @@ struct Writer : Codec {
   Writer() {
     png = png_create_write_struct(PNG_LIBPNG_VER_STRING, this, keep_message, ignore_warning);
     if (png) info = png_create_info_struct(png);
-    if (info) return;
-    png_destroy_write_struct(&png, &info);
-    fail(ErrorCode::unsupported, "libpng cannot be used: ", *message ? message : "out of memory");
   }
   ~Writer() { png_destroy_write_struct(&png, &info); }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-
-  bool append(const std::uint8_t* from, std::size_t count) noexcept try {
-    bytes.insert(bytes.end(), from, from + count);
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
 };
 
 void append_bytes(png_structp png, png_bytep from, std::size_t count) {
   auto* writer = static_cast<Writer*>(png_get_io_ptr(png));
-  if (writer->append(from, count)) return;
-  writer->out_of_memory = true;
+  try {
+    writer->bytes.insert(writer->bytes.end(), from, from + count);
+    return;
+  } catch (const std::bad_alloc&) {
+    writer->out_of_memory = true;
+  }
   png_error(png, "out of memory");
 }
 void flush_nothing(png_structp) {}
@@ -184,34 +178,31 @@ FrameBuffer decode_png(ByteSpan bytes, Orientation orientation) {
   const PngHeader header = png_header(bytes);
   constexpr int channels_of[] = {1, 1, 3, 1, 2, 1, 4};
   const int bits = header.bit_depth * channels_of[std::min(header.color_type, 6)];
-  const std::uint64_t row_bytes = (std::uint64_t(header.size.width) * std::uint64_t(bits) + 7) / 8;
-  if (row_bytes * std::uint64_t(header.size.height) > 1032 * std::uint64_t(bytes.size()))
+  const std::uint64_t packed_row = (std::uint64_t(header.size.width) * std::uint64_t(bits) + 7) / 8;
+  if (packed_row * std::uint64_t(header.size.height) > 1032 * std::uint64_t(bytes.size()))
     fail(ErrorCode::format, "damaged PNG file: ", header.size.width, "x", header.size.height, " pixels of ",
          bits, " bit do not fit into its ", bytes.size(), " bytes");
   // A small file of one color can hold a picture that is larger than the memory. No estimator takes it.
-  if (std::int64_t(header.size.width) * header.size.height > most_pixels)
-    fail(ErrorCode::unsupported, "a PNG file of ", header.size.width, "x", header.size.height,
-         " pixels is too large: at most ", most_pixels, " in all");
+  check_pixels("a PNG file", header.size.width, header.size.height);
 
   Reader reader(bytes);
+  reader.check();
   if (!start_reading(reader)) reader.fail_damaged();
   const bool rgb = png_get_channels(reader.png, reader.info) == 3,
              wide = png_get_bit_depth(reader.png, reader.info) == 16;
-  FrameBuffer frame(header.size, wide ? (rgb ? PixelFormat::rgb_u16 : PixelFormat::gray_u16)
-                                      : (rgb ? PixelFormat::rgb_u8 : PixelFormat::gray_u8));
-  const auto expected = std::size_t(header.size.width) * std::size_t(bytes_per_pixel(frame.format()));
+  FrameBuffer frame(header.size, integer_format(rgb, wide));
+  const auto expected = std::size_t(row_bytes(frame.frame()));
   if (png_get_rowbytes(reader.png, reader.info) != expected)
     fail(ErrorCode::unsupported, "libpng gives rows of ", png_get_rowbytes(reader.png, reader.info),
          " bytes, not ", expected);
-  const Frame view = frame;
-  if (!read_rows(reader, {static_cast<std::uint8_t*>(frame.row(0)), int(expected), view.height, view.pitch}))
-    reader.fail_damaged();
+  if (!read_rows(reader, values_of<std::uint8_t>(frame))) reader.fail_damaged();
   return orientation == Orientation::stored ? std::move(frame) : turned(std::move(frame), reader.orientation);
 }
 
 Bytes encode_png(const Frame& frame) {
   const bool rgb = channels(frame.format) == 3;
   Writer writer;
+  writer.check();
   if (!write_image(writer, frame, rgb, bytes_per_pixel(frame.format) == (rgb ? 6 : 2))) {
     if (writer.out_of_memory) throw std::bad_alloc();
     fail(ErrorCode::invalid_argument, "cannot be written as PNG: ", writer.message);

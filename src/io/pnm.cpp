@@ -1,6 +1,9 @@
 // PGM and PPM (netpbm): plain (P2, P3: numbers as text) and raw (P5, P6: bytes; 16-bit numbers, big-endian,
 // if the maximum is above 255).
+#include <algorithm>
+#include <bit>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "core/fail.hpp"
@@ -53,6 +56,13 @@ class Scanner {
     return int(value);
   }
 
+  /// The next number of one byte, or of two, big-endian. The caller has checked the size of the file.
+  std::uint32_t raw_number(std::size_t size) {
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < size; ++i) value = value << 8 | bytes_[at_++];
+    return value;
+  }
+
  private:
   void skip_comment() {
     while (at_ + 1 < bytes_.size() && *here() != '\n' && *here() != '\r') ++at_;
@@ -62,39 +72,20 @@ class Scanner {
   std::size_t at_;
 };
 
-/// Scales values of a file, 0..maximum, to those of a frame, 0..full.
-struct Scale {
-  std::uint32_t maximum, full;
-
-  std::uint32_t operator()(std::uint32_t value) const {
-    return maximum == full ? value : (value * full + maximum / 2) / maximum;
-  }
-};
-
-[[noreturn]] void fail_above(std::uint32_t value, int x, int y, std::uint32_t maximum) {
-  fail(ErrorCode::format, "value ", value, " at pixel (", x, ", ", y, ") is above the file's maximum ",
-       maximum);
-}
-
+/// Reads the pixels and scales their values, 0..maximum, to those of a frame, 0..full.
 template <class T>
-void read_plain(Scanner& scan, FrameBuffer& frame, int channels, Scale scale) {
-  for (int y = 0; y < frame.size().height; ++y) {
-    T* values = static_cast<T*>(frame.row(y));
-    for (int i = 0; i < frame.size().width * channels; ++i)
-      values[i] = T(scale(std::uint32_t(scan.number("value of a pixel", int(scale.maximum)))));
-  }
-}
-
-template <class T>
-void read_raw(const std::uint8_t* bytes, FrameBuffer& frame, int channels, Scale scale) {
-  for (int y = 0; y < frame.size().height; ++y) {
-    T* values = static_cast<T*>(frame.row(y));
-    for (int i = 0; i < frame.size().width * channels; ++i, bytes += sizeof(T)) {
-      const std::uint32_t value = sizeof(T) == 1 ? bytes[0] : bytes[0] * 256u + bytes[1];
-      if (value > scale.maximum) fail_above(value, i / channels, y, scale.maximum);
-      values[i] = T(scale(value));
+void read_pixels(Scanner& scan, bool raw, std::uint32_t maximum, FrameBuffer& frame) {
+  constexpr std::uint32_t full = std::numeric_limits<T>::max();
+  const View<T> values = values_of<T>(frame);
+  for (int y = 0; y < values.height; ++y)
+    for (int i = 0; i < values.width; ++i) {
+      const std::uint32_t value =
+          raw ? scan.raw_number(sizeof(T)) : std::uint32_t(scan.number("value of a pixel", int(maximum)));
+      if (value > maximum)
+        fail(ErrorCode::format, "value ", value, " at pixel (", i / channels(frame.format()), ", ", y,
+             ") is above the file's maximum ", maximum);
+      values(i, y) = T(maximum == full ? value : (value * full + maximum / 2) / maximum);
     }
-  }
 }
 
 }  // namespace
@@ -128,16 +119,9 @@ FrameBuffer decode_pnm(ByteSpan bytes) {
     fail(ErrorCode::format, width, "x", height, " pixels need ", needed,
          " bytes after the header, the file has ", scan.left(), "; a file of several images is not read");
 
-  const PixelFormat format = wide ? (rgb ? PixelFormat::rgb_u16 : PixelFormat::gray_u16)
-                                  : (rgb ? PixelFormat::rgb_u8 : PixelFormat::gray_u8);
-  FrameBuffer frame({width, height}, format);
-  const Scale scale{std::uint32_t(maximum), wide ? 65535u : 255u};
-  if (raw)
-    wide ? read_raw<std::uint16_t>(scan.here(), frame, channels(format), scale)
-         : read_raw<std::uint8_t>(scan.here(), frame, channels(format), scale);
-  else
-    wide ? read_plain<std::uint16_t>(scan, frame, channels(format), scale)
-         : read_plain<std::uint8_t>(scan, frame, channels(format), scale);
+  FrameBuffer frame({width, height}, integer_format(rgb, wide));
+  wide ? read_pixels<std::uint16_t>(scan, raw, std::uint32_t(maximum), frame)
+       : read_pixels<std::uint8_t>(scan, raw, std::uint32_t(maximum), frame);
   if (!raw) {
     scan.skip_space();
     if (!scan.at_end())
@@ -147,24 +131,18 @@ FrameBuffer decode_pnm(ByteSpan bytes) {
 }
 
 Bytes encode_pnm(const Frame& frame) {
-  const int count = channels(frame.format);
-  const bool wide = bytes_per_pixel(frame.format) == 2 * count;
-  const std::string header =
-      text(count == 3 ? "P6" : "P5", "\n", frame.width, " ", frame.height, "\n", wide ? 65535 : 255, "\n");
-  const std::size_t row_bytes = std::size_t(frame.width) * std::size_t(bytes_per_pixel(frame.format));
-  auto [bytes, to] = start_file(header, row_bytes * std::size_t(frame.height));
-  for (int y = 0; y < frame.height; ++y, to += row_bytes) {
-    const auto* row = static_cast<const std::uint8_t*>(frame.data) + y * frame.pitch;
-    std::memcpy(to, row, row_bytes);
-    if (!wide) continue;
-    for (std::size_t i = 0; i < row_bytes; i += 2) {
-      std::uint16_t value;
-      std::memcpy(&value, row + i, 2);
-      to[i] = std::uint8_t(value >> 8);
-      to[i + 1] = std::uint8_t(value);
-    }
+  const bool wide = bytes_per_pixel(frame.format) == 2 * channels(frame.format);
+  const std::string header = text(channels(frame.format) == 3 ? "P6" : "P5", "\n", frame.width, " ",
+                                  frame.height, "\n", wide ? 65535 : 255, "\n");
+  const auto row_size = std::size_t(row_bytes(frame));
+  Bytes bytes(header.size() + row_size * std::size_t(frame.height));
+  std::uint8_t* to = std::ranges::copy(header, bytes.data()).out;
+  for (int y = 0; y < frame.height; ++y, to += row_size) {
+    std::memcpy(to, static_cast<const char*>(frame.data) + y * frame.pitch, row_size);
+    if (wide && std::endian::native == std::endian::little)
+      for (std::size_t i = 0; i < row_size; i += 2) std::swap(to[i], to[i + 1]);
   }
-  return std::move(bytes);
+  return bytes;
 }
 
 }  // namespace parafield::io

@@ -1,4 +1,5 @@
 // Tracks as text: x,y,u,v in each line.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -14,14 +15,15 @@ namespace {
 constexpr std::string_view names[] = {"x", "y", "u", "v"};
 constexpr std::size_t values = std::size(names);
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_separator(char c) { return c == ',' || c == ';'; }
+constexpr std::string_view blanks = " \t\r", blanks_and_separators = " \t\r,;";
+
+std::string_view after_blanks(std::string_view line) {
+  return line.substr(std::min(line.find_first_not_of(blanks), line.size()));
+}
 
 std::string_view trimmed(std::string_view line) {
-  line = line.substr(0, line.find('#'));
-  while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
-  while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
-  return line;
+  line = after_blanks(line.substr(0, line.find('#')));
+  return line.substr(0, line.find_last_not_of(blanks) + 1);
 }
 
 /// The text as messages show it: short and in one line.
@@ -41,23 +43,17 @@ struct Fields {
 Fields fields_of(std::string_view line) {
   Fields fields;
   while (fields.count <= values) {
-    std::size_t end = 0;
-    while (end < line.size() && !is_blank(line[end]) && !is_separator(line[end])) ++end;
+    const std::size_t end = std::min(line.find_first_of(blanks_and_separators), line.size());
     fields.word[fields.count++] = line.substr(0, end);
-    while (end < line.size() && is_blank(line[end])) ++end;
-    if (end == line.size()) break;
-    const bool separated = is_separator(line[end]);
-    line.remove_prefix(separated ? end + 1 : end);
-    while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+    line = after_blanks(line.substr(end));
+    if (line.empty()) break;
+    if (line.front() == ',' || line.front() == ';') line = after_blanks(line.substr(1));
   }
   return fields;
 }
 
 bool is_header(const Fields& fields) {
-  if (fields.count != values) return false;
-  for (std::size_t i = 0; i < values; ++i)
-    if (fields.word[i] != names[i]) return false;
-  return true;
+  return fields.count == values && std::equal(std::begin(names), std::end(names), fields.word);
 }
 
 bool read_number(std::string_view word, float& value) {
@@ -88,7 +84,7 @@ Track track_of(const Fields& fields, std::string_view line, std::size_t number) 
 }  // namespace
 
 std::vector<Track> decode_tracks(ByteSpan bytes) {
-  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string_view rest = text_of(bytes);
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // as spreadsheets write
   if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
   std::vector<Track> tracks;

@@ -19,10 +19,10 @@ class Propagation {
  public:
   Propagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size size,
               int levels, int iterations, bool weighted)
-      : backend_(backend), grid_(grid), units_(pair_units<Value>(pair, grid)), iterations_(iterations) {
+      : backend_(backend), units_(pair_units<Value>(pair, grid)), iterations_(iterations) {
     for (int k = 0; k < levels; ++k) {
       PropagationLevel<Value> level{.width = size.width, .height = size.height};
-      const LevelCounts counts = level_counts<Backend, Value>(backend, grid, units_, size.width, size.height);
+      const LevelCounts counts = level_counts<Backend, Value>(backend, units_, size);
       level.data = workspace.array<Value>(counts.data);
       for (int set = 0; set < sets(k); ++set)
         level.edges[set] = {workspace.array<Value>(counts.across), workspace.array<Value>(counts.down)};
@@ -38,23 +38,22 @@ class Propagation {
     const PairUnits units = pair_units<Value>(pair, grid);
     double sum = 0;
     for (int k = 0; k < levels; ++k, size = coarser(size)) {
-      const LevelCounts counts = level_counts<Backend, Value>(backend, grid, units, size.width, size.height);
+      const LevelCounts counts = level_counts<Backend, Value>(backend, units, size);
       sum += double(sizeof(Value)) *
              (double(counts.data) + sets(k) * (double(counts.across) + double(counts.down)));
     }
     return sum;
   }
 
-  /// Finds the labels of least belief and the beliefs around them. `each`: after every iteration of the
-  /// finest level, not only after the last one. after(i) is called whenever iteration i has stored them,
-  /// done(share) after every iteration of every level.
+  /// Finds the labels of least belief and the beliefs around them: after the last iteration, or `each` one of
+  /// the finest level; then calls after(iteration). Calls done(share) after every iteration of every level.
   template <class Data, class After, class Done>
   void solve(const Energy<Data>& energy, const Beliefs& beliefs, bool each, After after, Done done) {
     const int top = int(levels_.size()) - 1, last = iterations_ - 1;
     for (int j = 0; j < 2; ++j) levels_[0].weights[j] = energy.edges.forward[j];
     pack_data(backend_, energy, units_, levels_[0]);
     for (int k = 1; k <= top; ++k) {
-      sum_data(backend_, grid_, units_, levels_[k - 1], levels_[k]);
+      sum_data(backend_, units_, levels_[k - 1], levels_[k]);
       if (levels_[k].weights[0]) mean_weights(backend_, levels_[k - 1].weights, levels_[k].weights);
     }
     double pixels = 0, passed = 0;  // of all levels; of the iterations so far
@@ -62,10 +61,10 @@ class Propagation {
     for (int k = top; k >= 0; --k)
       for (int i = 0; i < iterations_; ++i) {
         const bool reads = k == 0 && (i == last || each);
-        send_messages(backend_, grid_, units_, levels_[k], levels_[smaller(k + 1, top)],
+        send_messages(backend_, units_, levels_[k], levels_[smaller(k + 1, top)],
                       iteration_of(k, top, i, iterations_), reads ? beliefs : Beliefs{});
         if (reads) {
-          read_beliefs(backend_, grid_, units_, levels_[0], 1 - (i & 1), beliefs);
+          read_beliefs(backend_, units_, levels_[0], 1 - (i & 1), beliefs);
           after(i);
         }
         passed += double(levels_[k].width) * levels_[k].height;
@@ -79,7 +78,6 @@ class Propagation {
   static int sets(int level) { return level == 0 ? 1 : 2; }
 
   Backend& backend_;
-  const LabelGrid grid_;
   const PairUnits units_;
   const int iterations_;
   std::vector<PropagationLevel<Value>> levels_;  // finest first
@@ -122,13 +120,9 @@ class BlockPropagation {
     const double before = double(&block - blocks_.blocks.data()), count = double(blocks_.blocks.size());
     const auto done = [&](double share) { progress.report((before + share) / count); };
     const auto part = [&](auto view) { return part_of(view, block.x, block.y, blocks_.size); };
-    const Beliefs beliefs{part(labels),
-                          {part(costs.middle), part(costs.before_x), part(costs.after_x),
-                           part(costs.before_y), part(costs.after_y)},
-                          block.x0,
-                          block.y0,
-                          block.x1,
-                          block.y1};
+    const CostsAround around{part(costs.middle), part(costs.before_x), part(costs.after_x),
+                             part(costs.before_y), part(costs.after_y)};
+    const Beliefs beliefs{part(labels), around, block.x0, block.y0, block.x1, block.y1};
     std::visit(
         [&]<class P>(P& propagation) {
           if constexpr (!std::is_same_v<P, std::monostate>)

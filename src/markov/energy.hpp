@@ -13,9 +13,8 @@ struct Volume {
   PF_HD explicit operator bool() const { return data != nullptr; }
 };
 
-// The data cost of an energy is one of the types below. row(y, lx, ly)(x) and site(x, y).row(ly)(lx) both are
-// the cost of label (lx, ly) of the grid at pixel (x, y). Loops along a row of pixels use the first, loops
-// over the labels of a pixel the second.
+// A data cost is one of the types below. row(y, lx, ly)(x), for loops along pixels, and site(x,
+// y).row(ly)(lx), for loops over labels, are the cost of label (lx, ly) of the grid at pixel (x, y).
 
 /// Costs of a label at the pixels of a row.
 struct CostRow {
@@ -50,9 +49,8 @@ struct KnownCosts {
   PF_HD CostRow row(int y, int, int) const { return {costs.row(y)}; }
 };
 
-/// Data costs computed when they are read: weight * min(|difference|, limit), where color differs by the mean
-/// over its channels (Jodoin eqs. 7, 8). A label of value (x, y) moves a pixel by (x * step, y) px. The
-/// planes must have room around them for every match.
+/// Data costs computed when they are read: weight * min(|difference|, limit), for color of the mean (Jodoin
+/// eqs. 7, 8). A label of value (x, y) moves a pixel by (x * step, y) px. Planes have room for every match.
 template <int Channels>
 struct Differences {
   const float *frame0[Channels], *frame1[Channels];
@@ -60,22 +58,20 @@ struct Differences {
   int x0 = 0, y0 = 0, step = 1;
   float weight = 1, limit = 1e30f;
 
-  /// Cost of a pixel with values a whose match has values b.
-  PF_HD float cost(const float (&a)[Channels], const float (&b)[Channels]) const {
+  /// Cost of a pixel: a(i) is its channel i, b(i) that of its match.
+  template <class A, class B>
+  PF_HD float cost(A a, B b) const {
     if constexpr (Channels == 1)
-      return weight * smaller(magnitude(a[0] - b[0]), limit);
+      return weight * smaller(magnitude(a(0) - b(0)), limit);
     else
-      return weight * smaller(mean_magnitude(a[0] - b[0], a[1] - b[1], a[2] - b[2]), limit);
+      return weight * smaller(mean_magnitude(a(0) - b(0), a(1) - b(1), a(2) - b(2)), limit);
   }
 
   struct Row {
     const Differences& all;
     const float *a[Channels], *b[Channels];
     PF_HD float operator()(int x) const {
-      float values[Channels], matches[Channels];
-      PF_UNROLL
-      for (int i = 0; i < Channels; ++i) values[i] = a[i][x], matches[i] = b[i][x];
-      return all.cost(values, matches);
+      return all.cost([&](int i) { return a[i][x]; }, [&](int i) { return b[i][x]; });
     }
   };
   PF_HD Row row(int y, int lx, int ly) const {
@@ -93,10 +89,7 @@ struct Differences {
     const float (&values)[Channels];
     const float* matches[Channels];
     PF_HD float operator()(int lx) const {
-      float b[Channels];
-      PF_UNROLL
-      for (int i = 0; i < Channels; ++i) b[i] = matches[i][lx * all.step];
-      return all.cost(values, b);
+      return all.cost([&](int i) { return values[i]; }, [&](int i) { return matches[i][lx * all.step]; });
     }
   };
   struct Site {

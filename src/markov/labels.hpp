@@ -4,8 +4,7 @@
 
 namespace parafield {
 
-/// Label of a pixel: its place in the grid of labels, x + (y << 8), or x alone in a grid of one row. Where
-/// labels cost the same, the lowest wins.
+/// Label of a pixel: its place in the grid of labels, x + (y << 8), or x in a grid of one row.
 using Label = std::uint16_t;
 
 /// Grid of all labels: the two of a mask, a row of disparities, or displacements in x and y.
@@ -64,8 +63,7 @@ View<T> part_of(const View<T>& whole, int x, int y, Size size) {
   return {&whole(x, y), size.width, size.height, whole.pitch};
 }
 
-/// Weights of the edges from each site to its forward neighbors (right, down, down right, down left), 0..1.
-/// An empty plane stands for weight 1.
+/// Weights of the edges from each site right, down, down right and down left, 0..1. An empty plane: weight 1.
 struct EdgeWeights {
   View<float> forward[4];
 

@@ -1,8 +1,7 @@
 #pragma once
 #include <optional>
-#include <utility>
 
-#include "core/fail.hpp"
+#include "core/solver.hpp"
 #include "markov/match/match.hpp"
 #include "markov/minimize.hpp"
 #include "markov/planes/planes.hpp"
@@ -12,52 +11,12 @@
 
 namespace parafield {
 
-/// Label field whose data costs compare the pixels of two frames, for stereo and optical flow. Each of the
-/// two slots holds a frame; either frame can be matched with the other.
-template <class Backend>
-class MatchingSolver {
+/// Base of the solvers of label fields whose data costs compare the pixels of two frames, for stereo and
+/// optical flow. Each of the two slots holds a frame; either frame can be matched with the other.
+template <class Solver, class Backend>
+class MatchingSolver : public SolverBase<Solver> {
  public:
   static constexpr int slots = 2;
-
-  MatchingSolver(Backend& backend, Workspace& workspace, const MatchingCost& cost,
-                 const Smoothness& smoothness, LabelGrid grid, bool sub_pixel, const Optimizer& optimizer,
-                 EnergyReport report, Progress<Backend> progress, Size size)
-      : backend_(backend),
-        cost_(cost),
-        smoothness_(smoothness),
-        pair_(pair_cost_of(smoothness)),
-        grid_(grid),
-        sub_pixel_(sub_pixel),
-        reports_(report != EnergyReport::none),
-        optimizer_(optimizer),
-        size_(size),
-        window_(aggregation_window(cost)),
-        taps_(gaussian_taps(cost.presmooth)),
-        columns_(larger(magnitude_of(grid.x0), magnitude_of(grid.x0 + grid.nx - 1))),
-        rows_(grid.ny > 1 ? larger(magnitude_of(grid.y0), magnitude_of(grid.y0 + grid.ny - 1)) : 0),
-        field_(backend, workspace, size, grid, optimizer, report),
-        progress_(std::move(progress)) {
-    for (FramePlanes& frame : frames_) take_planes(frame, workspace);
-    if (cost.presmooth > 0 && needs_color())
-      for (View<float>& plane : unsmoothed_) plane = workspace.image<float>(size);
-    if (uses_edges())
-      for (int j = 0; j < smoothness.neighbors / 2; ++j) edges_.forward[j] = workspace.image<float>(size);
-    if (propagates()) {
-      beliefs_.emplace(backend, workspace, grid, pair_, size, optimizer.propagation, uses_edges(),
-                       stores_costs());
-      if (beliefs_->blocks().size() > 1 && reports_ && stores_costs())
-        at_labels_.middle = workspace.image<float>(size);
-    }
-    if (stores_costs()) volume_ = take_volume(workspace, beliefs_ ? beliefs_->size() : size);
-    costs_.middle = workspace.image<float>(size);
-    costs_.before_x = workspace.image<float>(size);
-    costs_.after_x = workspace.image<float>(size);
-    if (grid.ny > 1) {
-      costs_.before_y = workspace.image<float>(size);
-      costs_.after_y = workspace.image<float>(size);
-    }
-    backend.reserve_scratch(larger(match_scratch(matching(0, 1, size)), smooth_scratch(taps_, size.width)));
-  }
 
   /// Prepares `count` frames in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
@@ -65,7 +24,7 @@ class MatchingSolver {
       View<float> luma[slots];
       for (int i = 0; i < count; ++i) luma[i] = frames_[slot + i].luma;
       if (cost_.presmooth > 0)
-        smooth(backend_, frames, taps_, luma, count);
+        smooth_luma(backend_, frames, taps_, luma, count);
       else
         convert(backend_, frames, luma, count);
     }
@@ -75,11 +34,49 @@ class MatchingSolver {
   bool takes_start() const { return !is_winner() && !propagates(); }
   View<double> energies() const { return field_.energies(); }
 
-  /// Finds the field of the frame in slot `first`. A label of value (x, y) moves a pixel by (x * step, y) px
-  /// to its match in the other slot. `start_u`, `start_v`: a start in the user's memory, or null. `main`:
-  /// whether energies are reported, as they are not for the second solve of a check.
-  void solve(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
-             View<float> u, View<float> v, Trust trust, bool main) {
+ protected:
+  template <class Method>
+  MatchingSolver(Backend& backend, Workspace& workspace, const Method& method, LabelGrid grid, Size size,
+                 const SolverOptions& options)
+      : backend_(backend),
+        cost_(method.energy.cost),
+        smoothness_(method.energy.smoothness),
+        pair_(pair_cost_of(smoothness_)),
+        grid_(grid),
+        sub_pixel_(method.energy.sub_pixel),
+        reports_(options.energies != EnergyReport::none),
+        optimizer_(optimizer_of(method)),
+        size_(size),
+        window_(aggregation_window(cost_)),
+        taps_(gaussian_taps(cost_.presmooth)),
+        columns_(larger(magnitude_of(grid.x0), magnitude_of(grid.x0 + grid.nx - 1))),
+        rows_(grid.ny > 1 ? larger(magnitude_of(grid.y0), magnitude_of(grid.y0 + grid.ny - 1)) : 0),
+        field_(backend, workspace, size, grid, optimizer_, options.energies),
+        progress_(backend, options.progress, options.both_ways ? 2 : 1) {
+    for (FramePlanes& frame : frames_) take_planes(frame, workspace);
+    if (cost_.presmooth > 0 && needs_color())
+      for (View<float>& plane : unsmoothed_) plane = workspace.image<float>(size);
+    if (uses_edges())
+      for (int j = 0; j < smoothness_.neighbors / 2; ++j) edges_.forward[j] = workspace.image<float>(size);
+    if (propagates()) {
+      beliefs_.emplace(backend, workspace, grid, pair_, size, optimizer_.propagation, uses_edges(),
+                       stores_costs());
+      if (beliefs_->blocks().size() > 1 && reports_ && stores_costs())
+        at_labels_.middle = workspace.image<float>(size);
+    }
+    if (stores_costs()) volume_ = take_volume(workspace, beliefs_ ? beliefs_->size() : size);
+    for (View<float>* plane : {&costs_.middle, &costs_.before_x, &costs_.after_x})
+      *plane = workspace.image<float>(size);
+    if (grid.ny > 1)
+      for (View<float>* plane : {&costs_.before_y, &costs_.after_y}) *plane = workspace.image<float>(size);
+    backend.reserve_scratch(larger(match_scratch(matching(0, 1, size)), smooth_scratch(taps_, size.width)));
+  }
+
+  /// Finds the field of the frame in slot `first`. A label of value (x, y) moves a pixel by (x * step, y) px.
+  /// `start_u`, `start_v`: the user's, or null. `main`: this is no second solve of a check; energies are
+  /// reported.
+  void solve_field(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
+                   View<float> u, View<float> v, Trust trust, bool main) {
     progress_.begin(main ? 0 : 1);
     if (uses_edges()) find_edges(frames_[first]);
     const View<Label> labels =
@@ -103,7 +100,7 @@ class MatchingSolver {
       with_data(matching, [&]<class Data>(const Data& data) {
         const Energy<Data> energy{size_.width, size_.height, grid_, pair_, edges_, data};
         labels = field_.minimize(energy, main, progress_);
-        if (!winners.costs.middle) costs_around(backend_, energy, View<const Label>(labels), costs_);
+        if (!winners.costs.middle) costs_around(backend_, energy, labels, costs_);
       });
     return labels;
   }
@@ -125,7 +122,7 @@ class MatchingSolver {
         };
         beliefs_->solve(block, energy, labels, costs_, each, record, progress_);
         if (main && at_labels_.middle)
-          costs_around(backend_, energy, View<const Label>(part_of(labels, block.x, block.y, size)),
+          costs_around(backend_, energy, part_of(labels, block.x, block.y, size),
                        {part_of(at_labels_.middle, block.x, block.y, size)});
       });
     }
@@ -209,11 +206,11 @@ class MatchingSolver {
     clean(backend_, planes, known, count);
     for (int i = 0; i < count; ++i) {
       if (data[i].census) {
-        census(backend_, View<const float>(data[i].luma), data[i].census);
+        census(backend_, data[i].luma, data[i].census);
         planes[i].add(data[i].census, no_census);
       }
       if (data[i].gradient) {
-        central_differences(backend_, View<const float>(data[i].luma), data[i].gradient);
+        central_differences(backend_, data[i].luma, data[i].gradient);
         planes[i].add(words(data[i].gradient), nan);
       }
     }
@@ -266,17 +263,14 @@ class MatchingSolver {
   template <class Use>
   void with_data(const Matching& m, Use use) {
     if (volume_) return use(StoredCosts{volume_, grid_.nx});
-    if (!cost_.rgb)
-      return use(Differences<1>{
-          {m.frame0.luma}, {m.frame1.luma}, m.pitch, grid_.x0, grid_.y0, m.step, m.weight, m.limit});
-    use(Differences<3>{{m.frame0.color[0], m.frame0.color[1], m.frame0.color[2]},
-                       {m.frame1.color[0], m.frame1.color[1], m.frame1.color[2]},
-                       m.pitch,
-                       grid_.x0,
-                       grid_.y0,
-                       m.step,
-                       m.weight,
-                       m.limit});
+    const auto lazily = [&](auto data) {
+      data.pitch = m.pitch, data.x0 = grid_.x0, data.y0 = grid_.y0, data.step = m.step;
+      data.weight = m.weight, data.limit = m.limit;
+      use(data);
+    };
+    const float *const *const a = m.frame0.color, *const *const b = m.frame1.color;
+    cost_.rgb ? lazily(Differences<3>{{a[0], a[1], a[2]}, {b[0], b[1], b[2]}})
+              : lazily(Differences<1>{{m.frame0.luma}, {m.frame1.luma}});
   }
 
   Backend& backend_;

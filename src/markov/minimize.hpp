@@ -87,7 +87,7 @@ class LabelField {
     labels_ = workspace.image<Label>(size);
     if (optimizer.kind == Optimizer::Kind::icm) {
       if (optimizer.order == SiteOrder::all_at_once) other_ = workspace.image<Label>(size);
-      changes_.flags = workspace.image<int>({optimizer.sweeps + 1, 1});
+      changes_ = workspace.image<int>({optimizer.sweeps + 1, 1});
     }
     if (optimizer.sweeps > 0)
       backend.reserve_scratch(sweep_scratch(grid, optimizer.kind == Optimizer::Kind::annealing));
@@ -106,22 +106,19 @@ class LabelField {
   /// Runs all sweeps from labels() on. Returns the last one's labels. `reports`: whether to record energies.
   template <class Data>
   View<Label> minimize(const Energy<Data>& energy, bool reports, Progress<Backend>& progress) {
-    const int colors = energy.pair.neighbors == 4 ? 2 : 4;
-    View<Label> labels = labels_, other = other_;
+    const bool is_icm = optimizer_.kind == Optimizer::Kind::icm, at_once = is_icm && other_;
+    const int colors = at_once ? 1 : energy.pair.neighbors == 4 ? 2 : 4;
+    View<Label> labels = labels_, next = at_once ? other_ : labels_;
     const bool each = reports && records_sweeps();
     if (each) record(energy, labels, 0);
-    if (optimizer_.kind == Optimizer::Kind::icm) clear_changes(backend_, changes_);
+    if (is_icm) clear_changes(backend_, changes_);
     for (int sweep = 0; sweep < optimizer_.sweeps; ++sweep) {
-      if (optimizer_.kind == Optimizer::Kind::annealing) {
-        for (int color = 0; color < colors; ++color)
+      for (int color = 0; color < colors; ++color)
+        if (is_icm)
+          icm_sweep(backend_, energy, labels, next, {colors, color}, changes_, sweep);
+        else
           gibbs_sweep(backend_, energy, labels, {colors, color}, optimizer_.temperature(sweep));
-      } else if (optimizer_.order == SiteOrder::colored) {
-        for (int color = 0; color < colors; ++color)
-          icm_sweep(backend_, energy, View<const Label>(labels), labels, {colors, color}, changes_, sweep);
-      } else {
-        icm_sweep(backend_, energy, View<const Label>(labels), other, {}, changes_, sweep);
-        std::swap(labels, other);
-      }
+      std::swap(labels, next);
       if (each) record(energy, labels, sweep + 1);
       progress.report(double(sweep + 1) / optimizer_.sweeps);
     }
@@ -135,7 +132,7 @@ class LabelField {
   template <class Data>
   void record(const Energy<Data>& energy, View<const Label> labels, int i) {
     energy_terms(backend_, energy, labels, terms_);
-    sum(backend_, View<const float>(terms_), row_sums_, energies_.data + i);
+    sum(backend_, terms_, row_sums_, energies_.data + i);
   }
 
  private:
@@ -143,7 +140,7 @@ class LabelField {
   const Optimizer optimizer_;
   const EnergyReport report_;
   View<Label> labels_, other_;
-  Changes changes_;
+  View<int> changes_;  // see clear_changes
   View<float> terms_;
   View<double> row_sums_, energies_;
 };

@@ -26,7 +26,7 @@ Tint hue(std::uint64_t seed, std::size_t index) {
 
 Dye::Dye(std::uint64_t seed, Tint mean, double change) : mean_(mean), change_(change) {
   for (std::size_t i = 0; i < octaves_.size(); ++i)
-    octaves_[i] = Octave::random(i < 2 ? 120 : 40, random_bits(seed, i));
+    octaves_[i] = Octave(i < 2 ? 120 : 40, random_bits(seed, i));
 }
 
 Dye Dye::object(std::uint64_t seed, std::size_t index) {
@@ -37,10 +37,9 @@ Dye Dye::ground(std::uint64_t seed, std::size_t index) {
   return {random_bits(seed, 10 + index), hue(seed, index) * 26, 44};
 }
 
-Tint Dye::Reader::operator()(double x, double y) {
-  const auto noise = [&](std::size_t i) { return octaves_[i](dye_->octaves_[i], x, y); };
-  return dye_->mean_ + Tint{noise(0), noise(1)} * dye_->change_ +
-         Tint{noise(2), noise(3)} * (0.6 * dye_->change_);
+Tint Dye::operator()(double x, double y) {
+  const auto noise = [&](std::size_t i) { return octaves_[i](x, y); };
+  return mean_ + Tint{noise(0), noise(1)} * change_ + Tint{noise(2), noise(3)} * (0.6 * change_);
 }
 
 }  // namespace parafield

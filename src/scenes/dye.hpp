@@ -22,7 +22,7 @@ struct Tint {
   Tint mixed(Tint other, double share) const { return *this * (1 - share) + other * share; }
 };
 
-/// Colors of a surface: a mean tint, and slow changes of it over the plane.
+/// Colors of a surface: a mean tint, and slow changes of it over the plane. Each thread takes its own copy.
 class Dye {
  public:
   Dye(std::uint64_t seed, Tint mean, double change);
@@ -32,16 +32,8 @@ class Dye {
   /// Dye of the background: paler, but with more change.
   static Dye ground(std::uint64_t seed, std::size_t index);
 
-  /// Reads tints along a path.
-  class Reader {
-   public:
-    explicit Reader(const Dye& dye) : dye_(&dye) {}
-    Tint operator()(double x, double y);
-
-   private:
-    const Dye* dye_;
-    std::array<Octave::Reader, 4> octaves_;
-  };
+  /// Tint at a point of the plane.
+  Tint operator()(double x, double y);
 
  private:
   Tint mean_;

@@ -47,42 +47,30 @@ struct Camera {
   }
 };
 
-/// The flight: a camera for every frame.
-class Flight {
- public:
-  Flight(const Landscape& landscape, const SceneOptions& options)
-      : landscape_(landscape), size_(options.size), key_(random_bits(options.seed, 2000)) {}
-
-  Camera camera(int frame) const {
-    const auto draw = [&](std::uint64_t i, double low, double high) {
-      return low + (high - low) * to_unit(random_bits(key_, i));
-    };
-    const double focal = focal_length(size_);
-    // With tiny images the camera flies faster; otherwise nothing would move.
-    const double speed = std::clamp(128 / focal, 1.0, 16.0) * draw(0, 0.022, 0.028);
-    const double wind =
-        (draw(1, -1, 1) < 0 ? -1 : 1) * draw(2, 0.0028, 0.0042) * std::clamp(128 / focal, 1.0, 4.0);
-    Landscape::Reader landscape(landscape_);
-    Camera camera;
-    camera.z = draw(3, 0, 100) + frame * speed;
-    camera.x = landscape.middle(camera.z);
-    camera.height = 1;
-    const double turn = (landscape.middle(camera.z + 2.5) - camera.x) / 2.5 + draw(4, -0.12, 0.12);
-    const double length = std::sqrt(1 + turn * turn);
-    camera.ahead_x = turn / length;
-    camera.ahead_z = 1 / length;
-    camera.focal = focal;
-    camera.center = (size_.width - 1) / 2.0;
-    camera.horizon = 0.42 * size_.height - 0.5;
-    camera.drift = wind * frame;
-    return camera;
-  }
-
- private:
-  const Landscape& landscape_;
-  Size size_;
-  std::uint64_t key_;
-};
+/// The camera of a frame, on its flight along the valley.
+Camera camera_of(Landscape landscape, const SceneOptions& options, int frame) {
+  const auto draw = [&](std::uint64_t i, double low, double high) {
+    return low + (high - low) * to_unit(random_bits(random_bits(options.seed, 2000), i));
+  };
+  const double focal = focal_length(options.size);
+  // With tiny images the camera flies faster; otherwise nothing would move.
+  const double speed = std::clamp(128 / focal, 1.0, 16.0) * draw(0, 0.022, 0.028);
+  const double wind =
+      (draw(1, -1, 1) < 0 ? -1 : 1) * draw(2, 0.0028, 0.0042) * std::clamp(128 / focal, 1.0, 4.0);
+  Camera camera;
+  camera.z = draw(3, 0, 100) + frame * speed;
+  camera.x = landscape.middle(camera.z);
+  camera.height = 1;
+  const double turn = (landscape.middle(camera.z + 2.5) - camera.x) / 2.5 + draw(4, -0.12, 0.12);
+  const double length = std::sqrt(1 + turn * turn);
+  camera.ahead_x = turn / length;
+  camera.ahead_z = 1 / length;
+  camera.focal = focal;
+  camera.center = (options.size.width - 1) / 2.0;
+  camera.horizon = 0.42 * options.size.height - 0.5;
+  camera.drift = wind * frame;
+  return camera;
+}
 
 /// View of the landscape from one camera. Each thread has its own.
 class Eye {
@@ -188,7 +176,7 @@ class Eye {
   }
 
   Camera camera_;
-  Landscape::Reader landscape_;
+  Landscape landscape_;
 };
 
 /// Depth of every pixel.
@@ -240,11 +228,8 @@ void write_truth(const Landscape& landscape, const Camera& now, const Image<doub
     Eye eye(landscape, next);
     for (int x = 0; x < size.width; ++x) {
       const Pixel match = follow(now, next, x, y, depth(x, y));
-      flow.u(x, y) = float(match.x - x);
-      flow.v(x, y) = float(match.y - y);
-      flow.valid(x, y) = 1;
       occluded(x, y) = 1;
-      if (match.x < 0 || match.y < 0 || match.x > size.width - 1 || match.y > size.height - 1) continue;
+      if (!write_flow(flow, x, y, {match.x, match.y})) continue;
       // Is anything in front of the point there? The search starts at the depth of the pixels below: it is
       // smaller, and nothing is in front of it.
       const int left = int(match.x), right = std::min(left + 1, size.width - 1),
@@ -262,13 +247,12 @@ void write_truth(const Landscape& landscape, const Camera& now, const Image<doub
 
 Scene render_flythrough(const SceneOptions& options) {
   const Landscape landscape(random_bits(options.seed, 3000), 1 / focal_length(options.size));
-  const Flight flight(landscape, options);
 
   Scene scene;
   Camera last;
   Image<double> last_depth;
   for (int i = 0; i < options.frames; ++i) {
-    const Camera camera = flight.camera(i);
+    const Camera camera = camera_of(landscape, options, i);
     Image<double> depth = find_depth(landscape, camera, options.size);
     paint(landscape, camera, depth, options.fine,
           scene.frames.emplace_back(options.size, frame_format(options)));

@@ -9,12 +9,12 @@ namespace {
 
 /// A layer at the time of one frame.
 struct Placed {
-  const Layer* layer;
-  const Texture* texture;
-  const Dye* dye;
-  Affine to_start;  ///< from a point of this frame to its match in frame 0
+  Layer layer;
+  Texture texture;
+  Dye dye;
+  Affine to_start = {};  ///< from a point of this frame to its match in frame 0
 
-  bool covers(Point p) const { return layer->shape.contains(to_start(p)); }
+  bool covers(Point p) const { return layer.shape.contains(to_start(p)); }
 };
 
 /// Index of the nearest layer that covers a point.
@@ -24,21 +24,19 @@ std::size_t nearest(std::span<const Placed> placed, Point p) {
   return i;
 }
 
-/// Paints a row of a layer over those behind it.
-void paint(const Placed& layer, int y, int width, Row row) {
-  Texture::Reader gray(*layer.texture);
-  Dye::Reader tint(*layer.dye);
-  for (int x = 0; x < width; ++x) {
-    const Point start = layer.to_start({double(x), double(y)});
-    if (!layer.layer->shape.contains(start)) continue;
-    row.put(x, gray(start.x, start.y) + layer.layer->light, row.colored() ? tint(start.x, start.y) : Tint{});
-  }
-}
-
 void paint(std::span<const Placed> placed, FrameBuffer& frame) {
   const Size size = frame.size();
   parallel_rows(size.height, [&](int y) {
-    for (std::size_t i = placed.size(); i-- > 0;) paint(placed[i], y, size.width, {frame, y});
+    Row row(frame, y);
+    for (std::size_t i = placed.size(); i-- > 0;) {
+      Placed layer = placed[i];  // a copy for this thread
+      for (int x = 0; x < size.width; ++x) {
+        const Point start = layer.to_start({double(x), double(y)});
+        if (!layer.layer.shape.contains(start)) continue;
+        row.put(x, layer.texture(start.x, start.y) + layer.layer.light,
+                row.colored() ? layer.dye(start.x, start.y) : Tint{});
+      }
+    }
   });
 }
 
@@ -50,13 +48,8 @@ void write_truth(std::span<const Placed> now, std::span<const Placed> next, Flow
     for (int x = 0; x < size.width; ++x) {
       const Point p{double(x), double(y)};
       const std::size_t layer = nearest(now, p);
-      const Point match = now[layer].layer->step(p);
-      flow.u(x, y) = float(match.x - p.x);
-      flow.v(x, y) = float(match.y - p.y);
-      flow.valid(x, y) = 1;
-      const bool inside =
-          match.x >= 0 && match.y >= 0 && match.x <= size.width - 1 && match.y <= size.height - 1;
-      occluded(x, y) = !inside || nearest(next, match) < layer;
+      const Point match = now[layer].layer.step(p);
+      occluded(x, y) = !write_flow(flow, x, y, match) || nearest(next, match) < layer;
     }
   }
 }
@@ -65,30 +58,23 @@ void write_truth(std::span<const Placed> now, std::span<const Placed> next, Flow
 
 Scene render_layers(const LayeredScene& layered, const SceneOptions& options) {
   const std::vector<Layer> layers = scene_layers(layered, options.size, options.seed);
-
-  std::vector<Texture> textures;
-  std::vector<Dye> dyes;
   const std::uint64_t colors = random_bits(options.seed, 4000);
   const std::size_t ground = layers.size() - 1;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    textures.emplace_back(random_bits(options.seed, i), Grain{options.fine, layers[i].coarse});
-    dyes.push_back(i == ground || layers[i].camouflaged ? Dye::ground(colors, ground)
-                                                        : Dye::object(colors, i));
-  }
   std::vector<Placed> placed;
-  for (std::size_t i = 0; i < layers.size(); ++i) placed.push_back({&layers[i], &textures[i], &dyes[i], {}});
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    placed.push_back(
+        {.layer = layers[i],
+         .texture = {random_bits(options.seed, i), {options.fine, layers[i].coarse}},
+         .dye = i == ground || layers[i].camouflaged ? Dye::ground(colors, ground) : Dye::object(colors, i)});
 
   Scene scene;
   for (int i = 0; i < options.frames; ++i) {
     paint(placed, scene.frames.emplace_back(options.size, frame_format(options)));
     if (i + 1 == options.frames) break;
     const std::vector<Placed> now = placed;
-    for (Placed& layer : placed) layer.to_start = layer.to_start * layer.layer->step.inverse();
-    FlowField flow(options.size, {}, false);
-    Image<std::uint8_t> occluded(options.size);
-    write_truth(now, placed, flow, occluded);
-    scene.flow.push_back(std::move(flow));
-    scene.occluded.push_back(std::move(occluded));
+    for (Placed& layer : placed) layer.to_start = layer.to_start * layer.layer.step.inverse();
+    write_truth(now, placed, scene.flow.emplace_back(options.size, Memory::host(), false),
+                scene.occluded.emplace_back(options.size));
   }
   return scene;
 }

@@ -54,6 +54,7 @@ Affine rotation(double angle) {
 }
 
 constexpr double degree = 0.017453292519943295;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::vector<Layer> translation(Draw draw) {
   const double x = draw.either_side(1.5, 4), y = draw.either_side(0.8, 2.5);
@@ -97,11 +98,11 @@ std::vector<Layer> pole(Draw draw) {
   const double front_x = x * draw.between(2.5, 4.5), front_y = y * draw.between(0.4, 1.2);
   const double back_x = -x * draw.between(0.8, 2), back_y = -y * draw.between(0.3, 1);
   const Point center{draw.center().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
-  const Shape shape{center, draw.width() / 120, std::numeric_limits<double>::infinity()};
+  const Shape shape{center, draw.width() / 120, infinity};
   return {{draw.shift(front_x, front_y), shape, false, 55}, {draw.shift(back_x, back_y), {}}};
 }
 
-/// Like a camera that turns fast past a near object: everything moves the same way, the near object further.
+/// A near object passes a camera that turns fast: everything moves the same way, the near object further.
 std::vector<Layer> large(Draw draw) {
   const double x = draw.sign(), y = draw.sign();
   const double far_x = x * draw.between(40, 48), far_y = y * draw.between(4, 10);
@@ -115,29 +116,18 @@ std::vector<Layer> large(Draw draw) {
 /// A vertical bar, as high as the image, that moves six times as far as the background, as the pole of Kim,
 /// Hwangbo and Kanade (2009, figures 3 to 5). At 320x240 it is 4 px wide and moves by 12 px, the background
 /// by 2.
-Layer bar_layer(Draw& draw) {
+std::vector<Layer> bar_over_background(Draw draw, double light, bool camouflaged) {
   const double x = draw.sign();
   const Point center{draw.center().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
-  return {draw.shift(x * 24, 0), {center, 4 * draw.scale(), std::numeric_limits<double>::infinity()}};
-}
-
-Layer bar_background(Draw& draw) {
+  const Shape shape{center, 4 * draw.scale(), infinity};
   const bool across = draw.sign() < 0;
   const double shift = draw.sign() * 4;
-  return {across ? draw.shift(shift, 0) : draw.shift(0, shift), {}};
+  return {{draw.shift(x * 24, 0), shape, false, light, camouflaged},
+          {across ? draw.shift(shift, 0) : draw.shift(0, shift), {}}};
 }
 
-std::vector<Layer> bar(Draw draw) {
-  Layer front = bar_layer(draw);
-  front.light = 45;
-  return {front, bar_background(draw)};
-}
-
-std::vector<Layer> camouflage(Draw draw) {
-  Layer front = bar_layer(draw);
-  front.camouflaged = true;
-  return {front, bar_background(draw)};
-}
+std::vector<Layer> bar(Draw draw) { return bar_over_background(draw, 45, false); }
+std::vector<Layer> camouflage(Draw draw) { return bar_over_background(draw, 0, true); }
 
 /// Similar to their merry-go-round (figures 6 and 7): everything moves to one side, near objects further.
 /// Thin poles stand at different depths; half of them carry a load.
@@ -161,10 +151,7 @@ std::vector<Layer> poles(Draw draw) {
     const bool loaded = draw.sign() < 0;
     const Shape load = ellipse({column, height * draw.between(0.4, 0.75)}, 0.05, 0.09);
     if (loaded) list.push_back({along, load, true, draw.either_side(5, 25)});
-    list.push_back({along,
-                    {{column, 0}, radius, std::numeric_limits<double>::infinity()},
-                    true,
-                    draw.either_side(35, 55)});
+    list.push_back({along, {{column, 0}, radius, infinity}, true, draw.either_side(35, 55)});
   }
   for (int i = 0; i < 7; ++i) {
     const Point center{width * (i + draw.between(0.2, 0.8)) / 7, height * draw.between(0.15, 0.6)};

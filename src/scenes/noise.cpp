@@ -18,18 +18,20 @@ void spline_weights(double t, double (&weights)[4]) {
 
 }  // namespace
 
-Octave Octave::random(double spacing, std::uint64_t key) {
-  return {spacing, to_unit(random_bits(key, 0)), to_unit(random_bits(key, 1)), random_bits(key, 2)};
-}
+Octave::Octave(double spacing, std::uint64_t key)
+    : spacing_(spacing),
+      shift_x_(to_unit(random_bits(key, 0))),
+      shift_y_(to_unit(random_bits(key, 1))),
+      key_(random_bits(key, 2)) {}
 
-double Octave::Reader::operator()(const Octave& octave, double x, double y) {
-  const double across = x / octave.spacing + octave.shift_x, down = y / octave.spacing + octave.shift_y;
+double Octave::operator()(double x, double y) {
+  const double across = x / spacing_ + shift_x_, down = y / spacing_ + shift_y_;
   const double column = std::floor(across), row = std::floor(down);
   if (std::int64_t(column) != column_ || std::int64_t(row) != row_) {
     column_ = std::int64_t(column);
     row_ = std::int64_t(row);
     for (int j = 0; j < 4; ++j) {
-      const std::uint64_t row_key = random_bits(octave.key, std::uint64_t(row_ + j));
+      const std::uint64_t row_key = random_bits(key_, std::uint64_t(row_ + j));
       for (int k = 0; k < 4; ++k)
         values_[j][k] = 2 * to_unit(random_bits(row_key, std::uint64_t(column_ + k))) - 1;
     }

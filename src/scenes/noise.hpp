@@ -5,23 +5,22 @@ namespace parafield {
 
 /// Octave of random structure over the plane: a cubic B-spline over a lattice of independent random numbers
 /// in -1..1, a smooth function of real coordinates. By the B-spline's spectrum, sinc^4, it is weak at
-/// wavelengths near twice the spacing and 0 at the spacing.
-struct Octave {
-  double spacing = 1;
-  double shift_x = 0, shift_y = 0;  ///< of the lattice, in its units; lattices of two octaves never coincide
-  std::uint64_t key = 0;
+/// wavelengths near twice the spacing and 0 at the spacing. It keeps the lattice values around the last point
+/// that was read, so each thread takes its own copy.
+class Octave {
+ public:
+  Octave() = default;
+  Octave(double spacing, std::uint64_t key);
 
-  static Octave random(double spacing, std::uint64_t key);
+  double spacing() const { return spacing_; }
+  double operator()(double x, double y);
 
-  /// Reads along a path. It keeps the lattice values around the last point.
-  class Reader {
-   public:
-    double operator()(const Octave& octave, double x, double y);
-
-   private:
-    std::int64_t column_ = INT64_MIN, row_ = INT64_MIN;
-    double values_[4][4];
-  };
+ private:
+  double spacing_ = 1;
+  double shift_x_ = 0, shift_y_ = 0;  ///< of the lattice, in its units; no two octaves' lattices coincide
+  std::uint64_t key_ = 0;
+  std::int64_t column_ = INT64_MIN, row_ = INT64_MIN;
+  double values_[4][4] = {};
 };
 
 /// Smooth step: 0 up to `low`, 1 from `high`.

@@ -2,12 +2,9 @@
 #include "scenes/render.hpp"
 
 namespace parafield {
-namespace {
 
 constexpr SceneInfo flythrough{"flythrough",
                                "a camera flies along a valley under drifting clouds; depth, occlusion"};
-
-}  // namespace
 
 std::span<const SceneInfo> scenes() {
   static const auto infos = [] {

@@ -11,29 +11,25 @@ constexpr double mean_gray = 127.5;
 /// standard deviation of about 37 and rarely leaves 0..255. Fine octaves are weaker, as in natural images,
 /// but every small window has structure.
 struct Contrast {
-  double spacing, fine, smooth, fine_coarse, smooth_coarse;
+  double spacing, of[2][2];  ///< of[coarse][fine]
 };
-constexpr Contrast contrasts[] = {{1.5, 45, 0, 30, 0},  {3, 60, 0, 40, 0},    {6, 65, 0, 45, 0},
-                                  {12, 65, 95, 50, 55}, {24, 65, 95, 50, 65}, {48, 0, 0, 55, 65},
-                                  {96, 0, 0, 60, 65}};
+constexpr Contrast contrasts[] = {
+    {1.5, {{0, 45}, {0, 30}}},  {3, {{0, 60}, {0, 40}}},  {6, {{0, 65}, {0, 45}}}, {12, {{95, 65}, {55, 50}}},
+    {24, {{95, 65}, {65, 50}}}, {48, {{0, 0}, {65, 55}}}, {96, {{0, 0}, {65, 60}}}};
 
 }  // namespace
 
 Texture::Texture(std::uint64_t seed, Grain grain) {
   for (std::size_t i = 0; i < bands_.size(); ++i) {
-    const Contrast& band = contrasts[i];
-    bands_[i] = {Octave::random(band.spacing, random_bits(seed, i)),
-                 grain.coarse ? (grain.fine ? band.fine_coarse : band.smooth_coarse)
-                              : (grain.fine ? band.fine : band.smooth)};
+    const Contrast& contrast = contrasts[i];
+    bands_[i] = {Octave(contrast.spacing, random_bits(seed, i)), contrast.of[grain.coarse][grain.fine]};
   }
 }
 
-double Texture::Reader::operator()(double x, double y) {
+double Texture::operator()(double x, double y) {
   double gray = mean_gray;
-  for (std::size_t i = 0; i < octaves_.size(); ++i) {
-    const Band& band = texture_->bands_[i];
-    if (band.contrast != 0) gray += band.contrast * octaves_[i](band.octave, x, y);
-  }
+  for (Band& band : bands_)
+    if (band.contrast != 0) gray += band.contrast * band.octave(x, y);
   return gray;
 }
 

@@ -14,22 +14,13 @@ struct Grain {
 
 /// Random gray texture over the plane: a sum of octaves, a smooth function of real coordinates (px), so that
 /// frames are evaluated, never resampled. The finest octave, with a spacing of 1.5 px, has detail down to
-/// about 3 px and almost none that is too fine for pixels.
+/// about 3 px and almost none that is too fine for pixels. Each thread takes its own copy.
 class Texture {
  public:
   Texture(std::uint64_t seed, Grain grain);
 
-  /// Reads gray values along a path.
-  class Reader {
-   public:
-    explicit Reader(const Texture& texture) : texture_(&texture) {}
-    /// Gray value at a point of the plane, 0..255 with rare exceptions.
-    double operator()(double x, double y);
-
-   private:
-    const Texture* texture_;
-    std::array<Octave::Reader, 7> octaves_;
-  };
+  /// Gray value at a point of the plane, 0..255 with rare exceptions.
+  double operator()(double x, double y);
 
  private:
   struct Band {

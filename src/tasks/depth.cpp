@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "core/disparity_view.hpp"
+#include "core/views.hpp"
 #include "parafield/stereo.hpp"
 
 namespace parafield {
@@ -18,8 +18,7 @@ Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, d
   for (int y = 0; y < disparity.d.height; ++y)
     for (int x = 0; x < disparity.d.width; ++x) {
       const double d = disparity.d(x, y) + offset;
-      const bool known =
-          has_value(disparity.d(x, y)) && (!disparity.valid || disparity.valid(x, y) != 0) && d > 0;
+      const bool known = has_value(disparity.d(x, y)) && is_set(disparity.valid, x, y) && d > 0;
       depth(x, y) = known ? float(focal_length * baseline / d) : std::numeric_limits<float>::infinity();
     }
   return depth;

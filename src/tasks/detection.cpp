@@ -17,10 +17,8 @@ struct DetectionSolver : Solver {
 
 }  // namespace
 
-template <>
-std::unique_ptr<Session<Detection>> session_of<Detection>(const DetectionMethod& method, Size size,
-                                                          const Device& device,
-                                                          const DetectionOptions& options) {
+static std::unique_ptr<Session<Detection>> session_of(const DetectionMethod& method, Size size,
+                                                      const Device& device, const DetectionOptions& options) {
   return make_session<Detection, DetectionSolver>(method, size, device, options);
 }
 

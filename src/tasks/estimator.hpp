@@ -29,15 +29,8 @@ struct Estimator<Task>::Impl {
   std::unique_ptr<Session<Task>> session;
 };
 
-/// The device of a one-shot call: the one asked for, or that of the frames' memory, or the best.
-template <class Options>
-Options placed(Options options, const Frame& frame) {
-  if (!options.device && !frame.memory.on_host()) options.device = Device::cuda(frame.memory.device);
-  return options;
-}
-
-/// The session of a method on a device. `TaskSolver<Backend, Solver>` is the method's solver with what the task's
-/// options add.
+/// The session of a method on a device. `TaskSolver<Backend, Solver>` is the method's solver with what the
+/// task's options add.
 template <class Task, template <class, class> class TaskSolver>
 std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method, Size size,
                                             const Device& device, const typename Task::Options& options) {
@@ -51,11 +44,6 @@ std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method,
       method);
 }
 
-/// Each task's own: the session of a method on a device.
-template <class Task>
-std::unique_ptr<Session<Task>> session_of(const typename Task::Method& method, Size size,
-                                          const Device& device, const typename Task::Options& options);
-
 template <class Task>
 Estimator<Task>::Estimator(Method method, Size size, Options options) {
   with_errors([&] {
@@ -63,8 +51,7 @@ Estimator<Task>::Estimator(Method method, Size size, Options options) {
     std::visit([](const auto& value) { check(value); }, method);
     check(options);
     const Device device = options.device ? *options.device : Device::best();
-    impl_ =
-        std::make_unique<Impl>(Impl{method, size, device, session_of<Task>(method, size, device, options)});
+    impl_ = std::make_unique<Impl>(Impl{method, size, device, session_of(method, size, device, options)});
   });
 }
 template <class Task>
@@ -132,14 +119,16 @@ std::size_t Estimator<Task>::workspace_bytes() const {
   return impl_->session->workspace_bytes();
 }
 
-/// One call of a new estimator.
+/// One call of a new estimator. Its device is the one asked for, or that of the frames' memory, or the best.
 template <class Task>
 typename Task::Result estimate(std::span<const Frame> frames, const typename Task::Method& method,
-                               const typename Task::Options& options) {
+                               typename Task::Options options) {
   if (frames.empty()) fail(ErrorCode::invalid_argument, "there are no frames");
-  Estimator<Task> estimator(method, frames[0].size(), placed(options, frames[0]));
+  const Memory memory = frames[0].memory;
+  if (!options.device && !memory.on_host()) options.device = Device::cuda(memory.device);
+  Estimator<Task> estimator(method, frames[0].size(), options);
   return with_errors([&] {
-    typename Task::Result result(frames[0].size(), frames[0].memory);
+    typename Task::Result result(frames[0].size(), memory);
     estimator({frames}, result);
     estimator.synchronize();
     return result;

@@ -11,9 +11,8 @@
 
 namespace parafield {
 
-template <>
-std::unique_ptr<Session<Flow>> session_of<Flow>(const FlowMethod& method, Size size, const Device& device,
-                                                const FlowOptions& options) {
+static std::unique_ptr<Session<Flow>> session_of(const FlowMethod& method, Size size, const Device& device,
+                                                 const FlowOptions& options) {
   return make_session<Flow, RefinedFlow>(method, size, device, options);
 }
 

@@ -6,7 +6,6 @@ void check_size(Size size) {
   if (size.width < 1 || size.height < 1)
     fail(ErrorCode::invalid_argument, "frames cannot have ", size.width, "x", size.height, " pixels");
   constexpr int longest_side = 500'000;  // CUDA has 65535 rows of blocks, some of eight pixels
-  constexpr std::int64_t most_pixels = std::int64_t(1) << 29;
   if (size.width > longest_side || size.height > longest_side ||
       std::int64_t(size.width) * size.height > most_pixels)
     fail(ErrorCode::invalid_argument, "frames of ", size.width, "x", size.height,
@@ -19,11 +18,10 @@ Frame checked(const Frame& frame, const char* name, Size size, const Device& dev
     fail(ErrorCode::invalid_argument, name, " is ", frame.width, "x", frame.height, ", expected ", size.width,
          "x", size.height);
   Frame result = frame;
-  const std::ptrdiff_t row_bytes = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
-  if (frame.pitch == 0) result.pitch = row_bytes;
-  if (result.pitch < row_bytes)
+  result.pitch = pitch_of(frame);
+  if (result.pitch < row_bytes(frame))
     fail(ErrorCode::invalid_argument, name, " has a pitch of ", frame.pitch, " bytes; a row of ", frame.width,
-         " ", to_string(frame.format), " pixels has ", row_bytes);
+         " ", to_string(frame.format), " pixels has ", row_bytes(frame));
   const int sample_bytes = bytes_per_pixel(frame.format) / channels(frame.format);
   if (result.pitch % sample_bytes != 0 ||
       reinterpret_cast<std::uintptr_t>(frame.data) % std::uintptr_t(sample_bytes) != 0)

@@ -24,12 +24,12 @@ class Refinement {
     for (int i = 0; i < planes && median_ > 0; ++i) unsmoothed_[i] = workspace.image<float>(size);
   }
 
-  /// Where the solver writes: the result itself, or the median's input.
+  /// The plane that the solver writes: the result itself, or the median's input.
   View<float> solved(int plane, View<float> result) const {
     return median_ > 0 ? unsmoothed_[plane] : result;
   }
 
-  /// `planes` is `solved`.
+  /// Refines the planes `solved` and writes the result.
   template <class Fill>
   void operator()(const View<float>* planes, const View<float>* result, int count, View<std::uint8_t> valid,
                   Fill fill) {
@@ -48,43 +48,18 @@ class Refinement {
   View<float> unsmoothed_[2];
 };
 
-/// A method's solver with the rest of its interface as it is; `solve` is the derived class's own.
-template <class Derived, class Backend, class Solver>
-class Refined : public SolverBase<Derived> {
- public:
-  void prepare(const Frame* frames, int slot, int count) { solver_.prepare(frames, slot, count); }
-  int take(const KnownMotion& known, bool on_host) { return solver_.take(known, on_host); }
-  void check() const { solver_.check(); }
-  bool takes_start() const { return solver_.takes_start(); }
-  bool starts_from_last() const { return solver_.starts_from_last(); }
-  View<double> energies() const { return solver_.energies(); }
-
- protected:
-  template <class Method, class Options>
-  Refined(Backend& backend, Workspace& workspace, const Method& method, Size size, const Options& options,
-          bool both_ways, int planes)
-      : backend_(backend),
-        solver_(backend, workspace, method, size,
-                SolverOptions{options.energies, options.progress, both_ways}),
-        refinement_(backend, workspace, size, options, planes) {}
-
-  Backend& backend_;
-  Solver solver_;
-  Refinement<Backend> refinement_;
-};
-
 /// A solver of flow and FlowOptions. For the forward-backward check the frames of its slots change places.
 template <class Backend, class Solver>
-class RefinedFlow : public Refined<RefinedFlow<Backend, Solver>, Backend, Solver> {
+class RefinedFlow : public Solver {
   static_assert(Solves<Solver, const FlowView*, FlowPlanes, Trust, bool>);
-  using Base = Refined<RefinedFlow, Backend, Solver>;
-  using Base::backend_, Base::solver_, Base::refinement_;
 
  public:
   template <class Method>
   RefinedFlow(Backend& backend, Workspace& workspace, const Method& method, Size size,
               const FlowOptions& options)
-      : Base(backend, workspace, method, size, options, options.fb_check > 0, 2),
+      : Solver(backend, workspace, method, size, {options.energies, options.progress, options.fb_check > 0}),
+        backend_(backend),
+        refinement_(backend, workspace, size, options, 2),
         fb_check_(options.fb_check) {
     if (fb_check_ > 0 && method.frames != 2)
       fail(ErrorCode::invalid_argument, "fb_check, the forward-backward check, is for methods of 2 frames; ",
@@ -94,11 +69,11 @@ class RefinedFlow : public Refined<RefinedFlow<Backend, Solver>, Backend, Solver
 
   void solve(int first, const FlowView* start, FlowField& result) {
     refine(first, result,
-           [&](FlowPlanes flow, Trust trust) { solver_.solve(first, start, flow, trust, true); });
+           [&](FlowPlanes flow, Trust trust) { Solver::solve(first, start, flow, trust, true); });
   }
   void solve_newest(const Frame& newest, int slot, int first, const FlowView* start, FlowField& result) {
     refine(first, result, [&](FlowPlanes flow, Trust trust) {
-      solver_.solve_newest(newest, slot, first, start, flow, trust, true);
+      Solver::solve_newest(newest, slot, first, start, flow, trust, true);
     });
   }
 
@@ -110,7 +85,7 @@ class RefinedFlow : public Refined<RefinedFlow<Backend, Solver>, Backend, Solver
     const Trust trust{result.valid, result.confidence};
     solve(flow, trust);
     if (fb_check_ > 0) {
-      solver_.solve(1 - first, nullptr, backward_, {}, false);
+      Solver::solve(1 - first, nullptr, backward_, {}, false);
       check_consistency<Backend>(backend_, flow, backward_, fb_check_, trust.valid);
     }
     const View<float> planes[] = {flow.u, flow.v}, to[] = {result.u, result.v};
@@ -118,22 +93,25 @@ class RefinedFlow : public Refined<RefinedFlow<Backend, Solver>, Backend, Solver
                 [&] { fill_from_row(backend_, flow, View<const std::uint8_t>(trust.valid)); });
   }
 
+  Backend& backend_;
+  Refinement<Backend> refinement_;
   const float fb_check_;
   FlowPlanes backward_;  // flow of the second frame to the first
 };
 
 /// A solver of stereo and StereoOptions.
 template <class Backend, class Solver>
-class RefinedDisparities : public Refined<RefinedDisparities<Backend, Solver>, Backend, Solver> {
+class RefinedDisparities : public Solver {
   static_assert(Solves<Solver, const DisparityView*, View<float>, Trust, bool>);
-  using Base = Refined<RefinedDisparities, Backend, Solver>;
-  using Base::backend_, Base::solver_, Base::refinement_;
 
  public:
   template <class Method>
   RefinedDisparities(Backend& backend, Workspace& workspace, const Method& method, Size size,
                      const StereoOptions& options)
-      : Base(backend, workspace, checked(method, size), size, options, options.lr_check > 0, 1),
+      : Solver(backend, workspace, checked(method, size), size,
+               {options.energies, options.progress, options.lr_check > 0}),
+        backend_(backend),
+        refinement_(backend, workspace, size, options, 1),
         lr_check_(options.lr_check) {
     if (lr_check_ > 0) right_ = workspace.image<float>(size);
   }
@@ -141,9 +119,9 @@ class RefinedDisparities : public Refined<RefinedDisparities<Backend, Solver>, B
   void solve(int, const DisparityView* start, DisparityField& result) {
     const View<float> left = refinement_.solved(0, result.d), to = result.d;
     const View<std::uint8_t> valid = result.valid;
-    solver_.solve(0, start, left, {valid, result.confidence}, true);
+    Solver::solve(0, start, left, {valid, result.confidence}, true);
     if (lr_check_ > 0) {
-      solver_.solve(1, nullptr, right_, {}, false);
+      Solver::solve(1, nullptr, right_, {}, false);
       check_disparities(backend_, View<const float>(left), View<const float>(right_), lr_check_, valid);
     }
     refinement_(&left, &to, 1, valid,
@@ -161,6 +139,8 @@ class RefinedDisparities : public Refined<RefinedDisparities<Backend, Solver>, B
     return method;
   }
 
+  Backend& backend_;
+  Refinement<Backend> refinement_;
   const float lr_check_;
   View<float> right_;  // disparities of the right image
 };

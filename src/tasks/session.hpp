@@ -6,7 +6,7 @@
 
 #include "core/backend.hpp"
 #include "core/solver.hpp"
-#include "parafield/fields.hpp"
+#include "core/views.hpp"
 
 namespace parafield {
 
@@ -36,8 +36,19 @@ class Session {
   virtual std::size_t workspace_bytes() const = 0;
 };
 
-/// Takes frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots, one
-/// for each frame that the method takes.
+/// Copies a frame of host memory into `staging`, in the memory of a GPU's backend. Returns it there.
+template <class Backend>
+Frame staged(Backend& backend, const Frame& frame, FrameBuffer& staging) {
+  if (staging.size() != frame.size() || staging.format() != frame.format)
+    staging = FrameBuffer(frame.size(), frame.format, backend.memory());
+  const Frame there = staging;
+  backend.copy(const_cast<void*>(there.data), there.pitch, frame.data, frame.pitch, row_bytes(frame),
+               frame.height);
+  return there;
+}
+
+/// Takes frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots,
+/// one for each frame that the method takes.
 template <class Task, class Backend, class Solver>
 class SolverSession final : public Session<Task> {
  public:
@@ -103,10 +114,10 @@ class SolverSession final : public Session<Task> {
     const bool warm = pushed_ >= slots_ && solver_.starts_from_last();
     const Start last = result;
     backend_.replay(push_keys + 3 * slot + (complete ? 1 + warm : 0), [&] {
-      if (complete)
-        solver_.solve_newest(frame, slot, oldest, warm ? &last : nullptr, result);
-      else
+      if (!complete)
         solver_.prepare(&frame, slot, 1);
+      else if constexpr (Task::streams)
+        solver_.solve_newest(frame, slot, oldest, warm ? &last : nullptr, result);
     });
     ++pushed_;
     if (complete) return &delivered(output, on_host);
@@ -146,13 +157,12 @@ class SolverSession final : public Session<Task> {
 
   void check_call(const Result* output, bool on_host) const {
     fail_if_cancelled(cancelled_);
-    if (output) {
-      const Memory expected = on_host ? Memory::host() : backend_.memory();
-      const auto check = [&]<class T>(const Image<T>& plane) {
-        if (plane) check_output(plane.size(), plane.memory(), plane.view().pitch, sizeof(T), size_, expected);
-      };
-      std::apply([&](const auto&... plane) { (check(plane), ...); }, output->planes());
-    }
+    if (!output) return;
+    const Memory expected = on_host ? Memory::host() : backend_.memory();
+    const auto check = [&]<class T>(const Image<T>& plane) {
+      if (plane) check_output(plane.size(), plane.memory(), plane.view().pitch, sizeof(T), size_, expected);
+    };
+    std::apply([&](const auto&... plane) { (check(plane), ...); }, output->planes());
   }
 
   /// The backend's memory that the solver writes: the session's own result, or on the CPU the user's planes.
@@ -172,7 +182,7 @@ class SolverSession final : public Session<Task> {
     Result& result = output ? *output : Backend::is_gpu && on_host ? host_result_ : solved;
     if (&result != &solved)
       detail::for_each_plane(solved, result, [&](auto& from, auto& to) {
-        if (to) copy(from.view(), to.view());
+        if (to) copy(std::as_const(from).view(), to.view());
       });
     if (on_host) synchronize();
     return result;
@@ -180,15 +190,7 @@ class SolverSession final : public Session<Task> {
 
   /// A host frame, copied to where the backend reads it.
   Frame on_backend(const Frame& frame, int slot) {
-    if constexpr (Backend::is_gpu) {
-      FrameBuffer& staging = staging_[std::size_t(slot)];
-      if (staging.size() != frame.size() || staging.format() != frame.format)
-        staging = FrameBuffer(frame.size(), frame.format, backend_.memory());
-      const Frame there = staging;
-      backend_.copy(const_cast<void*>(there.data), there.pitch, frame.data, frame.pitch,
-                    std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format), frame.height);
-      return there;
-    }
+    if constexpr (Backend::is_gpu) return staged(backend_, frame, staging_[std::size_t(slot)]);
     return frame;
   }
 
@@ -211,10 +213,6 @@ class SolverSession final : public Session<Task> {
   void copy(View<const T> from, View<T> to) {
     backend_.copy(to.data, to.pitch, from.data, from.pitch, from.width * std::ptrdiff_t(sizeof(T)),
                   from.height);
-  }
-  template <class T>
-  void copy(View<T> from, View<T> to) {
-    copy(View<const T>(from), to);
   }
 
   const int slots_;

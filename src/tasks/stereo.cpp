@@ -6,9 +6,8 @@
 
 namespace parafield {
 
-template <>
-std::unique_ptr<Session<Stereo>> session_of<Stereo>(const StereoMethod& method, Size size,
-                                                    const Device& device, const StereoOptions& options) {
+static std::unique_ptr<Session<Stereo>> session_of(const StereoMethod& method, Size size,
+                                                   const Device& device, const StereoOptions& options) {
   return make_session<Stereo, RefinedDisparities>(method, size, device, options);
 }
 

@@ -15,16 +15,11 @@ std::vector<Track> found(const Frame* frames, const FeatureTracking& tracking, c
   Workspace workspace(backend.memory());
   TrackFinder<Backend> finder(backend, workspace, tracking, frames[0].size(), 2);
   Frame there[2] = {frames[0], frames[1]};
-  FrameBuffer staged[2];
+  FrameBuffer staging[2];
   std::vector<Track> tracks(std::size_t(finder.count()));
   if constexpr (Backend::is_gpu)
-    for (int i = 0; i < 2; ++i) {
-      if (!frames[i].memory.on_host()) continue;
-      staged[i] = FrameBuffer(frames[i].size(), frames[i].format, backend.memory());
-      there[i] = staged[i];
-      backend.copy(const_cast<void*>(there[i].data), there[i].pitch, frames[i].data, frames[i].pitch,
-                   std::ptrdiff_t(frames[i].width) * bytes_per_pixel(frames[i].format), frames[i].height);
-    }
+    for (int i = 0; i < 2; ++i)
+      if (frames[i].memory.on_host()) there[i] = staged(backend, frames[i], staging[i]);
   backend.replay(0, [&] {
     finder.prepare(there, 0, 2);
     finder.find(0, 1);
@@ -40,7 +35,7 @@ Size feature_grid(Size frame, int max_features) {
   if (frame.width < 1 || frame.height < 1 || max_features < 1)
     fail(ErrorCode::invalid_argument, "no grid of ", max_features, " features in ", frame.width, "x",
          frame.height, " pixels");
-  // The grid whose cells' longer side is the shortest; of several, that of the most cells.
+  // The best grid has cells with the shortest longer side; among equals it has the most cells.
   Size best{1, 1};
   double shortest = std::max(frame.width, frame.height);
   for (int columns = 1; columns <= std::min(frame.width, max_features); ++columns) {

@@ -1,16 +1,31 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
+#include "core/arithmetic.hpp"
 #include "core/cpu/instruction_set.hpp"
 #include "core/cpu/threads.hpp"
+#include "core/step.hpp"
 #include "parafield/device.hpp"
 
 namespace parafield {
 
+/// Rows `begin` to `end` - 1 of a loop. `continues`: the thread has just done the rows above in the same loop,
+/// and its scratch memory holds what that left.
+struct RowRange {
+  int begin, end;
+  bool continues;
+
+  /// First row that is still to be made, where those up to `reach` rows above and below are made too.
+  PF_HD int first_new(int reach, int height) const {
+    return continues ? smaller(begin + reach, height) : larger(begin - reach, 0);
+  }
+};
+
 /// The CPU backend. Each cpu.cpp is compiled once for each instruction set and names its own backend `Cpu`.
-/// So that no two of these objects share a symbol, they define only specializations for their own `Cpu` and
-/// functions of an unnamed namespace, and use no std containers.
+/// So that no two of these objects share a symbol, they define only steps for their own `Cpu` and functions of
+/// an unnamed namespace, and use no std containers.
 template <InstructionSet Set>
 class CpuBackend {
  public:
@@ -58,28 +73,50 @@ class CpuBackend {
   /// f(y) for each row.
   template <class RowFunction>
   void rows(int height, RowFunction f) const {
-    const int parts = height < 4 * threads() ? height : 4 * threads();
-    share(parts, [=](int part, int) {
-      const int end = int((long long)height * (part + 1) / parts);
-      for (int y = int((long long)height * part / parts); y < end; ++y) f(y);
+    const int unit = rows_of_unit(height);
+    share(parts_of(height, unit), [=](int part, int) {
+      const int end = smaller(unit * (part + 1), height);
+      for (int y = unit * part; y < end; ++y) f(y);
     });
   }
 
-  /// f(y0, y1, scratch) for bands of rows, y0 < y1. A band begins with work of its own: there are few.
-  template <class BandFunction>
-  void bands(int height, BandFunction f) const {
-    const int most = height / 64 < 2 * threads() ? threads() : 2 * threads();
-    const int parts = height < most ? height : most;
+  /// f(rows, scratch) for each few neighboring rows. `scratch`: memory of the thread's own.
+  template <class RowsFunction>
+  void few_rows(int height, RowsFunction f) const {
+    const int unit = rows_of_unit(height);
     char* const scratch = scratch_;
     const std::size_t bytes = scratch_bytes_;
-    share(parts, [=](int part, int thread) {
-      f(int((long long)height * part / parts), int((long long)height * (part + 1) / parts),
+    LastPart* const last = last_parts_;
+    const std::uint64_t loop = ++loops_;
+    share(parts_of(height, unit), [=](int part, int thread) {
+      const bool continues = last[thread].loop == loop && last[thread].part == part - 1;
+      last[thread] = {loop, part};
+      f(RowRange{unit * part, smaller(unit * (part + 1), height), continues},
         scratch + bytes * std::size_t(thread));
     });
   }
 
+  /// The same for bands of rows, one for each thread: for work that does much before the first row.
+  template <class RowsFunction>
+  void bands(int height, RowsFunction f) const {
+    const int count = smaller(height, thread_count_);
+    char* const scratch = scratch_;
+    const std::size_t bytes = scratch_bytes_;
+    share(count, [=](int part, int thread) {
+      const auto begin = [=](int band) { return int((long long)height * band / count); };
+      f(RowRange{begin(part), begin(part + 1), false}, scratch + bytes * std::size_t(thread));
+    });
+  }
+
  private:
-  int threads() const { return thread_count_; }
+  /// Rows that are not divided: 1, 2, 4 or 8, as a cell of some methods has 8, but more of very high planes.
+  /// So a thread has nearly the same rows in every loop over planes of one height, and they stay in its cache.
+  int rows_of_unit(int height) const {
+    int unit = 1;
+    while (unit < 8 && 2 * unit * 3 * thread_count_ <= height) unit *= 2;
+    return larger(unit, height / (Threads::most_parts + 1) + 1);
+  }
+  static int parts_of(int height, int unit) { return (height + unit - 1) / unit; }
 
   /// f(part, thread) for each part, on the threads.
   template <class PartFunction>
@@ -98,6 +135,13 @@ class CpuBackend {
   const std::atomic<bool>* cancelled_ = nullptr;
   char* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
+  /// What a thread did last in a loop of `few_rows`.
+  struct alignas(64) LastPart {
+    std::uint64_t loop = 0;
+    int part = 0;
+  };
+  LastPart* last_parts_;
+  mutable std::uint64_t loops_ = 0;
 };
 
 /// What the compiler of a backend's loops was told to use, as it says itself.

@@ -2,8 +2,8 @@
 
 namespace parafield {
 
-template <>
-InstructionSet compiled_for(const Cpu&) {
+template <class Backend>
+InstructionSet compiled_for(const Backend&) {
 #ifndef PARAFIELD_DISPATCH
   return InstructionSet::baseline;
 #elif defined(__AVX512F__) && defined(__AVX512VL__)
@@ -14,5 +14,7 @@ InstructionSet compiled_for(const Cpu&) {
   return InstructionSet::v2;
 #endif
 }
+
+PF_STEP(compiled_for<Cpu>);
 
 }  // namespace parafield

@@ -14,7 +14,7 @@ namespace parafield {
 template <class RowFunction>
 void parallel_rows(int height, const RowFunction& f) {
   if (height < 1) return;
-  constexpr int rows = 4;  // of a part: few enough for rows that differ in cost
+  const int rows = 4 + height / Threads::most_parts;  // of a part: few enough for rows that differ in cost
   const int parts = (height - 1) / rows + 1;
   std::mutex mutex;
   std::exception_ptr error;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -20,65 +21,108 @@ void pause_processor() {
 #endif
 }
 
-/// Spins for a while until ready() holds; returns whether it does.
+/// Waits for a while until ready() holds; returns whether it does. Others may have the processor soon.
 template <class Ready>
 bool spin(Ready ready) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(30);
-  do {
-    for (int i = 0; i < 50; ++i) {
+  using namespace std::chrono;
+  const auto begin = steady_clock::now();
+  for (;;) {
+    for (int i = 0; i < 20; ++i) {
       if (ready()) return true;
       pause_processor();
     }
-  } while (std::chrono::steady_clock::now() < end);
-  return false;
+    const auto waited = steady_clock::now() - begin;
+    if (waited > microseconds(300)) return false;
+    if (waited > microseconds(30)) std::this_thread::yield();
+  }
 }
+
+/// Numbers of up to 64 bits in one: a loop's number above two numbers of parts.
+constexpr int part_bits = 12, loop_shift = 2 * part_bits;
+constexpr std::uint64_t part_mask = (1 << part_bits) - 1;
+static_assert(Threads::most_parts == part_mask);
+
+/// Parts of a loop that nobody has taken, from `next` to `end` - 1. On a cache line of its own.
+struct alignas(64) Share {
+  std::atomic<std::uint64_t> state{0};
+
+  static constexpr std::uint64_t pack(std::uint64_t loop, int next, int end) {
+    return loop << loop_shift | std::uint64_t(next) << part_bits | std::uint64_t(end);
+  }
+};
 
 }  // namespace
 
-/// One loop at a time. `ticket` holds the loop's number in its upper half and its next free part in the lower, so that a
-/// thread that comes late can never take a part of another loop than the one that it read.
 struct Threads::Pool {
   using Part = void (*)(const void*, int, int);
-  static constexpr int number_shift = 32;
 
-  std::atomic<std::uint64_t> ticket{0};
-  std::atomic<int> parts{0};
+  explicit Pool(int threads) : count(threads), shares(new Share[std::size_t(threads)]) {}
+
+  const int count;
+  const std::unique_ptr<Share[]> shares;
+  // The loop. A thread that comes late sees them change, but finds no part to take: as long as a part is left,
+  // its loop has not ended and they stand.
+  std::atomic<std::uint64_t> order{0};  // the loop's number above the number of its parts
   std::atomic<Part> part{nullptr};
   std::atomic<const void*> data{nullptr};
-  std::atomic<int> done{0};
-  std::atomic<std::uint32_t> loops{0};  // counts loops begun; threads wait for it to change
   std::atomic<bool> ending{false};
+  alignas(64) std::atomic<std::uint32_t> begun{0};  // low bits of the loop's number, for threads that sleep
+  alignas(64) std::atomic<int> done{0};
   std::vector<std::thread> threads;
 
-  /// Takes parts of the loop of that number until none is left.
-  void take_parts(std::uint32_t number, int thread) {
+  /// Begins the next loop.
+  void begin(int parts) {
+    const std::uint64_t loop = (order.load(std::memory_order_relaxed) >> loop_shift) + 1;
+    order.store(Share::pack(loop, 0, parts), std::memory_order_release);
+    begun.store(std::uint32_t(loop), std::memory_order_seq_cst);
+    begun.notify_all();
+  }
+
+  /// Takes a part of a thread's share of a loop, its own from the front; -1 if none is left.
+  int take(std::uint64_t loop, int parts, int owner, bool own) {
+    std::atomic<std::uint64_t>& state = shares[std::size_t(owner)].state;
+    std::uint64_t seen = state.load(std::memory_order_acquire);
     for (;;) {
-      std::uint64_t seen = ticket.load(std::memory_order_acquire);
-      const int count = parts.load(std::memory_order_acquire);
-      const Part function = part.load(std::memory_order_acquire);
-      const void* const argument = data.load(std::memory_order_acquire);
-      if (std::uint32_t(seen >> number_shift) != number || int(std::uint32_t(seen)) >= count) return;
-      if (!ticket.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) continue;
-      function(argument, int(std::uint32_t(seen)), thread);
-      if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == count) done.notify_one();
+      if (seen >> loop_shift > loop) return -1;
+      const bool fresh = seen >> loop_shift < loop;  // the first to take one
+      const int next = fresh ? parts * owner / count : int(seen >> part_bits & part_mask);
+      const int end = fresh ? parts * (owner + 1) / count : int(seen & part_mask);
+      if (next >= end) return -1;
+      const std::uint64_t rest = own ? Share::pack(loop, next + 1, end) : Share::pack(loop, next, end - 1);
+      if (state.compare_exchange_weak(seen, rest, std::memory_order_acq_rel, std::memory_order_acquire))
+        return own ? next : end - 1;
     }
   }
 
+  /// Adds to the parts done.
+  void add_done(int some, int parts) {
+    if (some > 0 && done.fetch_add(some, std::memory_order_acq_rel) + some == parts) done.notify_one();
+  }
+
+  /// Takes parts of the loop until none is left; returns its number.
+  std::uint64_t take_parts(int thread) {
+    const std::uint64_t seen = order.load(std::memory_order_acquire), loop = seen >> loop_shift;
+    const int parts = int(seen & part_mask);
+    const Part function = part.load(std::memory_order_relaxed);
+    const void* const argument = data.load(std::memory_order_relaxed);
+    for (int k = 0; k < count; ++k) {
+      const int owner = (thread + k) % count;
+      int some = 0;
+      for (int i; (i = take(loop, parts, owner, k == 0)) >= 0; ++some) function(argument, i, thread);
+      add_done(some, parts);
+    }
+    return loop;
+  }
+
   void work(int thread) {
-    std::uint32_t last = 0;
-    for (;;) {
-      if (!spin([&] { return loops.load(std::memory_order_acquire) != last; }))
-        loops.wait(last, std::memory_order_acquire);
-      if (ending.load(std::memory_order_acquire)) return;
-      const std::uint32_t now = loops.load(std::memory_order_acquire);
-      if (now == last) continue;
-      last = now;
-      take_parts(now, thread);
+    for (std::uint64_t last = 0; !ending.load(std::memory_order_acquire); last = take_parts(thread)) {
+      const auto ready = [&] { return order.load(std::memory_order_acquire) >> loop_shift != last; };
+      while (!spin(ready) && !ready()) begun.wait(std::uint32_t(last), std::memory_order_acquire);
     }
   }
 };
 
-Threads::Threads(int count) : pool_(new Pool) {
+Threads::Threads(int count) : pool_(new Pool(count)) {
   try {
     pool_->threads.reserve(std::size_t(count - 1));
     for (int i = 1; i < count; ++i) pool_->threads.emplace_back([pool = pool_, i] { pool->work(i); });
@@ -91,14 +135,13 @@ Threads::Threads(int count) : pool_(new Pool) {
 Threads::~Threads() { end(); }
 
 void Threads::end() {
-  pool_->ending.store(true, std::memory_order_release);
-  pool_->loops.fetch_add(1, std::memory_order_release);
-  pool_->loops.notify_all();
+  pool_->ending.store(true, std::memory_order_relaxed);
+  pool_->begin(0);
   for (std::thread& thread : pool_->threads) thread.join();
   delete pool_;
 }
 
-int Threads::count() const { return int(pool_->threads.size()) + 1; }
+int Threads::count() const { return pool_->count; }
 
 void Threads::run(int parts, void (*part)(const void*, int, int), const void* data) {
   if (parts <= 0) return;
@@ -106,22 +149,14 @@ void Threads::run(int parts, void (*part)(const void*, int, int), const void* da
     for (int i = 0; i < parts; ++i) part(data, i, 0);
     return;
   }
-  // All parts of the last loop are done. A late thread that sees anything of the new one also sees the ticket changed,
-  // and takes nothing.
-  const std::uint32_t number = pool_->loops.load(std::memory_order_relaxed) + 1;
-  pool_->ticket.store(std::uint64_t(number) << Pool::number_shift | 0xffffffffu,
-                      std::memory_order_release);  // closed
-  pool_->parts.store(parts, std::memory_order_release);
-  pool_->part.store(part, std::memory_order_release);
-  pool_->data.store(data, std::memory_order_release);
+  pool_->part.store(part, std::memory_order_relaxed);
+  pool_->data.store(data, std::memory_order_relaxed);
   pool_->done.store(0, std::memory_order_relaxed);
-  pool_->ticket.store(std::uint64_t(number) << Pool::number_shift, std::memory_order_release);
-  pool_->loops.store(number, std::memory_order_release);
-  pool_->loops.notify_all();
-  pool_->take_parts(number, 0);
-  if (spin([&] { return pool_->done.load(std::memory_order_acquire) == parts; })) return;
-  for (int done = pool_->done.load(std::memory_order_acquire); done != parts;
-       done = pool_->done.load(std::memory_order_acquire))
+  pool_->begin(parts);
+  pool_->take_parts(0);
+  const auto all_done = [&] { return pool_->done.load(std::memory_order_acquire) == parts; };
+  if (spin(all_done)) return;
+  for (int done; (done = pool_->done.load(std::memory_order_acquire)) != parts;)
     pool_->done.wait(done, std::memory_order_acquire);
 }
 

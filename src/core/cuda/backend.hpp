@@ -11,12 +11,13 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/runtime.hpp"
+#include "core/step.hpp"
 #include "parafield/image.hpp"
 
 namespace parafield {
 
-/// The CUDA backend: a device, a stream and the recorded graphs of its solves. Each cuda.cu specializes the
-/// steps for it and launches every kernel through `launch` or `launch_input`.
+/// The CUDA backend: a device, a stream and the recorded graphs of its solves. Each cuda.cu defines steps
+/// for it and launches every kernel through `launch` or `launch_input`.
 class Cuda {
  public:
   static constexpr bool is_gpu = true;

@@ -40,7 +40,7 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
     View<float> luma[slots];
     for (int i = 0; i < count; ++i) luma[i] = pyramids_[slot + i].level[0];
     if (method_.presmooth > 0)
-      smooth(backend_, frames, taps_, luma, count);
+      smooth_luma(backend_, frames, taps_, luma, count);
     else
       convert(backend_, frames, luma, count);
     build_pyramids(backend_, pyramids_ + slot, count);

@@ -102,15 +102,17 @@ void solve(Rows rows, const Model& given, int y, FlowPlanes out, Trust trust) {
   }
 }
 
-template <class Model>
-void solve_bands(Cpu& cpu, const FrameWindow<Model>& in, const Model& model, FlowPlanes out, Trust trust,
-                 const Frame* newest) {
-  if (newest) smooth(cpu, newest, Model::frame_taps(), &in.frame[Model::frames - 1], 1);
+}  // namespace
+
+template <class Backend, class Model>
+void temporal_flow(Backend& cpu, const FrameWindow<Model>& in, const Model& model, FlowPlanes out,
+                   Trust trust, const Frame* newest) {
+  if (newest) smooth_luma(cpu, newest, Model::frame_taps(), &in.frame[Model::frames - 1], 1);
   const int height = out.u.height, bottom = height - 1;
-  cpu.bands(height, [&](int begin, int end, void* scratch) {
+  cpu.few_rows(height, [&](RowRange part, void* scratch) {
     const Rows rows{static_cast<float*>(scratch), temporal_row_floats(out.u.width)};
-    int multiplied = larger(0, begin - 1), blended = larger(0, begin - 3);
-    for (int y = begin; y < end; ++y) {
+    int multiplied = part.first_new(1, height), blended = part.first_new(3, height);
+    for (int y = part.begin; y < part.end; ++y) {
       for (; multiplied <= smaller(y + 1, bottom); ++multiplied) {
         for (; Model::blends_frames && blended <= smaller(multiplied + 2, bottom); ++blended)
           blend(in, blended, rows.blended(blended));
@@ -121,18 +123,7 @@ void solve_bands(Cpu& cpu, const FrameWindow<Model>& in, const Model& model, Flo
   });
 }
 
-}  // namespace
-
-template <>
-void temporal_flow(Cpu& cpu, const FrameWindow<GradientTensorModel>& in, const GradientTensorModel& model,
-                   FlowPlanes out, Trust trust, const Frame* newest) {
-  solve_bands(cpu, in, model, out, trust, newest);
-}
-
-template <>
-void temporal_flow(Cpu& cpu, const FrameWindow<RidgeRegressionModel>& in, const RidgeRegressionModel& model,
-                   FlowPlanes out, Trust trust, const Frame* newest) {
-  solve_bands(cpu, in, model, out, trust, newest);
-}
+PF_STEP(temporal_flow<Cpu, GradientTensorModel>);
+PF_STEP(temporal_flow<Cpu, RidgeRegressionModel>);
 
 }  // namespace parafield

@@ -284,9 +284,11 @@ Planes<Model> planes_of(const FrameWindow<Model>& in, FlowPlanes out, Trust trus
   return planes;
 }
 
-template <class Model>
-void launch(Cuda& cuda, const FrameWindow<Model>& in, const Model& model, FlowPlanes out, Trust trust,
-            const Frame* newest) {
+}  // namespace
+
+template <class Backend, class Model>
+void temporal_flow(Backend& cuda, const FrameWindow<Model>& in, const Model& model, FlowPlanes out, Trust trust,
+                   const Frame* newest) {
   const Size size = out.u.size();
   const dim3 grid(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height)),
       block(lanes, warps);
@@ -299,18 +301,7 @@ void launch(Cuda& cuda, const FrameWindow<Model>& in, const Model& model, FlowPl
   cuda.launch_input(push_kernel<Model>, grid, block, planes, raw, model);
 }
 
-}  // namespace
-
-template <>
-void temporal_flow(Cuda& cuda, const FrameWindow<GradientTensorModel>& in, const GradientTensorModel& model,
-                   FlowPlanes out, Trust trust, const Frame* newest) {
-  launch(cuda, in, model, out, trust, newest);
-}
-
-template <>
-void temporal_flow(Cuda& cuda, const FrameWindow<RidgeRegressionModel>& in, const RidgeRegressionModel& model,
-                   FlowPlanes out, Trust trust, const Frame* newest) {
-  launch(cuda, in, model, out, trust, newest);
-}
+PF_STEP(temporal_flow<Cuda, GradientTensorModel>);
+PF_STEP(temporal_flow<Cuda, RidgeRegressionModel>);
 
 }  // namespace parafield

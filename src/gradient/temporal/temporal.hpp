@@ -25,7 +25,7 @@ class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
   /// Smooths `count` frames into the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
     for (int i = 0; i < count; i += 2)
-      smooth(backend_, frames + i, Model::frame_taps(), smoothed_ + slot + i, smaller(2, count - i));
+      smooth_luma(backend_, frames + i, Model::frame_taps(), smoothed_ + slot + i, smaller(2, count - i));
   }
 
   /// Estimates flow. `first`: slot of the oldest frame; the others follow in a ring.

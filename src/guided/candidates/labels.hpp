@@ -3,8 +3,7 @@
 #include "guided/color_test/color_test.hpp"
 #include "guided/support/features.hpp"
 
-/// Candidates of a pixel's flow: labels, which are nodes of the discretized flow space, and the features'
-/// votes for them (Kim, section 4.2, Fig. 1).
+/// Candidates of a pixel's flow: labels, nodes of the flow space, and their votes (Kim, section 4.2, Fig. 1).
 namespace parafield {
 
 /// Discretized flow.
@@ -30,8 +29,7 @@ struct LabelCount {
 
 constexpr int label_counts = 2;
 
-/// Labels, ascending by v, then u. A camera's rotation is one more, the last. Votes are a matrix, a row for
-/// each feature.
+/// Labels, ascending by v, then u. A camera's rotation is one more, the last. Features have rows of votes.
 struct Labels {
   float *u, *v;       ///< px
   float* votes;       ///< rows of `stride` labels; 0 behind the last label, up to a multiple of 32
@@ -67,8 +65,7 @@ void make_labels(Backend& backend, const TrackList& tracks, const Colors& colors
                  const FlowSpace& space, const Homography* rotation, const FlowFeatures& features,
                  const Labels& labels);
 
-/// Throws Error(invalid_argument) where more labels were needed than there is memory for. `count` is in host
-/// memory.
+/// Throws Error(invalid_argument) where labels needed more than their memory. `count` is in host memory.
 inline void check_labels(const LabelCount& count, const FlowSpace& space, int capacity) {
   if (count.needed <= capacity) return;
   const std::string remedy = text(", more than max_labels = ", capacity, "; raise max_labels or label_step");
@@ -82,19 +79,18 @@ inline void check_labels(const LabelCount& count, const FlowSpace& space, int ca
 /// Nodes have numbers within +-most_node; flows beyond belong to the last one.
 constexpr float most_node = 2097152;
 
-PF_HD int node_of(float flow, float nodes_per_px) {
+PF_HD int node_of(float flow, const FlowSpace& space) {
   constexpr float rounds = 12582912;  // a sum with it is rounded to a whole number
-  return int((clamp(flow * nodes_per_px, -most_node, most_node) + rounds) - rounds);
+  return int((clamp(flow * (1 / space.step), -most_node, most_node) + rounds) - rounds);
 }
 PF_HD float flow_of(int node, float step) { return float(node) * step; }
 
-PF_HD NodeKey node_key(int column, int row) {
+PF_HD NodeKey key_of(const Motion& flow, const FlowSpace& space) {
+  const int column = node_of(flow.u, space), row = node_of(flow.v, space);
   return (NodeKey(unsigned(row + int(most_node))) << 32) | unsigned(column + int(most_node));
 }
-PF_HD NodeKey key_of(const FlowFeatures& features, int i, float nodes_per_px) {
-  return is_somewhere(features, i)
-             ? node_key(node_of(features.u[i], nodes_per_px), node_of(features.v[i], nodes_per_px))
-             : no_node;
+PF_HD NodeKey key_of(const FlowFeatures& features, int i, const FlowSpace& space) {
+  return is_somewhere(features, i) ? key_of({features.u[i], features.v[i]}, space) : no_node;
 }
 PF_HD Motion motion_of(NodeKey key, float step) {
   return {flow_of(int(unsigned(key)) - int(most_node), step),
@@ -105,7 +101,8 @@ PF_HD Motion motion_of(NodeKey key, float step) {
 struct NodeBounds {
   int left = int(most_node) + 1, top = left, right = -left, bottom = -left;
 
-  PF_HD void add(int column, int row) {
+  PF_HD void add(const Motion& flow, const FlowSpace& space) {
+    const int column = node_of(flow.u, space), row = node_of(flow.v, space);
     left = smaller(left, column), right = larger(right, column);
     top = smaller(top, row), bottom = larger(bottom, row);
   }

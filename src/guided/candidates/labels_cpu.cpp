@@ -21,20 +21,17 @@ int insert(NodeKey* keys, int count, NodeKey key) {
 }
 
 void label_distinct(const FlowFeatures& features, const FlowSpace& space, const Labels& labels) {
-  const float nodes_per_px = 1 / space.step;
   int found = 0;
   for (int i = 0; i < *features.count; ++i)
-    if (is_somewhere(features, i)) found = insert(labels.key, found, key_of(features, i, nodes_per_px));
+    if (is_somewhere(features, i)) found = insert(labels.key, found, key_of(features, i, space));
   *labels.count = count_distinct(found, labels.capacity);
   for (int i = 0; i < labels.count->labels; ++i) labels.set(i, motion_of(labels.key[i], space.step));
 }
 
 void label_grid(const FlowFeatures& features, const FlowSpace& space, const Labels& labels) {
-  const float nodes_per_px = 1 / space.step;
   NodeBounds bounds;
   for (int i = 0; i < *features.count; ++i)
-    if (is_somewhere(features, i))
-      bounds.add(node_of(features.u[i], nodes_per_px), node_of(features.v[i], nodes_per_px));
+    if (is_somewhere(features, i)) bounds.add({features.u[i], features.v[i]}, space);
   const LabelCount count = count_grid(bounds, labels.capacity);
   *labels.count = count;
   for (int i = 0; i < count.labels; ++i)
@@ -43,15 +40,12 @@ void label_grid(const FlowFeatures& features, const FlowSpace& space, const Labe
 
 }  // namespace
 
-template <>
-void make_labels(Cpu& cpu, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
+template <class Backend>
+void make_labels(Backend& cpu, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                  const FlowSpace& space, const Homography* rotation, const FlowFeatures& features,
                  const Labels& labels) {
   gather_features(cpu, tracks, colors, scale, features);
-  if (space.grid)
-    label_grid(features, space, labels);
-  else
-    label_distinct(features, space, labels);
+  space.grid ? label_grid(features, space, labels) : label_distinct(features, space, labels);
   const int count = labels.count->labels;
   const int padded = (count + (rotation ? 1 : 0) + 31) / 32 * 32;
   cpu.rows(*features.count, [=](int feature) {
@@ -76,5 +70,7 @@ void make_labels(Cpu& cpu, const TrackList& tracks, const Colors& colors, Likeli
     }
   });
 }
+
+PF_STEP(make_labels<Cpu>);
 
 }  // namespace parafield

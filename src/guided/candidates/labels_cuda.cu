@@ -3,13 +3,10 @@
 #include "guided/candidates/labels.hpp"
 #include "guided/support/record.cuh"
 
-// For few features one kernel does everything (few_labels_kernel). It took 8 us off a call that had a kernel
-// for each step on an H100.
-//
-// For more features there is a kernel a step. Only the device knows how many features and labels there are:
-// grids are made for the capacities, and threads beyond end at once. Distinct labels are found without
-// sorting: a warp compares a feature with all others, coalesced; 65536 features take 4e9 comparisons twice,
-// some ms.
+// For few features one kernel does everything, which takes 8 us less on an H100 than one a step. For more
+// there is one a step. Only the device knows the numbers of features and labels: grids are made for the
+// capacities. Distinct labels are found without sorting: a warp compares a feature with all others,
+// coalesced; 65536 features take 4e9 comparisons twice, some ms.
 
 namespace parafield {
 namespace {
@@ -75,9 +72,8 @@ __device__ NodeBounds bounds_of_block(const NodeBounds& bounds, int (&of_warp)[4
 /// Finds the grid of the nodes of the threads' features.
 __device__ void find_grid(bool somewhere, const Motion& flow, const FlowSpace& space, int capacity,
                           FewLabels& few) {
-  const float nodes_per_px = 1 / space.step;
   NodeBounds bounds;
-  if (somewhere) bounds.add(node_of(flow.u, nodes_per_px), node_of(flow.v, nodes_per_px));
+  if (somewhere) bounds.add(flow, space);
   bounds = bounds_of_block(bounds, few.of_warp);
   if (threadIdx.x == 0) {
     few.left = bounds.left, few.top = bounds.top;
@@ -95,8 +91,7 @@ __device__ void find_distinct(bool somewhere, const Motion& flow, const FlowSpac
   if (thread == 0) few.distinct = 0;
   __syncthreads();
   if (somewhere) {
-    const float nodes_per_px = 1 / space.step;
-    const NodeKey key = node_key(node_of(flow.u, nodes_per_px), node_of(flow.v, nodes_per_px));
+    const NodeKey key = key_of(flow, space);
     for (unsigned at = unsigned((key * 0x9e3779b97f4a7c15ull) >> 32);; ++at) {
       const NodeKey there = atomicCAS(&few.table[at % places], no_node, key);
       if (there == no_node) few.key[atomicAdd(&few.distinct, 1)] = key;
@@ -116,9 +111,8 @@ __device__ void find_distinct(bool somewhere, const Motion& flow, const FlowSpac
   __syncthreads();
 }
 
-/// Makes the labels of few features. Each block gathers all features, one a thread, and finds all labels,
-/// which takes less time than waiting for another kernel. It writes one chunk of features and their votes, a
-/// warp each. The first block writes the labels.
+/// Makes the labels of few features. Each block gathers all, one a thread, and finds all labels: faster than
+/// another kernel. It writes a chunk of features and votes, a warp each; the first block the labels.
 __global__ void __launch_bounds__(few_threads)
     few_labels_kernel(TrackList tracks, Colors colors, LikelihoodScale scale, FlowSpace space,
                       const Homography* rotation, FlowFeatures features, Labels labels) {
@@ -133,10 +127,8 @@ __global__ void __launch_bounds__(few_threads)
     chunk[thread % 32] = feature;
   }
   const bool somewhere = feature.place.x < nowhere;
-  if (space.grid)
-    find_grid(somewhere, feature.flow, space, labels.capacity, few);
-  else
-    find_distinct(somewhere, feature.flow, space, labels.capacity, few);
+  space.grid ? find_grid(somewhere, feature.flow, space, labels.capacity, few)
+             : find_distinct(somewhere, feature.flow, space, labels.capacity, few);
   const int count = few.count.labels, columns = few.count.columns;
   const auto label_motion = [&](int i) {
     return space.grid ? grid_motion(few.left, few.top, columns, space.step, i) : Motion{few.u[i], few.v[i]};
@@ -160,11 +152,9 @@ __global__ void __launch_bounds__(few_threads)
   begin_kernel();
   __shared__ int of_warp[4][32];
   const int thread = int(threadIdx.x), count = *features.count;
-  const float nodes_per_px = 1 / space.step;
   NodeBounds bounds;
   for (int i = thread; i < count; i += few_threads)
-    if (is_somewhere(features, i))
-      bounds.add(node_of(features.u[i], nodes_per_px), node_of(features.v[i], nodes_per_px));
+    if (is_somewhere(features, i)) bounds.add({features.u[i], features.v[i]}, space);
   bounds = bounds_of_block(bounds, of_warp);
   const LabelCount found = count_grid(bounds, labels.capacity);
   if (thread == 0) *labels.count = found;
@@ -178,16 +168,14 @@ __global__ void __launch_bounds__(threads)
   begin_kernel();
   const int i = warp_of_grid(), lane = int(threadIdx.x) % 32;
   if (i >= *features.count) return;
-  const float nodes_per_px = 1 / space.step;
-  const NodeKey key = key_of(features, i, nodes_per_px);
+  const NodeKey key = key_of(features, i, space);
   bool met = false;
-  for (int j = lane; j < i && !met; j += 32) met = key_of(features, j, nodes_per_px) == key;
+  for (int j = lane; j < i && !met; j += 32) met = key_of(features, j, space) == key;
   met = __any_sync(~0u, met);
   if (lane == 0) labels.key[i] = met ? no_node : key;
 }
 
-/// Each node that first_kernel wrote becomes a label, whose number is the node's rank. The warp of feature 0
-/// counts them.
+/// Nodes that first_kernel wrote become labels, numbered by rank. The warp of feature 0 counts them.
 __global__ void __launch_bounds__(threads)
     rank_kernel(FlowFeatures features, FlowSpace space, Labels labels) {
   begin_kernel();
@@ -225,8 +213,8 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-template <>
-void make_labels(Cuda& cuda, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
+template <class Backend>
+void make_labels(Backend& cuda, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                  const FlowSpace& space, const Homography* rotation, const FlowFeatures& features,
                  const Labels& labels) {
   if (features.capacity <= few_threads)
@@ -243,5 +231,7 @@ void make_labels(Cuda& cuda, const TrackList& tracks, const Colors& colors, Like
   cuda.launch(vote_for_labels_kernel, a_warp_each, dim3(threads), 0, features, scale, space, rotation,
               labels);
 }
+
+PF_STEP(make_labels<Cuda>);
 
 }  // namespace parafield

@@ -15,12 +15,8 @@ struct ChoiceParameters {
   float vote_scale;  ///< that of the FlowSpace
 };
 inline ChoiceParameters choice_parameters(const MultiHypothesis& method, const FlowSpace& space) {
-  return {method.change_softness,
-          method.ranked,
-          method.unvoted,
-          method.sub_pixel,
-          method.precision == Precision::fast,
-          space.vote_scale};
+  const bool fast = method.precision == Precision::fast;
+  return {method.change_softness, method.ranked, method.unvoted, method.sub_pixel, fast, space.vote_scale};
 }
 
 /// Input and output of choose_labels.
@@ -35,11 +31,11 @@ struct LabelChoice {
   View<float> confidence;  ///< may be no image
 };
 
-/// Chooses each pixel's label. A label's score is the sum of the features' votes for it, weighted by their
-/// likelihoods. The label of the best score that passes the color test is chosen, the first of equals. Where
-/// none passes, the label of the best score stands, not valid. Where there is no feature, or no label, flow
-/// and confidence are 0. Confidence is the score as a share of all weights. On the CPU a thread needs
-/// tile_scratch(capacity of features, choice_planes(capacity of labels)).
+/// Chooses each pixel's label. A label's score is the sum of the features' votes, weighted by their
+/// likelihoods. The label of the best score that passes the color test is chosen, the first of equals; if
+/// none passes, that of the best score, not valid. Without features or labels, flow and confidence are 0.
+/// Confidence: the score's share of all weights. A CPU thread needs tile_scratch(features,
+/// choice_planes(labels)).
 template <class Backend>
 void choose_labels(Backend& backend, const LabelChoice& choice);
 

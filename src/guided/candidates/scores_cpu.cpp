@@ -1,16 +1,83 @@
 #include "core/cpu/backend.hpp"
-#include "guided/candidates/tile_scores.hpp"
+#include "guided/candidates/scores.hpp"
+#include "guided/color_test/window.hpp"
+#include "guided/support/tile.hpp"
 
-// A thread takes the tiles of its band of rows. It finds a tile's support; then, for a batch of features at a
-// time, their weights for all pixels and what they add to every label's scores, which stay in the cache as
-// long as the labels are few. A pixel and a feature take 34 operations and one for each label: 0.65e9 for
-// 320x240 pixels, 200 features and 8 labels, of which tiles leave out what is far.
-//
-// Then each pixel's best label is tested, all pixels together, and label by label those that can still be
-// better.
-
+// A batch of the features that support a tile is weighted for all pixels, then added to the scores of every
+// label, which stay in the cache if labels are few. A pixel and a feature take 34 operations and one a label:
+// 0.65e9 for 320x240 pixels, 200 features and 8 labels, of which tiles leave out what is far. Then each
+// pixel's best label is tested, all pixels together, and label by label those that can still be better.
 namespace parafield {
 namespace {
+
+constexpr int batch_size = 8;  // features whose votes are added together
+
+/// Scores of a tile's pixels, and all that the choice needs: planes of tile_pixels each, in scratch memory.
+struct TileScores {
+  float *best, *weight;                            // best exponent; sum of all weights
+  float* top;                                      // best score of any label
+  int* top_label;                                  // its label, or -1
+  float *value, *difference, *best_score;          // of the best label that passed
+  int* label;                                      // its label, or -1
+  float *u, *v;                                    // flow
+  MeanPlanes sums;                                 // for sub-pixel flow
+  float *rotation_u, *rotation_v;                  // flow of the rotation
+  int* pending;                                    // pixels whose best label can lose
+  int *queued, *x, *y;                             // pixels to be tested, and where they lie
+  float *queued_u, *queued_v, *queued_difference;  // their flows, and what the test found
+  float* weights;                                  // of a batch's features
+  float* scores;                                   // of each label
+
+  static_assert(choice_planes(0) == 22 + batch_size + 1, "planes, and those of labels and a rotation");
+  PF_HD explicit TileScores(float* next) {
+    for (float** plane :
+         {&best, &weight, &top, &value, &difference, &best_score, &u, &v, &sums.weight, &sums.u, &sums.v,
+          &rotation_u, &rotation_v, &queued_u, &queued_v, &queued_difference})
+      *plane = next, next += tile_pixels;
+    for (int** plane : {&top_label, &label, &pending, &queued, &x, &y})
+      *plane = reinterpret_cast<int*>(next), next += tile_pixels;
+    weights = next;
+    scores = weights + batch_size * tile_pixels;
+  }
+  PF_HD float* score(int label) const { return scores + std::size_t(label) * tile_pixels; }
+  PF_HD BestLabel best_label(int i) const { return {value[i], difference[i], best_score[i], label[i]}; }
+  PF_HD void set(int i, const BestLabel& to) const {
+    value[i] = to.value, difference[i] = to.difference, best_score[i] = to.score, label[i] = to.label;
+  }
+};
+
+/// The choice of a tile's labels.
+struct TileChoice {
+  const LabelChoice& choice;
+  int labels, rotation_label;  // number of labels, and the rotation's, or -1
+  const Tile& tile;
+  const TileScores& scores;
+};
+
+/// Flow of a label at a pixel.
+PF_HD Motion motion_of(const TileChoice& here, int label, int i) {
+  if (label == here.rotation_label) return {here.scores.rotation_u[i], here.scores.rotation_v[i]};
+  return {here.choice.labels.u[label], here.choice.labels.v[label]};
+}
+
+/// Queues a pixel and a label for the color test.
+PF_HD void queue_pixel(const TileChoice& here, int at, int i, int label) {
+  const TileScores& scores = here.scores;
+  const Motion motion = motion_of(here, label, i);
+  scores.queued[at] = i;
+  scores.x[at] = here.tile.x0 + i % here.tile.width;
+  scores.y[at] = here.tile.y0 + i / here.tile.width;
+  scores.queued_u[at] = motion.u, scores.queued_v[at] = motion.v;
+}
+
+/// Tests the queued pixels.
+PF_HD void test_queued(const TileChoice& here, int count) {
+  const TileScores& scores = here.scores;
+  const int *const x = scores.x, *const y = scores.y;
+  window_differences(
+      here.choice.test, count, [=](int i) { return x[i]; }, [=](int i) { return y[i]; }, scores.queued_u,
+      scores.queued_v, scores.queued_difference);
+}
 
 /// Weights of a feature for all pixels, which also add to the sums.
 void add_weights(const Tile& tile, const Place& feature, float cutoff, const float* __restrict best,
@@ -27,19 +94,13 @@ void add_weights(const Tile& tile, const Place& feature, float cutoff, const flo
 
 void add_votes(const float* __restrict weights, const float (&votes)[batch_size], int count,
                float* __restrict scores) {
-  static_assert(batch_size == 8);
-  const float a = votes[0], b = votes[1], c = votes[2], d = votes[3], e = votes[4], f = votes[5],
-              g = votes[6], h = votes[7];
+  float vote[batch_size];
+  for (int k = 0; k < batch_size; ++k) vote[k] = votes[k];
   for (int i = 0; i < count; ++i) {
-    const float* const w = weights + i;
-    float score = fma(w[0], a, scores[i]);
-    score = fma(w[tile_pixels], b, score);
-    score = fma(w[2 * tile_pixels], c, score);
-    score = fma(w[3 * tile_pixels], d, score);
-    score = fma(w[4 * tile_pixels], e, score);
-    score = fma(w[5 * tile_pixels], f, score);
-    score = fma(w[6 * tile_pixels], g, score);
-    scores[i] = fma(w[7 * tile_pixels], h, score);
+    float score = scores[i];
+    PF_UNROLL
+    for (int k = 0; k < batch_size; ++k) score = fma(weights[k * tile_pixels + i], vote[k], score);
+    scores[i] = score;
   }
 }
 
@@ -108,8 +169,7 @@ void find_top(const TileChoice& here) {
   }
 }
 
-/// Tests the queued pixels and compares their labels with the best ones: one label for all, or, where that is
-/// -1, each pixel's label of the best score.
+/// Tests the queued pixels and compares a label, or -1 = each one's top label, with their best ones.
 void compare_queued(const TileChoice& here, int count, int label) {
   const TileScores& scores = here.scores;
   test_queued(here, count);
@@ -186,32 +246,17 @@ void drop_low_ranks(const TileChoice& here) {
 
 /// Flow becomes the features' mean flow, by their votes for each pixel's label.
 void refine(const TileChoice& here) {
-  const Tile& tile = here.tile;
   const TileScores& scores = here.scores;
-  const FlowFeatures& features = here.choice.features;
-  const int count = tile.count;
-  const Places pixels = tile.pixels();
-  const float cutoff = cutoff_of(here.choice.p.fast), scale = here.choice.p.vote_scale;
-  const float *const best = scores.best, *const u = scores.u, *const v = scores.v;
-  float* __restrict sum = scores.sum, * __restrict sum_u = scores.sum_u, * __restrict sum_v = scores.sum_v;
-  for (int i = 0; i < count; ++i) sum[i] = sum_u[i] = sum_v[i] = 0;
-  for (int k = 0; k < tile.support_count; ++k) {
-    const int number = tile.support[k];
-    const Place feature = places_of(features)[number];
-    const float feature_u = features.u[number], feature_v = features.v[number];
-#pragma GCC ivdep
-    for (int i = 0; i < count; ++i) {
-      const float vote = vote_of(feature_u - u[i], feature_v - v[i], scale);
-      const float w = relative_likelihood(exponent(pixels[i], feature), best[i], cutoff) * vote;
-      sum[i] += w;
-      sum_u[i] = fma(w, feature_u, sum_u[i]);
-      sum_v[i] = fma(w, feature_v, sum_v[i]);
-    }
-  }
-  for (int i = 0; i < count; ++i) {
-    if (scores.label[i] == here.rotation_label || !(sum[i] > 0)) continue;
-    scores.u[i] = sum_u[i] / sum[i];
-    scores.v[i] = sum_v[i] / sum[i];
+  const MeanPlanes& sums = scores.sums;
+  const float scale = here.choice.p.vote_scale, *const u = scores.u, *const v = scores.v;
+  sum_flows(here.tile, here.choice.features, cutoff_of(here.choice.p.fast), scores.best, sums,
+            [=](int i, float feature_u, float feature_v) {
+              return vote_of(feature_u - u[i], feature_v - v[i], scale);
+            });
+  for (int i = 0; i < here.tile.count; ++i) {
+    if (scores.label[i] == here.rotation_label || !(sums.weight[i] > 0)) continue;
+    scores.u[i] = sums.u[i] / sums.weight[i];
+    scores.v[i] = sums.v[i] / sums.weight[i];
   }
 }
 
@@ -245,32 +290,28 @@ void store(const TileChoice& here, bool any) {
 
 }  // namespace
 
-template <>
-void choose_labels(Cpu& cpu, const LabelChoice& choice) {
-  const int width = choice.flow.u.width, height = choice.flow.u.height, capacity = choice.features.capacity;
+template <class Backend>
+void choose_labels(Backend& cpu, const LabelChoice& choice) {
   const int count = choice.labels.count->labels;
   const int rotation_label = choice.test.rotation && count > 0 ? count : -1;
   const int labels = count + (rotation_label > 0), ranked = choice.p.ranked;
-  cpu.bands((height + tile_height - 1) / tile_height, [=, &choice](int first, int end, char* scratch) {
-    const TileScores scores(scratch + Tile::bytes(capacity));
-    for (int row = first; row < end; ++row)
-      for (int x0 = 0; x0 < width; x0 += tile_width) {
-        Tile tile(scratch, capacity, x0, row * tile_height, smaller(x0 + tile_width, width),
-                  smaller((row + 1) * tile_height, height));
-        const TileChoice here{choice, labels, rotation_label, tile, scores};
-        const Box box = place_pixels(tile, choice.colors, choice.scale);
-        const bool any =
-            find_support(tile, box, choice.features, cutoff_of(choice.p.fast), scores.best) && labels > 0;
-        if (any) {
-          score_labels(here);
-          if (rotation_label > 0) find_rotation(here, *choice.test.rotation);
-          find_best(here);
-          if (ranked > 0 && ranked < labels) drop_low_ranks(here);
-          find_flow(here);
-        }
-        store(here, any);
-      }
+  for_each_tile(cpu, choice.flow.u.size(), choice.features.capacity, [=, &choice](Tile& tile, float* memory) {
+    const TileScores scores(memory);
+    const TileChoice here{choice, labels, rotation_label, tile, scores};
+    const bool any = find_support(tile, choice.colors, choice.scale, choice.features,
+                                  cutoff_of(choice.p.fast), scores.best) &&
+                     labels > 0;
+    if (any) {
+      score_labels(here);
+      if (rotation_label > 0) find_rotation(here, *choice.test.rotation);
+      find_best(here);
+      if (ranked > 0 && ranked < labels) drop_low_ranks(here);
+      find_flow(here);
+    }
+    store(here, any);
   });
 }
+
+PF_STEP(choose_labels<Cpu>);
 
 }  // namespace parafield

@@ -4,19 +4,17 @@
 #include "guided/color_test/window.cuh"
 #include "guided/support/weights.cuh"
 
-// A block is one warp and has a tile of 8x4 pixels. It finds the tile's support. Then labels are taken in
-// chunks of 8 or 32. For each chunk the features' weights are computed in batches for all pixels. The scores
-// are the product of these weights and the features' votes: a lane keeps four pixels and a quarter of the
-// labels in registers, since a read of shared memory into a register of every lane costs as much as 4 fma.
-// Then each lane tests the labels of its own pixel from the best score on, until no other can be better:
-// mostly one test a pixel.
+// A block is one warp and has a tile of 8x4 pixels. Labels are taken in chunks of 8 or 32. For each chunk the
+// weights of the tile's support are computed in batches for all pixels. Scores are the product of these
+// weights and the features' votes: a lane keeps four pixels and a quarter of the labels in registers, since a
+// read of shared memory costs as much as 4 fma. Then each lane tests its own pixel's labels from the best
+// score on, until no other can be better: mostly one.
 //
 // Floor of a pixel and a feature: 10 operations for the best exponent, 24 for the weight (once a chunk), one
 // fma a label. For 320x240 pixels on an H100 (29e12 a second) that is 22 us with 200 features and 8 labels,
-// 66 us with 422 features and 25 labels, if no feature is left out. A quarter is left in a colored texture
-// with the default sigmas: 5 and 17 us. The call takes 33.5 and 79.0 us (fast 28.1 and 59.0; commit 375afe2),
-// colors, labels and launches included. The product does not take most of it: tensor cores (tf32) made 25
-// labels 2 % faster and 8 labels 4 % slower, and are not used.
+// 66 us with 422 and 25; a quarter is left in a colored texture. The call takes 33.5 and 79.0 us (fast 28.1
+// and 59.0; commit 375afe2), launches included. Tensor cores (tf32) gained 2 % at 25 labels and lost 4 % at
+// 8.
 
 namespace parafield {
 namespace {
@@ -46,15 +44,10 @@ struct PixelScores {
   BestLabel best;  // of labels that passed
 };
 
-/// A pixel; beyond the image the nearest one.
-struct Pixel {
-  int x, y;
-  bool inside;
-};
-
 /// The lane's pixels and their support.
 struct LanePixels {
-  Pixel pixel;
+  int x, y;  // the lane's own pixel; beyond the image the nearest one
+  bool inside;
   Place place[tile::each];
   float best[tile::each];  // exponents
   TileLane lane;
@@ -83,8 +76,7 @@ __device__ float weight_of(const LanePixels& pixels, const Record& feature, int 
   return relative_likelihood_of<Fast>(exponent(pixels.place[i], feature.place()), pixels.best[i]);
 }
 
-/// Scores of the labels from `first` on: the product of the weights and the features' votes. A lane has a
-/// group of pixels and a part of the labels.
+/// Scores of the labels from `first` on: weights times votes. A lane has a part of labels and pixels.
 template <bool Fast, int Chunk>
 __device__ void add_votes(const LabelChoice& choice, const LanePixels& pixels, int first,
                           ChoiceMemory& memory, PixelScores& scores) {
@@ -139,14 +131,13 @@ __device__ void add_votes(const LabelChoice& choice, const LanePixels& pixels, i
 }
 
 __device__ Motion motion_of(const LabelChoice& choice, const LanePixels& pixels, int label) {
-  if (label == pixels.rotation_label)
-    return choice.test.rotation->flow(float(pixels.pixel.x), float(pixels.pixel.y));
+  if (label == pixels.rotation_label) return choice.test.rotation->flow(float(pixels.x), float(pixels.y));
   return {choice.labels.u[label], choice.labels.v[label]};
 }
 
 /// By how much the pixel differs if it moves like a label.
 __device__ float difference_of(const LabelChoice& choice, const LanePixels& pixels, int label) {
-  return window_difference(choice.test, pixels.pixel.x, pixels.pixel.y, motion_of(choice, pixels, label));
+  return window_difference(choice.test, pixels.x, pixels.y, motion_of(choice, pixels, label));
 }
 
 /// Tests labels of a chunk, the best score first, and makes their scores negative.
@@ -188,8 +179,7 @@ __device__ void test_unvoted(const LabelChoice& choice, const LanePixels& pixels
   }
 }
 
-/// Alg. 3, and Alg. 2: whether as many labels as may be tested are ahead of the best one. With several chunks
-/// that computes all scores a second time.
+/// Alg. 3, and Alg. 2: whether too many labels are ahead of the best. For that, chunks are scored twice.
 template <bool Fast>
 __device__ void find_best(const LabelChoice& choice, const LanePixels& pixels, ChoiceMemory& memory,
                           PixelScores& scores) {
@@ -203,7 +193,7 @@ __device__ void find_best(const LabelChoice& choice, const LanePixels& pixels, C
       add_votes<Fast, few_labels>(choice, pixels, first, memory, scores);
     else
       add_votes<Fast, most_chunk>(choice, pixels, first, memory, scores);
-    if (!pixels.pixel.inside) continue;
+    if (!pixels.inside) continue;
     float* const score = memory.score[0] + pixels.lane.lane;
     const int rotation = pixels.rotation_label - first;  // scores 0 without a flow
     if (pixels.rotation_label >= 0 && rotation >= 0 && rotation < chunk &&
@@ -250,8 +240,8 @@ __global__ void __launch_bounds__(lanes, 19) choice_kernel(const __grid_constant
   const int right = choice.flow.u.width - 1, bottom = choice.flow.u.height - 1;
   LanePixels pixels;
   const TileLane lane = pixels.lane = {int(threadIdx.x), int(blockIdx.x)};
-  const Pixel& pixel = pixels.pixel = {smaller(lane.x(), right), smaller(lane.y(), bottom),
-                                       lane.x() <= right && lane.y() <= bottom};
+  const int x = pixels.x = smaller(lane.x(), right), y = pixels.y = smaller(lane.y(), bottom);
+  pixels.inside = lane.x() <= right && lane.y() <= bottom;
   await_last();
   const FeatureRecords& features = pixels.features = {
       reinterpret_cast<const Record*>(choice.features.records), *choice.features.count, &choice.features};
@@ -273,20 +263,22 @@ __global__ void __launch_bounds__(lanes, 19) choice_kernel(const __grid_constant
     if (label >= 0) motion = motion_of(choice, pixels, label);
     if (choice.p.sub_pixel) refine<Fast>(choice, pixels, label, memory, motion);
   }
-  if (!pixel.inside) return;
+  if (!pixels.inside) return;
   const float score = best.label >= 0 ? best.score : scores.top;
-  choice.flow.u(pixel.x, pixel.y) = motion.u;
-  choice.flow.v(pixel.x, pixel.y) = motion.v;
-  if (choice.test.valid) choice.test.valid(pixel.x, pixel.y) = best.difference < choice.test.threshold;
-  if (choice.confidence) choice.confidence(pixel.x, pixel.y) = score > 0 ? score / scores.weight : 0.0f;
+  choice.flow.u(x, y) = motion.u;
+  choice.flow.v(x, y) = motion.v;
+  if (choice.test.valid) choice.test.valid(x, y) = best.difference < choice.test.threshold;
+  if (choice.confidence) choice.confidence(x, y) = score > 0 ? score / scores.weight : 0.0f;
 }
 
 }  // namespace
 
-template <>
-void choose_labels(Cuda& cuda, const LabelChoice& choice) {
+template <class Backend>
+void choose_labels(Backend& cuda, const LabelChoice& choice) {
   cuda.launch(choice.p.fast ? choice_kernel<true> : choice_kernel<false>, tiles_of(choice.flow.u.size(), 1),
               dim3(lanes), 0, choice);
 }
+
+PF_STEP(choose_labels<Cuda>);
 
 }  // namespace parafield

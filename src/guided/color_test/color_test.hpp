@@ -25,9 +25,9 @@ struct ColorTest {
   View<std::uint8_t> valid;    ///< result; no image = no test
 };
 
-/// Tests each pixel's flow. `valid` says whether it passes: its window, moved by the flow, differs by less
-/// than the threshold, and the pixel ends inside the second frame. Where the flow fails and the rotation's
-/// passes, that becomes the flow. Flow that is NaN fails and becomes 0.
+/// Tests each pixel's flow. `valid`: its window, moved by the flow, differs by less than the threshold, and
+/// it ends inside the second frame. Where the flow fails and the rotation's passes, that is taken. NaN
+/// becomes 0.
 template <class Backend>
 void test_colors(Backend& backend, const ColorTest& test, FlowPlanes flow);
 

@@ -19,8 +19,8 @@ void test_part(const ColorTest& test, int y, int x0, int count, const float* __r
 
 }  // namespace
 
-template <>
-void test_colors(Cpu& cpu, const ColorTest& all, FlowPlanes flow) {
+template <class Backend>
+void test_colors(Backend& cpu, const ColorTest& all, FlowPlanes flow) {
   cpu.rows(all.valid.height, [test = all, flow](int y) {
     for (int x0 = 0; x0 < test.valid.width; x0 += chunk) {
       const int count = smaller(chunk, test.valid.width - x0);
@@ -48,8 +48,8 @@ void test_colors(Cpu& cpu, const ColorTest& all, FlowPlanes flow) {
   });
 }
 
-template <>
-void keep_better(Cpu& cpu, View<const float> frame0, View<const float> frame1, FlowPlanes candidate,
+template <class Backend>
+void keep_better(Backend& cpu, View<const float> frame0, View<const float> frame1, FlowPlanes candidate,
                  View<float> gain, FlowPlanes flow) {
   const int width = gain.width, height = gain.height;
   cpu.rows(height, [=](int y) {
@@ -84,5 +84,8 @@ void keep_better(Cpu& cpu, View<const float> frame0, View<const float> frame1, F
     }
   });
 }
+
+PF_STEP(test_colors<Cpu>);
+PF_STEP(keep_better<Cpu>);
 
 }  // namespace parafield

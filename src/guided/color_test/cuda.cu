@@ -45,19 +45,22 @@ __global__ void keep_kernel(FlowPlanes candidate, View<const float> gain, FlowPl
 
 }  // namespace
 
-template <>
-void test_colors(Cuda& cuda, const ColorTest& test, FlowPlanes flow) {
+template <class Backend>
+void test_colors(Backend& cuda, const ColorTest& test, FlowPlanes flow) {
   cuda.launch(color_test_kernel,
               dim3(blocks_for(test.valid.width, lanes), blocks_for(test.valid.height, rows)),
               dim3(lanes, rows), 0, test, flow);
 }
 
-template <>
-void keep_better(Cuda& cuda, View<const float> frame0, View<const float> frame1, FlowPlanes candidate,
+template <class Backend>
+void keep_better(Backend& cuda, View<const float> frame0, View<const float> frame1, FlowPlanes candidate,
                  View<float> gain, FlowPlanes flow) {
   const dim3 block(lanes, keep_rows), grid(blocks_for(gain.width, lanes), blocks_for(gain.height, keep_rows));
   cuda.launch(gain_kernel, grid, block, 0, frame0, frame1, candidate, flow, gain);
   cuda.launch(keep_kernel, grid, block, 0, candidate, gain, flow);
 }
+
+PF_STEP(test_colors<Cuda>);
+PF_STEP(keep_better<Cuda>);
 
 }  // namespace parafield

@@ -4,17 +4,15 @@
 
 namespace parafield {
 
-/// Takes a pixel's candidate flow where that lowers the difference of brightness: the sum over the 5x5 pixels
-/// p around of |frame1(p + flow(p)) - frame0(p)|. Pixels beyond the border are left out. `gain` is scratch
-/// memory.
+/// Takes a pixel's candidate flow where that lowers the sum over the 5x5 pixels p around of |frame1(p +
+/// flow(p)) - frame0(p)|. Pixels beyond the border are left out. `gain` is scratch memory.
 template <class Backend>
 void keep_better(Backend& backend, View<const float> frame0, View<const float> frame1, FlowPlanes candidate,
                  View<float> gain, FlowPlanes flow);
 
 constexpr int better_reach = 2;
 
-/// By how much less a pixel differs with the candidate; 0 where that is not finite or the candidate leaves
-/// the frame.
+/// By how much less a pixel differs with the candidate; 0 where not finite or where that leaves the frame.
 PF_HD float gain_of(float luma, const float* frame1, int stride, int width, int height, float x, float y,
                     Motion flow, Motion candidate) {
   const Match before = locate(x + flow.u, y + flow.v, width, height),

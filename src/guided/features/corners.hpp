@@ -2,21 +2,18 @@
 #include "guided/features/grid.hpp"
 #include "steps/gradient/gradient.hpp"
 
-/// Corners (Shi, Tomasi: Good features to track, 1994). Their score is the smaller eigenvalue of the gradient
-/// tensor around a pixel.
+/// Corners (Shi, Tomasi: Good features to track, 1994), scored by an eigenvalue of the gradient tensor.
 namespace parafield {
 
-/// Finds each cell's strongest corner: the pixel of the largest score that is a maximum of the 3x3 pixels
-/// around it, if its score is at least `least_corner`; the first of equals, by rows. The score is the smaller
-/// eigenvalue of the mean gradient tensor of 3x3 pixels; beyond the border the nearest pixel stands in. A
-/// pixel whose score is not finite is no corner. `scores`: scratch image of luma's size. `corners`: one for
-/// each cell, NaN = none.
+/// Finds each cell's strongest corner: the pixel of the largest score of at least `least_corner` that is a
+/// maximum of the 3x3 pixels around it; the first of equals, by rows. The score is the smaller eigenvalue of
+/// the mean gradient tensor of 3x3 pixels; beyond the border the nearest pixel stands in. A pixel whose score
+/// is not finite is no corner. `scores`: scratch image. `corners`: one a cell, NaN = none.
 template <class Backend>
 void find_corners(Backend& backend, View<const float> luma, const FeatureGrid& grid, View<float> scores,
                   Feature* corners);
 
-/// Least score of a corner, for intensities 0..255. It does not depend on the frame's best score, so that no
-/// part of a frame depends on another.
+/// Least score of a corner, for intensities 0..255. It depends on no other part of the frame.
 constexpr float least_corner = 0.1f;
 
 /// Gradient tensor of a pixel, or a sum of several.

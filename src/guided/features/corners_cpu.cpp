@@ -75,8 +75,8 @@ Feature strongest(View<const float> scores, int x0, int x1, int y0, int y1) {
 
 }  // namespace
 
-template <>
-void find_corners(Cpu& cpu, View<const float> luma, const FeatureGrid& grid, View<float> scores,
+template <class Backend>
+void find_corners(Backend& cpu, View<const float> luma, const FeatureGrid& grid, View<float> scores,
                   Feature* corners) {
   cpu.rows(luma.height, [=](int y) { score_row(luma, y, scores.row(y)); });
   cpu.rows(grid.rows, [=](int row) {
@@ -85,5 +85,7 @@ void find_corners(Cpu& cpu, View<const float> luma, const FeatureGrid& grid, Vie
                                                        grid.first_y(row), grid.first_y(row + 1));
   });
 }
+
+PF_STEP(find_corners<Cpu>);
 
 }  // namespace parafield

@@ -81,8 +81,8 @@ __global__ void __launch_bounds__(1024)
 
 }  // namespace
 
-template <>
-void find_corners(Cuda& cuda, View<const float> luma, const FeatureGrid& grid, View<float> scores,
+template <class Backend>
+void find_corners(Backend& cuda, View<const float> luma, const FeatureGrid& grid, View<float> scores,
                   Feature* corners) {
   cuda.launch(score_kernel, dim3(blocks_for(luma.width, lanes), blocks_for(luma.height, rows)),
               dim3(lanes, rows), 0, luma, scores);
@@ -90,5 +90,7 @@ void find_corners(Cuda& cuda, View<const float> luma, const FeatureGrid& grid, V
   const unsigned block = pixels > 4096 ? 1024 : pixels > 256 ? 256 : 64;
   cuda.launch(corner_kernel, dim3(unsigned(grid.count())), dim3(block), 0, scores, grid, corners);
 }
+
+PF_STEP(find_corners<Cuda>);
 
 }  // namespace parafield

@@ -4,8 +4,7 @@
 
 namespace parafield {
 
-/// Cells of a frame, about square, with one feature each. Cell (column, row) has number row * columns +
-/// column.
+/// Cells of a frame, about square, with a feature each. Cell (column, row) has number row * columns + column.
 struct FeatureGrid {
   int width = 0, height = 0;  ///< frame, px
   int columns = 0, rows = 0;

@@ -4,10 +4,9 @@
 namespace parafield {
 
 /// Drops each track (u = v = NaN) whose flow differs by `outliers` * max(MAD, 0.7 px) or more from the median
-/// flow of the valid tracks in the 3x3 cells around, itself included. The median flow is the medians of u and
-/// of v; MAD is the median distance from it. An even number of values has the lower middle one as its median.
-/// A track is kept where fewer than 3 are valid. `kept` is other memory than `tracks`, since all are compared
-/// as they came in.
+/// flow (of u and of v) of the valid tracks in the 3x3 cells around, itself included. MAD is the median
+/// distance from it. An even number of values has the lower middle one as its median. With fewer than 3 valid
+/// a track is kept. `kept` is other memory than `tracks`: all are compared as they came in.
 template <class Backend>
 void drop_outliers(Backend& backend, const Track* tracks, const FeatureGrid& grid, float outliers,
                    Track* kept);

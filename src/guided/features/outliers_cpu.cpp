@@ -3,12 +3,14 @@
 
 namespace parafield {
 
-template <>
-void drop_outliers(Cpu& cpu, const Track* tracks, const FeatureGrid& grid, float outliers, Track* kept) {
+template <class Backend>
+void drop_outliers(Backend& cpu, const Track* tracks, const FeatureGrid& grid, float outliers, Track* kept) {
   cpu.rows(grid.rows, [=](int row) {
     for (int column = 0; column < grid.columns; ++column)
       kept[row * grid.columns + column] = without_outlier(tracks, grid, column, row, outliers);
   });
 }
+
+PF_STEP(drop_outliers<Cpu>);
 
 }  // namespace parafield

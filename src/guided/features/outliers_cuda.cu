@@ -18,10 +18,12 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-template <>
-void drop_outliers(Cuda& cuda, const Track* tracks, const FeatureGrid& grid, float outliers, Track* kept) {
+template <class Backend>
+void drop_outliers(Backend& cuda, const Track* tracks, const FeatureGrid& grid, float outliers, Track* kept) {
   cuda.launch(outlier_kernel, dim3(blocks_for(grid.count(), threads)), dim3(threads), 0, tracks, grid,
               outliers, kept);
 }
+
+PF_STEP(drop_outliers<Cuda>);
 
 }  // namespace parafield

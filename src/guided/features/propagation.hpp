@@ -2,8 +2,7 @@
 #include "guided/features/tracking.hpp"
 
 /// Propagation of flow to dropped features (Barnes et al.: PatchMatch, 2009). A small thing that moves far
-/// vanishes at the coarse levels, where most of its features are dropped. The few that were found tell the
-/// others where to look.
+/// vanishes at the coarse levels; its few features that were found tell the others where to look.
 namespace parafield {
 
 constexpr int directions = 8;        ///< directions in which a cell looks for starts
@@ -11,9 +10,8 @@ constexpr int start_reach = 8;       ///< cells that it looks at in a direction
 constexpr float start_spacing2 = 1;  ///< starts nearer to each other end alike, px^2
 constexpr float largest_error2 = 2;  ///< a feature that matches worse is dropped, px^2
 
-/// Parameters of another try: only at level 0, and with fewer solutions, since a start is near or wrong. A
-/// feature has to come back nearer, since one of many starts may come back by chance. Measured on KITTI and
-/// Middlebury.
+/// Parameters of another try, measured on KITTI and Middlebury: only level 0 and fewer solutions, since a
+/// start is near or wrong. A feature has to come back nearer, since one of many starts may do so by chance.
 inline TrackingParameters again(TrackingParameters p) {
   p.levels = 1;
   p.iterations = smaller(p.iterations, 15);
@@ -26,8 +24,7 @@ PF_HD bool has_flow(const Track& track) { return track.u == track.u; }
 PF_HD bool is_dropped(const Track& track) { return (track.x == track.x) & !has_flow(track); }
 
 /// Flow of the nearest track in a direction (left, right, up, down, then the diagonals); NaN where none is
-/// near, or where its flow was tried the round before. Tracks stay: the nearest one of then is the nearest
-/// one now, or lies behind a new one.
+/// near, or where it was tried the round before: tracks stay, and new ones lie before old ones.
 PF_HD Motion start_of(const Track* before, const Track* tracks, const FeatureGrid& grid, int column, int row,
                       int direction) {
   const int side = direction % 2 ? 1 : -1;

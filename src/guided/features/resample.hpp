@@ -1,8 +1,6 @@
 #pragma once
-#include "core/arithmetic.hpp"
 #include "core/workspace.hpp"
 #include "guided/features/grid.hpp"
-#include "parafield/tracks.hpp"
 
 namespace parafield {
 

@@ -3,8 +3,8 @@
 
 namespace parafield {
 
-template <>
-void resample_tracks(Cpu& cpu, FlowPlanes flow, View<const std::uint8_t> valid, const FeatureGrid& grid,
+template <class Backend>
+void resample_tracks(Backend& cpu, FlowPlanes flow, View<const std::uint8_t> valid, const FeatureGrid& grid,
                      Track* tracks) {
   cpu.rows(grid.rows, [=](int row) {
     for (int column = 0; column < grid.columns; ++column) {
@@ -22,5 +22,7 @@ void resample_tracks(Cpu& cpu, FlowPlanes flow, View<const std::uint8_t> valid, 
     }
   });
 }
+
+PF_STEP(resample_tracks<Cpu>);
 
 }  // namespace parafield

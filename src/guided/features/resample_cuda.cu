@@ -36,11 +36,13 @@ __global__ void __launch_bounds__(32 * warps)
 
 }  // namespace
 
-template <>
-void resample_tracks(Cuda& cuda, FlowPlanes flow, View<const std::uint8_t> valid, const FeatureGrid& grid,
+template <class Backend>
+void resample_tracks(Backend& cuda, FlowPlanes flow, View<const std::uint8_t> valid, const FeatureGrid& grid,
                      Track* tracks) {
   cuda.launch(resample_kernel, dim3(blocks_for(grid.count(), warps)), dim3(32 * warps), 0, flow, valid, grid,
               tracks);
 }
+
+PF_STEP(resample_tracks<Cuda>);
 
 }  // namespace parafield

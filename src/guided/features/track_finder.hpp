@@ -10,8 +10,7 @@
 
 namespace parafield {
 
-/// Finds features in one frame and tracks them to another. Frames lie in slots, each with its pyramid;
-/// features can be tracked from any slot to any other.
+/// Finds features in a frame and tracks them, from any slot to any other. Each slot has a frame's pyramid.
 template <class Backend>
 class TrackFinder {
  public:
@@ -33,35 +32,30 @@ class TrackFinder {
     }
   }
 
-  /// Takes frames into the slots from `slot` on: luma, and its pyramid.
+  /// Takes one frame or two into the slots from `slot` on: luma, and its pyramid.
   void prepare(const Frame* frames, int slot, int count) {
-    constexpr int most = 2;  // frames of a step
-    for (int i = 0; i < count; i += most) {
-      const Pyramid* const pyramids = pyramids_.data() + slot + i;
-      const int together = smaller(most, count - i);
-      View<float> luma[most];
-      for (int k = 0; k < together; ++k) luma[k] = pyramids[k].level[0];
-      convert(backend_, frames + i, luma, together);
-      build_pyramids(backend_, pyramids, together);
-    }
+    const Pyramid* const pyramids = pyramids_.data() + slot;
+    View<float> luma[2];
+    for (int k = 0; k < count; ++k) luma[k] = pyramids[k].level[0];
+    convert(backend_, frames, luma, count);
+    build_pyramids(backend_, pyramids, count);
   }
 
   /// Finds the features of the frame in slot `from` and tracks them to the one in slot `to`.
   void find(int from, int to) {
-    if (corners_) find_corners<Backend>(backend_, pyramid(from).level[0], grid_, scores_, corners_);
+    if (corners_) find_corners(backend_, pyramid(from).level[0], grid_, scores_, corners_);
     const TrackingParameters p = tracking_parameters(tracking_);
     const auto buffer = [this](int step) { return tracks_[step % buffers]; };
-    track_features<Backend>(backend_, pyramid(from), pyramid(to), grid_, corners_, p, buffer(0));
+    track_features(backend_, pyramid(from), pyramid(to), grid_, corners_, p, buffer(0));
     const int rounds = tracking_.track_rounds;
     for (int i = 0; i < rounds; ++i)
-      retry_features<Backend>(backend_, pyramid(from), pyramid(to), grid_, p, i > 0 ? buffer(i - 1) : nullptr,
-                              buffer(i), buffer(i + 1));
+      retry_features(backend_, pyramid(from), pyramid(to), grid_, p, i > 0 ? buffer(i - 1) : nullptr,
+                     buffer(i), buffer(i + 1));
     if (tracking_.track_outliers > 0)
-      drop_outliers<Backend>(backend_, buffer(rounds), grid_, tracking_.track_outliers, buffer(rounds + 1));
+      drop_outliers(backend_, buffer(rounds), grid_, tracking_.track_outliers, buffer(rounds + 1));
   }
 
-  /// Tracks, one for each cell, in the backend's memory. A dropped one has u = v = NaN; that of a cell
-  /// without a corner also x = y = NaN.
+  /// Tracks, one a cell, in the backend's memory. A dropped one has u = v = NaN; no corner: x = y = NaN, too.
   const Track* tracks() const { return found_; }
   int count() const { return grid_.count(); }
   FeatureGrid grid() const { return grid_; }

@@ -21,8 +21,7 @@ struct TrackingParameters {
   float least_sum;  ///< least smaller eigenvalue of G
 };
 
-/// Least smaller eigenvalue of G, as a mean over the window, for intensities 0..255. Below it G cannot be
-/// solved.
+/// Least smaller eigenvalue of a G that can be solved, as a mean over the window, for intensities 0..255.
 constexpr float least_texture = 0.05f;
 
 inline TrackingParameters tracking_parameters(const FeatureTracking& tracking) {
@@ -35,20 +34,17 @@ inline TrackingParameters tracking_parameters(const FeatureTracking& tracking) {
 /// it ends. A level is done when a solution moves by less than 0.01 px or G cannot be solved. A feature is
 /// dropped (u = v = NaN) if, there or back, G cannot be solved at level 0, or it starts or ends outside a
 /// frame or at a pixel that is not finite, or if it does not come back. Pixels of the window have weight 0
-/// outside I, where their match is outside J, and where a value is not finite. `features`: one for each cell;
-/// null = the cells' centers.
+/// outside I, where their match is outside J, and where a value is not finite. Null `features`: the centers.
 ///
-/// Sums over a window have a fixed order, like those of steps/reduce. Pixels are numbered by rows; lane j of
-/// 32 adds pixels j, j + 32 and so on; then lane j adds lane j + 16 for all j < 16, lane j + 8 for all j < 8,
-/// and so on.
+/// Sums over a window have a fixed order, that of steps/reduce: pixels are numbered by rows; lane j of 32
+/// adds pixels j, j + 32 and so on; then lane j adds lane j + 16 for all j < 16, then lane j + 8 and so on.
 template <class Backend>
 void track_features(Backend& backend, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
                     const Feature* features, const TrackingParameters& p, Track* tracks);
 
 /// A round of propagation. Each dropped feature tries the flows of tracks around (propagation.hpp) as starts
-/// at the finest level; the one that matches best among those that come back is its track. Other tracks are
-/// copied. `kept` is other memory than `tracks`, since all read the tracks as they came in. `before`: tracks
-/// that the round before began with, whose flows have been tried; null = none.
+/// at the finest level and takes the best that comes back. Other tracks are copied. `kept` is other memory
+/// than `tracks`. `before`: tracks of the round before, whose flows have been tried; null = none.
 template <class Backend>
 void retry_features(Backend& backend, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
                     const TrackingParameters& p, const Track* before, const Track* tracks, Track* kept);
@@ -69,8 +65,7 @@ PF_HD Level level_of(const Pyramid& pyramid, int level) {
   return {view.data, int(view.stride()), view.width, view.height};
 }
 
-/// Middle of a window, between pixels: the pixel to its upper left, and the shares of the next ones. All
-/// pixels of the window have the same shares.
+/// Middle of a window: the pixel to its upper left, and shares of the next ones, as for all its pixels.
 struct WindowPlace {
   int x, y;
   float share_x, share_y;
@@ -94,8 +89,7 @@ PF_HD bool is_inside(const Level& level, const WindowPlace& place, int dx, int d
          (y + (place.share_y > 0) < level.height);
 }
 
-/// Bilinear value of the window's pixel (dx, dy) off its middle; beyond the border the nearest pixel stands
-/// in.
+/// Bilinear value of the window's pixel (dx, dy) off its middle; beyond the border that of the nearest pixel.
 PF_HD float value_at(const Level& level, const WindowPlace& place, int dx, int dy) {
   const int right = level.width - 1, bottom = level.height - 1;
   const int x = place.x + dx, y = place.y + dy;
@@ -142,8 +136,7 @@ struct WindowTensor {
   }
 };
 
-/// Whether both eigenvalues of G are at least `least`. An eigenvalue e of (a b; b c) solves (a - e) (c - e) =
-/// b^2.
+/// Whether both eigenvalues of G are at least `least`. One, e, of (a b; b c) solves (a - e) (c - e) = b^2.
 PF_HD bool is_solvable(const WindowTensor& sum, float least) {
   const float a = sum.xx - least, c = sum.yy - least;
   return (a >= 0) & (c >= 0) & (fma(a, c, -(sum.xy * sum.xy)) >= 0);
@@ -183,6 +176,36 @@ PF_HD Feature feature_of(const FeatureGrid& grid, const Feature* features, int c
   if (features) return features[cell];
   const int row = cell / grid.columns;
   return {grid.center_x(cell - row * grid.columns), grid.center_y(row)};
+}
+
+/// Tracks one way from a start; NaN where the feature is lost. `error2` gets its squared error, px^2; it may
+/// be null. `window` holds the feature's window at one level: read(level, place) reads it; compare(level,
+/// place, b) computes b and returns G of the pixels that count; error2(level, place) is its squared error.
+template <class Window>
+PF_HD Motion track_window(const Pyramid& from, const Pyramid& to, const TrackingParameters& p, float x,
+                          float y, const Motion& start, float* error2, Window& window) {
+  if (!is_seen(level_of(from, 0), x, y)) return no_track();
+  const int levels = smaller(p.levels, from.levels);
+  Motion flow = reduced(start, levels);
+  for (int level = levels - 1; level >= 0; --level) {
+    const Level first = level_of(from, level), second = level_of(to, level);
+    const float scale = 1 / float(1 << level), at_x = x * scale, at_y = y * scale;
+    flow = {2 * flow.u, 2 * flow.v};
+    window.read(first, place_at(at_x, at_y, first));
+    for (int i = 0; i < p.iterations; ++i) {
+      Motion b;
+      const WindowTensor sum = window.compare(second, place_at(at_x + flow.u, at_y + flow.v, second), b);
+      if (!is_solvable(sum, p.least_sum)) {
+        if (level == 0) return no_track();
+        break;
+      }
+      const Motion step = solution(sum, b.u, b.v);
+      flow = {flow.u + step.u, flow.v + step.v};
+      if (is_last(step)) break;
+    }
+    if (level == 0 && error2) *error2 = window.error2(second, place_at(at_x + flow.u, at_y + flow.v, second));
+  }
+  return is_seen(level_of(to, 0), x + flow.u, y + flow.v) ? flow : no_track();
 }
 
 /// Tracks a feature there and back. track(back, x, y) gives its flow one way, NaN where it is lost.

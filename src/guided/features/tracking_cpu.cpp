@@ -1,9 +1,8 @@
 #include "core/cpu/backend.hpp"
 #include "guided/features/propagation.hpp"
 
-// A thread tracks a row of cells, one feature after the other. Loops run over whole rows of a window, or over
-// all its pixels, numbered by rows, as vectors whose lanes are those of the sums. Gathering the pixels
-// instead takes three times as long.
+// A thread tracks a row of cells. Loops run over whole rows of a window, or over all its pixels as vectors
+// whose lanes are those of the sums. Gathering the pixels instead takes three times as long.
 namespace parafield {
 namespace {
 
@@ -17,27 +16,21 @@ struct Square {
   int side, count;
   alignas(64) int dx[max_patch_pixels], dy[max_patch_pixels];  // off its middle
   alignas(64) int exists[max_patch_pixels];                    // 0 after the last one
-};
 
-void fill(Square& square, int side) {
-  square.side = side;
-  square.count = whole(side * side);
-  for (int i = 0; i < square.count; ++i) {
-    square.exists[i] = i < side * side;
-    square.dx[i] = square.exists[i] ? i % side - side / 2 : 0;
-    square.dy[i] = square.exists[i] ? i / side - side / 2 : 0;
+  explicit Square(int side) : side(side), count(whole(side * side)) {
+    for (int i = 0; i < count; ++i) {
+      exists[i] = i < side * side;
+      dx[i] = exists[i] ? i % side - side / 2 : 0;
+      dy[i] = exists[i] ? i / side - side / 2 : 0;
+    }
   }
-}
+};
 
 /// Squares of all features: the window, and the patch of values that its gradients need.
 struct Squares {
   Square window, patch;
-};
 
-/// A feature's window at one level.
-struct Window {
-  alignas(64) float value[max_pixels + max_row], gx[max_pixels + max_row], gy[max_pixels + max_row];
-  alignas(64) int counts[max_pixels];  // whether the match counts
+  explicit Squares(const TrackingParameters& p) : window(p.window), patch(p.window + 2 * derivative_reach) {}
 };
 
 /// Calls f(row, number of its first pixel, column) for all pixels of a square. Rows are as long as vectors:
@@ -92,139 +85,113 @@ float add_lanes(float* lane) {
   return lane[0];
 }
 
-void read_window(const Level& from, const WindowPlace& place, const Squares& squares, Window& out) {
-  alignas(64) float patch[max_patch_pixels + 2 * max_row];
-  alignas(64) int unused[max_patch_pixels], inside[max_pixels + max_row] = {};
-  read_values(from, place, squares.patch, patch, unused);
-  const Level level = from;
-  const WindowPlace middle = place;
-  const int *const dx = squares.window.dx, *const dy = squares.window.dy;
-  const int* const exists = squares.window.exists;
-  const int count = squares.window.count;
-#pragma GCC ivdep
-  for (int i = 0; i < count; ++i) inside[i] = is_inside(level, middle, dx[i], dy[i]) ? exists[i] : 0;
-  float* __restrict value = out.value;
-  float* __restrict gx = out.gx;
-  float* __restrict gy = out.gy;
-  const int window = squares.window.side, side = squares.patch.side;
-  const float* const first_pixel = patch + derivative_reach * (side + 1);
-  for_each_row(
-      window, [ =, &inside ](int row, int first, int column) __attribute__((always_inline)) {
-        const WindowPixel pixel =
-            window_pixel(first_pixel, row * side + column, side, inside[first + column] != 0);
-        value[first + column] = pixel.value;
-        gx[first + column] = pixel.gx;
-        gy[first + column] = pixel.gy;
-      });
-  for (int i = window * window; i < count; ++i) value[i] = gx[i] = gy[i] = 0;
-}
+/// A feature's window at one level.
+struct Window {
+  const Squares& squares;
+  alignas(64) float value[max_pixels + max_row], gx[max_pixels + max_row], gy[max_pixels + max_row];
+  alignas(64) int counts[max_pixels];  // whether the match counts
+  WindowTensor all;                    // G of all pixels
 
-/// G of all pixels, or of those whose match counts.
-template <bool All>
-WindowTensor tensor_of(const Window& window, int count) {
-  alignas(64) float xx[lanes] = {}, xy[lanes] = {}, yy[lanes] = {};
-  for (int i = 0; i < count; i += lanes)
-    for (int j = 0; j < lanes; ++j) {
-      WindowTensor sum{xx[j], xy[j], yy[j]};
-      const bool counts = All || window.counts[i + j];
-      sum.add(counts ? window.gx[i + j] : 0.0f, counts ? window.gy[i + j] : 0.0f);
-      xx[j] = sum.xx;
-      xy[j] = sum.xy;
-      yy[j] = sum.yy;
-    }
-  return {add_lanes(xx), add_lanes(xy), add_lanes(yy)};
-}
+  explicit Window(const Squares& squares) : squares(squares) {}
 
-/// Computes b; returns whether the match of a pixel of weight 1 does not count.
-bool compare(const Level& to, const WindowPlace& place, const Square& square, Window& window, Motion& b) {
-  alignas(64) float matches[max_pixels + max_row];
-  alignas(64) int outside[max_pixels];
-  const int* const inside = read_values(to, place, square, matches, outside);
-  alignas(64) float bx[lanes] = {}, by[lanes] = {};
-  alignas(64) int lost[lanes] = {};
-  const float *const value = window.value, *const gx = window.gx, *const gy = window.gy;
-  int* const counts = window.counts;
-  for (int i = 0; i < square.count; i += lanes) {
+  void read(const Level& from, const WindowPlace& place) {
+    alignas(64) float patch[max_patch_pixels + 2 * max_row];
+    alignas(64) int unused[max_patch_pixels], inside[max_pixels + max_row] = {};
+    read_values(from, place, squares.patch, patch, unused);
+    const Level level = from;
+    const WindowPlace middle = place;
+    const int *const dx = squares.window.dx, *const dy = squares.window.dy;
+    const int* const exists = squares.window.exists;
+    const int count = squares.window.count;
 #pragma GCC ivdep
-    for (int j = 0; j < lanes; ++j) {
-      const Residual r = residual(value[i + j], matches[i + j], inside[i + j] != 0);
-      bx[j] = fma(gx[i + j], r.e, bx[j]);
-      by[j] = fma(gy[i + j], r.e, by[j]);
-      counts[i + j] = r.counts;
-      lost[j] |= (r.counts | ((gx[i + j] == 0) & (gy[i + j] == 0))) ? 0 : 1;
+    for (int i = 0; i < count; ++i) inside[i] = is_inside(level, middle, dx[i], dy[i]) ? exists[i] : 0;
+    float* __restrict to = value, * __restrict to_gx = gx, * __restrict to_gy = gy;
+    const int window = squares.window.side, side = squares.patch.side;
+    const float* const first_pixel = patch + derivative_reach * (side + 1);
+    for_each_row(
+        window, [ =, &inside ](int row, int first, int column) __attribute__((always_inline)) {
+          const WindowPixel pixel =
+              window_pixel(first_pixel, row * side + column, side, inside[first + column] != 0);
+          to[first + column] = pixel.value;
+          to_gx[first + column] = pixel.gx;
+          to_gy[first + column] = pixel.gy;
+        });
+    for (int i = window * window; i < count; ++i) to[i] = to_gx[i] = to_gy[i] = 0;
+    all = tensor<true>();
+  }
+
+  WindowTensor compare(const Level& to, const WindowPlace& place, Motion& b) {
+    alignas(64) float bx[lanes] = {}, by[lanes] = {};
+    alignas(64) int lost[lanes] = {};  // whether the match of a pixel of weight 1 does not count
+    for_each_residual(
+        to, place, [&](const Residual& r, float gx, float gy, int j) __attribute__((always_inline)) {
+          bx[j] = fma(gx, r.e, bx[j]);
+          by[j] = fma(gy, r.e, by[j]);
+          lost[j] |= (r.counts | ((gx == 0) & (gy == 0))) ? 0 : 1;
+        });
+    int any = 0;
+    for (int j = 0; j < lanes; ++j) any |= lost[j];
+    b = {add_lanes(bx), add_lanes(by)};
+    return any ? tensor<false>() : all;
+  }
+
+  float error2(const Level& to, const WindowPlace& place) {
+    alignas(64) float sum[lanes] = {};
+    for_each_residual(
+        to, place, [&](const Residual& r, float, float, int j) __attribute__((always_inline)) {
+          sum[j] = fma(r.e, r.e, sum[j]);
+        });
+    return match_error2(add_lanes(sum), tensor<false>());
+  }
+
+ private:
+  /// Calls f(residual, gx, gy, lane) for each pixel's match at a place. Sets `counts`.
+  template <class F>
+  PF_HD void for_each_residual(const Level& to, const WindowPlace& place, F f) {
+    alignas(64) float matches[max_pixels + max_row];
+    alignas(64) int outside[max_pixels];
+    const int* const inside = read_values(to, place, squares.window, matches, outside);
+    const float *const values = value, *const values_gx = gx, *const values_gy = gy;
+    int* const matched = counts;
+    for (int i = 0; i < squares.window.count; i += lanes) {
+#pragma GCC ivdep
+      for (int j = 0; j < lanes; ++j) {
+        const Residual r = residual(values[i + j], matches[i + j], inside[i + j] != 0);
+        f(r, values_gx[i + j], values_gy[i + j], j);
+        matched[i + j] = r.counts;
+      }
     }
   }
-  int any = 0;
-  for (int j = 0; j < lanes; ++j) any |= lost[j];
-  b = {add_lanes(bx), add_lanes(by)};
-  return any != 0;
-}
 
-/// Squared error of a window at a place, px^2.
-float match_error2(const Level& to, const WindowPlace& place, const Square& square, Window& window) {
-  alignas(64) float matches[max_pixels + max_row];
-  alignas(64) int outside[max_pixels];
-  const int* const inside = read_values(to, place, square, matches, outside);
-  alignas(64) float squares[lanes] = {};
-  const float* const value = window.value;
-  int* const counts = window.counts;
-  for (int i = 0; i < square.count; i += lanes) {
-#pragma GCC ivdep
-    for (int j = 0; j < lanes; ++j) {
-      const Residual r = residual(value[i + j], matches[i + j], inside[i + j] != 0);
-      squares[j] = fma(r.e, r.e, squares[j]);
-      counts[i + j] = r.counts;
-    }
+  /// G of all pixels, or of those whose match counts.
+  template <bool All>
+  WindowTensor tensor() const {
+    alignas(64) float xx[lanes] = {}, xy[lanes] = {}, yy[lanes] = {};
+    for (int i = 0; i < squares.window.count; i += lanes)
+      for (int j = 0; j < lanes; ++j) {
+        WindowTensor sum{xx[j], xy[j], yy[j]};
+        const bool is_in = All || counts[i + j];
+        sum.add(is_in ? gx[i + j] : 0.0f, is_in ? gy[i + j] : 0.0f);
+        xx[j] = sum.xx;
+        xy[j] = sum.xy;
+        yy[j] = sum.yy;
+      }
+    return {add_lanes(xx), add_lanes(xy), add_lanes(yy)};
   }
-  return match_error2(add_lanes(squares), tensor_of<false>(window, square.count));
-}
+};
 
-/// Tracks one way from a start. `error2`: null = not asked for.
 Motion track(const Pyramid& from, const Pyramid& to, const Squares& squares, const TrackingParameters& p,
              float x, float y, const Motion& start, float* error2) {
-  if (!is_seen(level_of(from, 0), x, y)) return no_track();
-  Window window;
-  const int count = squares.window.count;
-  const int levels = smaller(p.levels, from.levels);
-  Motion flow = reduced(start, levels);
-  for (int level = levels - 1; level >= 0; --level) {
-    const Level first = level_of(from, level), second = level_of(to, level);
-    const float scale = 1 / float(1 << level), at_x = x * scale, at_y = y * scale;
-    flow = {2 * flow.u, 2 * flow.v};
-    read_window(first, place_at(at_x, at_y, first), squares, window);
-    const WindowTensor all = tensor_of<true>(window, count);
-    for (int i = 0; i < p.iterations; ++i) {
-      Motion b;
-      const bool is_part =
-          compare(second, place_at(at_x + flow.u, at_y + flow.v, second), squares.window, window, b);
-      const WindowTensor sum = is_part ? tensor_of<false>(window, count) : all;
-      if (!is_solvable(sum, p.least_sum)) {
-        if (level == 0) return no_track();
-        break;
-      }
-      const Motion step = solution(sum, b.u, b.v);
-      flow = {flow.u + step.u, flow.v + step.v};
-      if (is_last(step)) break;
-    }
-    if (level == 0 && error2)
-      *error2 = match_error2(second, place_at(at_x + flow.u, at_y + flow.v, second), squares.window, window);
-  }
-  return is_seen(level_of(to, 0), x + flow.u, y + flow.v) ? flow : no_track();
-}
-
-Squares squares_of(const TrackingParameters& p) {
-  Squares squares;
-  fill(squares.window, p.window);
-  fill(squares.patch, p.window + 2 * derivative_reach);
-  return squares;
+  Window window(squares);
+  return track_window(from, to, p, x, y, start, error2, window);
 }
 
 }  // namespace
 
-template <>
-void track_features(Cpu& cpu, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
+template <class Backend>
+void track_features(Backend& cpu, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
                     const Feature* features, const TrackingParameters& p, Track* tracks) {
-  const Squares squares = squares_of(p);
+  const Squares squares(p);
   cpu.rows(grid.rows, [&from, &to, &squares, grid, features, p, tracks](int row) {
     for (int column = 0; column < grid.columns; ++column) {
       const int cell = row * grid.columns + column;
@@ -237,11 +204,11 @@ void track_features(Cpu& cpu, const Pyramid& from, const Pyramid& to, const Feat
   });
 }
 
-template <>
-void retry_features(Cpu& cpu, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
+template <class Backend>
+void retry_features(Backend& cpu, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
                     const TrackingParameters& first, const Track* before, const Track* tracks, Track* kept) {
   const TrackingParameters p = again(first);
-  const Squares squares = squares_of(p);
+  const Squares squares(p);
   cpu.rows(grid.rows, [&from, &to, &squares, &p, grid, before, tracks, kept](int row) {
     const auto one_way = [&](bool back, float x, float y, const Motion& start, float& error2)
         __attribute__((always_inline)) {
@@ -263,5 +230,8 @@ void retry_features(Cpu& cpu, const Pyramid& from, const Pyramid& to, const Feat
     }
   });
 }
+
+PF_STEP(track_features<Cpu>);
+PF_STEP(retry_features<Cpu>);
 
 }  // namespace parafield

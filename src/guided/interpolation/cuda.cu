@@ -4,14 +4,13 @@
 #include "guided/interpolation/interpolation.hpp"
 #include "guided/support/weights.cuh"
 
-// A warp has a tile of 8x4 pixels. It finds the tile's support (find_support) and computes weights in batches
-// for all pixels; each lane adds up those of its own pixel. Warps do not wait for each other.
+// A warp has a tile of 8x4 pixels, finds its support and computes weights in batches for all pixels; each
+// lane adds up those of its own pixel. Warps do not wait for each other.
 //
 // Floor: 48 bytes a pixel are read and 13 written, 1.6 us at 320x240 on an H100 (3.0 TB/s). A pixel and a
-// feature take 10 operations for the best exponent and 10 + 12 + 4 for the weight and the sums: 17 us for 200
-// features if none is left out, 2 us for the 26 that are left in a colored texture with the default sigmas.
-// The call takes 16.8 us (fast 14.7), colors and launches included (commit 375afe2). The rest is waiting: 4
-// or 5 warps have to fill a scheduler.
+// feature take 10 operations for the best exponent, 26 for the weight and the sums: 17 us for 200 features, 2
+// us for the 26 that are left in a colored texture. The call takes 16.8 us (fast 14.7), launches included
+// (commit 375afe2). The rest is waiting: 4 or 5 warps have to fill a scheduler.
 
 namespace parafield {
 namespace {
@@ -33,8 +32,7 @@ struct Memory {
   };
 };
 
-/// Gathers: each block gathers the features itself, at most few_features, which takes less time than waiting
-/// for a kernel.
+/// Gathers: each block gathers the features itself, at most few_features, which is faster than a kernel more.
 template <bool Fast, bool Gathers>
 __global__ void __launch_bounds__(lanes* warps_of<Gathers>)
     interpolate_kernel(TrackList tracks, FlowFeatures features, Colors colors, LikelihoodScale scale,
@@ -91,10 +89,10 @@ __global__ void __launch_bounds__(lanes* warps_of<Gathers>)
 
 }  // namespace
 
-template <>
-void interpolate_flow(Cuda& cuda, const TrackList& tracks, const FlowFeatures& features, const Colors& colors,
-                      LikelihoodScale scale, bool fast, FlowPlanes flow, View<float> likelihood,
-                      const ColorTest& test) {
+template <class Backend>
+void interpolate_flow(Backend& cuda, const TrackList& tracks, const FlowFeatures& features,
+                      const Colors& colors, LikelihoodScale scale, bool fast, FlowPlanes flow,
+                      View<float> likelihood, const ColorTest& test) {
   const bool gathers = tracks.count <= few_features;
   if (!gathers) gather_features(cuda, tracks, colors, scale, features);
   const int warps = gathers ? warps_of<true> : warps_of<false>;
@@ -104,5 +102,7 @@ void interpolate_flow(Cuda& cuda, const TrackList& tracks, const FlowFeatures& f
   cuda.launch_input(kernel, tiles_of(flow.u.size(), warps), dim3(lanes * warps), tracks, features, colors,
                     scale, flow, likelihood, test);
 }
+
+PF_STEP(interpolate_flow<Cuda>);
 
 }  // namespace parafield

@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(width* height)
 
 }  // namespace
 
-template <>
-void make_colors(Cuda& cuda, const Frame* frames, int count, const Taps& taps, const Colors* colors,
+template <class Backend>
+void make_colors(Backend& cuda, const Frame* frames, int count, const Taps& taps, const Colors* colors,
                  const Colors* smoothed, int smooth_count) {
   const int last = count - 1;
   const dim3 grid(blocks_for(frames[0].width, width), blocks_for(frames[0].height, height), unsigned(count));
@@ -86,5 +86,7 @@ void make_colors(Cuda& cuda, const Frame* frames, int count, const Taps& taps, c
       return launch(colors_kernel<-1>);
   }
 }
+
+PF_STEP(make_colors<Cuda>);
 
 }  // namespace parafield

@@ -19,8 +19,7 @@ struct FlowFeature {
   Motion flow;  ///< px
 };
 
-/// Many features, in chunks of chunk_size. Those behind the last one, up to the end of its chunk, lie
-/// nowhere.
+/// Many features, in chunks of chunk_size. Places behind the last one, in its chunk, lie nowhere.
 struct FlowFeatures {
   float *x, *y, *red, *green, *blue;  ///< places: times LikelihoodScale
   float *u, *v;                       ///< flow, px
@@ -52,9 +51,8 @@ inline FlowFeatures make_feature_memory(Workspace& workspace, int capacity) {
   return features;
 }
 
-/// Gathers the features of tracks, in their order: the place where a track begins, the color there, and its
-/// flow. Tracks that are not finite or begin outside the frame lie nowhere. There may be as many tracks as
-/// the capacity.
+/// Gathers the features of tracks, at most the capacity, in their order: the place where a track begins, the
+/// color there, and its flow. Tracks that are not finite or begin outside the frame lie nowhere.
 template <class Backend>
 void gather_features(Backend& backend, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                      const FlowFeatures& features);

@@ -20,8 +20,8 @@ void bound_chunk(const FlowFeatures& features, int chunk) {
 
 }  // namespace
 
-template <>
-void gather_features(Cpu&, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
+template <class Backend>
+void gather_features(Backend&, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                      const FlowFeatures& features) {
   *features.count = tracks.count;
   const int chunks = (tracks.count + chunk_size - 1) / chunk_size;
@@ -33,5 +33,7 @@ void gather_features(Cpu&, const TrackList& tracks, const Colors& colors, Likeli
   }
   for (int chunk = 0; chunk < chunks; ++chunk) bound_chunk(features, chunk);
 }
+
+PF_STEP(gather_features<Cpu>);
 
 }  // namespace parafield

@@ -16,11 +16,13 @@ __global__ void gather_kernel(TrackList tracks, Colors colors, LikelihoodScale s
 
 }  // namespace
 
-template <>
-void gather_features(Cuda& cuda, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
+template <class Backend>
+void gather_features(Backend& cuda, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                      const FlowFeatures& features) {
   cuda.launch_input(gather_kernel, dim3(blocks_for(features.chunks * chunk_size, threads)), dim3(threads),
                     tracks, colors, scale, features);
 }
+
+PF_STEP(gather_features<Cuda>);
 
 }  // namespace parafield

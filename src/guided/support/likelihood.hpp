@@ -38,9 +38,9 @@ PF_HD float exponent(const Place& pixel, const Place& feature) {
 /// Every exponent is below it, except those of features without a place.
 constexpr float no_feature = 1e29f;
 
-/// A likelihood under 2^-cutoff of the pixel's best counts as 0. So features that are too far for a whole
-/// tile of pixels are left out, and no bit changes. They would change a mean of n features by at most n
-/// 2^-cutoff of the features' range. Precision::fast leaves out more: features of less than 1/256 each.
+/// A likelihood under 2^-cutoff of the pixel's best counts as 0: features too far for a whole tile are left
+/// out, and no bit changes. That changes a mean of n by at most n 2^-cutoff of their range. Fast: less than
+/// 1/256.
 constexpr float cutoff = 24, fast_cutoff = 8;
 PF_HD constexpr float cutoff_of(bool fast) { return fast ? fast_cutoff : cutoff; }
 
@@ -80,16 +80,14 @@ PF_HD float least_exponent(const Box& box, const Box& features) {
                     apart(box.low.blue, box.high.blue, features.low.blue, features.high.blue));
 }
 
-/// Limits of least exponents for a box whose pixels all have a best exponent of at most `most`: a feature
-/// above the first limit lowers no pixel's best, one above the second has weight 0. Both leave more room than
-/// rounding takes.
+/// Limits of least exponents for a box whose pixels have best exponents up to `most`, with room for rounding:
+/// a feature above the first limit lowers no pixel's best, one above the second has weight 0.
 PF_HD float reach_of(float most) { return fma(most, 1.00001f, 0.001f); }
 PF_HD float limit_of(float most, float cutoff) { return fma(most, 1.00001f, cutoff + 0.001f); }
 /// The nearest features are compared first: those of least exponents up to so much above the lowest.
 constexpr float first_reach = 2;
 
-/// A channel, scaled. A value that is not finite becomes 0; others are limited so that exponents stay below
-/// no_feature.
+/// A channel, scaled; 0 if it is not finite. Others are limited so that exponents stay below no_feature.
 PF_HD float scaled_color(float value, float scale) {
   return is_finite(value) ? clamp(value, -1e12f, 1e12f) * scale : 0.0f;
 }

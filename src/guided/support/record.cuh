@@ -15,8 +15,7 @@ __device__ inline Record record_of(const FlowFeature& feature) {
           make_float4(feature.place.blue, feature.flow.u, feature.flow.v, 0)};
 }
 
-/// Loads the features of the tracks i, i + apart and so on. The loads of one do not wait for those of
-/// another.
+/// Loads the features of the tracks i, i + apart and so on, so that loads do not wait for each other.
 template <int Count>
 __device__ void load_features(const TrackList& tracks, int i, int apart, const Colors& colors,
                               LikelihoodScale scale, FlowFeature (&features)[Count]) {

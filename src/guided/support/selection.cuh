@@ -8,8 +8,7 @@ namespace parafield {
 /// Up to so many features are listed without a look at the boxes of their chunks.
 constexpr int max_listed = 512;
 
-/// All features, in whole chunks. The boxes of the chunks are needed where there are more features than
-/// max_listed.
+/// All features, in whole chunks, whose boxes are needed where there are more features than max_listed.
 struct FeatureRecords {
   const Record* record;
   int count;
@@ -39,9 +38,8 @@ struct ExponentMemory {
   unsigned short feature[Most];
 };
 
-/// A lane's view of the least exponents in shared memory. Up to Most features all are listed, by their
-/// numbers; of more, those near the tile. Where these do not fit, all features count as selected, which
-/// changes no bit.
+/// A lane's view of the least exponents in shared memory. Up to Most features all are listed, by number; of
+/// more, those near the tile. If these do not fit, all count as selected, which changes no bit.
 template <int Most>
 struct ExponentList {
   int lane;
@@ -132,8 +130,7 @@ __device__ Nearest list_features(RegisterList<Most>& list, const Box& box, const
   return nearest;
 }
 
-/// Selects of `count` places those that `is_in`, in order; returns how many. feature_at(place) is a place's
-/// feature.
+/// Selects of `count` places those that `is_in`, in order; returns how many. feature_at gives their features.
 template <int Most, class IsIn, class FeatureAt>
 __device__ int select(int lane, int count, SupportList<Most>& selected, IsIn is_in, FeatureAt feature_at) {
   __syncwarp();  // the selection before has been read

@@ -50,8 +50,7 @@ __device__ inline float least_of_warp(float value) {
 }
 __device__ inline float most_of_warp(float value) { return -least_of_warp(-value); }
 
-/// Places of a lane's group of pixels; returns the box of the tile. Beyond the image the nearest pixels stand
-/// in. `shared`: room for three planes of the tile.
+/// Places of a lane's group of pixels, inside the image; returns the tile's box. `shared`: three planes.
 __device__ inline Box place_pixels(const TileLane& lane, const Colors& colors, LikelihoodScale scale,
                                    float* shared, Place (&place)[tile::each]) {
   const int right = colors.pixels.width - 1, bottom = colors.pixels.height - 1;

@@ -40,29 +40,37 @@ PF_HD std::size_t tile_scratch(int capacity, int planes) {
   return Tile::bytes(capacity) + sizeof(float) * tile_pixels * std::size_t(planes);
 }
 
-/// The least of some values, or `most`. Lanes are separate, so that the loop vectorizes.
-PF_HD float least_of(const float* values, int count, float most) {
-  constexpr int lanes = 16;
-  float least[lanes];
-  for (int lane = 0; lane < lanes; ++lane) least[lane] = most;
-  int i = 0;
-  for (; i + lanes <= count; i += lanes)
-    for (int lane = 0; lane < lanes; ++lane) least[lane] = smaller(least[lane], values[i + lane]);
-  for (; i < count; ++i) least[0] = smaller(least[0], values[i]);
-  for (int lane = 1; lane < lanes; ++lane) least[0] = smaller(least[0], least[lane]);
-  return least[0];
+/// Calls f(tile, scratch memory behind it) for all tiles of an image. A thread takes rows of them.
+template <class Backend, class F>
+static inline void for_each_tile(Backend& cpu, Size size, int capacity, F f) {
+  cpu.few_rows((size.height + tile_height - 1) / tile_height, [=](auto rows, char* scratch) {
+    for (int row = rows.begin; row < rows.end; ++row)
+      for (int x = 0; x < size.width; x += tile_width) {
+        Tile tile(scratch, capacity, x, row * tile_height, smaller(x + tile_width, size.width),
+                  smaller((row + 1) * tile_height, size.height));
+        f(tile, reinterpret_cast<float*>(scratch + Tile::bytes(capacity)));
+      }
+  });
 }
-/// The largest of some values, or `least`.
-PF_HD float most_of(const float* values, int count, float least) {
+
+/// The one of `first` and some values that pick(a, b) prefers. Lanes are separate, to vectorize.
+template <class Pick>
+PF_HD float picked_of(const float* values, int count, float first, Pick pick) {
   constexpr int lanes = 16;
-  float most[lanes];
-  for (int lane = 0; lane < lanes; ++lane) most[lane] = least;
+  float picked[lanes];
+  for (int lane = 0; lane < lanes; ++lane) picked[lane] = first;
   int i = 0;
   for (; i + lanes <= count; i += lanes)
-    for (int lane = 0; lane < lanes; ++lane) most[lane] = larger(most[lane], values[i + lane]);
-  for (; i < count; ++i) most[0] = larger(most[0], values[i]);
-  for (int lane = 1; lane < lanes; ++lane) most[0] = larger(most[0], most[lane]);
-  return most[0];
+    for (int lane = 0; lane < lanes; ++lane) picked[lane] = pick(picked[lane], values[i + lane]);
+  for (; i < count; ++i) picked[0] = pick(picked[0], values[i]);
+  for (int lane = 1; lane < lanes; ++lane) picked[0] = pick(picked[0], picked[lane]);
+  return picked[0];
+}
+PF_HD float least_of(const float* values, int count, float most) {
+  return picked_of(values, count, most, [](float a, float b) { return smaller(a, b); });
+}
+PF_HD float most_of(const float* values, int count, float least) {
+  return picked_of(values, count, least, [](float a, float b) { return larger(a, b); });
 }
 
 /// Places of the pixels; returns their box.
@@ -106,11 +114,12 @@ PF_HD void find_chunk_exponents(const Tile& tile, const Box& box, const FlowFeat
   for (int i = first; i < first + chunk_size; ++i) least[i] = least_exponent(box, places[i]);
 }
 
-/// Finds the best exponent of each pixel and the tile's support, in order: the features whose weight for a
-/// pixel of the tile is not 0. Returns false where there is no feature. The nearest features are compared
-/// first, so that most of the others need not be.
-PF_HD bool find_support(Tile& tile, const Box& box, const FlowFeatures& features, float cutoff,
-                        float* __restrict best) {
+/// Places the pixels; finds their best exponents and the tile's support, in order: the features with a weight
+/// above 0 for some pixel. Returns false without features. The nearest come first, so that most others are
+/// left out.
+PF_HD bool find_support(Tile& tile, const Colors& colors, LikelihoodScale scale, const FlowFeatures& features,
+                        float cutoff, float* __restrict best) {
+  const Box box = place_pixels(tile, colors, scale);
   const int chunks = (*features.count + chunk_size - 1) / chunk_size;
   float* __restrict chunk_least = tile.chunk_least, * const least = tile.least;
 #pragma GCC ivdep
@@ -151,6 +160,33 @@ PF_HD bool find_support(Tile& tile, const Box& box, const FlowFeatures& features
     if (chunk_least[chunk] <= limit)
       each_feature(chunk, -1, limit, [&](int i) { tile.support[tile.support_count++] = i; });
   return true;
+}
+
+/// Sums of flows and their weights for each pixel: see MeanFlow.
+struct MeanPlanes {
+  float *weight, *u, *v;
+};
+
+/// Sums the flows of the tile's support. A pixel's weight is its likelihood times factor(pixel, u, v).
+template <class Factor>
+PF_HD void sum_flows(const Tile& tile, const FlowFeatures& features, float cutoff, const float* best,
+                     const MeanPlanes& sums, Factor factor) {
+  const int count = tile.count;
+  const Places pixels = tile.pixels();
+  float* __restrict weight = sums.weight, * __restrict u = sums.u, * __restrict v = sums.v;
+  for (int i = 0; i < count; ++i) weight[i] = u[i] = v[i] = 0;
+  for (int k = 0; k < tile.support_count; ++k) {
+    const int number = tile.support[k];
+    const Place feature = places_of(features)[number];
+    const float feature_u = features.u[number], feature_v = features.v[number];
+#pragma GCC ivdep
+    for (int i = 0; i < count; ++i) {
+      MeanFlow mean{weight[i], u[i], v[i]};
+      const float likelihood = relative_likelihood(exponent(pixels[i], feature), best[i], cutoff);
+      mean.add(likelihood * factor(i, feature_u, feature_v), feature_u, feature_v);
+      weight[i] = mean.weight, u[i] = mean.u, v[i] = mean.v;
+    }
+  }
 }
 
 }  // namespace parafield

@@ -2,8 +2,7 @@
 #include "core/cuda/kernel.cuh"
 #include "guided/support/selection.cuh"
 
-/// Pixels and features of a tile on CUDA: each pixel's best exponent, the tile's support, and weights in
-/// batches.
+/// A tile on CUDA: each pixel's best exponent, the support, and weights in batches.
 namespace parafield {
 
 constexpr int batch_size = 16;  // features in shared memory at a time
@@ -53,9 +52,8 @@ __device__ void for_each_weighted_batch(TileLane lane, const FeatureRecords& fea
   });
 }
 
-/// Finds the least exponents of a lane's group of pixels, and the tile's support: the features whose weight
-/// for a pixel of the tile is not 0. Near features are compared first, so that most of the others need not
-/// be. `exponents`: an ExponentList or a RegisterList.
+/// Finds the least exponents of a lane's group of pixels, and the tile's support: see find_support in
+/// tile.hpp. `exponents`: an ExponentList or a RegisterList.
 template <class Exponents, int Most>
 __device__ Support find_support(TileLane lane, const Box& box, const FeatureRecords& features, float cutoff,
                                 const Place (&place)[tile::each], Exponents exponents,
@@ -121,8 +119,7 @@ __device__ inline void add_batch(TileLane lane, const Batch& batch, const Weight
   }
 }
 
-/// relative_likelihood without a branch, so that several are computed at a time. Fast: by the device's own
-/// exponential.
+/// relative_likelihood without a branch, to compute several at a time. Fast: by the device's exponential.
 template <bool Fast>
 __device__ float relative_likelihood_of(float exponent, float best) {
   constexpr float cutoff = cutoff_of(Fast);

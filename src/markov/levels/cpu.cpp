@@ -6,12 +6,12 @@ namespace parafield {
 template <class Backend, class Data, class Value>
 void pack_data(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
                const PropagationLevel<Value>& level) {
-  const Rows<Value> rows(level, energy.grid);
-  cpu.bands(energy.height, [&](int begin, int end, void* memory) {
+  const Rows<Value> rows(level, units);
+  cpu.few_rows(energy.height, [&](RowRange part, void* memory) {
     const LabelGrid grid = energy.grid;
     const int width = energy.width;
     float* const least = static_cast<float*>(memory);
-    for (int y = begin; y < end; ++y) {
+    for (int y = part.begin; y < part.end; ++y) {
       if constexpr (sizeof(Value) < sizeof(float)) {
         for (int x = 0; x < width; ++x) least[x] = 3e38f;
         for (int label = 0; label < grid.count(); ++label) {
@@ -33,13 +33,13 @@ void pack_data(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
 }
 
 template <class Backend, class Value>
-void sum_data(Backend& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& fine,
+void sum_data(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& fine,
               const PropagationLevel<Value>& coarse) {
-  const Rows<Value> from(fine, grid), to(coarse, grid);
-  cpu.bands(coarse.height, [&](int begin, int end, void* memory) {
-    const int labels = grid.count();
+  const Rows<Value> from(fine, units), to(coarse, units);
+  cpu.few_rows(coarse.height, [&](RowRange part, void* memory) {
+    const int labels = units.grid.count();
     Sum<Value>* const sums = static_cast<Sum<Value>*>(memory);  // of a chunk, label by label
-    for (int y = begin; y < end; ++y)
+    for (int y = part.begin; y < part.end; ++y)
       for (int parity = 0; parity < 2; ++parity) {
         const int count = (coarse.width - parity + 1) / 2;
         const bool below = 2 * y + 1 < fine.height;
@@ -70,8 +70,8 @@ void sum_data(Backend& cpu, LabelGrid grid, const PairUnits& units, const Propag
   });
 }
 
-template <>
-void mean_weights(Cpu& cpu, const View<float>* fine, const View<float>* coarse) {
+template <class Backend>
+void mean_weights(Backend& cpu, const View<float>* fine, const View<float>* coarse) {
   cpu.rows(coarse[0].height, [=](int y) {
     for (int x = 0; x < coarse[0].width; ++x)
       for (int j = 0; j < 2; ++j) coarse[j](x, y) = mean_weight(fine[j], j, x, y);
@@ -79,22 +79,14 @@ void mean_weights(Cpu& cpu, const View<float>* fine, const View<float>* coarse) 
 }
 
 template <class Backend, class Value>
-LevelCounts level_counts(const Backend&, LabelGrid grid, const PairUnits&, int width, int height) {
-  const std::size_t row = 2 * std::size_t(grid.count()) * std::size_t(half_pitch<Value>(width));
-  return {row * std::size_t(height), row * std::size_t(height), row * std::size_t(height + 1)};
+LevelCounts level_counts(const Backend&, const PairUnits& units, Size size) {
+  const std::size_t row = 2 * std::size_t(units.grid.count()) * std::size_t(half_pitch<Value>(size.width)),
+                    rows = std::size_t(size.height);
+  return {row * rows, row * rows, row * (rows + 1)};
 }
 
-#define PF_PACK(Data, Value) \
-  template void pack_data(Cpu&, const Energy<Data>&, const PairUnits&, const PropagationLevel<Value>&);
-#define PF_LEVELS(Value)                                                                            \
-  template LevelCounts level_counts<Cpu, Value>(const Cpu&, LabelGrid, const PairUnits&, int, int); \
-  template void sum_data(Cpu&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&,         \
-                         const PropagationLevel<Value>&);                                           \
-  PF_PACK(StoredCosts, Value)                                                                       \
-  PF_PACK(Differences<1>, Value)                                                                    \
-  PF_PACK(Differences<3>, Value)
-
-PF_LEVELS(float)
-PF_LEVELS(std::uint16_t)
+PF_LEVEL_STEPS(Cpu, float);
+PF_LEVEL_STEPS(Cpu, std::uint16_t);
+PF_STEP(mean_weights<Cpu>);
 
 }  // namespace parafield

@@ -1,4 +1,4 @@
-#include "core/cuda/backend.hpp"
+#include "markov/launch.cuh"
 #include "markov/levels/packing.cuh"
 
 namespace parafield {
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(threads)
 __global__ void mean_weights_kernel(View<float> fine_right, View<float> fine_down, View<float> right,
                                     View<float> down) {
   begin_kernel();
-  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  const int x = own_x(), y = own_y();
   if (x >= right.width || y >= right.height) return;
   right(x, y) = mean_weight(fine_right, 0, x, y);
   down(x, y) = mean_weight(fine_down, 1, x, y);
@@ -125,7 +125,7 @@ __global__ void mean_weights_kernel(View<float> fine_right, View<float> fine_dow
 template <class Backend, class Data, class Value>
 void pack_data(Backend& cuda, const Energy<Data>& energy, const PairUnits& units,
                const PropagationLevel<Value>& level) {
-  const Packing packing = packing_of<Value>(energy.grid, units);
+  const Packing packing = packing_of<Value>(units);
   const int pixels = level.width * level.height;
   if (packing.per_lane == 0)
     return cuda.launch(pack_long_kernel<Value, Data>, dim3(blocks_for(pixels, threads / 32)), dim3(threads),
@@ -137,39 +137,30 @@ void pack_data(Backend& cuda, const Energy<Data>& energy, const PairUnits& units
 }
 
 template <class Backend, class Value>
-void sum_data(Backend& cuda, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& fine,
+void sum_data(Backend& cuda, const PairUnits& units, const PropagationLevel<Value>& fine,
               const PropagationLevel<Value>& coarse) {
-  const int values = packing_of<Value>(grid, units).values;
+  const int values = packing_of<Value>(units).values;
   int lanes = 1;
   while (lanes < 32 && lanes * 8 / int(sizeof(Value)) < values) lanes *= 2;
   cuda.launch(sum_kernel<Value>, dim3(blocks_for(coarse.width * coarse.height, threads / lanes)),
               dim3(threads), 0, units, values, lanes, fine, coarse);
 }
 
-template <>
-void mean_weights(Cuda& cuda, const View<float>* fine, const View<float>* coarse) {
-  cuda.launch(mean_weights_kernel, dim3(blocks_for(coarse[0].width, 32), blocks_for(coarse[0].height, 8)),
-              dim3(32, 8), 0, fine[0], fine[1], coarse[0], coarse[1]);
+template <class Backend>
+void mean_weights(Backend& cuda, const View<float>* fine, const View<float>* coarse) {
+  cuda.launch(mean_weights_kernel, pixel_grid(coarse[0].size()), pixel_block, 0, fine[0], fine[1], coarse[0],
+              coarse[1]);
 }
 
 template <class Backend, class Value>
-LevelCounts level_counts(const Backend&, LabelGrid grid, const PairUnits& units, int width, int height) {
-  const std::size_t values = std::size_t(packing_of<Value>(grid, units).values);
-  const std::size_t columns = std::size_t(width), rows = std::size_t(height);
+LevelCounts level_counts(const Backend&, const PairUnits& units, Size size) {
+  const std::size_t values = std::size_t(packing_of<Value>(units).values);
+  const std::size_t columns = std::size_t(size.width), rows = std::size_t(size.height);
   return {values * columns * rows, values * (columns + 1) * rows, values * columns * (rows + 1)};
 }
 
-#define PF_PACK(Data, Value) \
-  template void pack_data(Cuda&, const Energy<Data>&, const PairUnits&, const PropagationLevel<Value>&);
-#define PF_LEVELS(Value)                                                                              \
-  template LevelCounts level_counts<Cuda, Value>(const Cuda&, LabelGrid, const PairUnits&, int, int); \
-  template void sum_data(Cuda&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&,          \
-                         const PropagationLevel<Value>&);                                             \
-  PF_PACK(StoredCosts, Value)                                                                         \
-  PF_PACK(Differences<1>, Value)                                                                      \
-  PF_PACK(Differences<3>, Value)
-
-PF_LEVELS(float)
-PF_LEVELS(std::uint16_t)
+PF_LEVEL_STEPS(Cuda, float);
+PF_LEVEL_STEPS(Cuda, std::uint16_t);
+PF_STEP(mean_weights<Cuda>);
 
 }  // namespace parafield

@@ -5,8 +5,9 @@
 /// (Precision::exact) or 16-bit whole numbers, which count units of cost (Precision::fast).
 namespace parafield {
 
-/// Pair cost in units. With floats a unit is a cost of 1.
+/// Grid of labels and their pair cost, in units. With floats a unit is a cost of 1.
 struct PairUnits {
+  LabelGrid grid;
   bool quadratic = false;
   float slope = 0, limit = 0;
   int reach = 0;            // of quadratic costs: labels farther apart than this cost the limit
@@ -27,11 +28,10 @@ constexpr int data_units = 4 * most_units;  // highest data cost: a label with m
 template <class Value>
 PairUnits pair_units(const PairCost& pair, LabelGrid grid);
 
-/// Level of belief propagation. An edge keeps one message, the last that was sent over it: an iteration reads
-/// the messages that one set of the checkerboard has received and overwrites them, in place, with those that
-/// it sends. A level with a finer one has a second set of edges for the messages of its last iteration, so
-/// that the messages to all pixels are kept. Each backend has its own layout of the values. Edges out of the
-/// image exist; their messages stay 0.
+/// Level of belief propagation. An edge keeps the message last sent: an iteration reads the messages that one
+/// set of the checkerboard has received and overwrites them, in place, with those that it sends. A level with
+/// a finer one has a second set of edges for its last iteration, so that the messages to all pixels are kept.
+/// Each backend has its own layout. Edges out of the image exist; their messages stay 0.
 template <class Value>
 struct PropagationLevel {
   int width = 0, height = 0;
@@ -47,8 +47,7 @@ struct LevelCounts {
   std::size_t data = 0, across = 0, down = 0;
 };
 template <class Backend, class Value>
-LevelCounts level_counts(const Backend& backend, LabelGrid grid, const PairUnits& units, int width,
-                         int height);
+LevelCounts level_counts(const Backend& backend, const PairUnits& units, Size size);
 
 /// Stores an energy's data costs in the finest level.
 template <class Backend, class Data, class Value>
@@ -57,7 +56,7 @@ void pack_data(Backend& backend, const Energy<Data>& energy, const PairUnits& un
 
 /// Computes a coarser level's data costs: sums over 2 x 2 pixels (Grauer-Gray section 4, step 2).
 template <class Backend, class Value>
-void sum_data(Backend& backend, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& fine,
+void sum_data(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& fine,
               const PropagationLevel<Value>& coarse);
 
 /// Computes a coarser level's edge weights: see mean_weight. Index 0: edges to the right; 1: down.
@@ -88,12 +87,19 @@ PF_HD std::uint16_t summed_value(int sum, int least, const PairUnits& units, std
   return std::uint16_t(smaller(sum - least, int(units.most_data)));
 }
 
-/// Weight of the edge from pixel (x, y) of a coarser level to the right (j = 0) or down (j = 1): the mean of
-/// the two fine edges across the border of the 2 x 2 pixels.
+/// Weight of a coarser pixel's edge to the right (j = 0) or down (j = 1): the mean of the two fine edges.
 PF_HD float mean_weight(const View<float>& fine, int j, int x, int y) {
   const int x0 = smaller(2 * x + (j == 0), fine.width - 1), y0 = smaller(2 * y + (j == 1), fine.height - 1);
   const int x1 = smaller(x0 + (j == 1), fine.width - 1), y1 = smaller(y0 + (j == 0), fine.height - 1);
   return 0.5f * (fine(x0, y0) + fine(x1, y1));
 }
+
+/// Compiles the steps for a backend and its values.
+#define PF_LEVEL_STEPS(Backend, Value)                \
+  PF_STEP(level_counts<Backend, Value>);              \
+  PF_STEP(sum_data<Backend, Value>);                  \
+  PF_STEP(pack_data<Backend, StoredCosts, Value>);    \
+  PF_STEP(pack_data<Backend, Differences<1>, Value>); \
+  PF_STEP(pack_data<Backend, Differences<3>, Value>)
 
 }  // namespace parafield

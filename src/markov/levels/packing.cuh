@@ -39,6 +39,8 @@ template <class Value, int PerLane>
 struct LaneValues {
   static constexpr int words = PerLane * int(sizeof(Value)) / 4;
   using Word = WordOf<Value>;
+  using Vector = std::conditional_t<words % 4 == 0, uint4, uint2>;
+  static constexpr int each = int(sizeof(Vector)) / 4;
   Word word[words];
 
   __device__ void clear() {
@@ -46,8 +48,6 @@ struct LaneValues {
     for (int i = 0; i < words; ++i) word[i] = 0;
   }
   __device__ void load(const Value* from) {
-    using Vector = std::conditional_t<words % 4 == 0, uint4, uint2>;
-    constexpr int each = int(sizeof(Vector)) / 4;
     PF_UNROLL
     for (int i = 0; i < words; i += each) {
       const Vector vector = reinterpret_cast<const Vector*>(from)[i / each];
@@ -57,8 +57,6 @@ struct LaneValues {
     }
   }
   __device__ void store(Value* to) const {
-    using Vector = std::conditional_t<words % 4 == 0, uint4, uint2>;
-    constexpr int each = int(sizeof(Vector)) / 4;
     PF_UNROLL
     for (int i = 0; i < words; i += each) {
       Vector vector;
@@ -80,7 +78,9 @@ __device__ std::uint32_t raised_least(std::uint32_t a, std::uint32_t b, std::uin
   return __viaddmin_u16x2(a, b, c);
 }
 __device__ std::uint32_t pair_of(std::uint32_t low, std::uint32_t high) { return low | high << 16; }
-__device__ std::uint32_t twice(std::uint32_t value) { return value * 0x10001u; }
+/// Word of one value, twice if it has 16 bits.
+__device__ float filled(float value) { return value; }
+__device__ std::uint32_t filled(std::uint32_t value) { return value * 0x10001u; }
 __device__ std::uint32_t low(std::uint32_t word) { return word & 0xffff; }
 __device__ std::uint32_t high(std::uint32_t word) { return word >> 16; }
 
@@ -94,8 +94,9 @@ __device__ Word least_over(Word value, int lanes) {
 
 /// Packing of a grid of labels. Quadratic costs and very many labels are left to a CUDA block.
 template <class Value>
-Packing packing_of(LabelGrid grid, const PairUnits& units) {
+Packing packing_of(const PairUnits& units) {
   constexpr int vector = 8 / int(sizeof(Value));
+  const LabelGrid grid = units.grid;
   const int labels = grid.count();
   const auto rounded = [](int count, int to) { return (count + to - 1) / to * to; };
   Packing packing{0, 1, rounded(labels, vector), false};

@@ -1,9 +1,8 @@
 #pragma once
 #include "markov/levels/levels.hpp"
 
-/// Layout of levels in host memory. A row of pixels is stored as two half rows, even and odd columns, for
-/// each label, so that the pixels of one color of the checkerboard are adjacent. In an unnamed namespace, so
-/// that each instruction set has its own copy.
+/// Layout of levels in host memory. A row of pixels is two half rows for each label, even and odd columns, so
+/// that pixels of one color are adjacent. In an unnamed namespace: each instruction set has a copy.
 namespace parafield {
 namespace {
 
@@ -29,8 +28,8 @@ struct Rows {
   int labels;
   std::ptrdiff_t pitch;  // values from one label to the next
 
-  Rows(const PropagationLevel<Value>& level, LabelGrid grid)
-      : level(level), labels(grid.count()), pitch(half_pitch<Value>(level.width)) {}
+  Rows(const PropagationLevel<Value>& level, const PairUnits& units)
+      : level(level), labels(units.grid.count()), pitch(half_pitch<Value>(level.width)) {}
 
   /// Half row of label 0: columns of the given parity of row y.
   Value* row(Value* values, int y, int parity) const {

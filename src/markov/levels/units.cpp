@@ -1,33 +1,36 @@
 #include <cmath>
 
+#include "core/step.hpp"
 #include "markov/levels/levels.hpp"
 
 namespace parafield {
 
-template <>
-PairUnits pair_units<float>(const PairCost& pair, LabelGrid grid) {
-  PairUnits units{.quadratic = pair.model == PairModel::quadratic, .slope = pair.slope, .limit = pair.limit};
+template <class Value>
+PairUnits pair_units(const PairCost& pair, LabelGrid grid) {
+  PairUnits units{.grid = grid,
+                  .quadratic = pair.model == PairModel::quadratic,
+                  .slope = pair.slope,
+                  .limit = pair.limit};
   const int most = larger(grid.nx, grid.ny) - 1;
   while (units.reach < most && pair.slope * float(units.reach + 1) * float(units.reach + 1) < pair.limit)
     ++units.reach;
+  if constexpr (std::is_integral_v<Value>) {
+    const double dx = grid.nx - 1, dy = grid.ny - 1;
+    const double farthest = pair.slope * (units.quadratic ? dx * dx + dy * dy : dx + dy);
+    const double most_cost = std::fmax(std::fmin(double(pair.limit), farthest), 1e-20);
+    // The slope is a whole number of units if possible: then no pair cost is rounded.
+    const double steps = std::floor(most_units * pair.slope / most_cost);
+    const double per_cost = steps >= 1 && pair.slope > 0 ? steps / pair.slope : most_units / most_cost;
+    units.per_cost = float(per_cost);
+    units.slope = float(pair.slope * per_cost);
+    units.limit = float(std::round(most_cost * per_cost));
+    if (!units.quadratic) units.slope = smaller(std::round(units.slope), units.limit);
+    units.most_data = float(data_units);
+  }
   return units;
 }
 
-template <>
-PairUnits pair_units<std::uint16_t>(const PairCost& pair, LabelGrid grid) {
-  PairUnits units = pair_units<float>(pair, grid);
-  const double dx = grid.nx - 1, dy = grid.ny - 1;
-  const double farthest = pair.slope * (units.quadratic ? dx * dx + dy * dy : dx + dy);
-  const double most = std::fmax(std::fmin(double(pair.limit), farthest), 1e-20);
-  // The slope is a whole number of units if possible: then no pair cost is rounded.
-  const double steps = std::floor(most_units * pair.slope / most);
-  const double per_cost = steps >= 1 && pair.slope > 0 ? steps / pair.slope : most_units / most;
-  units.per_cost = float(per_cost);
-  units.slope = float(pair.slope * per_cost);
-  units.limit = float(std::round(most * per_cost));
-  if (!units.quadratic) units.slope = smaller(std::round(units.slope), units.limit);
-  units.most_data = float(data_units);
-  return units;
-}
+PF_STEP(pair_units<float>);
+PF_STEP(pair_units<std::uint16_t>);
 
 }  // namespace parafield

@@ -4,8 +4,8 @@
 
 namespace parafield {
 
-template <>
-void change_costs(Cpu& cpu, const Change& change, Volume costs, View<Label> winners,
+template <class Backend>
+void change_costs(Backend& cpu, const Change& change, Volume costs, View<Label> winners,
                   View<std::uint8_t> known) {
   const int width = winners.width;
   cpu.rows(winners.height, [=](int y) {
@@ -42,8 +42,8 @@ void change_costs(Cpu& cpu, const Change& change, Volume costs, View<Label> winn
   });
 }
 
-template <>
-void mask_of(Cpu& cpu, const MaskLabels& from, View<std::uint8_t> moving, Trust trust) {
+template <class Backend>
+void mask_of(Backend& cpu, const MaskLabels& from, View<std::uint8_t> moving, Trust trust) {
   const int width = moving.width;
   cpu.rows(moving.height, [=](int y) {
     constexpr int chunk = 256;
@@ -65,11 +65,15 @@ void mask_of(Cpu& cpu, const MaskLabels& from, View<std::uint8_t> moving, Trust 
   });
 }
 
-template <>
-void labels_of_mask(Cpu& cpu, View<const std::uint8_t> mask, View<Label> labels) {
+template <class Backend>
+void labels_of_mask(Backend& cpu, View<const std::uint8_t> mask, View<Label> labels) {
   cpu.rows(labels.height, [=](int y) {
     for (int x = 0; x < labels.width; ++x) labels(x, y) = mask(x, y) != 0;
   });
 }
+
+PF_STEP(change_costs<Cpu>);
+PF_STEP(mask_of<Cpu>);
+PF_STEP(labels_of_mask<Cpu>);
 
 }  // namespace parafield

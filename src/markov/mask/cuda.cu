@@ -1,5 +1,4 @@
-#include "core/cuda/backend.hpp"
-#include "core/cuda/kernel.cuh"
+#include "markov/launch.cuh"
 #include "markov/mask/mask.hpp"
 #include "markov/neighbor_counts.cuh"
 
@@ -18,8 +17,7 @@ __device__ float4 four_of(const View<const float>& image, int x0, int y) {
 __global__ void change_costs_kernel(Change change, Volume costs, View<Label> winners,
                                     View<std::uint8_t> known) {
   begin_kernel();
-  const int x0 = int(blockIdx.x * blockDim.x + threadIdx.x) * four,
-            y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  const int x0 = own_x() * four, y = own_y();
   if (x0 >= winners.width || y >= winners.height) return;
   float4 a[3], b[3], still, moving;
   PF_UNROLL
@@ -53,8 +51,7 @@ __global__ void change_costs_kernel(Change change, Volume costs, View<Label> win
 
 __global__ void mask_kernel(MaskLabels from, View<std::uint8_t> moving, Trust trust) {
   begin_kernel();
-  const int x0 = int(blockIdx.x * blockDim.x + threadIdx.x) * four,
-            y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  const int x0 = own_x() * four, y = own_y();
   if (x0 >= moving.width || y >= moving.height) return;
   const uchar4 known = *reinterpret_cast<const uchar4*>(from.known.row(y) + x0);
   float4 cost0 = *reinterpret_cast<const float4*>(from.costs.row(y, 0) + x0),
@@ -72,32 +69,33 @@ __global__ void mask_kernel(MaskLabels from, View<std::uint8_t> moving, Trust tr
       make_uchar4(Byte(sites.label[0]), Byte(sites.label[1]), Byte(sites.label[2]), Byte(sites.label[3]));
 }
 
-dim3 grid_of_four(Size size) { return {blocks_for(size.width, 32 * four), blocks_for(size.height, 8)}; }
-
 __global__ void labels_kernel(View<const std::uint8_t> mask, View<Label> labels) {
   begin_kernel();
-  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  const int x = own_x(), y = own_y();
   if (x < labels.width && y < labels.height) labels(x, y) = mask(x, y) != 0;
 }
 
 }  // namespace
 
-template <>
-void change_costs(Cuda& cuda, const Change& change, Volume costs, View<Label> winners,
+template <class Backend>
+void change_costs(Backend& cuda, const Change& change, Volume costs, View<Label> winners,
                   View<std::uint8_t> known) {
-  cuda.launch(change_costs_kernel, grid_of_four(winners.size()), dim3(32, 8), 0, change, costs, winners,
+  cuda.launch(change_costs_kernel, pixel_grid(winners.size(), four), pixel_block, 0, change, costs, winners,
               known);
 }
 
-template <>
-void mask_of(Cuda& cuda, const MaskLabels& from, View<std::uint8_t> moving, Trust trust) {
-  cuda.launch(mask_kernel, grid_of_four(moving.size()), dim3(32, 8), 0, from, moving, trust);
+template <class Backend>
+void mask_of(Backend& cuda, const MaskLabels& from, View<std::uint8_t> moving, Trust trust) {
+  cuda.launch(mask_kernel, pixel_grid(moving.size(), four), pixel_block, 0, from, moving, trust);
 }
 
-template <>
-void labels_of_mask(Cuda& cuda, View<const std::uint8_t> mask, View<Label> labels) {
-  cuda.launch_input(labels_kernel, dim3(blocks_for(labels.width, 32), blocks_for(labels.height, 8)),
-                    dim3(32, 8), mask, labels);
+template <class Backend>
+void labels_of_mask(Backend& cuda, View<const std::uint8_t> mask, View<Label> labels) {
+  cuda.launch_input(labels_kernel, pixel_grid(labels.size()), pixel_block, mask, labels);
 }
+
+PF_STEP(change_costs<Cuda>);
+PF_STEP(mask_of<Cuda>);
+PF_STEP(labels_of_mask<Cuda>);
 
 }  // namespace parafield

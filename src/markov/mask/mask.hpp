@@ -14,9 +14,9 @@ struct Change {
   View<const Label> last;      // labels of the last mask; empty if there is none
 };
 
-/// Stores the data costs of both labels (Jodoin eq. 4, with the temporal prior of section 3.1), and the
-/// labels that solvers start from: the winners without the prior, as a mask that they started with would keep
-/// itself alive. `known`: 1 where both frames are finite; elsewhere both labels cost 0.
+/// Stores the data costs of both labels (Jodoin eq. 4, section 3.1), and labels to start from: winners
+/// without the temporal prior, which would keep masks alive. `known`: 1 where all is finite; else both cost
+/// 0.
 template <class Backend>
 void change_costs(Backend& backend, const Change& change, Volume costs, View<Label> winners,
                   View<std::uint8_t> known);

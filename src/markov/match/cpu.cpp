@@ -153,22 +153,19 @@ void match_band(const Matching& m, Volume volume, Winners winners, int y0, int y
   }
 }
 
-template <int Side>
-void match_all(Cpu& cpu, const Matching& m, Volume volume, Winners winners) {
-  const int bands = (m.height + band_rows - 1) / band_rows;
-  cpu.bands(bands, [&](int begin, int end, void* scratch) {
-    for (int band = begin; band < end; ++band)
-      match_band<Side>(m, volume, winners, band * band_rows, smaller(m.height, (band + 1) * band_rows),
-                       static_cast<float*>(scratch));
+}  // namespace
+
+template <class Backend>
+void match(Backend& cpu, const Matching& m, Volume volume, Winners winners) {
+  with_constant<1, 3, 5, 7>(m.window.side, [&]<int Side>() {
+    cpu.few_rows((m.height + band_rows - 1) / band_rows, [&](RowRange bands, void* scratch) {
+      for (int y = bands.begin * band_rows; y < smaller(m.height, bands.end * band_rows); y += band_rows)
+        match_band<Side>(m, volume, winners, y, smaller(m.height, y + band_rows),
+                         static_cast<float*>(scratch));
+    });
   });
 }
 
-}  // namespace
-
-template <>
-void match(Cpu& cpu, const Matching& matching, Volume volume, Winners winners) {
-  const auto match_side = [&]<int Side>() { match_all<Side>(cpu, matching, volume, winners); };
-  with_constant<1, 3, 5, 7>(matching.window.side, match_side);
-}
+PF_STEP(match<Cpu>);
 
 }  // namespace parafield

@@ -1,15 +1,13 @@
-#include "core/cuda/backend.hpp"
-#include "core/cuda/kernel.cuh"
+#include "markov/launch.cuh"
 #include "markov/match/match.hpp"
 
 // A CUDA block works on a tile, a thread on a pixel. Each label goes through three stages: differences of the
-// tile and of the pixels that its windows reach; means down the columns; means along the rows, and the
-// winner. Between two barriers each stage has one label, so that none waits for the loads of another.
+// tile and its surroundings; means down the columns; means along the rows, and the winner. Between two
+// barriers each stage has one label, so that none waits for the loads of another.
 //
 // Floor: 450x375 pixels with 64 disparities and a 7x7 window have 10.8e6 costs. An H100 takes 0.003 ms for 8
-// operations each (running sums) and 0.012 ms for 32 (sums in a fixed order, 7 + 7 products). Measured: 0.080
-// ms, where a whole call takes 0.094 ms (bench/results, commit ca9cc01). Tiles of 64 x 8 compute 1.9 times as
-// many differences, and every operand of the sums comes from shared memory.
+// operations each (running sums), 0.012 ms for 32 (sums in a fixed order). Measured: 0.080 ms (bench/results,
+// commit ca9cc01): tiles compute 1.9 times as many differences, and all operands come from shared memory.
 namespace parafield {
 namespace {
 
@@ -110,7 +108,7 @@ __global__ void __launch_bounds__(threads) match_kernel(Matching m, Volume volum
 template <bool Plain>
 __global__ void __launch_bounds__(256) match_alone_kernel(Matching m, Volume volume, Winners winners) {
   begin_kernel();
-  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  const int x = own_x(), y = own_y();
   if (x >= m.width || y >= m.height) return;
   const std::ptrdiff_t at = y * m.pitch + x;
   WinnerSoFar winner;
@@ -126,36 +124,28 @@ __global__ void __launch_bounds__(256) match_alone_kernel(Matching m, Volume vol
 }
 
 template <bool Plain>
-void launch_match_alone(Cuda& cuda, const Matching& m, Volume volume, Winners winners) {
-  cuda.launch(match_alone_kernel<Plain>, dim3(blocks_for(m.width, 32), blocks_for(m.height, 8)), dim3(32, 8),
-              0, m, volume, winners);
-}
-
-template <int Side, bool Plain>
 void launch_match(Cuda& cuda, const Matching& m, Volume volume, Winners winners) {
+  if (m.window.side == 1)
+    return cuda.launch(match_alone_kernel<Plain>, pixel_grid({m.width, m.height}), pixel_block, 0, m, volume,
+                       winners);
+  const dim3 grid(blocks_for(m.width, tile_width), blocks_for(m.height, tile_height));
   const std::size_t reach = std::size_t(m.window.side - 1);
   const std::size_t bytes = 2 * (2 * tile_height + reach) * (tile_width + reach) * sizeof(float);
-  if (bytes > 48 * 1024)
-    cuda.allow_shared_memory(reinterpret_cast<const void*>(match_kernel<Side, Plain>), bytes);
-  cuda.launch(match_kernel<Side, Plain>,
-              dim3(blocks_for(m.width, tile_width), blocks_for(m.height, tile_height)),
-              dim3(tile_width, tile_height), bytes, m, volume, winners);
-}
-
-template <bool Plain>
-void launch_match(Cuda& cuda, const Matching& m, Volume volume, Winners winners) {
-  if (m.window.side == 1) return launch_match_alone<Plain>(cuda, m, volume, winners);
-  const auto launch_side = [&]<int Side>() { launch_match<Side, Plain>(cuda, m, volume, winners); };
-  with_constant<3, 5, 7>(m.window.side, launch_side);
+  with_constant<3, 5, 7>(m.window.side, [&]<int Side>() {
+    launch_shared(cuda, match_kernel<Side, Plain>, grid, dim3(tile_width, tile_height), bytes, m, volume,
+                  winners);
+  });
 }
 
 }  // namespace
 
-template <>
-void match(Cuda& cuda, const Matching& matching, Volume volume, Winners winners) {
+template <class Backend>
+void match(Backend& cuda, const Matching& matching, Volume volume, Winners winners) {
   const bool plain = matching.term == DataTerm::absolute && !matching.color;
   plain ? launch_match<true>(cuda, matching, volume, winners)
         : launch_match<false>(cuda, matching, volume, winners);
 }
+
+PF_STEP(match<Cuda>);
 
 }  // namespace parafield

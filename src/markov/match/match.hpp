@@ -6,8 +6,7 @@
 
 namespace parafield {
 
-/// Planes of a frame that data terms compare. All have the same pitch and room around them for every match. A
-/// plane that the data term does not need is null.
+/// Planes that data terms compare, of one pitch, with room for every match. One that is not needed is null.
 struct ComparedPlanes {
   const float *luma = nullptr, *color[3] = {}, *gradient = nullptr;
   const std::uint32_t* census = nullptr;

@@ -28,12 +28,12 @@ template <class Value>
 Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, int y, int i0,
                                    Value* scratch) {
   const int labels = coarser.labels, block_y = y / 2;
-  Messages<Value> even, odd, all;
   const auto of_column = [&](int parity) {
     const int set = ((parity + block_y) & 1) == ended_with ? 0 : 1;
     return edges_of(coarser, set, block_y, parity, i0 / 2);
   };
-  even = of_column(0), odd = of_column(1);
+  const Messages<Value> even = of_column(0), odd = of_column(1);
+  Messages<Value> all;
   for (int k = 0; k < 4; ++k) {
     all.with[k] = {scratch + k * labels * chunk<Value>, chunk<Value>};
     for (int label = 0; label < labels; ++label) {
@@ -60,10 +60,8 @@ void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& unit
   const Offset to = neighbor_offset(k);
   const int row = is_forward(k) ? y : y + to.y, shift = is_forward(k) ? 0 : to.x;
   for (int i = 0; i < chunk<Value>; ++i) {
-    float weight = 1;
-    if (plane)
-      weight =
-          plane(clamp(2 * (i0 + i) + first + shift, 0, level.width - 1), clamp(row, 0, level.height - 1));
+    const int x = 2 * (i0 + i) + first + shift;
+    const float weight = plane ? plane(clamp(x, 0, level.width - 1), clamp(row, 0, level.height - 1)) : 1.0f;
     costs.unrounded[i] = weight * units.slope;
     costs.slope[i] = PairUnits::value_of<Value>(costs.unrounded[i]);
     costs.limit[i] = PairUnits::value_of<Value>(weight * units.limit);
@@ -135,8 +133,9 @@ void lower(Labeled<Value> h, Labeled<Value> spare, int count, const PairUnits& u
 
 /// Computes the beliefs of a chunk's pixels and stores the labels of least belief.
 template <class Value>
-void read_chunk(LabelGrid grid, const PairUnits& units, Labeled<Value> data, const Messages<Value>& in,
-                Labeled<Value> belief, int first, int i0, int y, const Beliefs& beliefs) {
+void read_chunk(const PairUnits& units, Labeled<Value> data, const Messages<Value>& in, Labeled<Value> belief,
+                int first, int i0, int y, const Beliefs& beliefs) {
+  const LabelGrid grid = units.grid;
   constexpr int n = chunk<Value>;
   Value least[n];
   int best[n];
@@ -166,10 +165,11 @@ void read_chunk(LabelGrid grid, const PairUnits& units, Labeled<Value> data, con
 
 /// Computes the messages `out` that a chunk's pixels send from the messages `in` that they have received.
 template <class Value>
-void send_chunk(LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
-                Labeled<Value> data, const Messages<Value>& in, const Messages<Value>& out, Value* scratch,
-                int first, int i0, int y) {
+void send_chunk(const PairUnits& units, const PropagationLevel<Value>& level, Labeled<Value> data,
+                const Messages<Value>& in, const Messages<Value>& out, Value* scratch, int first, int i0,
+                int y) {
   constexpr int n = chunk<Value>;
+  const LabelGrid grid = units.grid;
   const int labels = grid.count();
   const auto buffer = [&](int k) { return Labeled<Value>{scratch + k * labels * n, n}; };
   const Labeled<Value> spare = buffer(4);
@@ -224,15 +224,15 @@ void clear_border(const Rows<Value>& rows, int set, int y) {
 }  // namespace
 
 template <class Backend, class Value>
-void send_messages(Backend& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
+void send_messages(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& level,
                    const PropagationLevel<Value>& coarser_level, Iteration iteration,
                    const Beliefs& beliefs) {
-  const Rows<Value> rows(level, grid), coarser(coarser_level, grid);
-  cpu.bands(level.height, [&](int begin, int end, void* memory) {
+  const Rows<Value> rows(level, units), coarser(coarser_level, units);
+  cpu.few_rows(level.height, [&](RowRange part, void* memory) {
     constexpr int n = chunk<Value>;
-    const int labels = grid.count();
+    const int labels = rows.labels;
     Value *const scratch = static_cast<Value*>(memory), *const received = scratch + 5 * labels * n;
-    for (int y = begin; y < end; ++y) {
+    for (int y = part.begin; y < part.end; ++y) {
       const int first = (y + iteration.color) & 1, target = iteration.last ? 1 : 0;
       for (int i0 = 0; 2 * i0 + first < level.width; i0 += n) {
         const Labeled<Value> data{rows.data(y, first) + i0, rows.pitch};
@@ -245,11 +245,11 @@ void send_messages(Backend& cpu, LabelGrid grid, const PairUnits& units, const P
             in.with[k] = {received, n};
             for (int i = 0; i < labels * n; ++i) received[i] = 0;
           }
-        if (beliefs.labels) read_chunk(grid, units, data, in, {scratch, n}, first, i0, y, beliefs);
+        if (beliefs.labels) read_chunk(units, data, in, {scratch, n}, first, i0, y, beliefs);
         for (int k = 0; k < 4 && iteration.keeps; ++k)
           for (int label = 0; label < labels; ++label)
             for (int i = 0; i < n; ++i) here.with[k][label][i] = in.with[k][label][i];
-        send_chunk(grid, units, level, data, in, edges_of(rows, target, y, first, i0), scratch, first, i0, y);
+        send_chunk(units, level, data, in, edges_of(rows, target, y, first, i0), scratch, first, i0, y);
       }
       clear_border(rows, target, y);
       if (iteration.keeps) clear_border(rows, 0, y);
@@ -258,26 +258,22 @@ void send_messages(Backend& cpu, LabelGrid grid, const PairUnits& units, const P
 }
 
 template <class Backend, class Value>
-void read_beliefs(Backend& cpu, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
-                  int color, const Beliefs& beliefs) {
-  const Rows<Value> rows(level, grid);
-  cpu.bands(level.height, [&](int begin, int end, void* scratch) {
-    for (int y = begin; y < end; ++y) {
+void read_beliefs(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& level, int color,
+                  const Beliefs& beliefs) {
+  const Rows<Value> rows(level, units);
+  cpu.few_rows(level.height, [&](RowRange part, void* scratch) {
+    for (int y = part.begin; y < part.end; ++y) {
       const int first = (y + color) & 1;
       for (int i0 = 0; 2 * i0 + first < level.width; i0 += chunk<Value>)
-        read_chunk(grid, units, {rows.data(y, first) + i0, rows.pitch}, edges_of(rows, 0, y, first, i0),
+        read_chunk(units, {rows.data(y, first) + i0, rows.pitch}, edges_of(rows, 0, y, first, i0),
                    {static_cast<Value*>(scratch), chunk<Value>}, first, i0, y, beliefs);
     }
   });
 }
 
-#define PF_MESSAGES(Value)                                                                           \
-  template void send_messages(Cpu&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&,     \
-                              const PropagationLevel<Value>&, Iteration, const Beliefs&);            \
-  template void read_beliefs(Cpu&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&, int, \
-                             const Beliefs&);
-
-PF_MESSAGES(float)
-PF_MESSAGES(std::uint16_t)
+PF_STEP(send_messages<Cpu, float>);
+PF_STEP(send_messages<Cpu, std::uint16_t>);
+PF_STEP(read_beliefs<Cpu, float>);
+PF_STEP(read_beliefs<Cpu, std::uint16_t>);
 
 }  // namespace parafield

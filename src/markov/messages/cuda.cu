@@ -1,18 +1,14 @@
-#include "core/cuda/backend.hpp"
+#include "markov/launch.cuh"
 #include "markov/messages/long_lines.cuh"
-#include "markov/messages/pixel.cuh"
 
 // The lanes of a warp share the labels of a pixel: its data costs and its four messages are read once and
 // written once, in whole vectors, and stay in registers in between.
 //
 // Floor: for each label of half the pixels an iteration reads five values and writes four. At 3.35e12 B/s an
-// H100 takes 0.542 ms (values of 4 bytes) or 0.271 ms (2 bytes) for all levels of 450x375 pixels, 64 labels,
-// 5 x 7 iterations. Measured for the whole method (bench/results, commit 8dcea97): 0.724 and 0.408 ms; for
-// 900x750 pixels and 256 labels 81 and 79 % of that bandwidth, about as much as a copy reaches on that card.
-// Small images are bound by launches: an iteration of few pixels takes 2.0 us, 0.9 us of it for the launch;
-// 28 of the 35 iterations of Tsukuba (0.118 ms) are of that kind. A cluster of 16 CUDA blocks that ran the
-// coarse levels without launches was slower (2.7 to 3.8 us an iteration: too few multiprocessors for the
-// arithmetic).
+// H100 takes 0.542 ms (4 bytes a value) or 0.271 ms (2 bytes) for all levels of 450x375 pixels, 64 labels, 35
+// iterations. Measured for the whole method (bench/results, commit 8dcea97): 0.724 and 0.408 ms; for 900x750
+// pixels and 256 labels 81 and 79 % of that bandwidth, as much as a copy reaches. Iterations of few pixels
+// are bound by launches: 2.0 us. A cluster of 16 CUDA blocks without launches took 2.7 to 3.8.
 namespace parafield {
 namespace {
 
@@ -24,13 +20,11 @@ __device__ OwnPixel own_pixel(int width, int height, int lanes, int color) {
 
 template <class Value, int PerLane, bool Rows>
 __global__ void __launch_bounds__(threads)
-    send_kernel(LabelGrid grid, PairUnits units, Packing packing, int warp_words,
-                PropagationLevel<Value> level, PropagationLevel<Value> coarser, Iteration iteration,
-                Beliefs beliefs) {
+    send_kernel(PairUnits units, Packing packing, int warp_words, PropagationLevel<Value> level,
+                PropagationLevel<Value> coarser, Iteration iteration, Beliefs beliefs) {
   launch_next();
   extern __shared__ char memory[];
-  using Word = WordOf<Value>;
-  Word* const shared = reinterpret_cast<Word*>(memory) + int(threadIdx.x) / 32 * warp_words;
+  WordOf<Value>* const shared = reinterpret_cast<WordOf<Value>*>(memory) + int(threadIdx.x) / 32 * warp_words;
   const OwnPixel own = own_pixel(level.width, level.height, packing.lanes, iteration.color);
   const auto [x, y, lane, inside] = own;
   const int at = lane * PerLane;
@@ -51,13 +45,13 @@ __global__ void __launch_bounds__(threads)
   if (!has_values) {
     PF_UNROLL
     for (auto& word : data.word)
-      word = sizeof(Value) == 4 ? WordOf<Value>(1e30f) : WordOf<Value>(twice(data_units));
+      word = sizeof(Value) == 4 ? WordOf<Value>(1e30f) : filled(WordOf<Value>(data_units));
   }
   if (!has_values || iteration.from == Iteration::From::nothing) {
     PF_UNROLL
     for (int k = 0; k < 4; ++k) in[k].clear();
   }
-  if (beliefs.labels) read_pixel(data, in, own, grid, packing, units, beliefs);
+  if (beliefs.labels) read_pixel(data, in, own, packing, units, beliefs);
 
   const bool has_neighbor[4] = {x > 0, y > 0, x + 1 < level.width, y + 1 < level.height};
   find_edges(level, 0, x, y, packing.values, edges);
@@ -79,7 +73,7 @@ __global__ void __launch_bounds__(threads)
   WordOf<Value> least[4];
   find_least(in, packing.lanes, least);
   if constexpr (Rows) {
-    lower_grid(in, lane, packing.lanes, grid.ny, costs, shared);
+    lower_grid(in, lane, packing.lanes, units.grid.ny, costs, shared);
   } else {
     lower_labels(in, lane, packing.lanes, costs);
   }
@@ -93,8 +87,7 @@ __global__ void __launch_bounds__(threads)
 
 template <class Value, int PerLane>
 __global__ void __launch_bounds__(threads)
-    read_kernel(LabelGrid grid, PairUnits units, Packing packing, PropagationLevel<Value> level, int color,
-                Beliefs beliefs) {
+    read_kernel(PairUnits units, Packing packing, PropagationLevel<Value> level, int color, Beliefs beliefs) {
   begin_kernel();
   const OwnPixel own = own_pixel(level.width, level.height, packing.lanes, color);
   const auto [x, y, lane, inside] = own;
@@ -111,7 +104,7 @@ __global__ void __launch_bounds__(threads)
     PF_UNROLL
     for (int k = 0; k < 4; ++k) in[k].load(edges[k] + at);
   }
-  read_pixel(data, in, own, grid, packing, units, beliefs);
+  read_pixel(data, in, own, packing, units, beliefs);
 }
 
 /// Threads of the CUDA block of one pixel.
@@ -132,51 +125,41 @@ int pixels_of_color(int width, int height) { return (width + 1) / 2 * height; }
 }  // namespace
 
 template <class Backend, class Value>
-void send_messages(Backend& cuda, LabelGrid grid, const PairUnits& units,
-                   const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
-                   Iteration iteration, const Beliefs& beliefs) {
-  const Packing packing = packing_of<Value>(grid, units);
+void send_messages(Backend& cuda, const PairUnits& units, const PropagationLevel<Value>& level,
+                   const PropagationLevel<Value>& coarser, Iteration iteration, const Beliefs& beliefs) {
+  const Packing packing = packing_of<Value>(units);
   const int pixels = pixels_of_color(level.width, level.height);
-  if (packing.per_lane == 0) {
-    const std::size_t bytes = long_bytes<Value>(grid);
-    if (bytes > 48 * 1024)
-      cuda.allow_shared_memory(reinterpret_cast<const void*>(send_long_kernel<Value>), bytes);
-    return cuda.launch(send_long_kernel<Value>, dim3(unsigned(pixels)), dim3(unsigned(long_threads(grid))),
-                       bytes, grid, units, packing.values, level, coarser, iteration, beliefs);
-  }
+  if (packing.per_lane == 0)
+    return launch_shared(cuda, send_long_kernel<Value>, dim3(unsigned(pixels)),
+                         dim3(unsigned(long_threads(units.grid))), long_bytes<Value>(units.grid), units,
+                         packing.values, level, coarser, iteration, beliefs);
   with_packing<Value>(packing, [&]<int PerLane, bool Rows>() {
-    const int warp_words = shared_words<Value, PerLane, Rows>(packing, grid.ny);
+    const int warp_words = shared_words<Value, PerLane, Rows>(packing, units.grid.ny);
     const std::size_t bytes = 4 * std::size_t(threads / 32) * std::size_t(warp_words);
-    const auto kernel = send_kernel<Value, PerLane, Rows>;
-    if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
-    cuda.launch(kernel, dim3(blocks_for(pixels, threads / packing.lanes)), dim3(threads), bytes, grid, units,
-                packing, warp_words, level, coarser, iteration, beliefs);
+    launch_shared(cuda, send_kernel<Value, PerLane, Rows>, dim3(blocks_for(pixels, threads / packing.lanes)),
+                  dim3(threads), bytes, units, packing, warp_words, level, coarser, iteration, beliefs);
   });
 }
 
 template <class Backend, class Value>
-void read_beliefs(Backend& cuda, LabelGrid grid, const PairUnits& units, const PropagationLevel<Value>& level,
-                  int color, const Beliefs& beliefs) {
-  const Packing packing = packing_of<Value>(grid, units);
+void read_beliefs(Backend& cuda, const PairUnits& units, const PropagationLevel<Value>& level, int color,
+                  const Beliefs& beliefs) {
+  const Packing packing = packing_of<Value>(units);
   const int pixels = pixels_of_color(level.width, level.height);
   if (packing.per_lane == 0) {
-    const int count = long_threads(grid);
+    const int count = long_threads(units.grid);
     return cuda.launch(read_long_kernel<Value>, dim3(unsigned(pixels)), dim3(unsigned(count)),
-                       8 * std::size_t(count), grid, units, packing.values, level, color, beliefs);
+                       8 * std::size_t(count), units, packing.values, level, color, beliefs);
   }
   with_packing<Value>(packing, [&]<int PerLane, bool Rows>() {
     cuda.launch(read_kernel<Value, PerLane>, dim3(blocks_for(pixels, threads / packing.lanes)), dim3(threads),
-                0, grid, units, packing, level, color, beliefs);
+                0, units, packing, level, color, beliefs);
   });
 }
 
-#define PF_MESSAGES(Value)                                                                            \
-  template void send_messages(Cuda&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&,     \
-                              const PropagationLevel<Value>&, Iteration, const Beliefs&);             \
-  template void read_beliefs(Cuda&, LabelGrid, const PairUnits&, const PropagationLevel<Value>&, int, \
-                             const Beliefs&);
-
-PF_MESSAGES(float)
-PF_MESSAGES(std::uint16_t)
+PF_STEP(send_messages<Cuda, float>);
+PF_STEP(send_messages<Cuda, std::uint16_t>);
+PF_STEP(read_beliefs<Cuda, float>);
+PF_STEP(read_beliefs<Cuda, std::uint16_t>);
 
 }  // namespace parafield

@@ -77,21 +77,14 @@ __device__ void find_least(const LaneMessages<std::uint16_t, PerLane>& h, int la
 }
 
 /// Subtracts each message's least value and limits the rest.
-template <int PerLane>
-__device__ void finish(LaneMessages<float, PerLane>& h, const float (&least)[4],
-                       const PixelEdges<float>& edges) {
-  PF_UNROLL
-  for (int k = 0; k < 4; ++k) PF_UNROLL
-  for (int i = 0; i < PerLane; ++i) h[k].word[i] = least_of(h[k].word[i] - least[k], edges.limit[k]);
-}
-template <int PerLane>
-__device__ void finish(LaneMessages<std::uint16_t, PerLane>& h, const std::uint32_t (&least)[4],
-                       const PixelEdges<std::uint16_t>& edges) {
+template <class Value, int PerLane>
+__device__ void finish(LaneMessages<Value, PerLane>& h, const WordOf<Value> (&least)[4],
+                       const PixelEdges<Value>& edges) {
   PF_UNROLL
   for (int k = 0; k < 4; ++k) {
-    const std::uint32_t lowest = twice(least[k]), limit = twice(edges.limit[k]);
+    const WordOf<Value> lowest = filled(least[k]), limit = filled(edges.limit[k]);
     PF_UNROLL
-    for (int i = 0; i < PerLane / 2; ++i) h[k].word[i] = least_of(h[k].word[i] - lowest, limit);
+    for (auto& word : h[k].word) word = least_of(word - lowest, limit);
   }
 }
 
@@ -149,7 +142,7 @@ __device__ void lower_labels(LaneMessages<std::uint16_t, PerLane>& h, int lane, 
                         limits = pair_of(edges.limit[k], edges.limit[k + 1]);
     const std::uint32_t over_half = steps_cost(slopes, limits, half);
     std::uint32_t *const a = h[k].word, *const b = h[k + 1].word;
-    const std::uint32_t slope_a = twice(edges.slope[k]), slope_b = twice(edges.slope[k + 1]);
+    const std::uint32_t slope_a = filled(edges.slope[k]), slope_b = filled(edges.slope[k + 1]);
     PF_UNROLL
     for (int direction = 0; direction < 2; ++direction) {
       const auto at = [&](int i) { return direction == 0 ? i : half - 1 - i; };
@@ -177,7 +170,7 @@ __device__ void lower_labels(LaneMessages<std::uint16_t, PerLane>& h, int lane, 
       }
       carry = direction == 0 ? __shfl_up_sync(whole_warp, carry, 1, lanes)
                              : __shfl_down_sync(whole_warp, carry, 1, lanes);
-      if (lane == (direction == 0 ? 0 : lanes - 1)) carry = twice(far16);
+      if (lane == (direction == 0 ? 0 : lanes - 1)) carry = filled(far16);
       const std::uint32_t next = raised_least(carry, over_half, first);
       const std::uint32_t lower_half = direction == 0 ? carry : next,
                           upper_half = direction == 0 ? next : carry;
@@ -206,7 +199,7 @@ __device__ void lower_line(float (&values)[Count], float slope) {
 /// The same for words, whose halves are two envelopes side by side.
 template <int Count>
 __device__ void lower_line(std::uint32_t (&values)[Count], std::uint32_t slope) {
-  slope = twice(slope);
+  slope = filled(slope);
   PF_UNROLL
   for (int i = 1; i < Count; ++i) values[i] = raised_least(values[i - 1], slope, values[i]);
   PF_UNROLL
@@ -220,14 +213,11 @@ __device__ void lower_row(float (&values)[Words], float slope, float) {
 template <int Words>
 __device__ void lower_row(std::uint32_t (&values)[Words], std::uint32_t slope, std::uint32_t) {
   lower_line(values, slope);
-  const std::uint32_t step = twice(slope);
-  std::uint32_t up = pair_of(far16, low(values[Words - 1])), down = pair_of(high(values[0]), far16);
+  const std::uint32_t step = filled(slope);
+  const std::uint32_t up = pair_of(far16, low(values[Words - 1])), down = pair_of(high(values[0]), far16);
   values[0] = raised_least(up, step, values[0]);
-  PF_UNROLL
-  for (int i = 1; i < Words; ++i) values[i] = raised_least(values[i - 1], step, values[i]);
   values[Words - 1] = raised_least(down, step, values[Words - 1]);
-  PF_UNROLL
-  for (int i = Words - 2; i >= 0; --i) values[i] = raised_least(values[i + 1], step, values[i]);
+  lower_line(values, slope);
 }
 
 /// Lower envelopes of the messages over a square grid of labels, a row in each lane: along the rows in
@@ -257,7 +247,7 @@ __device__ void lower_grid(LaneMessages<Value, PerLane>& h, int lane, int lanes,
     Word values[PerLane];
     PF_UNROLL
     for (int i = 0; i < PerLane; ++i)
-      values[i] = i < rows ? top[i * pitch] : sizeof(Value) == 4 ? Word(1e30f) : Word(twice(far16));
+      values[i] = i < rows ? top[i * pitch] : sizeof(Value) == 4 ? Word(1e30f) : Word(filled(far16));
     lower_line(values, slopes[message]);
     PF_UNROLL
     for (int i = 0; i < PerLane; ++i)

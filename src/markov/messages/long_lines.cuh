@@ -1,5 +1,5 @@
 #pragma once
-#include "markov/messages/lanes.cuh"
+#include "markov/messages/pixel.cuh"
 
 /// Messages of more labels than the lanes of a warp can take, and of quadratic costs. A CUDA block works on
 /// each pixel. It computes its messages in place, line by line of the grid of labels.
@@ -76,13 +76,14 @@ __device__ void lower_line_together(const Line<Value>& line, Sum<Value> slope, S
 
 /// Lower envelopes for quadratic costs along the rows or the columns (`down`) of the grid, by all threads.
 template <class Value>
-__device__ void lower_quadratic(Value* h, Value* spare, LabelGrid grid, bool down, int reach, float slope,
+__device__ void lower_quadratic(Value* h, Value* spare, const PairUnits& units, bool down, float slope,
                                 Value limit) {
+  const LabelGrid grid = units.grid;
   const int labels = grid.count(), stride = down ? grid.nx : 1, count = down ? grid.ny : grid.nx;
   for (int label = int(threadIdx.x); label < labels; label += int(blockDim.x)) {
     const int at = down ? label / grid.nx : label % grid.nx;
     Value least = h[label];
-    for (int other = larger(0, at - reach); other <= smaller(count - 1, at + reach); ++other)
+    for (int other = larger(0, at - units.reach); other <= smaller(count - 1, at + units.reach); ++other)
       least = smaller(
           least, raised(h[label + (other - at) * stride], slope, limit, float((at - other) * (at - other))));
     spare[label] = least;
@@ -95,9 +96,9 @@ __device__ void lower_quadratic(Value* h, Value* spare, LabelGrid grid, bool dow
 /// Stores the label of least belief and the beliefs around it. `scan`: two values for each thread.
 template <class Value>
 __device__ void read_pixel_together(const Value* data, Value* const (&in)[4], bool has_received, int x, int y,
-                                    LabelGrid grid, const PairUnits& units, const Beliefs& beliefs,
-                                    float* scan) {
+                                    const PairUnits& units, const Beliefs& beliefs, float* scan) {
   if (x < beliefs.x0 || x >= beliefs.x1 || y < beliefs.y0 || y >= beliefs.y1) return;
+  const LabelGrid grid = units.grid;
   const auto belief = [&](int label) {
     const auto at = [&](int k) { return has_received ? Sum<Value>(in[k][label]) : Sum<Value>(0); };
     return float((Sum<Value>(data[label]) + (at(0) + at(2))) + (at(1) + at(3)));
@@ -127,25 +128,18 @@ __device__ void read_pixel_together(const Value* data, Value* const (&in)[4], bo
   });
 }
 
-/// Finds this CUDA block's pixel of a color. Returns false if its row has no such pixel.
-__device__ bool find_pixel(int width, int color, int& x, int& y) {
-  const int columns = (width + 1) / 2;
-  y = int(blockIdx.x) / columns;
-  x = 2 * (int(blockIdx.x) - y * columns) + ((y + color) & 1);
-  return x < width;
-}
-
 /// Runs an iteration. Shared memory: four values for each thread, then a value for each label.
 template <class Value>
-__global__ void send_long_kernel(LabelGrid grid, PairUnits units, int values, PropagationLevel<Value> level,
+__global__ void send_long_kernel(PairUnits units, int values, PropagationLevel<Value> level,
                                  PropagationLevel<Value> coarser, Iteration iteration, Beliefs beliefs) {
   begin_kernel();
   extern __shared__ char shared[];
+  const LabelGrid grid = units.grid;
   const int labels = grid.count(), thread = int(threadIdx.x), count = int(blockDim.x);
   float* const scan = reinterpret_cast<float*>(shared);
   Value* const spare = reinterpret_cast<Value*>(scan + 4 * count);
   int x, y;
-  if (!find_pixel(level.width, iteration.color, x, y)) return;
+  if (!find_pixel(level.width, iteration.color, int(blockIdx.x), x, y)) return;
   const bool has_received = iteration.from != Iteration::From::nothing;
   const Value* const data = level.data + (std::ptrdiff_t(y) * level.width + x) * values;
   Value *in[4], *here[4], *out[4];
@@ -153,7 +147,7 @@ __global__ void send_long_kernel(LabelGrid grid, PairUnits units, int values, Pr
   find_edges(level, 0, x, y, values, here);
   find_edges(level, iteration.last ? 1 : 0, x, y, values, out);
   if (beliefs.labels) {
-    read_pixel_together(data, in, has_received, x, y, grid, units, beliefs, scan);
+    read_pixel_together(data, in, has_received, x, y, units, beliefs, scan);
     __syncthreads();  // thread 0 may still read messages that all threads overwrite below
   }
 
@@ -201,8 +195,8 @@ __global__ void send_long_kernel(LabelGrid grid, PairUnits units, int values, Pr
     const Value limit = PairUnits::value_of<Value>(weight * units.limit);
     Value* const h = out[k];
     if (units.quadratic) {
-      lower_quadratic(h, spare, grid, false, units.reach, unrounded, limit);
-      if (grid.ny > 1) lower_quadratic(h, spare, grid, true, units.reach, unrounded, limit);
+      lower_quadratic(h, spare, units, false, unrounded, limit);
+      if (grid.ny > 1) lower_quadratic(h, spare, units, true, unrounded, limit);
     } else if (grid.ny == 1) {
       lower_line_together(Line<Value>{h, spare, 1, labels}, slope, reinterpret_cast<Sum<Value>*>(scan));
     } else {
@@ -220,16 +214,16 @@ __global__ void send_long_kernel(LabelGrid grid, PairUnits units, int values, Pr
 
 /// Reads beliefs. Shared memory: two values for each thread.
 template <class Value>
-__global__ void read_long_kernel(LabelGrid grid, PairUnits units, int values, PropagationLevel<Value> level,
-                                 int color, Beliefs beliefs) {
+__global__ void read_long_kernel(PairUnits units, int values, PropagationLevel<Value> level, int color,
+                                 Beliefs beliefs) {
   begin_kernel();
   extern __shared__ char shared[];
   int x, y;
-  if (!find_pixel(level.width, color, x, y)) return;
+  if (!find_pixel(level.width, color, int(blockIdx.x), x, y)) return;
   Value* in[4];
   find_edges(level, 0, x, y, values, in);
-  read_pixel_together(level.data + (std::ptrdiff_t(y) * level.width + x) * values, in, true, x, y, grid,
-                      units, beliefs, reinterpret_cast<float*>(shared));
+  read_pixel_together(level.data + (std::ptrdiff_t(y) * level.width + x) * values, in, true, x, y, units,
+                      beliefs, reinterpret_cast<float*>(shared));
 }
 
 }  // namespace

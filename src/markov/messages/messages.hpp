@@ -2,9 +2,8 @@
 #include "markov/levels/levels.hpp"
 #include "markov/sweep/sweep.hpp"
 
-/// Steps of min-sum belief propagation (Grauer-Gray sections 3 and 4). `Value`: float, or 16-bit whole
-/// numbers of units. The result of a minimum never depends on the order of its candidates: each candidate is
-/// one rounded float, or exact in whole numbers. So every backend has the same bits.
+/// Steps of min-sum belief propagation (Grauer-Gray sections 3 and 4). `Value`: float, or 16-bit whole units.
+/// Candidates of a minimum are one rounded float each, or exact: so no result depends on their order.
 namespace parafield {
 
 /// Result: labels of least belief and the beliefs around them. Without labels none is stored.
@@ -35,14 +34,13 @@ PF_HD Iteration iteration_of(int level, int top, int i, int iterations) {
 
 /// Runs an iteration. `beliefs`: of the pixels that send, read before they do (step 4).
 template <class Backend, class Value>
-void send_messages(Backend& backend, LabelGrid grid, const PairUnits& units,
-                   const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
-                   Iteration iteration, const Beliefs& beliefs);
+void send_messages(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& level,
+                   const PropagationLevel<Value>& coarser, Iteration iteration, const Beliefs& beliefs);
 
 /// Reads the beliefs of the pixels of a color, whose messages the level's first set of edges holds.
 template <class Backend, class Value>
-void read_beliefs(Backend& backend, LabelGrid grid, const PairUnits& units,
-                  const PropagationLevel<Value>& level, int color, const Beliefs& beliefs);
+void read_beliefs(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& level, int color,
+                  const Beliefs& beliefs);
 
 /// Bytes of scratch memory for each CPU thread: nine chunks of pixels for all labels.
 inline std::size_t message_scratch(LabelGrid grid) {

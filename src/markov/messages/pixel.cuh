@@ -5,6 +5,14 @@
 namespace parafield {
 namespace {
 
+/// Finds a pixel by its number among those of a color. Returns false if its row has no such pixel.
+__device__ bool find_pixel(int width, int color, int pixel, int& x, int& y) {
+  const int columns = (width + 1) / 2;
+  y = pixel / columns;
+  x = 2 * (pixel - y * columns) + ((y + color) & 1);
+  return x < width;
+}
+
 /// Pixel that a thread works on.
 struct OwnPixel {
   int x, y;
@@ -13,10 +21,7 @@ struct OwnPixel {
 
   /// `pixel`: number among the pixels of a color.
   __device__ OwnPixel(int width, int height, int color, int pixel, int lane) : lane(lane) {
-    const int columns = (width + 1) / 2;
-    y = pixel / columns;
-    x = 2 * (pixel - y * columns) + ((y + color) & 1);
-    inside = y < height && x < width;
+    inside = find_pixel(width, color, pixel, x, y) && y < height;
     if (!inside) x = y = 0;
   }
 };
@@ -24,9 +29,10 @@ struct OwnPixel {
 /// Stores the label of least belief and the beliefs around it. All lanes of a warp must call this.
 template <class Value, int PerLane>
 __device__ void read_pixel(const LaneValues<Value, PerLane>& data, const LaneMessages<Value, PerLane>& in,
-                           const OwnPixel& own, LabelGrid grid, const Packing& packing,
-                           const PairUnits& units, const Beliefs& beliefs) {
+                           const OwnPixel& own, const Packing& packing, const PairUnits& units,
+                           const Beliefs& beliefs) {
   constexpr int words = LaneValues<Value, PerLane>::words;
+  const LabelGrid grid = units.grid;
   const int x = own.x, y = own.y, lane = own.lane;
   float belief[PerLane];
   PF_UNROLL

@@ -8,48 +8,10 @@ void fill_row(std::uint32_t* row, int begin, int end, std::uint32_t value) {
   for (int x = begin; x < end; ++x) row[x] = value;
 }
 
-void clean_frame(Cpu& cpu, const Planes& floats, View<std::uint8_t> known) {
-  cpu.rows(known.height, [=](int y) {
-    std::uint8_t* const flag = known.row(y);
-    for (int x = 0; x < known.width; ++x) flag[x] = 1;
-    for (int i = 0; i < floats.count; ++i) {
-      float* const row = reinterpret_cast<float*>(floats.plane[i].row(y));
-      for (int x = 0; x < known.width; ++x) {
-        const bool finite = is_finite(row[x]);
-        flag[x] = finite ? flag[x] : 0;
-        row[x] = finite ? row[x] : 0.0f;
-      }
-    }
-  });
-}
-
-void extend_frame(Cpu& cpu, const Planes& planes, int columns, int rows, bool nearest) {
-  const int width = planes.plane[0].width, height = planes.plane[0].height;
-  // Rows inside the image come first: those above and below copy them.
-  cpu.rows(height, [=](int y) {
-    for (int i = 0; i < planes.count; ++i) {
-      std::uint32_t* const row = planes.plane[i].row(y);
-      fill_row(row, -columns, 0, nearest ? row[0] : planes.outside[i]);
-      fill_row(row, width, width + columns, nearest ? row[width - 1] : planes.outside[i]);
-    }
-  });
-  cpu.rows(2 * rows, [=](int j) {
-    const int y = j < rows ? j - rows : height + j - rows;
-    for (int i = 0; i < planes.count; ++i) {
-      std::uint32_t* const row = planes.plane[i].row(y);
-      const std::uint32_t* const from = planes.plane[i].row(clamp(y, 0, height - 1));
-      if (nearest)
-        for (int x = -columns; x < width + columns; ++x) row[x] = from[x];
-      else
-        fill_row(row, -columns, width + columns, planes.outside[i]);
-    }
-  });
-}
-
 }  // namespace
 
-template <>
-void central_differences(Cpu& cpu, View<const float> image, View<float> derivative) {
+template <class Backend>
+void central_differences(Backend& cpu, View<const float> image, View<float> derivative) {
   cpu.rows(image.height, [=](int y) {
     const float* const in = image.row(y);
     float* const out = derivative.row(y);
@@ -60,18 +22,52 @@ void central_differences(Cpu& cpu, View<const float> image, View<float> derivati
   });
 }
 
-template <>
-void clean(Cpu& cpu, const Planes* frames, const View<std::uint8_t>* known, int count) {
-  for (int i = 0; i < count; ++i) clean_frame(cpu, frames[i], known[i]);
+template <class Backend>
+void clean(Backend& cpu, const Planes* frames, const View<std::uint8_t>* known, int count) {
+  for (int frame = 0; frame < count; ++frame)
+    cpu.rows(known[frame].height, [floats = frames[frame], known = known[frame]](int y) {
+      std::uint8_t* const flag = known.row(y);
+      for (int x = 0; x < known.width; ++x) flag[x] = 1;
+      for (int i = 0; i < floats.count; ++i) {
+        float* const row = reinterpret_cast<float*>(floats.plane[i].row(y));
+        for (int x = 0; x < known.width; ++x) {
+          const bool finite = is_finite(row[x]);
+          flag[x] = finite ? flag[x] : 0;
+          row[x] = finite ? row[x] : 0.0f;
+        }
+      }
+    });
 }
 
-template <>
-void extend(Cpu& cpu, const Planes* frames, int count, int columns, int rows, bool nearest) {
-  for (int i = 0; i < count; ++i) extend_frame(cpu, frames[i], columns, rows, nearest);
+template <class Backend>
+void extend(Backend& cpu, const Planes* frames, int count, int columns, int rows, bool nearest) {
+  for (int frame = 0; frame < count; ++frame) {
+    const Planes planes = frames[frame];
+    const int width = planes.plane[0].width, height = planes.plane[0].height;
+    // Rows inside the image come first: those above and below copy them.
+    cpu.rows(height, [=](int y) {
+      for (int i = 0; i < planes.count; ++i) {
+        std::uint32_t* const row = planes.plane[i].row(y);
+        fill_row(row, -columns, 0, nearest ? row[0] : planes.outside[i]);
+        fill_row(row, width, width + columns, nearest ? row[width - 1] : planes.outside[i]);
+      }
+    });
+    cpu.rows(2 * rows, [=](int j) {
+      const int y = j < rows ? j - rows : height + j - rows;
+      for (int i = 0; i < planes.count; ++i) {
+        std::uint32_t* const row = planes.plane[i].row(y);
+        const std::uint32_t* const from = planes.plane[i].row(clamp(y, 0, height - 1));
+        if (nearest)
+          for (int x = -columns; x < width + columns; ++x) row[x] = from[x];
+        else
+          fill_row(row, -columns, width + columns, planes.outside[i]);
+      }
+    });
+  }
 }
 
-template <>
-void edge_weights(Cpu& cpu, const View<const float>* planes, int count, float scale, float floor,
+template <class Backend>
+void edge_weights(Backend& cpu, const View<const float>* planes, int count, float scale, float floor,
                   const EdgeWeights& edges) {
   const View<const float> first = planes[0], second = planes[count > 1 ? 1 : 0],
                           third = planes[count > 2 ? 2 : 0];
@@ -92,5 +88,10 @@ void edge_weights(Cpu& cpu, const View<const float>* planes, int count, float sc
     }
   });
 }
+
+PF_STEP(central_differences<Cpu>);
+PF_STEP(clean<Cpu>);
+PF_STEP(extend<Cpu>);
+PF_STEP(edge_weights<Cpu>);
 
 }  // namespace parafield

@@ -1,17 +1,8 @@
-#include "core/cuda/backend.hpp"
-#include "core/cuda/kernel.cuh"
+#include "markov/launch.cuh"
 #include "markov/planes/planes.hpp"
 
 namespace parafield {
 namespace {
-
-const dim3 block(32, 8);
-
-dim3 grid_of(int width, int height, int planes = 1) {
-  return {blocks_for(width, 32), blocks_for(height, 8), unsigned(planes)};
-}
-__device__ int own_x() { return int(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ int own_y() { return int(blockIdx.y * blockDim.y + threadIdx.y); }
 
 struct Frames {
   Planes planes[2];
@@ -50,8 +41,7 @@ __global__ void extend_kernel(Frames frames, int columns, int rows, bool nearest
   const View<std::uint32_t> plane = planes.plane[blockIdx.y];
   const int width = plane.width, height = plane.height, whole = width + 2 * columns;
   const int above = rows * whole, beside = height * 2 * columns;
-  for (int i = int(blockIdx.x * blockDim.x + threadIdx.x); i < 2 * above + beside;
-       i += int(gridDim.x * blockDim.x)) {
+  for (int i = own_x(); i < 2 * above + beside; i += int(gridDim.x * blockDim.x)) {
     int x, y;
     if (i < 2 * above) {
       const int row = i / whole;
@@ -90,20 +80,20 @@ __global__ void edge_weights_kernel(Images images, float scale, float floor, Edg
 
 }  // namespace
 
-template <>
-void clean(Cuda& cuda, const Planes* frames, const View<std::uint8_t>* known, int count) {
+template <class Backend>
+void clean(Backend& cuda, const Planes* frames, const View<std::uint8_t>* known, int count) {
   const int last = count - 1;
-  cuda.launch(clean_kernel, grid_of(known[0].width, known[0].height, count), block, 0,
+  cuda.launch(clean_kernel, pixel_grid(known[0].size(), 1, count), pixel_block, 0,
               Frames{{frames[0], frames[last]}, {known[0], known[last]}});
 }
 
-template <>
-void central_differences(Cuda& cuda, View<const float> image, View<float> derivative) {
-  cuda.launch(central_differences_kernel, grid_of(image.width, image.height), block, 0, image, derivative);
+template <class Backend>
+void central_differences(Backend& cuda, View<const float> image, View<float> derivative) {
+  cuda.launch(central_differences_kernel, pixel_grid(image.size()), pixel_block, 0, image, derivative);
 }
 
-template <>
-void extend(Cuda& cuda, const Planes* frames, int count, int columns, int rows, bool nearest) {
+template <class Backend>
+void extend(Backend& cuda, const Planes* frames, int count, int columns, int rows, bool nearest) {
   const Planes& planes = frames[0];
   const int width = planes.plane[0].width, height = planes.plane[0].height;
   const int pixels = 2 * rows * (width + 2 * columns) + 2 * columns * height;
@@ -112,12 +102,17 @@ void extend(Cuda& cuda, const Planes* frames, int count, int columns, int rows, 
               dim3(256), 0, Frames{{frames[0], frames[count - 1]}, {}}, columns, rows, nearest);
 }
 
-template <>
-void edge_weights(Cuda& cuda, const View<const float>* planes, int count, float scale, float floor,
+template <class Backend>
+void edge_weights(Backend& cuda, const View<const float>* planes, int count, float scale, float floor,
                   const EdgeWeights& edges) {
   const Images images{{planes[0], planes[count > 1 ? 1 : 0], planes[count > 2 ? 2 : 0]}};
-  cuda.launch(edge_weights_kernel, grid_of(planes[0].width, planes[0].height, edges.forward[2] ? 4 : 2),
-              block, 0, images, scale, floor, edges);
+  cuda.launch(edge_weights_kernel, pixel_grid(planes[0].size(), 1, edges.forward[2] ? 4 : 2), pixel_block, 0,
+              images, scale, floor, edges);
 }
+
+PF_STEP(clean<Cuda>);
+PF_STEP(central_differences<Cuda>);
+PF_STEP(extend<Cuda>);
+PF_STEP(edge_weights<Cuda>);
 
 }  // namespace parafield

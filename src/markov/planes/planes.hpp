@@ -31,8 +31,7 @@ void clean(Backend& backend, const Planes* frames, const View<std::uint8_t>* kno
 template <class Backend>
 void extend(Backend& backend, const Planes* frames, int count, int columns, int rows, bool nearest);
 
-/// Computes the weights of edges, which fall with the largest difference over the planes (1 or 3) of the
-/// edge's two pixels: see Smoothness.
+/// Computes the weights of edges by the largest difference over the planes (1 or 3): see Smoothness.
 template <class Backend>
 void edge_weights(Backend& backend, const View<const float>* planes, int count, float scale, float floor,
                   const EdgeWeights& edges);

@@ -12,8 +12,7 @@ constexpr int chunk = sweep_chunk;
 template <class T>
 using PerSite = T[chunk];
 
-/// Neighbors of a chunk's sites: their labels (column and row in the grid), and weights of edges, 0 outside
-/// the image.
+/// Neighbors of a chunk's sites: see Neighbor.
 struct Neighborhood {
   PerSite<float> x[8], y[8], weight[8];
 };
@@ -51,14 +50,12 @@ void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, int 
   }
 }
 
-/// Pair costs of label (lx, ly) at site i.
-template <PairModel Model, int Neighbors>
-PF_HD float pair_costs(const PairCost& pair, const Neighborhood& around, float lx, float ly, int i) {
-  float sum = 0;
-  PF_UNROLL
-  for (int k = 0; k < Neighbors; ++k)
-    sum = fma(around.weight[k][i], pair.cost<Model>(lx - around.x[k][i], ly - around.y[k][i]), sum);
-  return sum;
+/// Pair costs at site i: see pair_costs.
+template <PairModel Model, int Neighbors, bool X, bool Y>
+PF_HD float pair_costs_at(const PairCost& pair, const Neighborhood& around, float lx, float ly, int i) {
+  return pair_costs<Model, Neighbors, X, Y>(pair, lx, ly, [&](int k) {
+    return Neighbor{around.x[k][i], around.y[k][i], around.weight[k][i]};
+  });
 }
 
 /// Calls use(label, cost_at) for each label, lowest first; cost_at(i) is its energy at site i of the chunk.
@@ -72,22 +69,12 @@ void try_labels(const Energy<Data>& energy, const Neighborhood& around, int x0, 
     float* const along_y = tables + grid.nx * chunk;
     for (int lx = 0; lx < grid.nx; ++lx) {
       float* const along_x = tables + lx * chunk;
-      for (int i = 0; i < count; ++i) {
-        float sum = 0;
-        PF_UNROLL
-        for (int k = 0; k < Neighbors; ++k)
-          sum = fma(around.weight[k][i], pair.cost<Model>(float(lx) - around.x[k][i], 0), sum);
-        along_x[i] = sum;
-      }
+      for (int i = 0; i < count; ++i)
+        along_x[i] = pair_costs_at<Model, Neighbors, true, false>(pair, around, float(lx), 0, i);
     }
     for (int ly = 0; ly < grid.ny; ++ly) {
-      for (int i = 0; i < count; ++i) {
-        float sum = 0;
-        PF_UNROLL
-        for (int k = 0; k < Neighbors; ++k)
-          sum = fma(around.weight[k][i], pair.cost<Model>(0, float(ly) - around.y[k][i]), sum);
-        along_y[i] = sum;
-      }
+      for (int i = 0; i < count; ++i)
+        along_y[i] = pair_costs_at<Model, Neighbors, false, true>(pair, around, 0, float(ly), i);
       for (int lx = 0; lx < grid.nx; ++lx) {
         const auto data = data_row(lx, ly);
         const float* const along_x = tables + lx * chunk;
@@ -99,7 +86,8 @@ void try_labels(const Energy<Data>& energy, const Neighborhood& around, int x0, 
       for (int lx = 0; lx < grid.nx; ++lx) {
         const auto data = data_row(lx, ly);
         use(grid.label(lx, ly), [=, &around](int i) {
-          return data(x0 + i * Stride) + pair_costs<Model, Neighbors>(pair, around, float(lx), float(ly), i);
+          return data(x0 + i * Stride) +
+                 pair_costs_at<Model, Neighbors, true, true>(pair, around, float(lx), float(ly), i);
         });
       }
   }
@@ -109,8 +97,8 @@ void try_labels(const Energy<Data>& energy, const Neighborhood& around, int x0, 
 template <class F>
 void for_each_chunk(Cpu& cpu, int width, int height, Sites sites, F f) {
   const int rows = (height - sites.first_row() + sites.row_stride() - 1) / sites.row_stride();
-  cpu.bands(rows, [=](int begin, int end, void* scratch) {
-    for (int i = begin; i < end; ++i) {
+  cpu.few_rows(rows, [=](RowRange part, void* scratch) {
+    for (int i = part.begin; i < part.end; ++i) {
       const int y = sites.first_row() + i * sites.row_stride();
       for (int x = sites.first(y); x < width; x += chunk * sites.stride())
         f(x, y, smaller(chunk, (width - x + sites.stride() - 1) / sites.stride()),
@@ -154,8 +142,8 @@ void icm_binary(Cpu& cpu, const Energy<StoredCosts>& energy, View<const Label> i
 
 template <class Backend, class Data>
 void icm_sweep(Backend& cpu, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
-               Changes changes, int sweep) {
-  int* const flags = changes.flags.data;
+               View<int> changes, int sweep) {
+  int* const flags = changes.data;
   if (!__atomic_load_n(flags + sweep, __ATOMIC_RELAXED)) return;
   if constexpr (__is_same(Data, StoredCosts))
     if (energy.is_binary() && sites.colors == 1) return icm_binary(cpu, energy, in, out, flags, sweep);
@@ -198,7 +186,7 @@ void gibbs_sweep(Backend& cpu, const Energy<Data>& energy, View<Label> labels, S
       PerSite<float> least, sum, sum_of_group, aim;
       PerSite<int> drawn;
       for (int i = 0; i < count; ++i) least[i] = 3e38f;
-      float* probability = scratch + (grid.nx + 1) * chunk;
+      float *const probabilities = scratch + (grid.nx + 1) * chunk, *probability = probabilities;
       try_labels<Model, Neighbors, Stride>(energy, around, x0, y, count, scratch, [&](int, auto cost_at) {
         for (int i = 0; i < count; ++i) {
           const float cost = cost_at(i);
@@ -207,32 +195,28 @@ void gibbs_sweep(Backend& cpu, const Energy<Data>& energy, View<Label> labels, S
         }
         probability += chunk;
       });
-
-      probability = scratch + (grid.nx + 1) * chunk;
-      for (int i = 0; i < count; ++i) sum[i] = sum_of_group[i] = 0;
-      for (int label = 0; label < total; ++label) {
-        float* const p = probability + label * chunk;
-        const bool ends = (label + 1) % group == 0 || label + 1 == total;
+      const auto sum_labels = [&](auto add) {  // add(p) adds a label to sum_of_group
+        for (int i = 0; i < count; ++i) sum[i] = sum_of_group[i] = 0;
+        for (int label = 0; label < total; ++label) {
+          add(probabilities + label * chunk);
+          if ((label + 1) % group != 0 && label + 1 < total) continue;
+          for (int i = 0; i < count; ++i) sum[i] += sum_of_group[i], sum_of_group[i] = 0;
+        }
+      };
+      sum_labels([&](float* p) {
         for (int i = 0; i < count; ++i) {
           p[i] = exponential((least[i] - p[i]) * t.inverse);
           sum_of_group[i] += p[i];
         }
-        if (!ends) continue;
-        for (int i = 0; i < count; ++i) sum[i] += sum_of_group[i], sum_of_group[i] = 0;
-      }
-
-      for (int i = 0; i < count; ++i) aim[i] = random_number(t.key, x0 + i * Stride, y) * sum[i];
-      for (int i = 0; i < count; ++i) sum[i] = sum_of_group[i] = 0, drawn[i] = 0;
-      for (int label = 0; label < total; ++label) {
-        const float* const p = probability + label * chunk;
-        const bool ends = (label + 1) % group == 0 || label + 1 == total;
+      });
+      for (int i = 0; i < count; ++i)
+        aim[i] = random_number(t.key, x0 + i * Stride, y) * sum[i], drawn[i] = 0;
+      sum_labels([&](const float* p) {
         for (int i = 0; i < count; ++i) {
           sum_of_group[i] += p[i];
           drawn[i] += sum[i] + sum_of_group[i] <= aim[i] ? 1 : 0;
         }
-        if (!ends) continue;
-        for (int i = 0; i < count; ++i) sum[i] += sum_of_group[i], sum_of_group[i] = 0;
-      }
+      });
       Label* const now = labels.row(y) + x0;
       for (int i = 0; i < count; ++i) {
         const int label = smaller(drawn[i], total - 1), ly = label / grid.nx;
@@ -256,20 +240,11 @@ void costs_around(Backend& cpu, const Energy<Data>& energy, View<const Label> la
   });
 }
 
-template <>
-void clear_changes(Cpu&, Changes changes) {
-  for (int i = 0; i < changes.flags.width; ++i) changes.flags.data[i] = i == 0;
+template <class Backend>
+void clear_changes(Backend&, View<int> changes) {
+  for (int i = 0; i < changes.width; ++i) changes.data[i] = i == 0;
 }
 
-#define PF_SWEEPS(Data)                                                                                    \
-  template void icm_sweep(Cpu&, const Energy<Data>&, View<const Label>, View<Label>, Sites, Changes, int); \
-  template void gibbs_sweep(Cpu&, const Energy<Data>&, View<Label>, Sites, Temperature);                   \
-  template void energy_terms(Cpu&, const Energy<Data>&, View<const Label>, View<float>);                   \
-  template void costs_around(Cpu&, const Energy<Data>&, View<const Label>, CostsAround);
-
-PF_SWEEPS(StoredCosts)
-PF_SWEEPS(Differences<1>)
-PF_SWEEPS(Differences<3>)
-template void energy_terms(Cpu&, const Energy<KnownCosts>&, View<const Label>, View<float>);
+PF_SWEEP_STEPS(Cpu);
 
 }  // namespace parafield

@@ -1,18 +1,13 @@
-#include "core/cuda/backend.hpp"
-#include "core/cuda/kernel.cuh"
+#include "markov/launch.cuh"
 #include "markov/neighbor_counts.cuh"
 #include "markov/sweep/sites.cuh"
 
-// One thread for each site. For the separable model its pair costs along x are kept in shared memory, or in
-// registers for usual grids of labels, so that a label takes one load of its data and two additions.
+// One thread for each site. The separable model keeps its pair costs along x in shared memory, or in
+// registers for usual grids of labels: then a label takes one load of its data and two additions.
 //
-// Floor: a sweep of ICM evaluates labels x sites, with at least 5 operations each (load, difference, two
-// additions, one of them of a magnitude, comparison). For displacements up to 6 px at 1024x1024 an H100
-// (29.7e12 operations a second) takes 0.030 ms a sweep; the Gibbs sampler, with an exponential for each
-// label, about 0.096 ms. Measured (bench/results, commit ca9cc01): 0.12 and 0.26 ms, so 25 % and 36 % of the
-// peak. The rest goes into: three more instructions to choose a label; twelve for an exponential, on units
-// that are half idle; about 40 for the pair costs along y of each row of labels; and the sampler computes
-// each energy twice.
+// Floor: a label of a site takes 5 operations in ICM. For displacements up to 6 px at 1024x1024 an H100
+// (29.7e12 operations a second) takes 0.030 ms a sweep, with an exponential a label (Gibbs) 0.096 ms.
+// Measured (bench/results, commit ca9cc01): 0.12 and 0.26 ms. The sampler computes each energy twice.
 namespace parafield {
 namespace {
 
@@ -26,8 +21,7 @@ __device__ int2 own_site(Sites sites) {
 
 extern __shared__ float shared[];
 
-/// Sets the flag if a thread has changed a label. A CUDA block writes once, as many writes to one address are
-/// slow. All threads of the CUDA block must call this.
+/// Sets the flag, once, if a thread has changed a label. All threads of the CUDA block must call this.
 __device__ void set_flag(int* flag, bool changed) {
   if (__syncthreads_or(changed) && threadIdx.x == 0 && threadIdx.y == 0) *flag = 1;
 }
@@ -57,10 +51,9 @@ __global__ void __launch_bounds__(threads)
   set_flag(changed, changes);
 }
 
-/// ICM of all sites at once for Energy::is_binary; a thread updates four sites. Bound by memory: 12 bytes for
-/// each site (8 of costs, a label in, a label out), 4 us for 1024 x 1024 from memory, about half of that from
-/// the L2 cache. It does not look whether the last sweep has changed anything: if not, this one changes
-/// nothing either, and looking takes longer.
+/// ICM of all sites at once for Energy::is_binary; a thread updates four sites. Bound by memory: 12 bytes a
+/// site, 4 us for 1024 x 1024, half of that from the L2 cache. It does not look at the last sweep: that is
+/// slower.
 template <int Neighbors>
 __global__ void __launch_bounds__(threads)
     icm_binary_kernel(Energy<StoredCosts> energy, View<const Label> in, View<Label> out) {
@@ -149,42 +142,40 @@ dim3 grid_of(const Energy<Data>& energy, Sites sites) {
           blocks_for(energy.height, threads_y * sites.row_stride())};
 }
 
-template <class... Parameters, class... Arguments>
-void launch_sites(Cuda& cuda, void (*kernel)(Parameters...), dim3 grid, std::size_t floats,
-                  const Arguments&... arguments) {
-  const std::size_t bytes = floats * threads * sizeof(float);
-  if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
-  cuda.launch(kernel, grid, block, bytes, arguments...);
+/// Bytes of shared memory of a block: each thread's table of pair costs along x, if any, and `more` floats.
+std::size_t shared_bytes(const PairCost& pair, LabelGrid grid, int side, int more) {
+  const bool has_table = side == 0 && pair.model == PairModel::separable && grid.ny > 1;
+  return std::size_t((has_table ? grid.nx : 0) + more) * threads * sizeof(float);
 }
 
-/// Floats of shared memory for each thread: its table of pair costs along x.
-std::size_t table_floats(const PairCost& pair, LabelGrid grid) {
-  return pair.model == PairModel::separable && grid.ny > 1 ? std::size_t(grid.nx) : 0;
-}
-
-/// Calls f.template operator()<Neighbors, Side>(energy) and returns true if the differences are plain and the
-/// grid of labels is one of the usual ones.
-template <class F>
-bool with_plain(const Energy<Differences<1>>& energy, F f) {
-  const Differences<1>& d = energy.data;
-  const int side = energy.grid.nx;
-  if (energy.pair.model != PairModel::separable || energy.grid.ny != side || d.step != 1 || d.weight != 1 ||
-      d.limit < 1e30f)
-    return false;
-  const Energy<PlainDifferences> plain{energy.width, energy.height,
-                                       energy.grid,  energy.pair,
-                                       energy.edges, {d.frame0[0], d.frame1[0], d.pitch, d.x0, d.y0}};
-  return with_one_of<5, 7, 9, 11, 13>(side, [&]<int Side>() {
-    energy.pair.neighbors == 4 ? f.template operator()<4, Side>(plain)
-                               : f.template operator()<8, Side>(plain);
-  });
+/// Calls f.template operator()<Model, Neighbors, Side>(energy). The energy's data costs are PlainDifferences,
+/// and the side is known, if the differences are plain and the grid of labels is one of the usual ones.
+template <class Data, class F>
+void with_site(const Energy<Data>& energy, F f) {
+  if constexpr (std::is_same_v<Data, Differences<1>>) {
+    const Data& d = energy.data;
+    const int side = energy.grid.nx;
+    if (energy.pair.model == PairModel::separable && energy.grid.ny == side && d.step == 1 && d.weight == 1 &&
+        d.limit >= 1e30f) {
+      const PlainDifferences data{d.frame0[0], d.frame1[0], d.pitch, d.x0, d.y0};
+      const Energy<PlainDifferences> plain{energy.width, energy.height, energy.grid,
+                                           energy.pair,  energy.edges,  data};
+      if (with_one_of<5, 7, 9, 11, 13>(side, [&]<int Side>() {
+            energy.pair.neighbors == 4 ? f.template operator()<PairModel::separable, 4, Side>(plain)
+                                       : f.template operator()<PairModel::separable, 8, Side>(plain);
+          }))
+        return;
+    }
+  }
+  with_model(energy.pair,
+             [&]<PairModel Model, int Neighbors>() { f.template operator()<Model, Neighbors, 0>(energy); });
 }
 
 }  // namespace
 
 template <class Backend, class Data>
 void icm_sweep(Backend& cuda, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
-               Changes changes, int sweep) {
+               View<int> changes, int sweep) {
   if constexpr (std::is_same_v<Data, StoredCosts>)
     if (energy.is_binary() && sites.colors == 1) {
       const dim3 grid(blocks_for(energy.width, threads_x * FourSites::count),
@@ -192,32 +183,20 @@ void icm_sweep(Backend& cuda, const Energy<Data>& energy, View<const Label> in, 
       return cuda.launch(energy.pair.neighbors == 4 ? icm_binary_kernel<4> : icm_binary_kernel<8>, grid,
                          block, 0, energy, in, out);
     }
-  if constexpr (std::is_same_v<Data, Differences<1>>)
-    if (with_plain(energy, [&]<int Neighbors, int Side>(const Energy<PlainDifferences>& plain) {
-          launch_sites(cuda, icm_kernel<PairModel::separable, Neighbors, PlainDifferences, Side>,
-                       grid_of(energy, sites), 0, plain, in, out, sites, changes.flags.data + sweep,
-                       changes.flags.data + sweep + 1);
-        }))
-      return;
-  with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
-    launch_sites(cuda, icm_kernel<Model, Neighbors, Data>, grid_of(energy, sites),
-                 table_floats(energy.pair, energy.grid), energy, in, out, sites, changes.flags.data + sweep,
-                 changes.flags.data + sweep + 1);
+  const dim3 grid = grid_of(energy, sites);
+  int* const flag = changes.data + sweep;
+  with_site(energy, [&]<PairModel Model, int Neighbors, int Side, class D>(const Energy<D>& e) {
+    launch_shared(cuda, icm_kernel<Model, Neighbors, D, Side>, grid, block,
+                  shared_bytes(e.pair, e.grid, Side, 0), e, in, out, sites, flag, flag + 1);
   });
 }
 
 template <class Backend, class Data>
 void gibbs_sweep(Backend& cuda, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
-  if constexpr (std::is_same_v<Data, Differences<1>>)
-    if (with_plain(energy, [&]<int Neighbors, int Side>(const Energy<PlainDifferences>& plain) {
-          launch_sites(cuda, gibbs_kernel<PairModel::separable, Neighbors, PlainDifferences, Side>,
-                       grid_of(energy, sites), Side, plain, labels, sites, t);
-        }))
-      return;
-  with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
-    launch_sites(cuda, gibbs_kernel<Model, Neighbors, Data>, grid_of(energy, sites),
-                 table_floats(energy.pair, energy.grid) + std::size_t(group_count(energy.grid)), energy,
-                 labels, sites, t);
+  const dim3 grid = grid_of(energy, sites);
+  with_site(energy, [&]<PairModel Model, int Neighbors, int Side, class D>(const Energy<D>& e) {
+    launch_shared(cuda, gibbs_kernel<Model, Neighbors, D, Side>, grid, block,
+                  shared_bytes(e.pair, e.grid, Side, group_count(e.grid)), e, labels, sites, t);
   });
 }
 
@@ -231,20 +210,11 @@ void costs_around(Backend& cuda, const Energy<Data>& energy, View<const Label> l
   cuda.launch(around_kernel<Data>, grid_of(energy, {}), block, 0, energy, labels, costs);
 }
 
-template <>
-void clear_changes(Cuda& cuda, Changes changes) {
-  cuda.launch(clear_kernel, dim3(1), dim3(256), 0, changes.flags);
+template <class Backend>
+void clear_changes(Backend& cuda, View<int> changes) {
+  cuda.launch(clear_kernel, dim3(1), dim3(256), 0, changes);
 }
 
-#define PF_SWEEPS(Data)                                                                                     \
-  template void icm_sweep(Cuda&, const Energy<Data>&, View<const Label>, View<Label>, Sites, Changes, int); \
-  template void gibbs_sweep(Cuda&, const Energy<Data>&, View<Label>, Sites, Temperature);                   \
-  template void energy_terms(Cuda&, const Energy<Data>&, View<const Label>, View<float>);                   \
-  template void costs_around(Cuda&, const Energy<Data>&, View<const Label>, CostsAround);
-
-PF_SWEEPS(StoredCosts)
-PF_SWEEPS(Differences<1>)
-PF_SWEEPS(Differences<3>)
-template void energy_terms(Cuda&, const Energy<KnownCosts>&, View<const Label>, View<float>);
+PF_SWEEP_STEPS(Cuda);
 
 }  // namespace parafield

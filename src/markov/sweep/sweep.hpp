@@ -20,21 +20,15 @@ struct Sites {
   PF_HD int first(int y) const { return colors == 1 ? 0 : colors == 2 ? (y + color) & 1 : color & 1; }
 };
 
-/// Sweeps that have changed a label.
-struct Changes {
-  View<int> flags;  // flags[i + 1]: 1 if sweep i has; flags[0] is 1
-};
-
-/// Resets the flags before the first sweep.
+/// Resets the flags of sweeps that have changed a label: changes[0] to 1, changes[i + 1], sweep i's, to 0.
 template <class Backend>
-void clear_changes(Backend& backend, Changes changes);
+void clear_changes(Backend& backend, View<int> changes);
 
 /// Sweep of iterated conditional modes (Jodoin table 1): each site takes the label of least energy, given the
-/// labels of its neighbors in `in`. `in` and `out` may be one field if `sites` has several colors. Returns at
-/// once after a sweep that has changed nothing: `out` holds the same labels already.
+/// labels `in`, which may be `out` if `sites` has several colors. Does nothing after one without a change.
 template <class Backend, class Data>
 void icm_sweep(Backend& backend, const Energy<Data>& energy, View<const Label> in, View<Label> out,
-               Sites sites, Changes changes, int sweep);
+               Sites sites, View<int> changes, int sweep);
 
 /// Temperature of a sweep.
 struct Temperature {
@@ -62,8 +56,7 @@ struct CostsAround {
 template <class Backend, class Data>
 void costs_around(Backend& backend, const Energy<Data>& energy, View<const Label> labels, CostsAround costs);
 
-/// Bytes of scratch memory for each CPU thread: for a chunk of sites a table of pair costs and, for the Gibbs
-/// sampler, the probabilities of all labels.
+/// Bytes of scratch memory for each CPU thread: a chunk's pair costs and, to sample, all probabilities.
 inline std::size_t sweep_scratch(LabelGrid grid, bool gibbs) {
   return sizeof(float) * sweep_chunk * std::size_t(grid.nx + 1 + (gibbs ? grid.count() : 0));
 }
@@ -84,6 +77,23 @@ void with_model(const PairCost& pair, F f) {
     case PairModel::quadratic:
       return with_pair.template operator()<PairModel::quadratic>();
   }
+}
+
+/// Neighbor of a site: its label (column and row in the grid); weight of the edge, 0 outside the image.
+struct Neighbor {
+  float x, y, weight;
+};
+
+/// Pair costs of label (lx, ly): along x (`X`), along y (`Y`), or both together. neighbor(k): a Neighbor.
+template <PairModel Model, int Neighbors, bool X, bool Y, class NeighborAt>
+PF_HD float pair_costs(const PairCost& pair, float lx, float ly, NeighborAt neighbor) {
+  float sum = 0;
+  PF_UNROLL
+  for (int k = 0; k < Neighbors; ++k) {
+    const Neighbor to = neighbor(k);
+    sum = fma(to.weight, pair.cost<Model>(X ? lx - to.x : 0, Y ? ly - to.y : 0), sum);
+  }
+  return sum;
 }
 
 /// Number of labels whose probabilities are summed first: a row of the grid, or 16 in a grid of one row. The
@@ -156,5 +166,18 @@ PF_HD void store_costs_around(const Energy<Data>& energy, Label label, int x, in
   store_costs_around(costs, grid, grid.x(label), grid.y(label), x, y,
                      [&](int lx, int ly) { return energy.data.row(y, lx, ly)(x); });
 }
+
+/// Compiles the steps for a backend and its data costs.
+#define PF_DATA_STEPS(Backend, Data)    \
+  PF_STEP(icm_sweep<Backend, Data>);    \
+  PF_STEP(gibbs_sweep<Backend, Data>);  \
+  PF_STEP(energy_terms<Backend, Data>); \
+  PF_STEP(costs_around<Backend, Data>)
+#define PF_SWEEP_STEPS(Backend)               \
+  PF_DATA_STEPS(Backend, StoredCosts);        \
+  PF_DATA_STEPS(Backend, Differences<1>);     \
+  PF_DATA_STEPS(Backend, Differences<3>);     \
+  PF_STEP(energy_terms<Backend, KnownCosts>); \
+  PF_STEP(clear_changes<Backend>)
 
 }  // namespace parafield

@@ -3,15 +3,16 @@
 
 namespace parafield {
 
-template <>
-void nearest_labels(Cpu& cpu, View<const float> u, View<const float> v, LabelGrid grid, View<Label> labels) {
+template <class Backend>
+void nearest_labels(Backend& cpu, View<const float> u, View<const float> v, LabelGrid grid,
+                    View<Label> labels) {
   cpu.rows(labels.height, [=](int y) {
     for (int x = 0; x < labels.width; ++x) labels(x, y) = nearest_label(grid, u(x, y), v ? v(x, y) : 0.0f);
   });
 }
 
-template <>
-void label_values(Cpu& cpu, const Values& values, View<float> u, View<float> v, Trust trust) {
+template <class Backend>
+void label_values(Backend& cpu, const Values& values, View<float> u, View<float> v, Trust trust) {
   const int width = u.width, height = u.height;
   cpu.rows(height, [=](int y) {
     const LabelGrid grid = values.grid;
@@ -44,5 +45,8 @@ void label_values(Cpu& cpu, const Values& values, View<float> u, View<float> v, 
       valid[x] = (known[x] != 0) & is_inside(grid, labels[x], step, bool(v), x, y, width, height);
   });
 }
+
+PF_STEP(nearest_labels<Cpu>);
+PF_STEP(label_values<Cpu>);
 
 }  // namespace parafield

@@ -1,27 +1,19 @@
-#include "core/cuda/backend.hpp"
-#include "core/cuda/kernel.cuh"
+#include "markov/launch.cuh"
 #include "markov/values/values.hpp"
 
 namespace parafield {
 namespace {
 
-const dim3 block(32, 8);
-
-template <class T>
-dim3 grid_of(const View<T>& image) {
-  return {blocks_for(image.width, 32), blocks_for(image.height, 8)};
-}
-
 __global__ void nearest_labels_kernel(View<const float> u, View<const float> v, LabelGrid grid,
                                       View<Label> labels) {
   begin_kernel();
-  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  const int x = own_x(), y = own_y();
   if (x < labels.width && y < labels.height) labels(x, y) = nearest_label(grid, u(x, y), v ? v(x, y) : 0.0f);
 }
 
 __global__ void label_values_kernel(Values values, View<float> u, View<float> v, Trust trust) {
   begin_kernel();
-  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  const int x = own_x(), y = own_y();
   if (x >= u.width || y >= u.height) return;
   const LabelGrid grid = values.grid;
   const CostsAround& costs = values.costs;
@@ -42,15 +34,18 @@ __global__ void label_values_kernel(Values values, View<float> u, View<float> v,
 
 }  // namespace
 
-template <>
-void nearest_labels(Cuda& cuda, View<const float> u, View<const float> v, LabelGrid grid,
+template <class Backend>
+void nearest_labels(Backend& cuda, View<const float> u, View<const float> v, LabelGrid grid,
                     View<Label> labels) {
-  cuda.launch_input(nearest_labels_kernel, grid_of(labels), block, u, v, grid, labels);
+  cuda.launch_input(nearest_labels_kernel, pixel_grid(labels.size()), pixel_block, u, v, grid, labels);
 }
 
-template <>
-void label_values(Cuda& cuda, const Values& values, View<float> u, View<float> v, Trust trust) {
-  cuda.launch(label_values_kernel, grid_of(u), block, 0, values, u, v, trust);
+template <class Backend>
+void label_values(Backend& cuda, const Values& values, View<float> u, View<float> v, Trust trust) {
+  cuda.launch(label_values_kernel, pixel_grid(u.size()), pixel_block, 0, values, u, v, trust);
 }
+
+PF_STEP(nearest_labels<Cuda>);
+PF_STEP(label_values<Cuda>);
 
 }  // namespace parafield

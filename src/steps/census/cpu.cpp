@@ -3,8 +3,8 @@
 
 namespace parafield {
 
-template <>
-void census(Cpu& cpu, View<const float> image, View<std::uint32_t> transformed) {
+template <class Backend>
+void census(Backend& cpu, View<const float> image, View<std::uint32_t> transformed) {
   const int width = image.width, height = image.height;
   cpu.rows(height, [=](int y) {
     const float* rows[5];
@@ -19,5 +19,7 @@ void census(Cpu& cpu, View<const float> image, View<std::uint32_t> transformed) 
     for (int x = end; x < width; ++x) out[x] = near_border(x);
   });
 }
+
+PF_STEP(census<Cpu>);
 
 }  // namespace parafield

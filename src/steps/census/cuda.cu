@@ -16,10 +16,12 @@ __global__ void census_kernel(View<const float> image, View<std::uint32_t> trans
 
 }  // namespace
 
-template <>
-void census(Cuda& cuda, View<const float> image, View<std::uint32_t> transformed) {
+template <class Backend>
+void census(Backend& cuda, View<const float> image, View<std::uint32_t> transformed) {
   cuda.launch(census_kernel, dim3(blocks_for(image.width, 32), blocks_for(image.height, 8)), dim3(32, 8), 0,
               image, transformed);
 }
+
+PF_STEP(census<Cuda>);
 
 }  // namespace parafield

@@ -3,8 +3,8 @@
 
 namespace parafield {
 
-template <>
-void check_consistency(Cpu& cpu, FlowPlanes forward, FlowPlanes backward, float tolerance,
+template <class Backend>
+void check_consistency(Backend& cpu, FlowPlanes forward, FlowPlanes backward, float tolerance,
                        View<std::uint8_t> valid) {
   const int width = valid.width, height = valid.height;
   const int pitch = int(backward.u.stride());
@@ -17,8 +17,8 @@ void check_consistency(Cpu& cpu, FlowPlanes forward, FlowPlanes backward, float 
   });
 }
 
-template <>
-void check_disparities(Cpu& cpu, View<const float> left, View<const float> right, float tolerance,
+template <class Backend>
+void check_disparities(Backend& cpu, View<const float> left, View<const float> right, float tolerance,
                        View<std::uint8_t> valid) {
   const int width = valid.width;
   cpu.rows(valid.height, [=](int y) {
@@ -33,5 +33,8 @@ void check_disparities(Cpu& cpu, View<const float> left, View<const float> right
     }
   });
 }
+
+PF_STEP(check_consistency<Cpu>);
+PF_STEP(check_disparities<Cpu>);
 
 }  // namespace parafield

@@ -28,17 +28,20 @@ dim3 grid_for(View<std::uint8_t> valid) { return {blocks_for(valid.width, 32), b
 
 }  // namespace
 
-template <>
-void check_consistency(Cuda& cuda, FlowPlanes forward, FlowPlanes backward, float tolerance,
+template <class Backend>
+void check_consistency(Backend& cuda, FlowPlanes forward, FlowPlanes backward, float tolerance,
                        View<std::uint8_t> valid) {
   cuda.launch(consistency_kernel, grid_for(valid), block, 0, forward, backward, int(backward.u.stride()),
               tolerance, valid);
 }
 
-template <>
-void check_disparities(Cuda& cuda, View<const float> left, View<const float> right, float tolerance,
+template <class Backend>
+void check_disparities(Backend& cuda, View<const float> left, View<const float> right, float tolerance,
                        View<std::uint8_t> valid) {
   cuda.launch(disparities_kernel, grid_for(valid), block, 0, left, right, tolerance, valid);
 }
+
+PF_STEP(check_consistency<Cuda>);
+PF_STEP(check_disparities<Cuda>);
 
 }  // namespace parafield

@@ -3,8 +3,8 @@
 
 namespace parafield {
 
-template <>
-void convert(Cpu& cpu, const Frame* frames, const View<float>* luma, int count) {
+template <class Backend>
+void convert(Backend& cpu, const Frame* frames, const View<float>* luma, int count) {
   for (int i = 0; i < count; ++i)
     with_format(frames[i].format, [&]<class Sample, int Channels, int Red>(float scale) {
       const Frame frame = frames[i];
@@ -17,8 +17,8 @@ void convert(Cpu& cpu, const Frame* frames, const View<float>* luma, int count) 
     });
 }
 
-template <>
-void convert_color(Cpu& cpu, const Frame& frame, const View<float>* red_green_blue) {
+template <class Backend>
+void convert_color(Backend& cpu, const Frame& frame, const View<float>* red_green_blue) {
   with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
     const View<float> red = red_green_blue[0], green = red_green_blue[1], blue = red_green_blue[2];
     cpu.rows(red.height, [=](int y) {
@@ -32,5 +32,8 @@ void convert_color(Cpu& cpu, const Frame& frame, const View<float>* red_green_bl
     });
   });
 }
+
+PF_STEP(convert<Cpu>);
+PF_STEP(convert_color<Cpu>);
 
 }  // namespace parafield

@@ -41,18 +41,21 @@ __global__ void convert_color_kernel(Frame frame, View<float> red, View<float> g
 
 }  // namespace
 
-template <>
-void convert(Cuda& cuda, const Frame* frames, const View<float>* luma, int count) {
+template <class Backend>
+void convert(Backend& cuda, const Frame* frames, const View<float>* luma, int count) {
   const int last = count - 1;
   const dim3 block(lanes, rows),
       grid(blocks_for(luma[0].width, lanes * pixels_each), blocks_for(luma[0].height, rows), unsigned(count));
   cuda.launch_input(convert_kernel, grid, block, frames[0], frames[last], luma[0], luma[last]);
 }
 
-template <>
-void convert_color(Cuda& cuda, const Frame& frame, const View<float>* red_green_blue) {
+template <class Backend>
+void convert_color(Backend& cuda, const Frame& frame, const View<float>* red_green_blue) {
   cuda.launch_input(convert_color_kernel, dim3(blocks_for(frame.width, 32), blocks_for(frame.height, 8)),
                     dim3(32, 8), frame, red_green_blue[0], red_green_blue[1], red_green_blue[2]);
 }
+
+PF_STEP(convert<Cuda>);
+PF_STEP(convert_color<Cuda>);
 
 }  // namespace parafield

@@ -17,21 +17,14 @@ void fill_row(Row row, const std::uint8_t* valid, int width) {
   }
 }
 
-template <class Planes>
-void fill_rows(Cpu& cpu, Planes planes, View<const std::uint8_t> valid) {
+}  // namespace
+
+template <class Backend, class Planes>
+void fill_from_row(Backend& cpu, Planes planes, View<const std::uint8_t> valid) {
   cpu.rows(valid.height, [=](int y) { fill_row(row_of(planes, y), valid.row(y), valid.width); });
 }
 
-}  // namespace
-
-template <>
-void fill_from_row(Cpu& cpu, View<float> disparities, View<const std::uint8_t> valid) {
-  fill_rows(cpu, disparities, valid);
-}
-
-template <>
-void fill_from_row(Cpu& cpu, FlowPlanes flow, View<const std::uint8_t> valid) {
-  fill_rows(cpu, flow, valid);
-}
+PF_STEP(fill_from_row<Cpu, View<float>>);
+PF_STEP(fill_from_row<Cpu, FlowPlanes>);
 
 }  // namespace parafield

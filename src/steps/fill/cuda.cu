@@ -68,23 +68,16 @@ __global__ void __launch_bounds__(lanes* warps) fill_kernel(Planes planes, View<
   }
 }
 
-template <class Planes>
-void launch_fill(Cuda& cuda, Planes planes, View<const std::uint8_t> valid) {
+}  // namespace
+
+template <class Backend, class Planes>
+void fill_from_row(Backend& cuda, Planes planes, View<const std::uint8_t> valid) {
   const std::size_t bytes = blocks_for(valid.width, lanes) * sizeof(unsigned);
   if (bytes > 48 * 1024) cuda.allow_shared_memory(reinterpret_cast<const void*>(fill_kernel<Planes>), bytes);
   cuda.launch(fill_kernel<Planes>, dim3(unsigned(valid.height)), dim3(lanes, warps), bytes, planes, valid);
 }
 
-}  // namespace
-
-template <>
-void fill_from_row(Cuda& cuda, View<float> disparities, View<const std::uint8_t> valid) {
-  launch_fill(cuda, disparities, valid);
-}
-
-template <>
-void fill_from_row(Cuda& cuda, FlowPlanes flow, View<const std::uint8_t> valid) {
-  launch_fill(cuda, flow, valid);
-}
+PF_STEP(fill_from_row<Cuda, View<float>>);
+PF_STEP(fill_from_row<Cuda, FlowPlanes>);
 
 }  // namespace parafield

@@ -4,15 +4,13 @@
 
 namespace parafield {
 
-/// Fills pixels that are not valid from their row, in place: each takes the smaller of the nearest valid
-/// disparities to its left and right, as a pixel hidden from one camera belongs to the background. Where only
-/// one side has a valid pixel, that one counts; a row without any stays as it is. `valid` is not changed.
-template <class Backend>
-void fill_from_row(Backend& backend, View<float> disparities, View<const std::uint8_t> valid);
-
-/// The same for flow: the shorter of the two vectors, the left one where both have the same length.
-template <class Backend>
-void fill_from_row(Backend& backend, FlowPlanes flow, View<const std::uint8_t> valid);
+/// Fills pixels that are not valid from their row, in place. Planes: a plane of disparities, or flow. A
+/// disparity takes the smaller of the nearest valid ones to its left and right, as a pixel hidden from one
+/// camera belongs to the background; flow takes the shorter of the two vectors, the left one where both have
+/// the same length. Where only one side has a valid pixel, that one counts; a row without any stays as it is.
+/// `valid` is not changed.
+template <class Backend, class Planes>
+void fill_from_row(Backend& backend, Planes planes, View<const std::uint8_t> valid);
 
 struct DisparityRow {
   float* d;

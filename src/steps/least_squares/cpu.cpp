@@ -159,10 +159,10 @@ void solve_row(const Tile& tile, int y) {
 }
 
 template <int Window>
-void solve_band(const Tile& tile, int y0, int y1) {
+void solve_band(const Tile& tile, RowRange band) {
   const int last = tile.frame0.height - 1;
-  int next = larger(0, y0 - tile.p.before);  // first row without sums
-  for (int y = y0; y < y1; ++y) {
+  int next = larger(0, band.begin - tile.p.before);  // first row without sums
+  for (int y = band.begin; y < band.end; ++y) {
     for (; next <= smaller(last, y + tile.p.after); ++next) sum_row<Window>(tile, next);
     solve_row<Window>(tile, y);
   }
@@ -170,20 +170,22 @@ void solve_band(const Tile& tile, int y0, int y1) {
 
 }  // namespace
 
-template <>
-void least_squares_step(Cpu& cpu, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
-                        StartingFlow in, FlowPlanes out, Trust trust) {
+template <class Backend>
+void least_squares_step(Backend& cpu, View<const float> frame0, View<const float> frame1,
+                        const LeastSquares& p, StartingFlow in, FlowPlanes out, Trust trust) {
   if (in.coarser.u) enlarge_flow(cpu, in.coarser, in.flow);
   const int width = frame0.width;
   const int tiles = (width + least_squares_tile - 1) / least_squares_tile;
-  cpu.bands(frame0.height, [=](int y0, int y1, char* scratch) {
+  cpu.bands(frame0.height, [=](RowRange rows, char* scratch) {
     for (int i = 0; i < tiles; ++i) {
       const int x0 = int((long long)width * i / tiles), x1 = int((long long)width * (i + 1) / tiles);
       const Tile tile{frame0, frame1, p, in.flow, out, trust, x0, x1, reinterpret_cast<float*>(scratch)};
       with_constant<5, 7, 9, 10, 11, 15, 21>(p.window(),
-                                             [&]<int Window>() { solve_band<Window>(tile, y0, y1); });
+                                             [&]<int Window>() { solve_band<Window>(tile, rows); });
     }
   });
 }
+
+PF_STEP(least_squares_step<Cpu>);
 
 }  // namespace parafield

@@ -232,9 +232,9 @@ void launch_step(Cuda& cuda, const Input& in, const LeastSquares& p, FlowPlanes 
 
 }  // namespace
 
-template <>
-void least_squares_step(Cuda& cuda, View<const float> frame0, View<const float> frame1, const LeastSquares& p,
-                        StartingFlow in, FlowPlanes out, Trust trust) {
+template <class Backend>
+void least_squares_step(Backend& cuda, View<const float> frame0, View<const float> frame1,
+                        const LeastSquares& p, StartingFlow in, FlowPlanes out, Trust trust) {
   for (const View<float>& plane : {in.flow.u, in.flow.v, out.u, out.v})
     if (plane.pitch != frame0.pitch || plane.pitch != frame1.pitch)
       fail(ErrorCode::invalid_argument, "the planes of a level have pitches of ", plane.pitch, " and ",
@@ -258,5 +258,7 @@ void least_squares_step(Cuda& cuda, View<const float> frame0, View<const float> 
       launch_step<Window, 1>(cuda, input, p, out, trust, tile_rows);
   });
 }
+
+PF_STEP(least_squares_step<Cuda>);
 
 }  // namespace parafield

@@ -81,8 +81,8 @@ void median_row_5(View<const float> in, int y, float* __restrict out) {
 
 }  // namespace
 
-template <>
-void median(Cpu& cpu, const View<float>* in, int side, const View<float>* out, int count) {
+template <class Backend>
+void median(Backend& cpu, const View<float>* in, int side, const View<float>* out, int count) {
   const View<float> in0 = in[0], in1 = in[count - 1], out0 = out[0], out1 = out[count - 1];
   cpu.rows(in0.height, [=](int y) {
     const auto median_row = side == 3 ? median_row_3 : median_row_5;
@@ -90,5 +90,7 @@ void median(Cpu& cpu, const View<float>* in, int side, const View<float>* out, i
     if (count == 2) median_row(in1, y, out1.row(y));
   });
 }
+
+PF_STEP(median<Cpu>);
 
 }  // namespace parafield

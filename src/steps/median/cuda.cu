@@ -79,13 +79,15 @@ void launch_median(Cuda& cuda, const View<float>* in, const View<float>* out, in
 
 }  // namespace
 
-template <>
-void median(Cuda& cuda, const View<float>* in, int side, const View<float>* out, int count) {
+template <class Backend>
+void median(Backend& cuda, const View<float>* in, int side, const View<float>* out, int count) {
   const bool small = in[0].width * in[0].height < 150'000;
   if (side == 3)
     small ? launch_median<3, 1>(cuda, in, out, count) : launch_median<3, 2>(cuda, in, out, count);
   else
     small ? launch_median<5, 1>(cuda, in, out, count) : launch_median<5, 2>(cuda, in, out, count);
 }
+
+PF_STEP(median<Cuda>);
 
 }  // namespace parafield

@@ -27,13 +27,15 @@ void reduce_row(View<const float> fine, int y, float* out, int width) {
 
 }  // namespace
 
-template <>
-void build_pyramids(Cpu& cpu, const Pyramid* pyramids, int count) {
+template <class Backend>
+void build_pyramids(Backend& cpu, const Pyramid* pyramids, int count) {
   for (int i = 0; i < count; ++i)
     for (int level = 1; level < pyramids[i].levels; ++level) {
       const View<float> fine = pyramids[i].level[level - 1], coarse = pyramids[i].level[level];
       cpu.rows(coarse.height, [=](int y) { reduce_row(fine, y, coarse.row(y), coarse.width); });
     }
 }
+
+PF_STEP(build_pyramids<Cpu>);
 
 }  // namespace parafield

@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(threads_x* threads_y) reduce_kernel(Levels fra
 
 }  // namespace
 
-template <>
-void build_pyramids(Cuda& cuda, const Pyramid* pyramids, int count) {
+template <class Backend>
+void build_pyramids(Backend& cuda, const Pyramid* pyramids, int count) {
   for (int level = 1; level < pyramids[0].levels; level += 2) {
     const auto levels_of = [=](const Pyramid& pyramid) -> Levels {
       return {pyramid.level[level - 1], pyramid.level[level],
@@ -62,5 +62,7 @@ void build_pyramids(Cuda& cuda, const Pyramid* pyramids, int count) {
                 levels_of(pyramids[count - 1]));
   }
 }
+
+PF_STEP(build_pyramids<Cuda>);
 
 }  // namespace parafield

@@ -23,11 +23,13 @@ double sum_of(const T* values, int count) {
 
 }  // namespace
 
-template <>
-void sum(Cpu& cpu, View<const float> values, View<double> row_sums, double* total) {
+template <class Backend>
+void sum(Backend& cpu, View<const float> values, View<double> row_sums, double* total) {
   double* const sums = row_sums.data;
   cpu.rows(values.height, [=](int y) { sums[y] = sum_of(values.row(y), values.width); });
   *total = sum_of(sums, values.height);
 }
+
+PF_STEP(sum<Cpu>);
 
 }  // namespace parafield

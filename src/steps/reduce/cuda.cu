@@ -36,11 +36,13 @@ __global__ void __launch_bounds__(sum_lanes) total_kernel(const double* row_sums
 
 }  // namespace
 
-template <>
-void sum(Cuda& cuda, View<const float> values, View<double> row_sums, double* total) {
+template <class Backend>
+void sum(Backend& cuda, View<const float> values, View<double> row_sums, double* total) {
   cuda.launch(row_sums_kernel, dim3(blocks_for(values.height, rows)), dim3(sum_lanes, rows), 0, values,
               row_sums.data);
   cuda.launch(total_kernel, dim3(1), dim3(sum_lanes), 0, row_sums.data, values.height, total);
 }
+
+PF_STEP(sum<Cuda>);
 
 }  // namespace parafield

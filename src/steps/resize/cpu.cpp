@@ -22,8 +22,9 @@ void enlarge_row(View<const float> coarse, View<float> fine, int y) {
 
 }  // namespace
 
-template <>
-void reduce_flow(Cpu& cpu, View<const float> fine_u, View<const float> fine_v, int level, FlowPlanes coarse) {
+template <class Backend>
+void reduce_flow(Backend& cpu, View<const float> fine_u, View<const float> fine_v, int level,
+                 FlowPlanes coarse) {
   cpu.rows(coarse.u.height, [=](int y) {
     for (int x = 0; x < coarse.u.width; ++x) {
       coarse.u(x, y) = reduced_flow(fine_u, x, y, level);
@@ -32,12 +33,15 @@ void reduce_flow(Cpu& cpu, View<const float> fine_u, View<const float> fine_v, i
   });
 }
 
-template <>
-void enlarge_flow(Cpu& cpu, FlowPlanes coarse, FlowPlanes fine) {
+template <class Backend>
+void enlarge_flow(Backend& cpu, FlowPlanes coarse, FlowPlanes fine) {
   cpu.rows(fine.u.height, [=](int y) {
     enlarge_row(coarse.u, fine.u, y);
     enlarge_row(coarse.v, fine.v, y);
   });
 }
+
+PF_STEP(reduce_flow<Cpu>);
+PF_STEP(enlarge_flow<Cpu>);
 
 }  // namespace parafield

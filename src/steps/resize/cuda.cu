@@ -28,15 +28,18 @@ dim3 grid_for(FlowPlanes flow) { return {blocks_for(flow.u.width, 32), blocks_fo
 
 }  // namespace
 
-template <>
-void reduce_flow(Cuda& cuda, View<const float> fine_u, View<const float> fine_v, int level,
+template <class Backend>
+void reduce_flow(Backend& cuda, View<const float> fine_u, View<const float> fine_v, int level,
                  FlowPlanes coarse) {
   cuda.launch_input(reduce_kernel, grid_for(coarse), block, fine_u, fine_v, level, coarse);
 }
 
-template <>
-void enlarge_flow(Cuda& cuda, FlowPlanes coarse, FlowPlanes fine) {
+template <class Backend>
+void enlarge_flow(Backend& cuda, FlowPlanes coarse, FlowPlanes fine) {
   cuda.launch(enlarge_kernel, grid_for(fine), block, 0, coarse, fine);
 }
+
+PF_STEP(reduce_flow<Cuda>);
+PF_STEP(enlarge_flow<Cuda>);
 
 }  // namespace parafield

@@ -79,8 +79,8 @@ RowsAround rows_around(int y, int height, int radius, GetRow get_row) {
 
 }  // namespace
 
-template <>
-void smooth(Cpu& cpu, const View<float>* in, const Taps& taps, const View<float>* out, int count) {
+template <class Backend>
+void smooth(Backend& cpu, const View<float>* in, const Taps& taps, const View<float>* out, int count) {
   for (int i = 0; i < count; ++i) {
     const View<float> from = in[i], to = out[i];
     cpu.rows(to.height, [&](int y) {
@@ -90,18 +90,18 @@ void smooth(Cpu& cpu, const View<float>* in, const Taps& taps, const View<float>
   }
 }
 
-template <>
-void smooth(Cpu& cpu, const Frame* frames, const Taps& taps, const View<float>* out, int count) {
+template <class Backend>
+void smooth_luma(Backend& cpu, const Frame* frames, const Taps& taps, const View<float>* out, int count) {
   for (int i = 0; i < count; ++i)
     with_format(frames[i].format, [&]<class Sample, int Channels, int Red>(float scale) {
       const Frame frame = frames[i];
       const View<float> to = out[i];
       const int width = to.width, height = to.height, radius = taps.radius;
       const int ring = 2 * radius + 1, pitch = (width + 15) / 16 * 16;
-      cpu.bands(height, [=](int begin, int end, void* scratch) {
+      cpu.few_rows(height, [=](RowRange rows, void* scratch) {
         const auto luma_row = [=](int y) { return static_cast<float*>(scratch) + y % ring * pitch; };
-        int converted = larger(0, begin - radius);
-        for (int y = begin; y < end; ++y) {
+        int converted = rows.first_new(radius, height);
+        for (int y = rows.begin; y < rows.end; ++y) {
           for (; converted <= smaller(y + radius, height - 1); ++converted) {
             const Sample* const in = row_of<Sample>(frame, converted);
             float* const luma = luma_row(converted);
@@ -112,5 +112,8 @@ void smooth(Cpu& cpu, const Frame* frames, const Taps& taps, const View<float>* 
       });
     });
 }
+
+PF_STEP(smooth<Cpu>);
+PF_STEP(smooth_luma<Cpu>);
 
 }  // namespace parafield

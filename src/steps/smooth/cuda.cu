@@ -167,19 +167,22 @@ Frame frame_of(View<float> plane) {
 
 }  // namespace
 
-template <>
-void smooth(Cuda& cuda, const View<float>* in, const Taps& taps, const View<float>* out, int count) {
+template <class Backend>
+void smooth(Backend& cuda, const View<float>* in, const Taps& taps, const View<float>* out, int count) {
   with_kernel(taps.radius, out[0].size(), count, [&](auto kernel, dim3 grid, dim3 block) {
     cuda.launch(kernel, grid, block, 0, frame_of(in[0]), frame_of(in[count - 1]), taps, out[0],
                 out[count - 1]);
   });
 }
 
-template <>
-void smooth(Cuda& cuda, const Frame* frames, const Taps& taps, const View<float>* out, int count) {
+template <class Backend>
+void smooth_luma(Backend& cuda, const Frame* frames, const Taps& taps, const View<float>* out, int count) {
   with_kernel(taps.radius, out[0].size(), count, [&](auto kernel, dim3 grid, dim3 block) {
     cuda.launch_input(kernel, grid, block, frames[0], frames[count - 1], taps, out[0], out[count - 1]);
   });
 }
+
+PF_STEP(smooth<Cuda>);
+PF_STEP(smooth_luma<Cuda>);
 
 }  // namespace parafield

@@ -22,7 +22,7 @@ void smooth(Backend& backend, const View<float>* in, const Taps& taps, const Vie
 /// Smooths the luma of one or two frames of any format: the bits of `convert` and `smooth`, in one pass. On
 /// the CPU each thread needs `smooth_scratch` bytes.
 template <class Backend>
-void smooth(Backend& backend, const Frame* frames, const Taps& taps, const View<float>* out, int count);
+void smooth_luma(Backend& backend, const Frame* frames, const Taps& taps, const View<float>* out, int count);
 
 /// Bytes of scratch memory for a ring of converted rows.
 inline std::size_t smooth_scratch(const Taps& taps, int width) {

@@ -76,8 +76,8 @@ void clear_row(Forest forest, int y, int max_pixels, View<std::uint8_t> valid) {
 
 }  // namespace
 
-template <>
-void remove_speckles(Cpu& cpu, const View<float>* planes, int count, float max_difference, int max_pixels,
+template <class Backend>
+void remove_speckles(Backend& cpu, const View<float>* planes, int count, float max_difference, int max_pixels,
                      View<std::uint8_t> valid, View<std::int32_t> labels, View<std::int32_t> counts) {
   const Links linked{planes[0], planes[count - 1], max_difference, valid};
   const Forest forest{labels.data, counts.data, int(labels.stride())};
@@ -93,5 +93,7 @@ void remove_speckles(Cpu& cpu, const View<float>* planes, int count, float max_d
         forest.join_counted(forest.labels[y * forest.pitch + x], forest.labels[(y - 1) * forest.pitch + x]);
   cpu.rows(height, [=](int y) { clear_row(forest, y, max_pixels, valid); });
 }
+
+PF_STEP(remove_speckles<Cpu>);
 
 }  // namespace parafield

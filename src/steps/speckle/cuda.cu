@@ -111,9 +111,10 @@ __global__ void clear_kernel(View<std::uint8_t> valid, int pitch, const int* lab
 
 }  // namespace
 
-template <>
-void remove_speckles(Cuda& cuda, const View<float>* planes, int count, float max_difference, int max_pixels,
-                     View<std::uint8_t> valid, View<std::int32_t> labels, View<std::int32_t> counts) {
+template <class Backend>
+void remove_speckles(Backend& cuda, const View<float>* planes, int count, float max_difference,
+                     int max_pixels, View<std::uint8_t> valid, View<std::int32_t> labels,
+                     View<std::int32_t> counts) {
   const Links linked{planes[0], planes[count - 1], max_difference, valid};
   const int width = valid.width, height = valid.height;
   const int pitch = int(labels.stride());
@@ -127,5 +128,7 @@ void remove_speckles(Cuda& cuda, const View<float>* planes, int count, float max
   cuda.launch(count_kernel, grid, block, 0, valid.size(), pitch, labels.data, counts.data);
   cuda.launch(clear_kernel, grid, block, 0, valid, pitch, labels.data, counts.data, max_pixels);
 }
+
+PF_STEP(remove_speckles<Cuda>);
 
 }  // namespace parafield

@@ -2,7 +2,7 @@
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 
 // Rows of pixels between the centers of two rows of cells read the same cells. So the cells' values are
-// spread over the columns once for all these rows.
+// spread over the columns once for all these rows, and the lower row's serve the next rows as the upper one's.
 namespace parafield {
 namespace {
 
@@ -22,10 +22,10 @@ struct Band {
   float* row(int i) const { return scratch + i * ridge_pitch(width()) + ridge_margin; }
   /// Means of a row of cells: u, v, spread.
   float* mean(int which) const { return row(which); }
-  /// For each column, the value of the cell before it (side 0) or after it (1), in the row of cells above the
-  /// pixels (below 0) or below them (1). `which`: u, v, spread, luma.
-  float* spread_out(int which, int side, int below) const {
-    return row(spread_rows + which * 4 + side * 2 + below);
+  /// For each column, the value of the cell before it (side 0) or after it (1) in a row of cells. `which`: u, v,
+  /// spread, luma.
+  float* spread_out(int which, int side, int cell_row) const {
+    return row(spread_rows + which * 4 + side * 2 + (cell_row & 1));
   }
   float* column(int which) const { return row(column_rows + which); }
   float* near(int which) const { return row(near_rows + which); }
@@ -33,7 +33,7 @@ struct Band {
 };
 
 /// Makes the means of a row of cells, and spreads them over the columns.
-void spread_row(const Band& band, int cell_row, int below) {
+void spread_row(const Band& band, int cell_row) {
   const Cells cells = band.cells;
   const int count = cells.u.width, width = band.width(), y = clamp(cell_row, 0, cells.u.height - 1);
   const float likeness2 = band.p.likeness2;
@@ -50,7 +50,7 @@ void spread_row(const Band& band, int cell_row, int below) {
   const float* const from[] = {u, v, spread, cells.luma.row(y)};
   for (int which = 0; which < 4; ++which)
     for (int side = 0; side < 2; ++side) {
-      float* const to = band.spread_out(which, side, below);
+      float* const to = band.spread_out(which, side, cell_row);
       const float* const values = from[which];
 #pragma GCC ivdep
       for (int x = 0; x < width; ++x) to[x] = values[clamp(cell_before(x) + side, 0, count - 1)];
@@ -59,14 +59,16 @@ void spread_row(const Band& band, int cell_row, int below) {
 
 /// Shrinks the flow of row y, whose rows of cells are spread already.
 void shrink_row(const Band& band, int y, float* __restrict out_u, float* __restrict out_v) {
-  const int width = band.width();
+  const int width = band.width(), above = cell_before(y);
   const float share_y = share_after(y), gain = band.p.gain, likeness2 = band.p.likeness2;
   const float right = float(width), bottom = float(band.luma.height);
   const float *const xx = band.normal.xx.row(y), *const xy = band.normal.xy.row(y),
                      *const yy = band.normal.yy.row(y), *const xt = band.normal.xt.row(y),
                      *const yt = band.normal.yt.row(y), *const residual = band.normal.residual.row(y),
                      *const luma = band.luma.row(y);
-  const auto side = [&](int which, int after, int below) { return band.spread_out(which, after, below); };
+  const auto side = [&](int which, int after, int below) {
+    return band.spread_out(which, after, above + below);
+  };
   const float *const u00 = side(0, 0, 0), *const u10 = side(0, 1, 0), *const u01 = side(0, 0, 1),
                      *const u11 = side(0, 1, 1), *const v00 = side(1, 0, 0), *const v10 = side(1, 1, 0),
                      *const v01 = side(1, 0, 1), *const v11 = side(1, 1, 1), *const s00 = side(2, 0, 0),
@@ -84,41 +86,40 @@ void shrink_row(const Band& band, int y, float* __restrict out_u, float* __restr
   }
 }
 
-/// Calls f(y) for rows y0 to y1 - 1, each with the rows of cells around it spread.
+/// Calls f(y) for these rows, each with the rows of cells around it spread.
 template <class F>
-void for_rows(const Band& band, int y0, int y1, F f) {
-  int above = -2;
-  for (int y = y0; y < y1; ++y) {
-    if (cell_before(y) != above) {
-      above = cell_before(y);
-      spread_row(band, above, 0);
-      spread_row(band, above + 1, 1);
-    }
+void for_rows(const Band& band, RowRange rows, F f) {
+  // The first row of cells that is not spread yet.
+  int spread = rows.continues ? cell_before(rows.begin - 1) + 2 : cell_before(rows.begin);
+  for (int y = rows.begin; y < rows.end; ++y) {
+    for (; spread <= cell_before(y) + 1; ++spread) spread_row(band, spread);
     f(y);
   }
 }
 
 }  // namespace
 
-template <>
-void shrink_flow(Cpu& cpu, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
+template <class Backend>
+void shrink_flow(Backend& cpu, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                  const Shrinkage& p, FlowPlanes out) {
-  cpu.bands(luma.height, [=](int begin, int end, void* scratch) {
+  cpu.few_rows(luma.height, [=](RowRange rows, void* scratch) {
     const Band band{normal, luma, cells, p, static_cast<float*>(scratch)};
-    for_rows(band, begin, end, [&](int y) { shrink_row(band, y, out.u.row(y), out.v.row(y)); });
+    for_rows(band, rows, [&](int y) { shrink_row(band, y, out.u.row(y), out.v.row(y)); });
   });
 }
 
-template <>
-void shrink_cells(Cpu& cpu, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
+template <class Backend>
+void shrink_cells(Backend& cpu, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                   const Shrinkage& p, const Cells& out) {
-  cpu.bands(cells.u.height, [=](int begin, int end, void* scratch) {
+  cpu.few_rows(cells.u.height, [=](RowRange cell_rows, void* scratch) {
     const Band band{normal, luma, cells, p, static_cast<float*>(scratch)};
     const int width = luma.width, height = luma.height;
     CellColumns columns{band.column(0), band.column(1), band.column(2), band.column(3)};
     float *const u0 = band.near(0), *const v0 = band.near(1), *const u = band.flow(0),
                  *const v = band.flow(1);
-    for_rows(band, begin * cell_side, smaller(end * cell_side, height), [&](int y) {
+    const RowRange rows{cell_rows.begin * cell_side, smaller(cell_rows.end * cell_side, height),
+                        cell_rows.continues};
+    for_rows(band, rows, [&](int y) {
       const int cell = y / cell_side;
       if (y % cell_side == 0) {
         columns.clear(width);
@@ -136,5 +137,8 @@ void shrink_cells(Cpu& cpu, const NormalPlanes& normal, View<const float> luma, 
     });
   });
 }
+
+PF_STEP(shrink_flow<Cpu>);
+PF_STEP(shrink_cells<Cpu>);
 
 }  // namespace parafield

@@ -119,18 +119,21 @@ dim3 grid_of(Size size) { return {blocks_for(size.width, tile_width), blocks_for
 
 }  // namespace
 
-template <>
-void shrink_flow(Cuda& cuda, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
+template <class Backend>
+void shrink_flow(Backend& cuda, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                  const Shrinkage& p, FlowPlanes out) {
   cuda.launch(shrink_kernel, grid_of(luma.size()), dim3(tile_width, threads_y), 0, normal, luma, cells, p,
               out);
 }
 
-template <>
-void shrink_cells(Cuda& cuda, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
+template <class Backend>
+void shrink_cells(Backend& cuda, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                   const Shrinkage& p, const Cells& out) {
   cuda.launch(shrink_cells_kernel, grid_of(luma.size()), dim3(tile_width, threads_y), 0, normal, luma, cells,
               p, out);
 }
+
+PF_STEP(shrink_flow<Cuda>);
+PF_STEP(shrink_cells<Cuda>);
 
 }  // namespace parafield

@@ -1,8 +1,8 @@
 #include "core/cpu/backend.hpp"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
-// A thread goes down a band of rows of cells. It keeps the filtered images of the instants in rings of three
-// rows and the sums of products along rows in rings of seven, so that each row is made once in a band and
+// A thread goes down rows of cells. It keeps the filtered images of the instants in rings of three
+// rows and the sums of products along rows in rings of seven, so that each row is made once by it and
 // stays in the cache.
 namespace parafield {
 namespace {
@@ -176,11 +176,11 @@ void store_lumas(const Band& band, int cell, int top, int end) {
 }
 
 template <int Frames>
-void solve_band(const Band& band, int first_cell, int last_cell) {
+void solve_rows(const Band& band, RowRange rows) {
   const int width = band.width(), height = band.height();
-  const int begin = first_cell * cell_side;
-  int multiplied = larger(0, begin - window_reach), filtered = larger(0, multiplied - 1);
-  for (int cell = first_cell; cell < last_cell; ++cell) {
+  int multiplied = RowRange{rows.begin * cell_side, 0, rows.continues}.first_new(window_reach, height);
+  int filtered = RowRange{multiplied, 0, rows.continues}.first_new(1, height);
+  for (int cell = rows.begin; cell < rows.end; ++cell) {
     const int top = cell * cell_side, end = smaller(top + cell_side, height);
     const float *const u = band.flow.u.row(top), *const v = band.flow.v.row(top);
     float *const u0 = band.near(0), *const v0 = band.near(1);
@@ -202,20 +202,22 @@ void solve_band(const Band& band, int first_cell, int last_cell) {
 
 }  // namespace
 
-template <>
-void ridge_tensors(Cpu& cpu, const WarpFrames& frames, FlowPlanes flow, const TensorWeights& weights,
+template <class Backend>
+void ridge_tensors(Backend& cpu, const WarpFrames& frames, FlowPlanes flow, const TensorWeights& weights,
                    const NormalPlanes& out, const Cells& cells, bool with_luma) {
-  cpu.bands(cells.u.height, [=](int begin, int end, void* scratch) {
+  cpu.few_rows(cells.u.height, [=](RowRange rows, void* scratch) {
     const Band band{frames, flow, weights, out, cells, with_luma, static_cast<float*>(scratch)};
     switch (frames.count) {
       case 2:
-        return solve_band<2>(band, begin, end);
+        return solve_rows<2>(band, rows);
       case 3:
-        return solve_band<3>(band, begin, end);
+        return solve_rows<3>(band, rows);
       default:
-        return solve_band<5>(band, begin, end);
+        return solve_rows<5>(band, rows);
     }
   });
 }
+
+PF_STEP(ridge_tensors<Cpu>);
 
 }  // namespace parafield

@@ -298,8 +298,8 @@ void launch_tensors(Cuda& cuda, const Input& in, const NormalPlanes& out, const 
 
 }  // namespace
 
-template <>
-void ridge_tensors(Cuda& cuda, const WarpFrames& frames, FlowPlanes flow, const TensorWeights& weights,
+template <class Backend>
+void ridge_tensors(Backend& cuda, const WarpFrames& frames, FlowPlanes flow, const TensorWeights& weights,
                    const NormalPlanes& out, const Cells& cells, bool with_luma) {
   const Input in{frames, flow, weights};
   switch (frames.count) {
@@ -311,5 +311,7 @@ void ridge_tensors(Cuda& cuda, const WarpFrames& frames, FlowPlanes flow, const 
       return launch_tensors<5>(cuda, in, out, cells, with_luma);
   }
 }
+
+PF_STEP(ridge_tensors<Cuda>);
 
 }  // namespace parafield

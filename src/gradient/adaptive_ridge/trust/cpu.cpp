@@ -3,8 +3,8 @@
 
 namespace parafield {
 
-template <>
-void judge_flow(Cpu& cpu, View<const float> frame, View<const float> next, const NormalPlanes& normal,
+template <class Backend>
+void judge_flow(Backend& cpu, View<const float> frame, View<const float> next, const NormalPlanes& normal,
                 FlowPlanes flow, float max_residual, Trust out) {
   cpu.rows(frame.height, [=](int y) {
     const int width = frame.width, height = frame.height, pitch = int(next.stride());
@@ -21,5 +21,7 @@ void judge_flow(Cpu& cpu, View<const float> frame, View<const float> next, const
     }
   });
 }
+
+PF_STEP(judge_flow<Cpu>);
 
 }  // namespace parafield

@@ -19,11 +19,13 @@ __global__ void judge_kernel(View<const float> frame, View<const float> next, No
 
 }  // namespace
 
-template <>
-void judge_flow(Cuda& cuda, View<const float> frame, View<const float> next, const NormalPlanes& normal,
+template <class Backend>
+void judge_flow(Backend& cuda, View<const float> frame, View<const float> next, const NormalPlanes& normal,
                 FlowPlanes flow, float max_residual, Trust out) {
   cuda.launch(judge_kernel, dim3(blocks_for(frame.width, lanes), blocks_for(frame.height, rows)),
               dim3(lanes, rows), 0, frame, next, normal, flow, max_residual, out);
 }
+
+PF_STEP(judge_flow<Cuda>);
 
 }  // namespace parafield

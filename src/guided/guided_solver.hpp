@@ -1,17 +1,16 @@
 #pragma once
 #include <cmath>
-#include <cstring>
 
 #include "core/fail.hpp"
 #include "core/solver.hpp"
 #include "guided/color_test/color_test.hpp"
 #include "guided/features/track_finder.hpp"
+#include "guided/support/colors.hpp"
 #include "guided/support/features.hpp"
 
 namespace parafield {
 
-/// K R K^-1 of a camera. Throws Error(invalid_argument) for angles above pi, focal lengths that are not
-/// positive and values that are not finite.
+/// K R K^-1 of a camera. Throws Error(invalid_argument) for angles above pi and values that make no camera.
 inline Homography homography_of(const CameraRotation& camera) {
   const double x = camera.x, y = camera.y, z = camera.z, fx = camera.fx, fy = camera.fy, cx = camera.cx,
                cy = camera.cy;
@@ -43,30 +42,25 @@ inline Homography homography_of(const CameraRotation& camera) {
   return result;
 }
 
-/// Motion that the user gives beside the frames, in the backend's memory: tracks, and the camera's rotation
-/// there and back.
-template <class Backend>
-class GivenMotion {
+/// Base of solvers that tracks guide, given ones or found ones. Given tracks begin in slot 0.
+template <class Solver, class Backend, class Method>
+class GuidedSolver : public SolverBase<Solver> {
  public:
-  GivenMotion(Backend& backend, Workspace& workspace, int most_tracks)
-      : backend_(backend), most_(most_tracks), rotations_(workspace.array<Homography>(2)) {
-    if constexpr (Backend::is_gpu) staged_ = workspace.array<Track>(std::size_t(most_tracks));
-  }
-
   /// Takes the known motion of a solve. Returns its kind: solves of one kind take the same steps.
   int take(const KnownMotion& known, bool on_host) {
     has_tracks_ = known.tracks.has_value();
     has_rotation_ = known.rotation.has_value();
     if (has_tracks_) {
       const std::span<const Track> tracks = *known.tracks;
-      if (tracks.size() > std::size_t(most_))
+      const int most = method_.tracking.max_features;
+      if (tracks.size() > std::size_t(most))
         fail(ErrorCode::invalid_argument, tracks.size(),
-             " tracks are given, more than max_features = ", most_);
-      tracks_ = tracks.data();
+             " tracks are given, more than max_features = ", most);
+      given_ = tracks.data();
       count_ = int(tracks.size());
       if (Backend::is_gpu && on_host) {
-        if (count_ > 0) copy_to(backend_, staged_, tracks_, sizeof(Track) * std::size_t(count_));
-        tracks_ = staged_;
+        if (count_ > 0) copy_to(backend_, staged_, given_, sizeof(Track) * std::size_t(count_));
+        given_ = staged_;
       }
     }
     if (has_rotation_) {
@@ -79,28 +73,55 @@ class GivenMotion {
     return has_tracks_ + 2 * has_rotation_ + 4 * (has_tracks_ && count_ <= few_features);
   }
 
-  bool has_tracks() const { return has_tracks_; }
-  TrackList tracks(bool back) const { return {tracks_, count_, back}; }
-  /// Null where no rotation is given.
-  const Homography* rotation(bool back) const { return has_rotation_ ? rotations_ + back : nullptr; }
+  void prepare(const Frame* frames, int slot, int count) {
+    colors_.prepare(frames, slot, count, both_ways_);
+    if (!has_tracks_ || needs_luma_) finder_.prepare(frames, slot, count);
+  }
+
+ protected:
+  /// `both_ways`: there is flow from the second frame, too. `needs_luma`: even where tracks are given.
+  GuidedSolver(Backend& backend, Workspace& workspace, const Method& method, Size size, bool both_ways,
+               bool needs_luma)
+      : backend_(backend),
+        method_(method),
+        finder_(backend, workspace, method.tracking, size, Method::frames),
+        colors_(backend, workspace, method.presmooth, size),
+        both_ways_(both_ways),
+        needs_luma_(needs_luma),
+        rotations_(workspace.array<Homography>(2)) {
+    if constexpr (Backend::is_gpu)
+      staged_ = workspace.array<Track>(std::size_t(method.tracking.max_features));
+  }
+
+  /// Tracks that begin in the frame in slot `first`.
+  TrackList tracks_from(int first) {
+    if (has_tracks_) return {given_, count_, first == 1};
+    finder_.find(first, 1 - first);
+    return {finder_.tracks(), finder_.count(), false};
+  }
+
+  /// Color test of flow from the frame in slot `first`.
+  ColorTest color_test(int first, View<std::uint8_t> valid) const {
+    return {colors_.raw(first),
+            colors_.raw(1 - first),
+            method_.change_threshold,
+            method_.change_window,
+            has_rotation_ ? rotations_ + first : nullptr,
+            valid};
+  }
+
+  Backend& backend_;
+  const Method method_;
+  TrackFinder<Backend> finder_;
+  FrameColors<Backend> colors_;
 
  private:
-  Backend& backend_;
-  const int most_;
-  Track* staged_ = nullptr;
-  Homography* const rotations_;
-  const Track* tracks_ = nullptr;
-  int count_ = 0;
+  const bool both_ways_, needs_luma_;
+  Track* staged_ = nullptr;      // memory for given tracks
+  Homography* const rotations_;  // there and back
+  const Track* given_ = nullptr;
+  int count_ = 0;  // given tracks
   bool has_tracks_ = false, has_rotation_ = false;
 };
-
-/// Tracks that begin in the frame in slot `first` of 0 and 1: the given ones, which begin in slot 0, or else
-/// found ones.
-template <class Backend>
-TrackList tracks_from(int first, const GivenMotion<Backend>& given, TrackFinder<Backend>& finder) {
-  if (given.has_tracks()) return given.tracks(first == 1);
-  finder.find(first, 1 - first);
-  return {finder.tracks(), finder.count(), false};
-}
 
 }  // namespace parafield

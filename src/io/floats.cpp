@@ -1,0 +1,75 @@
+#include "io/floats.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace parafield::io {
+namespace {
+
+/// A file of float32, little-endian. value(x, y, channel) is a channel of a pixel. PFM has the lowest row
+/// first.
+template <class Value>
+Bytes encode_floats(Content format, Size size, int channels, Value value) {
+  const std::string header = format == Content::flo   ? flo_header(size)
+                             : format == Content::pfm ? pfm_header(size, channels)
+                                                      : npy_header(size, channels);
+  Bytes bytes(header.size() + 4 * std::size_t(channels) * std::size_t(size.width) * std::size_t(size.height));
+  std::uint8_t* p = std::ranges::copy(header, bytes.data()).out;
+  for (int row = 0; row < size.height; ++row)
+    for (int x = 0; x < size.width; ++x)
+      for (int channel = 0; channel < channels; ++channel)
+        p = store_float(p, value(x, format == Content::pfm ? size.height - 1 - row : row, channel));
+  return bytes;
+}
+
+}  // namespace
+
+FrameBuffer frame_of(const Floats& floats) {
+  FrameBuffer frame(floats.size, floats.channels == 3 ? PixelFormat::rgb_f32 : PixelFormat::gray_f32);
+  const View<float> values = values_of<float>(frame);
+  for (int y = 0; y < floats.size.height; ++y)
+    for (int x = 0; x < floats.size.width; ++x)
+      for (int channel = 0; channel < floats.channels; ++channel)
+        values(x * floats.channels + channel, y) = floats(x, y, channel);
+  return frame;
+}
+
+FlowField flow_of(const Floats& floats) {
+  FlowField flow(floats.size, {}, false);
+  for (int y = 0; y < floats.size.height; ++y)
+    for (int x = 0; x < floats.size.width; ++x) {
+      flow.u(x, y) = floats(x, y, 0);
+      flow.v(x, y) = floats(x, y, 1);
+      flow.valid(x, y) = has_value(flow.u(x, y), flow.v(x, y));
+    }
+  return flow;
+}
+
+Bytes encode_pfm_frame(const Frame& frame) {
+  const int count = channels(frame.format);
+  return encode_floats(Content::pfm, frame.size(), count, [&](int x, int y, int channel) {
+    float value;  // the pitch need not be a multiple of 4
+    std::memcpy(&value, static_cast<const char*>(frame.data) + y * frame.pitch + 4 * (count * x + channel),
+                4);
+    return value;
+  });
+}
+
+Bytes encode_flow(Content format, const FlowView& flow, bool mark_invalid) {
+  const int channels = format == Content::pfm ? 3 : 2;
+  return encode_floats(format, flow.size(), channels, [&](int x, int y, int channel) {
+    if (channel == 2) return 0.0f;
+    if (mark_invalid && !is_set(flow.valid, x, y)) return 1e10f;
+    return channel == 0 ? flow.u(x, y) : flow.v(x, y);
+  });
+}
+
+Bytes encode_disparity(Content format, const DisparityView& disparity, bool mark_invalid) {
+  return encode_floats(format, disparity.size(), 1, [&](int x, int y, int) {
+    const bool marked = mark_invalid && !is_set(disparity.valid, x, y);
+    return marked ? std::numeric_limits<float>::infinity() : disparity.d(x, y);
+  });
+}
+
+}  // namespace parafield::io

@@ -1,0 +1,55 @@
+#pragma once
+#include <bit>
+
+#include "io/bytes.hpp"
+#include "io/formats.hpp"
+
+/// Files that are a header and an array of floats: .flo, PFM and .npy.
+namespace parafield::io {
+
+/// An array of floats in the bytes of a file: pixel by pixel, row by row.
+struct Floats {
+  Size size;
+  int channels;
+  const std::uint8_t* values;
+  std::endian order = std::endian::little;
+  int value_bytes = 4;        ///< 8 = float64, little-endian
+  bool lowest_first = false;  ///< order of the rows
+
+  /// A channel of the pixel (x, y); y = 0 is the top row.
+  float operator()(int x, int y, int channel = 0) const {
+    const auto row = std::size_t(lowest_first ? size.height - 1 - y : y);
+    const std::size_t pixel = row * std::size_t(size.width) + std::size_t(x);
+    const std::uint8_t* p =
+        values + (pixel * std::size_t(channels) + std::size_t(channel)) * std::size_t(value_bytes);
+    return value_bytes == 4 ? load_float(p, order) : float(load_double(p));
+  }
+};
+
+/// Read the header. They check the array's size against the number of bytes.
+Floats open_flo(ByteSpan bytes);
+Floats open_pfm(ByteSpan bytes);
+Floats open_npy(ByteSpan bytes, int channels);  ///< 2 = flow, 1 = disparities
+
+/// Headers of little-endian float32 arrays.
+std::string flo_header(Size size);
+std::string pfm_header(Size size, int channels);
+std::string npy_header(Size size, int channels);
+
+FrameBuffer frame_of(const Floats& floats);
+/// The flow in the first two channels. Large values mean unknown (Middlebury's convention).
+FlowField flow_of(const Floats& floats);
+
+/// A field without confidence. value(x, y) is the disparity of a pixel; infinity and NaN are unknown.
+template <class Value>
+DisparityField disparity_of(Size size, const Value& value) {
+  DisparityField field(size, {}, false);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      field.d(x, y) = value(x, y);
+      field.valid(x, y) = has_value(field.d(x, y));
+    }
+  return field;
+}
+
+}  // namespace parafield::io
