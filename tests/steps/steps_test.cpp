@@ -164,7 +164,7 @@ TEST_P(Steps, SmoothFrames) {
             const View<float> luma = result[0].view(), expected = result[1].view(), to = result[2].view();
             convert(backend, &input, &luma, 1);
             smooth(backend, &luma, taps, &expected, 1);
-            smooth(backend, &input, taps, &to, 1);
+            smooth_luma(backend, &input, taps, &to, 1);
           });
           return result;
         };

@@ -16,10 +16,16 @@ namespace {
 
 constexpr int thread_count = 16;
 
-/// How many estimators each thread makes. PARAFIELD_TEST_ROUNDS asks for another number.
+/// How many estimators each thread makes: with sanitizers so many that each case still comes. PARAFIELD_TEST_ROUNDS
+/// asks for another number.
 int rounds() {
   const char* asked = std::getenv("PARAFIELD_TEST_ROUNDS");
-  return asked ? std::atoi(asked) : 50;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr int otherwise = 16;
+#else
+  constexpr int otherwise = 50;
+#endif
+  return asked ? std::atoi(asked) : otherwise;
 }
 
 /// f(thread) on many threads at once. The first failure is thrown.
@@ -72,11 +78,11 @@ TEST_P(ManyThreadsOn, AnEstimatorGoesFromThreadToThread) {
 }
 
 TEST_P(ManyThreadsOn, OneCallEndsWhenAnotherThreadCancels) {
-  const Size size{200, 150};
+  const Size size{100, 75};
   const Scene scene = render_scene("layers", {.size = size});
   std::promise<void> begun;
   std::atomic<bool> told = false;
-  FlowEstimator estimator(Annealing<DisplacementEnergy>{.energy = {.max_displacement = 3}, .sweeps = 200},
+  FlowEstimator estimator(Annealing<DisplacementEnergy>{.energy = {.max_displacement = 3}, .sweeps = 100},
                           size, {.device = device(), .progress = [&](double) {
                                    if (!told.exchange(true)) begun.set_value();
                                  }});
@@ -94,7 +100,7 @@ TEST_P(ManyThreadsOn, OneCallEndsWhenAnotherThreadCancels) {
   };
   const ErrorCode first = code_of_call();
   other.join();
-  if (!cuda()) EXPECT_EQ(first, ErrorCode::cancelled) << "on CUDA a solve that has begun ends";
+  EXPECT_TRUE(cuda() || first == ErrorCode::cancelled) << "on CUDA a solve that has begun ends";
   EXPECT_EQ(code_of_call(), ErrorCode::cancelled) << "until reset";
   estimator.reset();
   const std::uint64_t after = hash_of(estimator(scene.frames[0], scene.frames[1]));

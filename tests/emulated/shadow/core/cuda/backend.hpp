@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/arithmetic.hpp"
+#include "core/step.hpp"
 #include "emulated/emulated_cuda.hpp"
 #include "parafield/image.hpp"
 
