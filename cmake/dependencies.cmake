@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Finds the optional packages. Without one, a part is not built; PARAFIELD_NOT_BUILT says which and why, for
 # the summary.
 set(PARAFIELD_NOT_BUILT "")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Components: `headers` for both kinds of library; `static`; `library` and `shared` (what runs, and what
 # programs are linked with); `command`. BUILD_SHARED_LIBS chooses what an installation without --component
 # holds. Both kinds may lie in one prefix: then find_package takes the shared one unless COMPONENTS says

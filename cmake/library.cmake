@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The library. A file's name says how it is compiled:
 #   cpu.cpp, NAME_cpu.cpp    once for each instruction set of PARAFIELD_TARGETS, with PF_TARGET as its name
 #   cuda.cu, NAME_cuda.cu    where there is a CUDA toolkit

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # `cpack` makes Debian packages: the library, -dev (headers and what links the shared library) and the
 # command. Those for a distribution are configured with -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_SHARED_LIBS=ON:
 # scripts/package does so.

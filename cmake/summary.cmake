@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 function(say)
   message(STATUS ${ARGN})
 endfunction()

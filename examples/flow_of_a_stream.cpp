@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Flow of a stream of frames. The estimator allocates once and converts each frame once. Each flow starts
 // from the last one.
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Flow of two frames in five lines, a picture of it, and its error.
 //   flow_of_two_frames [PICTURE.png [FRAME0 FRAME1]]
 #include <iostream>

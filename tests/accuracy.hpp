@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Accuracy on real sequences, where they are, on the CPU and on CUDA.
 #include <string>

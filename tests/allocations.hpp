@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Counts every allocation of the program. Replaces operator new: in one file of a program only.
 #include <atomic>

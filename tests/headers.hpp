@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // What most tests include. CMake precompiles it and includes it in every test but those of the command.
 #include <gtest/gtest.h>

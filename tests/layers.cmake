@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # An include points down the layers only:
 #   apps, examples      the public headers
 #   tasks               methods, steps, core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Moving textures: frames to test methods of flow with.
 #include <gtest/gtest.h>

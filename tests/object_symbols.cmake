@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Objects that are compiled once for each instruction set must not share a symbol: the linker would keep one of them,
 # and code for a newer processor could run on an older one. So everything that they define for others to see has to
 # be of their own backend, whose type names the instruction set.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cpu/parallel.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // The same bits from a task's methods on every device, instruction set, number of threads, size, pitch and pixel format.
 #include <gtest/gtest.h>

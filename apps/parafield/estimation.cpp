@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "estimation.hpp"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 /// Ctrl-C and SIGTERM. They end the program at once. If it is writing files, it ends when they are whole or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parameters.hpp"
 
 #include <fmt/format.h>

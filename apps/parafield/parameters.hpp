@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "sift.hpp"
 
 #include <algorithm>

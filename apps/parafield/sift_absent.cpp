@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // For builds without OpenCV.
 #include "sift.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "bodily/accuracy.hpp"
 
 #include <fmt/format.h>

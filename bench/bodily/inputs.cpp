@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "bodily/inputs.hpp"
 
 namespace parafield::bench {

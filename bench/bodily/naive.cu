@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "bodily/naive.hpp"
 #include "common/launch.cuh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "bodily/convolution.cuh"
 #include "bodily/smoothing.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // bodily_study: the measurements of Bodily's thesis (2009), repeated with this library.
 #include "bodily/study.hpp"
 

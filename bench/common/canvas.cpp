@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "common/canvas.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "common/pictures.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "common/report.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "common/study.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // grauer_gray_study: the measurements of Grauer-Gray, Kambhamettu and Palaniappan (2008), repeated with this
 // library.
 #include "grauer_gray/study.hpp"

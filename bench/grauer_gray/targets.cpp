@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "grauer_gray/runs.hpp"
 
 namespace parafield::bench {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // jodoin_study: the measurements of Jodoin, Mignotte and St-Amour (2005), repeated with this library.
 #include "jodoin/study.hpp"
 

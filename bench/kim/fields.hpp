@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "common/canvas.hpp"
 #include "kim/study.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kim/guided.hpp"
 
 #include <algorithm>

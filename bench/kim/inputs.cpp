@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kim/inputs.hpp"
 
 #include <chrono>

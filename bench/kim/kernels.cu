@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "common/launch.cuh"
 #include "kim/kernels.hpp"
 

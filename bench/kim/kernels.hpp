@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "common/cuda.hpp"
 #include "kim/serial.hpp"

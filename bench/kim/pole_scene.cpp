@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kim/pole_scene.hpp"
 
 #include <algorithm>

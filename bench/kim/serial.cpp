@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kim/serial.hpp"
 
 #include <algorithm>

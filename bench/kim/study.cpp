@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // kim_study: the measurements of Kim, Hwangbo and Kanade (2009), repeated with this library.
 #include "kim/study.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // marzat_study: the measurements of Marzat, Dumortier and Ducrot (2009), repeated with this library.
 #include "marzat/study.hpp"
 

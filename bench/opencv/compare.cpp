@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // compare_opencv: dense flow of OpenCV and of this library, on the same pairs in the same run.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "opencv/flow_methods.hpp"
 
 #include <opencv2/imgproc.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "color/color_map.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "core/cpu/backend.hpp"
 #ifdef PARAFIELD_HAS_CUDA

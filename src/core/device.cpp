@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parafield/device.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parafield/image.hpp"
 
 #include <cstdlib>

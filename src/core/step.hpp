@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 /// Compiles a step for a backend (and other template arguments): PF_STEP(median<Cpu>). It stands below the

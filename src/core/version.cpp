@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parafield/version.hpp"
 
 #define PARAFIELD_TEXT_OF(number) #number

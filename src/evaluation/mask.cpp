@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "evaluation/counting.hpp"
 
 namespace parafield {

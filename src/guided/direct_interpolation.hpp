@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "guided/color_test/keep_better.hpp"
 #include "guided/features/resample.hpp"

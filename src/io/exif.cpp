@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // EXIF's orientation: tag 0x0112 of the first directory of a TIFF structure (CIPA DC-008, 4.6.4). A camera
 // stores the pixels as its sensor lies, and in this tag how it was held.
 #include <cstring>

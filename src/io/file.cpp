@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/file.hpp"
 
 #include <fcntl.h>

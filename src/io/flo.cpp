@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Middlebury's .flo: the float 202021.25 ("PIEH"), width and height as 32-bit integers, then u and v of each
 // pixel as floats, row by row; all little-endian (Baker et al. 2011, flow-code).
 #include "core/fail.hpp"

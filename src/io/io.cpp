@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parafield/io.hpp"
 
 #include <algorithm>

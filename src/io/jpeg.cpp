@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // JPEG (ITU-T T.81) through libjpeg: baseline and progressive, gray or color of 8 bit.
 #include "core/fail.hpp"
 #include "io/formats.hpp"

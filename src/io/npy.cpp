@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // NumPy's .npy: "\x93NUMPY", a version, the length of the header, the header, and the values of the array.
 // The header is a Python dictionary with type, order and shape (numpy.lib.format, versions 1.0 to 3.0). Flow
 // is height x width x 2, a disparity field height x width.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // PFM (Debevec): "PF" (three channels) or "Pf" (one), width, height and scale as text, one white space after
 // each, then 32-bit floats, the lowest row first. A scale below 0 means little-endian. Flow has u and v in
 // the first two channels (FlyingThings3D: Mayer et al. 2016).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Fields in PNG files of 16 bit (KITTI: Menze and Geiger 2015, development kit).
 // Flow is RGB: u, v = (value - 32768) / 64, the third channel is 1 where the flow is known.
 // Disparities are gray: value / scale, 0 = unknown; also of 8 bit (Middlebury: Scharstein and Szeliski 2002).

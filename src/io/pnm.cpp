@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // PGM and PPM (netpbm): plain (P2, P3: numbers as text) and raw (P5, P6: bytes; 16-bit numbers, big-endian,
 // if the maximum is above 255).
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Tracks as text: x,y,u,v in each line.
 #include <algorithm>
 #include <charconv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "markov/blocks.hpp"
 
 #include "core/arithmetic.hpp"

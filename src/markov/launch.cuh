@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A camera flies along a valley, similar to the Yosemite sequence. The ray of each pixel is followed to the
 // terrain in float64. Its flow comes from projecting the point found there into the next camera. The camera
 // is level, so a column of the image looks along one vertical plane. In a column a higher pixel never sees a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cpu/parallel.hpp"
 #include "scenes/dye.hpp"
 #include "scenes/random.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scenes/motion.hpp"
 
 #include <algorithm>

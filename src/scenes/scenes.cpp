@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/fail.hpp"
 #include "scenes/render.hpp"
 

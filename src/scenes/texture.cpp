@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scenes/texture.hpp"
 
 #include "scenes/random.hpp"

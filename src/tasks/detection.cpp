@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parafield/detection.hpp"
 
 #include "markov/change.hpp"

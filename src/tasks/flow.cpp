@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parafield/flow.hpp"
 
 #include "gradient/adaptive_ridge/adaptive_ridge.hpp"

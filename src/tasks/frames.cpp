@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tasks/estimator.hpp"
 
 namespace parafield {

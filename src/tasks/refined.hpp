@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "core/solver.hpp"
 #include "parafield/flow.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parafield/stereo.hpp"
 
 #include "markov/disparity.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parafield/color.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Disparities in colors, and motion masks over frames.
 #include <gtest/gtest.h>
 

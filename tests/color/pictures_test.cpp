@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Arrows, wheel, legend and pictures side by side.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `parafield bench`: measurements and reports.
 #include "command/run_command.hpp"
 #include "support.hpp"

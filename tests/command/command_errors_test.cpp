@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Bad input of every kind gives an exit code, an error of one line, and no files.
 #include <thread>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every subcommand, end to end, on rendered scenes.
 #include <cstring>
 

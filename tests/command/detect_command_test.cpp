@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // parafield detect, end to end, on a square that moves before noise.
 #include <random>
 

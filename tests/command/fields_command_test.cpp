@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // parafield eval and color with disparities and motion masks, end to end.
 #include "command/run_command.hpp"
 #include "support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // parafield flow with the methods that start from features, end to end.
 #include "command/run_command.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Options of a task with several methods, here two that are made up.
 #include "options.hpp"
 

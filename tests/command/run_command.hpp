@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Runs the built parafield command and checks its output and its files.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // parafield tracks and flow with --features sift, end to end.
 #include <cmath>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // parafield stereo, end to end, on a texture that is shifted.
 #include <cmath>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // parafield synth, end to end.
 #include "command/run_command.hpp"
 #include "support.hpp"

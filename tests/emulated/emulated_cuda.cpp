@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "emulated/emulated_cuda.hpp"
 
 #include <ucontext.h>

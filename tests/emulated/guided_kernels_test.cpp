@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The CUDA kernels of guided flow, run by emulated warps on random cases: they give the bits of the CPU's
 // steps, whatever the order of the threads.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parafield/evaluation.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Accuracy of the gradient methods on real sequences.
 #include "accuracy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Adaptive ridge against its oracle.
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Adaptive ridge: on known motion, with pixels that are not finite, in streams, and its errors.
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Lucas-Kanade against its oracle: the same equations in float and in float64.
 //

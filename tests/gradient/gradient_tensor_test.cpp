@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The gradient tensor: against its oracle, on known motion, on a real sequence, and its errors.
 #include "oracle/gradient_tensor.hpp"
 

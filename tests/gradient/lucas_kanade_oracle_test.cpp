@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "agreement.hpp"
 #include "noise.hpp"
 #include "parafield/scenes.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every method of flow gives the same bits on every target.
 #include "parity.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Ridge regression: against its oracle, on known motion, on a real sequence, and its errors.
 #include "oracle/ridge_regression.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Expectations that both methods of Bodily's thesis share.
 #include "moving.hpp"

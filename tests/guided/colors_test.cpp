@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Colors of frames and of features on every target: they agree with plain loops and have the bits of the
 // steps and of the reference target.
 #include "guided/support/colors.hpp"

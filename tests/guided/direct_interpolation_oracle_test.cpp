@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Direct interpolation with all kinds of tracks and parameters, on every target: it has the bits of the
 // reference, and agrees with the oracle, which has the same equations in float64.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Direct interpolation of rendered scenes.
 #include "oracle/direct_interpolation.hpp"
 #include "parafield/parafield.hpp"

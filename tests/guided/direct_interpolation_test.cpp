@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Direct interpolation: input that it takes and refuses, and flow from chosen tracks.
 #include "oracle/direct_interpolation.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The library's tracks against the oracle's, which follow the same rules in float64.
 //
 // Rounding makes them differ by some 1e-5 px where a window determines the flow well. A decision (whether G

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Colors of guarded planes on every target.
 #include "guided/support/color.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Accuracy of guided flow on real sequences.
 #include "accuracy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Steps of direct interpolation on every target: they agree with plain loops, have the bits of the reference
 // target, and write nothing beside the result.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Shared by the tests of multi-hypothesis: frames with tracks, and its steps run on a target.
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Labels and choices of multi-hypothesis with all kinds of parameters, on every target: those of the oracle,
 // with the bits of the reference.
 #include "guided/label_choice.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The paper's pole in rendered scenes: multi-hypothesis finds a thin bar without features.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Multi-hypothesis on chosen tracks and scenes, on every target, with the bits of the reference.
 #include "guided/label_choice.hpp"
 #include "on.hpp"

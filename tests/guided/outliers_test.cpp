@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Outliers among neighboring tracks: every target against the oracle, on random flows.
 #include "guided/features/outliers.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Features and their tracks: the same bits on every target, and known motion in simple scenes.
 #include "guided/features/track_finder.hpp"
 

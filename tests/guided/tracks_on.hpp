@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Tracks of a pair of frames on a target, with the dropped ones.
 #include <bit>

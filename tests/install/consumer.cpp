@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Uses the installed library, catches its exception and prints its version.
 #include <iostream>
 #include <parafield/parafield.hpp>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The shared library exports what programs need, and nothing else of its own. The command uses the public
 # headers only: so what its objects take from the library has to be exported. Weak symbols are those of the
 # standard library.

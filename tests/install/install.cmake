@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # tests/install/ looks at what a user gets: installed libraries, exported symbols, manual pages
 # and completions, Debian packages.
 set(features "")

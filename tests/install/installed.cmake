@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Installs each kind of library into an empty prefix and builds programs with it as a user would: by
 # find_package and by pkg-config, where no CUDA toolkit is found. BUILD is the build, FEATURES are its
 # "CUDA,PNG,JPEG".

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Makes the Debian packages of the build and reads their contents and dependencies. scripts/test-package
 # installs them.
 set(folder ${BUILD}/packages)

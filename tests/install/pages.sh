@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Looks at the manual pages and at bash's completion in a share folder, and asks that they name every option that the
 # command's --help names: bash pages.sh SHARE COMMAND
 set -eu

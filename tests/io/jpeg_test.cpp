@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/folder.hpp"
 #include "io/formats.hpp"
 #include "io/samples.hpp"

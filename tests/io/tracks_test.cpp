@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Files of tracks.
 #include <clocale>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Belief propagation of images in blocks, and errors of its parameters.
 #include <regex>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Belief propagation against its oracle: labels, sub-pixel values, confidences, and images in blocks.
 #include "markov/propagation_cases.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Energies and errors of belief propagation on real sequences, on the CPU and on CUDA.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Belief propagation: exact on chains of pixels, low energies elsewhere.
 #include "markov/propagation.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reported energies and winners against the oracle, for random parameters.
 #include <gtest/gtest.h>
 

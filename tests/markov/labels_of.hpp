@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "oracle/label_fields.hpp"
 #include "parafield/parafield.hpp"

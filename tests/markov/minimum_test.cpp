@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Energies of ICM, annealing and winner-takes-all beside the exhaustive minimum, and their sweeps.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Steps that prepare planes and edge weights, against plain loops.
 #include "markov/planes/planes.hpp"
 

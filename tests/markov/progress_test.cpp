@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Calls of the progress callback.
 #include <gtest/gtest.h>
 

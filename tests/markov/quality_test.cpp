@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Energies and scores on real data, compared with those of a prototype with the same models.
 #include <gtest/gtest.h>
 

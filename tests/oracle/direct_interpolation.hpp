@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Direct interpolation (Kim, Hwangbo, Kanade, section 4.1, Alg. 1): a pixel's flow is the mean of all
 // features' flows, weighted by their likelihoods.

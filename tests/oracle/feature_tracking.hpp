@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Feature tracking: corners (Shi, Tomasi 1994), pyramidal Lucas-Kanade (Bouguet 2000), a check there and
 // back, and outliers among neighbors. Intensities are 0..255.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Oracles are the papers' equations in float64, one pixel at a time, written to be compared with the papers.
 // They share no code with the library, only the types of its parameters.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Multi-hypothesis (Kim, Hwangbo, Kanade, section 4.2): a pixel's hypotheses of flow, scored by a likelihood
 // of seven dimensions.

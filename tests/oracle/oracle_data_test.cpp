@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The oracle of Lucas-Kanade on real sequences, against the errors of a second implementation in NumPy and
 // OpenCV. OpenCV rounds the coordinates of bilinear interpolation to 1/32 px, so the errors differ a little.
 #include <numbers>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The oracle of Lucas-Kanade, against values found by hand and known motion.
 #include <gtest/gtest.h>
 

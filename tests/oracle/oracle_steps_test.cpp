@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The steps of the oracles, against values found by hand.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "oracle/temporal.hpp"
 #include "parafield/methods/ridge_regression.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Scenes in color: their luma is the gray scene, the truth explains each channel, and every surface has a
 // hue.
 #include <gtest/gtest.h>

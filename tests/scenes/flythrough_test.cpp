@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Truth of the fly-through against geometry without its terrain: flow and depth of all pixels must fit one
 // rigid motion of a level camera.
 #include <gtest/gtest.h>

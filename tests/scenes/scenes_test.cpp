@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "parafield/scenes.hpp"
 
 #include <gtest/gtest.h>

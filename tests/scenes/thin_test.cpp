@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Scenes of thin objects before a background: their width, motion and occlusion.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Shared by the tests of scenes: checksums, and truth that explains the frames.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The census transform, and the distance of two transforms.
 #include "steps/census/census.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The checks that clear `valid`.
 #include "steps/consistency/consistency.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Pixels that are not valid, filled from their rows.
 #include "steps/fill/fill.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // Images with guards around them, and steps run on a target, for the tests of steps.
 #include <cstring>

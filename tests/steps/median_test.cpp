@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The median's sorting networks on every arrangement of zeros and ones: a network that sorts these sorts any
 // values.
 #include "steps/median/median.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sums of images, in the order that reduce.hpp states.
 #include "steps/reduce/reduce.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Speckle removal, against components that a flood fill from each pixel finds.
 #include "steps/speckle/speckle.hpp"
 

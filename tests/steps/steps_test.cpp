@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every step on every target: values of the oracle, bits of the reference target, and no write outside the
 // result.
 #include "oracle/steps.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // One small case of any task and method, for tests of many estimators: run alone, or among others.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What motion detection promises, whatever its method.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What an estimator promises, whatever its method: streams, results, errors, no allocation.
 #include <limits>
 

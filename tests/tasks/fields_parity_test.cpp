@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The same bits from every method of stereo and of motion detection on every target.
 #include "parity.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Estimators on many threads: made, used, moved and destroyed at once, with the results of one alone.
 #include <atomic>
 #include <chrono>

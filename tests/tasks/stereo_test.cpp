@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What stereo promises, whatever its method.
 #include <algorithm>
 #include <cmath>

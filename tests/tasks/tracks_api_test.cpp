@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // find_tracks: what is checked, and which memory frames may be in.
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 // How parameters are described, checked and read from text. Users read method.hpp.
 #include <algorithm>

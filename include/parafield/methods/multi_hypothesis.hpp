@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "parafield/methods/feature_tracking.hpp"
 #include "parafield/methods/precision.hpp"

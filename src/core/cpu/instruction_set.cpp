@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cpu/instruction_set.hpp"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 /// Instruction sets of the CPU. The row loops are compiled once for each. The best one that the processor has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cuda/runtime.hpp"
 #include "core/fail.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "gradient/temporal/tensor.hpp"
 #include "parafield/methods/gradient_tensor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "gradient/temporal/tensor.hpp"
 #include "parafield/methods/ridge_regression.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "gradient/temporal/step.hpp"
@@ -287,8 +288,8 @@ Planes<Model> planes_of(const FrameWindow<Model>& in, FlowPlanes out, Trust trus
 }  // namespace
 
 template <class Backend, class Model>
-void temporal_flow(Backend& cuda, const FrameWindow<Model>& in, const Model& model, FlowPlanes out, Trust trust,
-                   const Frame* newest) {
+void temporal_flow(Backend& cuda, const FrameWindow<Model>& in, const Model& model, FlowPlanes out,
+                   Trust trust, const Frame* newest) {
   const Size size = out.u.size();
   const dim3 grid(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height)),
       block(lanes, warps);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "core/workspace.hpp"
 #include "gradient/gradient_tensor/model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "core/fail.hpp"
 #include "guided/color_test/color_test.hpp"

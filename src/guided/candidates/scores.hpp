@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "guided/candidates/labels.hpp"
 #include "parafield/methods/multi_hypothesis.hpp"

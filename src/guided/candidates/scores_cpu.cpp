@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "guided/candidates/scores.hpp"
 #include "guided/color_test/window.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "guided/candidates/scores.hpp"
@@ -35,7 +36,7 @@ struct ChoiceMemory {
   };
 };
 
-/// What a thread knows of its pixel.
+/// Scores of the pixel of a thread.
 struct PixelScores {
   float weight = 0;  // of all features
   float top = 0;     // best score of any label

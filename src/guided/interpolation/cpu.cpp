@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "guided/interpolation/interpolation.hpp"
 #include "guided/support/tile.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "guided/color_test/color_test.hpp"
 #include "guided/support/features.hpp"

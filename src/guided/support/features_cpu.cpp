@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "guided/support/features.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "guided/support/record.cuh"
 #include "guided/support/tile.cuh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "markov/energy.hpp"
 
@@ -69,7 +70,7 @@ inline std::size_t level_scratch(LabelGrid grid, int width) {
   return larger(2 * level_chunk_bytes * std::size_t(grid.count()), sizeof(float) * std::size_t(width));
 }
 
-// What both backends compute.
+// Both backends compute these.
 
 /// Value of a data cost: the cost itself, or its units above the least cost of the pixel.
 PF_HD float data_value(float cost, float, const PairUnits&, float) { return cost; }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "core/cuda/kernel.cuh"
 #include "markov/levels/levels.hpp"

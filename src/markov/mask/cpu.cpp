@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "markov/mask/mask.hpp"
 #include "markov/neighbor_counts.hpp"

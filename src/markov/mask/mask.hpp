@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "core/workspace.hpp"
 #include "markov/sweep/sweep.hpp"
@@ -37,7 +38,7 @@ void mask_of(Backend& backend, const MaskLabels& from, View<std::uint8_t> moving
 template <class Backend>
 void labels_of_mask(Backend& backend, View<const std::uint8_t> mask, View<Label> labels);
 
-// What both backends compute.
+// Both backends compute these.
 
 /// Temporal prior: cost that the label `last` of the last mask adds to label 0 and takes from label 1.
 PF_HD float temporal_cost(const Change& change, int last) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "markov/launch.cuh"
 #include "markov/match/match.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "markov/energy.hpp"
 #include "markov/sweep/sweep.hpp"
@@ -57,7 +58,7 @@ inline std::size_t match_scratch(const Matching& matching) {
          std::size_t(matching.window.side + 2 + 5 * match_band_rows);
 }
 
-// What both backends compute. Positions are offsets from the first pixel of the planes.
+// Both backends compute these. Positions are offsets from the first pixel of the planes.
 
 /// Offset from a pixel to its match for label (lx, ly).
 PF_HD std::ptrdiff_t match_offset(const Matching& m, int lx, int ly) {

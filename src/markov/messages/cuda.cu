@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "markov/launch.cuh"
 #include "markov/messages/long_lines.cuh"
 

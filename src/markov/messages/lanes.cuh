@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "markov/levels/packing.cuh"
 #include "markov/messages/messages.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "markov/levels/levels.hpp"
 #include "markov/sweep/sweep.hpp"
@@ -47,7 +48,7 @@ inline std::size_t message_scratch(LabelGrid grid) {
   return 9 * level_chunk_bytes * std::size_t(grid.count());
 }
 
-// What both backends compute.
+// Both backends compute these.
 
 /// Value of a message plus the quadratic cost of two labels. `square`: their squared distance.
 PF_HD float raised(float value, float slope, float, float square) { return fma(slope, square, value); }

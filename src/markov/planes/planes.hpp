@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "markov/labels.hpp"
 #include "parafield/methods/energy.hpp"
@@ -36,7 +37,7 @@ template <class Backend>
 void edge_weights(Backend& backend, const View<const float>* planes, int count, float scale, float floor,
                   const EdgeWeights& edges);
 
-// What both backends compute.
+// Both backends compute these.
 
 /// Weight of an edge between pixels with values a and b.
 PF_HD float edge_weight(const float (&a)[3], const float (&b)[3], float scale, float floor) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "markov/neighbor_counts.hpp"
 #include "markov/sweep/sweep.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "markov/launch.cuh"
 #include "markov/neighbor_counts.cuh"
 #include "markov/sweep/sites.cuh"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "markov/energy.hpp"
 
@@ -61,7 +62,7 @@ inline std::size_t sweep_scratch(LabelGrid grid, bool gibbs) {
   return sizeof(float) * sweep_chunk * std::size_t(grid.nx + 1 + (gibbs ? grid.count() : 0));
 }
 
-// What both backends compute.
+// Both backends compute these.
 
 /// Calls f.template operator()<Model, Neighbors>() with the values of a pair cost.
 template <class F>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "core/workspace.hpp"
 #include "markov/sweep/sweep.hpp"
@@ -25,7 +26,7 @@ struct Values {
 template <class Backend>
 void label_values(Backend& backend, const Values& values, View<float> u, View<float> v, Trust trust);
 
-// What both backends compute.
+// Both backends compute these.
 
 PF_HD int nearest_index(float value, int first, int count) {
   const float index = clamp(value - float(first), 0.0f, float(count - 1));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "steps/gradient/gradient.hpp"
 #include "steps/resize/resize.hpp"

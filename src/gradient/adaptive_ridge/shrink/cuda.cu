@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "gradient/adaptive_ridge/cells.cuh"

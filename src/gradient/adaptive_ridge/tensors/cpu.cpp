@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
