@@ -72,7 +72,6 @@ class SolverSession final : public Session<Task> {
   }
 
   const Result& call(const typename Task::Input& input, Result* output) override {
-    pushed_ = 0;
     if (int(input.frames.size()) != slots_)
       fail(ErrorCode::invalid_argument, "the method takes ", slots_, " frames, not ", input.frames.size());
     for (std::size_t i = 0; i < frames_.size(); ++i)
@@ -94,6 +93,7 @@ class SolverSession final : public Session<Task> {
       if (start) start = on_backend(*start);
     }
     const int kind = solver_.take(known_motion(input), on_host);
+    pushed_ = 0;
     Result& result = target(output, on_host);
     backend_.replay(call_keys + 2 * kind + start.has_value(), [&] {
       solver_.prepare(frames_.data(), 0, slots_);

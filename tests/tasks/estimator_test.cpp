@@ -92,6 +92,8 @@ TEST_P(FlowEstimatorOn, PushGivesWhatCallsGive) {
   EXPECT_EQ(stream.push(frames[0]), nullptr) << "forgotten";
   stream(frames[0], frames[1]);
   EXPECT_EQ(stream.push(frames[0]), nullptr) << "a call forgets the frames pushed";
+  EXPECT_NE(message_of([&] { stream(frames[0], noise({3, 3}, 0)); }), "no error");
+  EXPECT_NE(stream.push(frames[1]), nullptr) << "a call that fails forgets nothing";
 }
 
 TEST_P(FlowEstimatorOn, TemporalRefinementStartsFromTheLastFlow) {
