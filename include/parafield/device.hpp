@@ -9,8 +9,8 @@
 
 namespace parafield {
 
-/// The device that an algorithm runs on. A device that is missing is an Error where it is used: there is no
-/// silent fallback.
+/// The device that an algorithm runs on. If it is missing, its first use throws an Error: there is no silent
+/// fallback.
 struct PARAFIELD_API Device {
   enum class Kind { cpu, cuda };
   Kind kind = Kind::cpu;
@@ -27,18 +27,19 @@ struct PARAFIELD_API Device {
 /// Name of a device: "cpu" or "cuda:0".
 PARAFIELD_API std::string to_string(const Device& device);
 
-/// The device of a name: "auto", "cpu", "cuda" or "cuda:N". `threads` is used for the CPU. Throws
+/// The device with a name: "auto", "cpu", "cuda" or "cuda:N". The CPU gets `threads`. Throws
 /// Error(invalid_argument) for other text.
 PARAFIELD_API Device parse_device(const std::string& text, int threads = 0);
 
 /// Facts about a device.
 struct DeviceInfo {
   Device device;
-  std::string name;  ///< processor's or card's own name
-  /// CPU: the build of the loops in use (v2, v3, v4, baseline). CUDA: the compute capability.
+  std::string name;  ///< the name that the processor or the GPU gives itself
+  /// CPU: the instruction set that the loops in use are compiled for (v2, v3, v4, baseline). CUDA: the
+  /// compute capability.
   std::string instruction_set;
   int threads = 0;         ///< CPU: threads used by default; CUDA: multiprocessors
-  std::size_t memory = 0;  ///< bytes
+  std::size_t memory = 0;  ///< size of its memory, bytes
 };
 
 /// Every usable device, the CPU first.
@@ -47,10 +48,11 @@ PARAFIELD_API std::vector<DeviceInfo> devices();
 /// Facts about one device. Throws Error(device) if it is missing; the message says why.
 PARAFIELD_API DeviceInfo describe_device(const Device& device);
 
-/// The reason why no CUDA device can be used, as "built without CUDA" or "no CUDA driver". Empty if one can.
+/// The reason why no CUDA device can be used, for example "built without CUDA" or "no CUDA driver". Empty if
+/// one can be used.
 PARAFIELD_API std::string why_no_cuda();
 
-/// The memory that bytes lie in.
+/// The memory that data lie in: the host's, or that of a CUDA device.
 struct Memory {
   enum class Kind { host, pinned, cuda };  ///< pinned: host memory that the GPU reads directly; needs CUDA
   Kind kind = Kind::host;
@@ -69,8 +71,8 @@ struct Stream {
   void* handle = nullptr;  ///< a cudaStream_t; null = the estimator makes its own
 };
 
-/// Measures the time that a device spends between two points of a stream, by CUDA events on a GPU, by the
-/// clock on the CPU.
+/// Measures the time between two points of a device's work: by CUDA events on a stream, or by the clock on
+/// the CPU.
 class PARAFIELD_API Timer {
  public:
   explicit Timer(const Device& device, Stream stream = {});

@@ -9,37 +9,41 @@
 
 namespace parafield {
 
-/// Energies that a method reports if it minimizes one (the label methods). Each takes a pass over the pixels.
+/// Which energies an estimator reports. Only the label methods minimize an energy; the others report none.
+/// Each reported energy takes one more pass over the pixels.
 enum class EnergyReport {
   none,
   result,  ///< the energy of the result
   /// The energies before the first sweep and after each sweep. Belief propagation reports after each
-  /// iteration of the finest level. Where it solves blocks, it reports only the result.
+  /// iteration of the finest level. If it solves the image in blocks, it reports only the energy of the
+  /// result.
   sweeps
 };
 
 /// Function that is called with the share of a solve that is done, 0 to 1. The share never falls, and there
 /// are at most 50 calls a solve. On the CPU the thread that solves calls it. On CUDA a thread of the driver
-/// calls it while the device works; there it must not call CUDA. It must not throw. It is copied and lives as
-/// long as the estimator.
+/// calls it while the device works; the function must not call CUDA then. It must not throw. It is copied,
+/// and the copy lives as long as the estimator.
 using ProgressCallback = std::function<void(double)>;
 
-/// A plan for one task (flow, stereo, motion detection), method, size and device. The constructor checks and
-/// allocates. Calls with frames of one kind of memory allocate nothing after the first.
+/// A solver of one task (flow, stereo, motion detection) by one method, for frames of one size, on one
+/// device. The constructor checks the arguments and allocates. After the first call, calls allocate nothing
+/// if their frames lie in the same kind of memory as its frames.
 ///
 /// Threads: any number of estimators may be made, used, moved and destroyed at the same time, each by one
-/// thread at a time, beside the program's own CUDA work and its stream captures. No call waits for a whole
-/// device or for the legacy stream. Only `cancel` may be called while another thread uses the same estimator.
+/// thread at a time. The program may do CUDA work and stream captures of its own meanwhile. No call waits for
+/// a whole device or for the legacy stream. Only `cancel` may be called while another thread uses the same
+/// estimator.
 ///
-/// Results are where the frames are. For host frames the result is complete, in host memory, when the call
+/// Results lie where the frames lie. For host frames the result is complete, in host memory, when the call
 /// returns. For CUDA frames it is in the memory of that device, written asynchronously on the estimator's
-/// stream; `synchronize()` waits for it. The estimator owns the result that a call returns. It stands until
+/// stream; `synchronize()` waits for it. The estimator owns the result that a call returns. It is valid until
 /// the next call: copy it with `to()`, or give the call a field to write into.
 ///
-/// Every call throws Error(invalid_argument) for a frame of another size than the estimator's, no data, a
-/// pitch smaller than a row, or memory that its device does not read. Nothing has changed then. Some errors
-/// show only in the result (multi-hypothesis: more labels than max_labels). The call throws them for host
-/// frames, synchronize() for CUDA frames.
+/// Errors: every call throws Error(invalid_argument) for a frame of another size than the estimator's,
+/// without data, with a pitch smaller than a row, or in memory that the estimator's device cannot read. Such
+/// a call changes nothing. Some errors are found only by the solve itself (multi-hypothesis: more labels than
+/// max_labels). The call throws them for host frames, `synchronize()` for CUDA frames.
 template <class Task>
 class PARAFIELD_API Estimator {
  public:
@@ -48,9 +52,9 @@ class PARAFIELD_API Estimator {
   using Result = typename Task::Result;
   using Options = typename Task::Options;
 
-  /// An estimator of frames of `size`. It runs on the options' device, otherwise on Device::best(). Throws
-  /// Error(invalid_argument) for a size below 1x1 or beyond 500000 a side or 2^29 pixels, or a parameter out
-  /// of range, Error(device), Error(memory).
+  /// Makes an estimator for frames of `size`, on the device that the options name, or on Device::best() if
+  /// they name none. Throws Error(invalid_argument) if a side is below 1 or above 500000, if there are more
+  /// than 2^29 pixels, or if a parameter is out of range. Throws Error(device) and Error(memory).
   Estimator(Method method, Size size, Options options = {});
   ~Estimator();
   Estimator(Estimator&&) noexcept;
@@ -60,27 +64,29 @@ class PARAFIELD_API Estimator {
   const Result& operator()(const Input& input);
   const Result& operator()(const In<Frame>& frame0, const In<Frame>& frame1);
 
-  /// Solves and writes into `output`, whose planes have the estimator's size and lie where the frames do.
-  /// Planes that `output` lacks are not written. Throws Error(invalid_argument) for other planes.
+  /// Solves and writes into `output`. Its planes have the estimator's size and lie where the frames lie; for
+  /// other planes it throws Error(invalid_argument). Planes that `output` lacks are not written.
   void operator()(const Input& input, Result& output);
 
-  /// Takes the next frame of a stream. Returns null until the method has as many as it needs, then the result
-  /// of the newest ones. Each frame is converted once. A call of operator() forgets the frames pushed before.
+  /// Takes the next frame of a sequence. Returns null until the method has as many frames as it needs; from
+  /// then on it returns the result of the newest ones. Each frame is converted once. A call of operator()
+  /// forgets the frames pushed before.
   const Result* push(const In<Frame>& frame) requires Task::streams;
-  /// Does the same and writes into `output` as above. Returns whether there is a result.
+  /// Does the same, but writes into `output` as operator() does. Returns whether there is a result.
   bool push(const In<Frame>& frame, Result& output) requires Task::streams;
   void reset();  ///< forgets the frames pushed so far, and a cancellation
 
-  /// Waits for the results of CUDA frames.
+  /// Waits for the results of CUDA frames. Throws the errors that only the solve itself finds (see above).
   void synchronize();
 
   /// Makes the running call and all later ones throw Error(cancelled), until `reset()`. It is the only
-  /// function that another thread may call meanwhile. On the CPU the running call ends within a step of its
-  /// method. On CUDA, work that the device has begun runs to its end first.
+  /// function that another thread may call while the estimator is in use. On the CPU the running call ends
+  /// within a step of its method. On CUDA, work that the device has begun runs to its end first.
   void cancel() noexcept;
 
-  /// The energies that the options asked for, of the last result. Waits for it. Empty where none were asked
-  /// for, or the method minimizes none. A method that ended early repeats its last energy.
+  /// The energies of the last result, as the options asked for them. Waits for the result. Empty if the
+  /// options asked for none, or if the method minimizes none. If a method ends early, its last energy is
+  /// repeated for the sweeps that were left.
   std::vector<double> energies();
 
   const Method& method() const;

@@ -17,17 +17,17 @@
 
 namespace parafield {
 
-/// Input of a flow estimator. It is an error to give what the method does not use.
+/// Input of a flow estimator. An input that the method does not use is an error.
 struct FlowInput {
   std::span<const Frame> frames;       ///< as many as the method needs, in time order
   std::optional<FlowView> start = {};  ///< a first guess of the flow, in the frames' memory
-  /// Features and their flow, in the frames' memory: at most max_features, also none. They are for
-  /// direct-interpolation and multi-hypothesis. Not given: the method finds features itself.
+  /// Features and their flow, in the frames' memory: 0 to max_features of them. Only direct-interpolation and
+  /// multi-hypothesis use them. If they are not given, the method finds features itself.
   std::optional<std::span<const Track>> tracks = {};
   std::optional<CameraRotation> rotation = {};  ///< how the camera turned, for the same methods
 };
 
-/// Options of every method of flow. The steps that refine the result come in this order.
+/// Options of every method of flow. The steps that refine the result run in the order of their options.
 struct FlowOptions {
   static constexpr std::string_view name = "flow options";
 
@@ -36,18 +36,19 @@ struct FlowOptions {
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
   PF_PARAMETER(
       float, fb_check, 0, range(0, 1e6, "px"),
-      "Forward-backward check. Flow is valid only where going there and back ends within this distance "
-      "of the pixel. It needs a method of two frames and takes twice the time. 0 = no check.");
-  PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
-               "Connected regions of at most this many pixels are not valid. 0 = all are kept.");
+      "Forward-backward check. Flow is valid only where it leads to the second frame, and that frame's flow "
+      "leads back to within this distance of the pixel. It needs a method of two frames and takes twice the "
+      "time. 0 = no check.");
   PF_PARAMETER(
-      bool, fill, false,
-      "Pixels that are not valid take the shorter of the nearest valid flows on their row. They stay not "
-      "valid.");
+      int, speckle, 0, range(0, 1 << 29, "px"),
+      "Connected regions of similar flow with at most this many pixels become not valid. 0 = all are kept.");
+  PF_PARAMETER(bool, fill, false,
+               "A pixel that is not valid takes the shorter of the nearest valid flows to its left and "
+               "right. It stays not valid.");
   PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
-               "Side of a median of the flow, the last step. 0 = none.");
+               "Side of a median filter of the flow. It is the last step. 0 = none.");
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
-  PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing, belief propagation
+  PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
 };
 
 /// Every method that estimates flow.
@@ -64,15 +65,17 @@ struct PARAFIELD_API Flow {
   using Options = FlowOptions;
   using Result = FlowField;
 };
+
+/// Estimator of flow. Call operator() with two frames or a FlowInput, or push the frames of a sequence.
 using FlowEstimator = Estimator<Flow>;
 
-/// Number of frames that a method takes. Its flow is that of the middle one, or of the first of two.
+/// Number of frames that a method takes. Its flow belongs to the middle one, or to the first of two.
 inline int frames_of(const FlowMethod& method) {
   return std::visit([](const auto& chosen) { return chosen.frames; }, method);
 }
 
-/// One-shot form: the flow of as many frames as the method takes, where the frames are. Throws like the
-/// estimator.
+/// One-shot form of the estimator: the flow of as many frames as the method takes, in their memory. Throws
+/// like the estimator.
 PARAFIELD_API FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method,
                                       const FlowOptions& options = {});
 

@@ -9,8 +9,8 @@
 
 #include "parafield/device.hpp"
 
-/// Marks a function that host and device call, always inlined. The arithmetic of one pixel is written once,
-/// in such functions.
+/// Marks a function that host code and kernels call. It is always inlined. The arithmetic of one pixel is
+/// written once, in such functions.
 #if defined(__CUDACC__)
 #define PF_HD __host__ __device__ __forceinline__
 #else
@@ -19,12 +19,14 @@
 
 namespace parafield {
 
+/// Width and height, px.
 struct Size {
   int width = 0, height = 0;
   bool operator==(const Size&) const = default;
 };
 
-/// A non-owning 2-D image. It is trivially copyable and passed by value, also to kernels. No data = no image.
+/// A non-owning 2-D image. It is trivially copyable and passed by value, also to kernels. A view whose `data`
+/// is null is no image.
 template <class T>
 struct View {
   T* data = nullptr;
@@ -39,6 +41,7 @@ struct View {
   PF_HD operator View<const T>() const requires(!std::is_const_v<T>) { return {data, width, height, pitch}; }
   PF_HD explicit operator bool() const { return data != nullptr; }
   Size size() const { return {width, height}; }
+  /// Values from one row to the next.
   PF_HD std::ptrdiff_t stride() const { return pitch / std::ptrdiff_t(sizeof(T)); }
 };
 
@@ -49,12 +52,12 @@ PARAFIELD_API int channels(PixelFormat format);
 PARAFIELD_API int bytes_per_pixel(PixelFormat format);
 PARAFIELD_API const char* to_string(PixelFormat format);
 
-/// A non-owning frame, the input of estimators. Color is read as BT.601 luma. A NaN pixel (f32) has no
-/// weight, and its flow is not valid.
+/// A non-owning frame, the input of estimators. Brightness of a color frame is its BT.601 luma. A NaN pixel
+/// (f32) has no weight, and its flow is not valid.
 struct Frame {
   const void* data = nullptr;
   int width = 0, height = 0;
-  std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next; 0 = rows touch
+  std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next; 0 = no gap between rows
   PixelFormat format = PixelFormat::gray_u8;
   Memory memory = {};  ///< where `data` lies
 
@@ -66,25 +69,28 @@ struct Allocation {
   std::shared_ptr<void> data;  ///< aligned to 64 bytes, zero-filled
   std::ptrdiff_t pitch = 0;
 };
-/// Throws Error(invalid_argument) for a size below 1x1, Error(memory), Error(device).
+/// Allocates rows of bytes. Throws Error(invalid_argument) for a size below 1x1, Error(memory),
+/// Error(device).
 PARAFIELD_API Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows, Memory memory);
-/// Copies rows of bytes from one memory to another. Returns when they are there.
+/// Copies rows of bytes from one memory to another. Returns when the copy is complete.
 PARAFIELD_API void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from,
                         std::ptrdiff_t from_pitch, Memory from_memory, std::ptrdiff_t row_bytes, int height);
 }  // namespace detail
 
-/// An image in host or CUDA memory: its own (zero-filled), or memory that somebody else keeps alive. Moves
-/// are cheap. Only `to()` copies.
+/// An image in host or CUDA memory. It owns its memory, which begins zero-filled, or it uses memory that
+/// somebody else keeps alive. Moves are cheap. Only `to()` and `take()` copy pixels.
 template <class T>
 class Image {
  public:
   using Value = T;
 
   Image() = default;
-  /// Throws Error(invalid_argument) for a size below 1x1, Error(memory), Error(device).
+  /// An image in memory of its own. Throws Error(invalid_argument) for a size below 1x1, Error(memory),
+  /// Error(device).
   explicit Image(Size size, Memory memory = {})
       : Image(size, memory, detail::allocate(size.width * std::ptrdiff_t(sizeof(T)), size.height, memory)) {}
-  /// An image in somebody else's memory. `owner` keeps it alive. Without one, it has to outlive the image.
+  /// An image in somebody else's memory, which `owner` keeps alive. If no owner is given, the memory has to
+  /// outlive the image.
   Image(View<T> view, Memory memory, const std::shared_ptr<void>& owner = {})
       : Image(view.size(), memory, {std::shared_ptr<void>(owner, view.data), view.pitch}) {}
   /// An image in part of an allocation.
@@ -115,7 +121,7 @@ class Image {
     copy.take(*this);
     return copy;
   }
-  /// Copies the pixels of an image of the same size. Returns when they are there.
+  /// Copies the pixels of an image of the same size. Returns when the copy is complete.
   void take(const Image& from) {
     detail::copy(allocation_.data.get(), allocation_.pitch, memory_, from.allocation_.data.get(),
                  from.allocation_.pitch, from.memory_, size_.width * std::ptrdiff_t(sizeof(T)), size_.height);
@@ -129,7 +135,8 @@ class Image {
 
 namespace detail {
 
-/// Gives a field its planes, in one allocation with one pitch. The last plane is the confidence.
+/// Gives a field its planes, in one allocation with one pitch. The last plane, the confidence, is left out if
+/// `has_confidence` is false.
 template <class Field>
 void allocate_planes(Field& field, Size size, Memory memory, bool has_confidence) {
   const auto planes = field.planes();
@@ -145,7 +152,7 @@ void allocate_planes(Field& field, Size size, Memory memory, bool has_confidence
   std::apply([&](auto&... plane) { (place(plane), ...); }, planes);
 }
 
-/// Calls f(plane, plane of the other) for each plane of two fields of one kind.
+/// Calls f(plane, other plane) for each pair of planes of two fields of one kind.
 template <class Field, class Other, class F>
 void for_each_plane(Field& field, Other& other, F f) {
   const auto planes = field.planes();
@@ -154,6 +161,7 @@ void for_each_plane(Field& field, Other& other, F f) {
   (std::make_index_sequence<std::tuple_size_v<decltype(field.planes())>>{});
 }
 
+/// A copy of a field in another memory. Planes that the field lacks, the copy lacks too.
 template <class Field>
 Field copy_of(const Field& field, Memory memory) {
   if (field.size() == Size{}) return {};
@@ -169,8 +177,9 @@ Field copy_of(const Field& field, Memory memory) {
 
 }  // namespace detail
 
-/// Parameter of a function that reads it only during the call. It takes a T (Frame, FlowView), or an owner of
-/// one (FrameBuffer, FlowField), also a temporary one. Elsewhere a temporary owner does not convert to T.
+/// Type of a parameter that a function reads only during the call. It accepts a T (Frame, FlowView) or an
+/// owner of one (FrameBuffer, FlowField), also a temporary owner. Elsewhere a temporary owner does not
+/// convert to T, as the T would outlive it.
 template <class T>
 struct In : T {
   In(const T& value) : T(value) {}
@@ -184,7 +193,7 @@ struct In : T {
 class PARAFIELD_API FrameBuffer {
  public:
   FrameBuffer() = default;
-  /// Throws like Image.
+  /// A frame in memory of its own, zero-filled. Throws like Image.
   FrameBuffer(Size size, PixelFormat format, Memory memory = {});
 
   Frame frame() const;

@@ -13,10 +13,10 @@ namespace parafield {
 /// Input of a stereo estimator.
 struct StereoInput {
   std::span<const Frame> frames;            ///< left, right
-  std::optional<DisparityView> start = {};  ///< a first guess, in the frames' memory
+  std::optional<DisparityView> start = {};  ///< first guess of the disparities, in the frames' memory
 };
 
-/// Options of every method of stereo. The steps that refine the result come in this order.
+/// Options of every method of stereo. The steps that refine the result run in the order of their options.
 struct StereoOptions {
   static constexpr std::string_view name = "stereo options";
 
@@ -27,16 +27,17 @@ struct StereoOptions {
       float, lr_check, 0, range(0, 1e6, "px"),
       "Left-right check. A disparity is valid only where the right image's disparity differs by at most "
       "this. The right image is solved, too, which takes twice the time. 0 = no check.");
-  PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
-               "Connected regions of at most this many pixels are not valid. 0 = all are kept.");
   PF_PARAMETER(
-      bool, fill, false,
-      "Pixels that are not valid take the smaller of the nearest valid disparities on their row: the "
-      "background's. They stay not valid.");
+      int, speckle, 0, range(0, 1 << 29, "px"),
+      "Connected regions of similar disparity with at most this many pixels become not valid. 0 = all are "
+      "kept.");
+  PF_PARAMETER(bool, fill, false,
+               "A pixel that is not valid takes the smaller of the nearest valid disparities to its left and "
+               "right: the background's. It stays not valid.");
   PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
-               "Side of a median of the disparities, the last step. 0 = none.");
+               "Side of a median filter of the disparities. It is the last step. 0 = none.");
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
-  PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing, belief propagation
+  PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
 };
 
 /// Every method of stereo.
@@ -52,20 +53,22 @@ struct PARAFIELD_API Stereo {
   using Result = DisparityField;
 };
 
-/// Estimator of disparities: operator()(left, right). Both are rectified: a match lies on the same row.
+/// Estimator of disparities. Call it as operator()(left, right). Both images are rectified: a match lies on
+/// the same row.
 using StereoEstimator = Estimator<Stereo>;
 
-/// One-shot form: the disparities of the left image, where the frames are. Throws like the estimator.
+/// One-shot form of the estimator: the disparities of the left image, in the memory of the frames. Throws
+/// like the estimator.
 PARAFIELD_API DisparityField estimate_disparity(const In<Frame>& left, const In<Frame>& right,
                                                 const StereoMethod& method = {},
                                                 const StereoOptions& options = {});
 
-/// Depths of the left image, in the unit of `baseline`: focal_length * baseline / (d + offset).
-/// `focal_length` is in px of the image. `offset`, px, is how far the right camera's principal point lies to
-/// the right of the left one's (doffs in Middlebury's calibration files). Depth is infinity where the
-/// disparity is not valid or not finite, or d + offset is not above 0. Everything is in host memory. Throws
-/// Error(invalid_argument) for a focal length or baseline that is not above 0 and finite, or an offset that
-/// is not finite.
+/// Depths of the left image: focal_length * baseline / (d + offset), in the unit of `baseline`.
+/// `focal_length` is in px of the image. `offset`, in px, is how far the right camera's principal point lies
+/// to the right of the left camera's (doffs in Middlebury's calibration files). Depth is infinity where the
+/// disparity is not valid or not finite, or where d + offset is not above 0. The disparities and the depths
+/// are in host memory. Throws Error(invalid_argument) for a focal length or baseline that is not above 0 and
+/// finite, or an offset that is not finite.
 PARAFIELD_API Image<float> depth_of(const In<DisparityView>& disparity, double focal_length, double baseline,
                                     double offset = 0);
 

@@ -12,35 +12,37 @@
 /// The interface between a task's session (src/tasks/session.hpp) and the solver of a method.
 namespace parafield {
 
-/// The solver of a method on a backend: `type`. Each solver's header specializes it.
+/// Names the solver of a method on a backend: `type`. Each solver's header specializes it.
 template <class Method, class Backend>
 struct SolverOf;
 
-/// Options of a task that concern its solvers.
+/// The options of a task that its solvers need.
 struct SolverOptions {
   EnergyReport energies = EnergyReport::none;
   ProgressCallback progress = {};
-  bool both_ways = false;  ///< whether the second frame's field is solved, too, for a check
+  bool both_ways = false;  ///< also solve the second frame's field, for a check
 };
 
-/// Motion that a user knows beside the frames.
+/// Motion that the user gives beside the frames.
 struct KnownMotion {
   std::optional<std::span<const Track>> tracks = {};
   std::optional<CameraRotation> rotation = {};
 };
 
-/// Base of every solver: the defaults of the interface. A solver's constructor takes (backend, workspace,
-/// method, size, SolverOptions). Frames lie in slots, as many as the method takes. Each is prepared once.
+/// Base of every solver, with the defaults of the interface. A solver's constructor takes (backend,
+/// workspace, method, size, SolverOptions). Prepared frames lie in slots, one for each frame that the method
+/// takes. Each frame is prepared once.
 template <class Solver>
 class SolverBase {
  public:
   bool takes_start() const { return false; }       ///< whether `solve` uses a start
   bool starts_from_last() const { return false; }  ///< whether pushed frames start from the last result
   View<double> energies() const { return {}; }     ///< of the last solve, in the backend's memory
-  void check() const {}                            ///< throws an error that only the device knew
+  void check() const {}                            ///< throws an error that only the solve itself found
 
-  /// Is called before each solve. Returns the kind of known motion, 0 to 7. Solves of one kind take the same
-  /// steps. Throws Error(invalid_argument) for motion that the method does not use.
+  /// Takes the known motion of the next solve; `on_host`: it lies in host memory. Returns its kind, 0 to 7.
+  /// Solves of one kind take the same steps. Throws Error(invalid_argument) for motion that the method does
+  /// not use.
   int take(const KnownMotion& known, bool /*on_host*/) {
     if (known.tracks || known.rotation)
       fail(ErrorCode::invalid_argument, "the method has no use for ",
@@ -48,7 +50,7 @@ class SolverBase {
     return 0;
   }
 
-  /// Prepares the newest frame into its slot and solves. `first` is the slot of the oldest frame.
+  /// Prepares the newest frame into `slot` and solves. `first` is the slot of the oldest frame.
   template <class Start, class... Result>
   void solve_newest(const Frame& newest, int slot, int first, const Start* start, Result&&... result) {
     Solver& solver = static_cast<Solver&>(*this);

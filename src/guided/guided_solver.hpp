@@ -11,7 +11,9 @@
 
 namespace parafield {
 
-/// K R K^-1 of a camera. Throws Error(invalid_argument) for angles above pi and values that make no camera.
+/// K R K^-1 of a camera: how the image of everything far away moves when the camera turns. Throws
+/// Error(invalid_argument) for an angle above pi, focal lengths that are not positive, or values that are not
+/// finite.
 inline Homography homography_of(const CameraRotation& camera) {
   const double x = camera.x, y = camera.y, z = camera.z, fx = camera.fx, fy = camera.fy, cx = camera.cx,
                cy = camera.cy;
@@ -22,7 +24,7 @@ inline Homography homography_of(const CameraRotation& camera) {
   const double angle = std::sqrt(x * x + y * y + z * z);
   if (!(angle <= 3.1416))
     fail(ErrorCode::invalid_argument, "rotation: a turn by (", camera.x, ", ", camera.y, ", ", camera.z,
-         ") rad: must be at most pi in all");
+         ") rad: the angle must be at most pi");
   // Rodrigues: R = 1 + a [w]x + b [w]x^2.
   const double a = angle > 1e-9 ? std::sin(angle) / angle : 1,
                b = angle > 1e-9 ? (1 - std::cos(angle)) / (angle * angle) : 0.5;
@@ -43,11 +45,13 @@ inline Homography homography_of(const CameraRotation& camera) {
   return result;
 }
 
-/// Base of solvers that tracks guide, given ones or found ones. Given tracks begin in slot 0.
+/// Base of solvers that tracks guide. The user gives the tracks, or the solver finds them. Given tracks begin
+/// in the frame in slot 0.
 template <class Solver, class Backend, class Method>
 class GuidedSolver : public SolverBase<Solver> {
  public:
-  /// Takes the known motion of a solve. Returns its kind: solves of one kind take the same steps.
+  /// Takes the known motion of a solve. Returns its kind: bit 0 for given tracks, bit 1 for a rotation, bit 2
+  /// for at most few_features given tracks. Solves of one kind take the same steps.
   int take(const KnownMotion& known, bool on_host) {
     has_tracks_ = known.tracks.has_value();
     has_rotation_ = known.rotation.has_value();
@@ -80,7 +84,8 @@ class GuidedSolver : public SolverBase<Solver> {
   }
 
  protected:
-  /// `both_ways`: there is flow from the second frame, too. `needs_luma`: even where tracks are given.
+  /// `both_ways`: flow from the second frame is solved, too. `needs_luma`: the solver needs the frames' luma
+  /// even where tracks are given.
   GuidedSolver(Backend& backend, Workspace& workspace, const Method& method, Size size, bool both_ways,
                bool needs_luma)
       : backend_(backend),
@@ -101,7 +106,7 @@ class GuidedSolver : public SolverBase<Solver> {
     return {finder_.tracks(), finder_.count(), false};
   }
 
-  /// Color test of flow from the frame in slot `first`.
+  /// Color test for flow from the frame in slot `first`.
   ColorTest color_test(int first, View<std::uint8_t> valid) const {
     return {colors_.raw(first),
             colors_.raw(1 - first),
@@ -118,10 +123,10 @@ class GuidedSolver : public SolverBase<Solver> {
 
  private:
   const bool both_ways_, needs_luma_;
-  Track* staged_ = nullptr;      // memory for given tracks
-  Homography* const rotations_;  // there and back
+  Track* staged_ = nullptr;      // the backend's copy of given tracks, on CUDA
+  Homography* const rotations_;  // from frame 0 to frame 1, and back
   const Track* given_ = nullptr;
-  int count_ = 0;  // given tracks
+  int count_ = 0;  // number of given tracks
   bool has_tracks_ = false, has_rotation_ = false;
 };
 

@@ -14,10 +14,12 @@
 
 namespace parafield {
 
-/// Hierarchical belief propagation of an image or a block (Grauer-Gray section 4). `Value`: see messages.hpp.
+/// Hierarchical belief propagation of an image or a block (Grauer-Gray section 4). `Value` is the type of
+/// messages and data costs: see messages.hpp.
 template <class Backend, class Value>
 class Propagation {
  public:
+  /// `size`: of the image or block. `weighted`: edges have weights of their own.
   Propagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size size,
               int levels, int iterations, bool weighted)
       : backend_(backend), units_(pair_units<Value>(pair, grid)), iterations_(iterations) {
@@ -46,8 +48,9 @@ class Propagation {
     return sum;
   }
 
-  /// Finds the labels of least belief and the beliefs around them: after the last iteration, or `each` one of
-  /// the finest level; then calls after(iteration). Calls done(share) after every iteration of every level.
+  /// Solves. Stores the labels of least belief and the beliefs around them in `beliefs` and calls
+  /// after(iteration): once, after the last iteration, or with `each` after every iteration of the finest
+  /// level. Calls done(share), 0 to 1, after every iteration of every level.
   template <class Data, class After, class Done>
   void solve(const Energy<Data>& energy, const Beliefs& beliefs, bool each, After after, Done done) {
     const int top = int(levels_.size()) - 1, last = iterations_ - 1;
@@ -57,7 +60,7 @@ class Propagation {
       sum_data(backend_, units_, levels_[k - 1], levels_[k]);
       if (levels_[k].weights[0]) mean_weights(backend_, levels_[k - 1].weights, levels_[k].weights);
     }
-    double pixels = 0, passed = 0;  // of all levels; of the iterations so far
+    double pixels = 0, passed = 0;  // pixels of all levels; pixels of all iterations so far
     for (const auto& level : levels_) pixels += double(level.width) * level.height;
     for (int k = top; k >= 0; --k)
       for (int i = 0; i < iterations_; ++i) {
@@ -75,7 +78,7 @@ class Propagation {
 
  private:
   static Size coarser(Size size) { return {(size.width + 1) / 2, (size.height + 1) / 2}; }
-  /// Sets of messages that a level keeps: see PropagationLevel.
+  /// Number of sets of edges in a level: see PropagationLevel.
   static int sets(int level) { return level == 0 ? 1 : 2; }
 
   Backend& backend_;
@@ -84,19 +87,20 @@ class Propagation {
   std::vector<PropagationLevel<Value>> levels_;  // finest first
 };
 
-/// Parameters of belief propagation without its energy: see BeliefPropagation.
+/// Parameters of BeliefPropagation without its energy.
 struct PropagationPlan {
   int levels = 0, iterations = 0;
   Precision precision = Precision::exact;
   int blocks = 1, block_overlap = 0, memory_limit = 0;
 };
 
-/// Belief propagation of an image in blocks.
+/// Belief propagation of an image, block by block.
 template <class Backend>
 class BlockPropagation {
  public:
-  /// `stored`: whether a volume stores the data costs of a block. Throws Error(memory), with the numbers, if
-  /// costs and messages take more than memory_limit or, without one, than the available memory.
+  /// `weighted`: edges have weights of their own. `stored`: a volume stores the data costs of a block, and
+  /// its memory counts. Throws Error(memory), with the numbers, if costs and messages take more than
+  /// memory_limit, or more than the available memory if there is no limit.
   BlockPropagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size image,
                    const PropagationPlan& plan, bool weighted, bool stored)
       : blocks_(image, plan.blocks, plan.block_overlap) {
@@ -113,8 +117,9 @@ class BlockPropagation {
   Size size() const { return blocks_.size; }
   const std::vector<Block>& blocks() const { return blocks_.blocks; }
 
-  /// Solves one block. `energy` is the block's; `labels` and `costs`, which receives beliefs, are the
-  /// image's. Progress counts all blocks, which must be solved in order.
+  /// Solves one block. `energy` is that of the block. `labels` and `costs` are planes of the whole image;
+  /// `costs` receives the beliefs. `each` and `after` are as in Propagation::solve. Progress counts all
+  /// blocks, which must be solved in order.
   template <class Data, class After>
   void solve(const Block& block, const Energy<Data>& energy, View<Label> labels, const CostsAround& costs,
              bool each, After after, Progress<Backend>& progress) {
@@ -133,6 +138,7 @@ class BlockPropagation {
   }
 
  private:
+  /// Bytes of the messages and data costs of a block.
   static double bytes_of(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
                          const PropagationPlan& plan, bool stored) {
     const Size size = BlockGrid(image, plan.blocks, plan.block_overlap).size;
@@ -143,6 +149,7 @@ class BlockPropagation {
                          : Propagation<Backend, std::uint16_t>::bytes(backend, grid, pair, size, levels));
   }
 
+  /// Throws Error(memory) if the memory is not enough; the message names a number of blocks that fits.
   static void check_memory(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
                            const PropagationPlan& plan, bool stored) {
     constexpr double mib = 1 << 20;

@@ -11,23 +11,26 @@
 
 namespace parafield {
 
-/// The frame, with its pitch filled in. Throws Error(invalid_argument) with the numbers for a frame that an
-/// estimator of that size and device cannot read.
+/// Returns the frame with its pitch filled in (0 stands for rows without a gap). Throws
+/// Error(invalid_argument) for a frame that an estimator of that size and device cannot read; the message has
+/// `name` and the numbers.
 Frame checked(const Frame& frame, const char* name, Size size, const Device& device);
 
-/// Throws Error(invalid_argument) for an output plane that results of that size cannot be written into.
+/// Checks a plane to write results of `size` into. Throws Error(invalid_argument) for another size, another
+/// memory than `expected`, or a pitch that does not fit.
 void check_output(Size plane, Memory memory, std::ptrdiff_t pitch, std::ptrdiff_t value_bytes, Size size,
                   Memory expected);
 
-/// A call of an estimator, whatever its method and backend.
+/// The inside of an estimator. It hides the method and the backend.
 template <class Task>
 class Session {
  public:
   using Result = typename Task::Result;
   virtual ~Session() = default;
-  /// Writes into `output`, or, if it is null, into the session's own result. Returns where the result is.
+  /// Solves. Writes into `output`, or into the session's own result if `output` is null. Returns the result.
   virtual const Result& call(const typename Task::Input& input, Result* output) = 0;
-  /// Null as long as frames are missing.
+  /// Takes the next frame of a sequence. Returns null as long as frames are missing, then the result like
+  /// `call`.
   virtual const Result* push(const Frame& frame, Result* output) = 0;
   virtual void reset() = 0;
   virtual void synchronize() = 0;
@@ -37,7 +40,7 @@ class Session {
   virtual std::size_t workspace_bytes() const = 0;
 };
 
-/// Copies a frame of host memory into `staging`, in the memory of a GPU's backend. Returns it there.
+/// Copies a host frame into `staging`, in the memory of a GPU's backend. Returns the copy.
 template <class Backend>
 Frame staged(Backend& backend, const Frame& frame, FrameBuffer& staging) {
   if (staging.size() != frame.size() || staging.format() != frame.format)
@@ -48,7 +51,7 @@ Frame staged(Backend& backend, const Frame& frame, FrameBuffer& staging) {
   return there;
 }
 
-/// Takes frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots,
+/// Brings frames to a solver and its result back, on one backend. The solver keeps prepared frames in slots,
 /// one for each frame that the method takes.
 template <class Task, class Backend, class Solver>
 class SolverSession final : public Session<Task> {
@@ -148,7 +151,8 @@ class SolverSession final : public Session<Task> {
   std::size_t workspace_bytes() const override { return workspace_.bytes() + backend_.scratch_bytes(); }
 
  private:
-  // Keys of recorded solves: calls with a start or not, of each kind of known motion; then pushes.
+  // Keys of recorded solves. First come those of calls: one for each kind of known motion, with and without a
+  // start. Then come those of pushes.
   static constexpr int call_keys = 0, push_keys = 2 * 8;
 
   static KnownMotion known_motion(const typename Task::Input& input) {
@@ -166,7 +170,8 @@ class SolverSession final : public Session<Task> {
     std::apply([&](const auto&... plane) { (check(plane), ...); }, output->planes());
   }
 
-  /// The backend's memory that the solver writes: the session's own result, or on the CPU the user's planes.
+  /// Returns the result that the solver writes, in the backend's memory: the session's own, or on the CPU the
+  /// user's if it has all planes. Allocates results in host memory when they are first needed.
   Result& target(Result* output, bool on_host) {
     if constexpr (Backend::is_gpu) {
       if (on_host && !output && host_result_.size() != size_) host_result_ = Result(size_, Memory::pinned());
@@ -178,6 +183,7 @@ class SolverSession final : public Session<Task> {
     return host_result_;
   }
 
+  /// Copies what the solver wrote to where the result belongs. For host frames waits until it is complete.
   const Result& delivered(Result* output, bool on_host) {
     Result& solved = target(output, on_host);
     Result& result = output ? *output : Backend::is_gpu && on_host ? host_result_ : solved;
@@ -189,7 +195,7 @@ class SolverSession final : public Session<Task> {
     return result;
   }
 
-  /// A host frame, copied to where the backend reads it.
+  /// Returns a host frame where the backend can read it.
   Frame on_backend(const Frame& frame, int slot) {
     if constexpr (Backend::is_gpu) return staged(backend_, frame, staging_[std::size_t(slot)]);
     return frame;
@@ -223,7 +229,7 @@ class SolverSession final : public Session<Task> {
   Backend backend_;
   Workspace workspace_;
   Solver solver_;
-  std::vector<Frame> frames_;  // of a call, one for each slot
+  std::vector<Frame> frames_;  // the frames of a call, one for each slot
   std::vector<FrameBuffer> staging_;
   Result staged_start_;
   Result device_result_, host_result_;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Random uses of the library on several threads, for as long as asked:
+// Uses the library at random on several threads, for as long as asked:
 //   soak MINUTES [--seed N]
-// A case is a task, a method with parameters, a size, a pixel format and frames, all drawn by its seed. The
-// cases have the seeds N (1 if not given), N + 1 and so on. Each is used many times, on any device, by any
-// number of threads and in any Use, and has to give the same bits each time. First comes a warm-up, in which
-// every case runs in every place. Threads end after each round. Then no estimator lives, and the process may
-// hold little more than it did after the warm-up.
+// A case is a task, a method with parameters, a size, a pixel format and frames. Its seed draws all of them.
+// The cases have the seeds N (1 if not given), N + 1 and so on. Each case is used many times: on any device,
+// with any number of threads, in any Use. It has to give the same bits each time. First comes a warm-up, in
+// which every case runs in every place: on the CPU, on CUDA with host frames, on CUDA with device frames.
+// Work is done in rounds. When a round ends, its threads end and no estimator lives. The process may then
+// hold little more memory, files and threads than it did after the warm-up.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -28,25 +29,28 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned case_count = 720;  // 40 of each method, and of find_tracks
-constexpr Size largest{320, 240};     // of frames
+constexpr Size largest{320, 240};     // largest frames
 
-/// What the process holds: values that may grow by so much after the warm-up. The allocator has at most 8
-/// arenas a processor, keeps 128 KB at the end of each, and parts of pages. On CUDA, blocks of pinned memory
-/// are kept for reuse: once each thread needs the largest of each size at the same time as the others, they
-/// are 7 MB a thread. The device gives memory in blocks of 2 MB and loads a kernel when it is first used.
+/// A resource that the process holds. Its value may grow by at most `may_grow` after the warm-up.
+///
+/// The limits have reasons. The allocator has at most 8 arenas for each processor; it keeps 128 KB at the end
+/// of each, and parts of pages. On CUDA, pinned blocks are kept for reuse: at most 7 MB for each thread,
+/// reached once every thread needs the largest block of each size at the same time. The device gives memory
+/// in blocks of 2 MB, and it loads a kernel when it is first used.
 struct Held {
   const char* name;
   double value, may_grow;
 };
 
+/// What happens to an estimator during a run; use_names says it in words.
 enum class Use { plain, output, moved, cancelled, bad_input };
 constexpr const char* use_names[] = {"plain", "into the user's output", "moved to another thread",
                                      "cancelled by another thread", "with bad input in between"};
 
-/// How a case is used. Results depend on none of it, but for `pushes`: frames are pushed, not given to calls.
+/// How a case is used. Results must not depend on it, except on `pushes`.
 struct Way {
   Device device;
-  bool on_device, pushes;
+  bool on_device, pushes;  ///< frames lie in CUDA memory; frames are pushed, not given to calls
   Use use;
   unsigned seed;
 
@@ -60,15 +64,17 @@ struct Case {
   std::string name;
   bool streams = false;                          ///< whether frames can be pushed
   std::function<std::uint64_t(const Way&)> run;  ///< returns a hash of the results
-  std::atomic<std::uint64_t> hashes[2] = {};  ///< of the first calls and of the first pushes; 0 = none so far
+  std::atomic<std::uint64_t> hashes[2] = {};     ///< of the first run by calls, by pushes; 0 = none so far
 };
 
+/// Adds a number to a hash.
 template <class T>
 void add(std::uint64_t& hash, T value) {
   hash = (hash ^ std::bit_cast<std::conditional_t<sizeof value == 8, std::uint64_t, std::uint32_t>>(value)) *
          1099511628211ull;
 }
 
+/// Throws unless f() throws an Error of that code.
 template <class F>
 void expect_error(ErrorCode code, const char* what, F f) {
   std::string said = "none";
@@ -81,7 +87,8 @@ void expect_error(ErrorCode code, const char* what, F f) {
   throw std::runtime_error(text("wrong error for ", what, ": ", said));
 }
 
-/// Gives one of a method's numbers a value that is not allowed.
+/// Visitor of a method's parameters. It gives one number, chosen at random, a value that is not allowed. A
+/// pass over the parameters may end without one: see `done`.
 struct Breaks {
   std::mt19937& random;
   bool done = false;
@@ -95,13 +102,15 @@ struct Breaks {
     }
   }
 };
+/// The method with one parameter that is not allowed.
 template <class Method>
 Method broken(Method method, std::mt19937& random) {
   for (Breaks breaks{random}; !breaks.done;) describe(method, breaks);
   return method;
 }
 
-/// Frames in a memory, kept by `held`. They move by whole pixels over their format's picture of noise.
+/// The frames of a case, in a memory. `held` keeps those in CUDA memory alive. Each format has one picture of
+/// noise; a frame is a part of it, and from frame to frame the part moves by whole pixels.
 template <class Task>
 std::vector<Frame> frames_of(const ParityCase<Task>& c, std::size_t count, Memory memory,
                              std::vector<FrameBuffer>& held) {
@@ -130,7 +139,7 @@ std::vector<Frame> frames_of(const ParityCase<Task>& c, std::size_t count, Memor
   return frames;
 }
 
-/// Tries to make estimators that cannot be.
+/// Checks that estimators with bad arguments cannot be made.
 template <class Task>
 void refuse_to_make(const ParityCase<Task>& c, std::mt19937& random) {
   const auto refuse = [&](ErrorCode code, const char* what, const auto& method, Size size,
@@ -147,7 +156,7 @@ void refuse_to_make(const ParityCase<Task>& c, std::mt19937& random) {
       c.method);
 }
 
-/// Spoils an estimator's input in one of several ways and gives it to the estimator.
+/// Spoils an estimator's input in one of several ways. Checks that the estimator refuses it.
 template <class Task>
 void refuse_input(Estimator<Task>& estimator, bool pushes, typename Task::Input input, std::mt19937& random) {
   constexpr const char* names[] = {"a wrong size",           "no data",      "a short pitch",
@@ -172,8 +181,9 @@ void refuse_input(Estimator<Task>& estimator, bool pushes, typename Task::Input 
   });
 }
 
-/// The life of an estimator, in two parts: calls with the first frames and with those after them, or pushes
-/// of frames up to a random one and of those after it. Each result goes into the hash.
+/// Runs a case: the life of one estimator, in two parts. With calls, the second part is a call with frames
+/// one later. With pushes, the first part ends at a random frame, and the second pushes the rest. Returns a
+/// hash of all results.
 template <class Task>
 std::uint64_t run_estimator(const ParityCase<Task>& c, const Way& way) {
   using Result = typename Task::Result;
@@ -247,6 +257,7 @@ std::uint64_t run_estimator(const ParityCase<Task>& c, const Way& way) {
   return std::async(std::launch::async, std::move(go_on)).get();
 }
 
+/// Runs a case of find_tracks. Returns a hash of the tracks.
 std::uint64_t run_tracks(const ParityCase<Flow>& c, const FeatureTracking& tracking, const Way& way) {
   std::mt19937 random(way.seed);
   std::vector<FrameBuffer> held;
@@ -260,7 +271,7 @@ std::uint64_t run_tracks(const ParityCase<Flow>& c, const FeatureTracking& track
   return hash;
 }
 
-/// Draws a case. Methods take turns.
+/// Draws a case by its seed. Seeds that follow each other draw different methods, find_tracks among them.
 void draw(Case& drawn, unsigned seed) {
   std::mt19937 random(seed);
   const auto side = [&](int most) { return 1 + int(random() % unsigned(random() % 3 ? most : 12)); };
@@ -296,6 +307,7 @@ void draw(Case& drawn, unsigned seed) {
   drawn.run = [=](const Way& way) { return run_tracks(c, tracking, way); };
 }
 
+/// The resources that the process holds now.
 std::array<Held, 4> held_now(unsigned threads) {
   const auto entries = [](const char* folder) {
     return double(std::distance(std::filesystem::directory_iterator(folder), {}));
@@ -317,13 +329,14 @@ std::array<Held, 4> held_now(unsigned threads) {
            {"threads", entries("/proc/self/task"), 0}}};
 }
 
+/// The cases, and the threads that run them.
 class Soak {
  public:
   explicit Soak(unsigned seed) : seed_(seed), cases_(case_count) {
     for (unsigned i = 0; i < case_count; ++i) draw(cases_[i], seed + i);
   }
 
-  /// Whether all went well.
+  /// Runs cases for so long. Returns whether all went well.
   bool run(double minutes) {
     using Seconds = std::chrono::duration<double>;
     const auto begin = Clock::now();
@@ -357,11 +370,12 @@ class Soak {
   }
 
  private:
+  /// Prints the first failure and makes all threads end.
   void fail(const std::string& why) {
     if (!failed_.exchange(true)) std::printf("soak: FAILED: %s\n", why.c_str());
   }
 
-  /// Runs cases on all threads until `end`.
+  /// Runs cases on all threads until `end`. Ends the program if a run still goes on 5 minutes later.
   void run_round(Clock::time_point end) {
     std::vector<std::future<void>> threads;
     for (std::string& doing : doing_)
@@ -379,10 +393,11 @@ class Soak {
     }
   }
 
+  /// Runs one case. `doing` then says which, and how.
   void run_next(std::string& doing) {
     const unsigned number = runs_++, round = number / case_count;
     std::mt19937 random(seed_ + 2654435761u * number);
-    const bool warms = number < warm_up_;  // each case in each place, called and pushed
+    const bool warms = number < warm_up_;  // runs each case in each place, by calls and by pushes
     const unsigned which = (warms ? number : unsigned(random())) % case_count;
     const unsigned place = (warms ? round : unsigned(random())) % places_;
     Case& c = cases_[which];
@@ -406,7 +421,7 @@ class Soak {
 
   const unsigned seed_, thread_count_ = std::max(4u, std::thread::hardware_concurrency());
   const unsigned places_ = why_no_cuda().empty() ? 3 : 1;  // CPU; CUDA with host frames, with device frames
-  const unsigned warm_up_ = 2 * places_ * case_count;      // runs
+  const unsigned warm_up_ = 2 * places_ * case_count;      // number of runs in the warm-up
   std::vector<Case> cases_;
   std::atomic<unsigned> runs_ = 0;
   std::atomic<bool> failed_ = false;
@@ -425,7 +440,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: soak MINUTES [--seed N]\n");
     return 2;
   }
-  // A threshold that is set stays as it is: memory of images goes back to the system when they are gone.
+  // Sets the allocator's threshold to its default: a threshold that is set does not adapt any more. So the
+  // memory of images goes back to the system when they are gone.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   return parafield::Soak(is_seeded ? unsigned(std::atol(argv[3])) : 1).run(minutes) ? 0 : 1;
 }

@@ -46,13 +46,13 @@ std::vector<ParityCase<Detection>> detection_cases() {
 }
 
 using StereoParity = Parity<Stereo>;
-TEST_P(StereoParity, OfHostFrames) { expect_parity_of_host_frames(stereo_cases()); }
-TEST_P(StereoParity, OfDeviceFrames) { expect_parity_of_device_frames(stereo_cases()); }
+TEST_P(StereoParity, HostFrames) { expect_parity_of_host_frames(stereo_cases()); }
+TEST_P(StereoParity, DeviceFrames) { expect_parity_of_device_frames(stereo_cases()); }
 INSTANTIATE_TEST_SUITE_P(Targets, StereoParity, every_target(), target_name);
 
 using DetectionParity = Parity<Detection>;
-TEST_P(DetectionParity, OfHostFrames) { expect_parity_of_host_frames(detection_cases()); }
-TEST_P(DetectionParity, OfDeviceFrames) { expect_parity_of_device_frames(detection_cases()); }
+TEST_P(DetectionParity, HostFrames) { expect_parity_of_host_frames(detection_cases()); }
+TEST_P(DetectionParity, DeviceFrames) { expect_parity_of_device_frames(detection_cases()); }
 INSTANTIATE_TEST_SUITE_P(Targets, DetectionParity, every_target(), target_name);
 
 }  // namespace

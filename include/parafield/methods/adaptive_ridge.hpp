@@ -11,43 +11,47 @@ namespace parafield {
 /// the mean flow around it. The method is the library's own. It combines Bodily's ridge regression (thesis,
 /// chapter 4), the ridge parameter of Hoerl, Kennard and Baldwin, and warping from coarse to fine. An
 /// iteration at a level has five steps:
-///   1. Warp the other frames by the flow so far (bicubic). Derivatives of all frames use the filters
-///      (prefilter, 1 - 2 prefilter, prefilter) and (-1 0 1) / 2.
-///   2. Weight the products of a pixel's derivatives by 1 / (|g|^2 + contrast + (gt / robust)^2), linearize
-///      them at the pixel's own flow, and average them by a gaussian. They are the pixel's normal equations.
-///      Their solution is f, its residual is E.
-///   3. Take mean and spread of f over cells of 8x8 pixels. A pixel's weight grows with how well its f is
-///      determined. Average both over 5x5 cells, by a gaussian of sigma 1 cell and by likeness of brightness.
-///      Interpolate between the four cells around each pixel, by nearness and by likeness to its brightness:
-///      mean m and spread S.
-///   4. The flow minimizes E(f) + k |f - m|^2 with k = shrinkage E / S. The last iteration repeats steps 3
-///      and 4 with the new flow (`rounds`). In the others k is `rounds` times as large.
+///   1. Warp the other frames by the flow so far (bicubic). Take the derivatives of all frames: smooth with
+///      the filter (prefilter, 1 - 2 prefilter, prefilter) and differentiate with (-1 0 1) / 2. The results
+///      are the gradient g and the derivative in time gt.
+///   2. Weight the products of a pixel's derivatives by 1 / (|g|^2 + contrast + (gt / robust)^2). Linearize
+///      them at the pixel's own flow. Average them by a gaussian: these are the pixel's normal equations.
+///      Their solution is the flow f; their residual is E.
+///   3. Take the mean and the spread of f over cells of 8x8 pixels. A pixel has more weight where its f is
+///      better determined. Average both over 5x5 cells. A cell's weight is a gaussian of sigma 1 cell times
+///      the likeness of brightness. Then interpolate between the four cells around each pixel, by nearness
+///      and by likeness to the pixel's brightness. This gives the mean m and the spread S.
+///   4. The flow minimizes E(f) + k |f - m|^2 with k = shrinkage E / S. The last iteration of the finest
+///      level repeats steps 3 and 4 with the new flow, so that they run `rounds` times. In the other
+///      iterations they run once, and k is `rounds` times as large.
 ///   5. Take a median.
 /// With three or five frames, the same filters give the derivative in time, and the flow is that of the
-/// middle frame. It has to be the same before and after: results are better for steady motion, worse for
-/// other motion.
+/// middle frame. The method then assumes the same flow before and after that frame: results are better for
+/// steady motion and worse for other motion.
 struct AdaptiveRidge {
   static constexpr std::string_view name = "adaptive-ridge";
   static constexpr std::string_view source =
       "this library; after Bodily 2009, chapter 4, and Hoerl, Kennard, Baldwin 1975";
 
   PF_PARAMETER(int, frames, 2, one_of({2, 3, 5}),
-               "Number of frames. 3 or 5 give the flow of the middle one and are for steady motion.");
-  PF_PARAMETER(int, levels, 0, range(0, 16),
-               "Pyramid levels. 0 = all whose shorter side has at least 12 px. Levels other than the finest "
-               "with a shorter side under 4 px are left out.");
+               "Number of frames. 3 or 5 give the flow of the middle frame. They are for steady motion.");
+  PF_PARAMETER(
+      int, levels, 0, range(0, 16),
+      "Number of pyramid levels. 0 = all levels whose shorter side has at least 12 px. Levels with a "
+      "shorter side under 4 px are left out, except the finest.");
   PF_PARAMETER(int, iterations, 3, range(1, 100),
                "Solutions on each level. Each is warped by the one before.");
-  PF_PARAMETER(int, rounds, 2, range(1, 10),
-               "How often the last solution shrinks toward the mean of the one before. Earlier solutions "
-               "shrink once, `rounds` times as strongly.");
+  PF_PARAMETER(
+      int, rounds, 2, range(1, 10),
+      "How often the last solution on the finest level shrinks, each time toward the mean of the flow "
+      "before. Other solutions shrink once, `rounds` times as strongly.");
   PF_PARAMETER(float, window, 1.2f, range(0.3, 2, "px"), "Sigma of the gaussian window, which ends at 3 px.");
-  PF_PARAMETER(
-      float, prefilter, 0.15f, range(0, 0.25),
-      "Weight of each of the two neighbors when frames are smoothed for derivatives. More noise needs more.");
-  PF_PARAMETER(
-      float, contrast, 20, range(0.1, 1e4),
-      "Constant that is added to |gradient|^2 where products are divided by it. Intensities are 0 to 255.");
+  PF_PARAMETER(float, prefilter, 0.15f, range(0, 0.25),
+               "Weight of each of the two neighbors when frames are smoothed for derivatives. Noisy frames "
+               "need a larger weight.");
+  PF_PARAMETER(float, contrast, 20, range(0.1, 1e4),
+               "Constant that is added to |gradient|^2 in the divisor of the products of derivatives. "
+               "Intensities are 0 to 255.");
   PF_PARAMETER(float, robust, 1, range(0.01, 1e3, "px"),
                "Remaining motion that halves a pixel's weight where its gradient is strong.");
   PF_PARAMETER(float, shrinkage, 0.5f, range(0, 100),
@@ -61,7 +65,7 @@ struct AdaptiveRidge {
                "most this. Intensities are 0 to 1.");
 };
 
-/// Pyramid levels that the method makes of frames of a size.
+/// Number of pyramid levels that the method uses for frames of a size.
 inline int levels_of(const AdaptiveRidge& method, Size size) {
   const int most = method.levels > 0 ? method.levels : 16, shortest = method.levels > 0 ? 4 : 12;
   int levels = 1;

@@ -7,11 +7,11 @@
 namespace parafield {
 
 // Methods that find a label field of low energy (Jodoin, Mignotte, St-Amour: Markovian energy-based computer
-// vision algorithms on graphics hardware). The energy is the data cost over the pixels plus the smoothness
-// over pairs of neighbors. Each method solves any energy, but belief propagation needs energies with 4
-// neighbors. Where labels cost the same, the lowest is taken.
+// vision algorithms on graphics hardware). The energy is the sum of the data costs of all pixels and of the
+// smoothness costs of all pairs of neighbors. Each method solves any energy, but belief propagation needs
+// energies with 4 neighbors. Among labels of the same cost, the lowest is taken.
 
-/// The label of least data cost at each pixel. Smoothness counts only in the reported energy.
+/// Takes the label of least data cost at each pixel. Smoothness counts only in the reported energy.
 template <class EnergyType>
 struct WinnerTakesAll {
   static constexpr std::string_view name = "winner-takes-all";
@@ -24,17 +24,18 @@ struct WinnerTakesAll {
 
 /// Order in which a sweep visits the pixels.
 enum class SiteOrder {
-  /// Pixels see their neighbors' labels from the last sweep (Jodoin section 5.1). The energy can rise.
+  /// All pixels change together. They see their neighbors' labels from the last sweep (Jodoin section 5.1).
+  /// The energy can rise.
   all_at_once,
-  /// Pixels that are not neighbors take turns and see the newest labels. There are 2 colors for 4 neighbors
-  /// and 4 for 8. The energy cannot rise.
+  /// Pixels are divided into colors, so that no two neighbors have one color. The colors take turns, and
+  /// pixels see the newest labels. There are 2 colors for 4 neighbors and 4 for 8. The energy cannot rise.
   colored
 };
 constexpr std::array<std::string_view, 2> names_of(SiteOrder) { return {"all-at-once", "colored"}; }
 
-/// Iterated conditional modes. Each pixel takes the label of least cost, given its neighbors' labels. Starts
-/// from the label of least data cost, or from the start that the input gives. Ends when a sweep changes
-/// nothing.
+/// Iterated conditional modes. Each pixel takes the label of least cost, given its neighbors' labels. The
+/// first labels are those of least data cost, or the start that the input gives. The method ends early when a
+/// sweep changes nothing.
 template <class EnergyType>
 struct Icm {
   static constexpr std::string_view name = "icm";
@@ -44,14 +45,15 @@ struct Icm {
 
   PF_PARAMETERS_OF(Energy, energy);
   PF_PARAMETER(int, sweeps, 10, range(0, 20000), "Sweeps over all pixels.");
-  PF_PARAMETER(SiteOrder, order, SiteOrder::all_at_once,
-               "Order of a sweep. all-at-once: all pixels from the labels of the last sweep. colored: pixels "
-               "that are not neighbors take turns.");
+  PF_PARAMETER(
+      SiteOrder, order, SiteOrder::all_at_once,
+      "Order of a sweep. all-at-once: all pixels change together, given the labels of the last sweep. "
+      "colored: neighbors take turns and see the newest labels.");
 };
 
-/// Simulated annealing by the Gibbs sampler. Pixels that are not neighbors take turns. The temperature falls
-/// from t_max in the first sweep to t_min in the last, by the same factor each time. Random numbers depend
-/// only on seed, pixel and sweep.
+/// Simulated annealing by the Gibbs sampler. A sweep updates pixels that are not neighbors together, one such
+/// set after the other. The temperature falls from t_max in the first sweep to t_min in the last, by the same
+/// factor each time. Random numbers depend only on seed, pixel and sweep.
 template <class EnergyType>
 struct Annealing {
   static constexpr std::string_view name = "annealing";
@@ -67,12 +69,12 @@ struct Annealing {
 };
 
 /// Hierarchical min-sum belief propagation for energies with 4 neighbors. An iteration updates the messages
-/// that one set of a checkerboard sends. The coarsest level begins without messages. Each finer level begins
-/// with those that its pixels' blocks of 2x2 have received. Levels too coarse for the image are left out
-/// (`levels_of`). The time of a message grows with the labels. With quadratic smoothness it also grows with
-/// the difference of labels that the truncation allows.
+/// that one set of a checkerboard sends. The coarsest level begins without messages. A pixel of a finer level
+/// begins with the messages that its block of 2x2, one pixel of the coarser level, has received. Levels too
+/// coarse for the image are left out (`levels_of`). The time of a message grows with the number of labels.
+/// With quadratic smoothness it also grows with the difference of labels that the truncation allows.
 ///
-/// Messages of precision `fast` have 16 bits. They are whole multiples of at least 1/7168 of the largest cost
+/// Messages of precision `fast` are 16-bit whole numbers. Their unit is at least 1/7168 of the largest cost
 /// of a pair of labels. Both precisions give the same bits on every device. Defaults: the paper's data and
 /// smoothness.
 template <class EnergyType>
@@ -84,13 +86,14 @@ struct BeliefPropagation {
   using Energy = EnergyType;
 
   PF_PARAMETERS_OF(Energy, energy, paper_energy());
-  PF_PARAMETER(int, levels, 5, range(1, 12), "Levels. The finest has the size of the images.");
+  PF_PARAMETER(int, levels, 5, range(1, 12), "Number of levels. The finest has the size of the images.");
   PF_PARAMETER(int, iterations, 7, range(1, 10000),
-               "Updates of messages on each level. Each updates one set of the checkerboard.");
-  PF_PARAMETER(Precision, precision, Precision::exact,
-               "exact: messages of 32-bit floats. fast: messages of 16 bits, in about half the time. fast is "
-               "for truncated smoothness: where nothing truncates it and beta times the number of labels is "
-               "far above the data costs, the data is lost.");
+               "Iterations on each level. Each updates the messages from one set of the checkerboard.");
+  PF_PARAMETER(
+      Precision, precision, Precision::exact,
+      "exact: messages of 32-bit floats. fast: messages of 16 bits, in about half the time. Use "
+      "fast with truncated smoothness: without truncation, if beta times the number of labels is far "
+      "above the data costs, these are lost in rounding.");
   PF_PARAMETER(int, blocks, 1, range(1, 4096),
                "Number of blocks of the image, solved one after the other to save memory (section 6).");
   PF_PARAMETER(int, block_overlap, 0, range(0, 4096, "px"),
@@ -108,26 +111,28 @@ struct BeliefPropagation {
   }
 };
 
-/// Number of belief propagation's levels that an image (or block) has room for. The coarsest is at least 2 px
-/// long.
+/// Number of levels that belief propagation uses for an image (or a block): at most `levels`, and only as
+/// many as the size has room for. The longer side of the coarsest level has at least 2 px, if that of the
+/// image has.
 PARAFIELD_API int levels_of(int levels, Size size);
 
 /// Size of belief propagation's blocks with their overlaps. Throws Error(invalid_argument) for an image that
 /// cannot be divided into so many blocks, or an overlap below 0.
 PARAFIELD_API Size block_size(Size image, int blocks, int overlap);
 
-/// Number of levels that belief propagation uses for an image: those that its blocks have room for.
+/// Number of levels that belief propagation uses for an image: as many as its blocks have room for.
 template <class EnergyType>
 int levels_of(const BeliefPropagation<EnergyType>& method, Size image) {
   return levels_of(method.levels, block_size(image, method.blocks, method.block_overlap));
 }
 
+/// A method that minimizes an energy.
 template <class Method>
 concept LabelMethod = requires {
   typename Method::Energy;
 };
 
-/// The preset for masks: the paper's model.
+/// The preset for motion masks: the paper's model.
 template <LabelMethod Method>
 std::array<Preset<Method>, 1> presets(const Method&) {
   return {{{"paper", Method{}, "The paper's model."}}};
@@ -155,7 +160,7 @@ std::array<Preset<Method>, 2> presets(const Method&) {
     window = flow ? 3 : 1;
   } else if constexpr (requires { accurate.precision; }) {
     accurate.iterations = 8;
-    if constexpr (flow) {  // weak: where labels blend, the parabola finds what lies between them
+    if constexpr (flow) {  // weak smoothness: labels blend, and the parabola finds flow between them
       accurate.energy.smoothness.beta = 0.015f;
       accurate.energy.smoothness.smoothness_truncation = 40;
       accurate.energy.smoothness.edge_floor = 0.1f;

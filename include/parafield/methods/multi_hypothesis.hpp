@@ -5,24 +5,25 @@
 
 namespace parafield {
 
-/// Which nodes of the discretized flow space are labels.
+/// Which flows are labels. A label is a node of a grid of flows; `label_step` is the distance between nodes.
 enum class FlowLabels {
-  grid,     ///< all between the smallest and the largest of the features' flows
-  distinct  ///< only those that a feature's flow is rounded to
+  grid,     ///< all nodes between the smallest and the largest of the features' flows
+  distinct  ///< only the nodes that a feature's flow is rounded to
 };
 constexpr std::array<std::string_view, 2> names_of(FlowLabels) { return {"grid", "distinct"}; }
 
 /// Dense flow by testing many hypotheses (Kim, Hwangbo, Kanade: Parallel algorithms to a parallel hardware,
 /// Algs. 2 and 3). The flows of tracked features are rounded to labels. Every feature votes for every label
-/// by its likelihood, a gaussian of seven dimensions: the feature's distance from the pixel, the difference
-/// of their colors, and the distance between the feature's flow and the label. A label passes where the
-/// second frame shows the pixel's color at the match. The passing label with the highest score is the pixel's
-/// flow. Where none passes, the pixel is unclassified, which means not `valid`, and takes the label with the
-/// highest score. `confidence` is the label's share of the votes, 0 to 1.
+/// by its likelihood, a gaussian of seven dimensions: the feature's distance from the pixel (2), the
+/// difference of their colors (3), and the distance between the feature's flow and the label (2). The sum of
+/// the votes is the label's score. A label passes where the second frame shows the pixel's color at the
+/// match. The passing label with the highest score is the pixel's flow. Where none passes, the pixel is
+/// unclassified: it is not `valid`, and it takes the label with the highest score. `confidence` is the
+/// label's share of the votes, 0 to 1.
 ///
-/// So a thin thing gets its flow although no feature lies on it, if some feature moves like it. That feature
-/// may be far away: labels that no near feature votes for (`unvoted`) are tested last. Weights, features and
-/// a camera's rotation are as for DirectInterpolation. The rotation is one more label.
+/// A thin thing gets its flow although no feature lies on it, if some feature moves like it. That feature may
+/// be far away: labels that no near feature votes for are tested last (`unvoted`). Weights, features and a
+/// camera's rotation are as for DirectInterpolation. The rotation is one more label.
 struct MultiHypothesis {
   static constexpr std::string_view name = "multi-hypothesis";
   static constexpr std::string_view source =
@@ -30,17 +31,19 @@ struct MultiHypothesis {
   static constexpr int frames = 2;
 
   PF_PARAMETERS_OF(FeatureTracking, tracking);
-  PF_PARAMETER(float, sigma_position, 16, range(0.5, 1000, "px"),
-               "1 / beta of eq. 3. It is wider than for an interpolation: a label needs votes from all "
-               "features that move like the pixel.");
+  PF_PARAMETER(
+      float, sigma_position, 16, range(0.5, 1000, "px"),
+      "1 / beta of eq. 3. It should be wider than for an interpolation: a label needs votes from all "
+      "features that move like the pixel.");
   PF_PARAMETER(float, sigma_color, 20, range(0.5, 1000),
                "1 / alpha of eq. 3, for colors of 0 to 255. It should be above noise and shading and below "
                "the differences between objects.");
   PF_PARAMETER(float, presmooth, 1, range(0, 5, "px"),
                "Sigma of a gaussian that smooths the colors for the likelihoods, against noise. 0 = none.");
-  PF_PARAMETER(float, sigma_flow, 1, range(0.25, 100),
-               "Sigma of the vote's gaussian over flows, in steps of the labels. At about 1, flows that "
-               "rounding separates vote together. More mixes different motions.");
+  PF_PARAMETER(
+      float, sigma_flow, 1, range(0.25, 100),
+      "Sigma of the vote's gaussian over flows, in steps of the labels. At about 1, features of like flow "
+      "vote together even if rounding gives them different labels. More mixes different motions.");
   PF_PARAMETER(FlowLabels, labels, FlowLabels::distinct,
                "Hypotheses. grid: all flows between the features' smallest and largest. distinct: only the "
                "features' own flows, 3 to 8 times fewer.");
@@ -48,25 +51,27 @@ struct MultiHypothesis {
                "Distance between labels. Without sub_pixel, flow is as coarse as this. Half the distance "
                "makes up to four times as many labels.");
   PF_PARAMETER(int, max_labels, 1024, range(1, 16384),
-               "Number of labels that memory is taken for. More labels are an error.");
+               "Most labels. Memory is taken for this many; more labels are an error.");
   PF_PARAMETER(float, change_threshold, 8, range(0, 256),
                "A color has changed where it differs from its match by at least this, as a mean over the "
                "channels. A good value is about three times the camera's noise.");
   PF_PARAMETER(
       int, change_window, 1, one_of({1, 3, 5}, "px"),
-      "Side of the square window that averages these differences. More is for noise and for many labels, "
-      "where some wrong one always matches a pixel. Things thinner than the window are lost.");
-  PF_PARAMETER(float, change_softness, 0, range(0, 256),
-               "A difference of this size makes a score 2.7 times lower. It is for labels too far from the "
-               "true flow to match exactly. 0 = labels pass or fail.");
+      "Side of the square window that averages these differences. A wide window is for noise and for many "
+      "labels, where some wrong label always matches a single pixel. Things thinner than the window are "
+      "lost.");
+  PF_PARAMETER(
+      float, change_softness, 0, range(0, 256),
+      "A difference of this size makes a score 2.7 times lower. It is for labels that are too far from "
+      "the true flow to match exactly. 0 = labels pass or fail.");
   PF_PARAMETER(int, ranked, 0, range(0, 16384),
-               "Most labels that are tested, the best scores first (Alg. 2). It prevents chance matches of "
-               "labels with few votes. 0 = all (Alg. 3). It cannot be used with change_softness.");
+               "Number of labels that are tested at most, the best scores first (Alg. 2). It prevents chance "
+               "matches of labels with few votes. 0 = all (Alg. 3). It cannot be used with change_softness.");
   PF_PARAMETER(
       bool, unvoted, true,
-      "Labels that no feature near in place and color votes for are tested, too, in order, after all others. "
-      "The paper does so with likelihoods near 0. Thin things that move like something far away need it. But "
-      "a pixel without a match may take a chance match. change_softness ignores it.");
+      "Labels without a vote from a feature near in place and color are tested, too: after all others, in "
+      "order. The paper does so with likelihoods near 0. Thin things that move like something far away need "
+      "it. But a pixel without a match may take a chance match. unvoted does nothing with change_softness.");
   PF_PARAMETER(bool, sub_pixel, true,
                "Flow is the mean of the features' flows, weighted by their votes for the pixel's label.");
   PF_PARAMETER(Precision, precision, Precision::exact,

@@ -12,21 +12,23 @@
 
 namespace parafield {
 
-/// Rows `begin` to `end` - 1 of a loop. `continues`: the thread has just done the rows above in the same loop,
-/// and its scratch memory holds what that left.
+/// Some rows of a loop, which one thread computes in one call.
 struct RowRange {
-  int begin, end;
+  int begin, end;  ///< rows `begin` to `end` - 1
+  /// Whether the thread's last call in the same loop was for the rows just above. Then its scratch memory
+  /// still holds what that call left there.
   bool continues;
 
-  /// First row that is still to be made, where those up to `reach` rows above and below are made too.
+  /// First row that the thread still has to compute for these rows, if they need rows up to `reach` above and
+  /// below them. Rows before the first one are in its scratch memory already.
   PF_HD int first_new(int reach, int height) const {
     return continues ? smaller(begin + reach, height) : larger(begin - reach, 0);
   }
 };
 
 /// The CPU backend. Each cpu.cpp is compiled once for each instruction set and names its own backend `Cpu`.
-/// So that no two of these objects share a symbol, they define only steps for their own `Cpu` and functions of
-/// an unnamed namespace, and use no std containers.
+/// No two of these objects may share a symbol. So they define only steps for their own `Cpu` and functions of
+/// an unnamed namespace, and they use no std containers.
 template <InstructionSet Set>
 class CpuBackend {
  public:
@@ -40,7 +42,7 @@ class CpuBackend {
 
   Memory memory() const { return Memory::host(); }
   Stream stream() const { return {}; }
-  /// On CUDA: the device is the thread's current one as long as the result lives.
+  /// Does nothing here. On CUDA the device is the thread's current one as long as the result lives.
   struct Active {
     ~Active() {}
   };
@@ -48,30 +50,30 @@ class CpuBackend {
   void synchronize() const {}
   /// From now on a step throws Error(cancelled) once the flag is true.
   void cancelled_by(const std::atomic<bool>& flag) { cancelled_ = &flag; }
-  /// Rows of bytes.
+  /// Copies rows of bytes.
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
             std::ptrdiff_t row_bytes, int height) const;
   std::size_t scratch_bytes() const { return scratch_bytes_ * std::size_t(thread_count_); }
 
-  /// Makes sure of that many bytes of scratch memory for each thread of `bands`, aligned to 64. Not during a
-  /// solve.
+  /// Makes sure that each thread of `few_rows` and `bands` has at least `bytes` of scratch memory, aligned to
+  /// 64 bytes. Not to be called during a solve.
   void reserve_scratch(std::size_t bytes);
 
-  std::size_t available_memory() const;  ///< in bytes: all that the machine has
+  std::size_t available_memory() const;  ///< all memory of the machine, bytes
 
-  /// Runs the steps of a solve. (On CUDA they are recorded once for each key and replayed.)
+  /// Runs the steps of a solve. On CUDA they are recorded once for each key and replayed.
   template <class Steps>
   void replay(int, Steps steps) {
     steps();
   }
 
-  /// (*callback)(share). (On CUDA once the steps before have run.)
+  /// Calls (*callback)(share). On CUDA this happens once the steps before have run.
   template <class Callback>
   void notify(const Callback& callback, double share) const {
     (*callback)(share);
   }
 
-  /// f(y) for each row.
+  /// Calls f(y) for each row, on the threads.
   template <class RowFunction>
   void rows(int height, RowFunction f) const {
     const int unit = rows_of_unit(height);
@@ -81,7 +83,8 @@ class CpuBackend {
     });
   }
 
-  /// f(rows, scratch) for each few neighboring rows. `scratch`: memory of the thread's own.
+  /// Calls f(rows, scratch) for ranges of at least 1 row, mostly 1 to 8. `scratch` is the thread's own
+  /// memory.
   template <class RowsFunction>
   void few_rows(int height, RowsFunction f) const {
     const int unit = rows_of_unit(height);
@@ -97,7 +100,8 @@ class CpuBackend {
     });
   }
 
-  /// The same for bands of rows, one for each thread: for work that does much before the first row.
+  /// Calls f(rows, scratch) for bands of rows, one for each thread. It is for work that does much before its
+  /// first row.
   template <class RowsFunction>
   void bands(int height, RowsFunction f) const {
     const int count = smaller(height, thread_count_);
@@ -110,8 +114,9 @@ class CpuBackend {
   }
 
  private:
-  /// Rows that are not divided: 1, 2, 4 or 8, as a cell of some methods has 8, but more of very high planes.
-  /// So a thread has nearly the same rows in every loop over planes of one height, and they stay in its cache.
+  /// Number of rows in a part: 1, 2, 4 or 8, as a cell of some methods has 8 rows. In very high planes it is
+  /// more, so that there are at most most_parts parts. It depends only on the height: so a thread has nearly
+  /// the same rows in every loop over planes of one height, and they stay in its cache.
   int rows_of_unit(int height) const {
     int unit = 1;
     while (unit < 8 && 2 * unit * 3 * thread_count_ <= height) unit *= 2;
@@ -119,7 +124,7 @@ class CpuBackend {
   }
   static int parts_of(int height, int unit) { return (height + unit - 1) / unit; }
 
-  /// f(part, thread) for each part, on the threads.
+  /// Calls f(part, thread) for each part, on the threads.
   template <class PartFunction>
   void share(int parts, const PartFunction& f) const {
     run_parts(
@@ -136,7 +141,7 @@ class CpuBackend {
   const std::atomic<bool>* cancelled_ = nullptr;
   char* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
-  /// What a thread did last in a loop of `few_rows`.
+  /// The part that a thread took last in `few_rows`, and the number of its loop.
   struct alignas(64) LastPart {
     std::uint64_t loop = 0;
     int part = 0;
@@ -145,7 +150,7 @@ class CpuBackend {
   mutable std::uint64_t loops_ = 0;
 };
 
-/// What the compiler of a backend's loops was told to use, as it says itself.
+/// Instruction set that a backend's loops are compiled for, as the compiler's own macros say.
 template <class Backend>
 InstructionSet compiled_for(const Backend& cpu);
 

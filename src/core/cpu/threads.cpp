@@ -22,7 +22,8 @@ void pause_processor() {
 #endif
 }
 
-/// Waits for a while until ready() holds; returns whether it does. Others may have the processor soon.
+/// Waits until ready() holds, but not much longer than 0.3 ms. Returns whether it holds. After 0.03 ms it
+/// offers the processor to other threads each time that it looks.
 template <class Ready>
 bool spin(Ready ready) {
   using namespace std::chrono;
@@ -38,12 +39,14 @@ bool spin(Ready ready) {
   }
 }
 
-/// Numbers of up to 64 bits in one: a loop's number above two numbers of parts.
+/// A loop's number and two numbers of parts in one 64-bit value: the loop's in the high bits, the parts' in
+/// part_bits each.
 constexpr int part_bits = 12, loop_shift = 2 * part_bits;
 constexpr std::uint64_t part_mask = (1 << part_bits) - 1;
 static_assert(Threads::most_parts == part_mask);
 
-/// Parts of a loop that nobody has taken, from `next` to `end` - 1. On a cache line of its own.
+/// Parts of one thread's share that nobody has taken yet: `next` to `end` - 1. `state` packs them with the
+/// loop's number. Each share has a cache line of its own.
 struct alignas(64) Share {
   std::atomic<std::uint64_t> state{0};
 
@@ -61,9 +64,9 @@ struct Threads::Pool {
 
   const int count;
   const std::unique_ptr<Share[]> shares;
-  // The loop. A thread that comes late sees them change, but finds no part to take: as long as a part is left,
-  // its loop has not ended and they stand.
-  std::atomic<std::uint64_t> order{0};  // the loop's number above the number of its parts
+  // The loop that runs. While a part of it is left to take, these values do not change. A thread that comes
+  // late may see them change, but then it finds no part to take.
+  std::atomic<std::uint64_t> order{0};  // packs the loop's number with the number of its parts
   std::atomic<Part> part{nullptr};
   std::atomic<const void*> data{nullptr};
   std::atomic<bool> ending{false};
@@ -79,13 +82,14 @@ struct Threads::Pool {
     begun.notify_all();
   }
 
-  /// Takes a part of a thread's share of a loop, its own from the front; -1 if none is left.
+  /// Takes a part of `owner`'s share of a loop: the first one left if the share is the caller's `own`,
+  /// otherwise the last. Returns -1 if none is left.
   int take(std::uint64_t loop, int parts, int owner, bool own) {
     std::atomic<std::uint64_t>& state = shares[std::size_t(owner)].state;
     std::uint64_t seen = state.load(std::memory_order_acquire);
     for (;;) {
       if (seen >> loop_shift > loop) return -1;
-      const bool fresh = seen >> loop_shift < loop;  // the first to take one
+      const bool fresh = seen >> loop_shift < loop;  // nobody has taken a part of this share in this loop
       const int next = fresh ? parts * owner / count : int(seen >> part_bits & part_mask);
       const int end = fresh ? parts * (owner + 1) / count : int(seen & part_mask);
       if (next >= end) return -1;
@@ -95,12 +99,13 @@ struct Threads::Pool {
     }
   }
 
-  /// Adds to the parts done.
+  /// Adds `some` to the number of parts done. Wakes the caller of `run` when all are done.
   void add_done(int some, int parts) {
     if (some > 0 && done.fetch_add(some, std::memory_order_acq_rel) + some == parts) done.notify_one();
   }
 
-  /// Takes parts of the loop until none is left; returns its number.
+  /// Takes parts of the loop until none is left, first from the thread's own share. Returns the loop's
+  /// number.
   std::uint64_t take_parts(int thread) {
     const std::uint64_t seen = order.load(std::memory_order_acquire), loop = seen >> loop_shift;
     const int parts = int(seen & part_mask);
@@ -115,6 +120,7 @@ struct Threads::Pool {
     return loop;
   }
 
+  /// Takes part in loop after loop until the pool ends.
   void work(int thread) {
     for (std::uint64_t last = 0; !ending.load(std::memory_order_acquire); last = take_parts(thread)) {
       const auto ready = [&] { return order.load(std::memory_order_acquire) >> loop_shift != last; };

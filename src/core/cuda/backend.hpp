@@ -17,8 +17,8 @@
 
 namespace parafield {
 
-/// The CUDA backend: a device, a stream and the recorded graphs of its solves. Each cuda.cu defines steps
-/// for it and launches every kernel through `launch` or `launch_input`.
+/// The CUDA backend: a device, a stream and the recorded graphs of its solves. Each cuda.cu defines its steps
+/// for this backend. They launch every kernel through `launch` or `launch_input`.
 class Cuda {
  public:
   static constexpr bool is_gpu = true;
@@ -32,20 +32,19 @@ class Cuda {
   Stream stream() const { return {stream_}; }
   void synchronize() const;
   std::size_t scratch_bytes() const { return 0; }
-  void reserve_scratch(std::size_t) {}   // blocks keep theirs in shared memory
-  std::size_t available_memory() const;  // in bytes: what the device has free
+  void reserve_scratch(std::size_t) {}   // kernels use shared memory instead
+  std::size_t available_memory() const;  // free memory of the device, bytes
   int multiprocessors() const { return multiprocessors_; }
-  std::size_t shared_memory() const {
-    return std::size_t(shared_memory_);
-  }  // that a block can have, in bytes
-  /// The device is the thread's current one as long as the result lives.
+  /// Bytes of shared memory that a block can have.
+  std::size_t shared_memory() const { return std::size_t(shared_memory_); }
+  /// Makes the device the thread's current one as long as the result lives.
   cuda::CurrentDevice activate() const { return cuda::CurrentDevice(device_); }
   void cancelled_by(const std::atomic<bool>&) {}  // work that the device has begun runs to its end
 
-  /// Runs the steps of a solve. The first time for a key they are recorded into a graph, later the graph is
-  /// launched and the same steps run once more on the host, where they only give the input kernels their new
-  /// arguments. So for one key the steps must launch the same kernels with the same arguments, but for
-  /// launch_input's.
+  /// Runs the steps of a solve. The first time for a key, it records them into a graph and launches the
+  /// graph. Later it runs the steps on the host only to give the kernels of `launch_input` their new
+  /// arguments, and launches the graph. So for one key the steps must launch the same kernels. Their
+  /// arguments must be the same, too, except those of `launch_input`.
   template <class Steps>
   void replay(int key, Steps steps) {
     if (auto found = graphs_.find(key); found != graphs_.end()) {
@@ -65,7 +64,8 @@ class Cuda {
     launch_graph(graphs_.at(key));
   }
 
-  /// A kernel that reads and writes only the workspace and the estimator's own results.
+  /// Launches a kernel that uses only the workspace and the estimator's own results. Its arguments are
+  /// recorded.
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
               const Arguments&... arguments) {
@@ -79,7 +79,7 @@ class Cuda {
         values);
   }
 
-  /// A kernel that reads what the user handed in: its arguments are given anew at each replay.
+  /// Launches a kernel that reads the user's memory. Each replay gives it its arguments anew.
   template <class... Parameters, class... Arguments>
   void launch_input(void (*kernel)(Parameters...), dim3 grid, dim3 block, const Arguments&... arguments) {
     std::tuple<Parameters...> values{Parameters(arguments)...};
@@ -91,15 +91,15 @@ class Cuda {
         values);
   }
 
-  /// (*callback)(share), by a thread of the driver, each time that the kernels before it have run: a node of the graph,
-  /// so nothing is left to do at a replay.
+  /// Calls (*callback)(share) each time that the kernels before it have run. A thread of the driver makes the
+  /// call. It is a node of the graph, so a replay has nothing to set.
   void notify(const std::shared_ptr<const std::function<void(double)>>& callback, double share);
 
-  /// Rows of bytes between host and device, on the stream.
+  /// Copies rows of bytes between host and device, on the stream.
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
             std::ptrdiff_t row_bytes, int height);
 
-  /// Bytes of dynamic shared memory that a kernel may use: raises the kernel's limit, or throws
+  /// Allows a kernel so many bytes of dynamic shared memory: raises the kernel's limit, or throws
   /// Error(unsupported).
   void allow_shared_memory(const void* kernel, std::size_t bytes) const;
 
@@ -115,7 +115,7 @@ class Cuda {
     Graph(const Graph&) = delete;
     Graph& operator=(const Graph&) = delete;
   };
-  /// A stream that waits for no other, destroyed with the backend.
+  /// A stream that does not wait for the legacy stream. It is destroyed with the backend.
   struct OwnStream {
     cudaStream_t handle = nullptr;
 
@@ -126,6 +126,7 @@ class Cuda {
     void create();
   };
 
+  /// A call that `notify` has recorded.
   struct Notice {
     std::shared_ptr<const std::function<void(double)>> callback;
     double share = 0;
@@ -142,19 +143,19 @@ class Cuda {
   int device_;
   int multiprocessors_ = 0;
   int shared_memory_ = 0;
-  bool overlaps_ = false;
+  bool overlaps_ = false;  // kernels may begin before the one before has ended: see begin_kernel
   OwnStream own_stream_;
-  OwnStream recorder_;             // kernels are captured on it, never run
-  cudaStream_t stream_ = nullptr;  // results are written on it: own_stream_, or the user's
+  OwnStream recorder_;             // kernels are only captured on it; it runs none
+  cudaStream_t stream_ = nullptr;  // the graphs run on it: own_stream_, or the user's
   Mode mode_ = Mode::recording;
   Graph* replayed_ = nullptr;
   std::size_t next_input_ = 0;
   std::vector<cudaGraphNode_t> recorded_inputs_;
   std::map<int, Graph> graphs_;
-  std::deque<Notice> notices_;  // of all graphs, which point at them
+  std::deque<Notice> notices_;  // of all graphs; their nodes point here
 };
 
-/// Blocks needed to cover `count` with `size` each.
+/// Number of blocks of `size` that cover `count`.
 inline unsigned blocks_for(int count, int size) { return unsigned((count + size - 1) / size); }
 
 }  // namespace parafield

@@ -2,22 +2,24 @@
 #pragma once
 #include "guided/support/features.hpp"
 
-/// Tiles of pixels on the CPU, and the features that support them.
+/// Tiles of pixels on the CPU, and the features that support each tile. A feature supports a tile if it has a
+/// weight above 0 for some pixel of it.
 namespace parafield {
 
 constexpr int tile_width = 64, tile_height = 8, tile_pixels = tile_width * tile_height;
 
-/// A tile: the places of its pixels, row by row, and its support, in scratch memory.
+/// A tile, in scratch memory: the places of its pixels, row by row, and its support. likelihood.hpp says what
+/// a place and an exponent are.
 struct Tile {
   int x0, y0, width, height;
-  int count = 0;                      // pixels
-  float *x, *y, *red, *green, *blue;  // of each pixel
-  float *least, *chunk_least;         // least exponents of each feature, of each chunk
-  int* support;                       // numbers of the features that support a pixel
+  int count = 0;                      // number of pixels
+  float *x, *y, *red, *green, *blue;  // place of each pixel
+  float *least, *chunk_least;         // for each feature, each chunk: least exponent for a pixel of the tile
+  int* support;                       // indices of the features that support the tile
   int support_count = 0;
 
-  static constexpr int places = 5;
-  /// Room for the features of whole chunks, and a vector more.
+  static constexpr int places = 5;  // values of a place
+  /// Number of values for `capacity` features: whole chunks, and a vector more.
   PF_HD static std::size_t room(int capacity) {
     return (std::size_t(capacity) + chunk_size - 1) / chunk_size * chunk_size + 16;
   }
@@ -36,12 +38,13 @@ struct Tile {
   PF_HD Places pixels() const { return {x, y, red, green, blue}; }
 };
 
-/// Scratch memory of a thread: a tile, and behind it some planes of its pixels, in bytes.
+/// Bytes of scratch memory of a thread: a tile, and behind it `planes` planes of a float for each of its
+/// pixels.
 PF_HD std::size_t tile_scratch(int capacity, int planes) {
   return Tile::bytes(capacity) + sizeof(float) * tile_pixels * std::size_t(planes);
 }
 
-/// Calls f(tile, scratch memory behind it) for all tiles of an image. A thread takes rows of them.
+/// Calls f(tile, planes behind it) for all tiles of an image. A thread takes whole rows of tiles.
 template <class Backend, class F>
 static inline void for_each_tile(Backend& cpu, Size size, int capacity, F f) {
   cpu.few_rows((size.height + tile_height - 1) / tile_height, [=](auto rows, char* scratch) {
@@ -54,7 +57,8 @@ static inline void for_each_tile(Backend& cpu, Size size, int capacity, F f) {
   });
 }
 
-/// The one of `first` and some values that pick(a, b) prefers. Lanes are separate, to vectorize.
+/// Picks one of `first` and some values: pick(a, b) returns the one of two that it prefers. It keeps one
+/// picked value for each of 16 lanes, so that the loop vectorizes.
 template <class Pick>
 PF_HD float picked_of(const float* values, int count, float first, Pick pick) {
   constexpr int lanes = 16;
@@ -67,14 +71,16 @@ PF_HD float picked_of(const float* values, int count, float first, Pick pick) {
   for (int lane = 1; lane < lanes; ++lane) picked[0] = pick(picked[0], picked[lane]);
   return picked[0];
 }
+/// Least of some values and `most`.
 PF_HD float least_of(const float* values, int count, float most) {
   return picked_of(values, count, most, [](float a, float b) { return smaller(a, b); });
 }
+/// Most of some values and `least`.
 PF_HD float most_of(const float* values, int count, float least) {
   return picked_of(values, count, least, [](float a, float b) { return larger(a, b); });
 }
 
-/// Places of the pixels; returns their box.
+/// Computes the places of a tile's pixels. Returns the box around them.
 PF_HD Box place_pixels(Tile& tile, const Colors& colors, LikelihoodScale scale) {
   float* const channels[] = {tile.red, tile.green, tile.blue};
   for (int j = 0; j < tile.height; ++j) {
@@ -98,7 +104,7 @@ PF_HD Box place_pixels(Tile& tile, const Colors& colors, LikelihoodScale scale) 
           {tile.x[last], tile.y[last], high(tile.red), high(tile.green), high(tile.blue)}};
 }
 
-/// Lowers the pixels' best exponents to that of a feature.
+/// Lowers the best exponent of each pixel to that of a feature, where the feature's is lower.
 PF_HD void lower_best(const Tile& tile, const Place& feature, float* __restrict best) {
   const int count = tile.count;
   const Places pixels = tile.pixels();
@@ -106,7 +112,7 @@ PF_HD void lower_best(const Tile& tile, const Place& feature, float* __restrict 
   for (int i = 0; i < count; ++i) best[i] = smaller(best[i], exponent(pixels[i], feature));
 }
 
-/// Least exponents of a chunk's features.
+/// Computes `least` for the features of a chunk: their least exponents for a pixel of the box.
 PF_HD void find_chunk_exponents(const Tile& tile, const Box& box, const FlowFeatures& features, int chunk) {
   const Places places = places_of(features);
   float* __restrict least = tile.least;
@@ -115,9 +121,12 @@ PF_HD void find_chunk_exponents(const Tile& tile, const Box& box, const FlowFeat
   for (int i = first; i < first + chunk_size; ++i) least[i] = least_exponent(box, places[i]);
 }
 
-/// Places the pixels; finds their best exponents and the tile's support, in order: the features with a weight
-/// above 0 for some pixel. Returns false without features. The nearest come first, so that most others are
-/// left out.
+/// Computes the places of the pixels, their best exponents (`best`) and the tile's support, in the features'
+/// order. Returns false if there are no features.
+///
+/// Pass 1 compares the pixels with the features nearest to the tile. So the bounds of pass 2 are low, and it
+/// leaves out most features. Pass 2 compares with all others that can lower a pixel's best. Pass 3 takes as
+/// support the features that can have a weight above 0.
 PF_HD bool find_support(Tile& tile, const Colors& colors, LikelihoodScale scale, const FlowFeatures& features,
                         float cutoff, float* __restrict best) {
   const Box box = place_pixels(tile, colors, scale);
@@ -136,6 +145,7 @@ PF_HD bool find_support(Tile& tile, const Colors& colors, LikelihoodScale scale,
   };
   const auto compare = [&](int i) { lower_best(tile, places_of(features)[i], best); };
   for (int i = 0; i < tile.count; ++i) best[i] = no_feature;
+  // Pass 1.
   const float first_chunks = nearest_chunk + first_reach;
   float nearest = no_feature;
   for (int chunk = 0; chunk < chunks; ++chunk) {
@@ -147,6 +157,7 @@ PF_HD bool find_support(Tile& tile, const Colors& colors, LikelihoodScale scale,
   for (int chunk = 0; chunk < chunks; ++chunk)
     if (chunk_least[chunk] <= first_chunks) each_feature(chunk, -1, first, compare);
 
+  // Pass 2.
   float most = most_of(best, tile.count, 0);
   const float reach = reach_of(most), room = limit_of(most, cutoff);
   for (int chunk = 0; chunk < chunks; ++chunk) {
@@ -156,6 +167,7 @@ PF_HD bool find_support(Tile& tile, const Colors& colors, LikelihoodScale scale,
     each_feature(chunk, is_first ? first : -1, reach, compare);
   }
 
+  // Pass 3.
   const float limit = limit_of(most_of(best, tile.count, 0), cutoff);
   for (int chunk = 0; chunk < chunks; ++chunk)
     if (chunk_least[chunk] <= limit)
@@ -163,12 +175,13 @@ PF_HD bool find_support(Tile& tile, const Colors& colors, LikelihoodScale scale,
   return true;
 }
 
-/// Sums of flows and their weights for each pixel: see MeanFlow.
+/// Planes of sums for each pixel: the weights, and the flows times their weights. See MeanFlow.
 struct MeanPlanes {
   float *weight, *u, *v;
 };
 
-/// Sums the flows of the tile's support. A pixel's weight is its likelihood times factor(pixel, u, v).
+/// Sums the flows of the tile's support for each pixel. A feature's weight is its likelihood times
+/// factor(pixel, u, v), where (u, v) is its flow.
 template <class Factor>
 PF_HD void sum_flows(const Tile& tile, const FlowFeatures& features, float cutoff, const float* best,
                      const MeanPlanes& sums, Factor factor) {

@@ -2,31 +2,34 @@
 #pragma once
 #include "markov/energy.hpp"
 
-/// Steps of ICM and annealing, and of energies, for any data cost.
+/// Steps of ICM, of annealing and of energies. They take any data cost.
 namespace parafield {
 
 constexpr int sweep_chunk = 128;  // sites of a row that the CPU updates together
 
-/// Sites that a step updates: all (1 color), or those of one color. Sites of a color are never neighbors: 2
-/// colors, a checkerboard, for four neighbors; 4 colors, every second column and row, for eight.
+/// Sites (pixels) that a step updates: all of them (1 color), or those of one color. Sites of one color are
+/// never neighbors. With 4 neighbors there are 2 colors, a checkerboard. With 8 neighbors there are 4 colors:
+/// a color has every second column of every second row.
 struct Sites {
   int colors = 1, color = 0;
 
-  /// Columns from one site of a row to the next.
+  /// Columns from one site of a row to the next one.
   PF_HD int stride() const { return colors == 1 ? 1 : 2; }
-  /// First row with sites, and rows from one to the next.
+  /// First row with sites, and the number of rows from one such row to the next.
   PF_HD int first_row() const { return colors == 4 ? color >> 1 : 0; }
   PF_HD int row_stride() const { return colors == 4 ? 2 : 1; }
-  /// First column with a site in such a row.
+  /// First column with a site in row y, a row with sites.
   PF_HD int first(int y) const { return colors == 1 ? 0 : colors == 2 ? (y + color) & 1 : color & 1; }
 };
 
-/// Resets the flags of sweeps that have changed a label: changes[0] to 1, changes[i + 1], sweep i's, to 0.
+/// Resets the flags that tell which sweeps have changed a label. changes[i + 1] is the flag of sweep i and
+/// becomes 0. changes[0] becomes 1, so that sweep 0 runs.
 template <class Backend>
 void clear_changes(Backend& backend, View<int> changes);
 
-/// Sweep of iterated conditional modes (Jodoin table 1): each site takes the label of least energy, given the
-/// labels `in`, which may be `out` if `sites` has several colors. Does nothing after one without a change.
+/// One sweep of iterated conditional modes (Jodoin table 1) over `sites`. Each site takes the label of least
+/// energy, given the labels `in`. If `sites` has several colors, `in` and `out` may be the same. Does nothing
+/// if the sweep before changed no label.
 template <class Backend, class Data>
 void icm_sweep(Backend& backend, const Energy<Data>& energy, View<const Label> in, View<Label> out,
                Sites sites, View<int> changes, int sweep);
@@ -37,34 +40,38 @@ struct Temperature {
   std::uint32_t key = 0;  // key of the sweep's random numbers
 };
 
-/// Sweep of the Gibbs sampler (Jodoin eq. 10, table 1): each site draws a label with the probability
-/// exp(-energy / temperature) / sum, given the labels of its neighbors.
+/// One sweep of the Gibbs sampler (Jodoin eq. 10, table 1) over `sites`. Each site draws a label, given the
+/// labels of its neighbors. A label's probability is exp(-energy / temperature), divided by the sum over all
+/// labels.
 template <class Backend, class Data>
 void gibbs_sweep(Backend& backend, const Energy<Data>& energy, View<Label> labels, Sites sites,
                  Temperature t);
 
-/// Stores each site's data cost plus the pair costs of its forward edges. Their sum is the energy.
+/// Stores a term for each site: its data cost plus the pair costs of its forward edges. The sum of the terms
+/// is the energy.
 template <class Backend, class Data>
 void energy_terms(Backend& backend, const Energy<Data>& energy, View<const Label> labels, View<float> terms);
 
-/// Costs of the label of each site and of the labels beside it in the grid; on the grid's border `middle`
-/// stands in for both. Grids of one row need no planes of y. All planes but `middle` may be empty.
+/// Planes of costs around each site's label: the cost of the label itself (`middle`), and those of the labels
+/// before and after it in the grid, along x and along y. At the grid's border `middle` stands in for both. A
+/// grid of one row needs no planes of y. All planes but `middle` may be empty.
 struct CostsAround {
   View<float> middle = {}, before_x = {}, after_x = {}, before_y = {}, after_y = {};
 };
 
-/// Stores the data costs around the label of each site.
+/// Stores the data costs around each site's label.
 template <class Backend, class Data>
 void costs_around(Backend& backend, const Energy<Data>& energy, View<const Label> labels, CostsAround costs);
 
-/// Bytes of scratch memory for each CPU thread: a chunk's pair costs and, to sample, all probabilities.
+/// Bytes of scratch memory for each CPU thread: the pair costs of a chunk and, for the Gibbs sampler, the
+/// probabilities of all labels.
 inline std::size_t sweep_scratch(LabelGrid grid, bool gibbs) {
   return sizeof(float) * sweep_chunk * std::size_t(grid.nx + 1 + (gibbs ? grid.count() : 0));
 }
 
-// Both backends compute these.
+// The functions below are shared by both backends.
 
-/// Calls f.template operator()<Model, Neighbors>() with the values of a pair cost.
+/// Calls f.template operator()<Model, Neighbors>() with the model and the number of neighbors of a pair cost.
 template <class F>
 void with_model(const PairCost& pair, F f) {
   const auto with_pair = [&]<PairModel Model>() {
@@ -80,12 +87,14 @@ void with_model(const PairCost& pair, F f) {
   }
 }
 
-/// Neighbor of a site: its label (column and row in the grid); weight of the edge, 0 outside the image.
+/// Neighbor of a site: column `x` and row `y` of its label in the grid, and the weight of the edge to it. A
+/// neighbor outside the image has weight 0.
 struct Neighbor {
   float x, y, weight;
 };
 
-/// Pair costs of label (lx, ly): along x (`X`), along y (`Y`), or both together. neighbor(k): a Neighbor.
+/// Sum of the pair costs of label (lx, ly) with all neighbors: the part along x (`X`), the part along y
+/// (`Y`), or both together. neighbor(k) returns a Neighbor.
 template <PairModel Model, int Neighbors, bool X, bool Y, class NeighborAt>
 PF_HD float pair_costs(const PairCost& pair, float lx, float ly, NeighborAt neighbor) {
   float sum = 0;
@@ -97,14 +106,15 @@ PF_HD float pair_costs(const PairCost& pair, float lx, float ly, NeighborAt neig
   return sum;
 }
 
-/// Number of labels whose probabilities are summed first: a row of the grid, or 16 in a grid of one row. The
-/// sum over all labels is the sum over these groups, so that a drawn label is found group by group.
+/// Number of labels in a group: a row of the grid, or 16 labels in a grid of one row. Probabilities are
+/// summed in each group first, and the sum over all labels is the sum over the groups. So a drawn label is
+/// found group by group.
 PF_HD int group_size(LabelGrid grid) { return grid.ny > 1 ? grid.nx : smaller(grid.nx, 16); }
 PF_HD int group_count(LabelGrid grid) {
   return grid.ny > 1 ? grid.ny : (grid.nx + group_size(grid) - 1) / group_size(grid);
 }
 
-/// Hash of a number, a bijection (Wellons' lowbias32).
+/// Hash of a number. Different numbers have different hashes (Wellons' lowbias32).
 PF_HD std::uint32_t scrambled(std::uint32_t x) {
   x ^= x >> 16;
   x *= 0x7feb352dU;
@@ -114,13 +124,14 @@ PF_HD std::uint32_t scrambled(std::uint32_t x) {
   return x;
 }
 
-/// Random number in [0, 1) of a site in a sweep.
+/// Random number in [0, 1) for a site in a sweep.
 PF_HD float random_number(std::uint32_t sweep_key, int x, int y) {
   const std::uint32_t site = scrambled(std::uint32_t(x) + 0x9e3779b9U * std::uint32_t(y));
   return float(int(scrambled(site ^ sweep_key) >> 8)) * (1.0f / 16777216);
 }
 
-/// Label of least energy, 0 or 1. `ones` of `all` neighbors have label 1; each that differs costs `pair`.
+/// Label of least energy of a site with two labels. cost0 and cost1 are their data costs. `ones` of its `all`
+/// neighbors have label 1. Each neighbor with the other label costs `pair`.
 PF_HD int binary_label(float cost0, float cost1, int ones, int all, float pair) {
   return fma(float(all - ones), pair, cost1) < fma(float(ones), pair, cost0) ? 1 : 0;
 }
@@ -146,7 +157,7 @@ PF_HD float energy_term(const Energy<Data>& energy, View<const Label> labels, in
   return sum;
 }
 
-/// Stores the costs around label (lx, ly) at pixel (x, y); cost_at(lx, ly) is a label's cost.
+/// Stores the costs around label (lx, ly) at pixel (x, y). cost_at(lx, ly) returns a label's cost.
 template <class CostAt>
 PF_HD void store_costs_around(const CostsAround& costs, LabelGrid grid, int lx, int ly, int x, int y,
                               CostAt cost_at) {
@@ -168,7 +179,7 @@ PF_HD void store_costs_around(const Energy<Data>& energy, Label label, int x, in
                      [&](int lx, int ly) { return energy.data.row(y, lx, ly)(x); });
 }
 
-/// Compiles the steps for a backend and its data costs.
+/// Compile the steps for a backend: PF_DATA_STEPS for one type of data costs, PF_SWEEP_STEPS for all.
 #define PF_DATA_STEPS(Backend, Data)    \
   PF_STEP(icm_sweep<Backend, Data>);    \
   PF_STEP(gibbs_sweep<Backend, Data>);  \

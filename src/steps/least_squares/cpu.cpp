@@ -2,15 +2,17 @@
 #include "core/cpu/backend.hpp"
 #include "steps/least_squares/least_squares.hpp"
 
-// A thread goes down a band of rows. It makes the products of a row, sums them along the row, and keeps these
-// sums for as many rows as the window has; sums down the columns then give the normal equations. Each pixel
-// needs 4 gathered values and 5 loads for its products, 2 * 5 * (window - 1) additions and one division.
+// A thread goes down a band of rows, tile by tile. For each row it makes the products of the derivatives and
+// sums them along the row. It keeps these sums for as many rows as the window has. Sums of them down the
+// columns are the normal equations of a row of pixels, which it then solves. Each pixel needs 4 gathered
+// values and 5 loads for its products, 2 * 5 * (window - 1) additions and one division.
 namespace parafield {
 namespace {
 
 constexpr int equations = NormalEquations::count;
 
-/// out[x] = in[x] + in[x + 1] + ... + in[x + window - 1], added in this order.
+/// out[x] = in[x] + in[x + 1] + ... + in[x + window - 1], added in this order. A `Window` above 0 is the
+/// window, known to the compiler; 0 means that only `window` says it. The same holds below.
 template <int Window>
 void sum_along(const float* __restrict in, float* __restrict out, int count, int window) {
   if constexpr (Window > 0) {
@@ -27,7 +29,7 @@ void sum_along(const float* __restrict in, float* __restrict out, int count, int
   }
 }
 
-/// out[x] = rows[0][x] + rows[1][x] + ..., added in this order.
+/// out[x] = the sum of rows[k][offset + x] over k = 0 to window - 1, added in this order.
 template <int Window>
 void sum_down(const float* const* rows, std::ptrdiff_t offset, float* __restrict out, int count, int window) {
   if constexpr (Window > 0) {
@@ -49,7 +51,7 @@ void sum_down(const float* const* rows, std::ptrdiff_t offset, float* __restrict
   }
 }
 
-/// Columns x0 to x1 - 1 of a level, with the scratch memory of one thread.
+/// A tile: columns x0 to x1 - 1 of a level, with the scratch memory of one thread.
 struct Tile {
   View<const float> frame0, frame1;
   LeastSquares p;
@@ -59,15 +61,17 @@ struct Tile {
   float* scratch;
 
   int width() const { return x1 - x0; }
-  std::ptrdiff_t stride() const { return least_squares_tile + 64; }  // from one sum of a row to the next
+  /// Values from the row of one equation to the row of the next one.
+  std::ptrdiff_t stride() const { return least_squares_tile + 64; }
+  /// Scratch memory, a row for each equation: sums along row y, sums over the window, products of a row.
   float* row_sums(int y) const { return scratch + y % p.window() * equations * stride(); }
   float* window_sums() const { return scratch + p.window() * equations * stride(); }
   float* products() const { return window_sums() + equations * stride(); }
   std::ptrdiff_t products_stride() const { return stride() + p.window(); }
 };
 
-/// The products of row y at columns begin to end - 1, to out[equation * stride + x]. Interior: no derivative
-/// along the row reaches beyond the border.
+/// Computes the products of row y at columns begin to end - 1 into out[equation * stride + x]. `Interior`: no
+/// derivative along the row reaches beyond the border.
 template <bool Interior>
 PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __restrict out) {
   const View<const float> frame0 = tile.frame0, frame1 = tile.frame1;
@@ -98,7 +102,7 @@ PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __r
   }
 }
 
-/// Sums along row y, over the window of each column of the tile.
+/// Computes the products of row y and their sums along the row, over the window of each column of the tile.
 template <int Window>
 void sum_row(const Tile& tile, int y) {
   const int width = tile.frame0.width, before = tile.p.before;
@@ -119,7 +123,8 @@ void sum_row(const Tile& tile, int y) {
   }
 }
 
-/// Solves row y, from the sums along the rows under the window.
+/// Solves row y, from the sums along the rows under its window. If `trust` has data, stores confidence and
+/// `valid`, too.
 template <int Window>
 void solve_row(const Tile& tile, int y) {
   const int width = tile.frame0.width, height = tile.frame0.height, count = tile.width(), x0 = tile.x0;
@@ -159,10 +164,11 @@ void solve_row(const Tile& tile, int y) {
   }
 }
 
+/// Solves the rows of a band in one tile, from top to bottom.
 template <int Window>
 void solve_band(const Tile& tile, RowRange band) {
   const int last = tile.frame0.height - 1;
-  int next = larger(0, band.begin - tile.p.before);  // first row without sums
+  int next = larger(0, band.begin - tile.p.before);  // first row that has no sums yet
   for (int y = band.begin; y < band.end; ++y) {
     for (; next <= smaller(last, y + tile.p.after); ++next) sum_row<Window>(tile, next);
     solve_row<Window>(tile, y);
