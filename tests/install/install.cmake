@@ -21,7 +21,7 @@ if(TARGET parafield_pages)
 endif()
 if(TARGET parafield_command AND NOT PARAFIELD_SANITIZE)  # sanitizers add symbols and libraries of their own
   add_test(NAME Installed.ExportedSymbols COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
-    -DLIBRARY=$<TARGET_FILE:parafield_shared> "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:parafield_command>,$<COMMA>>"
+    -DLIBRARY=$<TARGET_FILE:parafield_shared> "-DOBJECTS=$<JOIN:$<FILTER:$<TARGET_OBJECTS:parafield_command>,INCLUDE,[.]o$>,$<COMMA>>"
     -P ${CMAKE_CURRENT_SOURCE_DIR}/install/exported_symbols.cmake)
 endif()
 if(DPKG_SHLIBDEPS AND FILE_COMMAND AND NOT PARAFIELD_SANITIZE)
