@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "core/cpu/threads.hpp"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <vector>
+
+#include "core/backend.hpp"
 
 namespace parafield {
 namespace {
@@ -31,6 +31,24 @@ TEST(Threads, RunEachPartOnceInEveryLoop) {
       ASSERT_EQ(data.wrong_thread, 0);
     }
   }
+}
+
+TEST(Threads, DoEachRowOnceAtEveryHeight) {
+  for (const int count : {1, 2, 5})
+    with_backend(Device::cpu(count), [&]<class Backend>() {
+      if constexpr (!Backend::is_gpu) {
+        const Backend cpu(Device::cpu(count), {});
+        for (const int height : {0, 1, 7, 480, 4095, 4096, 8191, 32767, 65535}) {
+          std::vector<std::atomic<int>> times(height + 0u);
+          std::atomic<int>* const all = times.data();
+          cpu.rows(height, [=](int y) { ++all[y]; });
+          cpu.few_rows(height, [=](RowRange rows, void*) {
+            for (int y = rows.begin; y < rows.end; ++y) ++all[y];
+          });
+          for (const auto& each : times) ASSERT_EQ(each, 2) << count << " threads, " << height << " rows";
+        }
+      }
+    });
 }
 
 TEST(Threads, EndWhileTheySleep) {

@@ -22,13 +22,12 @@ static int checked_threads(int threads) {
 template <InstructionSet Set>
 CpuBackend<Set>::CpuBackend(const Device& device, Stream)
     : thread_count_(checked_threads(device.threads)),
-      threads_(new Threads(thread_count_)),
-      last_parts_(new LastPart[std::size_t(thread_count_)]) {}
+      last_parts_(new LastPart[std::size_t(thread_count_)]),
+      threads_(new Threads(thread_count_)) {}
 
 template <InstructionSet Set>
 CpuBackend<Set>::~CpuBackend() {
   delete threads_;
-  delete[] last_parts_;
   std::free(scratch_);
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "core/arithmetic.hpp"
 #include "core/cpu/instruction_set.hpp"
@@ -90,7 +91,7 @@ class CpuBackend {
     const int unit = rows_of_unit(height);
     char* const scratch = scratch_;
     const std::size_t bytes = scratch_bytes_;
-    LastPart* const last = last_parts_;
+    LastPart* const last = last_parts_.get();
     const std::uint64_t loop = ++loops_;
     share(parts_of(height, unit), [=](int part, int thread) {
       const bool continues = last[thread].loop == loop && last[thread].part == part - 1;
@@ -115,12 +116,12 @@ class CpuBackend {
 
  private:
   /// Number of rows in a part: 1, 2, 4 or 8, as a cell of some methods has 8 rows. In very high planes it is
-  /// more, so that there are at most most_parts parts. It depends only on the height: so a thread has nearly
+  /// more, so that there are at most most_parts parts. It depends on nothing else: so a thread has nearly
   /// the same rows in every loop over planes of one height, and they stay in its cache.
   int rows_of_unit(int height) const {
     int unit = 1;
     while (unit < 8 && 2 * unit * 3 * thread_count_ <= height) unit *= 2;
-    return larger(unit, height / (Threads::most_parts + 1) + 1);
+    return larger(unit, parts_of(height, Threads::most_parts));
   }
   static int parts_of(int height, int unit) { return (height + unit - 1) / unit; }
 
@@ -136,17 +137,18 @@ class CpuBackend {
   }
   void run_parts(int parts, void (*part)(const void*, int, int), const void* data) const;
 
-  int thread_count_;
-  Threads* threads_;
-  const std::atomic<bool>* cancelled_ = nullptr;
-  char* scratch_ = nullptr;
-  std::size_t scratch_bytes_ = 0;
   /// The part that a thread took last in `few_rows`, and the number of its loop.
   struct alignas(64) LastPart {
     std::uint64_t loop = 0;
     int part = 0;
   };
-  LastPart* last_parts_;
+
+  int thread_count_;
+  std::unique_ptr<LastPart[]> last_parts_;
+  Threads* threads_;
+  const std::atomic<bool>* cancelled_ = nullptr;
+  char* scratch_ = nullptr;
+  std::size_t scratch_bytes_ = 0;
   mutable std::uint64_t loops_ = 0;
 };
 
