@@ -8,28 +8,69 @@
 namespace parafield {
 namespace {
 
-constexpr int chunk = sweep_chunk;
+constexpr int most_sites = sweep_chunk;
 
 template <class T>
-using PerSite = T[chunk];
+using PerSite = T[most_sites];
+
+/// Sites of row y that are updated together: x0, x0 + stride and so on.
+struct Chunk {
+  int x0, y, count, stride;
+};
+
+/// Data costs of any type. Loops over labels that read them through this are compiled once for all types.
+struct AnyCosts {
+  const void* data;
+  void (*read)(const void* data, int lx, int ly, Chunk chunk, float* costs);
+};
+
+/// Writes the costs of label (lx, ly) at the sites of a chunk.
+template <class Data>
+void read_costs(const void* data, int lx, int ly, Chunk chunk, float* costs) {
+  const Data copy = *static_cast<const Data*>(data);  // `costs` may not overlap it: the loops vectorize
+  const auto row = copy.row(chunk.y, lx, ly);
+  const int x0 = chunk.x0, count = chunk.count;
+  if (chunk.stride == 1)
+    for (int i = 0; i < count; ++i) costs[i] = row(x0 + i);
+  else
+    for (int i = 0; i < count; ++i) costs[i] = row(x0 + 2 * i);
+}
+
+template <class Data>
+Energy<AnyCosts> with_any_costs(const Energy<Data>& energy) {
+  return {energy.width, energy.height, energy.grid,
+          energy.pair,  energy.edges,  {&energy.data, read_costs<Data>}};
+}
+
+/// Costs of label (lx, ly) at the sites of a chunk, as a function of the site. `room` is room for them. Only
+/// AnyCosts allows a stride.
+template <class Data>
+auto chunk_costs(const Data& data, int lx, int ly, Chunk chunk, float* room) {
+  if constexpr (__is_same(Data, AnyCosts)) {
+    data.read(data.data, lx, ly, chunk, room);
+    return CostRow{room};
+  } else {
+    return [row = data.row(chunk.y, lx, ly), x0 = chunk.x0](int i) { return row(x0 + i); };
+  }
+}
 
 /// Neighbors of a chunk's sites: see Neighbor.
 struct Neighborhood {
   PerSite<float> x[8], y[8], weight[8];
 };
 
-/// Gathers the neighbors of `count` sites of row y: x0, x0 + Stride and so on.
-template <int Stride, class Data>
-void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, int x0, int y, int count,
+template <class Data>
+void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, Chunk chunk,
                       Neighborhood& around) {
   const int neighbors = energy.pair.neighbors, shift = energy.grid.shift(), mask = (1 << shift) - 1;
+  const auto [x0, y, count, stride] = chunk;
   for (int k = 0; k < neighbors; ++k) {
     const Offset to = neighbor_offset(k);
     float *nx = around.x[k], *ny = around.y[k], *weight = around.weight[k];
     const bool row_inside = y + to.y >= 0 && y + to.y < energy.height;
     const int begin = !row_inside ? count : x0 + to.x < 0 ? 1 : 0;
     // Sites whose neighbor is not beyond the last column.
-    const int most = (energy.width - 1 - to.x - x0) / Stride + 1;
+    const int most = (energy.width - 1 - to.x - x0) / stride + 1;
     const int end =
         !row_inside ? begin : larger(begin, smaller(count, energy.width - 1 - to.x < x0 ? 0 : most));
     for (int i = 0; i < smaller(begin, count); ++i) nx[i] = ny[i] = weight[i] = 0;
@@ -37,7 +78,7 @@ void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, int 
     if (begin >= end) continue;
     const Label* row = labels.row(y + to.y) + x0 + to.x;
     for (int i = begin; i < end; ++i) {
-      const int label = row[i * Stride];
+      const int label = row[i * stride];
       nx[i] = float(label & mask);
       ny[i] = float(label >> shift);
     }
@@ -47,7 +88,7 @@ void gather_neighbors(const Energy<Data>& energy, View<const Label> labels, int 
       continue;
     }
     const float* edge = is_forward(k) ? plane.row(y) + x0 : plane.row(y + to.y) + x0 + to.x;
-    for (int i = begin; i < end; ++i) weight[i] = edge[i * Stride];
+    for (int i = begin; i < end; ++i) weight[i] = edge[i * stride];
   }
 }
 
@@ -60,67 +101,59 @@ PF_HD float pair_costs_at(const PairCost& pair, const Neighborhood& around, floa
 }
 
 /// Calls use(label, cost_at) for each label, lowest first; cost_at(i) is its energy at site i of the chunk.
-template <PairModel Model, int Neighbors, int Stride, class Data, class Use>
-void try_labels(const Energy<Data>& energy, const Neighborhood& around, int x0, int y, int count,
-                float* tables, Use use) {
+template <PairModel Model, int Neighbors, class Data, class Use>
+void try_labels(const Energy<Data>& energy, const Neighborhood& around, Chunk chunk, float* tables, Use use) {
   const LabelGrid grid = energy.grid;
   const PairCost pair = energy.pair;
-  const auto data_row = [&](int lx, int ly) { return energy.data.row(y, lx, ly); };
+  [[maybe_unused]] PerSite<float> room;
+  const auto costs_of = [&](int lx, int ly) { return chunk_costs(energy.data, lx, ly, chunk, room); };
   if constexpr (Model == PairModel::separable) {
-    float* const along_y = tables + grid.nx * chunk;
+    float* const along_y = tables + grid.nx * most_sites;
     for (int lx = 0; lx < grid.nx; ++lx) {
-      float* const along_x = tables + lx * chunk;
-      for (int i = 0; i < count; ++i)
+      float* const along_x = tables + lx * most_sites;
+      for (int i = 0; i < chunk.count; ++i)
         along_x[i] = pair_costs_at<Model, Neighbors, true, false>(pair, around, float(lx), 0, i);
     }
     for (int ly = 0; ly < grid.ny; ++ly) {
-      for (int i = 0; i < count; ++i)
+      for (int i = 0; i < chunk.count; ++i)
         along_y[i] = pair_costs_at<Model, Neighbors, false, true>(pair, around, 0, float(ly), i);
       for (int lx = 0; lx < grid.nx; ++lx) {
-        const auto data = data_row(lx, ly);
-        const float* const along_x = tables + lx * chunk;
-        use(grid.label(lx, ly), [=](int i) { return (data(x0 + i * Stride) + along_x[i]) + along_y[i]; });
+        const auto cost = costs_of(lx, ly);
+        const float* const along_x = tables + lx * most_sites;
+        use(grid.label(lx, ly), [=](int i) { return (cost(i) + along_x[i]) + along_y[i]; });
       }
     }
   } else {
     for (int ly = 0; ly < grid.ny; ++ly)
       for (int lx = 0; lx < grid.nx; ++lx) {
-        const auto data = data_row(lx, ly);
+        const auto cost = costs_of(lx, ly);
         use(grid.label(lx, ly), [=, &around](int i) {
-          return data(x0 + i * Stride) +
-                 pair_costs_at<Model, Neighbors, true, true>(pair, around, float(lx), float(ly), i);
+          return cost(i) + pair_costs_at<Model, Neighbors, true, true>(pair, around, float(lx), float(ly), i);
         });
       }
   }
 }
 
-/// Calls f(x0, y, count, scratch) for all chunks of `sites`.
+/// Calls f(chunk, scratch) for all chunks of `sites`.
 template <class F>
 void for_each_chunk(Cpu& cpu, int width, int height, Sites sites, F f) {
   const int rows = (height - sites.first_row() + sites.row_stride() - 1) / sites.row_stride();
   cpu.few_rows(rows, [=](RowRange part, void* scratch) {
+    const int stride = sites.stride();
     for (int i = part.begin; i < part.end; ++i) {
       const int y = sites.first_row() + i * sites.row_stride();
-      for (int x = sites.first(y); x < width; x += chunk * sites.stride())
-        f(x, y, smaller(chunk, (width - x + sites.stride() - 1) / sites.stride()),
+      for (int x = sites.first(y); x < width; x += most_sites * stride)
+        f(Chunk{x, y, smaller(most_sites, (width - x + stride - 1) / stride), stride},
           static_cast<float*>(scratch));
     }
-  });
-}
-
-/// Calls f.template operator()<Model, Neighbors, Stride>() with the values of a pair cost and of sites.
-template <class F>
-void with_model(const PairCost& pair, Sites sites, F f) {
-  with_model(pair, [&]<PairModel Model, int Neighbors>() {
-    sites.stride() == 1 ? f.template operator()<Model, Neighbors, 1>()
-                        : f.template operator()<Model, Neighbors, 2>();
   });
 }
 
 /// ICM of all sites at once for Energy::is_binary, by counts of neighbors.
 void icm_binary(Cpu& cpu, const Energy<StoredCosts>& energy, View<const Label> in, View<Label> out,
                 int* flags, int sweep) {
-  for_each_chunk(cpu, energy.width, energy.height, {}, [=](int x0, int y, int count, float*) {
+  for_each_chunk(cpu, energy.width, energy.height, {}, [=](Chunk chunk, float*) {
+    const int x0 = chunk.x0, y = chunk.y, count = chunk.count;
     const int neighbors = energy.pair.neighbors;
     const float pair = energy.pair.cost<PairModel::linear>(1, 0);
     PerSite<int> ones, all;
@@ -139,67 +172,61 @@ void icm_binary(Cpu& cpu, const Energy<StoredCosts>& energy, View<const Label> i
   });
 }
 
-}  // namespace
-
-template <class Backend, class Data>
-void icm_sweep(Backend& cpu, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
-               View<int> changes, int sweep) {
-  int* const flags = changes.data;
-  if (!__atomic_load_n(flags + sweep, __ATOMIC_RELAXED)) return;
-  if constexpr (__is_same(Data, StoredCosts))
-    if (energy.is_binary() && sites.colors == 1) return icm_binary(cpu, energy, in, out, flags, sweep);
-  with_model(energy.pair, sites, [&]<PairModel Model, int Neighbors, int Stride>() {
-    for_each_chunk(cpu, energy.width, energy.height, sites, [=](int x0, int y, int count, float* scratch) {
+template <class Data>
+void icm_chunks(Cpu& cpu, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
+                int* flags, int sweep) {
+  with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
+    for_each_chunk(cpu, energy.width, energy.height, sites, [=](Chunk chunk, float* scratch) {
+      const int x0 = chunk.x0, y = chunk.y, count = chunk.count, stride = chunk.stride;
       Neighborhood around;
-      gather_neighbors<Stride>(energy, in, x0, y, count, around);
+      gather_neighbors(energy, in, chunk, around);
       PerSite<float> least;
       PerSite<int> best;
       for (int i = 0; i < count; ++i) least[i] = 3e38f, best[i] = 0;
-      try_labels<Model, Neighbors, Stride>(energy, around, x0, y, count, scratch,
-                                           [&](int label, auto cost_at) {
-                                             for (int i = 0; i < count; ++i) {
-                                               const float cost = cost_at(i);
-                                               const bool better = cost < least[i];
-                                               least[i] = better ? cost : least[i];
-                                               best[i] = better ? label : best[i];
-                                             }
-                                           });
+      try_labels<Model, Neighbors>(energy, around, chunk, scratch, [&](int label, auto cost_at) {
+        for (int i = 0; i < count; ++i) {
+          const float cost = cost_at(i);
+          const bool better = cost < least[i];
+          least[i] = better ? cost : least[i];
+          best[i] = better ? label : best[i];
+        }
+      });
       const Label* const old = in.row(y) + x0;
       Label* const now = out.row(y) + x0;
       int changed = 0;
       for (int i = 0; i < count; ++i) {
-        changed |= old[i * Stride] ^ best[i];
-        now[i * Stride] = Label(best[i]);
+        changed |= old[i * stride] ^ best[i];
+        now[i * stride] = Label(best[i]);
       }
       if (changed) __atomic_store_n(flags + sweep + 1, 1, __ATOMIC_RELAXED);
     });
   });
 }
 
-template <class Backend, class Data>
-void gibbs_sweep(Backend& cpu, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
-  with_model(energy.pair, sites, [&]<PairModel Model, int Neighbors, int Stride>() {
-    for_each_chunk(cpu, energy.width, energy.height, sites, [=](int x0, int y, int count, float* scratch) {
+void gibbs_chunks(Cpu& cpu, const Energy<AnyCosts>& energy, View<Label> labels, Sites sites, Temperature t) {
+  with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
+    for_each_chunk(cpu, energy.width, energy.height, sites, [=](Chunk chunk, float* scratch) {
+      const int x0 = chunk.x0, y = chunk.y, count = chunk.count, stride = chunk.stride;
       const LabelGrid grid = energy.grid;
       const int total = grid.count(), group = group_size(grid);
       Neighborhood around;
-      gather_neighbors<Stride>(energy, View<const Label>(labels), x0, y, count, around);
+      gather_neighbors(energy, labels, chunk, around);
       PerSite<float> least, sum, sum_of_group, aim;
       PerSite<int> drawn;
       for (int i = 0; i < count; ++i) least[i] = 3e38f;
-      float *const probabilities = scratch + (grid.nx + 1) * chunk, *probability = probabilities;
-      try_labels<Model, Neighbors, Stride>(energy, around, x0, y, count, scratch, [&](int, auto cost_at) {
+      float *const probabilities = scratch + (grid.nx + 1) * most_sites, *probability = probabilities;
+      try_labels<Model, Neighbors>(energy, around, chunk, scratch, [&](int, auto cost_at) {
         for (int i = 0; i < count; ++i) {
           const float cost = cost_at(i);
           probability[i] = cost;
           least[i] = smaller(cost, least[i]);
         }
-        probability += chunk;
+        probability += most_sites;
       });
       const auto sum_labels = [&](auto add) {  // add(p) adds a label to sum_of_group
         for (int i = 0; i < count; ++i) sum[i] = sum_of_group[i] = 0;
         for (int label = 0; label < total; ++label) {
-          add(probabilities + label * chunk);
+          add(probabilities + label * most_sites);
           if ((label + 1) % group != 0 && label + 1 < total) continue;
           for (int i = 0; i < count; ++i) sum[i] += sum_of_group[i], sum_of_group[i] = 0;
         }
@@ -211,7 +238,7 @@ void gibbs_sweep(Backend& cpu, const Energy<Data>& energy, View<Label> labels, S
         }
       });
       for (int i = 0; i < count; ++i)
-        aim[i] = random_number(t.key, x0 + i * Stride, y) * sum[i], drawn[i] = 0;
+        aim[i] = random_number(t.key, x0 + i * stride, y) * sum[i], drawn[i] = 0;
       sum_labels([&](const float* p) {
         for (int i = 0; i < count; ++i) {
           sum_of_group[i] += p[i];
@@ -221,10 +248,28 @@ void gibbs_sweep(Backend& cpu, const Energy<Data>& energy, View<Label> labels, S
       Label* const now = labels.row(y) + x0;
       for (int i = 0; i < count; ++i) {
         const int label = smaller(drawn[i], total - 1), ly = label / grid.nx;
-        now[i * Stride] = grid.label(label - ly * grid.nx, ly);
+        now[i * stride] = grid.label(label - ly * grid.nx, ly);
       }
     });
   });
+}
+
+}  // namespace
+
+template <class Backend, class Data>
+void icm_sweep(Backend& cpu, const Energy<Data>& energy, View<const Label> in, View<Label> out, Sites sites,
+               View<int> changes, int sweep) {
+  int* const flags = changes.data;
+  if (!__atomic_load_n(flags + sweep, __ATOMIC_RELAXED)) return;
+  if constexpr (__is_same(Data, StoredCosts))
+    if (energy.is_binary() && sites.colors == 1) return icm_binary(cpu, energy, in, out, flags, sweep);
+  sites.stride() == 1 ? icm_chunks(cpu, energy, in, out, sites, flags, sweep)
+                      : icm_chunks(cpu, with_any_costs(energy), in, out, sites, flags, sweep);
+}
+
+template <class Backend, class Data>
+void gibbs_sweep(Backend& cpu, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
+  gibbs_chunks(cpu, with_any_costs(energy), labels, sites, t);
 }
 
 template <class Backend, class Data>
