@@ -13,6 +13,12 @@
 /// What every result is compared on: each build of the CPU loops, and CUDA.
 namespace parafield {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;  // calls take many times as long
+#else
+constexpr bool sanitized = false;
+#endif
+
 struct Target {
   const char* name;
   const char* instruction_set;  // of the CPU; null for CUDA

@@ -6,7 +6,7 @@
 namespace parafield::command {
 namespace {
 
-struct Command : EstimationOptions<Detection> {
+struct DetectOptions : EstimationOptions<Detection> {
   std::vector<std::string> frames, labels;
   std::string output, overlay, mask;
 
@@ -14,7 +14,7 @@ struct Command : EstimationOptions<Detection> {
   bool is_series() const { return frames.size() > 2 || has_number(output) || has_number(overlay); }
 };
 
-void check_words(const Command& options) {
+void check_words(const DetectOptions& options) {
   if (options.frames.size() < 2) throw UsageError("FRAMES: give two frames or more");
   const std::size_t masks = options.frames.size() - 1;
   if (!options.labels.empty() && options.labels.size() != masks)
@@ -37,7 +37,7 @@ struct Findings {
   Image<std::uint8_t> scored;  // --mask
 
   /// Adds mask number i, which belongs to `frame`, and writes it to the files that are named.
-  void add(const Command& options, std::size_t i, const MotionMask& found, const FrameBuffer& frame,
+  void add(const DetectOptions& options, std::size_t i, const MotionMask& found, const FrameBuffer& frame,
            const Path& to_output, const Path& to_overlay) {
     const Size size = found.size();
     moving += count_of(found.moving);
@@ -54,7 +54,7 @@ struct Findings {
 };
 
 /// Pushes the frames one after the other; each is timed. Masks and overlays go into the folders.
-Times detect_series(const Command& options, const DetectionMethod& method, const Device& device,
+Times detect_series(const DetectOptions& options, const DetectionMethod& method, const Device& device,
                     Findings& findings, const Path& output_folder, const Path& overlay_folder) {
   const auto file = [](const Path& folder, const std::string& pattern, int i) {
     return pattern.empty() ? Path() : folder / numbered(pattern, i).filename();
@@ -90,7 +90,7 @@ void write_into(const std::string& pattern, const std::function<void(const Path&
     write_series(folder_of(pattern), write);
 }
 
-void run(const Command& options) {
+void run(const DetectOptions& options) {
   const DetectionMethod method = options.method.method();
   const Device device = options.device.device();
   const EnergyReport energy = options.energies(method);
@@ -135,7 +135,7 @@ void run(const Command& options) {
 }  // namespace
 
 void add_detect(App& program) {
-  const auto options = std::make_shared<Command>();
+  const auto options = std::make_shared<DetectOptions>();
   App command = program.add_subcommand("detect", "Detect motion in frames of a still camera");
   command.add_option("FRAMES FILE", options->frames,
                      "two frames or more, in time order: PNG, JPEG, PGM, PPM or PFM");

@@ -7,7 +7,7 @@
 namespace parafield::command {
 namespace {
 
-void run(bool json) {
+void list_devices(bool json) {
   const std::string no_cuda = why_no_cuda();
   Report report;
   for (const DeviceInfo& info : devices()) {
@@ -35,7 +35,7 @@ void add_devices(App& program) {
   const auto json = std::make_shared<bool>(false);
   App command = program.add_subcommand("devices", "List the usable devices");
   command.add_flag("--json", *json, "print one JSON object");
-  command.callback([json] { run(*json); });
+  command.callback([json] { list_devices(*json); });
 }
 
 }  // namespace parafield::command

@@ -43,7 +43,7 @@ struct GuideOptions {
   }
 };
 
-struct Command : EstimationOptions<Flow> {
+struct FlowCommandOptions : EstimationOptions<Flow> {
   std::vector<std::string> frames;
   std::string output, valid, color;
   GuideOptions guides;
@@ -51,7 +51,7 @@ struct Command : EstimationOptions<Flow> {
   PictureOptions picture;
 };
 
-void write(const Command& options, const FlowField& flow, const FrameBuffer& frame) {
+void write(const FlowCommandOptions& options, const FlowField& flow, const FrameBuffer& frame) {
   const WhileWriting whole;
   if (!options.output.empty()) write_flow(options.output, flow);
   if (!options.valid.empty()) write_mask(options.valid, flow.valid);
@@ -70,7 +70,7 @@ FeatureTracking* tracking_of(FlowMethod& method) {
       method);
 }
 
-void run(const Command& options) {
+void run(const FlowCommandOptions& options) {
   FlowMethod method = options.method.method();
   const Device device = options.device.device();
   FlowOptions task = options.task;
@@ -144,7 +144,7 @@ void run(const Command& options) {
 }  // namespace
 
 void add_flow(App& program) {
-  const auto options = std::make_shared<Command>();
+  const auto options = std::make_shared<FlowCommandOptions>();
   App command = program.add_subcommand("flow", "Estimate the optical flow from one frame to the next");
   command.add_option("FRAMES FILE", options->frames,
                      "frames of one size in time order, as many as the method takes: PNG, JPEG, PGM, PPM or "

@@ -63,7 +63,7 @@ void add_task(Report& report, const char* command, const char* help) {
   });
 }
 
-void run(bool json) {
+void list_methods(bool json) {
   Report report;
   add_task<FlowMethod>(report, "flow", "Optical flow of frames");
   add_task<StereoMethod>(report, "stereo", "Disparities of a rectified pair");
@@ -78,7 +78,7 @@ void add_methods(App& program) {
   App command =
       program.add_subcommand("methods", "List the methods with their parameters, presets and sources");
   command.add_flag("--json", *json, "print one JSON object");
-  command.callback([json] { run(*json); });
+  command.callback([json] { list_methods(*json); });
 }
 
 }  // namespace parafield::command

@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kitti_scale = 256;
 
-struct Command : EstimationOptions<Stereo> {
+struct StereoCommandOptions : EstimationOptions<Stereo> {
   std::string left, right;
   std::string output, valid, color, depth;
   std::optional<float> scale;  // for -o FILE.png
@@ -21,7 +21,7 @@ struct Command : EstimationOptions<Stereo> {
   TruthOptions truth;
 };
 
-void write(const Command& options, const DisparityField& field) {
+void write(const StereoCommandOptions& options, const DisparityField& field) {
   // Filled pixels are written as valid.
   const DisparityView disparity = options.task.fill ? DisparityView{field.d} : DisparityView(field);
   const WhileWriting whole;
@@ -36,7 +36,7 @@ void write(const Command& options, const DisparityField& field) {
   }
 }
 
-void run(const Command& options) {
+void run(const StereoCommandOptions& options) {
   const StereoMethod method = options.method.method();
   const Device device = options.device.device();
   StereoOptions task = options.task;
@@ -74,7 +74,7 @@ void run(const Command& options) {
 }
 
 /// Adds the options for depths.
-void add_camera(App& command, Command& options) {
+void add_camera(App& command, StereoCommandOptions& options) {
   const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
   const auto finite = [](double value) { return std::isfinite(value); };
   Option const depth = command.add_option(
@@ -102,7 +102,7 @@ void add_camera(App& command, Command& options) {
 }  // namespace
 
 void add_stereo(App& program) {
-  const auto options = std::make_shared<Command>();
+  const auto options = std::make_shared<StereoCommandOptions>();
   App command = program.add_subcommand("stereo", "Estimate the disparities of a rectified pair of images");
   command.add_option("LEFT FILE", options->left, "left image: PNG, JPEG, PGM, PPM or PFM");
   command.add_option("RIGHT FILE", options->right,

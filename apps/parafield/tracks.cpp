@@ -9,7 +9,7 @@
 namespace parafield::command {
 namespace {
 
-struct Command : ReportOptions {
+struct TracksOptions : ReportOptions {
   std::string frame0, frame1, output, color, truth;
   ParameterOptions tracking;
   DeviceOptions device;
@@ -58,7 +58,7 @@ Device device_of(DeviceOptions options, bool sift) {
   return device;
 }
 
-void run(const Command& options) {
+void run(const TracksOptions& options) {
   FeatureTracking tracking;
   typed([&] { options.tracking.set(tracking); });
   const bool sift = options.tracking.has_own();
@@ -117,7 +117,7 @@ void run(const Command& options) {
 }  // namespace
 
 void add_tracks(App& program) {
-  const auto options = std::make_shared<Command>();
+  const auto options = std::make_shared<TracksOptions>();
   App command = program.add_subcommand("tracks", "Find features in a frame and track them to the next one");
   command.add_option("FRAME0 FILE", options->frame0, "first frame: PNG, JPEG, PGM, PPM or PFM");
   command.add_option("FRAME1 FILE", options->frame1, "next frame of the same size");

@@ -65,7 +65,7 @@ struct Library {
 };
 
 /// A form of the thesis.
-struct Form {
+struct ThesisForm {
   const char* name;
   int launches;
   Work work;
@@ -75,7 +75,7 @@ struct Form {
 };
 
 /// Runs a form and compares it. Throws Error(device) if it differs too much from the library.
-Difference checked(const Form& form, const CudaStream& stream, const std::vector<FlowField>& library) {
+Difference checked(const ThesisForm& form, const CudaStream& stream, const std::vector<FlowField>& library) {
   Difference difference;
   for (int turn = 0; turn < Inputs::turns; ++turn) {
     form.work(stream, turn);
@@ -108,16 +108,16 @@ void add_rows(Table& table, const Study& study, Size size, const Tiles& best) {
   const TiledTensor tiled(size, pitch);
   const auto by_tiles = [&](const char* name, const Tiles& tiles) {
     const Work work = [&](cudaStream_t on, int turn) { tiled.run(on, inputs.floats(turn), tiles); };
-    return Form{name, 21, work, tiled.u(), tiled.v(), pitch, 0.01, 1e-4};
+    return ThesisForm{name, 21, work, tiled.u(), tiled.v(), pitch, 0.01, 1e-4};
   };
   const Tiles of_thesis = thesis_tiles();
-  std::vector<Form> forms{by_tiles("tiled, tiles of the thesis", of_thesis),
-                          by_tiles("tiled, best tiles", best)};
+  std::vector<ThesisForm> forms{by_tiles("tiled, tiles of the thesis", of_thesis),
+                                by_tiles("tiled, best tiles", best)};
   if (fits_naive)
     forms.insert(forms.begin(), {"naive", NaiveTensor::kernels,
                                  [&](cudaStream_t on, int turn) { naive.run(on, inputs.bytes(turn)); },
                                  naive.u(), naive.v(), size.width, rounding, 0.1});
-  for (const Form& form : forms) {
+  for (const ThesisForm& form : forms) {
     const Difference difference = checked(form, stream, flows);
     const WorkTimes times = times_of(stream, form.work, Inputs::turns, runs(study));
     table.rows.push_back({form.name,

@@ -10,22 +10,22 @@ namespace {
 constexpr Size labels{4, 2};
 
 /// An algorithm. With `wide` parameters no feature is left out.
-struct Way {
+struct Algorithm {
   const char* name;
   bool hypotheses, wide;
   Ink ink;
 };
-constexpr Way ways[] = {{"Alg. 1", false, false, blue},
-                        {"Alg. 3, 8 labels", true, false, red},
-                        {"Alg. 1, no feature left out", false, true, blue},
-                        {"Alg. 3, 8 labels, no feature left out", true, true, red}};
+constexpr Algorithm algorithms[] = {{"Alg. 1", false, false, blue},
+                                    {"Alg. 3, 8 labels", true, false, red},
+                                    {"Alg. 1, no feature left out", false, true, blue},
+                                    {"Alg. 3, 8 labels, no feature left out", true, true, red}};
 
-FlowMethod method_of(const Way& way, int features) {
+FlowMethod method_of(const Algorithm& algorithm, int features) {
   const auto with = [&](auto method) {
-    if (way.wide) method.sigma_position = method.sigma_color = 1000;
+    if (algorithm.wide) method.sigma_position = method.sigma_color = 1000;
     return method;
   };
-  if (way.hypotheses) return with(paper_hypotheses(features));
+  if (algorithm.hypotheses) return with(paper_hypotheses(features));
   return with(paper_interpolation(features));
 }
 
@@ -40,23 +40,23 @@ Table measured(const Study& study, Table table, const std::vector<Step>& steps, 
                const char* along) {
   const bool on_cuda = study.device.kind == Device::Kind::cuda;
   std::vector<Curve> curves;
-  for (const Way& way : ways) curves.push_back({way.name, way.ink, way.wide, {}});
+  for (const Algorithm& algorithm : algorithms)
+    curves.push_back({algorithm.name, algorithm.ink, algorithm.wide, {}});
   for (const Step& step : steps) {
     const double pixels = double(step.size.width) * step.size.height;
     std::vector<Guided> inputs;
     for (std::uint64_t seed = 1; seed <= 2; ++seed)
       inputs.push_back(stretched(step.size, labels, step.features, seed));
     std::vector<Cell> row{size_text(step.size), step.features};
-    for (std::size_t i = 0; i < std::size(ways); ++i) {
-      if (!on_cuda && ways[i].wide && pixels * step.features > 1.1e9) {  // takes too long
+    for (std::size_t i = 0; i < std::size(algorithms); ++i) {
+      if (!on_cuda && algorithms[i].wide && pixels * step.features > 1.1e9) {  // takes too long
         row.insert(row.end(), {Cell(""), Cell("")});
         continue;
       }
-      const double ms =
-          time_in_turn(
-              {guided_call(method_of(ways[i], step.features), study.device, inputs, memory_of(study.device))},
-              on_cuda ? study.effort : slow_effort(study))[0]
-              .median;
+      const double ms = time_in_turn({guided_call(method_of(algorithms[i], step.features), study.device,
+                                                  inputs, memory_of(study.device))},
+                                     on_cuda ? study.effort : slow_effort(study))[0]
+                            .median;
       curves[i].points.push_back({step.at, ms});
       row.insert(row.end(), {Cell(ms, 4), Cell(ms * 1e9 / (pixels * step.features), 2)});
     }
@@ -77,8 +77,9 @@ Table table_of(const char* title, const std::string& fixed) {
           "1000 / 1000 none is.",
       {"size", "features"},
       {}};
-  for (const Way& way : ways)
-    for (const char* unit : {"ms", "ps"}) table.columns.push_back(fmt::format("{}: {}", way.name, unit));
+  for (const Algorithm& algorithm : algorithms)
+    for (const char* unit : {"ms", "ps"})
+      table.columns.push_back(fmt::format("{}: {}", algorithm.name, unit));
   return table;
 }
 

@@ -62,13 +62,13 @@ Poles poles_scene(Size size) {
   return poles;
 }
 
-struct Way {
+struct Setting {
   const char* name;
   FlowMethod method;
   bool in_picture = false;
 };
 
-std::vector<Way> ways() {
+std::vector<Setting> settings() {
   MultiHypothesis ranked;
   ranked.ranked = 8;
   MultiHypothesis patch;
@@ -100,18 +100,19 @@ Table table_of(const Study& study, Size size) {
   for (const bool given : {true, false}) {
     const Guided guided{poles.frame0.to(Memory::host()), poles.frame1.to(Memory::host()),
                         given ? poles.given : find_tracks(poles.frame0, poles.frame1, {}, study.device)};
-    for (const Way& way : ways()) {
-      const auto* hypotheses = std::get_if<MultiHypothesis>(&way.method);
-      const FlowField flow = estimated(way.method, study.device, guided.frame0, guided.frame1, guided.tracks);
+    for (const Setting& setting : settings()) {
+      const auto* hypotheses = std::get_if<MultiHypothesis>(&setting.method);
+      const FlowField flow =
+          estimated(setting.method, study.device, guided.frame0, guided.frame1, guided.tracks);
       const FlowScores all = evaluate(flow, poles.truth),
                        thin = evaluate(flow, poles.truth, {.mask = poles.thin}),
                        accepted = evaluate(flow, poles.truth, {.valid_only = true});
       const Times times =
-          time_in_turn({guided_call(way.method, study.device, {&guided, 1}, memory_of(study.device))},
+          time_in_turn({guided_call(setting.method, study.device, {&guided, 1}, memory_of(study.device))},
                        {study.effort.least, 100, 0.3})[0];
       table.rows.push_back({given ? "given" : "tracked",
                             int(guided.tracks.size()),
-                            way.name,
+                            setting.name,
                             hypotheses ? Cell(label_count(*hypotheses, guided.tracks)) : Cell(""),
                             {all.epe, 3},
                             {100 * (1 - all.r1), 1},
@@ -130,11 +131,11 @@ void draw(const Study& study) {
   std::vector<Captioned> pictures;
   pictures.push_back({"frame", poles.frame0.to(Memory::host())});
   pictures.push_back({"truth", color_flow(poles.truth, {.max_motion = poles.longest})});
-  for (const Way& way : ways())
-    if (way.in_picture)
+  for (const Setting& setting : settings())
+    if (setting.in_picture)
       pictures.push_back(
-          {fmt::format("{}, given tracks", way.name),
-           classified(estimated(way.method, study.device, poles.frame0, poles.frame1, poles.given),
+          {fmt::format("{}, given tracks", setting.name),
+           classified(estimated(setting.method, study.device, poles.frame0, poles.frame1, poles.given),
                       poles.longest)});
   BeliefPropagation<DisplacementEnergy> propagation;
   propagation.energy.max_displacement = int(std::ceil(poles.longest));

@@ -11,7 +11,7 @@
 namespace parafield::bench {
 namespace {
 
-constexpr int most_tracks = 256;
+constexpr int most_pole_tracks = 256;
 constexpr float longest = 13;  // flow with full color, px
 
 /// A way to estimate the flow of a scene.
@@ -28,7 +28,7 @@ Tracks one_elsewhere(const PoleScene& scene) { return scene.with_labels_elsewher
 Tracks seven_elsewhere(const PoleScene& scene) { return scene.with_labels_elsewhere(7); }
 
 MultiHypothesis paper_with(float step, bool unvoted) {
-  MultiHypothesis method = paper_hypotheses(most_tracks);
+  MultiHypothesis method = paper_hypotheses(most_pole_tracks);
   method.label_step = step;
   method.unvoted = unvoted;
   return method;
@@ -44,12 +44,12 @@ BeliefPropagation<DisplacementEnergy> propagation(const PoleScene& scene) {
 std::vector<Way> ways() {
   const auto always = [](const FlowMethod& method) { return [method](const PoleScene&) { return method; }; };
   return {
-      {"direct interpolation, 24 / 6", always(paper_interpolation(most_tracks)), background,
+      {"direct interpolation, 24 / 6", always(paper_interpolation(most_pole_tracks)), background,
        "direct interpolation"},
-      {"direct interpolation, one feature on the bar", always(paper_interpolation(most_tracks)), one_on_bar,
-       "direct, one feature on the bar"},
+      {"direct interpolation, one feature on the bar", always(paper_interpolation(most_pole_tracks)),
+       one_on_bar, "direct, one feature on the bar"},
       {"Alg. 3, preset paper, no unvoted labels", always(paper_with(1, false)), one_elsewhere},
-      {"Alg. 3, preset paper", always(paper_hypotheses(most_tracks)), one_elsewhere},
+      {"Alg. 3, preset paper", always(paper_hypotheses(most_pole_tracks)), one_elsewhere},
       {"the same, a grid of 2 px", always(paper_with(2, true)), one_elsewhere},
       {"Alg. 3, preset default, 7 flows elsewhere", always(MultiHypothesis{}), seven_elsewhere},
       {"the same, preset thin", always(preset<MultiHypothesis>("thin")), seven_elsewhere},
@@ -130,7 +130,7 @@ Table table_of(const Study& study, const char* name) {
   return table;
 }
 
-void draw(const Study& study) {
+void draw_poles(const Study& study) {
   const PoleScene scene = pole_scene("bar", study.size(qvga), 1, study.device);
   std::vector<Captioned> pictures;
   pictures.push_back({"frame", scene.frame0.to(Memory::host())});
@@ -144,7 +144,7 @@ void draw(const Study& study) {
 }  // namespace
 
 std::vector<Table> pole_tables(const Study& study) {
-  if (!study.pictures.empty()) draw(study);
+  if (!study.pictures.empty()) draw_poles(study);
   return {table_of(study, "bar"), table_of(study, "camouflage")};
 }
 

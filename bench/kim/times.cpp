@@ -7,16 +7,16 @@ namespace parafield::bench {
 namespace {
 
 /// A measurement of the paper. Times in ms.
-struct Case {
+struct TimedCase {
   const char* algorithm;
   Size labels;
   int features;
   const char *paper_serial, *paper_gpu;
 };
-constexpr Case cases[] = {{"Alg. 1", {4, 2}, 200, "2000 to 3000", "6.2"},
-                          {"Alg. 3", {4, 2}, 200, "11800", "48"},
-                          {"Alg. 1", {5, 5}, 422, "", "14"},
-                          {"Alg. 3", {5, 5}, 422, "", "120"}};
+constexpr TimedCase cases[] = {{"Alg. 1", {4, 2}, 200, "2000 to 3000", "6.2"},
+                               {"Alg. 3", {4, 2}, 200, "11800", "48"},
+                               {"Alg. 1", {5, 5}, 422, "", "14"},
+                               {"Alg. 3", {5, 5}, 422, "", "120"}};
 
 struct Place {
   std::string name;
@@ -44,7 +44,7 @@ std::vector<Place> places(const Study& study) {
 enum class Parameters { paper, library };
 
 /// The algorithms of the paper, with its parameters or the library's defaults.
-FlowMethod method_of(const Case& which, Parameters parameters, Precision precision) {
+FlowMethod method_of(const TimedCase& which, Parameters parameters, Precision precision) {
   const bool paper = parameters == Parameters::paper;
   if (std::string_view(which.algorithm) == "Alg. 1") {
     DirectInterpolation method = paper ? paper_interpolation(which.features) : DirectInterpolation{};
@@ -78,7 +78,7 @@ Table given_table(const Study& study) {
       {"algorithm", "labels", "features", "parameters", "program", "median ms", "min ms", "over serial C++",
        "the paper's ms"},
       {}};
-  for (const Case& which : cases) {
+  for (const TimedCase& which : cases) {
     const bool interpolates = std::string_view(which.algorithm) == "Alg. 1";
     const std::vector<Guided> inputs = rotating_inputs(study, which.labels, which.features);
     const std::vector<Problem> problems = problems_of(inputs, paper_hypotheses(which.features));

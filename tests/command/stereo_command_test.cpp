@@ -239,7 +239,7 @@ TEST_F(StereoCommand, ShowsHowFarALongRunIs) {
 
 TEST_F(StereoCommand, SaysHowManyLevelsThereIsRoomFor) {
   const auto propagation = [&](Words more) {
-    more.insert(more.begin(), {"-m", "belief-propagation"});
+    more.insert(more.begin(), {"-m", "belief-propagation", "--iterations", "1"});
     return stereo(more);
   };
   const auto expect = [&](const Words& more, int levels, const std::string& note) {

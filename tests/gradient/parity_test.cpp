@@ -36,7 +36,7 @@ std::vector<ParityCase<Flow>> cases() {
       for (const auto& preset : presets(Method{})) add(restrained(preset.method), {290, 37});
       return;
     }
-    for (const auto& preset : presets(Method{})) add(preset.method, {641, 479});
+    for (const auto& preset : presets(Method{})) add(preset.method, {449, 303});
     add(Method{}, {1300, 70});  // wider than one tile of the CPU
   });
   return as_many_as_asked(list);

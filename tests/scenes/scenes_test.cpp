@@ -82,6 +82,7 @@ TEST_P(EveryScene, TruthWarpsTheNextFrameOntoThisOne) {
   for (const Size size : {Size{640, 480}, Size{200, 301}, Size{96, 64}})
     for (const bool fine : {true, false})
       for (const std::uint64_t seed : {1, 5}) {
+        if (seed == 5 && size.width == 640) continue;  // takes seconds
         const Scene scene = render_scene(GetParam(), {.size = size, .frames = 3, .seed = seed, .fine = fine});
         for (std::size_t i = 0; i < scene.flow.size(); ++i) {
           SCOPED_TRACE(testing::Message() << size.width << "x" << size.height << (fine ? " fine" : " smooth")

@@ -36,16 +36,17 @@ void expect_same_bits(View<const float> a, View<const float> b, const std::strin
 class Steps : public OnTarget {
  protected:
   /// Compares the results of a step with the reference target's. make(target): result images in host memory.
-  /// check(results): compares them with the oracle's.
+  /// check(results): compares them with the oracle's. With sanitizers nothing is compared but the guards.
   void expect_like_reference(const std::function<std::vector<Guarded>(const Target&)>& make,
                              const std::string& what,
                              const std::function<void(std::vector<Guarded>&)>& check) {
-    std::vector<Guarded> expected = make(reference_target()), actual = make(GetParam());
+    std::vector<Guarded> actual = make(GetParam());
+    for (Guarded& image : actual) image.expect_intact_guard(what);
+    if (sanitized) return;
     check(actual);
-    for (std::size_t i = 0; i < actual.size(); ++i) {
-      actual[i].expect_intact_guard(what);
+    std::vector<Guarded> expected = make(reference_target());
+    for (std::size_t i = 0; i < actual.size(); ++i)
       expect_same_bits(expected[i].view(), actual[i].view(), what);
-    }
   }
 };
 

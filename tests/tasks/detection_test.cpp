@@ -164,7 +164,7 @@ TEST_P(DetectionOn, NothingIsAllocatedAfterTheFirstPairs) {
     for (std::size_t i = 0; i < 4; ++i) detector.push(frames[i]);  // each phase of the ring, cold and warm
     const std::size_t workspace = detector.workspace_bytes();
     const long before = allocations;
-    for (int i = 0; i < 300; ++i) detector.push(frames[std::size_t(i % 4)]);
+    for (int i = 0; i < 100; ++i) detector.push(frames[std::size_t(i % 4)]);
     EXPECT_EQ(allocations, before) << Method::name;
     EXPECT_EQ(detector.workspace_bytes(), workspace) << Method::name;
   });

@@ -6,6 +6,7 @@
 #include <future>
 #include <thread>
 
+#include "targets.hpp"
 #include "tasks/any_case.hpp"
 #include "tasks/on_device.hpp"
 #ifdef PARAFIELD_HAS_CUDA
@@ -21,12 +22,7 @@ constexpr int thread_count = 16;
 /// asks for another number.
 int rounds() {
   const char* asked = std::getenv("PARAFIELD_TEST_ROUNDS");
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr int otherwise = 16;
-#else
-  constexpr int otherwise = 50;
-#endif
-  return asked ? std::atoi(asked) : otherwise;
+  return asked ? std::atoi(asked) : sanitized ? 16 : 50;
 }
 
 /// f(thread) on many threads at once. The first failure is thrown.
