@@ -83,22 +83,16 @@ struct BenchOptions {
   Option json;
 };
 
-struct NamedMethod {
-  FlowMethod method;
-  std::string preset;
-};
-
 /// The named methods with all their presets, or with the given one.
-std::vector<NamedMethod> chosen_methods(const BenchOptions& options) {
-  std::vector<NamedMethod> chosen;
+std::vector<std::pair<FlowMethod, std::string>> chosen_methods(const BenchOptions& options) {
+  std::vector<std::pair<FlowMethod, std::string>> chosen;
   for (const std::string& name : options.methods)
     std::visit(
         [&]<class Method>(const Method&) {
           if (!options.preset.empty())
-            chosen.push_back({preset<Method>(options.preset), options.preset});
+            chosen.emplace_back(preset<Method>(options.preset), options.preset);
           else
-            for (const auto& each : presets(Method{}))
-              chosen.push_back({each.method, std::string(each.name)});
+            for (const auto& each : presets(Method{})) chosen.emplace_back(each.method, each.name);
         },
         method_named<FlowMethod>(name));
   return chosen;
@@ -179,43 +173,35 @@ void run(const BenchOptions& options) {
 }  // namespace
 
 void add_bench(App& program) {
-  const auto options = std::make_shared<BenchOptions>();
-  App command = program.add_subcommand("bench", "Time flow methods on all devices");
+  auto [command, options] =
+      add_command<BenchOptions>(program, "bench", "Time flow methods on all devices", run);
   std::vector<std::string> names;
   for_each_method<FlowMethod>([&]<class Method>(const Method&) { names.emplace_back(Method::name); });
   command.add_option(
-      "-m,--method NAME", options->methods,
+      "-m,--method NAME", options.methods,
       fmt::format("methods, one or more of {}; default: {}, which takes seconds for each size. Some "
                   "others take minutes: give --size and --repeat with them",
                   fmt::join(names, ", "), DefaultMethod::name));
-  command.add_option("--preset NAME", options->preset,
+  command.add_option("--preset NAME", options.preset,
                      "time this preset only; default: all presets of each method");
-  command.add_option("-d,--device NAME", options->devices,
+  command.add_option("-d,--device NAME", options.devices,
                      "devices, one or more: auto, cpu, cuda, cuda:N; default: all usable devices");
-  command.add_option("--threads N", options->threads, "CPU threads; 0 = one for each core")
-      .capture_default_str();
-  command.add_option("--size WxH", options->sizes,
+  command.add_setting("--threads N", options.threads, "CPU threads; 0 = one for each core");
+  command.add_option("--size WxH", options.sizes,
                      "sizes, one or more; default: 316x252 640x480 1920x1080 3840x2160");
-  command
-      .add_option("--repeat N", options->repeats,
-                  "number of timed calls; default: as many as fit in 1.5 s, 10 to 2000")
-      .range(1, 1000000);
-  command
-      .add_option(
-          "--streams N", options->streams,
-          "also time so many estimators at once, each on a thread of its own, in frames a second; on the "
-          "CPU each of them has --threads threads")
-      .range(1, 1024);
-  command.add_option(
-      "--data DIR", options->data,
-      "folder with yosemite/noclouds/ (yos08.png, yos09.png, yos08_nosky.flo), for AAE and ETATO "
-      "of that pair, too; default: the environment variable PARAFIELD_DATA");
-  command.add_option("--commit TEXT", options->commit, "commit that is measured, for the JSON");
-  options->json = command
-                      .add_option("--json [FILE]", options->json_file,
-                                  "write JSON to FILE, or print it instead of the table")
-                      .expected(0, 1);
-  command.callback([options] { run(*options); });
+  command.add_option("--repeat N", options.repeats)
+      .range(1, 1000000)
+      .help("number of timed calls; default: as many as fit in 1.5 s, 10 to 2000");
+  const Option streams = command.add_option("--streams N", options.streams).range(1, 1024);
+  streams.help(
+      "also time so many estimators at once, each on a thread of its own, in frames a second; on the "
+      "CPU each of them has --threads threads");
+  command.add_option("--data DIR", options.data,
+                     "folder with yosemite/noclouds/ (yos08.png, yos09.png, yos08_nosky.flo), for AAE and "
+                     "ETATO of that pair, too; default: the environment variable PARAFIELD_DATA");
+  command.add_option("--commit TEXT", options.commit, "commit that is measured, for the JSON");
+  options.json = command.add_option("--json [FILE]", options.json_file).expected(0, 1);
+  options.json.help("write JSON to FILE, or print it instead of the table");
 }
 
 }  // namespace parafield::command

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <numeric>
 #include <thread>
 
 #include "bench.hpp"
@@ -56,7 +57,6 @@ Times measure_stream(FlowEstimator& estimator, const std::vector<FrameBuffer>& f
 double frames_per_second(const Case& one, const std::vector<FrameBuffer>& frames, int streams) {
   constexpr double seconds = 2;
   constexpr int ahead = 8;  // frames that a thread may be ahead of the device
-  const auto clock = [] { return std::chrono::steady_clock::now(); };
   std::atomic<int> ready = 0;
   std::atomic<bool> begun = false, ended = false;
   std::vector<long> pushed(std::size_t(streams), 0);
@@ -83,17 +83,16 @@ double frames_per_second(const Case& one, const std::vector<FrameBuffer>& frames
       }
     });
   while (ready < streams) std::this_thread::yield();
-  const auto start = clock();
+  Timer timer(Device::cpu());
+  timer.start();
   begun = true;
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   ended = true;
   for (std::thread& thread : threads) thread.join();
-  const double elapsed = std::chrono::duration<double>(clock() - start).count();
+  const double elapsed = timer.stop() / 1000;
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
-  long all = 0;
-  for (const long count : pushed) all += count;
-  return double(all) / elapsed;
+  return double(std::accumulate(pushed.begin(), pushed.end(), 0L)) / elapsed;
 }
 
 }  // namespace

@@ -65,27 +65,22 @@ void add_color(App& program) {
   command.add_option("FIELD FILE", options->field,
                      "flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png");
   command.add_option("-o,--output FILE", options->output, "picture to write: .png or .ppm").required();
-  command
-      .add_option(
-          "--scheme NAME", options->scheme,
-          "middlebury: hue is direction, white is no motion; marzat: hue is direction, black is no motion")
-      .one_of({"middlebury", "marzat"})
-      .capture_default_str();
-  command
-      .add_option("--max-motion PX", options->max_motion,
-                  "length of flow with full color, px; 0 = the longest flow")
-      .capture_default_str();
+  const Option scheme = command.add_setting("--scheme NAME", options->scheme);
+  scheme.one_of({"middlebury", "marzat"});
+  scheme.help(
+      "middlebury: hue is direction, white is no motion; marzat: hue is direction, black is no motion");
+  command.add_setting("--max-motion PX", options->max_motion,
+                      "length of flow with full color, px; 0 = the longest flow");
   Option frame = command.add_option("--frame FILE", options->frame,
                                     "first frame of the flow, for --arrows and --beside");
   options->picture.add_to(command, frame);
   options->kind.add_to(command, {"flow", "disparity"}, "--disparity-scale");
-  Option max =
-      command.add_option("--max PX", options->max,
-                         "disparity of the last color (red), px; default: the colors span the range of "
-                         "the valid disparities");
-  command
-      .add_option("--min PX", options->min, "with --max: disparity of the first color (blue), px; default 0")
-      .needs(max);
+  const Option max = command.add_option("--max PX", options->max);
+  max.help(
+      "disparity of the last color (red), px; default: the colors span the range of the valid disparities");
+  command.add_option("--min PX", options->min)
+      .needs(max)
+      .help("with --max: disparity of the first color (blue), px; default 0");
   for (const char* of_colors : {"--scheme", "--max-motion"})
     command.get_option("--arrows").excludes(command.get_option(of_colors));
   command.callback([command, options] { run(command, *options); });

@@ -2,9 +2,7 @@
 #include "command_line.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <cstdlib>
-#include <optional>
 
 #include "options.hpp"
 
@@ -43,20 +41,15 @@ class WrappedHelp : public CLI::Formatter {
 }  // namespace
 
 Option Option::required() const { return option_->required(); }
-Option Option::description(const std::string& help) const { return option_->description(help); }
+Option Option::help(const std::string& text) const { return option_->description(text); }
 Option Option::group(const std::string& name) const { return option_->group(name); }
 Option Option::capture_default_str() const { return option_->capture_default_str(); }
 Option Option::expected(int least, int most) const { return option_->expected(least, most); }
 Option Option::needs(Option other) const { return option_->needs(other.option_); }
 Option Option::excludes(Option other) const { return option_->excludes(other.option_); }
 
-template <class T>
-Option Option::range(T least, T most) const {
-  return option_->check(CLI::Range(least, most));
-}
-template Option Option::range(int, int) const;
-template Option Option::range(double, double) const;
-
+Option Option::range(int least, int most) const { return option_->check(CLI::Range(least, most)); }
+Option Option::range(double least, double most) const { return option_->check(CLI::Range(least, most)); }
 Option Option::not_negative() const { return option_->check(CLI::NonNegativeNumber); }
 Option Option::one_of(const std::vector<std::string>& values) const {
   return option_->check(CLI::IsMember(values));
@@ -81,20 +74,14 @@ App App::add_subcommand(const std::string& name, const std::string& help) const 
   return App(*app_->add_subcommand(name, help));
 }
 
-template <class T>
-Option App::add_option(const std::string& names, T& value, const std::string& help) const {
+Option App::add_option(const std::string& names, Variable value, const std::string& help) const {
   const auto space = names.find(' ');
-  return app_->add_option(names.substr(0, space), value, help)
-      ->required(!names.starts_with('-'))
-      ->type_name(names.substr(space + 1));
+  const auto add = [&](auto to) { return app_->add_option(names.substr(0, space), to.get(), help); };
+  return std::visit(add, value)->required(!names.starts_with('-'))->type_name(names.substr(space + 1));
 }
-template Option App::add_option(const std::string&, std::string&, const std::string&) const;
-template Option App::add_option(const std::string&, std::vector<std::string>&, const std::string&) const;
-template Option App::add_option(const std::string&, int&, const std::string&) const;
-template Option App::add_option(const std::string&, std::uint64_t&, const std::string&) const;
-template Option App::add_option(const std::string&, float&, const std::string&) const;
-template Option App::add_option(const std::string&, double&, const std::string&) const;
-template Option App::add_option(const std::string&, std::optional<float>&, const std::string&) const;
+Option App::add_setting(const std::string& names, Variable value, const std::string& help) const {
+  return add_option(names, value, help).capture_default_str();
+}
 
 template <class T>
 Option App::add_flag(const std::string& names, T& value, const std::string& help) const {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace CLI {
@@ -11,8 +15,8 @@ class Formatter;
 class Option;
 }  // namespace CLI
 
-/// The part of CLI11 that the commands use, with its names. Only command_line.cpp, generate.cpp and main.cpp
-/// include CLI11, which makes a file compile many times longer.
+/// The part of CLI11 that the commands use, mostly with its names. Only command_line.cpp, generate.cpp and
+/// main.cpp include CLI11, which makes a file compile many times longer.
 namespace parafield::command {
 
 /// Handle of an option, which its App owns.
@@ -21,15 +25,15 @@ class Option {
   Option(CLI::Option* option = nullptr) : option_(option) {}
 
   Option required() const;
-  Option description(const std::string& help) const;
+  Option help(const std::string& text) const;
   Option group(const std::string& name) const;
   Option capture_default_str() const;
   Option expected(int least, int most) const;  ///< number of values
   Option needs(Option other) const;
   Option excludes(Option other) const;
 
-  template <class T>
-  Option range(T least, T most) const;  ///< T: int, double
+  Option range(int least, int most) const;
+  Option range(double least, double most) const;
   Option not_negative() const;
   Option one_of(const std::vector<std::string>& values) const;
   /// Values for the shell to complete. Others are not refused here.
@@ -45,6 +49,12 @@ class Option {
   CLI::Option* option_;
 };
 
+template <class... T>
+using AnyReference = std::variant<std::reference_wrapper<T>...>;
+/// Variable that takes the value of an option.
+using Variable = AnyReference<std::string, std::vector<std::string>, int, std::uint64_t, float, double,
+                              std::optional<float>>;
+
 /// Handle of the program or of one of its commands.
 class App {
  public:
@@ -52,10 +62,10 @@ class App {
 
   App add_subcommand(const std::string& name, const std::string& help) const;
   /// Adds an option. `names` has all its names, a space and the type of its value: "-o,--output FILE". A name
-  /// without dashes is a positional argument, which is required. T: std::string, a vector of them, int,
-  /// std::uint64_t, float, double or std::optional<float>.
-  template <class T>
-  Option add_option(const std::string& names, T& value, const std::string& help = "") const;
+  /// without dashes is a positional argument, which is required.
+  Option add_option(const std::string& names, Variable value, const std::string& help = "") const;
+  /// The same for an option that has a default, the value: --help shows it.
+  Option add_setting(const std::string& names, Variable value, const std::string& help = "") const;
   /// T: bool, or std::string for flags with values.
   template <class T>
   Option add_flag(const std::string& names, T& value, const std::string& help = "") const;
@@ -65,6 +75,16 @@ class App {
  private:
   CLI::App* app_;
 };
+
+/// Adds a command that calls run(options). Returns it and its options, which live as long as the program.
+template <class Options>
+std::pair<App, Options&> add_command(App& program, const std::string& name, const std::string& help,
+                                     void (*run)(const Options&)) {
+  const auto options = std::make_shared<Options>();
+  const App command = program.add_subcommand(name, help);
+  command.callback([options, run] { run(*options); });
+  return {command, *options};
+}
 
 /// Prints --help.
 std::shared_ptr<CLI::Formatter> help_formatter();

@@ -31,12 +31,6 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
-std::vector<std::string> names_of(const DescribedProgram& program) {
-  std::vector<std::string> names;
-  for (std::size_t i = 1; i < program.size(); ++i) names.push_back(program[i].name);
-  return names;
-}
-
 std::vector<std::string> option_names(const DescribedCommand& command) {
   std::vector<std::string> names;
   for (const DescribedOption& option : command.options)
@@ -68,9 +62,10 @@ std::string zsh_arguments(const DescribedCommand& command) {
 }  // namespace
 
 std::string bash_completion(const DescribedProgram& program) {
-  std::string cases;
+  std::string commands, cases;
   for (std::size_t i = 1; i < program.size(); ++i) {
     const DescribedCommand& command = program[i];
+    commands += command.name + " ";
     std::vector<std::string> first, without_choices;  // first: values that stand where no option does
     for (const DescribedOption& argument : command.arguments)
       if (!argument.choices.empty()) first.push_back(argument.choices);
@@ -97,13 +92,13 @@ _parafield() {{
   fi
   ((COMP_CWORD > 1)) || before=
   case ${{COMP_WORDS[1]}}:$before in
-    *:) words='{} {}' ;;
+    *:) words='{}{}' ;;
 {}  esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }}
 complete -o default -F _parafield parafield
 )",
-                     fmt::join(names_of(program), " "), fmt::join(option_names(program[0]), " "), cases);
+                     commands, fmt::join(option_names(program[0]), " "), cases);
 }
 
 std::string zsh_completion(const DescribedProgram& program) {

@@ -135,25 +135,24 @@ void run(const DetectOptions& options) {
 }  // namespace
 
 void add_detect(App& program) {
-  const auto options = std::make_shared<DetectOptions>();
-  App command = program.add_subcommand("detect", "Detect motion in frames of a still camera");
-  command.add_option("FRAMES FILE", options->frames,
+  auto [command, options] =
+      add_command<DetectOptions>(program, "detect", "Detect motion in frames of a still camera", run);
+  command.add_option("FRAMES FILE", options.frames,
                      "two frames or more, in time order: PNG, JPEG, PGM, PPM or PFM");
-  command.add_option("-o,--output FILE", options->output,
+  command.add_option("-o,--output FILE", options.output,
                      "write the mask of the newer frame, 255 where it moves, otherwise 0: .png or .pgm. For "
                      "more than two frames it is a series, like mask%04d.png: mask0001.png belongs to the "
                      "second frame, and each mask starts from the one before (see --temporal)");
-  command.add_option("--overlay FILE", options->overlay,
+  command.add_option("--overlay FILE", options.overlay,
                      "write the newer frame, red where it moves: .png or .ppm, or a series");
-  Option const labels = command.add_option(
-      "--gt FILE", options->labels,
-      "true labels as in CDnet, to compare with: 0 and 50 are static, 255 is moving, 85 and "
-      "170 do not count; one file for each frame after the first. Their counts are added");
-  command
-      .add_option("--mask FILE", options->mask, "with --gt: a picture; pixels that are 0 there do not count")
-      .needs(labels);
-  options->add_to(command);
-  command.callback([options] { run(*options); });
+  const Option labels = command.add_option("--gt FILE", options.labels);
+  labels.help(
+      "true labels as in CDnet, to compare with: 0 and 50 are static, 255 is moving, 85 and 170 do not "
+      "count; one file for each frame after the first. Their counts are added");
+  command.add_option("--mask FILE", options.mask)
+      .needs(labels)
+      .help("with --gt: a picture; pixels that are 0 there do not count");
+  options.add_to(command);
 }
 
 }  // namespace parafield::command

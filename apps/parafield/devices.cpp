@@ -7,16 +7,14 @@
 namespace parafield::command {
 namespace {
 
-void list_devices(bool json) {
+void list_devices(const bool& json) {
   const std::string no_cuda = why_no_cuda();
   Report report;
   for (const DeviceInfo& info : devices()) {
     const bool cpu = info.device.kind == Device::Kind::cpu;
     Json one;
-    one["device"] = to_string(info.device);
-    one["device_name"] = info.name;
-    one["instruction_set"] = info.instruction_set;
-    one[cpu ? "threads" : "multiprocessors"] = info.threads;
+    add_device(one, info);
+    if (!cpu) one["multiprocessors"] = info.threads;
     one["memory_bytes"] = info.memory;
     report.json["devices"].push_back(one);
     report.text +=
@@ -32,10 +30,8 @@ void list_devices(bool json) {
 }  // namespace
 
 void add_devices(App& program) {
-  const auto json = std::make_shared<bool>(false);
-  App command = program.add_subcommand("devices", "List the usable devices");
-  command.add_flag("--json", *json, "print one JSON object");
-  command.callback([json] { list_devices(*json); });
+  auto [command, json] = add_command(program, "devices", "List the usable devices", list_devices);
+  command.add_flag("--json", json, "print one JSON object");
 }
 
 }  // namespace parafield::command

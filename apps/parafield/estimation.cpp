@@ -6,7 +6,7 @@
 namespace parafield::command {
 
 Option TruthOptions::add_to(App& command, const std::string& help) {
-  Option const given = command.add_option("--gt FILE", truth, help);
+  const Option given = command.add_option("--gt FILE", truth, help);
   command.add_option("--mask FILE", mask, "with --gt: a picture; pixels that are 0 there do not count")
       .needs(given);
   command.add_flag("--valid-only", valid_only, "with --gt: count only the pixels that the method trusts")
@@ -15,13 +15,9 @@ Option TruthOptions::add_to(App& command, const std::string& help) {
 }
 
 void ReportOptions::add_to(App& command, const std::string& included) {
-  command
-      .add_option(
-          "--repeat N", repeats,
-          fmt::format("number of timed calls{}, after one that is not timed; their median is reported",
-                      included))
+  command.add_setting("--repeat N", repeats)
       .range(1, 1000000)
-      .capture_default_str();
+      .help("number of timed calls" + included + ", after one that is not timed; their median is reported");
   command.add_flag("--json", json, "print the report as one JSON object");
   command.add_flag("-q,--quiet", quiet, "print no text report");
 }
@@ -40,8 +36,8 @@ void TaskOptions::operator()(T& field, const Parameter<T>& parameter) const {
     ParameterValues values;
     values(field, parameter);
     const ParameterValue& one = values.list[0];
-    command
-        .add_option(name + " N", field, parameter_help({{{}, one.help, range_text(one), text_of(one.value)}}))
+    command.add_option(name + " N", field)
+        .help(parameter_help({{{}, one.help, range_text(one), text_of(one.value)}}))
         .check([parameter](const std::string& text) {
           T value{};
           return detail::read_value(text, value) && detail::is_allowed(value, parameter)
@@ -56,13 +52,11 @@ template void TaskOptions::operator()(int&, const Parameter<int>&) const;
 template void TaskOptions::operator()(float&, const Parameter<float>&) const;
 
 void add_energy(App& command, std::string& energy) {
-  command
-      .add_option("--energy NAME", energy,
-                  "report the energy that the method minimizes: none, result, or sweeps (before the first "
-                  "sweep and after each; with belief-propagation after each iteration of the finest level). "
-                  "This takes one more estimation, which is not timed")
-      .one_of({"none", "result", "sweeps"})
-      .capture_default_str();
+  const Option option = command.add_setting("--energy NAME", energy).one_of({"none", "result", "sweeps"});
+  option.help(
+      "report the energy that the method minimizes: none, result, or sweeps (before the first sweep "
+      "and after each; with belief-propagation after each iteration of the finest level). This takes "
+      "one more estimation, which is not timed");
 }
 
 EnergyReport energy_report(const std::string& energy, std::string_view method, bool minimizes) {

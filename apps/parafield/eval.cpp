@@ -70,30 +70,25 @@ void run(const EvalOptions& options) {
 }  // namespace
 
 void add_eval(App& program) {
-  const auto options = std::make_shared<EvalOptions>();
-  App command = program.add_subcommand(
-      "eval", "Compare an estimated flow, disparity field or motion mask with the true one");
-  command.add_option("EST FILE", options->estimate,
+  auto [command, options] = add_command<EvalOptions>(
+      program, "eval", "Compare an estimated flow, disparity field or motion mask with the true one", run);
+  command.add_option("EST FILE", options.estimate,
                      "estimate. Flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png; "
                      "mask: any picture, not 0 where something moves");
-  command.add_option(
-      "GT FILE", options->truth,
-      "truth of the same kind and size; unknown pixels do not count. For a mask: labels as in CDnet, "
-      "0 and 50 are static, 255 is moving, 85 and 170 do not count");
-  options->field.add_to(command, {"flow", "disparity", "mask"}, "--scale,--disparity-scale");
-  command.get_option("--scale").description(
+  command.add_option("GT FILE", options.truth,
+                     "truth of the same kind and size; unknown pixels do not count. For a mask: labels as in "
+                     "CDnet, 0 and 50 are static, 255 is moving, 85 and 170 do not count");
+  options.field.add_to(command, {"flow", "disparity", "mask"}, "--scale,--disparity-scale");
+  command.get_option("--scale").help(
       "for disparities in a PNG as EST: the file's value of 1 px (default for 16 bit: KITTI's 256)");
-  add_scale(command, "--gt-scale", options->true_scale,
+  add_scale(command, "--gt-scale", options.true_scale,
             "the same for GT (Middlebury: tsukuba 16, venus 8, cones 4, art and aloe 3)");
-  command.add_option(
-      "--mask FILE", options->mask,
-      "a picture; pixels that are 0 there do not count. For disparities, the scores of all pixels "
-      "are printed, too (JSON: in \"all\")");
-  command.add_flag("--valid-only", options->valid_only,
-                   "count only the pixels that the estimate calls valid");
-  command.add_flag("--json", options->json,
+  command.add_option("--mask FILE", options.mask,
+                     "a picture; pixels that are 0 there do not count. For disparities, the scores of all "
+                     "pixels are printed, too (JSON: in \"all\")");
+  command.add_flag("--valid-only", options.valid_only, "count only the pixels that the estimate calls valid");
+  command.add_flag("--json", options.json,
                    "print the scores as one JSON object: shares 0..1, degrees, px; pwc in percent");
-  command.callback([options] { run(*options); });
 }
 
 }  // namespace parafield::command

@@ -8,16 +8,6 @@
 #include "options.hpp"
 
 namespace parafield::command {
-namespace {
-
-std::string to_text(FileKind kind) {
-  return kind == FileKind::frame       ? "a picture"
-         : kind == FileKind::flow      ? "flow"
-         : kind == FileKind::disparity ? "disparities"
-                                       : "unknown data";
-}
-
-}  // namespace
 
 const char* to_string(Task task) {
   return task == Task::flow ? "flow" : task == Task::disparity ? "disparity" : "mask";
@@ -27,12 +17,10 @@ void FieldOptions::add_to(App& command, const std::vector<std::string>& tasks,
                           const std::string& scale_names) {
   names = tasks;
   names.insert(names.begin(), "auto");
-  command
-      .add_option("--task NAME", task,
-                  fmt::format("kind of the files: {}; auto finds it for all files except gray PNGs of 8 bit",
-                              fmt::join(names, ", ")))
+  command.add_setting("--task NAME", task)
       .one_of(names)
-      .capture_default_str();
+      .help(fmt::format("kind of the files: {}; auto finds it for all files except gray PNGs of 8 bit",
+                        fmt::join(names, ", ")));
   add_scale(command, scale_names, scale,
             "for disparities in a PNG: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4; "
             "default for 16 bit: KITTI's 256)");
@@ -41,11 +29,17 @@ void FieldOptions::add_to(App& command, const std::vector<std::string>& tasks,
 Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {
   for (const Task each : {Task::flow, Task::disparity, Task::mask})
     if (task == to_string(each)) return each;
+  const auto text_of = [](FileKind kind) {
+    return kind == FileKind::frame       ? "a picture"
+           : kind == FileKind::flow      ? "flow"
+           : kind == FileKind::disparity ? "disparities"
+                                         : "unknown data";
+  };
   std::vector<FileKind> kinds;
   std::vector<std::string> says;
   for (const Path& file : files) {
     kinds.push_back(file_kind(file));
-    says.push_back(fmt::format("{} holds {}", file.string(), to_text(kinds.back())));
+    says.push_back(fmt::format("{} holds {}", file.string(), text_of(kinds.back())));
   }
   const auto is = [](FileKind kind) { return [kind](FileKind each) { return each == kind; }; };
   if (std::ranges::all_of(kinds, is(FileKind::flow))) return Task::flow;

@@ -27,8 +27,7 @@ struct FieldOptions {
 };
 
 /// Adds an option for the scale of a PNG, 1e-6 to 1e6: a float or an optional one.
-template <class Scale>
-Option add_scale(App& command, const std::string& names, Scale& scale, const std::string& help) {
+inline Option add_scale(App& command, const std::string& names, Variable scale, const std::string& help) {
   return command.add_option(names + " S", scale, help)
       .is([](double value) { return value >= 1e-6 && value <= 1e6; }, "in 1e-6 to 1e6");
 }

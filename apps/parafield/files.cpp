@@ -23,12 +23,6 @@ namespace parafield::command {
 namespace fs = std::filesystem;
 namespace {
 
-std::string lower_extension(const Path& path) {
-  std::string extension = path.extension().string();
-  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-  return extension;
-}
-
 [[noreturn]] void fail_file(const Path& path, const std::string& why) {
   throw Error(ErrorCode::file, path.string() + ": " + why);
 }
@@ -71,15 +65,18 @@ std::optional<Pattern> pattern_of(const std::string& name) {
 Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
 
 bool has_extension(const Path& path, std::string_view extension) {
-  return lower_extension(path) == extension;
+  const auto lower = [](unsigned char c) { return char(std::tolower(c)); };
+  return std::ranges::equal(path.extension().string(), extension, {}, lower);
 }
 
 void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs) {
   std::erase_if(outputs, not_asked_for);
-  for (const auto& [option, path, extensions] : outputs)
-    if (!extensions.empty() && std::ranges::find(extensions, lower_extension(path)) == extensions.end())
-      throw UsageError(fmt::format("{} {}: the name should end in {}", option, path.string(),
-                                   fmt::join(extensions, " or ")));
+  for (const Output& each : outputs) {
+    const auto is_its = [&](std::string_view extension) { return has_extension(each.path, extension); };
+    if (!each.extensions.empty() && std::ranges::none_of(each.extensions, is_its))
+      throw UsageError(fmt::format("{} {}: the name should end in {}", each.option, each.path.string(),
+                                   fmt::join(each.extensions, " or ")));
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (same_file(outputs[i].path, outputs[j].path))

@@ -14,24 +14,16 @@ struct GuideOptions {
 
   void add_to(App& command) {
     constexpr const char* group = "Input of the methods that start from features";
-    command
-        .add_option(
-            "--tracks FILE", tracks,
-            "tracks to use instead of finding some: lines of x,y,u,v, px, from parafield tracks or any other "
-            "matcher")
-        .group(group);
-    const Option angles =
-        command
-            .add_option("--rotation X,Y,Z", rotation,
-                        "rotation of the camera: the turn of the scene about the camera's axes x (right), "
-                        "y (down) and z (forward), radians. Its flow is one more hypothesis")
-            .group(group);
-    const Option camera = command
-                              .add_option("--intrinsics FX,FY,CX,CY", intrinsics,
-                                          "focal lengths and principal point of the camera, px")
-                              .group(group)
-                              .needs(angles);
-    angles.needs(camera);
+    const Option given = command.add_option("--tracks FILE", tracks),
+                 angles = command.add_option("--rotation X,Y,Z", rotation),
+                 camera = command.add_option("--intrinsics FX,FY,CX,CY", intrinsics);
+    given.group(group).help(
+        "tracks to use instead of finding some: lines of x,y,u,v, px, from parafield tracks or any other "
+        "matcher");
+    angles.group(group).needs(camera).help(
+        "rotation of the camera: the turn of the scene about the camera's axes x (right), y (down) and z "
+        "(forward), radians. Its flow is one more hypothesis");
+    camera.group(group).needs(angles).help("focal lengths and principal point of the camera, px");
   }
 
   /// Throws UsageError.
@@ -144,23 +136,22 @@ void run(const FlowCommandOptions& options) {
 }  // namespace
 
 void add_flow(App& program) {
-  const auto options = std::make_shared<FlowCommandOptions>();
-  App command = program.add_subcommand("flow", "Estimate the optical flow from one frame to the next");
-  command.add_option("FRAMES FILE", options->frames,
+  auto [command, options] = add_command<FlowCommandOptions>(
+      program, "flow", "Estimate the optical flow from one frame to the next", run);
+  command.add_option("FRAMES FILE", options.frames,
                      "frames of one size in time order, as many as the method takes: PNG, JPEG, PGM, PPM or "
                      "PFM. The flow is that of the first of two frames, or of the middle one of more");
-  command.add_option("-o,--output FILE", options->output,
+  command.add_option("-o,--output FILE", options.output,
                      "write the flow: .flo (Middlebury), .png (KITTI, 16 bit), .pfm or .npy (NumPy)");
-  command.add_option("--valid FILE", options->valid,
+  command.add_option("--valid FILE", options.valid,
                      "write where the flow is valid: .png or .pgm, 255 there, otherwise 0");
   Option color =
-      command.add_option("--color FILE", options->color, "write a picture of the flow: .png or .ppm");
-  options->picture.add_to(command, color);
+      command.add_option("--color FILE", options.color, "write a picture of the flow: .png or .ppm");
+  options.picture.add_to(command, color);
   command.get_option("--legend").needs(color);
-  options->guides.add_to(command);
-  options->truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or KITTI .png");
-  options->add_to(command, &sift_features);
-  command.callback([options] { run(*options); });
+  options.guides.add_to(command);
+  options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or KITTI .png");
+  options.add_to(command, &sift_features);
 }
 
 }  // namespace parafield::command

@@ -39,10 +39,8 @@ DescribedOption described(const CLI::Option& option) {
 
 DescribedCommand described(const CLI::App& app) {
   DescribedCommand out{app.get_name(), app.get_description(), {}, {}};
-  for (const CLI::Option* option : app.get_options()) {
-    DescribedOption one = described(*option);
-    (option->get_positional() ? out.arguments : out.options).push_back(std::move(one));
-  }
+  for (const CLI::Option* option : app.get_options())
+    (option->get_positional() ? out.arguments : out.options).push_back(described(*option));
   return out;
 }
 

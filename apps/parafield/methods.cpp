@@ -6,15 +6,11 @@
 namespace parafield::command {
 namespace {
 
-const char* type_name(const ParameterValue& parameter) {
-  constexpr const char* names[] = {"bool", "int", "float", "name"};  // in the order of Value
-  return names[parameter.value.index()];
-}
-
 Json parameter_json(const ParameterValue& parameter) {
+  constexpr const char* types[] = {"bool", "int", "float", "name"};  // in the order of Value
   Json one;
   one["name"] = parameter.name;
-  one["type"] = type_name(parameter);
+  one["type"] = types[parameter.value.index()];
   for (const Value& choice : parameter.choices) one["choices"].push_back(json_of(choice));
   if (parameter.choices.empty() && !parameter.is_flag()) {
     one["min"] = json_of(parameter.min);
@@ -63,7 +59,7 @@ void add_task(Report& report, const char* command, const char* help) {
   });
 }
 
-void list_methods(bool json) {
+void list_methods(const bool& json) {
   Report report;
   add_task<FlowMethod>(report, "flow", "Optical flow of frames");
   add_task<StereoMethod>(report, "stereo", "Disparities of a rectified pair");
@@ -74,11 +70,9 @@ void list_methods(bool json) {
 }  // namespace
 
 void add_methods(App& program) {
-  const auto json = std::make_shared<bool>(false);
-  App command =
-      program.add_subcommand("methods", "List the methods with their parameters, presets and sources");
-  command.add_flag("--json", *json, "print one JSON object");
-  command.callback([json] { list_methods(*json); });
+  auto [command, json] = add_command(
+      program, "methods", "List the methods with their parameters, presets and sources", list_methods);
+  command.add_flag("--json", json, "print one JSON object");
 }
 
 }  // namespace parafield::command

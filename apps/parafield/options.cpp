@@ -7,6 +7,18 @@
 #include <sstream>
 
 namespace parafield::command {
+namespace {
+
+/// "icm", "icm and annealing".
+std::string methods_text(const std::vector<ParameterOf>& of) {
+  std::string text;
+  for (std::size_t i = 0; i < of.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 < of.size() ? ", " : " and ", of[i].method);
+  return text;
+}
+
+}  // namespace
+
 std::string wrapped(const std::string& text, std::size_t indent) {
   constexpr std::size_t width = 100;
   std::string out;
@@ -23,13 +35,6 @@ std::string wrapped(const std::string& text, std::size_t indent) {
     out += word;
   }
   return out;
-}
-
-std::string methods_text(const std::vector<ParameterOf>& of) {
-  std::string text;
-  for (std::size_t i = 0; i < of.size(); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : i + 1 < of.size() ? ", " : " and ", of[i].method);
-  return text;
 }
 
 std::string parameter_help(const std::vector<ParameterOf>& of) {
@@ -85,7 +90,7 @@ void ParameterOptions::add_parameters(App& command, const std::vector<MethodPara
       given->option.suggest(choices);
     }
   for (const Given& each : options_)
-    each.option.description(parameter_help(each.of)).group(parameter_group(each.of, methods.size()));
+    each.option.help(parameter_help(each.of)).group(parameter_group(each.of, methods.size()));
 }
 
 std::vector<const ParameterOptions::Given*> ParameterOptions::given() const {
@@ -121,10 +126,9 @@ std::vector<std::string_view> ParameterOptions::named() const {
 }
 
 void DeviceOptions::add_to(App& command) {
-  command.add_option("-d,--device NAME", name, "auto (CUDA where it can be used), cpu, cuda or cuda:N")
-      .suggest({"auto", "cpu", "cuda"})
-      .capture_default_str();
-  command.add_option("--threads N", threads, "CPU threads; 0 = one for each core").capture_default_str();
+  command.add_setting("-d,--device NAME", name, "auto (CUDA where it can be used), cpu, cuda or cuda:N")
+      .suggest({"auto", "cpu", "cuda"});
+  command.add_setting("--threads N", threads, "CPU threads; 0 = one for each core");
 }
 
 Device DeviceOptions::device() const {

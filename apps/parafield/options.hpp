@@ -58,9 +58,6 @@ struct ParameterOf {
   std::string method, help, range, value;
 };
 
-/// "icm", "icm and annealing".
-std::string methods_text(const std::vector<ParameterOf>& of);
-
 /// The text of --help for a parameter: its help, range and default, by method where they differ.
 std::string parameter_help(const std::vector<ParameterOf>& of);
 
@@ -130,12 +127,11 @@ class MethodOptions : public ParameterOptions {
       for (const auto& each : presets(method)) preset_names.emplace_back(each.name);
     });
     name_ = names.front();
-    command.add_option("-m,--method NAME", name_, fmt::format("method: {}", fmt::join(names, ", ")))
-        .suggest(names)
-        .capture_default_str();
-    command
-        .add_option("--preset NAME", preset, "named parameters of the method (parafield methods lists them)")
-        .suggest(preset_names);
+    command.add_setting("-m,--method NAME", name_, fmt::format("method: {}", fmt::join(names, ", ")))
+        .suggest(names);
+    command.add_option("--preset NAME", preset)
+        .suggest(preset_names)
+        .help("named parameters of the method (parafield methods lists them)");
     add_parameters(command, methods, own);
   }
 

@@ -25,8 +25,8 @@ Json json_of(const Value& value);
 struct ParameterValue {
   std::string_view name, unit;
   std::string help;
-  Value value, min, max;  // min and max are for numbers only
-  std::vector<Value> choices;
+  Value value = {}, min = {}, max = {};  // min and max are for numbers only
+  std::vector<Value> choices = {};
 
   bool is_flag() const { return std::holds_alternative<bool>(value); }
   bool is_name() const { return std::holds_alternative<std::string_view>(value); }
@@ -38,25 +38,17 @@ struct ParameterValues {
 
   template <class T>
   void operator()(T value, const Parameter<T>& parameter) {
-    const std::string help(parameter.help);
+    list.push_back({parameter.name, parameter.unit, std::string(parameter.help)});
+    ParameterValue& one = list.back();
     if constexpr (std::is_enum_v<T>) {
       const auto names = names_of(value);
-      list.push_back({parameter.name,
-                      parameter.unit,
-                      help,
-                      names[std::size_t(value)],
-                      {},
-                      {},
-                      {names.begin(), names.end()}});
+      one.value = names[std::size_t(value)];
+      one.choices.assign(names.begin(), names.end());
     } else {
-      const std::vector<T>& choices = parameter.choices;
-      list.push_back({parameter.name,
-                      parameter.unit,
-                      help,
-                      value,
-                      parameter.min,
-                      parameter.max,
-                      {choices.begin(), choices.end()}});
+      one.value = value;
+      one.min = parameter.min;
+      one.max = parameter.max;
+      one.choices.assign(parameter.choices.begin(), parameter.choices.end());
     }
   }
 };

@@ -4,15 +4,13 @@
 namespace parafield::command {
 
 void PictureOptions::add_to(App& command, Option frame) {
-  Option const arrows_option =
+  const Option arrows_option =
       command.add_flag("--arrows", arrows, "draw arrows over the frame instead of colors").needs(frame);
-  command.add_option("--step PX", arrow.step, "distance of the arrows")
+  command.add_setting("--step PX", arrow.step, "distance of the arrows")
       .range(1, 100000)
-      .capture_default_str()
       .needs(arrows_option);
-  command.add_option("--scale X", arrow.scale, "length of an arrow / length of the flow")
+  command.add_setting("--scale X", arrow.scale, "length of an arrow / length of the flow")
       .range(1e-3, 1e6)
-      .capture_default_str()
       .needs(arrows_option);
   command.add_flag("--beside", beside, "put the frame and the picture side by side").needs(frame);
   command.add_flag("--legend", legend, "draw the color wheel in the lower right corner")

@@ -26,35 +26,13 @@ void add_device(Json& report, const DeviceInfo& info) {
   if (info.device.kind == Device::Kind::cpu) report["threads"] = info.threads;
 }
 
-Json scores_json(const FlowScores& scores) {
-  return {{"aae", scores.aae},         {"aae_std", scores.aae_std}, {"epe", scores.epe},
-          {"epe_std", scores.epe_std}, {"r1", scores.r1},           {"r3", scores.r3},
-          {"r5", scores.r5},           {"density", scores.density}, {"pixels", scores.pixels},
-          {"unknown", scores.unknown}, {"missing", scores.missing}};
-}
-
-Json scores_json(const DisparityScores& scores) {
-  return {{"bad_0_5", scores.bad_0_5}, {"bad_1", scores.bad_1},     {"bad_2", scores.bad_2},
-          {"bad_4", scores.bad_4},     {"average", scores.average}, {"rms", scores.rms},
-          {"d1_all", scores.d1_all},   {"density", scores.density}, {"pixels", scores.pixels},
-          {"unknown", scores.unknown}, {"missing", scores.missing}};
-}
-
-Json scores_json(const MaskScores& scores) {
-  return {{"precision", scores.precision},
-          {"recall", scores.recall},
-          {"f1", scores.f1},
-          {"iou", scores.iou},
-          {"pwc", scores.pwc},
-          {"true_positives", scores.true_positives},
-          {"false_positives", scores.false_positives},
-          {"false_negatives", scores.false_negatives},
-          {"true_negatives", scores.true_negatives},
-          {"unscored", scores.unscored}};
-}
-
-std::string scores_text(const FlowScores& scores) {
-  return fmt::format(
+void add_scores(Report& report, const FlowScores& scores) {
+  const Json named = {{"aae", scores.aae},         {"aae_std", scores.aae_std}, {"epe", scores.epe},
+                      {"epe_std", scores.epe_std}, {"r1", scores.r1},           {"r3", scores.r3},
+                      {"r5", scores.r5},           {"density", scores.density}, {"pixels", scores.pixels},
+                      {"unknown", scores.unknown}, {"missing", scores.missing}};
+  report.json.update(named);
+  report.text += fmt::format(
       "AAE {} degrees (std {}), EPE {} px (std {}), above 1 px {}, 3 px {}, 5 px {}\n"
       "density {}, {} pixels count, {} with unknown truth, {} without estimate\n",
       number(scores.aae, 3), number(scores.aae_std, 3), number(scores.epe, 4), number(scores.epe_std, 4),
@@ -62,8 +40,13 @@ std::string scores_text(const FlowScores& scores) {
       scores.unknown, scores.missing);
 }
 
-std::string scores_text(const DisparityScores& scores) {
-  return fmt::format(
+void add_scores(Report& report, const DisparityScores& scores) {
+  const Json named = {{"bad_0_5", scores.bad_0_5}, {"bad_1", scores.bad_1},     {"bad_2", scores.bad_2},
+                      {"bad_4", scores.bad_4},     {"average", scores.average}, {"rms", scores.rms},
+                      {"d1_all", scores.d1_all},   {"density", scores.density}, {"pixels", scores.pixels},
+                      {"unknown", scores.unknown}, {"missing", scores.missing}};
+  report.json.update(named);
+  report.text += fmt::format(
       "error above 0.5 px {}, 1 px {}, 2 px {}, 4 px {}, average {} px, RMS {} px, D1 {}\n"
       "density {}, {} pixels count, {} with unknown truth, {} without estimate\n",
       percent(scores.bad_0_5), percent(scores.bad_1), percent(scores.bad_2), percent(scores.bad_4),
@@ -71,8 +54,19 @@ std::string scores_text(const DisparityScores& scores) {
       scores.pixels, scores.unknown, scores.missing);
 }
 
-std::string scores_text(const MaskScores& scores) {
-  return fmt::format(
+void add_scores(Report& report, const MaskScores& scores) {
+  const Json named = {{"precision", scores.precision},
+                      {"recall", scores.recall},
+                      {"f1", scores.f1},
+                      {"iou", scores.iou},
+                      {"pwc", scores.pwc},
+                      {"true_positives", scores.true_positives},
+                      {"false_positives", scores.false_positives},
+                      {"false_negatives", scores.false_negatives},
+                      {"true_negatives", scores.true_negatives},
+                      {"unscored", scores.unscored}};
+  report.json.update(named);
+  report.text += fmt::format(
       "precision {}, recall {}, F1 {}, IoU {}, wrong (PWC) {}\n"
       "pixels: {} true positives, {} false positives, {} false negatives, {} true negatives, {} not scored\n",
       number(scores.precision, 4), number(scores.recall, 4), number(scores.f1, 4), number(scores.iou, 4),

@@ -18,22 +18,10 @@ struct Report {
 /// Adds device, device_name, instruction_set and, on a CPU, threads.
 void add_device(Json& report, const DeviceInfo& info);
 
-/// Scores by their names.
-Json scores_json(const FlowScores& scores);
-Json scores_json(const DisparityScores& scores);
-Json scores_json(const MaskScores& scores);
-
-/// Scores in two lines of text.
-std::string scores_text(const FlowScores& scores);
-std::string scores_text(const DisparityScores& scores);
-std::string scores_text(const MaskScores& scores);
-
 /// Adds scores by their names, and two lines of text.
-template <class Scores>
-void add_scores(Report& report, const Scores& scores) {
-  report.json.update(scores_json(scores));
-  report.text += scores_text(scores);
-}
+void add_scores(Report& report, const FlowScores& scores);
+void add_scores(Report& report, const DisparityScores& scores);
+void add_scores(Report& report, const MaskScores& scores);
 
 /// Adds the scores that score(how) gives. With a mask, the scores of all pixels are added, too (JSON: "all").
 template <class Score>

@@ -76,60 +76,52 @@ void run(const StereoCommandOptions& options) {
 /// Adds the options for depths.
 void add_camera(App& command, StereoCommandOptions& options) {
   const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
-  const auto finite = [](double value) { return std::isfinite(value); };
-  Option const depth = command.add_option(
-      "--depth FILE", options.depth,
-      "write depths, focal * baseline / (disparity + doffs): .pfm, infinite where the disparity is "
-      "not valid; needs --focal and --baseline");
-  Option const focal = command.add_option("--focal PX", options.focal, "with --depth: focal length")
-                           .is(positive, "above 0")
-                           .needs(depth);
-  Option const baseline = command
-                              .add_option("--baseline B", options.baseline,
-                                          "with --depth: distance of the cameras; depths have its unit")
-                              .is(positive, "above 0")
-                              .needs(depth);
-  command
-      .add_option("--doffs PX", options.offset,
-                  "with --depth: offset of the right camera's principal point to the right of the left "
-                  "one's (Middlebury's calibration files have it)")
-      .is(finite, "finite")
-      .capture_default_str()
-      .needs(depth);
-  depth.needs(focal).needs(baseline);
+  const Option depth = command.add_option("--depth FILE", options.depth),
+               focal = command.add_option("--focal PX", options.focal, "with --depth: focal length"),
+               baseline = command.add_option("--baseline B", options.baseline),
+               offset = command.add_setting("--doffs PX", options.offset);
+  depth.needs(focal).needs(baseline).help(
+      "write depths, focal * baseline / (disparity + doffs): .pfm, infinite where the disparity is not "
+      "valid; needs --focal and --baseline");
+  focal.is(positive, "above 0").needs(depth);
+  baseline.is(positive, "above 0").needs(depth);
+  baseline.help("with --depth: distance of the cameras; depths have its unit");
+  offset.is([](double value) { return std::isfinite(value); }, "finite").needs(depth);
+  offset.help(
+      "with --depth: offset of the right camera's principal point to the right of the left one's "
+      "(Middlebury's calibration files have it)");
 }
 
 }  // namespace
 
 void add_stereo(App& program) {
-  const auto options = std::make_shared<StereoCommandOptions>();
-  App command = program.add_subcommand("stereo", "Estimate the disparities of a rectified pair of images");
-  command.add_option("LEFT FILE", options->left, "left image: PNG, JPEG, PGM, PPM or PFM");
-  command.add_option("RIGHT FILE", options->right,
+  auto [command, options] = add_command<StereoCommandOptions>(
+      program, "stereo", "Estimate the disparities of a rectified pair of images", run);
+  command.add_option("LEFT FILE", options.left, "left image: PNG, JPEG, PGM, PPM or PFM");
+  command.add_option("RIGHT FILE", options.right,
                      "right image of the same size; matches lie on the same row");
-  Option const output = command.add_option(
-      "-o,--output FILE", options->output,
-      "write the disparities of the left image: .pfm or .npy (px, every pixel) or .png (16 bit, "
-      "px * scale, 0 where not valid)");
-  add_scale(command, "--scale", options->scale,
+  const Option output = command.add_option("-o,--output FILE", options.output);
+  output.help(
+      "write the disparities of the left image: .pfm or .npy (px, every pixel) or .png (16 bit, px * scale, "
+      "0 where not valid)");
+  add_scale(command, "--scale", options.scale,
             "with -o FILE.png: the file's value of 1 px (default 256, as KITTI)")
       .needs(output);
-  command.add_option("--valid FILE", options->valid,
+  command.add_option("--valid FILE", options.valid,
                      "write where disparities are valid: .png or .pgm, 255 there, otherwise 0");
-  command.add_option("--color FILE", options->color,
+  command.add_option("--color FILE", options.color,
                      "write a picture: .png or .ppm; blue is far, red is near, black is not valid");
-  add_camera(command, *options);
-  Option const truth = options->truth.add_to(
+  add_camera(command, options);
+  const Option truth = options.truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or gray .png; unknown ones do not count");
-  command.get_option("--mask").description(
+  command.get_option("--mask").help(
       "with --gt: a picture; pixels that are 0 there do not count. The scores of all pixels are printed, too "
       "(JSON: in \"all\")");
-  add_scale(command, "--gt-scale", options->true_scale,
+  add_scale(command, "--gt-scale", options.true_scale,
             "with --gt FILE.png: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4, art and "
             "aloe 3; default for 16 bit: KITTI's 256)")
       .needs(truth);
-  options->add_to(command);
-  command.callback([options] { run(*options); });
+  options.add_to(command);
 }
 
 }  // namespace parafield::command

@@ -42,38 +42,30 @@ void run(const SynthOptions& options) {
 }  // namespace
 
 void add_synth(App& program) {
-  const auto options = std::make_shared<SynthOptions>();
   std::vector<std::string> names;
   std::string help = "scene: ";
   for (const SceneInfo& scene : scenes()) {
     help += fmt::format("{}{} ({})", names.empty() ? "" : ", ", scene.name, scene.help);
     names.emplace_back(scene.name);
   }
-  App command =
-      program.add_subcommand("synth", "Render a scene with its true flow and, if it has some, its depth");
-  command.add_option("SCENE NAME", options->scene, help).one_of(names);
-  command
-      .add_option(
-          "-o,--output DIR", options->folder,
-          "folder for the files, made if it is missing: frame0000.png, flow0000.flo (true flow), "
-          "occluded0000.png (255 where a pixel is not seen in the next frame) and, for scenes with depth, "
-          "depth0000.pfm (one channel, along the viewing direction, in scene units, infinite in the sky), "
-          "and so on")
-      .required();
-  command.add_option("--size WxH", options->size, "size, px").capture_default_str();
-  command.add_option("--frames N", options->frames, "number of frames").range(1, 9999).capture_default_str();
-  command
-      .add_option("--seed S", options->seed,
-                  "random seed; the same seed gives the same scene on every machine")
+  auto [command, options] = add_command<SynthOptions>(
+      program, "synth", "Render a scene with its true flow and, if it has some, its depth", run);
+  command.add_option("SCENE NAME", options.scene, help).one_of(names);
+  const Option output = command.add_option("-o,--output DIR", options.folder).required();
+  output.help(
+      "folder for the files, made if it is missing: frame0000.png, flow0000.flo (true flow), "
+      "occluded0000.png (255 where a pixel is not seen in the next frame) and, for scenes with depth, "
+      "depth0000.pfm (one channel, along the viewing direction, in scene units, infinite in the sky), "
+      "and so on");
+  command.add_setting("--size WxH", options.size, "size, px");
+  command.add_setting("--frames N", options.frames, "number of frames").range(1, 9999);
+  command.add_setting("--seed S", options.seed)
       .not_negative()
-      .capture_default_str();
-  command
-      .add_option("--texture NAME", options->texture,
-                  "fine (details down to about 3 px) or smooth (above about 20 px)")
+      .help("random seed; the same seed gives the same scene on every machine");
+  command.add_setting("--texture NAME", options.texture)
       .one_of({"fine", "smooth"})
-      .capture_default_str();
-  command.add_flag("--rgb", options->rgb, "render frames in color; their luma is that of the gray frames");
-  command.callback([options] { run(*options); });
+      .help("fine (details down to about 3 px) or smooth (above about 20 px)");
+  command.add_flag("--rgb", options.rgb, "render frames in color; their luma is that of the gray frames");
 }
 
 }  // namespace parafield::command

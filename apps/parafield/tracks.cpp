@@ -117,25 +117,23 @@ void run(const TracksOptions& options) {
 }  // namespace
 
 void add_tracks(App& program) {
-  const auto options = std::make_shared<TracksOptions>();
-  App command = program.add_subcommand("tracks", "Find features in a frame and track them to the next one");
-  command.add_option("FRAME0 FILE", options->frame0, "first frame: PNG, JPEG, PGM, PPM or PFM");
-  command.add_option("FRAME1 FILE", options->frame1, "next frame of the same size");
-  command.add_option("-o,--output FILE", options->output,
+  auto [command, options] = add_command<TracksOptions>(
+      program, "tracks", "Find features in a frame and track them to the next one", run);
+  command.add_option("FRAME0 FILE", options.frame0, "first frame: PNG, JPEG, PGM, PPM or PFM");
+  command.add_option("FRAME1 FILE", options.frame1, "next frame of the same size");
+  command.add_option("-o,--output FILE", options.output,
                      "write the tracks: .csv or .txt, one line x,y,u,v for each, px");
-  command.add_option("--color FILE", options->color,
+  command.add_option("--color FILE", options.color,
                      "write a picture: .png or .ppm; the first frame with an arrow for each track");
-  command.add_option(
-      "--gt FILE", options->truth,
-      "true flow to compare with, at the pixel nearest to each feature: .flo, .pfm, .npy or KITTI "
-      ".png; unknown flow does not count");
-  options->add_to(command, ", allocations included");
-  options->device.add_to(command);
+  command.add_option("--gt FILE", options.truth,
+                     "true flow to compare with, at the pixel nearest to each feature: .flo, .pfm, .npy or "
+                     "KITTI .png; unknown flow does not count");
+  options.add_to(command, ", allocations included");
+  options.device.add_to(command);
   const std::vector<ParameterValue> parameters = parameters_of(FeatureTracking{});
-  options->tracking.add_parameters(command, {{FeatureTracking::name, parameters}}, &sift_features);
+  options.tracking.add_parameters(command, {{FeatureTracking::name, parameters}}, &sift_features);
   for (const ParameterValue& each : parameters)
     command.get_option(option_name(each.name)).group("Parameters of features and tracking");
-  command.callback([options] { run(*options); });
 }
 
 }  // namespace parafield::command
