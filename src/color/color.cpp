@@ -2,9 +2,7 @@
 #include "parafield/color.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <numbers>
 
 #include "color/color_map.hpp"
@@ -107,8 +105,7 @@ FrameBuffer color_flow(const In<FlowView>& flow, const ColorOptions& options) {
     for (int x = 0; x < flow.u.width; ++x) {
       const float u = flow.u(x, y), v = flow.v(x, y);
       const double length = max_motion > 0 ? length_of(u, v) / max_motion : 0;
-      const Color color = has_value(u, v) ? colored(u, v, length) : unknown;
-      std::ranges::copy(color, &values(3 * x, y));
+      std::ranges::copy(has_value(u, v) ? colored(u, v, length) : unknown, &values(3 * x, y));
     }
   });
   return picture;

@@ -44,8 +44,7 @@ FrameBuffer color_disparity(const In<DisparityView>& disparity, const DisparityC
       const float d = disparity.d(x, y);
       if (!has_value(d) || !(options.show_invalid || is_set(disparity.valid, x, y))) continue;
       const double part = max > min ? std::clamp((d - min) / (max - min), 0.0, 1.0) : 0;
-      const Color& color = colors[std::size_t(part * 255 + 0.5)];
-      std::ranges::copy(color, &values(3 * x, y));
+      std::ranges::copy(colors[std::size_t(part * 255 + 0.5)], &values(3 * x, y));
     }
   return picture;
 }

@@ -56,11 +56,9 @@ FrameBuffer beside(const In<Frame>& left, const In<Frame>& right) {
          " pixels, the right one ", right.width, "x", right.height, "; they should have one size");
   FrameBuffer both({2 * size.width, size.height}, PixelFormat::rgb_u8);
   const auto row_bytes = std::size_t(3) * std::size_t(size.width);
-  for (int y = 0; y < size.height; ++y) {
-    auto* out = static_cast<char*>(both.row(y));
-    std::memcpy(out, halves[0].row(y), row_bytes);
-    std::memcpy(out + row_bytes, halves[1].row(y), row_bytes);
-  }
+  for (int y = 0; y < size.height; ++y)
+    for (const std::size_t half : {0u, 1u})
+      std::memcpy(static_cast<char*>(both.row(y)) + half * row_bytes, halves[half].row(y), row_bytes);
   return both;
 }
 

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <optional>
 #include <thread>
 
 #include "core/backend.hpp"
+#include "parafield/method.hpp"
 
 namespace parafield {
 namespace {
@@ -50,11 +50,8 @@ Device parse_device(const std::string& name, int threads) {
     fail(ErrorCode::invalid_argument, "threads cannot be ", threads, "; 0 = one for each core");
   if (name == "cpu" || (name == "auto" && cuda::device_count() == 0)) return Device::cpu(threads);
   if (name == "cuda" || name == "auto") return Device::cuda(0);
-  if (name.starts_with("cuda:")) {
-    int index = -1;
-    const auto [end, error] = std::from_chars(name.data() + 5, name.data() + name.size(), index);
-    if (error == std::errc{} && end == name.data() + name.size() && index >= 0) return Device::cuda(index);
-  }
+  if (int index = -1; name.starts_with("cuda:") && detail::read_value(name.substr(5), index) && index >= 0)
+    return Device::cuda(index);
   fail(ErrorCode::invalid_argument, "there is no device '", name, "'; a device is auto, cpu, cuda or cuda:N");
 }
 

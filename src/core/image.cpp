@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "core/cuda/runtime.hpp"
@@ -44,56 +45,25 @@ void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from,
 
 }  // namespace detail
 
-int channels(PixelFormat format) {
-  switch (format) {
-    case PixelFormat::gray_u8:
-    case PixelFormat::gray_u16:
-    case PixelFormat::gray_f32:
-      return 1;
-    case PixelFormat::rgba_u8:
-    case PixelFormat::bgra_u8:
-      return 4;
-    default:
-      return 3;
-  }
+namespace {
+
+/// A pixel format: its name, its channels and the bytes of one channel.
+struct FormatInfo {
+  const char* name;
+  int channels, channel_bytes;
+};
+FormatInfo info_of(PixelFormat format) {
+  constexpr FormatInfo formats[] = {{"gray_u8", 1, 1}, {"gray_u16", 1, 2}, {"gray_f32", 1, 4},
+                                    {"rgb_u8", 3, 1},  {"rgb_u16", 3, 2},  {"rgb_f32", 3, 4},
+                                    {"bgr_u8", 3, 1},  {"rgba_u8", 4, 1},  {"bgra_u8", 4, 1}};
+  return std::size_t(format) < std::size(formats) ? formats[int(format)] : FormatInfo{"?", 3, 1};
 }
 
-int bytes_per_pixel(PixelFormat format) {
-  switch (format) {
-    case PixelFormat::gray_u16:
-    case PixelFormat::rgb_u16:
-      return 2 * channels(format);
-    case PixelFormat::gray_f32:
-    case PixelFormat::rgb_f32:
-      return 4 * channels(format);
-    default:
-      return channels(format);
-  }
-}
+}  // namespace
 
-const char* to_string(PixelFormat format) {
-  switch (format) {
-    case PixelFormat::gray_u8:
-      return "gray_u8";
-    case PixelFormat::gray_u16:
-      return "gray_u16";
-    case PixelFormat::gray_f32:
-      return "gray_f32";
-    case PixelFormat::rgb_u8:
-      return "rgb_u8";
-    case PixelFormat::rgb_u16:
-      return "rgb_u16";
-    case PixelFormat::rgb_f32:
-      return "rgb_f32";
-    case PixelFormat::bgr_u8:
-      return "bgr_u8";
-    case PixelFormat::rgba_u8:
-      return "rgba_u8";
-    case PixelFormat::bgra_u8:
-      return "bgra_u8";
-  }
-  return "?";
-}
+int channels(PixelFormat format) { return info_of(format).channels; }
+int bytes_per_pixel(PixelFormat format) { return channels(format) * info_of(format).channel_bytes; }
+const char* to_string(PixelFormat format) { return info_of(format).name; }
 
 FrameBuffer::FrameBuffer(Size size, PixelFormat format, Memory memory) : size_(size), format_(format) {
   if (size.width < 1 || size.height < 1 ||

@@ -36,8 +36,7 @@ std::string text_of(int value) { return std::to_string(value); }
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(float value) {
   char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  return {buffer, end};
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
 template <class T>
@@ -55,8 +54,7 @@ bool read_value(const std::string& text, bool& value) {
 
 bool same_name(std::string_view a, std::string_view b) {
   const auto plain = [](char c) { return c == '_' ? '-' : c; };
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return plain(x) == plain(y); });
+  return std::ranges::equal(a, b, {}, plain, plain);
 }
 
 }  // namespace parafield::detail

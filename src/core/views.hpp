@@ -49,11 +49,7 @@ inline void check_flow(const FlowView& flow, const char* what) {
          valid.width, "x", valid.height);
 }
 inline void check_disparity(const DisparityView& disparity, const char* what) {
-  const auto& [d, valid] = disparity;
-  if (!d || d.width < 1 || d.height < 1) fail(ErrorCode::invalid_argument, what, " has no pixels");
-  if (valid && valid.size() != d.size())
-    fail(ErrorCode::invalid_argument, what, " has ", d.width, "x", d.height, " pixels, its valid plane has ",
-         valid.width, "x", valid.height);
+  check_flow({disparity.d, disparity.d, disparity.valid}, what);
 }
 
 }  // namespace parafield

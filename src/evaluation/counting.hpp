@@ -12,9 +12,8 @@ namespace parafield {
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// part / whole; NaN if whole is 0.
-inline double share(std::int64_t part, std::int64_t whole) {
-  return whole ? double(part) / double(whole) : nan;
-}
+inline double share(double part, std::int64_t whole) { return whole ? part / double(whole) : nan; }
+inline double share(std::int64_t part, std::int64_t whole) { return share(double(part), whole); }
 
 /// Throws Error(invalid_argument) for an estimate or a mask that has not the truth's size. `what` and
 /// `truth` name the fields.
@@ -29,21 +28,23 @@ inline void check_sizes(const char* what, Size size, const char* truth, Size tru
   if (options.mask) check("the mask", options.mask.size());
 }
 
+inline bool is_known(const FlowView& field, int x, int y) { return has_value(field.u(x, y), field.v(x, y)); }
+inline bool is_known(const DisparityView& field, int x, int y) { return has_value(field.d(x, y)); }
+
 /// Calls score(x, y) for each pixel that counts, row by row, and sets pixels, unknown, missing and density.
-/// has_value(field, x, y) says whether the field is known at a pixel.
-template <class Scores, class Field, class HasValue, class Score>
+template <class Scores, class Field, class Score>
 void score_pixels(Scores& scores, const Field& estimate, const Field& truth, const EvaluationOptions& options,
-                  HasValue has_value, Score score) {
+                  Score score) {
   std::int64_t known = 0, trusted = 0;
   for (int y = 0; y < truth.size().height; ++y)
     for (int x = 0; x < truth.size().width; ++x) {
       if (!is_set(options.mask, x, y)) continue;
-      if (!is_set(truth.valid, x, y) || !has_value(truth, x, y)) {
+      if (!is_set(truth.valid, x, y) || !is_known(truth, x, y)) {
         ++scores.unknown;
         continue;
       }
       ++known;
-      if (!has_value(estimate, x, y)) {
+      if (!is_known(estimate, x, y)) {
         ++scores.missing;
         continue;
       }

@@ -12,28 +12,23 @@ DisparityScores evaluate(const In<DisparityView>& estimate, const In<DisparityVi
   check_sizes("the estimated disparity", estimate.size(), "the true disparity", truth.size(), options);
 
   DisparityScores scores;
-  std::int64_t above0_5 = 0, above1 = 0, above2 = 0, above4 = 0, outliers = 0;
-  double errors = 0, squares = 0;
-  const auto known = [](const DisparityView& field, int x, int y) { return has_value(field.d(x, y)); };
-  score_pixels(scores, estimate, truth, options, known, [&](int x, int y) {
+  double squares = 0;
+  score_pixels(scores, estimate, truth, options, [&](int x, int y) {
     const double true_d = truth.d(x, y), error = std::abs(estimate.d(x, y) - true_d);
-    errors += error;
+    scores.average += error;
     squares += error * error;
-    above0_5 += error > 0.5;
-    above1 += error > 1;
-    above2 += error > 2;
-    above4 += error > 4;
-    outliers += error > 3 && error > 0.05 * std::abs(true_d);
+    scores.bad_0_5 += error > 0.5;
+    scores.bad_1 += error > 1;
+    scores.bad_2 += error > 2;
+    scores.bad_4 += error > 4;
+    scores.d1_all += error > 3 && error > 0.05 * std::abs(true_d);
   });
 
-  const std::int64_t pixels = scores.pixels;
-  scores.bad_0_5 = share(above0_5, pixels);
-  scores.bad_1 = share(above1, pixels);
-  scores.bad_2 = share(above2, pixels);
-  scores.bad_4 = share(above4, pixels);
-  scores.average = pixels ? errors / double(pixels) : nan;
-  scores.rms = pixels ? std::sqrt(squares / double(pixels)) : nan;
-  scores.d1_all = share(outliers, pixels);
+  // So far they are sums over the pixels; counts are exact in float64.
+  for (double* score :
+       {&scores.bad_0_5, &scores.bad_1, &scores.bad_2, &scores.bad_4, &scores.average, &scores.d1_all})
+    *score = share(*score, scores.pixels);
+  scores.rms = std::sqrt(share(squares, scores.pixels));
   return scores;
 }
 

@@ -19,7 +19,7 @@ struct Moments {
     mean += difference / double(++count);
     squares += difference * (value - mean);
   }
-  double deviation() const { return std::sqrt(squares / double(count)); }
+  double deviation() const { return std::sqrt(share(squares, count)); }  ///< NaN without values
 };
 
 /// Angle between (u, v, 1) and (true_u, true_v, 1), degrees (Marzat section 2.4). Rounding can move the
@@ -44,28 +44,22 @@ FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
 
   FlowScores scores;
   Moments angle, endpoint;
-  std::int64_t above1 = 0, above3 = 0, above5 = 0;
-  const auto known = [](const FlowView& field, int x, int y) {
-    return has_value(field.u(x, y), field.v(x, y));
-  };
-  score_pixels(scores, estimate, truth, options, known, [&](int x, int y) {
+  score_pixels(scores, estimate, truth, options, [&](int x, int y) {
     const float u = estimate.u(x, y), v = estimate.v(x, y), true_u = truth.u(x, y), true_v = truth.v(x, y);
     angle.add(angular_error(u, v, true_u, true_v));
     const double error = endpoint_error(u, v, true_u, true_v);
     endpoint.add(error);
-    above1 += error > 1;
-    above3 += error > 3;
-    above5 += error > 5;
+    scores.r1 += error > 1;
+    scores.r3 += error > 3;
+    scores.r5 += error > 5;
   });
 
-  const std::int64_t pixels = scores.pixels;
-  scores.aae = pixels ? angle.mean : nan;
-  scores.aae_std = pixels ? angle.deviation() : nan;
-  scores.epe = pixels ? endpoint.mean : nan;
-  scores.epe_std = pixels ? endpoint.deviation() : nan;
-  scores.r1 = share(above1, pixels);
-  scores.r3 = share(above3, pixels);
-  scores.r5 = share(above5, pixels);
+  scores.aae = scores.pixels ? angle.mean : nan;
+  scores.aae_std = angle.deviation();
+  scores.epe = scores.pixels ? endpoint.mean : nan;
+  scores.epe_std = endpoint.deviation();
+  // So far they are counts, exact in float64.
+  for (double* score : {&scores.r1, &scores.r3, &scores.r5}) *score = share(*score, scores.pixels);
   return scores;
 }
 

@@ -56,13 +56,12 @@ class GuidedSolver : public SolverBase<Solver> {
     has_tracks_ = known.tracks.has_value();
     has_rotation_ = known.rotation.has_value();
     if (has_tracks_) {
-      const std::span<const Track> tracks = *known.tracks;
       const int most = method_.tracking.max_features;
-      if (tracks.size() > std::size_t(most))
-        fail(ErrorCode::invalid_argument, tracks.size(),
+      if (known.tracks->size() > std::size_t(most))
+        fail(ErrorCode::invalid_argument, known.tracks->size(),
              " tracks are given, more than max_features = ", most);
-      given_ = tracks.data();
-      count_ = int(tracks.size());
+      given_ = known.tracks->data();
+      count_ = int(known.tracks->size());
       if (Backend::is_gpu && on_host) {
         if (count_ > 0) copy_to(backend_, staged_, given_, sizeof(Track) * std::size_t(count_));
         given_ = staged_;

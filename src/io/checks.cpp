@@ -19,7 +19,7 @@ void check_pitch(const View<T>& plane, const char* name) {
 
 void check_sides(const char* file, std::int64_t width, std::int64_t height) {
   if (width < 1 || height < 1 || width > max_side || height > max_side)
-    fail(ErrorCode::format, file, " of ", width, "x", height, " pixels; each side is 1 to ", max_side);
+    fail_format(file, " of ", width, "x", height, " pixels; each side is 1 to ", max_side);
 }
 
 void check_pixels(const char* file, std::int64_t width, std::int64_t height) {

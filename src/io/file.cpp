@@ -18,6 +18,9 @@ namespace parafield::io {
 namespace fs = std::filesystem;
 namespace {
 
+[[noreturn]] void fail_reading(const auto&... why) { fail(ErrorCode::file, "cannot be read: ", why...); }
+[[noreturn]] void fail_writing(const auto&... why) { fail(ErrorCode::file, "cannot be written: ", why...); }
+
 std::string reason(int error) { return std::generic_category().message(error); }
 
 /// The file that a write to `path` replaces: links are followed.
@@ -26,7 +29,7 @@ fs::path followed(const fs::path& path) {
   std::error_code error;
   if (!fs::is_symlink(path, error)) return path;
   const fs::path target = fs::canonical(path, error);
-  if (error) fail(ErrorCode::file, "cannot be written: the link leads nowhere: ", error.message());
+  if (error) fail_writing("the link leads nowhere: ", error.message());
   return target;
 }
 
@@ -44,8 +47,7 @@ class Temporary {
     }
     if (error == 0) return;
     const fs::path folder = target.parent_path().empty() ? "." : target.parent_path();
-    fail(ErrorCode::file, "cannot be written: no file can be made in the folder ", shown(folder), ": ",
-         reason(error));
+    fail_writing("no file can be made in the folder ", shown(folder), ": ", reason(error));
   }
   ~Temporary() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -59,8 +61,7 @@ class Temporary {
   void take_place() {
     // Some file systems report a full disk only here.
     const int closed = ::close(std::exchange(descriptor_, -1));
-    if (closed != 0 || ::rename(path_.c_str(), target_.c_str()) != 0)
-      fail(ErrorCode::file, "cannot be written: ", reason(errno));
+    if (closed != 0 || ::rename(path_.c_str(), target_.c_str()) != 0) fail_writing(reason(errno));
     renamed_ = true;
   }
 
@@ -72,23 +73,20 @@ class Temporary {
 
 }  // namespace
 
-InputFile::InputFile(const fs::path& path) {
-  // Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor_ < 0) fail(ErrorCode::file, "cannot be read: ", reason(errno));
+// Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
+InputFile::InputFile(const fs::path& path)
+    : InputFile(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+  // From here on the destructor closes the file, whatever is thrown.
   struct stat status = {};
-  const int error = ::fstat(descriptor_, &status) == 0 ? 0 : errno;
-  if (error == 0 && S_ISREG(status.st_mode)) {
-    size_ = std::uint64_t(status.st_size);
-    return;
-  }
-  ::close(descriptor_);
-  if (error) fail(ErrorCode::file, "cannot be read: ", reason(error));
-  fail(ErrorCode::file,
-       "cannot be read: ", S_ISDIR(status.st_mode) ? "it is a directory" : "not a regular file");
+  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail_reading(reason(errno));
+  if (!S_ISREG(status.st_mode))
+    fail_reading(S_ISDIR(status.st_mode) ? "it is a directory" : "not a regular file");
+  size_ = std::uint64_t(status.st_size);
 }
 
-InputFile::~InputFile() { ::close(descriptor_); }
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 Bytes InputFile::first(std::uint64_t count) const {
   Bytes bytes(std::min(count, size_));
@@ -96,7 +94,7 @@ Bytes InputFile::first(std::uint64_t count) const {
   while (done < bytes.size()) {
     const ssize_t got = ::pread(descriptor_, bytes.data() + done, bytes.size() - done, off_t(done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(ErrorCode::file, "cannot be read: ", reason(errno));
+    if (got < 0) fail_reading(reason(errno));
     if (got == 0) break;  // the file was cut meanwhile: the reader of its format reports it
     done += std::size_t(got);
   }
@@ -108,12 +106,10 @@ void write_file(const fs::path& path, ByteSpan bytes) {
   const fs::path target = followed(path);
   struct stat old = {};
   const bool replaces = ::stat(target.c_str(), &old) == 0;
-  if (replaces && S_ISDIR(old.st_mode)) fail(ErrorCode::file, "cannot be written: it is a directory");
-  if (replaces && !S_ISREG(old.st_mode))
-    fail(ErrorCode::file, "cannot be written: not a regular file, and a file is replaced whole");
+  if (replaces && S_ISDIR(old.st_mode)) fail_writing("it is a directory");
+  if (replaces && !S_ISREG(old.st_mode)) fail_writing("not a regular file, and a file is replaced whole");
   // A rename would silently replace a write-protected file.
-  if (replaces && ::access(target.c_str(), W_OK) != 0)
-    fail(ErrorCode::file, "cannot be written: ", reason(errno));
+  if (replaces && ::access(target.c_str(), W_OK) != 0) fail_writing(reason(errno));
 
   Temporary temporary(target);
   // The permissions of the old file are kept where the system allows it.
@@ -121,9 +117,7 @@ void write_file(const fs::path& path, ByteSpan bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t put = ::write(temporary.descriptor(), bytes.data() + done, bytes.size() - done);
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0)
-      fail(ErrorCode::file, "cannot be written: ", reason(errno), " after ", done, " of ", bytes.size(),
-           " bytes");
+    if (put < 0) fail_writing(reason(errno), " after ", done, " of ", bytes.size(), " bytes");
     done += std::size_t(put);
   }
   temporary.take_place();

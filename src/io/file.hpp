@@ -29,7 +29,9 @@ class InputFile {
   Bytes first(std::uint64_t count) const;
 
  private:
-  int descriptor_ = -1;
+  explicit InputFile(int descriptor) : descriptor_(descriptor) {}
+
+  int descriptor_;
   std::uint64_t size_ = 0;
 };
 

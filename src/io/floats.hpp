@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <bit>
-
 #include "io/bytes.hpp"
 #include "io/formats.hpp"
 

@@ -34,14 +34,12 @@ struct PngHeader {
 
   bool is_flow() const { return bit_depth == 16 && color_type == 2; }
 };
-bool is_png(ByteSpan bytes);
 PngHeader png_header(ByteSpan bytes);  ///< works without libpng
 /// Pixels as they are stored, or turned as the EXIF data of the file says.
 enum class Orientation { stored, as_viewed };
 FrameBuffer decode_png(ByteSpan bytes, Orientation orientation = Orientation::as_viewed);
 Bytes encode_png(const Frame& frame);  ///< like decode_png, Error(unsupported) without libpng
 
-bool is_jpeg(ByteSpan bytes);
 /// A frame, turned as its EXIF data says. Error(unsupported) without libjpeg.
 FrameBuffer decode_jpeg(ByteSpan bytes);
 
@@ -56,7 +54,6 @@ Bytes encode_pnm(const Frame& frame);  ///< gray: PGM, rgb: PPM
 
 bool is_pfm(ByteSpan bytes);
 bool is_pfm_of_flow(ByteSpan bytes);  ///< three channels; decode_frame takes them for colors
-bool is_flo(ByteSpan bytes);
 bool is_npy(ByteSpan bytes);
 bool is_npy_of_disparity(ByteSpan bytes);    ///< needs the header only; false if it is damaged
 Bytes encode_pfm_frame(const Frame& frame);  ///< f32 only; the other encoders take u8 and u16
@@ -74,6 +71,8 @@ Bytes encode_png_disparity(const DisparityView& disparity, float scale);
 
 std::vector<Track> decode_tracks(ByteSpan bytes);
 Bytes encode_tracks(std::span<const Track> tracks);
+
+[[noreturn]] void fail_format(const auto&... parts) { fail(ErrorCode::format, parts...); }
 
 /// Throws Error(format) for a header with a side that is not 1 to `max_side`. `file` is as "a PNG file".
 void check_sides(const char* file, std::int64_t width, std::int64_t height);

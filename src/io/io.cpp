@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "core/fail.hpp"
 #include "io/floats.hpp"
 
 namespace parafield {
@@ -21,18 +20,18 @@ Bytes read_content(const std::filesystem::path& path) {
 /// Throws Error(format) for a file that does not hold `wanted`. `formats` are those that would be read.
 [[noreturn]] void fail_content(ByteSpan bytes, const char* wanted, const char* formats) {
   const Content content = content_of(bytes);
-  if (content == Content::jpeg) fail(ErrorCode::format, "an image (JPEG), not ", wanted);
-  if (content == Content::pnm) fail(ErrorCode::format, "an image (PGM or PPM), not ", wanted);
-  if (content == Content::flo) fail(ErrorCode::format, "a flow field (.flo), not ", wanted);
-  if (content == Content::npy) fail(ErrorCode::format, "an array (.npy), not ", wanted);
-  if (bytes.empty()) fail(ErrorCode::format, "the file is empty");
+  if (content == Content::jpeg) fail_format("an image (JPEG), not ", wanted);
+  if (content == Content::pnm) fail_format("an image (PGM or PPM), not ", wanted);
+  if (content == Content::flo) fail_format("a flow field (.flo), not ", wanted);
+  if (content == Content::npy) fail_format("an array (.npy), not ", wanted);
+  if (bytes.empty()) fail_format("the file is empty");
   std::string start;
   for (const std::uint8_t byte : bytes.first(std::min<std::size_t>(bytes.size(), 4))) {
     char digits[4];
     std::snprintf(digits, sizeof digits, " %02x", byte);
     start += digits;
   }
-  fail(ErrorCode::format, "not a ", formats, " file: it starts with the bytes", start);
+  fail_format("not a ", formats, " file: it starts with the bytes", start);
 }
 
 std::string lower_extension(const std::filesystem::path& path) {
@@ -45,20 +44,17 @@ std::string lower_extension(const std::filesystem::path& path) {
 /// Writes the file that encode(extension) returns.
 template <class Encode>
 void write(const std::filesystem::path& path, Encode encode) {
-  naming(path, [&] {
-    const Bytes bytes = encode(lower_extension(path));
-    write_file(path, bytes);
-  });
+  naming(path, [&] { write_file(path, encode(lower_extension(path))); });
 }
 
 }  // namespace
 
 Content content_of(ByteSpan bytes) {
-  if (is_png(bytes)) return Content::png;
-  if (is_jpeg(bytes)) return Content::jpeg;
+  if (starts_with(bytes, "\x89PNG\r\n\x1a\n")) return Content::png;
+  if (starts_with(bytes, "\xff\xd8\xff")) return Content::jpeg;
   if (is_pnm(bytes)) return Content::pnm;
   if (is_pfm(bytes)) return Content::pfm;
-  if (is_flo(bytes)) return Content::flo;
+  if (starts_with(bytes, "PIEH")) return Content::flo;
   if (is_npy(bytes)) return Content::npy;
   return Content::unknown;
 }
@@ -80,8 +76,8 @@ FlowField decode_flow(ByteSpan bytes) {
   if (content != Content::pfm) fail_content(bytes, "a flow field", ".flo, PFM, .npy or KITTI flow (PNG)");
   const Floats floats = open_pfm(bytes);
   if (floats.channels != 3)
-    fail(ErrorCode::format,
-         "a PFM file of one channel (Pf), not flow; flow has three (PF): u, v and one that is ignored");
+    fail_format(
+        "a PFM file of one channel (Pf), not flow; flow has three (PF): u, v and one that is ignored");
   return flow_of(floats);
 }
 
@@ -94,7 +90,7 @@ DisparityField decode_disparity(ByteSpan bytes, float scale) {
                  "PFM, .npy or PNG");
   const Floats floats = content == Content::pfm ? open_pfm(bytes) : open_npy(bytes, 1);
   if (floats.channels != 1)
-    fail(ErrorCode::format, "a PFM file of three channels (PF), not disparities, which have one (Pf)");
+    fail_format("a PFM file of three channels (PF), not disparities, which have one (Pf)");
   return disparity_of(floats.size, floats);
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // JPEG (ITU-T T.81) through libjpeg: baseline and progressive, gray or color of 8 bit.
-#include "core/fail.hpp"
 #include "io/formats.hpp"
 
 #ifdef PARAFIELD_HAS_JPEG
@@ -13,15 +12,11 @@
 
 #include <algorithm>
 #include <csetjmp>
-#include <cstring>
 #include <new>
-#include <string_view>
 #include <utility>
 #endif
 
 namespace parafield::io {
-
-bool is_jpeg(ByteSpan bytes) { return starts_with(bytes, "\xff\xd8\xff"); }
 
 #ifdef PARAFIELD_HAS_JPEG
 
@@ -52,8 +47,7 @@ struct Reader {
 
   [[noreturn]] void fail_damaged() const {
     if (ended)
-      fail(ErrorCode::format, "damaged JPEG file: it ends at byte ", bytes.size(),
-           ", before the end of its image");
+      fail_format("damaged JPEG file: it ends at byte ", bytes.size(), ", before the end of its image");
     if (too_many_scans)
       fail(ErrorCode::unsupported, "a JPEG file of more than ", most_scans, " scans is not read");
     if (code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
@@ -89,9 +83,6 @@ void leave_on_warning(j_common_ptr jpeg, int level) {
   leave(jpeg);
 }
 
-void no_output(j_common_ptr) {}
-void no_source_call(j_decompress_ptr) {}
-
 /// Called for more bytes. All were given at the start, so the file is too short.
 boolean next_bytes(j_decompress_ptr jpeg) {
   reader_of(reinterpret_cast<j_common_ptr>(jpeg)).ended = true;
@@ -116,13 +107,13 @@ bool read_header(Reader& reader) {
   jpeg.err = jpeg_std_error(&reader.errors);
   reader.errors.error_exit = leave;
   reader.errors.emit_message = leave_on_warning;
-  reader.errors.output_message = no_output;
+  reader.errors.output_message = [](j_common_ptr) {};
   jpeg.client_data = &reader;
   if (setjmp(reader.target)) return false;
   jpeg_create_decompress(&jpeg);
   reader.source.next_input_byte = reader.bytes.data();
   reader.source.bytes_in_buffer = reader.bytes.size();
-  reader.source.init_source = reader.source.term_source = no_source_call;
+  reader.source.init_source = reader.source.term_source = [](j_decompress_ptr) {};
   reader.source.fill_input_buffer = next_bytes;
   reader.source.skip_input_data = skip_bytes;
   reader.source.resync_to_restart = jpeg_resync_to_restart;
@@ -164,16 +155,16 @@ void check_header(const jpeg_decompress_struct& jpeg, std::size_t file_bytes) {
   const auto width = std::int64_t(jpeg.image_width), height = std::int64_t(jpeg.image_height);
   // A block of 64 pixels takes at least a bit of Huffman's code.
   if (width * height > 512 * std::int64_t(file_bytes))
-    fail(ErrorCode::format, "damaged JPEG file: ", width, "x", height, " pixels do not fit into its ",
-         file_bytes, " bytes");
+    fail_format("damaged JPEG file: ", width, "x", height, " pixels do not fit into its ", file_bytes,
+                " bytes");
   check_pixels("a JPEG file", width, height);
 }
 
 int orientation_of(const jpeg_decompress_struct& jpeg) {
   constexpr std::string_view exif("Exif\0\0", 6);
   for (const jpeg_marker_struct* marker = jpeg.marker_list; marker; marker = marker->next)
-    if (marker->data_length >= exif.size() && std::memcmp(marker->data, exif.data(), exif.size()) == 0)
-      return exif_orientation({marker->data + exif.size(), marker->data_length - exif.size()});
+    if (const ByteSpan data(marker->data, marker->data_length); starts_with(data, exif))
+      return exif_orientation(data.subspan(exif.size()));
   return 1;
 }
 

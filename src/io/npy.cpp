@@ -4,9 +4,7 @@
 // is height x width x 2, a disparity field height x width.
 #include <algorithm>
 #include <optional>
-#include <string_view>
 
-#include "core/fail.hpp"
 #include "io/floats.hpp"
 
 namespace parafield::io {
@@ -49,8 +47,8 @@ class HeaderReader {
 
  private:
   [[noreturn]] void fail_damaged() const {
-    fail(ErrorCode::format, "damaged .npy header, at its byte ", at_,
-         ": it should hold descr (a plain type), fortran_order and shape");
+    fail_format("damaged .npy header, at its byte ", at_,
+                ": it should hold descr (a plain type), fortran_order and shape");
   }
   void skip_space() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
@@ -125,15 +123,13 @@ Npy read_header(ByteSpan bytes) {
   const int version = bytes.size() > 6 ? bytes[6] : 1;
   const std::size_t start = version == 1 ? 10 : 12;
   if (bytes.size() < start)
-    fail(ErrorCode::format, "the header of a .npy file has more than ", start, " bytes, the file has ",
-         bytes.size());
+    fail_format("the header of a .npy file has more than ", start, " bytes, the file has ", bytes.size());
   if (version < 1 || version > 3 || bytes[7] != 0)
-    fail(ErrorCode::format, "a .npy file of version ", version, ".", int(bytes[7]),
-         "; 1.0, 2.0 and 3.0 are read");
+    fail_format("a .npy file of version ", version, ".", int(bytes[7]), "; 1.0, 2.0 and 3.0 are read");
   const std::uint64_t length = version == 1 ? bytes[8] | std::uint32_t(bytes[9]) << 8 : load_u32(&bytes[8]);
   if (length > bytes.size() - start)
-    fail(ErrorCode::format, "a .npy header of ", length, " bytes, the file has ", bytes.size() - start,
-         " after its length");
+    fail_format("a .npy header of ", length, " bytes, the file has ", bytes.size() - start,
+                " after its length");
   Npy npy = HeaderReader(text_of(bytes.subspan(start, length))).read();
   npy.values = bytes.subspan(start + length);
   return npy;
@@ -155,22 +151,19 @@ Floats open_npy(ByteSpan bytes, int channels) {
   const char* what = is_flow ? "flow" : "disparity";
   const std::string should = text(", not ", what, "; ", what, " is little-endian float32 or float64, ",
                                   is_flow ? "height x width x 2" : "height x width");
-  if (npy.type != "<f4" && npy.type != "<f8")
-    fail(ErrorCode::format, "an array of type '", npy.type, "'", should);
+  if (npy.type != "<f4" && npy.type != "<f8") fail_format("an array of type '", npy.type, "'", should);
   if (npy.fortran_order)
-    fail(ErrorCode::format, "an array in Fortran order is not read; save numpy.ascontiguousarray(", what,
-         ")");
+    fail_format("an array in Fortran order is not read; save numpy.ascontiguousarray(", what, ")");
   const auto& shape = npy.shape;
   if (is_flow ? shape.size() != 3 || shape[2] != 2 : shape.size() != 2)
-    fail(ErrorCode::format, "an array of ", shape_text(shape), should);
+    fail_format("an array of ", shape_text(shape), should);
   if (shape[0] < 1 || shape[1] < 1 || shape[0] > max_side || shape[1] > max_side)
-    fail(ErrorCode::format, "an array of ", shape_text(shape), "; each side of ", what, " is 1 to ",
-         max_side);
+    fail_format("an array of ", shape_text(shape), "; each side of ", what, " is 1 to ", max_side);
   const int value_bytes = npy.type == "<f4" ? 4 : 8;
   const std::int64_t needed = std::int64_t(channels) * value_bytes * shape[0] * shape[1];
   if (npy.values.size() != std::uint64_t(needed))
-    fail(ErrorCode::format, "an array of ", shape_text(shape), " needs ", needed,
-         " bytes after the header, the file has ", npy.values.size());
+    fail_format("an array of ", shape_text(shape), " needs ", needed,
+                " bytes after the header, the file has ", npy.values.size());
   return {.size = {int(shape[1]), int(shape[0])},
           .channels = channels,
           .values = npy.values.data(),

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/fail.hpp"
 #include "io/floats.hpp"
 
 namespace parafield::io {
@@ -19,13 +18,13 @@ T next_number(ByteSpan bytes, std::size_t& at, const char* what) {
   while (at < bytes.size() && !is_space(bytes[at])) ++at;
   // No number is that long.
   if (at == bytes.size() || at == start || at - start > 40)
-    fail(ErrorCode::format, "damaged header: no ", what, " at byte ", start);
+    fail_format("damaged header: no ", what, " at byte ", start);
   const char *const word = text_of(bytes).data() + start, *const word_end = text_of(bytes).data() + at;
   ++at;
   T value = {};
   const auto [end, error] = std::from_chars(word, word_end, value);
   if (error != std::errc{} || end != word_end)
-    fail(ErrorCode::format, "damaged header: the ", what, " is not a number, at byte ", start);
+    fail_format("damaged header: the ", what, " is not a number, at byte ", start);
   return value;
 }
 
@@ -44,12 +43,12 @@ Floats open_pfm(ByteSpan bytes) {
   // Its sign is the byte order. Its absolute value, a unit of the values, is used by nobody.
   const auto scale = next_number<float>(bytes, at, "scale");
   if (!std::isfinite(scale) || scale == 0)
-    fail(ErrorCode::format, "the scale is ", scale, "; below 0 it means little-endian, above 0 big-endian");
+    fail_format("the scale is ", scale, "; below 0 it means little-endian, above 0 big-endian");
   check_sides("a PFM file", width, height);
   const std::uint64_t needed = std::uint64_t(width) * std::uint64_t(height) * std::uint64_t(channels) * 4;
   if (bytes.size() - at != needed)
-    fail(ErrorCode::format, width, "x", height, " pixels need ", needed,
-         " bytes after the header, the file has ", bytes.size() - at);
+    fail_format(width, "x", height, " pixels need ", needed, " bytes after the header, the file has ",
+                bytes.size() - at);
   return {.size = {width, height},
           .channels = channels,
           .values = bytes.data() + at,

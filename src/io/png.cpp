@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "core/fail.hpp"
 #include "io/bytes.hpp"
 #include "io/formats.hpp"
 
 #ifdef PARAFIELD_HAS_PNG
 #include <png.h>
 
-#include <bit>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -18,14 +16,11 @@
 
 namespace parafield::io {
 
-bool is_png(ByteSpan bytes) { return starts_with(bytes, "\x89PNG\r\n\x1a\n"); }
-
 PngHeader png_header(ByteSpan bytes) {
-  if (bytes.size() < 33)
-    fail(ErrorCode::format, "the header of a PNG file has 33 bytes, the file has ", bytes.size());
+  if (bytes.size() < 33) fail_format("the header of a PNG file has 33 bytes, the file has ", bytes.size());
   constexpr std::string_view first_chunk("\0\0\0\rIHDR", 8);
   if (!starts_with(bytes.subspan(8), first_chunk))
-    fail(ErrorCode::format, "damaged PNG file: it does not begin with a header");
+    fail_format("damaged PNG file: it does not begin with a header");
   const std::uint32_t width = load_u32(&bytes[16], std::endian::big),
                       height = load_u32(&bytes[20], std::endian::big);
   check_sides("a PNG file", width, height);
@@ -75,9 +70,8 @@ struct Reader : Codec {
 
   [[noreturn]] void fail_damaged() const {
     if (ended)
-      fail(ErrorCode::format, "damaged PNG file: it ends at byte ", bytes.size(),
-           ", before the end of its image");
-    fail(ErrorCode::format, "damaged PNG file: ", message);
+      fail_format("damaged PNG file: it ends at byte ", bytes.size(), ", before the end of its image");
+    fail_format("damaged PNG file: ", message);
   }
 };
 
@@ -181,8 +175,8 @@ FrameBuffer decode_png(ByteSpan bytes, Orientation orientation) {
   const int bits = header.bit_depth * channels_of[std::min(header.color_type, 6)];
   const std::uint64_t packed_row = (std::uint64_t(header.size.width) * std::uint64_t(bits) + 7) / 8;
   if (packed_row * std::uint64_t(header.size.height) > 1032 * std::uint64_t(bytes.size()))
-    fail(ErrorCode::format, "damaged PNG file: ", header.size.width, "x", header.size.height, " pixels of ",
-         bits, " bit do not fit into its ", bytes.size(), " bytes");
+    fail_format("damaged PNG file: ", header.size.width, "x", header.size.height, " pixels of ", bits,
+                " bit do not fit into its ", bytes.size(), " bytes");
   // A small file of one color can hold a picture that is larger than the memory. No estimator takes it.
   check_pixels("a PNG file", header.size.width, header.size.height);
 

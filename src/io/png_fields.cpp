@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/fail.hpp"
 #include "io/floats.hpp"
 
 namespace parafield::io {
@@ -26,9 +25,9 @@ FlowField decode_kitti(ByteSpan bytes) {
   if (const PngHeader header = png_header(bytes); !header.is_flow()) {
     static constexpr const char* kinds[] = {"gray",           "?", "RGB",          "palette",
                                             "gray and alpha", "?", "RGB and alpha"};
-    fail(ErrorCode::format, "a PNG image of ", header.bit_depth, " bit, ",
-         kinds[header.color_type <= 6 ? header.color_type : 1],
-         ": not flow; KITTI's flow is a PNG of 16 bit, RGB");
+    fail_format("a PNG image of ", header.bit_depth, " bit, ",
+                kinds[header.color_type <= 6 ? header.color_type : 1],
+                ": not flow; KITTI's flow is a PNG of 16 bit, RGB");
   }
   // An EXIF orientation is ignored: a flow field is no photograph, and its vectors would have to be turned,
   // too.
@@ -65,8 +64,8 @@ DisparityField decode_png_disparity(ByteSpan bytes, float scale) {
   const PngHeader header = png_header(bytes);
   const bool gray = header.color_type == 0 || header.color_type == 4;
   if (!gray || header.bit_depth < 8)
-    fail(ErrorCode::format, "a PNG image of ", header.bit_depth, " bit, ", gray ? "gray" : "colored",
-         ": not disparities, which are a gray PNG of 8 or 16 bit");
+    fail_format("a PNG image of ", header.bit_depth, " bit, ", gray ? "gray" : "colored",
+                ": not disparities, which are a gray PNG of 8 or 16 bit");
   if (scale == 0 && header.bit_depth == 8)
     fail(ErrorCode::invalid_argument, "disparities in a PNG of 8 bit need a scale, the file's value of 1 px ",
          "(Middlebury: tsukuba 16, venus 8, cones 4)");

@@ -2,12 +2,10 @@
 // PGM and PPM (netpbm): plain (P2, P3: numbers as text) and raw (P5, P6: bytes; 16-bit numbers, big-endian,
 // if the maximum is above 255).
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <utility>
 
-#include "core/fail.hpp"
 #include "io/bytes.hpp"
 #include "io/formats.hpp"
 
@@ -37,23 +35,22 @@ class Scanner {
   void skip_one_space() {
     if (!at_end() && *here() == '#') skip_comment();
     if (at_end()) return;
-    if (!is_space(*here())) fail(ErrorCode::format, "damaged header: no white space after the maximum");
+    if (!is_space(*here())) fail_format("damaged header: no white space after the maximum");
     ++at_;
   }
 
   /// The next number, at most `max`. `what` names it in errors.
   int number(const char* what, int max) {
     skip_space();
-    if (at_end()) fail(ErrorCode::format, "the file ends at byte ", at_, ", before the ", what);
-    if (!is_digit(*here()))
-      fail(ErrorCode::format, "the ", what, " is missing: there is no number at byte ", at_);
+    if (at_end()) fail_format("the file ends at byte ", at_, ", before the ", what);
+    if (!is_digit(*here())) fail_format("the ", what, " is missing: there is no number at byte ", at_);
     std::int64_t value = 0;
     for (; !at_end() && is_digit(*here()); ++at_) {
       value = 10 * value + (*here() - '0');
-      if (value > max) fail(ErrorCode::format, "the ", what, " at byte ", at_, " is above ", max);
+      if (value > max) fail_format("the ", what, " at byte ", at_, " is above ", max);
     }
     if (!at_end() && !is_space(*here()) && *here() != '#')
-      fail(ErrorCode::format, "the ", what, " is not a number, at byte ", at_);
+      fail_format("the ", what, " is not a number, at byte ", at_);
     return int(value);
   }
 
@@ -83,8 +80,8 @@ void read_pixels(Scanner& scan, bool raw, std::uint32_t maximum, FrameBuffer& fr
       const std::uint32_t value =
           raw ? scan.raw_number(sizeof(T)) : std::uint32_t(scan.number("value of a pixel", int(maximum)));
       if (value > maximum)
-        fail(ErrorCode::format, "value ", value, " at pixel (", i / channels(frame.format()), ", ", y,
-             ") is above the file's maximum ", maximum);
+        fail_format("value ", value, " at pixel (", i / channels(frame.format()), ", ", y,
+                    ") is above the file's maximum ", maximum);
       values(i, y) = T(maximum == full ? value : (value * full + maximum / 2) / maximum);
     }
 }
@@ -102,8 +99,8 @@ FrameBuffer decode_pnm(ByteSpan bytes) {
   Scanner scan(bytes, 2);
   const int width = scan.number("width", max_side), height = scan.number("height", max_side);
   const int maximum = scan.number("maximum", 65535);
-  if (width < 1 || height < 1) fail(ErrorCode::format, "a frame cannot have ", width, "x", height, " pixels");
-  if (maximum < 1) fail(ErrorCode::format, "the maximum is 0; it should be 1 to 65535");
+  if (width < 1 || height < 1) fail_format("a frame cannot have ", width, "x", height, " pixels");
+  if (maximum < 1) fail_format("the maximum is 0; it should be 1 to 65535");
   if (raw) scan.skip_one_space();
 
   // A plain value is at least a digit, and white space unless it is the last one.
@@ -111,22 +108,21 @@ FrameBuffer decode_pnm(ByteSpan bytes) {
   const std::uint64_t values = std::uint64_t(width) * std::uint64_t(height) * (rgb ? 3 : 1);
   const std::uint64_t needed = raw ? values * (wide ? 2 : 1) : 2 * values - 1;
   if (scan.left() < needed)
-    fail(ErrorCode::format, width, "x", height, " pixels need ", raw ? "" : "at least ", needed,
-         " bytes after the header, the file has ", scan.left());
+    fail_format(width, "x", height, " pixels need ", raw ? "" : "at least ", needed,
+                " bytes after the header, the file has ", scan.left());
   // One line end after raw pixels is common. More bytes are another image, or the size in the header is
   // wrong.
   const bool line_end = scan.left() == needed + 1 && scan.here()[needed] == '\n';
   if (raw && scan.left() > needed && !line_end)
-    fail(ErrorCode::format, width, "x", height, " pixels need ", needed,
-         " bytes after the header, the file has ", scan.left(), "; a file of several images is not read");
+    fail_format(width, "x", height, " pixels need ", needed, " bytes after the header, the file has ",
+                scan.left(), "; a file of several images is not read");
 
   FrameBuffer frame({width, height}, integer_format(rgb, wide));
   wide ? read_pixels<std::uint16_t>(scan, raw, std::uint32_t(maximum), frame)
        : read_pixels<std::uint8_t>(scan, raw, std::uint32_t(maximum), frame);
   if (!raw) {
     scan.skip_space();
-    if (!scan.at_end())
-      fail(ErrorCode::format, scan.left(), " bytes follow the last of ", width, "x", height, " pixels");
+    if (!scan.at_end()) fail_format(scan.left(), " bytes follow the last of ", width, "x", height, " pixels");
   }
   return frame;
 }

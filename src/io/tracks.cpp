@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <string_view>
 
-#include "core/fail.hpp"
 #include "io/formats.hpp"
 #include "parafield/io.hpp"
 
@@ -36,25 +34,16 @@ std::string quoted(std::string_view what) {
 }
 
 /// The words of a line that is not empty, at most one more than expected.
-struct Fields {
-  std::string_view word[values + 1];
-  std::size_t count = 0;
-};
-
-Fields fields_of(std::string_view line) {
-  Fields fields;
-  while (fields.count <= values) {
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  while (fields.size() <= values) {
     const std::size_t end = std::min(line.find_first_of(blanks_and_separators), line.size());
-    fields.word[fields.count++] = line.substr(0, end);
+    fields.push_back(line.substr(0, end));
     line = after_blanks(line.substr(end));
     if (line.empty()) break;
     if (line.front() == ',' || line.front() == ';') line = after_blanks(line.substr(1));
   }
   return fields;
-}
-
-bool is_header(const Fields& fields) {
-  return fields.count == values && std::equal(std::begin(names), std::end(names), fields.word);
 }
 
 bool read_number(std::string_view word, float& value) {
@@ -70,15 +59,15 @@ bool read_number(std::string_view word, float& value) {
   return true;
 }
 
-Track track_of(const Fields& fields, std::string_view line, std::size_t number) {
-  if (fields.count != values)
-    fail(ErrorCode::format, "line ", number, " has ", fields.count > values ? "more than " : "",
-         fields.count > values ? values : fields.count, " value", fields.count == 1 ? "" : "s",
-         ", not the four x, y, u and v: ", quoted(line));
+Track track_of(std::span<const std::string_view> fields, std::string_view line, std::size_t number) {
+  if (fields.size() != values)
+    fail_format("line ", number, " has ", fields.size() > values ? "more than " : "",
+                std::min(fields.size(), values), " value", fields.size() == 1 ? "" : "s",
+                ", not the four x, y, u and v: ", quoted(line));
   float value[values];
   for (std::size_t i = 0; i < values; ++i)
-    if (!read_number(fields.word[i], value[i]))
-      fail(ErrorCode::format, "line ", number, ": ", names[i], " is not a number: ", quoted(fields.word[i]));
+    if (!read_number(fields[i], value[i]))
+      fail_format("line ", number, ": ", names[i], " is not a number: ", quoted(fields[i]));
   return {value[0], value[1], value[2], value[3]};
 }
 
@@ -95,8 +84,8 @@ std::vector<Track> decode_tracks(ByteSpan bytes) {
     const std::string_view line = trimmed(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.empty()) continue;
-    const Fields fields = fields_of(line);
-    if (!is_first || !is_header(fields)) tracks.push_back(track_of(fields, line, number));
+    const auto fields = fields_of(line);
+    if (!is_first || !std::ranges::equal(fields, names)) tracks.push_back(track_of(fields, line, number));
     is_first = false;
   }
   return tracks;
@@ -104,18 +93,10 @@ std::vector<Track> decode_tracks(ByteSpan bytes) {
 
 Bytes encode_tracks(std::span<const Track> tracks) {
   std::string text = "x,y,u,v\n";
-  const auto append = [&](float value, char after) {
-    char digits[32];
-    if (std::isnan(value)) value = std::abs(value);  // always "nan", never "-nan"
-    text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-    text += after;
-  };
-  for (const Track& track : tracks) {
-    append(track.x, ',');
-    append(track.y, ',');
-    append(track.u, ',');
-    append(track.v, '\n');
-  }
+  // Always "nan", never "-nan".
+  const auto said = [](float value) { return detail::text_of(std::isnan(value) ? std::abs(value) : value); };
+  for (const auto& [x, y, u, v] : tracks)
+    text += said(x) + ',' + said(y) + ',' + said(u) + ',' + said(v) + '\n';
   return {text.begin(), text.end()};
 }
 

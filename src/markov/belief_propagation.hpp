@@ -138,32 +138,29 @@ class BlockPropagation {
   }
 
  private:
-  /// Bytes of the messages and data costs of a block.
-  static double bytes_of(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
-                         const PropagationPlan& plan, bool stored) {
-    const Size size = BlockGrid(image, plan.blocks, plan.block_overlap).size;
-    const int levels = levels_of(plan.levels, size);
-    const double volume = stored ? double(sizeof(float)) * grid.count() * size.width * size.height : 0;
-    return volume + (plan.precision == Precision::exact
-                         ? Propagation<Backend, float>::bytes(backend, grid, pair, size, levels)
-                         : Propagation<Backend, std::uint16_t>::bytes(backend, grid, pair, size, levels));
-  }
-
   /// Throws Error(memory) if the memory is not enough; the message names a number of blocks that fits.
   static void check_memory(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
                            const PropagationPlan& plan, bool stored) {
     constexpr double mib = 1 << 20;
-    const double needed = bytes_of(backend, grid, pair, image, plan, stored) / mib;
+    const auto mib_of = [&](int blocks) {  // messages and data costs of a block
+      const Size size = BlockGrid(image, blocks, plan.block_overlap).size;
+      const int levels = levels_of(plan.levels, size);
+      const double volume = stored ? double(sizeof(float)) * grid.count() * size.width * size.height : 0;
+      const double rest = plan.precision == Precision::exact
+                              ? Propagation<Backend, float>::bytes(backend, grid, pair, size, levels)
+                              : Propagation<Backend, std::uint16_t>::bytes(backend, grid, pair, size, levels);
+      return (volume + rest) / mib;
+    };
+    const double needed = mib_of(plan.blocks);
     const double most = plan.memory_limit > 0 ? plan.memory_limit : double(backend.available_memory()) / mib;
     if (needed <= most) return;
-    PropagationPlan other = plan;
     std::string advice = "; no number of blocks makes them fit";
     const int pixels = image.width / 2 * (image.height / 2);
-    for (other.blocks = plan.blocks + 1; other.blocks <= smaller(4096, pixels); ++other.blocks) {
-      if (!BlockGrid::fits(image, other.blocks)) continue;
-      const double then = bytes_of(backend, grid, pair, image, other, stored) / mib;
+    for (int blocks = plan.blocks + 1; blocks <= smaller(4096, pixels); ++blocks) {
+      if (!BlockGrid::fits(image, blocks)) continue;
+      const double then = mib_of(blocks);
       if (then > most) continue;
-      advice = text("; with blocks = ", other.blocks, " they take ", rounded_up(then), " MiB");
+      advice = text("; with blocks = ", blocks, " they take ", rounded_up(then), " MiB");
       break;
     }
     fail(ErrorCode::memory, "belief-propagation: data costs and messages of ", grid.count(), " labels at ",

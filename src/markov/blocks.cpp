@@ -38,12 +38,10 @@ BlockGrid::BlockGrid(Size image, int count, int overlap) {
   size = {smaller(image.width, width + 2 * overlap), smaller(image.height, height + 2 * overlap)};
   for (int y = 0; y < image.height; y += height)
     for (int x = 0; x < image.width; x += width) {
-      Block block{clamp(x - overlap, 0, image.width - size.width),
-                  clamp(y - overlap, 0, image.height - size.height)};
-      block.x0 = x - block.x, block.y0 = y - block.y;
-      block.x1 = smaller(x + width, image.width) - block.x;
-      block.y1 = smaller(y + height, image.height) - block.y;
-      blocks.push_back(block);
+      const int left = clamp(x - overlap, 0, image.width - size.width),
+                top = clamp(y - overlap, 0, image.height - size.height);
+      blocks.push_back({left, top, x - left, y - top, smaller(x + width, image.width) - left,
+                        smaller(y + height, image.height) - top});
     }
 }
 

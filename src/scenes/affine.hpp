@@ -34,12 +34,10 @@ struct Affine {
 
   /// The map that does about `center` what this one does about the origin.
   Affine about(Point center) const {
-    return {xx,
-            xy,
-            yx,
-            yy,
-            x + center.x - xx * center.x - xy * center.y,
-            y + center.y - yx * center.x - yy * center.y};
+    Affine moved = *this;
+    moved.x = x + center.x - xx * center.x - xy * center.y;
+    moved.y = y + center.y - yx * center.x - yy * center.y;
+    return moved;
   }
 };
 

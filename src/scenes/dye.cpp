@@ -10,17 +10,13 @@ namespace {
 /// the hues of a few objects differ clearly.
 Tint hue(std::uint64_t seed, std::size_t index) {
   const auto draw = [&](std::uint64_t i) { return 2 * to_unit(random_bits(seed, i)) - 1; };
-  double red = draw(0), blue = draw(1);
-  const double length = std::sqrt(red * red + blue * blue) + 1e-6;
-  red /= length;
-  blue /= length;
+  Tint tint{draw(0), draw(1)};
+  const double length = std::sqrt(tint.red * tint.red + tint.blue * tint.blue) + 1e-6;
+  tint = {tint.red / length, tint.blue / length};
   constexpr double cosine = -0.7373688780783197, sine = 0.6754902942615238;
-  for (std::size_t i = 0; i < index; ++i) {
-    const double turned = cosine * red - sine * blue;
-    blue = sine * red + cosine * blue;
-    red = turned;
-  }
-  return {red, blue};
+  for (std::size_t i = 0; i < index; ++i)
+    tint = {cosine * tint.red - sine * tint.blue, sine * tint.red + cosine * tint.blue};
+  return tint;
 }
 
 }  // namespace

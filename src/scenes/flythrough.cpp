@@ -196,12 +196,11 @@ Image<double> find_depth(const Landscape& landscape, const Camera& camera, Size 
 
 void paint(const Landscape& landscape, const Camera& camera, const Image<double>& depth, bool fine,
            FrameBuffer& frame) {
-  const Size size = frame.size();
   const double finer = fine ? 1 : 7;
-  parallel_rows(size.height, [&](int y) {
+  parallel_rows(frame.size().height, [&](int y) {
     Eye eye(landscape, camera);
     Row row(frame, y);
-    for (int x = 0; x < size.width; ++x) {
+    for (int x = 0; x < frame.size().width; ++x) {
       const Camera::Ray ray = camera.ray(x, y);
       const Eye::Seen seen =
           depth(x, y) < infinity ? eye.ground(ray, depth(x, y), finer, row.colored()) : eye.sky(ray, finer);
@@ -260,11 +259,10 @@ Scene render_flythrough(const SceneOptions& options) {
     Image<float>& stored = scene.depth.emplace_back(options.size);
     for (int y = 0; y < options.size.height; ++y)
       for (int x = 0; x < options.size.width; ++x) stored(x, y) = float(depth(x, y));
-    if (i > 0) {
-      FlowField& flow = scene.flow.emplace_back(options.size, Memory::host(), false);
-      write_truth(landscape, last, last_depth, camera, depth, flow,
+    if (i > 0)
+      write_truth(landscape, last, last_depth, camera, depth,
+                  scene.flow.emplace_back(options.size, Memory::host(), false),
                   scene.occluded.emplace_back(options.size));
-    }
     last = camera;
     last_depth = std::move(depth);
   }

@@ -26,12 +26,11 @@ std::size_t nearest(std::span<const Placed> placed, Point p) {
 }
 
 void paint(std::span<const Placed> placed, FrameBuffer& frame) {
-  const Size size = frame.size();
-  parallel_rows(size.height, [&](int y) {
+  parallel_rows(frame.size().height, [&](int y) {
     Row row(frame, y);
     for (std::size_t i = placed.size(); i-- > 0;) {
       Placed layer = placed[i];  // a copy for this thread
-      for (int x = 0; x < size.width; ++x) {
+      for (int x = 0; x < frame.size().width; ++x) {
         const Point start = layer.to_start({double(x), double(y)});
         if (!layer.layer.shape.contains(start)) continue;
         row.put(x, layer.texture(start.x, start.y) + layer.layer.light,
@@ -44,15 +43,13 @@ void paint(std::span<const Placed> placed, FrameBuffer& frame) {
 /// Writes the truth from the frame `now` to the frame `next`.
 void write_truth(std::span<const Placed> now, std::span<const Placed> next, FlowField& flow,
                  Image<std::uint8_t>& occluded) {
-  const Size size = flow.size();
-  for (int y = 0; y < size.height; ++y) {
-    for (int x = 0; x < size.width; ++x) {
+  for (int y = 0; y < flow.size().height; ++y)
+    for (int x = 0; x < flow.size().width; ++x) {
       const Point p{double(x), double(y)};
       const std::size_t layer = nearest(now, p);
       const Point match = now[layer].layer.step(p);
       occluded(x, y) = !write_flow(flow, x, y, match) || nearest(next, match) < layer;
     }
-  }
 }
 
 }  // namespace

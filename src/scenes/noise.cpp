@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "scenes/noise.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "scenes/random.hpp"
@@ -9,12 +10,9 @@ namespace parafield {
 namespace {
 
 /// Weights of the four lattice values around a point in one dimension: the uniform cubic B-spline.
-void spline_weights(double t, double (&weights)[4]) {
+std::array<double, 4> spline_weights(double t) {
   const double s = 1 - t;
-  weights[0] = s * s * s / 6;
-  weights[1] = (4 - 3 * t * t * (2 - t)) / 6;
-  weights[2] = (4 - 3 * s * s * (2 - s)) / 6;
-  weights[3] = t * t * t / 6;
+  return {s * s * s / 6, (4 - 3 * t * t * (2 - t)) / 6, (4 - 3 * s * s * (2 - s)) / 6, t * t * t / 6};
 }
 
 }  // namespace
@@ -38,9 +36,8 @@ double Octave::operator()(double x, double y) {
     }
   }
 
-  double horizontal[4], vertical[4], sum = 0;
-  spline_weights(across - column, horizontal);
-  spline_weights(down - row, vertical);
+  const auto horizontal = spline_weights(across - column), vertical = spline_weights(down - row);
+  double sum = 0;
   for (int j = 0; j < 4; ++j)
     sum += vertical[j] * (horizontal[0] * values_[j][0] + horizontal[1] * values_[j][1] +
                           horizontal[2] * values_[j][2] + horizontal[3] * values_[j][3]);

@@ -18,17 +18,13 @@ struct DetectionSolver : Solver {
 
 }  // namespace
 
-static std::unique_ptr<Session<Detection>> session_of(const DetectionMethod& method, Size size,
-                                                      const Device& device, const DetectionOptions& options) {
-  return make_session<Detection, DetectionSolver>(method, size, device, options);
-}
+static auto session_of(const auto&... inputs) { return make_session<Detection, DetectionSolver>(inputs...); }
 
 template class Estimator<Detection>;
 
 MotionMask detect_motion(const In<Frame>& frame0, const In<Frame>& frame1, const DetectionMethod& method,
                          const DetectionOptions& options) {
-  const Frame frames[] = {frame0, frame1};
-  return estimate<Detection>(frames, method, options);
+  return estimate<Detection>(std::array<Frame, 2>{frame0, frame1}, method, options);
 }
 
 }  // namespace parafield

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <new>
 #include <system_error>
 
@@ -68,8 +69,7 @@ auto Estimator<Task>::operator()(const Input& input) -> const Result& {
 }
 template <class Task>
 auto Estimator<Task>::operator()(const In<Frame>& frame0, const In<Frame>& frame1) -> const Result& {
-  const Frame frames[] = {frame0, frame1};
-  return (*this)({frames});
+  return (*this)({std::array<Frame, 2>{frame0, frame1}});
 }
 template <class Task>
 void Estimator<Task>::operator()(const Input& input, Result& output) {

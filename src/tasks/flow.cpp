@@ -12,17 +12,13 @@
 
 namespace parafield {
 
-static std::unique_ptr<Session<Flow>> session_of(const FlowMethod& method, Size size, const Device& device,
-                                                 const FlowOptions& options) {
-  return make_session<Flow, RefinedFlow>(method, size, device, options);
-}
+static auto session_of(const auto&... inputs) { return make_session<Flow, RefinedFlow>(inputs...); }
 
 template class Estimator<Flow>;
 
 FlowField estimate_flow(const In<Frame>& frame0, const In<Frame>& frame1, const FlowMethod& method,
                         const FlowOptions& options) {
-  const Frame frames[] = {frame0, frame1};
-  return estimate<Flow>(frames, method, options);
+  return estimate<Flow>(std::array<Frame, 2>{frame0, frame1}, method, options);
 }
 
 FlowField estimate_flow(std::span<const Frame> frames, const FlowMethod& method, const FlowOptions& options) {

@@ -7,17 +7,13 @@
 
 namespace parafield {
 
-static std::unique_ptr<Session<Stereo>> session_of(const StereoMethod& method, Size size,
-                                                   const Device& device, const StereoOptions& options) {
-  return make_session<Stereo, RefinedDisparities>(method, size, device, options);
-}
+static auto session_of(const auto&... inputs) { return make_session<Stereo, RefinedDisparities>(inputs...); }
 
 template class Estimator<Stereo>;
 
 DisparityField estimate_disparity(const In<Frame>& left, const In<Frame>& right, const StereoMethod& method,
                                   const StereoOptions& options) {
-  const Frame frames[] = {left, right};
-  return estimate<Stereo>(frames, method, options);
+  return estimate<Stereo>(std::array<Frame, 2>{left, right}, method, options);
 }
 
 }  // namespace parafield

@@ -30,9 +30,7 @@ void sum_down(View<const float> luma, int y, int first, int count, Columns& out)
   const int begin = clamp(2 - first, 0, count), end = clamp(width - 2 - first, begin, count);
   for (int i = 0; i < begin; ++i) put(i, at(first + i));
   for (int i = end; i < count; ++i) put(i, at(first + i));
-  float* __restrict xx = out.xx;
-  float* __restrict xy = out.xy;
-  float* __restrict yy = out.yy;
+  float* __restrict xx = out.xx, * __restrict xy = out.xy, * __restrict yy = out.yy;
   for (int k = 0; k < 3; ++k) {
     const auto line = [&](int j) { return luma.row(clamp(middle[k] + j, 0, bottom)) + first; };
     const float *above2 = line(-2), *above = line(-1), *here = line(0), *below = line(1), *below2 = line(2);

@@ -36,11 +36,10 @@ class FrameColors {
  private:
   static Colors planes(Workspace& workspace, Size size) {
     Colors colors;
-    if constexpr (Backend::is_gpu) {
+    if constexpr (Backend::is_gpu)
       colors.pixels = workspace.image<Color>(size);
-    } else {
+    else
       for (View<float>& plane : colors.plane) plane = workspace.image<float>(size);
-    }
     return colors;
   }
 

@@ -28,9 +28,8 @@ struct Tile {
   }
   PF_HD Tile(char* memory, int capacity, int left, int top, int right, int bottom)
       : x0(left), y0(top), width(right - left), height(bottom - top) {
-    float* const floats = reinterpret_cast<float*>(memory);
-    x = floats, y = x + tile_pixels, red = y + tile_pixels, green = red + tile_pixels,
-    blue = green + tile_pixels;
+    x = reinterpret_cast<float*>(memory), y = x + tile_pixels, red = y + tile_pixels,
+    green = red + tile_pixels, blue = green + tile_pixels;
     least = blue + tile_pixels;
     chunk_least = least + room(capacity);
     support = reinterpret_cast<int*>(chunk_least + room(capacity));
