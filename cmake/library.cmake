@@ -51,6 +51,9 @@ add_library(parafield_common OBJECT ${sources})
 target_link_libraries(parafield_common PRIVATE parafield_build Threads::Threads ${file_formats})
 target_precompile_headers(parafield_common PRIVATE <algorithm> <cmath> <cstring> <filesystem> <fstream> <functional>
   <memory> <optional> <sstream> <string> <variant> <vector>)
+if(PARAFIELD_SANITIZE AND NOT PARAFIELD_BUILD_FUZZ)
+  target_compile_options(parafield_common PRIVATE -O0)  # takes longer to compile than to run
+endif()
 set(objects $<TARGET_OBJECTS:parafield_common>)
 
 if(PARAFIELD_DISPATCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -74,6 +77,8 @@ foreach(target ${PARAFIELD_TARGETS})
   add_library(parafield_cpu_${target} OBJECT ${cpu_sources})
   target_link_libraries(parafield_cpu_${target} PRIVATE parafield_build)
   target_compile_definitions(parafield_cpu_${target} PRIVATE PF_TARGET=${target})
+  target_precompile_headers(parafield_cpu_${target} PRIVATE <algorithm> <atomic> <exception> <memory> <mutex>
+    <string> <thread> <tuple> <utility> <vector>)
   if(NOT PARAFIELD_SANITIZE)
     target_compile_options(parafield_cpu_${target} PRIVATE -O3)
   endif()

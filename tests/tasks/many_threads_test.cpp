@@ -22,7 +22,7 @@ constexpr int thread_count = 16;
 /// asks for another number.
 int rounds() {
   const char* asked = std::getenv("PARAFIELD_TEST_ROUNDS");
-  return asked ? std::atoi(asked) : sanitized ? 16 : 50;
+  return asked ? std::atoi(asked) : sanitized ? 8 : 50;
 }
 
 /// f(thread) on many threads at once. The first failure is thrown.
