@@ -18,8 +18,8 @@ namespace {
 
 constexpr int thread_count = 16;
 
-/// How many estimators each thread makes: with sanitizers so many that each case still comes. PARAFIELD_TEST_ROUNDS
-/// asks for another number.
+/// How many estimators each thread makes: with sanitizers so many that each case still comes.
+/// PARAFIELD_TEST_ROUNDS asks for another number.
 int rounds() {
   const char* asked = std::getenv("PARAFIELD_TEST_ROUNDS");
   return asked ? std::atoi(asked) : sanitized ? 8 : 50;
