@@ -29,15 +29,16 @@ class DirectInterpolationSolver
     features_ = make_feature_memory(workspace, capacity);
     if (method.median) unsmoothed_ = workspace.flow(size);
     if (method.resampled || options.both_ways) accepted_ = workspace.image<std::uint8_t>(size);
-    backend.reserve_scratch(tile_scratch(capacity, interpolation_planes));
+    std::size_t scratch = tile_scratch(capacity, interpolation_planes);
     if (method.resampled) {
       grid_ = feature_grid_of(size, method.resampled);
       resampled_ = workspace.array<Track>(std::size_t(grid_.count()));
       if (method.tracking.track_outliers > 0) kept_ = workspace.array<Track>(std::size_t(grid_.count()));
       for (FlowPlanes* planes : {&there_, &back_, &candidate_}) *planes = workspace.flow(size);
       gain_ = workspace.image<float>(size);
-      backend.reserve_scratch(least_squares_scratch(step_));
+      scratch = larger(scratch, least_squares_scratch(step_));
     }
+    backend.reserve_scratch(scratch);
   }
 
   /// Without trust there is no color test, unless it decides between the features' flow and the rotation's.

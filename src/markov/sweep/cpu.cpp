@@ -27,7 +27,7 @@ struct AnyCosts {
 /// Writes the costs of label (lx, ly) at the sites of a chunk.
 template <class Data>
 void read_costs(const void* data, int lx, int ly, Chunk chunk, float* costs) {
-  const Data copy = *static_cast<const Data*>(data);  // `costs` may not overlap it: the loops vectorize
+  const Data copy = *static_cast<const Data*>(data);  // the compiler sees that `costs` does not overlap it
   const auto row = copy.row(chunk.y, lx, ly);
   const int x0 = chunk.x0, count = chunk.count;
   if (chunk.stride == 1)
