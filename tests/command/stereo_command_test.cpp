@@ -220,7 +220,8 @@ TEST_F(StereoCommand, ScoresMiddleburysPair) {
 
 /// Progress is shown only at a terminal and for long work, and is erased at the end.
 TEST_F(StereoCommand, ShowsHowFarALongRunIs) {
-  const Outcome interrupted = run_at_terminal(stereo({"-m", "annealing", "--sweeps", "20000"}), "s left");
+  const Words long_run = stereo({"-m", "annealing", "--sweeps", "20000", "--threads", "1"});
+  const Outcome interrupted = run_at_terminal(long_run, "s left");
   EXPECT_EQ(interrupted.code, 130);
   EXPECT_NE(interrupted.err.find("\restimating: "), std::string::npos) << interrupted.err;
 

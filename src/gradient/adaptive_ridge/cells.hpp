@@ -107,14 +107,15 @@ PF_HD constexpr float cell_tap(int distance) {
 }
 
 /// Sums over the cells around cell (x, y) that lie `row` rows below it; beyond the border the nearest cell
-/// stands in.
+/// stands in. `Inside`: there are cells_reach cells left and right of the cell, so that none has to stand in.
+template <bool Inside = false>
 PF_HD NeighborSums row_of_cells(const Cells& cells, int x, int y, int row, float likeness2) {
   NeighborSums sums;
   const int line = clamp(y + row, 0, cells.u.height - 1);
   PF_UNROLL
   for (int i = -cells_reach; i <= cells_reach; ++i)
-    sums.add(cells, clamp(x + i, 0, cells.u.width - 1), line, cells.u(x, y), cells.v(x, y), cells.luma(x, y),
-             cell_tap(i) * cell_tap(row), likeness2);
+    sums.add(cells, Inside ? x + i : clamp(x + i, 0, cells.u.width - 1), line, cells.u(x, y), cells.v(x, y),
+             cells.luma(x, y), cell_tap(i) * cell_tap(row), likeness2);
   return sums;
 }
 

@@ -40,26 +40,30 @@ PF_HD CubicShares cubic_shares(float t) {
   return {before, first, 1 - first - before - after, after};
 }
 
+/// Mean of four values by their weights.
+PF_HD float mixed(const CubicShares& shares, float a, float b, float c, float d) {
+  return fma(shares.after, d, fma(shares.second, c, fma(shares.first, b, shares.before * a)));
+}
+/// Mean of 4x4 pixels by the weights of their columns and rows. `at`: the pixel to the upper left.
+PF_HD float mixed_cubic(const float* at, int pitch, const CubicShares& along, const CubicShares& down) {
+  const auto row = [=](const float* four) { return mixed(along, four[0], four[1], four[2], four[3]); };
+  return mixed(down, row(at), row(at + pitch), row(at + 2 * pitch), row(at + 3 * pitch));
+}
+
 /// The bicubic value at a match; beyond the border the nearest pixel stands in.
 PF_HD float sample_cubic(const float* pixels, int pitch, int width, int height, const Match& match) {
   const CubicShares along = cubic_shares(match.share_x), down = cubic_shares(match.share_y);
-  const auto mix = [](const CubicShares& shares, float a, float b, float c, float d) {
-    return fma(shares.after, d, fma(shares.second, c, fma(shares.first, b, shares.before * a)));
-  };
 #ifdef __CUDA_ARCH__
-  if ((match.x >= 1) & (match.x < width - 2) & (match.y >= 1) & (match.y < height - 2)) {  // fewer addresses
-    const float* const top = pixels + (match.y - 1) * pitch + match.x - 1;
-    const auto row = [=](const float* at) { return mix(along, at[0], at[1], at[2], at[3]); };
-    return mix(down, row(top), row(top + pitch), row(top + 2 * pitch), row(top + 3 * pitch));
-  }
+  if ((match.x >= 1) & (match.x < width - 2) & (match.y >= 1) & (match.y < height - 2))  // fewer addresses
+    return mixed_cubic(pixels + (match.y - 1) * pitch + match.x - 1, pitch, along, down);
 #endif
   const int x0 = larger(match.x - 1, 0), x1 = match.x, x2 = smaller(match.x + 1, width - 1),
             x3 = smaller(match.x + 2, width - 1);
   const auto row = [=](int y) {
     const float* const at = pixels + clamp(y, 0, height - 1) * pitch;
-    return mix(along, at[x0], at[x1], at[x2], at[x3]);
+    return mixed(along, at[x0], at[x1], at[x2], at[x3]);
   };
-  return mix(down, row(match.y - 1), row(match.y), row(match.y + 1), row(match.y + 2));
+  return mixed(down, row(match.y - 1), row(match.y), row(match.y + 1), row(match.y + 2));
 }
 
 }  // namespace parafield

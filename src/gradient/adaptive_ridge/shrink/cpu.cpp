@@ -3,7 +3,8 @@
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 
 // Rows of pixels between the centers of two rows of cells read the same cells. So the cells' values are
-// spread over the columns once for all these rows, and the lower row's serve the next rows as the upper one's.
+// spread over the columns once for all these rows. The lower row's values then serve the next rows as the
+// upper row's.
 namespace parafield {
 namespace {
 
@@ -23,8 +24,8 @@ struct Band {
   float* row(int i) const { return scratch + i * ridge_pitch(width()) + ridge_margin; }
   /// Means of a row of cells: u, v, spread.
   float* mean(int which) const { return row(which); }
-  /// For each column, the value of the cell before it (side 0) or after it (1) in a row of cells. `which`: u, v,
-  /// spread, luma.
+  /// For each column, the value of the cell before it (side 0) or after it (1) in a row of cells. `which`: u,
+  /// v, spread, luma.
   float* spread_out(int which, int side, int cell_row) const {
     return row(spread_rows + which * 4 + side * 2 + (cell_row & 1));
   }
@@ -33,28 +34,38 @@ struct Band {
   float* flow(int which) const { return row(flow_rows + which); }
 };
 
-/// Makes the means of a row of cells, and spreads them over the columns.
-void spread_row(const Band& band, int cell_row) {
+/// Makes the means around the cells from `begin` to `end` - 1 of row y.
+template <bool Inside>
+void find_means(const Band& band, int y, int begin, int end) {
   const Cells cells = band.cells;
-  const int count = cells.u.width, width = band.width(), y = clamp(cell_row, 0, cells.u.height - 1);
   const float likeness2 = band.p.likeness2;
   float *const u = band.mean(0), *const v = band.mean(1), *const spread = band.mean(2);
 #pragma GCC ivdep
-  for (int x = 0; x < count; ++x) {
-    const NeighborSums sums =
-        total(row_of_cells(cells, x, y, -2, likeness2), row_of_cells(cells, x, y, -1, likeness2),
-              row_of_cells(cells, x, y, 0, likeness2), row_of_cells(cells, x, y, 1, likeness2),
-              row_of_cells(cells, x, y, 2, likeness2));
-    const Neighborhood mean = neighborhood(sums, cells.u(x, y), cells.v(x, y));
+  for (int x = begin; x < end; ++x) {
+    const auto row = [=](int k) { return row_of_cells<Inside>(cells, x, y, k, likeness2); };
+    const Neighborhood mean =
+        neighborhood(total(row(-2), row(-1), row(0), row(1), row(2)), cells.u(x, y), cells.v(x, y));
     u[x] = mean.u, v[x] = mean.v, spread[x] = mean.spread;
   }
-  const float* const from[] = {u, v, spread, cells.luma.row(y)};
+}
+
+/// Makes the means of a row of cells, and spreads them over the columns.
+void spread_row(const Band& band, int cell_row) {
+  const Cells cells = band.cells;
+  const int count = cells.u.width, y = clamp(cell_row, 0, cells.u.height - 1);
+  const int left = smaller(cells_reach, count), right = larger(count - cells_reach, left);
+  find_means<false>(band, y, 0, left);
+  find_means<true>(band, y, left, right);
+  find_means<false>(band, y, right, count);
+  const float* const from[] = {band.mean(0), band.mean(1), band.mean(2), cells.luma.row(y)};
   for (int which = 0; which < 4; ++which)
     for (int side = 0; side < 2; ++side) {
       float* const to = band.spread_out(which, side, cell_row);
-      const float* const values = from[which];
-#pragma GCC ivdep
-      for (int x = 0; x < width; ++x) to[x] = values[clamp(cell_before(x) + side, 0, count - 1)];
+      for (int before = -1; before < count; ++before) {  // the first and the last reach into the margins
+        const float value = from[which][clamp(before + side, 0, count - 1)];
+        float* const columns = to + before * cell_side + cell_side / 2;
+        for (int i = 0; i < cell_side; ++i) columns[i] = value;
+      }
     }
 }
 
