@@ -33,7 +33,8 @@ std::vector<Contestant> contestants(const Pair& pair, const Device& device) {
   const auto add_presets = [&]<class Method>(const Method& method) {
     for (const auto& preset : presets(method)) {
       if (preset.method.frames != 2) continue;
-      const auto estimator = std::make_shared<FlowEstimator>(preset.method, pair.frame0.size(), device);
+      const auto estimator =
+          std::make_shared<FlowEstimator>(preset.method, pair.frame0.size(), FlowOptions{.device = device});
       const auto flow = std::make_shared<const FlowField*>(nullptr);
       list.push_back(
           {fmt::format("{} {}", Method::name, preset.name),
@@ -100,7 +101,8 @@ Report compare(const ProgramOptions& options) {
         errors.rows.push_back({list[i].name});
         times.rows.push_back({list[i].name});
       }
-      const FlowScores scores = score(list[i].flow(), pair);
+      const FlowField flow = list[i].flow();
+      const FlowScores scores = score(flow, pair);
       errors.rows[i].push_back({scores.aae, 2});
       errors.rows[i].push_back({scores.epe, 3});
       times.rows[i].push_back({measured[i].median, 2});
