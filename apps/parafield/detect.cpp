@@ -25,7 +25,7 @@ void check_words(const DetectOptions& options) {
     if (!name.empty() && !has_number(name))
       throw UsageError(fmt::format(
           "{} {}: the name of a series needs the place of a number, like mask%04d.png", option, name));
-  if (masks > 1 && options.repeats > 1)
+  if (masks > 1 && options.repeats > 0)
     throw UsageError("--repeat needs two frames; with more, each frame is timed once");
   if (masks > 1 && options.energy != "none") throw UsageError("--energy needs two frames");
 }

@@ -14,10 +14,10 @@ Option TruthOptions::add_to(App& command, const std::string& help) {
   return given;
 }
 
-void ReportOptions::add_to(App& command, const std::string& included) {
-  command.add_setting("--repeat N", repeats)
+void ReportOptions::add_to(App& command) {
+  command.add_option("--repeat N", repeats)
       .range(1, 1000000)
-      .help("number of timed calls" + included + ", after one that is not timed; their median is reported");
+      .help("report the median time of N more calls, after one that is not timed");
   command.add_flag("--json", json, "print the report as one JSON object");
   command.add_flag("-q,--quiet", quiet, "print no text report");
 }
@@ -55,8 +55,7 @@ void add_energy(App& command, std::string& energy) {
   const Option option = command.add_setting("--energy NAME", energy).one_of({"none", "result", "sweeps"});
   option.help(
       "report the energy that the method minimizes: none, result, or sweeps (before the first sweep "
-      "and after each; with belief-propagation after each iteration of the finest level). This takes "
-      "one more estimation, which is not timed");
+      "and after each; with belief-propagation after each iteration of the finest level)");
 }
 
 EnergyReport energy_report(const std::string& energy, std::string_view method, bool minimizes) {

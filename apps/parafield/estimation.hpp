@@ -22,11 +22,10 @@ struct TruthOptions {
 
 /// --repeat, --json, --quiet.
 struct ReportOptions {
-  int repeats = 1;
+  int repeats = 0;  ///< 0: the one call is timed
   bool json = false, quiet = false;
 
-  /// Adds the options. `included` says in the help of --repeat what the time includes.
-  void add_to(App& command, const std::string& included = "");
+  void add_to(App& command);
   void print(const Report& report) const;
 };
 
@@ -125,45 +124,44 @@ class Resident {
   typename Task::Input input_;
 };
 
-/// Estimates and times. The frames are on the device before the clock starts, and a first call, which
-/// allocates, is not timed. Energies come from an estimator of their own, which is not timed. Progress is
-/// shown for calls that are not timed.
+/// Times calls of an estimator of its own, after one that is not timed. It reports neither progress nor
+/// energies, which would disturb it.
+template <class Task>
+Times time_calls(const typename Task::Method& method, Size size, typename Task::Options options,
+                 const Resident<Task>& input, int repeats) {
+  options.progress = {};
+  options.energies = EnergyReport::none;
+  Estimator<Task> estimator(method, size, options);
+  estimator(input);
+  Timer timer(*options.device, estimator.stream());
+  return measure({.fixed = repeats}, timer, [&](int) { estimator(input); });
+}
+
+/// Estimates once and takes the time, without that of copying the frames to the device. With --repeat it takes
+/// the time of further calls instead.
 template <class Task>
 Estimate<Task> estimate(const typename Task::Method& method, const Device& device,
                         const std::vector<FrameBuffer>& frames, typename Task::Options options,
                         const ReportOptions& run, const typename Task::Input& given = {}) {
   const Resident<Task> resident(frames, given, memory_of(device));
   const Size size = frames[0].size();
-  Estimate<Task> estimated;
   ProgressLine line(!run.quiet);
   options.device = device;
   options.progress = line.callback();
-  if (options.energies != EnergyReport::none) {
-    Estimator<Task> estimator(method, size, options);
-    line.begin("estimating for --energy");
-    estimator(resident);
-    estimated.energies = estimator.energies();
-    options.energies = EnergyReport::none;
-  }
-  // Progress must not disturb timed calls. On the CPU the callback returns at once then. On a GPU even that
-  // would interrupt the kernels, so another estimator shows the progress.
-  if (options.progress && device.kind == Device::Kind::cuda) {
-    Estimator<Task> shown(method, size, options);
-    line.begin("estimating");
-    shown(resident);
-    shown.synchronize();
-    options.progress = {};
-  }
   Estimator<Task> estimator(method, size, options);
-  Timer timer(device, estimator.stream());
   line.begin("estimating");
-  const typename Task::Result* result = &estimator(resident);
+  Timer timer(Device::cpu());
+  timer.start();
+  const typename Task::Result& result = estimator(resident);
   estimator.synchronize();
-  line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),
-                run.repeats * line.elapsed());
-  estimated.times = measure({.fixed = run.repeats}, timer, [&](int) { result = &estimator(resident); });
-  estimator.synchronize();
-  estimated.result = result->to(Memory::host());
+  const double milliseconds = timer.stop();
+  Estimate<Task> estimated{result.to(Memory::host()), times_of({milliseconds}), {}};
+  if (options.energies != EnergyReport::none) estimated.energies = estimator.energies();
+  if (run.repeats > 0) {
+    line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),
+                  (run.repeats + 1) * milliseconds / 1000);
+    estimated.times = time_calls<Task>(method, size, options, resident, run.repeats);
+  }
   return estimated;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 /// Repeated timing and its statistics.
@@ -28,6 +29,13 @@ struct Times {
   int repeats = 0;
 };
 
+/// Statistics of the milliseconds of at least one call.
+inline Times times_of(std::vector<double> milliseconds) {
+  std::ranges::sort(milliseconds);
+  const auto at = [&](double q) { return quantile(milliseconds, q); };
+  return {at(0.5), at(0.1), at(0.9), milliseconds.front(), int(milliseconds.size())};
+}
+
 /// Calls call(i), i = 0, 1, 2 and so on, which returns its milliseconds.
 template <class Call>
 Times measure(const Repeats& repeats, Call call) {
@@ -41,8 +49,7 @@ Times measure(const Repeats& repeats, Call call) {
     return count >= repeats.most || (count >= repeats.least && elapsed >= repeats.seconds);
   };
   while (!enough()) times.push_back(call(int(times.size())));
-  std::ranges::sort(times);
-  return {quantile(times, 0.5), quantile(times, 0.1), quantile(times, 0.9), times.front(), int(times.size())};
+  return times_of(std::move(times));
 }
 
 /// The same for a call that returns nothing: the timer takes its milliseconds.

@@ -218,6 +218,14 @@ TEST_F(StereoCommand, ScoresMiddleburysPair) {
   EXPECT_GT(report["all"]["pixels"], report["pixels"]);
 }
 
+TEST_F(StereoCommand, TakesTheTimeOfOneSolve) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const auto report = json({"-m", "annealing", "--sweeps", "20000", "--threads", "1", "--energy", "result"});
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  EXPECT_LT(seconds, 1.1 * double(report["milliseconds"]) / 1000 + 0.2) << report["milliseconds"];
+}
+
 /// Progress is shown only at a terminal and for long work, and is erased at the end.
 TEST_F(StereoCommand, ShowsHowFarALongRunIs) {
   const Words long_run = stereo({"-m", "annealing", "--sweeps", "20000", "--threads", "1"});
