@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdlib>
 
 #include "options.hpp"
@@ -50,7 +51,6 @@ Option Option::excludes(Option other) const { return option_->excludes(other.opt
 
 Option Option::range(int least, int most) const { return option_->check(CLI::Range(least, most)); }
 Option Option::range(double least, double most) const { return option_->check(CLI::Range(least, most)); }
-Option Option::not_negative() const { return option_->check(CLI::NonNegativeNumber); }
 Option Option::one_of(const std::vector<std::string>& values) const {
   return option_->check(CLI::IsMember(values));
 }
@@ -68,6 +68,21 @@ Option Option::is(bool (*allowed)(double), const std::string& words) const {
   });
 }
 
+/// What is wrong with the text of a value of type T, or an empty string. Numbers are decimal, without '+'.
+template <class T>
+static std::string problem_of(const std::string& text) {
+  if (text.empty()) return "cannot be empty";
+  if constexpr (std::is_arithmetic_v<T>) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::result_out_of_range) return text + " is out of range";
+    if (error == std::errc{} && end == text.data() + text.size()) return {};
+    return fmt::format("{} is not a {}number{}", text, std::is_integral_v<T> ? "whole " : "",
+                       std::is_unsigned_v<T> ? " of at least 0" : "");
+  }
+  return {};
+}
+
 std::size_t Option::count() const { return option_->count(); }
 
 App App::add_subcommand(const std::string& name, const std::string& help) const {
@@ -76,7 +91,13 @@ App App::add_subcommand(const std::string& name, const std::string& help) const 
 
 Option App::add_option(const std::string& names, Variable value, const std::string& help) const {
   const auto space = names.find(' ');
-  const auto add = [&](auto to) { return app_->add_option(names.substr(0, space), to.get(), help); };
+  const auto add = [&]<class T>(std::reference_wrapper<T> to) {
+    CLI::Option* const option = app_->add_option(names.substr(0, space), to.get(), help);
+    if constexpr (std::is_same_v<T, std::optional<float>>)
+      return option->check(problem_of<float>);
+    else
+      return option->check(problem_of<T>);
+  };
   return std::visit(add, value)->required(!names.starts_with('-'))->type_name(names.substr(space + 1));
 }
 Option App::add_setting(const std::string& names, Variable value, const std::string& help) const {

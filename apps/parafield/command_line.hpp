@@ -34,7 +34,6 @@ class Option {
 
   Option range(int least, int most) const;
   Option range(double least, double most) const;
-  Option not_negative() const;
   Option one_of(const std::vector<std::string>& values) const;
   /// Values for the shell to complete. Others are not refused here.
   Option suggest(const std::vector<std::string>& values) const;

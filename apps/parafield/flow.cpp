@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <cmath>
+#include <cstdio>
+
 #include "commands.hpp"
 #include "estimation.hpp"
 #include "interrupt.hpp"
@@ -48,6 +51,18 @@ void write(const FlowCommandOptions& options, const FlowField& flow, const Frame
   if (!options.output.empty()) write_flow(options.output, flow);
   if (!options.valid.empty()) write_mask(options.valid, flow.valid);
   if (!options.color.empty()) write_frame(options.color, options.picture.draw(flow, frame));
+}
+
+/// Tracks of a file, without those that are not finite. A note on stderr says how many these are.
+std::vector<Track> finite_tracks(const std::string& file, bool quiet) {
+  std::vector<Track> tracks = read_tracks(file);
+  const std::size_t all = tracks.size();
+  const std::size_t left_out = std::erase_if(
+      tracks, [](const Track& track) { return !std::isfinite(track.x + track.y + track.u + track.v); });
+  if (left_out > 0 && !quiet)
+    fmt::print(stderr, "parafield: note: {}: {} of {} tracks are left out, as they are not finite\n", file,
+               left_out, all);
+  return tracks;
 }
 
 /// The tracking parameters of a method; null if it does not track.
@@ -101,7 +116,7 @@ void run(const FlowCommandOptions& options) {
   const auto mask = read_like(options.truth.mask, name, frame.size(), read_mask);
   std::vector<Track> tracks;
   if (!tracks_file.empty()) {
-    tracks = read_tracks(tracks_file);
+    tracks = finite_tracks(tracks_file, options.quiet);
     given.tracks = tracks;
     tracking->max_features =
         std::max(tracking->max_features, int(std::min<std::size_t>(tracks.size(), 1 << 30)));

@@ -128,7 +128,7 @@ std::vector<std::string_view> ParameterOptions::named() const {
 void DeviceOptions::add_to(App& command) {
   command.add_setting("-d,--device NAME", name, "auto (CUDA where it can be used), cpu, cuda or cuda:N")
       .suggest({"auto", "cpu", "cuda"});
-  command.add_setting("--threads N", threads, "CPU threads; 0 = one for each core");
+  command.add_setting("--threads N", threads, "CPU threads; 0 = one for each core").range(0, 1024);
 }
 
 Device DeviceOptions::device() const {

@@ -60,7 +60,6 @@ void add_synth(App& program) {
   command.add_setting("--size WxH", options.size, "size, px");
   command.add_setting("--frames N", options.frames, "number of frames").range(1, 9999);
   command.add_setting("--seed S", options.seed)
-      .not_negative()
       .help("random seed; the same seed gives the same scene on every machine");
   command.add_setting("--texture NAME", options.texture)
       .one_of({"fine", "smooth"})

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
+#include <utility>
 
 #include "core/fail.hpp"
 
@@ -13,8 +15,40 @@ void fail_parameter(std::string_view method, std::string_view name, const std::s
   fail(ErrorCode::invalid_argument, method, ": ", name, " cannot be ", value, "; allowed: ", allowed);
 }
 
-void fail_name(std::string_view kind, std::string_view name, const std::string& known) {
-  fail(ErrorCode::invalid_argument, "there is no ", kind, " '", name, "'; there are: ", known);
+/// Number of characters to insert, remove, replace or swap with the next until `a` is `b`.
+static std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before, above, row(b.size() + 1);  // row i: from the first i characters of a
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    before = std::exchange(above, row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({above[j - 1] + (a[i - 1] != b[j - 1]), above[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row.back();
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& known) {
+  constexpr std::size_t longest = 100;
+  if (name.size() > longest) return {};
+  std::string_view nearest;
+  std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;
+  for (const std::string_view each : known)
+    if (const std::size_t changes = distance(name, each); changes < least) {
+      least = changes;
+      nearest = each;
+    }
+  return nearest.empty() ? std::string() : " (did you mean '" + std::string(nearest) + "'?)";
+}
+
+void fail_name(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known) {
+  std::string list;
+  for (const std::string_view each : known) list += (list.empty() ? "" : ", ") + std::string(each);
+  fail(ErrorCode::invalid_argument, "there is no ", kind, " '", name, "'", did_you_mean(name, known),
+       "; there are: ", list);
 }
 
 namespace values {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <bit>
 
 #include "io/bytes.hpp"
 #include "io/formats.hpp"
@@ -24,7 +25,10 @@ PngHeader png_header(ByteSpan bytes) {
   const std::uint32_t width = load_u32(&bytes[16], std::endian::big),
                       height = load_u32(&bytes[20], std::endian::big);
   check_sides("a PNG file", width, height);
-  return {{int(width), int(height)}, bytes[24], bytes[25]};
+  const int depth = bytes[24];
+  if (depth > 16 || !std::has_single_bit(unsigned(depth)))
+    fail_format("damaged PNG file: ", depth, " bits a channel; allowed: 1, 2, 4, 8, 16");
+  return {{int(width), int(height)}, depth, bytes[25]};
 }
 
 #ifdef PARAFIELD_HAS_PNG

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/fail.hpp"
+#include "core/views.hpp"
 #include "scenes/render.hpp"
 
 namespace parafield {
@@ -21,6 +22,9 @@ Scene render_scene(std::string_view name, const SceneOptions& options) {
   if (options.size.width < 1 || options.size.height < 1)
     fail(ErrorCode::invalid_argument, "size cannot be ", options.size.width, "x", options.size.height,
          "; a scene has at least 1x1 pixels");
+  if (std::int64_t(options.size.width) * options.size.height > most_pixels)
+    fail(ErrorCode::invalid_argument, "size cannot be ", options.size.width, "x", options.size.height,
+         "; a scene has at most ", most_pixels, " pixels");
   if (options.frames < 1)
     fail(ErrorCode::invalid_argument, "frames cannot be ", options.frames, "; a scene has at least 1");
   if (name == flythrough.name) return render_flythrough(options);

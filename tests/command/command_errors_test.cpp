@@ -123,13 +123,67 @@ TEST_F(CommandErrors, BadOptions) {
   expect_failure(2, {"methods", "more"}, {"more"});
 }
 
+TEST_F(CommandErrors, NoValueIsEmpty) {
+  for (const char* option : {"-o", "--valid", "--color", "--gt", "--threads", "--device", "--preset",
+                             "--method", "--tracks", "--repeat", "--levels", "--fb-check"})
+    expect_failure(2, flow({option, ""}), {"cannot be empty"});
+  expect_failure(2, {"flow", frame0(), "", "-d", "cpu"}, {"FRAMES", "cannot be empty"});
+  expect_failure(2, {"synth", "zoom", "-o", path("new"), "--seed", ""}, {"--seed", "cannot be empty"});
+}
+
+TEST_F(CommandErrors, NumbersAreDecimal) {
+  for (const char* bad : {"+3", "0x10", " 3", "3 ", "1e1", "3,5"}) {
+    expect_failure(2, flow({"--threads", bad}), {"--threads", "not a whole number"});
+    expect_failure(2, flow({"--levels", bad}), {"levels", "0 to 16"});
+    expect_failure(2, flow({"--speckle", bad}), {"--speckle", "not a whole number"});
+    expect_failure(2, {"synth", "zoom", "-o", path("new"), "--seed", bad}, {"--seed", "not a whole number"});
+  }
+  for (const char* bad : {"+3", "0x10", " 3", "3 ", "3,5"}) {
+    expect_failure(2, flow({"--fb-check", bad}), {"--fb-check", "not a number"});
+    expect_failure(2, {"stereo", frame0(), frame1(), "--focal", bad}, {"--focal", "not a number"});
+  }
+  expect_failure(2, flow({"--threads", "100000"}), {"--threads", "0 to 1024"});
+  expect_failure(2, flow({"--final-median", "3.5"}), {"--final-median: 3.5 is not a whole number"});
+  expect_failure(2, flow({"--final-median", "4"}), {"--final-median", "0, 3, 5"});
+  expect_failure(2, flow({"--fb-check", "nan"}), {"--fb-check", "0 to 1e+06"});
+  const std::string out = path("new");
+  expect_failure(2, {"synth", "zoom", "-o", out, "--seed", "-1"}, {"--seed: -1 is not a whole number"});
+  expect_failure(2, {"synth", "zoom", "-o", out, "--seed", "18446744073709551616"}, {"out of range"});
+}
+
+TEST_F(CommandErrors, WordsThatNobodyTakesAreFewInTheMessage) {
+  Words many = {"eval", truth(), truth()};
+  for (int i = 0; i < 300; ++i) many.push_back("more" + std::to_string(i) + ".flo");
+  expect_failure(2, many, {"unexpected: more0.flo and 299 more"});
+  expect_failure(2, {"folw"}, {"folw (did you mean 'flow'?)"});
+  expect_failure(2, {"help", "folw"}, {"folw (did you mean 'flow'?)"});
+  expect_failure(2, flow({"--presett", "fast"}), {"--presett (did you mean '--preset'?)"});
+  expect_failure(2, flow({"-m", "adaptiveridge"}), {"did you mean 'adaptive-ridge'?"});
+  expect_failure(2, flow({"--preset", "fats"}), {"did you mean 'fast'?"});
+}
+
+TEST_F(CommandErrors, ScenesThatAreTooLarge) {
+  const Words says = {"100000x100000", "536870912"};
+  expect_failure(1, {"synth", "zoom", "-o", path("new"), "--size", "100000x100000"}, says);
+  const Outcome bench = run({"bench", "-d", "cpu", "--preset", "default", "--size", "100000x100000"});
+  EXPECT_EQ(bench.code, 1);
+  for (const std::string& word : says) EXPECT_NE(bench.out.find(word), std::string::npos) << bench.out;
+}
+
+TEST_F(CommandErrors, HelpThatCannotBeWritten) {
+  const std::string command = tested_command();
+  for (const char* words : {"--help", "--version", "flow --help", "help stereo", "methods"})
+    EXPECT_EQ(WEXITSTATUS(std::system((command + " " + words + " > /dev/full 2> /dev/null").c_str())), 1)
+        << words;
+}
+
 TEST_F(CommandErrors, ParametersOutOfRange) {
   for (const char* bad : {"17", "-1", "four", "4.5", "nan", "99999999999999"})
     expect_failure(2, flow({"--levels=" + std::string(bad), "-o", path("out.flo")}), {"levels", "0 to 16"});
   for (const char* bad : {"0", "2", "-1", "nan", "inf", "1e-6x", "small"})
     expect_failure(2, flow({"-m", "lucas-kanade", "--alpha=" + std::string(bad), "-o", path("out.flo")}),
                    {"alpha", "1e-09 to 1"});
-  expect_failure(2, flow({"--levels", ""}), {"levels", "0 to 16"});
+  expect_failure(2, flow({"--levels", ""}), {"--levels", "empty"});
   expect_failure(2, flow({"-m", "lucas-kanade", "--levels", "0"}), {"levels", "1 to 16"});
   expect_failure(2, flow({"--alpha", "1e-5"}), {"adaptive-ridge has no parameter --alpha", "lucas-kanade"});
   expect_failure(2, flow({"--median", "4"}), {"median", "0, 3, 5"});
@@ -190,6 +244,10 @@ TEST_F(CommandErrors, UnknownInstructionSet) {
 
 TEST_F(CommandErrors, MessagesStayOnOneLine) {
   expect_failure(1, {"eval", path("two\nlines.flo"), truth()}, {"lines.flo"});
+  for (const Words& words :
+       {Words{"eval", truth(), truth(), "\x1b[31mred"}, Words{"eval", truth(), "\x1b[31m"},
+        Words{"synth", "\x1b[31m", "-o", path("new")}})
+    EXPECT_EQ(run(words).err.find('\x1b'), std::string::npos);
 }
 
 TEST_F(CommandErrors, CtrlCEndsWith130) {
@@ -203,15 +261,17 @@ TEST_F(CommandErrors, CtrlCEndsWith130) {
   EXPECT_EQ(contents(), before);
 }
 
-TEST_F(CommandErrors, CtrlCWhileASeriesIsWrittenLeavesNothing) {
-  const auto before = contents();
-  const pid_t process =
-      start({"synth", "zoom", "-o", path("new/scene"), "--size", "160x120", "--frames", "200"});
-  for (int i = 0; i < 20000 && !std::filesystem::exists(path("new/scene")); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  kill(process, SIGINT);
-  EXPECT_EQ(finish(process).code, 130);
-  EXPECT_EQ(contents(), before);
+TEST_F(CommandErrors, ASignalWhileASeriesIsWrittenLeavesNothing) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    const auto before = contents();
+    const pid_t process =
+        start({"synth", "zoom", "-o", path("new/scene"), "--size", "160x120", "--frames", "200"});
+    for (int i = 0; i < 20000 && !std::filesystem::exists(path("new/scene")); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    kill(process, signal);
+    EXPECT_EQ(finish(process).code, 128 + signal);
+    EXPECT_EQ(contents(), before);
+  }
 }
 
 }  // namespace

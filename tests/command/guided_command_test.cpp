@@ -89,6 +89,16 @@ TEST_F(GuidedCommand, TakesTracks) {
   run_well(flow({"-m", "multi-hypothesis", "--tracks", path("tracks.csv"), "-q"}));
 }
 
+TEST_F(GuidedCommand, LeavesOutTracksThatAreNotFinite) {
+  std::ofstream(path("tracks.csv")) << "20,30,1.5,-2\n20,nan,1,1\n30,20,inf,1\n";
+  const Outcome outcome = run(interpolated({"--tracks", path("tracks.csv"), "--json"}));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.json()["tracks"], 1);
+  EXPECT_EQ(outcome.err, "parafield: note: " + path("tracks.csv") +
+                             ": 2 of 3 tracks are left out, as they are not finite\n");
+  EXPECT_EQ(run(interpolated({"--tracks", path("tracks.csv"), "-q"})).err, "");
+}
+
 TEST_F(GuidedCommand, TakesARotation) {
   for (const char* method : {"direct-interpolation", "multi-hypothesis"})
     run_well(flow({"-m", method, "--rotation", "0,0.02,-0.01", "--intrinsics", "80,80,47.5,31.5", "-q"}));

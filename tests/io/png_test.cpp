@@ -120,8 +120,12 @@ TEST(Png, DamageIsNamed) {
   file = png_bytes::file({4, 4}, pixels);
   file[60] ^= 1;
   expect_error(ErrorCode::format, "IDAT: ", [&] { io::decode_frame(file); });
+  for (const int depth : {0, 3, 32, 193})
+    expect_error(ErrorCode::format, std::to_string(depth) + " bits a channel; allowed: 1, 2, 4, 8, 16", [&] {
+      io::decode_frame(png_bytes::file({4, 4, depth, 0}, pixels));
+    });
   expect_error(ErrorCode::format, "Invalid IHDR data", [&] {
-    io::decode_frame(png_bytes::file({4, 4, 0, 0}, pixels));
+    io::decode_frame(png_bytes::file({4, 4, 8, 1}, pixels));
   });
   // A file cut in half.
   file = png_bytes::file({40, 40}, pixels);

@@ -85,8 +85,10 @@ requires std::is_same_v<T, bool> || std::is_enum_v<T> Parameter<T> parameter(std
 
 [[noreturn]] PARAFIELD_API void fail_parameter(std::string_view method, std::string_view name,
                                                const std::string& value, const std::string& allowed);
+/// " (did you mean 'icm'?)" if a known name is much like this one, otherwise empty.
+PARAFIELD_API std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& known);
 [[noreturn]] PARAFIELD_API void fail_name(std::string_view kind, std::string_view name,
-                                          const std::string& known);
+                                          const std::vector<std::string_view>& known);
 PARAFIELD_API std::string text_of(int value);
 PARAFIELD_API std::string text_of(float value);
 PARAFIELD_API std::string text_of(bool value);
@@ -188,10 +190,10 @@ bool set_parameter(Method& method, std::string_view name, const std::string& tex
 
 template <class Method>
 Method preset(std::string_view name) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const auto& preset : presets(Method{})) {
     if (detail::same_name(preset.name, name)) return preset.method;
-    known += (known.empty() ? "" : ", ") + std::string(preset.name);
+    known.push_back(preset.name);
   }
   detail::fail_name("preset of " + std::string(Method::name), name, known);
 }
@@ -200,9 +202,9 @@ template <class Methods>
 Methods method_named(std::string_view name) {
   Methods found;
   bool any = false;
-  std::string known;
+  std::vector<std::string_view> known;
   for_each_method<Methods>([&]<class Method>(const Method& method) {
-    known += (known.empty() ? "" : ", ") + std::string(Method::name);
+    known.push_back(Method::name);
     if (!any && detail::same_name(Method::name, name)) {
       found = method;
       any = true;
