@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 
@@ -13,13 +14,26 @@ namespace {
 /// Help text: CLI11's without the internals of checks and flags, with wrapped descriptions.
 class WrappedHelp : public CLI::Formatter {
  public:
+  std::function<void()> prepare = [] {};
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    whole_ = mode != CLI::AppFormatMode::Normal;
+    if (!whole_) prepare();
+    const std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+    std::string out;  // with at most one empty line between paragraphs
+    for (const char c : text)
+      if (c != '\n' || !out.ends_with("\n\n")) out += c;
+    while (out.ends_with("\n\n")) out.pop_back();
+    return out;
+  }
+
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     std::string name = option->get_name(is_positional, true);
     for (auto open = name.find('{'); open != std::string::npos; open = name.find('{'))
       name.erase(open, name.find('}') - open + 1);
     if (const std::string type = option->get_type_name(); !is_positional && !type.empty())
       name += " " + type.substr(0, type.find(':'));
-    std::string description = option->get_description();
+    std::string description = whole_ ? option->get_description() : shortened(option->get_description());
     if (option->get_required() && !is_positional) description += " (required)";
     if (const std::string value = option->get_default_str(); !value.empty())
       description += " (default " + value + ")";
@@ -31,8 +45,23 @@ class WrappedHelp : public CLI::Formatter {
   }
 
  private:
+  mutable bool whole_ = true;  // CLI11 calls const functions only
+
+  /// The first sentence of a description, and the default that stands in parentheses at its end.
+  static std::string shortened(const std::string& text) {
+    std::size_t end = text.find(". ");
+    while (end != std::string::npos && !std::isupper(static_cast<unsigned char>(text[end + 2])))
+      end = text.find(". ", end + 1);
+    const std::size_t range = text.ends_with(')') ? std::min(text.rfind(" ("), text.size()) : text.size();
+    std::string first = text.substr(0, std::min(end, range));
+    if (first.ends_with('.')) first.pop_back();
+    const std::size_t value = text.find("default ", range);
+    return value == std::string::npos ? first + text.substr(std::max(range, first.size()))
+                                      : first + " (" + text.substr(value);
+  }
+
   static std::string described(const std::string& name, const std::string& description) {
-    constexpr std::size_t indent = 26;
+    constexpr std::size_t indent = 22;
     std::string out = "  " + name;
     out += out.size() + 2 > indent ? "\n" + std::string(indent, ' ') : std::string(indent - out.size(), ' ');
     return out + wrapped(description, indent) + "\n";
@@ -41,7 +70,7 @@ class WrappedHelp : public CLI::Formatter {
 
 }  // namespace
 
-Option Option::required() const { return option_->required(); }
+Option Option::required(bool is) const { return option_->required(is); }
 Option Option::help(const std::string& text) const { return option_->description(text); }
 Option Option::group(const std::string& name) const { return option_->group(name); }
 Option Option::capture_default_str() const { return option_->capture_default_str(); }
@@ -86,7 +115,10 @@ static std::string problem_of(const std::string& text) {
 std::size_t Option::count() const { return option_->count(); }
 
 App App::add_subcommand(const std::string& name, const std::string& help) const {
-  return App(*app_->add_subcommand(name, help));
+  CLI::App* const command = app_->add_subcommand(name, help);
+  command->formatter(help_formatter());
+  command->set_help_all_flag("--help-all", "print all options, at length");
+  return App(*command);
 }
 
 Option App::add_option(const std::string& names, Variable value, const std::string& help) const {
@@ -112,6 +144,19 @@ template Option App::add_flag(const std::string&, bool&, const std::string&) con
 template Option App::add_flag(const std::string&, std::string&, const std::string&) const;
 
 Option App::get_option(const std::string& name) const { return app_->get_option(name); }
+void App::before_help(const std::function<void()>& prepare) const {
+  if (!dynamic_cast<WrappedHelp*>(app_->get_formatter().get())) app_->formatter(help_formatter());
+  auto& before = dynamic_cast<WrappedHelp&>(*app_->get_formatter()).prepare;
+  before = [first = before, prepare] { first(), prepare(); };
+}
+void App::leave_out_of_help(Option option) const {
+  before_help([option] { option.group(""); });
+}
+void App::examples(const std::vector<std::string>& lines) const {
+  std::string text = "Examples:";
+  for (const std::string& line : lines) text += "\n  parafield " + line;
+  app_->footer(text);
+}
 void App::callback(const std::function<void()>& run) const { app_->callback(run); }
 
 std::shared_ptr<CLI::Formatter> help_formatter() { return std::make_shared<WrappedHelp>(); }

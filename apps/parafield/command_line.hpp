@@ -24,7 +24,7 @@ class Option {
  public:
   Option(CLI::Option* option = nullptr) : option_(option) {}
 
-  Option required() const;
+  Option required(bool is = true) const;
   Option help(const std::string& text) const;
   Option group(const std::string& name) const;
   Option capture_default_str() const;
@@ -70,6 +70,13 @@ class App {
   Option add_flag(const std::string& names, T& value, const std::string& help = "") const;
   Option get_option(const std::string& name) const;
   void callback(const std::function<void()>& run) const;
+  /// Calls prepare() before --help is printed, but not before --help-all. Options are parsed by then. An option
+  /// whose group it sets to "" is not printed.
+  void before_help(const std::function<void()>& prepare) const;
+  /// Only --help-all prints the option.
+  void leave_out_of_help(Option option) const;
+  /// Command lines for the end of --help, without the program's name.
+  void examples(const std::vector<std::string>& lines) const;
 
  private:
   CLI::App* app_;

@@ -153,6 +153,8 @@ void add_detect(App& program) {
       .needs(labels)
       .help("with --gt: a picture; pixels that are 0 there do not count");
   options.add_to(command);
+  command.examples(
+      {"detect a.png b.png -o mask.png --overlay seen.png", "detect frame*.png -o mask%04d.png --json"});
 }
 
 }  // namespace parafield::command

@@ -7,17 +7,16 @@ namespace parafield::command {
 
 Option TruthOptions::add_to(App& command, const std::string& help) {
   const Option given = command.add_option("--gt FILE", truth, help);
-  command.add_option("--mask FILE", mask, "with --gt: a picture; pixels that are 0 there do not count")
+  command.add_option("--mask FILE", mask, "with --gt: a picture that is 0 where pixels do not count")
       .needs(given);
-  command.add_flag("--valid-only", valid_only, "with --gt: count only the pixels that the method trusts")
-      .needs(given);
+  command.add_flag("--valid-only", valid_only, "with --gt: only valid pixels count").needs(given);
   return given;
 }
 
 void ReportOptions::add_to(App& command) {
   command.add_option("--repeat N", repeats)
       .range(1, 1000000)
-      .help("report the median time of N more calls, after one that is not timed");
+      .help("report the median time of N more calls. One before them is not timed");
   command.add_flag("--json", json, "print the report as one JSON object");
   command.add_flag("-q,--quiet", quiet, "print no text report");
 }
@@ -54,8 +53,10 @@ template void TaskOptions::operator()(float&, const Parameter<float>&) const;
 void add_energy(App& command, std::string& energy) {
   const Option option = command.add_setting("--energy NAME", energy).one_of({"none", "result", "sweeps"});
   option.help(
-      "report the energy that the method minimizes: none, result, or sweeps (before the first sweep "
-      "and after each; with belief-propagation after each iteration of the finest level)");
+      "report the energy: none, result or sweeps. It is what the method minimizes. The energies of sweeps "
+      "are that "
+      "before the first sweep and those after each. belief-propagation reports after each iteration of the "
+      "finest level");
 }
 
 EnergyReport energy_report(const std::string& energy, std::string_view method, bool minimizes) {

@@ -14,19 +14,26 @@ namespace {
 /// Inputs of a flow beside frames.
 struct GuideOptions {
   std::string tracks, rotation, intrinsics;
+  std::vector<Option> options;
 
   void add_to(App& command) {
-    constexpr const char* group = "Input of the methods that start from features";
     const Option given = command.add_option("--tracks FILE", tracks),
                  angles = command.add_option("--rotation X,Y,Z", rotation),
                  camera = command.add_option("--intrinsics FX,FY,CX,CY", intrinsics);
-    given.group(group).help(
-        "tracks to use instead of finding some: lines of x,y,u,v, px, from parafield tracks or any other "
-        "matcher");
-    angles.group(group).needs(camera).help(
+    options = {given, angles, camera};
+    for (const Option each : options) each.group("Input of the methods that start from features");
+    given.help(
+        "tracks to use instead of finding some. The file has a line of x,y,u,v, px, for each. parafield "
+        "tracks writes one, as other matchers do");
+    angles.needs(camera).help(
         "rotation of the camera: the turn of the scene about the camera's axes x (right), y (down) and z "
         "(forward), radians. Its flow is one more hypothesis");
-    camera.group(group).needs(angles).help("focal lengths and principal point of the camera, px");
+    camera.needs(angles).help("focal lengths and principal point of the camera, px");
+  }
+
+  /// Leaves the options out of --help.
+  void hide() const {
+    for (const Option each : options) each.group("");
   }
 
   /// Throws UsageError.
@@ -157,16 +164,23 @@ void add_flow(App& program) {
                      "frames of one size in time order, as many as the method takes: PNG, JPEG, PGM, PPM or "
                      "PFM. The flow is that of the first of two frames, or of the middle one of more");
   command.add_option("-o,--output FILE", options.output,
-                     "write the flow: .flo (Middlebury), .png (KITTI, 16 bit), .pfm or .npy (NumPy)");
+                     "write the flow: .flo, .pfm, .npy or .png. A .png is KITTI's, of 16 bit");
   command.add_option("--valid FILE", options.valid,
-                     "write where the flow is valid: .png or .pgm, 255 there, otherwise 0");
+                     "write where the flow is valid: .png or .pgm. Valid pixels are 255, others 0");
   Option color =
       command.add_option("--color FILE", options.color, "write a picture of the flow: .png or .ppm");
   options.picture.add_to(command, color);
   command.get_option("--legend").needs(color);
   options.guides.add_to(command);
-  options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or KITTI .png");
+  options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
   options.add_to(command, &sift_features);
+  command.examples({"flow a.png b.png -o flow.flo --color flow.png",
+                    "flow a.png b.png --gt truth.flo --preset fast --json",
+                    "flow a.png b.png -m lucas-kanade --levels 5 -o flow.npy"});
+  command.before_help([&guides = options.guides, &method = options.method] {
+    FlowMethod chosen = method.method();
+    if (!tracking_of(chosen)) guides.hide();
+  });
 }
 
 }  // namespace parafield::command

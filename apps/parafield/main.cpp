@@ -77,7 +77,7 @@ int run(CLI::App& program, std::vector<std::string> words) {
                            command::add_devices, command::add_bench})
       add(commands);
     command::add_generate(program);
-    for (CLI::App* each : program.get_subcommands({})) each->formatter(command::help_formatter());
+    program.footer("parafield help COMMAND prints the options of a command.");  // not of the commands' help
     turn_help_around(program, words);
     std::ranges::reverse(words);  // as CLI11 wants them
     try {
@@ -113,6 +113,5 @@ int main(int argc, char** argv) {
                            "print the version");
   program.set_help_flag("-h,--help", "print this help");
   program.require_subcommand(0, 1);
-  program.footer("parafield help COMMAND prints the options of a command.");
   return run(program, {argv + std::min(argc, 1), argv + argc});
 }

@@ -41,11 +41,20 @@ Json& add_method(Report& report, const char* command, std::string_view name, std
   return entry;
 }
 
-/// Adds a task, which is that of a command, and its methods.
+struct MethodsOptions {
+  std::string name;
+  bool json = false;
+};
+
+/// Adds a task, which is that of a command, and its methods: the named one, or all if the name is empty.
 template <class Methods>
-void add_task(Report& report, const char* command, const char* help) {
+void add_task(Report& report, std::string_view only, const char* command, const char* help) {
+  bool any = only.empty();
+  for_each_method<Methods>([&]<class Method>(const Method&) { any |= only == Method::name; });
+  if (!any) return;
   report.text += fmt::format("{}{} (parafield {})\n", report.text.empty() ? "" : "\n", help, command);
   for_each_method<Methods>([&]<class Method>(const Method& method) {
+    if (!only.empty() && only != Method::name) return;
     const std::vector<ParameterValue> defaults = parameters_of(method);
     Json& entry = add_method(report, command, Method::name, Method::source, method.frames, defaults);
     for (const auto& preset : presets(method)) {
@@ -59,20 +68,42 @@ void add_task(Report& report, const char* command, const char* help) {
   });
 }
 
-void list_methods(const bool& json) {
+void list_methods(const MethodsOptions& options) {
   Report report;
-  add_task<FlowMethod>(report, "flow", "Optical flow of frames");
-  add_task<StereoMethod>(report, "stereo", "Disparities of a rectified pair");
-  add_task<DetectionMethod>(report, "detect", "Motion in frames of a still camera");
-  print(report, json);
+  add_task<FlowMethod>(report, options.name, "flow", "Optical flow of frames");
+  add_task<StereoMethod>(report, options.name, "stereo", "Disparities of a rectified pair");
+  add_task<DetectionMethod>(report, options.name, "detect", "Motion in frames of a still camera");
+  print(report, options.json);
+}
+
+/// Names of the methods of all tasks, each once.
+std::vector<std::string_view> method_names() {
+  std::vector<std::string_view> names;
+  const auto add = [&]<class Method>(const Method&) {
+    if (std::ranges::find(names, Method::name) == names.end()) names.push_back(Method::name);
+  };
+  for_each_method<FlowMethod>(add);
+  for_each_method<StereoMethod>(add);
+  for_each_method<DetectionMethod>(add);
+  return names;
 }
 
 }  // namespace
 
 void add_methods(App& program) {
-  auto [command, json] = add_command(
+  auto [command, options] = add_command<MethodsOptions>(
       program, "methods", "List the methods with their parameters, presets and sources", list_methods);
-  command.add_flag("--json", json, "print one JSON object");
+  const std::vector<std::string_view> names = method_names();
+  command.add_option("METHOD NAME", options.name, "only this one")
+      .required(false)
+      .suggest({names.begin(), names.end()})
+      .check([names](const std::string& name) {
+        return std::ranges::find(names, name) != names.end()
+                   ? std::string()
+                   : fmt::format("there is no {}{}; there are: {}", name, detail::did_you_mean(name, names),
+                                 fmt::join(names, ", "));
+      });
+  command.add_flag("--json", options.json, "print one JSON object");
 }
 
 }  // namespace parafield::command

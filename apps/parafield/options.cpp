@@ -20,7 +20,7 @@ std::string methods_text(const std::vector<ParameterOf>& of) {
 }  // namespace
 
 std::string wrapped(const std::string& text, std::size_t indent) {
-  constexpr std::size_t width = 100;
+  constexpr std::size_t width = 80;
   std::string out;
   std::size_t column = indent;
   std::istringstream words(text);
@@ -93,6 +93,16 @@ void ParameterOptions::add_parameters(App& command, const std::vector<MethodPara
     each.option.help(parameter_help(each.of)).group(parameter_group(each.of, methods.size()));
 }
 
+void ParameterOptions::show_only(std::string_view method) const {
+  for (const Given& each : options_) {
+    const auto one = std::ranges::find(each.of, method, &ParameterOf::method);
+    if (one == each.of.end())
+      each.option.group("");
+    else
+      each.option.help(parameter_help({*one})).group(parameter_group({*one}, 1));
+  }
+}
+
 std::vector<const ParameterOptions::Given*> ParameterOptions::given() const {
   std::vector<const Given*> list;
   for (const Given& each : options_)
@@ -126,7 +136,9 @@ std::vector<std::string_view> ParameterOptions::named() const {
 }
 
 void DeviceOptions::add_to(App& command) {
-  command.add_setting("-d,--device NAME", name, "auto (CUDA where it can be used), cpu, cuda or cuda:N")
+  command
+      .add_setting("-d,--device NAME", name,
+                   "auto, cpu, cuda or cuda:N. With auto it is CUDA where that can be used")
       .suggest({"auto", "cpu", "cuda"});
   command.add_setting("--threads N", threads, "CPU threads; 0 = one for each core").range(0, 1024);
 }

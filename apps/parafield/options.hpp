@@ -50,7 +50,7 @@ Size parse_size(const std::string& text);
 /// "1,2.5,-3": `count` finite numbers. Throws UsageError that names the option.
 std::vector<float> parse_numbers(const std::string& text, std::size_t count, const char* option);
 
-/// Text broken before column 100; the first line starts in column `indent`, the others are indented by that.
+/// Text broken before column 80; the first line starts in column `indent`, the others are indented by that.
 std::string wrapped(const std::string& text, std::size_t indent);
 
 /// A parameter, as one of its methods has it. `value` is the default.
@@ -78,6 +78,8 @@ struct CommandValue {
 /// Options for parameters of methods, as text. An object stays where it is until the command has run.
 class ParameterOptions {
  public:
+  /// Prepares --help: only the parameters of one method are printed.
+  void show_only(std::string_view method) const;
   /// Adds an option for each parameter. `own` is the command's own value and lives as long as this object.
   void add_parameters(App& command, const std::vector<MethodParameters>& methods, const CommandValue* own);
 
@@ -127,12 +129,12 @@ class MethodOptions : public ParameterOptions {
       for (const auto& each : presets(method)) preset_names.emplace_back(each.name);
     });
     name_ = names.front();
-    command.add_setting("-m,--method NAME", name_, fmt::format("method: {}", fmt::join(names, ", ")))
-        .suggest(names);
-    command.add_option("--preset NAME", preset)
-        .suggest(preset_names)
-        .help("named parameters of the method (parafield methods lists them)");
+    command.add_setting("-m,--method NAME", name_, fmt::format("{}", fmt::join(names, ", "))).suggest(names);
+    const Option presets = command.add_option("--preset NAME", preset)
+                               .suggest(preset_names)
+                               .help("preset of the method. parafield methods lists them");
     add_parameters(command, methods, own);
+    command.before_help([this, presets] { show_only(presets); });
   }
 
   /// Throws UsageError for an unknown name, a value out of range or a parameter of another method.
@@ -150,6 +152,18 @@ class MethodOptions : public ParameterOptions {
   }
 
  private:
+  /// Prepares --help: only the presets and parameters of the method.
+  void show_only(Option option) const {
+    std::visit(
+        [&]<class Method>(const Method& method) {
+          std::vector<std::string_view> names;
+          for (const auto& each : presets(method)) names.push_back(each.name);
+          option.help(fmt::format("preset of the method: {}", fmt::join(names, ", ")));
+          ParameterOptions::show_only(Method::name);
+        },
+        typed([&] { return method_named<Methods>(name_); }));
+  }
+
   std::string name_;
 };
 

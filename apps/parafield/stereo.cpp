@@ -122,6 +122,8 @@ void add_stereo(App& program) {
             "aloe 3; default for 16 bit: KITTI's 256)")
       .needs(truth);
   options.add_to(command);
+  command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
+                    "stereo left.png right.png -m belief-propagation --preset accurate"});
 }
 
 }  // namespace parafield::command

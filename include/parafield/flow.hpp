@@ -34,11 +34,9 @@ struct FlowOptions {
   /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
-  PF_PARAMETER(
-      float, fb_check, 0, range(0, 1e6, "px"),
-      "Forward-backward check. Flow is valid only where it leads to the second frame, and that frame's flow "
-      "leads back to within this distance of the pixel. It needs a method of two frames and takes twice the "
-      "time. 0 = no check.");
+  PF_PARAMETER(float, fb_check, 0, range(0, 1e6, "px"),
+               "Flow is valid only where the second frame's flow leads back to within this distance. This "
+               "forward-backward check needs a method of two frames and takes twice the time. 0 = no check.");
   PF_PARAMETER(
       int, speckle, 0, range(0, 1 << 29, "px"),
       "Connected regions of similar flow with at most this many pixels become not valid. 0 = all are kept.");

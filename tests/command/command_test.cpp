@@ -41,14 +41,44 @@ void expect_every_parameter(const std::string& help) {
   });
 }
 
-TEST_F(Command, HelpListsEveryParameterWithItsRange) {
+/// Checks that no line is longer than a terminal is wide. Returns the number of lines.
+int lines_of_help(const std::string& help) {
+  std::istringstream text(help);
+  int count = 0;
+  for (std::string line; std::getline(text, line); ++count) EXPECT_LE(line.size(), 80u) << line;
+  return count;
+}
+
+TEST_F(Command, HelpIsShortAndOfOneMethod) {
   const std::string help = run_well({"flow", "--help"}).out;
+  EXPECT_LE(lines_of_help(help), 60) << help;
+  EXPECT_EQ(help, run_well({"help", "flow"}).out);
+  EXPECT_EQ(help, run_well({"flow", frame0(), "-h"}).out);
+  EXPECT_NE(help.find("\nParameters of adaptive-ridge:\n"), std::string::npos) << help;
+  EXPECT_NE(help.find("preset of the method: default, fast, sequence\n"), std::string::npos) << help;
+  EXPECT_NE(help.find("\nExamples:\n  parafield flow "), std::string::npos) << help;
+  EXPECT_EQ(help.find("--tracks"), std::string::npos) << help;
+
+  const std::string other = run_well({"flow", "--help", "-m", "direct-interpolation"}).out;
+  EXPECT_NE(other.find("\nParameters of direct-interpolation:\n"), std::string::npos) << other;
+  EXPECT_EQ(other.find("adaptive-ridge:"), std::string::npos) << other;
+  EXPECT_NE(other.find("--tracks"), std::string::npos) << other;
+  for (const char* command : {"stereo", "detect", "tracks", "eval", "color", "synth", "methods", "bench"})
+    for (const char* flag : {"--help", "--help-all"}) lines_of_help(run_well({command, flag}).out);
+  expect_failure(2, {"flow", "--help", "-m", "horn"}, {"horn"});
+}
+
+TEST_F(Command, HelpAllListsEveryParameterWithItsRange) {
+  const std::string help = run_well({"flow", "--help-all"}).out;
   expect_every_parameter<FlowMethod>(help);
-  EXPECT_NE(help.find("1 to 16, default 4"), std::string::npos) << help;
-  EXPECT_NE(help.find("default icm 10, annealing 500"), std::string::npos) << help;
+  std::istringstream text(help);
+  std::string words;  // with one blank between them
+  for (std::string word; text >> word;) words += word + ' ';
+  EXPECT_NE(words.find("1 to 16, default 4"), std::string::npos) << help;
+  EXPECT_NE(words.find("default icm 10, annealing 500"), std::string::npos) << help;
   EXPECT_NE(help.find("\nParameters of icm and annealing:"), std::string::npos) << help;
-  expect_every_parameter<StereoMethod>(run_well({"stereo", "--help"}).out);
-  expect_every_parameter<DetectionMethod>(run_well({"detect", "--help"}).out);
+  expect_every_parameter<StereoMethod>(run_well({"stereo", "--help-all"}).out);
+  expect_every_parameter<DetectionMethod>(run_well({"detect", "--help-all"}).out);
 }
 
 TEST_F(Command, FlowWritesFlowAndPictureAndScores) {
@@ -264,6 +294,14 @@ void expect_methods(const nlohmann::json& listed, const std::string& text) {
 TEST_F(Command, MethodsListsEveryMethod) {
   const auto json = run_well({"methods", "--json"}).json();
   const std::string text = run_well({"methods"}).out;
+  const std::string icm = run_well({"methods", "icm"}).out;
+  EXPECT_NE(icm.find("icm"), std::string::npos);
+  EXPECT_EQ(icm.find("lucas-kanade"), std::string::npos) << icm;
+  const auto one = run_well({"methods", "icm", "--json"}).json();
+  EXPECT_EQ(one["flow"].size(), 1u);
+  EXPECT_EQ(one["stereo"][0]["name"], "icm");
+  EXPECT_FALSE(run_well({"methods", "lucas-kanade", "--json"}).json().contains("stereo"));
+  expect_failure(2, {"methods", "icmm"}, {"did you mean 'icm'?", "adaptive-ridge"});
   EXPECT_EQ(json.size(), 3u);
   expect_methods<FlowMethod>(json["flow"], text);
   expect_methods<StereoMethod>(json["stereo"], text);

@@ -34,32 +34,33 @@ struct AdaptiveRidge {
       "this library; after Bodily 2009, chapter 4, and Hoerl, Kennard, Baldwin 1975";
 
   PF_PARAMETER(int, frames, 2, one_of({2, 3, 5}),
-               "Number of frames. 3 or 5 give the flow of the middle frame. They are for steady motion.");
+               "Number of frames. With 3 or 5 it is the flow of the middle frame, for steady motion.");
   PF_PARAMETER(
       int, levels, 0, range(0, 16),
-      "Number of pyramid levels. 0 = all levels whose shorter side has at least 12 px. Levels with a "
-      "shorter side under 4 px are left out, except the finest.");
+      "Number of pyramid levels, 0 = as many as fit. These are all whose shorter side has at least 12 px. "
+      "Levels with a shorter side under 4 px are left out, except the finest.");
   PF_PARAMETER(int, iterations, 3, range(1, 100),
                "Solutions on each level. Each is warped by the one before.");
   PF_PARAMETER(
       int, rounds, 2, range(1, 10),
-      "How often the last solution on the finest level shrinks, each time toward the mean of the flow "
-      "before. Other solutions shrink once, `rounds` times as strongly.");
-  PF_PARAMETER(float, window, 1.2f, range(0.3, 2, "px"), "Sigma of the gaussian window, which ends at 3 px.");
+      "How often the last solution shrinks. It is that on the finest level, and it shrinks each time toward "
+      "the mean of the flow before. Other solutions shrink once, `rounds` times as strongly.");
+  PF_PARAMETER(float, window, 1.2f, range(0.3, 2, "px"),
+               "Sigma of the gaussian window. The window ends at 3 px.");
   PF_PARAMETER(float, prefilter, 0.15f, range(0, 0.25),
-               "Weight of each of the two neighbors when frames are smoothed for derivatives. Noisy frames "
-               "need a larger weight.");
-  PF_PARAMETER(float, contrast, 20, range(0.1, 1e4),
-               "Constant that is added to |gradient|^2 in the divisor of the products of derivatives. "
-               "Intensities are 0 to 255.");
+               "Smoothing of frames before derivatives. It is the weight of each of the two neighbors. Noisy "
+               "frames need a larger weight.");
+  PF_PARAMETER(
+      float, contrast, 20, range(0.1, 1e4),
+      "Squared gradient that halves a pixel's weight. It is added to |gradient|^2 in the divisor of the "
+      "products of derivatives. Intensities are 0 to 255.");
   PF_PARAMETER(float, robust, 1, range(0.01, 1e3, "px"),
-               "Remaining motion that halves a pixel's weight where its gradient is strong.");
+               "Remaining motion that halves a pixel's weight. It holds where the gradient is strong.");
   PF_PARAMETER(float, shrinkage, 0.5f, range(0, 100),
-               "Strength of the shrinking toward the mean flow. Hoerl, Kennard and Baldwin have 2 / 7.");
+               "Strength of the shrinking toward the mean. Hoerl, Kennard and Baldwin have 2 / 7.");
   PF_PARAMETER(float, likeness, 7, range(0.1, 1e3),
                "Difference in brightness that halves a cell's weight in the mean. Intensities are 0 to 255.");
-  PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"),
-               "Side of a median of the flow after each solution. 0 = none.");
+  PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"), "Side of a median after each solution. 0 = none.");
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
                "Flow is valid where the match lies inside the next frame and its brightness differs by at "
                "most this. Intensities are 0 to 1.");
