@@ -85,7 +85,8 @@ bool warp_alike(View<const float> frame, FlowPlanes flow, float step, int y, int
 #pragma GCC ivdep
       for (int i = 0; i < warp_block; ++i) {
         const float value = mixed_cubic(at + i, pitch, cubic_shares(share_x[i]), cubic_shares(share_y[i]));
-        out[begin + i] = (column[i] == along) & (row[i] == down) ? value : out[begin + i];
+        const bool is_this = (column[i] == along) & (row[i] == down);
+        out[begin + i] = is_this ? value : out[begin + i];
       }
     }
   return true;
