@@ -8,13 +8,13 @@
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "pictures.hpp"
+#include "report.hpp"
 
 namespace parafield::command {
 namespace {
 
 struct ColorCommandOptions {
   std::string field, output, frame, scheme = "middlebury";
-  float max_motion = 0;
   std::optional<float> min, max;
   FieldOptions kind;
   PictureOptions picture;
@@ -31,11 +31,15 @@ void check_options(const App& command, Task task) {
           fmt::format("{} cannot be used with {}", option, task == Task::flow ? "flow" : "disparities"));
 }
 
-FrameBuffer drawn_flow(const ColorCommandOptions& options) {
-  const ColorScheme scheme = options.scheme == "marzat" ? ColorScheme::marzat : ColorScheme::middlebury;
+/// Draws flow. `said` becomes what its scale is.
+FrameBuffer drawn_flow(const ColorCommandOptions& options, std::string& said) {
   const FlowField flow = read_flow(options.field);
   const FrameBuffer frame = read_like(options.frame, options.field, flow.size(), read_frame);
-  return options.picture.draw(flow, frame, {.scheme = scheme, .max_motion = options.max_motion});
+  PictureOptions picture = options.picture;
+  picture.color.scheme = options.scheme == "marzat" ? ColorScheme::marzat : ColorScheme::middlebury;
+  picture.fit(flow);
+  said = picture.scale_text() + "\n";
+  return picture.draw(flow, frame);
 }
 
 FrameBuffer drawn_disparity(const ColorCommandOptions& options) {
@@ -46,15 +50,16 @@ FrameBuffer drawn_disparity(const ColorCommandOptions& options) {
 }
 
 void run(const App& command, const ColorCommandOptions& options) {
-  if (!(options.max_motion >= 0) || std::isinf(options.max_motion))
-    throw UsageError(fmt::format("--max-motion cannot be {}; it is a length in px, or 0 for the longest flow",
-                                 options.max_motion));
   check_outputs({{"-o", options.output, {".png", ".ppm"}}}, {options.field, options.frame});
   const Task task = options.kind.task_of({options.field}, options.kind.scale != 0);
   check_options(command, task);
-  const FrameBuffer picture = task == Task::flow ? drawn_flow(options) : drawn_disparity(options);
-  const WhileWriting whole;
-  write_frame(options.output, picture);
+  std::string said;
+  const FrameBuffer picture = task == Task::flow ? drawn_flow(options, said) : drawn_disparity(options);
+  {
+    const WhileWriting whole;
+    write_frame(options.output, picture);
+  }
+  print(said);
 }
 
 }  // namespace
@@ -69,8 +74,6 @@ void add_color(App& program) {
   scheme.one_of({"middlebury", "marzat"});
   scheme.help(
       "middlebury: hue is direction, white is no motion; marzat: hue is direction, black is no motion");
-  command.add_setting("--max-motion PX", options->max_motion,
-                      "length of flow with full color, px; 0 = the longest flow");
   Option frame = command.add_option("--frame FILE", options->frame,
                                     "first frame of the flow, for --arrows and --beside");
   options->picture.add_to(command, frame);
@@ -81,8 +84,7 @@ void add_color(App& program) {
   command.add_option("--min PX", options->min)
       .needs(max)
       .help("with --max: disparity of the first color (blue), px; default 0");
-  for (const char* of_colors : {"--scheme", "--max-motion"})
-    command.get_option("--arrows").excludes(command.get_option(of_colors));
+  command.get_option("--arrows").excludes(command.get_option("--scheme"));
   command.callback([command, options] { run(command, *options); });
 }
 

@@ -70,8 +70,8 @@ class App {
   Option add_flag(const std::string& names, T& value, const std::string& help = "") const;
   Option get_option(const std::string& name) const;
   void callback(const std::function<void()>& run) const;
-  /// Calls prepare() before --help is printed, but not before --help-all. Options are parsed by then. An option
-  /// whose group it sets to "" is not printed.
+  /// Calls prepare() before --help is printed, but not before --help-all. Options are parsed by then. An
+  /// option whose group it sets to "" is not printed.
   void before_help(const std::function<void()>& prepare) const;
   /// Only --help-all prints the option.
   void leave_out_of_help(Option option) const;

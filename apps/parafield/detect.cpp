@@ -129,6 +129,7 @@ void run(const DetectOptions& options) {
   report.text += fmt::format("{:.2f} % of the pixels are moving\n", 100 * moving);
   add_energies(report, energy, estimated.energies);
   if (!options.labels.empty()) add_scores(report, findings.scores);
+  add_files(report, {options.output, options.overlay});
   options.print(report);
 }
 

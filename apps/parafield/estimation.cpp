@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "estimation.hpp"
 
+#include <cmath>
 #include <cstdio>
 
 namespace parafield::command {
@@ -94,6 +95,60 @@ void add_energies(Report& report, EnergyReport asked, const std::vector<double>&
     report.text +=
         wrapped(fmt::format("energies, step by step: {:.10g}\n", fmt::join(energies, ", ")), 0) + "\n";
   }
+}
+
+/// Adds the share of valid pixels. Returns whether there are some.
+static bool add_valid(Report& report, const Image<std::uint8_t>& valid) {
+  const double share = double(count_of(valid)) / (double(valid.size().width) * valid.size().height);
+  report.json["valid"] = share;
+  report.text += fmt::format("{:.2f} % of the pixels are valid", 100 * share);
+  return share > 0;
+}
+
+void add_findings(Report& report, const FlowField& flow) {
+  const auto [width, height] = flow.size();
+  double sum = 0, largest = 0;
+  std::int64_t count = 0;
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      if (!flow.valid(x, y)) continue;
+      const double motion = std::hypot(double(flow.u(x, y)), double(flow.v(x, y)));
+      sum += motion;
+      largest = std::max(largest, motion);
+      ++count;
+    }
+  const bool any = add_valid(report, flow.valid);
+  report.json["mean_motion"] = any ? Json(sum / double(count)) : Json();
+  report.json["largest_motion"] = any ? Json(largest) : Json();
+  report.text += any ? fmt::format(", with motions of {:.2f} px on average, {:.2f} px at most\n",
+                                   sum / double(count), largest)
+                     : "\n";
+}
+
+void add_findings(Report& report, const DisparityField& disparity) {
+  const auto [width, height] = disparity.size();
+  float least = INFINITY, largest = -INFINITY;
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      if (!disparity.valid(x, y)) continue;
+      least = std::min(least, disparity.d(x, y));
+      largest = std::max(largest, disparity.d(x, y));
+    }
+  const bool any = add_valid(report, disparity.valid);
+  report.json["least_disparity"] = any ? Json(least) : Json();
+  report.json["largest_disparity"] = any ? Json(largest) : Json();
+  report.text += any ? fmt::format(", with disparities of {:.2f} to {:.2f} px\n", least, largest) : "\n";
+}
+
+void add_files(Report& report, const std::vector<std::string>& names) {
+  Json& files = report.json["files"] = Json::array();
+  std::string text;
+  for (const std::string& name : names) {
+    if (name.empty()) continue;
+    files.push_back(name);
+    text += (text.empty() ? "wrote " : ", ") + printable(name);
+  }
+  if (!text.empty()) report.text += text + "\n";
 }
 
 std::int64_t count_of(const Image<std::uint8_t>& mask) {

@@ -137,8 +137,8 @@ Times time_calls(const typename Task::Method& method, Size size, typename Task::
   return measure({.fixed = repeats}, timer, [&](int) { estimator(input); });
 }
 
-/// Estimates once and takes the time, without that of copying the frames to the device. With --repeat it takes
-/// the time of further calls instead.
+/// Estimates once and takes the time, without that of copying the frames to the device. With --repeat it
+/// takes the time of further calls instead.
 template <class Task>
 Estimate<Task> estimate(const typename Task::Method& method, const Device& device,
                         const std::vector<FrameBuffer>& frames, typename Task::Options options,
@@ -171,6 +171,14 @@ void add_times(Report& report, std::string_view method, const DeviceInfo& info, 
 
 /// Adds energy: a number for the result, a list for the sweeps.
 void add_energies(Report& report, EnergyReport asked, const std::vector<double>& energies);
+
+/// Adds the share of valid pixels, and the mean and the largest motion of these.
+void add_findings(Report& report, const FlowField& flow);
+/// Adds the share of valid pixels, and the least and the largest disparity of these.
+void add_findings(Report& report, const DisparityField& disparity);
+
+/// Adds the names of the files that were written. Empty names do not count.
+void add_files(Report& report, const std::vector<std::string>& names);
 
 /// Number of pixels that are not 0.
 std::int64_t count_of(const Image<std::uint8_t>& mask);

@@ -53,11 +53,12 @@ struct FlowCommandOptions : EstimationOptions<Flow> {
   PictureOptions picture;
 };
 
-void write(const FlowCommandOptions& options, const FlowField& flow, const FrameBuffer& frame) {
+void write(const FlowCommandOptions& options, const PictureOptions& picture, const FlowField& flow,
+           const FrameBuffer& frame) {
   const WhileWriting whole;
   if (!options.output.empty()) write_flow(options.output, flow);
   if (!options.valid.empty()) write_mask(options.valid, flow.valid);
-  if (!options.color.empty()) write_frame(options.color, options.picture.draw(flow, frame));
+  if (!options.color.empty()) write_frame(options.color, picture.draw(flow, frame));
 }
 
 /// Tracks of a file, without those that are not finite. A note on stderr says how many these are.
@@ -146,12 +147,21 @@ void run(const FlowCommandOptions& options) {
   }
   report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, frame.size(), times);
+  add_findings(report, flow);
   add_energies(report, task.energies, energies);
   if (sift)
     report.text += fmt::format("{} tracks by SIFT, {:.1f} ms more\n", tracks.size(), sift_milliseconds);
   if (truth.u)
     add_scores(report, evaluate(flow, truth, {.mask = mask, .valid_only = options.truth.valid_only}));
-  write(options, flow, frame);
+  PictureOptions picture = options.picture;
+  picture.fit(flow);
+  write(options, picture, flow, frame);
+  add_files(report, {options.output, options.valid, options.color});
+  if (!options.color.empty()) {
+    report.json[picture.arrows ? "arrow_scale" : "max_motion"] =
+        picture.arrows ? picture.arrow.scale : picture.color.max_motion;
+    report.text += picture.scale_text() + "\n";
+  }
   options.print(report);
 }
 
@@ -170,7 +180,7 @@ void add_flow(App& program) {
   Option color =
       command.add_option("--color FILE", options.color, "write a picture of the flow: .png or .ppm");
   options.picture.add_to(command, color);
-  command.get_option("--legend").needs(color);
+  for (const char* of_colors : {"--legend", "--max-motion"}) command.get_option(of_colors).needs(color);
   options.guides.add_to(command);
   options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
   options.add_to(command, &sift_features);

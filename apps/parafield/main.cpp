@@ -14,11 +14,9 @@
 
 namespace {
 
-/// Prints the message in one line. Control characters, as a file name may have them, become '?'.
-int fail(int code, std::string message) {
-  for (char& c : message)
-    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
-  std::fprintf(stderr, "parafield: error: %s\n", message.c_str());
+/// Prints the message in one line.
+int fail(int code, const std::string& message) {
+  std::fprintf(stderr, "parafield: error: %s\n", parafield::command::printable(message).c_str());
   return code;
 }
 

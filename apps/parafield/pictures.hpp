@@ -8,11 +8,16 @@ namespace parafield::command {
 struct PictureOptions {
   bool arrows = false, beside = false, legend = false;
   ArrowOptions arrow;
+  ColorOptions color;
 
   /// Adds the options. Some need `frame`, the option that gives the frame.
   void add_to(App& command, Option frame);
+  /// Sets the scale of colors or arrows, if none is given, to one that suits the flow.
+  void fit(const FlowView& flow);
+  /// The scale in words.
+  std::string scale_text() const;
   /// Draws the flow. `frame` is used only for arrows and beside.
-  FrameBuffer draw(const FlowView& flow, const Frame& frame, const ColorOptions& color = {}) const;
+  FrameBuffer draw(const FlowView& flow, const Frame& frame) const;
 };
 
 }  // namespace parafield::command

@@ -74,6 +74,12 @@ void add_scores(Report& report, const MaskScores& scores) {
       scores.true_negatives, scores.unscored);
 }
 
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
+  return text;
+}
+
 std::string json_text(const Json& report) {
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -35,6 +35,9 @@ void add_scores_both_ways(Report& report, const EvaluationOptions& how, Score sc
   report.text += all.text;
 }
 
+/// The text with '?' for control characters, which a file name may have and a terminal would obey.
+std::string printable(std::string text);
+
 /// JSON as text, with a line end.
 std::string json_text(const Json& report);
 

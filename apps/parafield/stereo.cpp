@@ -58,18 +58,17 @@ void run(const StereoCommandOptions& options) {
   const auto mask = read_like(options.truth.mask, options.left, left.size(), read_mask);
 
   const auto [disparity, times, energies] = estimate<Stereo>(method, device, pair, task, options);
-  const double valid = double(count_of(disparity.valid)) / (double(left.size().width) * left.size().height);
   Report report = options.begin(method, left.size());
   report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, left.size(), times);
-  report.json["valid"] = valid;
-  report.text += fmt::format("{:.2f} % of the pixels are valid\n", 100 * valid);
+  add_findings(report, disparity);
   add_energies(report, task.energies, energies);
   if (truth.d)
     add_scores_both_ways(
         report, {.mask = mask, .valid_only = options.truth.valid_only},
         [&, &field = disparity](const EvaluationOptions& how) { return evaluate(field, truth, how); });
   write(options, disparity);
+  add_files(report, {options.output, options.valid, options.color, options.depth});
   options.print(report);
 }
 

@@ -47,7 +47,7 @@ FrameBuffer picture_of(const Frame& frame, const std::vector<Track>& tracks) {
     flow.v(x, y) = track.v;
     flow.valid(x, y) = 1;
   }
-  return draw_arrows(frame, flow, {.step = 1});
+  return draw_arrows(frame, flow, {.step = 1, .scale = 1});
 }
 
 Device device_of(DeviceOptions options, bool sift) {
@@ -113,6 +113,7 @@ void run(const TracksOptions& options) {
     if (!options.output.empty()) write_tracks(options.output, tracks);
     if (!options.color.empty()) write_frame(options.color, picture_of(frames[0], tracks));
   }
+  add_files(report, {options.output, options.color});
   options.print(report);
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/letters.hpp"
+#include "color/letters.hpp"
 
 namespace parafield::bench {
 

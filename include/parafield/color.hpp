@@ -15,8 +15,13 @@ enum class ColorScheme {
 /// Options of `color_flow`.
 struct ColorOptions {
   ColorScheme scheme = ColorScheme::middlebury;
-  float max_motion = 0;  ///< px: length of flow with full color; 0 = the longest flow of the field
+  float max_motion = 0;  ///< px: length of flow with full color; 0 = color_scale() of the field
 };
+
+/// Length of flow, px, that suits a picture of this field: that of the longest known flow, but at most 1.2
+/// times the length that 99.5 % of it do not exceed, unless that is 0. So a few wild vectors do not make the
+/// rest pale. `valid` is ignored. Throws like `color_flow`.
+PARAFIELD_API float color_scale(const In<FlowView>& flow);
 
 /// Picture of a flow field. Flow longer than `max_motion` is darker in Middlebury's scheme, and as bright as
 /// `max_motion` in Marzat's. Unknown flow (|u| or |v| > 1e9, NaN) is black in Middlebury's scheme, gray in
@@ -29,18 +34,24 @@ PARAFIELD_API FrameBuffer color_flow(const In<FlowView>& flow, const ColorOption
 /// Error(invalid_argument) for a diameter below 1.
 PARAFIELD_API FrameBuffer color_wheel(int diameter, ColorScheme scheme = ColorScheme::middlebury);
 
-/// The picture with the wheel in its lower right corner, a quarter of the shorter side wide.
-PARAFIELD_API FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme = ColorScheme::middlebury);
+/// The picture with the wheel in its lower right corner, a quarter of the shorter side wide. If `max_motion`
+/// (px) is above 0, it stands beside the wheel, unless there is no room for letters of 7 px.
+PARAFIELD_API FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme = ColorScheme::middlebury,
+                                      float max_motion = 0);
 
 /// Options of `draw_arrows`.
 struct ArrowOptions {
   int step = 16;    ///< px from one arrow to the next
-  float scale = 1;  ///< length of an arrow / length of the flow
+  float scale = 0;  ///< length of an arrow / length of the flow; 0 = arrow_scale() of the field
 };
 
-/// The frame with yellow arrows from every `step`th pixel to its match. Motion that is too short for an arrow
-/// is a dot. Pixels whose flow is unknown or not `valid` have no arrow. Throws Error(invalid_argument) for a
-/// flow field of another size, a step below 1, or a scale that is not finite or not above 0.
+/// Scale with which the longest arrow is `step` px long; 1 if there is no arrow, or none that moves. Throws
+/// Error(invalid_argument) for a step below 1.
+PARAFIELD_API float arrow_scale(const In<FlowView>& flow, int step);
+
+/// The frame with yellow arrows from every `step`th pixel along its flow. Motion that is too short for an
+/// arrow is a dot. Pixels whose flow is unknown or not `valid` have no arrow. Throws Error(invalid_argument)
+/// for a flow field of another size, a step below 1, or a scale that is negative or not finite.
 PARAFIELD_API FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow,
                                       const ArrowOptions& options = {});
 

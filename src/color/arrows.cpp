@@ -39,41 +39,63 @@ void draw(FrameBuffer& picture, const Segment& line, double radius, const std::a
   }
 }
 
+void check_step(int step) {
+  if (step < 1)
+    fail(ErrorCode::invalid_argument, "step cannot be ", step, "; arrows are at least 1 px apart");
+}
+
+/// Calls f(x, y) for each pixel that has an arrow.
+template <class F>
+void for_arrows(const FlowView& flow, int step, F f) {
+  const auto first = [&](int side) { return std::min(step, side) / 2; };
+  for (int y = first(flow.u.height); y < flow.u.height; y += step)
+    for (int x = first(flow.u.width); x < flow.u.width; x += step)
+      if (has_value(flow.u(x, y), flow.v(x, y)) && is_set(flow.valid, x, y)) f(x, y);
+}
+
 }  // namespace
+
+float arrow_scale(const In<FlowView>& flow, int step) {
+  check_flow(flow, "the flow field");
+  check_step(step);
+  double longest = 0;
+  for_arrows(flow, step, [&](int x, int y) {
+    longest = std::max(longest, std::hypot(double(flow.u(x, y)), double(flow.v(x, y))));
+  });
+  const float scale = float(step / longest);
+  return longest > 0 && std::isfinite(scale) ? scale : 1;
+}
 
 FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const ArrowOptions& options) {
   check_flow(flow, "the flow field");
-  if (options.step < 1)
-    fail(ErrorCode::invalid_argument, "step cannot be ", options.step, "; arrows are at least 1 px apart");
-  if (!(options.scale > 0 && std::isfinite(options.scale)))
+  check_step(options.step);
+  if (!(options.scale >= 0 && std::isfinite(options.scale)))
     fail(ErrorCode::invalid_argument, "scale cannot be ", options.scale,
-         "; the length of an arrow / length of the flow is finite and above 0");
+         "; it is length of an arrow / length of the flow, or 0 for one that suits the field");
   FrameBuffer picture = to_rgb(frame, "the frame");
   if (picture.size() != flow.size())
     fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its flow ",
          flow.u.width, "x", flow.u.height);
 
   const std::array<double, 3> yellow{255, 225, 0}, dark{20, 20, 20};
-  const auto first = [&](int side) { return std::min(options.step, side) / 2; };
-  for (int y = first(flow.u.height); y < flow.u.height; y += options.step)
-    for (int x = first(flow.u.width); x < flow.u.width; x += options.step) {
-      const double u = double(options.scale) * flow.u(x, y), v = double(options.scale) * flow.v(x, y);
-      if (!has_value(flow.u(x, y), flow.v(x, y)) || !is_set(flow.valid, x, y)) continue;
-      const double length = std::sqrt(u * u + v * v);
-      const double tip_x = x + u, tip_y = y + v;
-      // The shaft, then the two sides of the head, 27 degrees (slope 1/2) off the shaft.
-      Segment parts[3] = {{double(x), double(y), tip_x, tip_y}};
-      int count = 1;
-      if (length < 1) {
-        parts[0] = {double(x), double(y), double(x), double(y)};
-      } else {
-        const double head = std::clamp(0.3 * length, 1.5, 6.0) / length;
-        for (const double side : {-0.5, 0.5})
-          parts[count++] = {tip_x, tip_y, tip_x - head * (u - side * v), tip_y - head * (v + side * u)};
-      }
-      for (int i = 0; i < count; ++i) draw(picture, parts[i], 1.7, dark);
-      for (int i = 0; i < count; ++i) draw(picture, parts[i], 0.7, yellow);
+  const double scale = options.scale > 0 ? options.scale : arrow_scale(flow, options.step);
+  for_arrows(flow, options.step, [&](int x, int y) {
+    const double u = scale * flow.u(x, y), v = scale * flow.v(x, y);
+    const double length = std::sqrt(u * u + v * v);
+    const double tip_x = x + u, tip_y = y + v;
+    // The shaft, then the two sides of the head, 27 degrees (slope 1/2) off the shaft.
+    Segment parts[3] = {{double(x), double(y), tip_x, tip_y}};
+    int count = 1;
+    if (length < 1) {
+      parts[0] = {double(x), double(y), double(x), double(y)};
+    } else {
+      const double head = std::clamp(0.3 * length, 1.5, 6.0) / length;
+      for (const double side : {-0.5, 0.5})
+        parts[count++] = {tip_x, tip_y, tip_x - head * (u - side * v), tip_y - head * (v + side * u)};
     }
+    for (int i = 0; i < count; ++i) draw(picture, parts[i], 1.7, dark);
+    for (int i = 0; i < count; ++i) draw(picture, parts[i], 0.7, yellow);
+  });
   return picture;
 }
 

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <numbers>
+#include <string_view>
+#include <vector>
 
 #include "color/color_map.hpp"
+#include "color/letters.hpp"
 #include "color/picture.hpp"
 #include "core/cpu/parallel.hpp"
 #include "core/views.hpp"
@@ -79,25 +83,48 @@ Color marzat(double u, double v, double length) {
 
 double length_of(double u, double v) { return std::sqrt(u * u + v * v); }
 
-double longest(const FlowView& flow) {
-  double longest = 0;
-  for (int y = 0; y < flow.u.height; ++y)
-    for (int x = 0; x < flow.u.width; ++x)
-      if (has_value(flow.u(x, y), flow.v(x, y)))
-        longest = std::max(longest, length_of(flow.u(x, y), flow.v(x, y)));
-  return longest;
+int text_width(std::string_view text, int size) { return int(text.size()) * 6 * size; }
+
+/// Writes text of 5x7 px letters, each px `size` wide, from (left, top) on, over a light ground.
+void write_text(FrameBuffer& picture, std::string_view text, int left, int top, int size) {
+  const auto fill = [&](int x0, int y0, int width, int height, double level, double coverage) {
+    const Size room = picture.size();
+    for (int y = std::max(y0, 0); y < std::min(y0 + height, room.height); ++y)
+      for (int x = std::max(x0, 0); x < std::min(x0 + width, room.width); ++x)
+        blend(static_cast<std::uint8_t*>(picture.row(y)) + 3 * x, {level, level, level}, coverage);
+  };
+  fill(left - size, top - size, text_width(text, size) + size, 9 * size, 255, 0.75);
+  for (std::size_t i = 0; i < text.size(); ++i)
+    for (int x = 0; x < 5; ++x)
+      for (int y = 0; y < 7; ++y)
+        if (letters[std::size_t(text[i] - ' ')][std::size_t(x)] >> y & 1)
+          fill(left + size * (int(i) * 6 + x), top + size * y, size, size, 20, 1);
 }
 
 }  // namespace
+
+float color_scale(const In<FlowView>& flow) {
+  check_flow(flow, "the flow field");
+  std::vector<float> lengths;
+  for (int y = 0; y < flow.u.height; ++y)
+    for (int x = 0; x < flow.u.width; ++x)
+      if (has_value(flow.u(x, y), flow.v(x, y)))
+        lengths.push_back(float(length_of(flow.u(x, y), flow.v(x, y))));
+  if (lengths.empty()) return 0;
+  const auto at = lengths.begin() + std::ptrdiff_t(std::ceil(0.995 * double(lengths.size()))) - 1;
+  std::ranges::nth_element(lengths, at);
+  const float longest = *std::ranges::max_element(at, lengths.end());
+  return *at > 0 ? std::min(longest, 1.2f * *at) : longest;
+}
 
 FrameBuffer color_flow(const In<FlowView>& flow, const ColorOptions& options) {
   check_flow(flow, "the flow field");
   if (!(options.max_motion >= 0 && std::isfinite(options.max_motion)))
     fail(ErrorCode::invalid_argument, "max_motion cannot be ", options.max_motion,
-         "; it is a length in px, or 0 for the longest flow of the field");
+         "; it is a length in px, or 0 for one that suits the field");
   const auto colored = options.scheme == ColorScheme::middlebury ? middlebury : marzat;
   const Color unknown = options.scheme == ColorScheme::middlebury ? Color{0, 0, 0} : Color{128, 128, 128};
-  const double max_motion = options.max_motion > 0 ? options.max_motion : longest(flow);
+  const double max_motion = options.max_motion > 0 ? options.max_motion : color_scale(flow);
 
   FrameBuffer picture(flow.size(), PixelFormat::rgb_u8);
   const View<std::uint8_t> values = values_of<std::uint8_t>(picture);
@@ -131,7 +158,9 @@ FrameBuffer color_wheel(int diameter, ColorScheme scheme) {
   return wheel;
 }
 
-FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme) {
+FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme, float max_motion) {
+  if (!(max_motion >= 0 && std::isfinite(max_motion)))
+    fail(ErrorCode::invalid_argument, "max_motion cannot be ", max_motion, "; it is a length in px, or 0");
   FrameBuffer drawn = to_rgb(picture, "the picture");
   const Size size = drawn.size();
   const int diameter = std::max(std::min(size.width, size.height) / 4, 1), margin = diameter / 12;
@@ -147,6 +176,13 @@ FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme) {
       // A thin ring separates it from any background.
       blend(out, {96, 96, 96}, std::min(from_rim, 2 - from_rim));
     }
+  if (max_motion > 0) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g px", double(max_motion));
+    const int letter = std::max(diameter / 50, 1), x = left - margin - text_width(text, letter);
+    if (x > letter && diameter >= 9 * letter)
+      write_text(drawn, text, x, top + (diameter - 7 * letter) / 2, letter);
+  }
   return drawn;
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace parafield::bench {
+namespace parafield {
 
 /// Letters of 5x7 px, from the space to z in ASCII: a byte for each column, with the topmost pixel in its
 /// lowest bit.
@@ -43,4 +43,4 @@ constexpr std::array<std::array<std::uint8_t, 5>, 91> letters{{
     {0x44, 0x64, 0x54, 0x4C, 0x44},
 }};
 
-}  // namespace parafield::bench
+}  // namespace parafield

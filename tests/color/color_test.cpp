@@ -101,6 +101,20 @@ TEST(Color, IsScaledByTheLongestKnownFlow) {
   EXPECT_EQ(marzat({{0, 3e-20f}}, 0), (Colors{{128, 255, 0}}));
 }
 
+TEST(Color, AFewLongVectorsDoNotChangeTheScale) {
+  FlowField flow({40, 25});
+  for (int i = 0; i < 1000; ++i) flow.u(i % 40, i / 40) = float(i + 1) / 1000;
+  EXPECT_EQ(color_scale(flow), 1);
+  flow.u(39, 24) = 500;
+  flow.v(3, 3) = nan;
+  EXPECT_FLOAT_EQ(color_scale(flow), 1.2f * 0.996f);  // of 999 known
+  for (int i = 0; i < 999; ++i) flow.u(i % 40, i / 40) = flow.v(i % 40, i / 40) = 0;
+  EXPECT_EQ(color_scale(flow), 500);  // a still picture, but for one pixel
+  flow.u(39, 24) = 0;
+  EXPECT_EQ(color_scale(flow), 0);
+  EXPECT_THROW(color_scale(FlowView{}), Error);
+}
+
 TEST(Color, FieldsWithoutMotionOrValuesAreColored) {
   EXPECT_EQ(middlebury({{0, 0}, {0, 0}}, 0), (Colors{{255, 255, 255}, {255, 255, 255}}));
   EXPECT_EQ(marzat({{0, 0}, {0, 0}}, 0), (Colors{{0, 0, 0}, {0, 0, 0}}));

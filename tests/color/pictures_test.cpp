@@ -42,7 +42,7 @@ constexpr Color yellow{255, 225, 0}, untouched{100, 100, 100};
 
 TEST(Arrows, GoFromAPixelToItsMatch) {
   const Size size{40, 40};
-  const FrameBuffer picture = draw_arrows(gray(size, 100), uniform(size, 12, 0), {.step = 40});
+  const FrameBuffer picture = draw_arrows(gray(size, 100), uniform(size, 12, 0), {.step = 40, .scale = 1});
   EXPECT_EQ(picture.format(), PixelFormat::rgb_u8);
   for (int x = 20; x <= 32; ++x) EXPECT_EQ(at(picture, x, 20), yellow) << x;
   for (const auto& [x, y] : {std::pair{16, 20}, {36, 20}, {24, 24}, {24, 16}, {5, 5}})
@@ -102,7 +102,7 @@ TEST(Arrows, RefuseBadSizesAndOptions) {
   EXPECT_THROW(draw_arrows(Frame{}, flow), Error);
   EXPECT_THROW(draw_arrows(frame, FlowView{}), Error);
   for (const int step : {0, -1}) EXPECT_THROW(draw_arrows(frame, flow, {.step = step}), Error);
-  for (const float scale : {0.0f, -1.0f, std::numeric_limits<float>::infinity()})
+  for (const float scale : {-1.0f, std::numeric_limits<float>::infinity()})
     EXPECT_THROW(draw_arrows(frame, flow, {.scale = scale}), Error);
 }
 
@@ -143,6 +143,40 @@ TEST(Wheel, HasTheColorsOfItsDirections) {
   EXPECT_EQ(at(color_wheel(64, ColorScheme::marzat), 0, 0), (Color{0, 0, 0}));
   EXPECT_EQ(color_wheel(1).size(), (Size{1, 1}));
   EXPECT_THROW(color_wheel(0), Error);
+}
+
+TEST(Arrows, ScaleThemselvesByTheLongestThatIsDrawn) {
+  const Size size{64, 64};
+  FlowField flow = uniform(size, 0.1f, 0);
+  flow.u(24, 40) = 0.5f;                        // one with an arrow
+  flow.u(25, 40) = 100;                         // one without
+  flow.u(40, 40) = 70, flow.valid(40, 40) = 0;  // not valid
+  EXPECT_EQ(arrow_scale(flow, 16), 32);
+  const FrameBuffer drawn = draw_arrows(gray(size, 100), flow, {.step = 16}),
+                    same = draw_arrows(gray(size, 100), flow, {.step = 16, .scale = 32});
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) ASSERT_EQ(at(drawn, x, y), at(same, x, y));
+  EXPECT_EQ(arrow_scale(uniform(size, 0, 0), 16), 1);
+  EXPECT_EQ(arrow_scale(uniform(size, 1e-40f, 0), 16), 1);
+  EXPECT_THROW(arrow_scale(flow, 0), Error);
+}
+
+TEST(Legend, SaysWhatFlowHasFullColor) {
+  const FrameBuffer plain = with_legend(gray({320, 240}, 100)),
+                    said = with_legend(gray({320, 240}, 100), ColorScheme::middlebury, 12.34f);
+  int dark = 0;
+  for (int y = 0; y < 240; ++y)
+    for (int x = 0; x < 320; ++x) {
+      if (at(said, x, y) == at(plain, x, y)) continue;
+      EXPECT_TRUE(x < 320 - 65 && x > 320 - 65 - 60 && y > 240 - 65) << x << ", " << y;
+      dark += at(said, x, y)[0] == 20;
+    }
+  EXPECT_GT(dark, 60);
+  for (const Size size : {Size{1, 1}, Size{30, 20}, Size{90, 2}})
+    EXPECT_EQ(with_legend(gray(size, 5), ColorScheme::marzat, 3).size(), size);
+  for (const float bad :
+       {-1.0f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})
+    EXPECT_THROW(with_legend(gray({9, 9}, 5), ColorScheme::marzat, bad), Error);
 }
 
 TEST(Legend, LiesInTheCorner) {

@@ -49,6 +49,22 @@ int lines_of_help(const std::string& help) {
   return count;
 }
 
+TEST_F(Command, SaysTheScaleOfAPicture) {
+  render();
+  const auto flow = [&](Words more) {
+    const Words words = {"flow", frame0(), frame1(), "-d", "cpu", "--color", path("a.png")};
+    more.insert(more.begin(), words.begin(), words.end());
+    return run_well(more);
+  };
+  EXPECT_EQ(flow({"--max-motion", "2.5", "--json"}).json()["max_motion"], 2.5);
+  EXPECT_NE(flow({"--max-motion", "2.5"}).out.find("flow of 2.5 px has full color\n"), std::string::npos);
+  EXPECT_GT(flow({"--arrows", "--json"}).json()["arrow_scale"], 1);
+  EXPECT_EQ(flow({"--arrows", "--scale", "2", "--json"}).json()["arrow_scale"], 2);
+  EXPECT_EQ(run_well({"color", truth(), "-o", path("b.png"), "--max-motion", "3"}).out,
+            "flow of 3 px has full color\n");
+  expect_failure(2, {"flow", frame0(), frame1(), "--max-motion", "3"}, {"--max-motion", "--color"});
+}
+
 TEST_F(Command, HelpIsShortAndOfOneMethod) {
   const std::string help = run_well({"flow", "--help"}).out;
   EXPECT_LE(lines_of_help(help), 60) << help;
@@ -98,6 +114,13 @@ TEST_F(Command, FlowWritesFlowAndPictureAndScores) {
   EXPECT_EQ(json["width"], 96);
   EXPECT_EQ(json["height"], 64);
   EXPECT_EQ(json["repeats"], 2);
+  EXPECT_GT(json["valid"], 0.5);
+  EXPECT_GT(json["mean_motion"], 0.5);
+  EXPECT_LT(json["mean_motion"], json["largest_motion"]);
+  EXPECT_LT(json["largest_motion"], 20);
+  EXPECT_EQ(json["files"], (Words{path("out.flo"), path("out.png")}));
+  EXPECT_GT(json["max_motion"], 0.5);
+  EXPECT_LE(json["max_motion"], 1.01 * double(json["largest_motion"]));
   EXPECT_GT(json["milliseconds"], 0);
   for (const std::string& key : score_keys) EXPECT_TRUE(json[key].is_number()) << key;
   EXPECT_EQ(json["pixels"], 96 * 64);

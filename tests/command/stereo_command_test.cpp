@@ -63,6 +63,9 @@ TEST_F(StereoCommand, WritesDisparitiesAndPicturesAndScores) {
   EXPECT_EQ(report["repeats"], 2);
   EXPECT_GT(report["milliseconds"], 0);
   EXPECT_GT(report["valid"], 0.8);
+  EXPECT_LE(report["least_disparity"], shift);
+  EXPECT_GE(report["largest_disparity"], shift);
+  EXPECT_EQ(report["files"], (Words{path("out.pfm"), path("valid.png"), path("out.png")}));
   EXPECT_FALSE(report.contains("energy"));
   EXPECT_EQ(report["bad_1"], 0);
   EXPECT_EQ(report["pixels"], (width - 3 * shift) * height);
