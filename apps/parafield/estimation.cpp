@@ -81,9 +81,10 @@ void add_times(Report& report, std::string_view method, const DeviceInfo& info, 
   report.json["height"] = size.height;
   report.json["repeats"] = times.repeats;
   report.json["milliseconds"] = times.median;
-  report.text += fmt::format("{} on {} ({}): {}x{}, {:.3f} ms{}\n", method, to_string(info.device), info.name,
-                             size.width, size.height, times.median,
-                             times.repeats > 1 ? fmt::format(" (median of {})", times.repeats) : "");
+  report.text +=
+      fmt::format("{} on {} ({}): {}x{}, {:.3f} ms{}\n", method, to_string(info.device), info.name,
+                  size.width, size.height, times.median,
+                  times.repeats > 0 ? fmt::format(" (median of {})", times.repeats) : " (first call)");
 }
 
 void add_energies(Report& report, EnergyReport asked, const std::vector<double>& energies) {

@@ -155,7 +155,7 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   const typename Task::Result& result = estimator(resident);
   estimator.synchronize();
   const double milliseconds = timer.stop();
-  Estimate<Task> estimated{result.to(Memory::host()), times_of({milliseconds}), {}};
+  Estimate<Task> estimated{result.to(Memory::host()), time_of_first(milliseconds), {}};
   if (options.energies != EnergyReport::none) estimated.energies = estimator.energies();
   if (run.repeats > 0) {
     line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),

@@ -26,8 +26,13 @@ inline double quantile(const std::vector<double>& sorted, double q) {
 
 struct Times {
   double median = 0, p10 = 0, p90 = 0, min = 0;  ///< milliseconds
-  int repeats = 0;
+  int repeats = 0;                               ///< number of calls; 0: the time is that of a first call
 };
+
+/// Time of a first call, which allocates and, on CUDA, records.
+inline Times time_of_first(double milliseconds) {
+  return {milliseconds, milliseconds, milliseconds, milliseconds};
+}
 
 /// Statistics of the milliseconds of at least one call.
 inline Times times_of(std::vector<double> milliseconds) {

@@ -79,7 +79,7 @@ void run(const TracksOptions& options) {
   Timer timer(Device::cpu());
   timer.start();
   const std::vector<Track> tracks = find();
-  Times times = times_of({timer.stop()});
+  Times times = time_of_first(timer.stop());
   if (options.repeats > 0) times = measure({.fixed = options.repeats}, timer, [&](int) { find(); });
 
   Report report;

@@ -227,6 +227,7 @@ TEST_F(StereoCommand, TakesTheTimeOfOneSolve) {
   const auto report = json({"-m", "annealing", "--sweeps", "20000", "--threads", "1", "--energy", "result"});
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   EXPECT_LT(seconds, 1.1 * double(report["milliseconds"]) / 1000 + 0.2) << report["milliseconds"];
+  EXPECT_EQ(report["repeats"], 0);
 }
 
 /// Progress is shown only at a terminal and for long work, and is erased at the end.
