@@ -55,9 +55,8 @@ void add_energy(App& command, std::string& energy) {
   const Option option = command.add_setting("--energy NAME", energy).one_of({"none", "result", "sweeps"});
   option.help(
       "report the energy: none, result or sweeps. It is what the method minimizes. The energies of sweeps "
-      "are that "
-      "before the first sweep and those after each. belief-propagation reports after each iteration of the "
-      "finest level");
+      "are that before the first sweep and those after each. belief-propagation reports after each iteration "
+      "of the finest level");
 }
 
 EnergyReport energy_report(const std::string& energy, std::string_view method, bool minimizes) {
@@ -136,8 +135,8 @@ void add_findings(Report& report, const DisparityField& disparity) {
       largest = std::max(largest, disparity.d(x, y));
     }
   const bool any = add_valid(report, disparity.valid);
-  report.json["least_disparity"] = any ? Json(least) : Json();
-  report.json["largest_disparity"] = any ? Json(largest) : Json();
+  report.json["least_disparity"] = any ? json_of(least) : Json();
+  report.json["largest_disparity"] = any ? json_of(largest) : Json();
   report.text += any ? fmt::format(", with disparities of {:.2f} to {:.2f} px\n", least, largest) : "\n";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 #include <cstdio>
+#include <functional>
 
 #include "commands.hpp"
 #include "estimation.hpp"
@@ -65,11 +66,14 @@ void write(const FlowCommandOptions& options, const PictureOptions& picture, con
 std::vector<Track> finite_tracks(const std::string& file, bool quiet) {
   std::vector<Track> tracks = read_tracks(file);
   const std::size_t all = tracks.size();
-  const std::size_t left_out = std::erase_if(
-      tracks, [](const Track& track) { return !std::isfinite(track.x + track.y + track.u + track.v); });
+  const auto is_finite = [](const Track& track) {
+    return std::isfinite(track.x) && std::isfinite(track.y) && std::isfinite(track.u) &&
+           std::isfinite(track.v);
+  };
+  const std::size_t left_out = std::erase_if(tracks, std::not_fn(is_finite));
   if (left_out > 0 && !quiet)
-    fmt::print(stderr, "parafield: note: {}: {} of {} tracks are left out, as they are not finite\n", file,
-               left_out, all);
+    fmt::print(stderr, "parafield: note: {}: {} of {} tracks are left out, as they are not finite\n",
+               printable(file), left_out, all);
   return tracks;
 }
 
@@ -154,12 +158,12 @@ void run(const FlowCommandOptions& options) {
   if (truth.u)
     add_scores(report, evaluate(flow, truth, {.mask = mask, .valid_only = options.truth.valid_only}));
   PictureOptions picture = options.picture;
-  picture.fit(flow);
+  if (!options.color.empty()) picture.fit(flow);
   write(options, picture, flow, frame);
   add_files(report, {options.output, options.valid, options.color});
   if (!options.color.empty()) {
     report.json[picture.arrows ? "arrow_scale" : "max_motion"] =
-        picture.arrows ? picture.arrow.scale : picture.color.max_motion;
+        json_of(picture.arrows ? picture.arrow.scale : picture.color.max_motion);
     report.text += picture.scale_text() + "\n";
   }
   options.print(report);
