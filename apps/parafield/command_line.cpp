@@ -78,10 +78,21 @@ Option Option::expected(int least, int most) const { return option_->expected(le
 Option Option::needs(Option other) const { return option_->needs(other.option_); }
 Option Option::excludes(Option other) const { return option_->excludes(other.option_); }
 
-Option Option::range(int least, int most) const { return option_->check(CLI::Range(least, most)); }
-Option Option::range(double least, double most) const { return option_->check(CLI::Range(least, most)); }
+Option Option::range(double least, double most) const {
+  return check([=](const std::string& text) {
+    const double value = std::strtod(text.c_str(), nullptr);
+    return value >= least && value <= most ? std::string()
+                                           : fmt::format("{} is outside {} to {}", text, least, most);
+  });
+}
 Option Option::one_of(const std::vector<std::string>& values) const {
-  return option_->check(CLI::IsMember(values));
+  return suggest(values).check([values](const std::string& text) {
+    return std::ranges::find(values, text) != values.end()
+               ? std::string()
+               : fmt::format("there is no '{}'{}; there are: {}", text,
+                             detail::did_you_mean(text, {values.begin(), values.end()}),
+                             fmt::join(values, ", "));
+  });
 }
 Option Option::suggest(const std::vector<std::string>& values) const {
   if (values.empty()) return *this;

@@ -32,7 +32,6 @@ class Option {
   Option needs(Option other) const;
   Option excludes(Option other) const;
 
-  Option range(int least, int most) const;
   Option range(double least, double most) const;
   Option one_of(const std::vector<std::string>& values) const;
   /// Values for the shell to complete. Others are not refused here.

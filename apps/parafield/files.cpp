@@ -27,10 +27,15 @@ namespace {
   throw Error(ErrorCode::file, path.string() + ": " + why);
 }
 
+/// The path from the root, also of a file that is not there yet, without links.
+Path resolved(const Path& path) {
+  std::error_code error;
+  return fs::weakly_canonical(fs::absolute(path, error), error);
+}
+
 bool same_file(const Path& a, const Path& b) {
   std::error_code error;
-  if (fs::equivalent(a, b, error)) return true;
-  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
+  return fs::equivalent(a, b, error) || resolved(a) == resolved(b);
 }
 
 bool not_asked_for(const Output& output) { return output.path.empty(); }
@@ -85,6 +90,8 @@ void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs)
   for (const auto& [option, path, extensions] : outputs) {
     std::error_code error;
     if (fs::is_directory(path, error)) fail_file(path, "cannot be written: it is a folder");
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error))
+      fail_file(path, "cannot be written: it is not a regular file, and a file is replaced whole");
     for (const Path& input : inputs)
       if (!input.empty() && same_file(path, input))
         fail_file(path, "is an input; " + option + " would replace it");
@@ -109,14 +116,13 @@ void check_series(std::vector<Output> outputs, std::size_t count, const std::vec
   std::vector<Output> firsts = outputs;
   for (Output& output : firsts) output.path = numbered(output.path, 1);
   check_outputs(firsts, inputs);
-  std::error_code error;
   std::set<Path> taken;
   for (const Path& input : inputs)
-    if (!input.empty()) taken.insert(fs::weakly_canonical(input, error));
+    if (!input.empty()) taken.insert(resolved(input));
   for (const auto& [option, path, extensions] : outputs)
     for (std::size_t i = 1; i <= count; ++i) {
       const Path file = numbered(path, int(i));
-      if (!taken.insert(fs::weakly_canonical(file, error)).second)
+      if (!taken.insert(resolved(file)).second)
         fail_file(file, "is an input or another output; " + option + " would replace it");
     }
 }
@@ -155,8 +161,10 @@ void write_series(const Path& folder, const std::function<void(const Path& to)>&
   Unfinished series{folder / fmt::format(".parafield.{}.{}", getpid(), ++count)};
   try {
     for (Path missing = fs::absolute(folder).lexically_normal(); !fs::exists(missing);
-         missing = missing.parent_path())
+         missing = missing.parent_path()) {
+      if (fs::is_symlink(missing)) fail_file(missing, "cannot be written: the link leads nowhere");
       series.made.push_back(missing);
+    }
     fs::create_directories(series.beside);
     write(series.beside);
     for (const auto& entry : fs::directory_iterator(series.beside))

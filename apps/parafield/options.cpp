@@ -164,7 +164,10 @@ std::vector<float> parse_numbers(const std::string& text, std::size_t count, con
   for (;;) {
     float number = 0;
     const auto [rest, error] = std::from_chars(at, end, number);
-    if (error != std::errc{} || !std::isfinite(number)) break;
+    if (error != std::errc{} || !std::isfinite(number)) {
+      numbers.clear();
+      break;
+    }
     numbers.push_back(number);
     at = rest;
     if (at == end || *at != ',') break;

@@ -34,10 +34,13 @@ static std::size_t distance(std::string_view a, std::string_view b) {
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& known) {
   constexpr std::size_t longest = 100;
   if (name.size() > longest) return {};
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; };
+  std::string plain(name);
+  std::ranges::transform(plain, plain.begin(), lower);
   std::string_view nearest;
   std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string_view each : known)
-    if (const std::size_t changes = distance(name, each); changes < least) {
+    if (const std::size_t changes = distance(plain, each); changes < least) {
       least = changes;
       nearest = each;
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bad input of every kind gives an exit code, an error of one line, and no files.
+#include <sys/stat.h>
+
 #include <thread>
 
 #include "command/run_command.hpp"
@@ -158,8 +160,33 @@ TEST_F(CommandErrors, WordsThatNobodyTakesAreFewInTheMessage) {
   expect_failure(2, {"folw"}, {"folw (did you mean 'flow'?)"});
   expect_failure(2, {"help", "folw"}, {"folw (did you mean 'flow'?)"});
   expect_failure(2, flow({"--presett", "fast"}), {"--presett (did you mean '--preset'?)"});
+  expect_failure(2, {"synth", "pol", "-o", path("new")}, {"there is no 'pol' (did you mean 'pole'?)"});
+  expect_failure(2, flow({"-m", "LUCAS_KANADE2"}), {"did you mean 'lucas-kanade'?"});
   expect_failure(2, flow({"-m", "adaptiveridge"}), {"did you mean 'adaptive-ridge'?"});
   expect_failure(2, flow({"--preset", "fats"}), {"did you mean 'fast'?"});
+}
+
+TEST_F(CommandErrors, OnlyRegularFilesAreReplaced) {
+  const std::string pipe = path("pipe.json"), link = path("link");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_directory_symlink(path("nowhere"), link);
+  expect_failure(1, {"bench", "-d", "cpu", "--size", "8x8", "--repeat", "1", "--json", pipe},
+                 {pipe, "regular"});
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  for (const std::string& to : {link, link + "/new"})
+    expect_failure(1, {"synth", "zoom", "--size", "8x8", "-o", to}, {link, "leads nowhere"});
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+}
+
+TEST_F(CommandErrors, TwoSpellingsOfOneOutput) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(path("scene"));
+  expect_failure(2, flow({"-o", "x.png", "--valid", "./x.png"}), {"-o", "--valid", "same file"});
+  expect_failure(2, flow({"-o", path("scene/x.png"), "--color", "x.png"}), {"same file"});
+  expect_failure(
+      2, {"detect", frame0(), frame1(), frame0(), "-d", "cpu", "-o", "m%d.png", "--overlay", ".//m%d.png"},
+      {"-o", "--overlay", "same file"});
+  std::filesystem::current_path(before);
 }
 
 TEST_F(CommandErrors, ScenesThatAreTooLarge) {

@@ -87,9 +87,7 @@ TEST_F(Command, HelpIsShortAndOfOneMethod) {
 TEST_F(Command, HelpAllListsEveryParameterWithItsRange) {
   const std::string help = run_well({"flow", "--help-all"}).out;
   expect_every_parameter<FlowMethod>(help);
-  std::istringstream text(help);
-  std::string words;  // with one blank between them
-  for (std::string word; text >> word;) words += word + ' ';
+  const std::string words = one_line(help);
   EXPECT_NE(words.find("1 to 16, default 4"), std::string::npos) << help;
   EXPECT_NE(words.find("default icm 10, annealing 500"), std::string::npos) << help;
   EXPECT_NE(help.find("\nParameters of icm and annealing:"), std::string::npos) << help;

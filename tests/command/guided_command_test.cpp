@@ -89,6 +89,12 @@ TEST_F(GuidedCommand, TakesTracks) {
   run_well(flow({"-m", "multi-hypothesis", "--tracks", path("tracks.csv"), "-q"}));
 }
 
+TEST_F(GuidedCommand, ARotationHasThreeNumbers) {
+  for (const char* bad : {"0,0,0,", "0,0", ",0,0", "0,,0", "0,0,0,0"})
+    expect_failure(2, flow({"-m", "multi-hypothesis", "--rotation", bad, "--intrinsics", "50,50,48,32"}),
+                   {"--rotation", "3 numbers"});
+}
+
 TEST_F(GuidedCommand, LeavesOutTracksThatAreNotFinite) {
   std::ofstream(path("tracks.csv")) << "20,30,1.5,-2\n20,nan,1,1\n30,20,inf,1\n";
   const Outcome outcome = run(interpolated({"--tracks", path("tracks.csv"), "--json"}));

@@ -37,6 +37,14 @@ inline std::string read_text(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// The words of a text with one blank after each.
+inline std::string one_line(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += word + ' ';
+  return line;
+}
+
 /// The command that is tested: this build's, or $PARAFIELD_COMMAND (scripts/test: one built with sanitizers).
 inline const char* tested_command() {
   const char* other = std::getenv("PARAFIELD_COMMAND");

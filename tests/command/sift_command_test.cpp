@@ -247,7 +247,7 @@ TEST_F(SiftCommand, Errors) {
 
 TEST_F(SiftCommand, HelpNamesIt) {
   for (const char* command : {"tracks", "flow"}) {
-    const std::string help = run_well({command, "--help"}).out;
+    const std::string help = one_line(run_well({command, "--help-all"}).out);
     EXPECT_NE(help.find("even, corners, sift"), std::string::npos) << command;
   }
 }

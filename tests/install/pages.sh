@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Looks at the manual pages and at bash's completion in a share folder, and asks that they name every option that the
-# command's --help names: bash pages.sh SHARE COMMAND
+# command's --help-all names: bash pages.sh SHARE COMMAND
 set -eu
 share=$1 parafield=$2
 . "$share/bash-completion/completions/parafield"
@@ -24,7 +24,7 @@ expect "$(completed parafield synth fly)" flythrough
 
 for command in $(completed parafield "" | tr ' ' '\n' | grep -v ^-); do
   page=$share/man/man1/parafield-$command.1
-  for option in $("$parafield" "$command" --help | sed -n 's/^  \(-[^ ]*\).*/\1/p' | tr ',' ' '); do
+  for option in $("$parafield" "$command" --help-all | sed -n 's/^  \(-[^ ]*\).*/\1/p' | tr ',' ' '); do
     grep -qF -e "\\fB${option//-/\\-}\\fR" "$page" || { echo "$page does not name $option" >&2; exit 1; }
     expect "$(completed parafield "$command" "$option" | tr ' ' '\n' | grep -xF -e "$option")" "$option"
   done
