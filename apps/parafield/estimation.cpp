@@ -97,27 +97,27 @@ void add_energies(Report& report, EnergyReport asked, const std::vector<double>&
   }
 }
 
-/// Adds the share of valid pixels. Returns whether there are some.
-static bool add_valid(Report& report, const Image<std::uint8_t>& valid) {
-  const double share = double(count_of(valid)) / (double(valid.size().width) * valid.size().height);
+/// Adds the share of valid pixels. Returns their number.
+static std::int64_t add_valid(Report& report, const Image<std::uint8_t>& valid) {
+  const std::int64_t count = count_of(valid);
+  const double share = double(count) / (double(valid.size().width) * valid.size().height);
   report.json["valid"] = share;
   report.text += fmt::format("{:.2f} % of the pixels are valid", 100 * share);
-  return share > 0;
+  return count;
 }
 
 void add_findings(Report& report, const FlowField& flow) {
   const auto [width, height] = flow.size();
+  const std::int64_t count = add_valid(report, flow.valid);
   double sum = 0, largest = 0;
-  std::int64_t count = 0;
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
       if (!flow.valid(x, y)) continue;
       const double motion = std::hypot(double(flow.u(x, y)), double(flow.v(x, y)));
       sum += motion;
       largest = std::max(largest, motion);
-      ++count;
     }
-  const bool any = add_valid(report, flow.valid);
+  const bool any = count > 0;
   report.json["mean_motion"] = any ? Json(sum / double(count)) : Json();
   report.json["largest_motion"] = any ? Json(largest) : Json();
   report.text += any ? fmt::format(", with motions of {:.2f} px on average, {:.2f} px at most\n",
@@ -134,7 +134,7 @@ void add_findings(Report& report, const DisparityField& disparity) {
       least = std::min(least, disparity.d(x, y));
       largest = std::max(largest, disparity.d(x, y));
     }
-  const bool any = add_valid(report, disparity.valid);
+  const bool any = add_valid(report, disparity.valid) > 0;
   report.json["least_disparity"] = any ? json_of(least) : Json();
   report.json["largest_disparity"] = any ? json_of(largest) : Json();
   report.text += any ? fmt::format(", with disparities of {:.2f} to {:.2f} px\n", least, largest) : "\n";

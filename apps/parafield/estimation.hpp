@@ -177,7 +177,7 @@ void add_findings(Report& report, const FlowField& flow);
 /// Adds the share of valid pixels, and the least and the largest disparity of these.
 void add_findings(Report& report, const DisparityField& disparity);
 
-/// Adds the names of the files that were written. Empty names do not count.
+/// Adds the names of the files that were written; of a series, its pattern. Empty names do not count.
 void add_files(Report& report, const std::vector<std::string>& names);
 
 /// Number of pixels that are not 0.

@@ -96,13 +96,7 @@ void add_methods(App& program) {
   const std::vector<std::string_view> names = method_names();
   command.add_option("METHOD NAME", options.name, "only this one")
       .required(false)
-      .suggest({names.begin(), names.end()})
-      .check([names](const std::string& name) {
-        return std::ranges::find(names, name) != names.end()
-                   ? std::string()
-                   : fmt::format("there is no {}{}; there are: {}", name, detail::did_you_mean(name, names),
-                                 fmt::join(names, ", "));
-      });
+      .one_of({names.begin(), names.end()});
   command.add_flag("--json", options.json, "print one JSON object");
 }
 
