@@ -11,6 +11,12 @@
 /// Random test images, the same on every machine.
 namespace parafield {
 
+/// A range of values that is not the usual one, but near it.
+inline ValueRange some_range(PixelFormat format) {
+  const float unit = bytes_per_pixel(format) == 2 * channels(format) ? 257 : 1;
+  return {16 * unit, 235 * unit};
+}
+
 /// A frame with random texture, moved by `shift` px to the right, with `padding` bytes of `guard` after each row and
 /// a row of guard above and below.
 class GuardedFrame {

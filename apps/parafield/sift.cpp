@@ -54,7 +54,10 @@ Keypoints keypoints_of(const Frame& frame) {
   if (channels > 1) cv::cvtColor(cv::Mat(gray), gray, luma_code(frame.format));
   cv::Mat numbers, luma;
   cv::compare(gray, gray, numbers, cv::CMP_EQ);  // no feature lies on a NaN
-  gray.convertTo(luma, CV_32F, depth == CV_16U ? 1 / 257.0 : 1);
+  const auto [black, white] =
+      frame.range != ValueRange{} ? frame.range : ValueRange{0, depth == CV_16U ? 65535.0f : 255.0f};
+  const double gain = 255.0 / (white - black);
+  gray.convertTo(luma, CV_32F, gain, -black * gain);
   cv::patchNaNs(luma);
   luma.convertTo(luma, CV_8U);
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -45,12 +46,20 @@ struct View {
   PF_HD std::ptrdiff_t stride() const { return pitch / std::ptrdiff_t(sizeof(T)); }
 };
 
-/// Pixel format of a frame. Channels are interleaved. Values are 0..255 (u8, f32) or 0..65535 (u16).
+/// Pixel format of a frame. Channels are interleaved.
 enum class PixelFormat { gray_u8, gray_u16, gray_f32, rgb_u8, rgb_u16, rgb_f32, bgr_u8, rgba_u8, bgra_u8 };
 
 PARAFIELD_API int channels(PixelFormat format);
 PARAFIELD_API int bytes_per_pixel(PixelFormat format);
 PARAFIELD_API const char* to_string(PixelFormat format);
+
+/// The values of black and white in a frame. Methods scale them to 0..255, in which their parameters are. Values
+/// beyond are scaled too, not clipped. {0, 0} stands for the usual range of the pixel format: 0..255 for u8 and
+/// f32, 0..65535 for u16. Other values need it: floats of 0..1 are {0, 1}, 10-bit values in 16 bits {0, 1023}.
+struct ValueRange {
+  float black = 0, white = 0;
+  bool operator==(const ValueRange&) const = default;
+};
 
 /// A non-owning frame, the input of estimators. Brightness of a color frame is its BT.601 luma. A NaN pixel
 /// (f32) has no weight, and its flow is not valid.
@@ -59,10 +68,21 @@ struct Frame {
   int width = 0, height = 0;
   std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next; 0 = no gap between rows
   PixelFormat format = PixelFormat::gray_u8;
-  Memory memory = {};  ///< where `data` lies
+  Memory memory = {};     ///< where `data` lies
+  ValueRange range = {};  ///< of one camera's frames it should be the same
 
   Size size() const { return {width, height}; }
 };
+
+/// The range that the values of frames suggest, for frames that do not say it. The frames lie in host memory.
+/// - u8: 0..255.
+/// - u16: 0 to the largest value of 8, 10, 12, 14 or 16 bits, whichever is the first that no value exceeds.
+/// - f32: 0..1, -1..1, 0..255 or 0 to the largest value of 10, 12, 14 or 16 bits, whichever is the first that
+///   the values fit. They may exceed it by half, as resampling may make them. Values that fit none, or are all
+///   within -0.1..0.1: from the smallest to the largest. NaN and infinite values do not count.
+///
+/// Throws Error(invalid_argument) for a frame without pixels or outside host memory.
+PARAFIELD_API ValueRange find_value_range(std::span<const Frame> frames);
 
 namespace detail {
 struct Allocation {
@@ -201,6 +221,8 @@ class PARAFIELD_API FrameBuffer {
   operator Frame() const&& = delete;  // the frame would outlive its pixels
   Size size() const { return size_; }
   PixelFormat format() const { return format_; }
+  ValueRange range() const { return range_; }
+  void set_range(ValueRange range) { range_ = range; }
   void* row(int y);  ///< host memory only
   const void* row(int y) const;
   FrameBuffer to(Memory memory) const;
@@ -208,6 +230,7 @@ class PARAFIELD_API FrameBuffer {
  private:
   Size size_;
   PixelFormat format_ = PixelFormat::gray_u8;
+  ValueRange range_;
   Image<std::uint8_t> bytes_;
 };
 

@@ -10,19 +10,17 @@
 namespace parafield {
 namespace {
 
-/// One channel of a pixel as 0..255.
-std::uint8_t level(std::uint8_t value) { return value; }
-std::uint8_t level(std::uint16_t value) { return std::uint8_t((value + 128) / 257); }
-std::uint8_t level(float value) { return std::uint8_t(value > 0 ? std::min(value, 255.0f) + 0.5f : 0); }
-
 /// Copies a row as rgb_u8. `order` has the channels of red, green and blue.
 template <class T>
-void copy_row(const char* from, int width, int channels, std::array<int, 3> order, std::uint8_t* to) {
+void copy_row(const char* from, int width, int channels, std::array<int, 3> order, ValueRange range,
+              std::uint8_t* to) {
+  const float gain = 255 / (range.white - range.black);
   for (int x = 0; x < width; ++x, from += channels * sizeof(T))
     for (const int channel : order) {
       T value;
       std::memcpy(&value, from + channel * sizeof(T), sizeof(T));
-      *to++ = level(value);
+      const float level = (float(value) - range.black) * gain;
+      *to++ = std::uint8_t(level > 0 ? std::min(level, 255.0f) + 0.5f : 0);
     }
 }
 
@@ -33,6 +31,7 @@ FrameBuffer to_rgb(const Frame& frame, const char* what) {
     fail(ErrorCode::invalid_argument, what, " has no pixels");
   if (frame.memory != Memory::host())
     fail(ErrorCode::invalid_argument, what, " is not in host memory; pictures are drawn there");
+  check_range(frame, what);
   const int count = channels(frame.format), bytes = bytes_per_pixel(frame.format);
   const bool blue_first = frame.format == PixelFormat::bgr_u8 || frame.format == PixelFormat::bgra_u8;
   const std::array<int, 3> order = count == 1   ? std::array{0, 0, 0}
@@ -44,7 +43,7 @@ FrameBuffer to_rgb(const Frame& frame, const char* what) {
   FrameBuffer picture(frame.size(), PixelFormat::rgb_u8);
   for (int y = 0; y < frame.height; ++y)
     copy(static_cast<const char*>(frame.data) + y * pitch_of(frame), frame.width, count, order,
-         static_cast<std::uint8_t*>(picture.row(y)));
+         range_of(frame), static_cast<std::uint8_t*>(picture.row(y)));
   return picture;
 }
 

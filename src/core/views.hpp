@@ -22,6 +22,19 @@ inline bool is_set(View<const std::uint8_t> plane, int x, int y) { return !plane
 inline std::ptrdiff_t row_bytes(const Frame& frame) {
   return std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
 }
+/// The range of a frame's values; that of its format if it names none.
+PF_HD ValueRange range_of(const Frame& frame) {
+  if (frame.range.black != 0 || frame.range.white != 0) return frame.range;
+  const bool is_u16 = frame.format == PixelFormat::gray_u16 || frame.format == PixelFormat::rgb_u16;
+  return {0, is_u16 ? 65535.0f : 255.0f};
+}
+/// Throws Error(invalid_argument) for a range that is empty, reversed or not finite; `what` names the frame.
+inline void check_range(const Frame& frame, const char* what) {
+  const auto [black, white] = range_of(frame);
+  if (!(black < white) || !std::isnormal(255 / (white - black)))
+    fail(ErrorCode::invalid_argument, what, " has values from ", black, " (black) to ", white,
+         " (white); black should be below white");
+}
 /// Bytes from one row to the next. A pitch of 0 means that rows touch.
 inline std::ptrdiff_t pitch_of(const Frame& frame) { return frame.pitch ? frame.pitch : row_bytes(frame); }
 

@@ -45,7 +45,8 @@ template <class Backend>
 Frame staged(Backend& backend, const Frame& frame, FrameBuffer& staging) {
   if (staging.size() != frame.size() || staging.format() != frame.format)
     staging = FrameBuffer(frame.size(), frame.format, backend.memory());
-  const Frame there = staging;
+  Frame there = staging;
+  there.range = frame.range;
   backend.copy(const_cast<void*>(there.data), there.pitch, frame.data, frame.pitch, row_bytes(frame),
                frame.height);
   return there;

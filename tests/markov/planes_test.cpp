@@ -44,7 +44,7 @@ TEST_P(PlaneSteps, ConvertColor) {
         const View<float> to[] = {planes[0].view(), planes[1].view(), planes[2].view()};
         convert_color(backend, input, to);
       });
-      const oracle::Color expected = oracle::color(frame);
+      const oracle::Color expected = oracle::colors(frame);
       for (std::size_t i = 0; i < 3; ++i) {
         for (int y = 0; y < size.height; ++y)
           for (int x = 0; x < size.width; ++x)

@@ -19,24 +19,6 @@ struct Value {
 /// Red, green and blue, 0..255. All three are equal for a gray frame.
 using Color = std::array<Grid, 3>;
 
-inline Color color(const Frame& frame) {
-  if (channels(frame.format) == 1) return {luma(frame), luma(frame), luma(frame)};
-  Color result;
-  const int samples = channels(frame.format);
-  const bool blue_first = frame.format == PixelFormat::bgr_u8 || frame.format == PixelFormat::bgra_u8;
-  for (int i = 0; i < 3; ++i)
-    result[i] = tabulate(frame.size(), [&](int x, int y) -> double {
-      const std::ptrdiff_t touching = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
-      const char* row = static_cast<const char*>(frame.data) + y * (frame.pitch ? frame.pitch : touching);
-      const std::ptrdiff_t at = std::ptrdiff_t(x) * samples + (blue_first ? 2 - i : i);
-      if (frame.format == PixelFormat::rgb_f32) return reinterpret_cast<const float*>(row)[at];
-      if (frame.format == PixelFormat::rgb_u16)
-        return reinterpret_cast<const std::uint16_t*>(row)[at] / 257.0;
-      return reinterpret_cast<const std::uint8_t*>(row)[at];
-    });
-  return result;
-}
-
 /// Census of pixel (x, y): which of the 24 other pixels of its 5x5 window are less.
 inline std::vector<bool> census(const Grid& image, int x, int y) {
   std::vector<bool> bits;
@@ -56,7 +38,7 @@ struct Compared {
   Grid luma;
   Color color;
 
-  Compared(const Frame& frame, float presmooth) : luma(oracle::luma(frame)), color(oracle::color(frame)) {
+  Compared(const Frame& frame, float presmooth) : luma(oracle::luma(frame)), color(colors(frame)) {
     if (presmooth == 0) return;
     const auto taps = gaussian_taps(presmooth);
     luma = smooth(luma, taps);

@@ -9,20 +9,25 @@
 
 namespace parafield::oracle {
 
-/// Sample of a frame, 0..255. 16-bit values are divided by 257, so that 65535 becomes 255.
+/// Sample of a frame, 0..255 from black to white; 16-bit values of the usual range are divided by 257.
 inline double sample_of(const Frame& frame, int x, int y, int channel) {
   const std::ptrdiff_t touching = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
   const char* row = static_cast<const char*>(frame.data) + y * (frame.pitch ? frame.pitch : touching);
   const std::ptrdiff_t i = std::ptrdiff_t(x) * channels(frame.format) + channel;
+  const auto [black, white] = frame.range;
+  const bool usual = black == 0 && white == 0;
+  const auto scaled = [&](double value, double divisor) {
+    return usual ? value / divisor : (value - black) / (double(white) - black) * 255;
+  };
   switch (frame.format) {
     case PixelFormat::gray_f32:
     case PixelFormat::rgb_f32:
-      return reinterpret_cast<const float*>(row)[i];
+      return scaled(reinterpret_cast<const float*>(row)[i], 1);
     case PixelFormat::gray_u16:
     case PixelFormat::rgb_u16:
-      return reinterpret_cast<const std::uint16_t*>(row)[i] / 257.0;
+      return scaled(reinterpret_cast<const std::uint16_t*>(row)[i], 257);
     default:
-      return reinterpret_cast<const std::uint8_t*>(row)[i];
+      return scaled(reinterpret_cast<const std::uint8_t*>(row)[i], 1);
   }
 }
 

@@ -62,13 +62,16 @@ Frame placed(const Frame& frame, const Target& target, FrameBuffer& there) {
     std::memcpy(there.row(y), static_cast<const char*>(frame.data) + y * frame.pitch,
                 std::size_t(frame.width * bytes_per_pixel(frame.format)));
   there = there.to(Memory::cuda());
+  there.set_range(frame.range);
   return there;
 }
 
 TEST_P(Steps, Convert) {
   for (const PixelFormat format : formats)
     for (const Size size : sizes) {
-      const GuardedFrame frame(size, format, 3, 0, 20, 0xff);
+      const GuardedFrame pixels(size, format, 3, 0, 20, 0xff);
+      Frame frame = pixels;
+      if (size.height % 2 == 0) frame.range = some_range(format);
       const std::string what = std::string(to_string(format)) + " " + text_of(size);
       const auto make = [&](const Target& target) {
         std::vector<Guarded> result;

@@ -117,14 +117,15 @@ __device__ void load_raw(const Raw& raw, const Columns& columns, int y, int bott
     return static_cast<const char*>(raw.frame.data) + clamp(y + i, 0, bottom) * raw.frame.pitch;
   };
   if constexpr (newest == Newest::raw_in_pairs) {
+    const Scale scale = scale_of(raw.frame);
     PF_UNROLL
     for (int i = 0; i < rows; ++i) {
       const uchar2 two = *reinterpret_cast<const uchar2*>(raw_row(i) + columns.first());
       const unsigned char pixels[] = {two.x, two.y};
-      in[i] = {luma_of(pixels, 0, 1, 0, 1.0f), luma_of(pixels, 1, 1, 0, 1.0f)};
+      in[i] = {luma_of(pixels, 0, 1, 0, scale), luma_of(pixels, 1, 1, 0, scale)};
     }
   } else {
-    with_format(raw.frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
+    with_format(raw.frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
       const int left = clamp(columns.x, 0, columns.last), right = clamp(columns.x + 1, 0, columns.last);
       PF_UNROLL
       for (int i = 0; i < rows; ++i) {

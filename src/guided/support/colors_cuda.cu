@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(width* height)
   const int right = frame.width - 1, bottom = frame.height - 1;
   const int x0 = int(blockIdx.x) * width, y0 = int(blockIdx.y) * height;
   const int thread = int(threadIdx.x), i0 = thread % width, j = thread / width;
-  with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
+  with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
     for (int k = thread; k < rows * columns; k += width * height) {
       const int row = k / columns, i = k % columns;
       const Sample* const pixels = reinterpret_cast<const Sample*>(

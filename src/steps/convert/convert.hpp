@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "core/arithmetic.hpp"
+#include "core/views.hpp"
 
 namespace parafield {
 
-/// Luma of one or two frames, 0..255: here pixels enter the library. The frames have one size and any format;
-/// 16-bit values are divided by 257, color becomes BT.601 luma. They lie in memory that the backend reads; on
-/// CUDA they are inputs that a replay reads anew.
+/// Luma of one or two frames, 0..255: here pixels enter the library. The frames have one size and any format
+/// and range; color becomes BT.601 luma. They lie in memory that the backend reads; on CUDA they are inputs that
+/// a replay reads anew.
 template <class Backend>
 void convert(Backend& backend, const Frame* frames, const View<float>* luma, int count);
 
@@ -20,46 +21,56 @@ PF_HD const Sample* row_of(const Frame& frame, int y) {
   return reinterpret_cast<const Sample*>(static_cast<const char*>(frame.data) + y * frame.pitch);
 }
 
-/// Luma of pixel x of a row, times `scale`. `red`: index of the red channel, 0 or 2.
+/// Scales a frame's values to 0..255.
+struct Scale {
+  float black, gain;
+  PF_HD float operator()(float value) const { return (value - black) * gain; }
+};
+PF_HD Scale scale_of(const Frame& frame) {
+  const auto [black, white] = range_of(frame);
+  return {black, 255 / (white - black)};
+}
+
+/// Luma of pixel x of a row. `red`: index of the red channel, 0 or 2.
 template <class Sample>
-PF_HD float luma_of(const Sample* row, int x, int channels, int red, float scale) {
+PF_HD float luma_of(const Sample* row, int x, int channels, int red, Scale scaled) {
   const Sample* pixel = row + x * channels;
-  if (channels == 1) return float(pixel[0]) * scale;
+  if (channels == 1) return scaled(float(pixel[0]));
   const float sum =
       fma(0.114f, float(pixel[2 - red]), fma(0.587f, float(pixel[1]), 0.299f * float(pixel[red])));
-  return sum * scale;
+  return scaled(sum);
 }
 
-/// One channel of pixel x of a row, times `scale`; channel 0 is red.
+/// One channel of pixel x of a row; channel 0 is red.
 template <class Sample>
-PF_HD float channel_of(const Sample* row, int x, int channel, int channels, int red, float scale) {
-  return float(row[x * channels + (channels == 1 ? 0 : red == 0 ? channel : 2 - channel)]) * scale;
+PF_HD float channel_of(const Sample* row, int x, int channel, int channels, int red, Scale scaled) {
+  return scaled(float(row[x * channels + (channels == 1 ? 0 : red == 0 ? channel : 2 - channel)]));
 }
 
-/// Calls f.template operator()<Sample, channels, red>(scale) with the properties of a pixel format.
+/// Calls f.template operator()<Sample, channels, red>(scale) with the properties of the frame's pixels.
 template <class F>
-PF_HD auto with_format(PixelFormat format, F f) {
+PF_HD auto with_format(const Frame& frame, F f) {
   using enum PixelFormat;
-  constexpr float scale_u16 = 1.0f / 257;
-  switch (format) {
+  const Scale scale = scale_of(frame);
+  switch (frame.format) {
     case gray_u16:
-      return f.template operator()<unsigned short, 1, 0>(scale_u16);
+      return f.template operator()<unsigned short, 1, 0>(scale);
     case gray_f32:
-      return f.template operator()<float, 1, 0>(1.0f);
+      return f.template operator()<float, 1, 0>(scale);
     case rgb_u8:
-      return f.template operator()<unsigned char, 3, 0>(1.0f);
+      return f.template operator()<unsigned char, 3, 0>(scale);
     case rgb_u16:
-      return f.template operator()<unsigned short, 3, 0>(scale_u16);
+      return f.template operator()<unsigned short, 3, 0>(scale);
     case rgb_f32:
-      return f.template operator()<float, 3, 0>(1.0f);
+      return f.template operator()<float, 3, 0>(scale);
     case bgr_u8:
-      return f.template operator()<unsigned char, 3, 2>(1.0f);
+      return f.template operator()<unsigned char, 3, 2>(scale);
     case rgba_u8:
-      return f.template operator()<unsigned char, 4, 0>(1.0f);
+      return f.template operator()<unsigned char, 4, 0>(scale);
     case bgra_u8:
-      return f.template operator()<unsigned char, 4, 2>(1.0f);
+      return f.template operator()<unsigned char, 4, 2>(scale);
     default:
-      return f.template operator()<unsigned char, 1, 0>(1.0f);
+      return f.template operator()<unsigned char, 1, 0>(scale);
   }
 }
 

@@ -7,7 +7,7 @@ namespace parafield {
 template <class Backend>
 void convert(Backend& cpu, const Frame* frames, const View<float>* luma, int count) {
   for (int i = 0; i < count; ++i)
-    with_format(frames[i].format, [&]<class Sample, int Channels, int Red>(float scale) {
+    with_format(frames[i], [&]<class Sample, int Channels, int Red>(Scale scale) {
       const Frame frame = frames[i];
       const View<float> to = luma[i];
       cpu.rows(to.height, [=](int y) {
@@ -20,7 +20,7 @@ void convert(Backend& cpu, const Frame* frames, const View<float>* luma, int cou
 
 template <class Backend>
 void convert_color(Backend& cpu, const Frame& frame, const View<float>* red_green_blue) {
-  with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
+  with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
     const View<float> red = red_green_blue[0], green = red_green_blue[1], blue = red_green_blue[2];
     cpu.rows(red.height, [=](int y) {
       const Sample* in = row_of<Sample>(frame, y);

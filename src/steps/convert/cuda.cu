@@ -9,7 +9,7 @@ namespace {
 constexpr int lanes = 32, rows = 8, pixels_each = 4;
 
 __device__ float luma_at(const Frame& frame, int x, int y) {
-  return with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
+  return with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
     return luma_of(row_of<Sample>(frame, y), x, Channels, Red, scale);
   });
 }
@@ -32,7 +32,7 @@ __global__ void convert_color_kernel(Frame frame, View<float> red, View<float> g
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= red.width || y >= red.height) return;
-  with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
+  with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
     const Sample* row = row_of<Sample>(frame, y);
     red(x, y) = channel_of(row, x, 0, Channels, Red, scale);
     green(x, y) = channel_of(row, x, 1, Channels, Red, scale);

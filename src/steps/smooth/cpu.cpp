@@ -94,7 +94,7 @@ void smooth(Backend& cpu, const View<float>* in, const Taps& taps, const View<fl
 template <class Backend>
 void smooth_luma(Backend& cpu, const Frame* frames, const Taps& taps, const View<float>* out, int count) {
   for (int i = 0; i < count; ++i)
-    with_format(frames[i].format, [&]<class Sample, int Channels, int Red>(float scale) {
+    with_format(frames[i], [&]<class Sample, int Channels, int Red>(Scale scale) {
       const Frame frame = frames[i];
       const View<float> to = out[i];
       const int width = to.width, height = to.height, radius = taps.radius;

@@ -27,7 +27,7 @@ struct Four {
 
 /// Luma of pixels x to x + 3 of a row. `whole`: if they are gray, they can be loaded as one vector.
 template <class Sample, int Channels, int Red>
-__device__ Four four_of(const Sample* row, int x, int last, float scale, bool whole) {
+__device__ Four four_of(const Sample* row, int x, int last, Scale scale, bool whole) {
   if constexpr (Channels == 1) {
     if (whole) {
       using Vector = std::conditional_t<sizeof(Sample) == 1, uchar4,
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(lanes* warps)
   if (y0 > bottom) return;  // whole warps
 
   Four in[Rows + 2 * Radius];
-  with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
+  with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
     const bool aligned =
         (reinterpret_cast<std::size_t>(frame.data) | std::size_t(frame.pitch)) % (each * sizeof(Sample)) == 0;
     PF_UNROLL
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(wide_width* wide_height)
   const int x0 = int(blockIdx.x) * wide_width, y0 = int(blockIdx.y) * wide_height;
   const int radius = taps.radius, last = out.width - 1, bottom = out.height - 1;
   const int columns = wide_width + 2 * radius, i0 = int(threadIdx.x), j = int(threadIdx.y);
-  with_format(frame.format, [&]<class Sample, int Channels, int Red>(float scale) {
+  with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
     for (int row = j; row < wide_height + 2 * radius; row += wide_height)
       for (int i = i0; i < columns; i += wide_width)
         in[row][i] = luma_of(row_of<Sample>(frame, clamp(y0 + row - radius, 0, bottom)),
