@@ -32,6 +32,7 @@ void check_words(const DetectOptions& options) {
 
 /// Counts and scores over all masks.
 struct Findings {
+  Size size;
   std::int64_t moving = 0, pixels = 0;
   MaskScores scores;
   Image<std::uint8_t> scored;  // --mask
@@ -39,7 +40,7 @@ struct Findings {
   /// Adds mask number i, which belongs to `frame`, and writes it to the files that are named.
   void add(const DetectOptions& options, std::size_t i, const MotionMask& found, const FrameBuffer& frame,
            const Path& to_output, const Path& to_overlay) {
-    const Size size = found.size();
+    size = found.size();
     moving += count_of(found.moving);
     pixels += std::int64_t(size.width) * size.height;
     if (!options.labels.empty()) {
@@ -106,7 +107,6 @@ void run(const DetectOptions& options) {
     check_outputs(outputs, inputs);
   const DeviceInfo info = describe_device(device);
 
-  const Size size = read_frame(options.frames[0]).size();
   Findings findings;
   Estimate<Detection> estimated;
   if (options.is_series()) {
@@ -121,8 +121,8 @@ void run(const DetectOptions& options) {
     findings.add(options, 0, estimated.result, pair[1], options.output, options.overlay);
   }
 
-  Report report = options.begin(method, size);
-  add_times(report, name_of(method), info, size, estimated.times);
+  Report report = options.begin(method, findings.size);
+  add_times(report, name_of(method), info, findings.size, estimated.times);
   const double moving = double(findings.moving) / double(findings.pixels);
   report.json["frames"] = options.frames.size();
   report.json["moving"] = moving;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,7 +14,8 @@
 /// Readers go by the content of a file, never by its name. They check every size against the file before they
 /// allocate, and return host memory. They throw Error(file) for a file that is missing or cannot be read,
 /// Error(format) for one that is damaged or holds something else, and Error(unsupported) for a format that
-/// this build lacks.
+/// this build lacks. Frames and masks are also read from pipes, sockets and standard input (-, or
+/// /dev/stdin); the other readers need regular files.
 ///
 /// Writers go by the extension of the name and take host memory. They write a temporary file beside the named
 /// one and rename it, so that no file is ever half written. They throw Error(file) for a path that cannot be
@@ -25,10 +28,42 @@ namespace parafield {
 /// - JPEG: 8 bit, gray or color, baseline or progressive. CMYK is Error(unsupported).
 /// - PGM and PPM, plain or raw. Values are scaled to 0..255 or 0..65535 if the file's maximum is another one.
 /// - PFM: f32, values as they are. The absolute value of the file's scale is ignored.
+/// - Y4M (YUV4MPEG2): mono, 4:2:0, 4:2:2 or 4:4:4 of 8 to 16 bit. Mono is gray, values as they are. Color
+///   becomes rgb by BT.601, of limited range unless the header says XCOLORRANGE=FULL. More than 8 bit become
+///   u16. 4:1:1 and alpha are Error(unsupported). Interlaced frames are read as they are stored.
+///
+/// A pipe takes PGM, PPM, PFM and Y4M; PNG and JPEG are Error(unsupported) there. A file or pipe that holds
+/// more than one frame is Error(format): see FrameReader.
 ///
 /// A PNG or JPEG file with an EXIF orientation is turned as a viewer shows it; its width may be the stored
 /// height.
 PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path);
+
+/// Reads frames one after the other from a file, a pipe, a socket or standard input, in the formats of
+/// read_frame. It keeps one frame at most, so a stream may be endless.
+///
+/// PGM, PPM and PFM may follow one another, with or without white space between, and each has a size and a
+/// format of its own. A Y4M stream has one header and any number of frames, and another stream may follow. A
+/// file of another format gives one frame.
+class PARAFIELD_API FrameReader {
+ public:
+  /// Opens a file; - is standard input. Throws Error(file).
+  explicit FrameReader(const std::filesystem::path& path);
+  ~FrameReader();
+  FrameReader(FrameReader&&) noexcept;
+  FrameReader& operator=(FrameReader&&) noexcept;
+
+  /// The next frame; nothing at the end. It waits for the bytes of this frame only, not for the next one.
+  /// Some bytes that follow may be taken, so two readers cannot share a pipe.
+  ///
+  /// Throws like read_frame, with the number of the frame, from 1: "standard input: frame 17: ends after 300
+  /// of 460800 bytes of pixels". After an error there is nothing more.
+  std::optional<FrameBuffer> next();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 /// Writes a frame: .png (u8, u16; gray or rgb), .pgm (u8, u16; gray), .ppm (u8, u16; rgb) or .pfm (f32; gray
 /// as one channel, rgb as three; values as they are, also infinity and NaN).
@@ -86,9 +121,9 @@ PARAFIELD_API void write_tracks(const std::filesystem::path& path, std::span<con
 /// What a file holds.
 enum class FileKind { frame, flow, disparity, unknown };
 
-/// Kind of a file, by its first bytes. An RGB PNG of 16 bit, a PFM of three channels and most .npy are flow.
-/// A PFM of one channel and .npy of two dimensions are disparity. A gray PNG may hold disparity, but is
-/// called a frame. Throws Error(file).
+/// Kind of a regular file, by its first bytes. An RGB PNG of 16 bit, a PFM of three channels and most .npy
+/// are flow. A PFM of one channel and .npy of two dimensions are disparity. A gray PNG may hold disparity,
+/// but is called a frame. Throws Error(file), also for a pipe: what is read from it is lost for others.
 PARAFIELD_API FileKind file_kind(const std::filesystem::path& path);
 
 }  // namespace parafield

@@ -12,16 +12,11 @@
 #include <system_error>
 #include <utility>
 
-#include "core/fail.hpp"
-
 namespace parafield::io {
 namespace fs = std::filesystem;
 namespace {
 
-[[noreturn]] void fail_reading(const auto&... why) { fail(ErrorCode::file, "cannot be read: ", why...); }
 [[noreturn]] void fail_writing(const auto&... why) { fail(ErrorCode::file, "cannot be written: ", why...); }
-
-std::string reason(int error) { return std::generic_category().message(error); }
 
 /// The file that a write to `path` replaces: links are followed.
 fs::path followed(const fs::path& path) {
@@ -122,6 +117,8 @@ void write_file(const fs::path& path, ByteSpan bytes) {
   }
   temporary.take_place();
 }
+
+std::string reason(int error) { return std::generic_category().message(error); }
 
 std::string shown(const fs::path& path) {
   std::string name = path.string();

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "parafield/error.hpp"
+#include "core/fail.hpp"
 
 /// Files as bytes. Errors thrown here do not name the file; `naming` adds its name to every message.
 namespace parafield::io {
@@ -38,6 +38,10 @@ class InputFile {
 /// Writes a temporary file beside `path` and renames it. If that fails, the temporary file is removed and the
 /// file at `path` is unchanged. Throws Error(file).
 void write_file(const std::filesystem::path& path, ByteSpan bytes);
+
+[[noreturn]] void fail_reading(const auto&... why) { fail(ErrorCode::file, "cannot be read: ", why...); }
+/// What an error number of the system means.
+std::string reason(int error);
 
 /// The path as messages show it, in one line: control characters become ?.
 std::string shown(const std::filesystem::path& path);

@@ -7,19 +7,27 @@
 #include "parafield/fields.hpp"
 #include "parafield/tracks.hpp"
 
-/// The formats, in memory. A decoder takes all bytes of a file. It checks every size against the number of
-/// bytes before it allocates, and throws Error(format) without the name of the file. An encoder returns the
-/// bytes of a file. It expects arguments that the checks below accept.
+/// The formats, in memory. A decoder takes all bytes of a file, and a reader as many of a stream as it needs.
+/// Both check every size against the number of bytes before they allocate, and throw Error(format) without
+/// the name of the file. An encoder returns the bytes of a file. It expects arguments that the checks below
+/// accept.
 namespace parafield::io {
+
+class ByteStream;
 
 /// Largest width and height. A header with more is damaged; sizes in bytes cannot overflow below it.
 inline constexpr int max_side = 1'000'000;
 
-enum class Content { png, jpeg, pnm, pfm, flo, npy, unknown };
+enum class Content { png, jpeg, pnm, pfm, y4m, flo, npy, unknown };
 
 /// Content of a file, by its first bytes; `recognized_by` of them are enough.
 Content content_of(ByteSpan bytes);
 inline constexpr std::size_t recognized_by = 64;
+
+/// Throws Error(format) for a file or a stream, as `what` says, that holds something else than `wanted`.
+/// `formats` are those that would be read.
+[[noreturn]] void fail_content(ByteSpan bytes, const char* wanted, const char* formats,
+                               const char* what = "file");
 
 /// Decode a file of any format. Error(format) if the file holds something else.
 FrameBuffer decode_frame(ByteSpan bytes);
@@ -49,11 +57,12 @@ int exif_orientation(ByteSpan tiff);
 FrameBuffer turned(FrameBuffer frame, int exif_orientation);
 
 bool is_pnm(ByteSpan bytes);
-FrameBuffer decode_pnm(ByteSpan bytes);
+FrameBuffer read_pnm(ByteStream& stream);
 Bytes encode_pnm(const Frame& frame);  ///< gray: PGM, rgb: PPM
 
 bool is_pfm(ByteSpan bytes);
-bool is_pfm_of_flow(ByteSpan bytes);  ///< three channels; decode_frame takes them for colors
+bool is_pfm_of_flow(ByteSpan bytes);       ///< three channels; decode_frame takes them for colors
+FrameBuffer read_pfm(ByteStream& stream);  ///< f32
 bool is_npy(ByteSpan bytes);
 bool is_npy_of_disparity(ByteSpan bytes);    ///< needs the header only; false if it is damaged
 Bytes encode_pfm_frame(const Frame& frame);  ///< f32 only; the other encoders take u8 and u16

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "io/floats.hpp"
+#include "io/frames.hpp"
 
 namespace parafield {
 namespace io {
@@ -17,28 +18,16 @@ Bytes read_content(const std::filesystem::path& path) {
   return content_of(head) == Content::unknown ? head : file.first(file.size());
 }
 
-/// Throws Error(format) for a file that does not hold `wanted`. `formats` are those that would be read.
-[[noreturn]] void fail_content(ByteSpan bytes, const char* wanted, const char* formats) {
-  const Content content = content_of(bytes);
-  if (content == Content::jpeg) fail_format("an image (JPEG), not ", wanted);
-  if (content == Content::pnm) fail_format("an image (PGM or PPM), not ", wanted);
-  if (content == Content::flo) fail_format("a flow field (.flo), not ", wanted);
-  if (content == Content::npy) fail_format("an array (.npy), not ", wanted);
-  if (bytes.empty()) fail_format("the file is empty");
-  std::string start;
-  for (const std::uint8_t byte : bytes.first(std::min<std::size_t>(bytes.size(), 4))) {
-    char digits[4];
-    std::snprintf(digits, sizeof digits, " %02x", byte);
-    start += digits;
-  }
-  fail_format("not a ", formats, " file: it starts with the bytes", start);
-}
-
 std::string lower_extension(const std::filesystem::path& path) {
   std::string extension = path.extension().string();
   for (char& c : extension)
     if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
   return extension;
+}
+
+/// How messages call a stream of frames.
+std::filesystem::path name_of_stream(const std::filesystem::path& path) {
+  return path == "-" ? "standard input" : path;
 }
 
 /// Writes the file that encode(extension) returns.
@@ -54,18 +43,28 @@ Content content_of(ByteSpan bytes) {
   if (starts_with(bytes, "\xff\xd8\xff")) return Content::jpeg;
   if (is_pnm(bytes)) return Content::pnm;
   if (is_pfm(bytes)) return Content::pfm;
+  if (starts_with(bytes, "YUV4MPEG2")) return Content::y4m;
   if (starts_with(bytes, "PIEH")) return Content::flo;
   if (is_npy(bytes)) return Content::npy;
   return Content::unknown;
 }
 
-FrameBuffer decode_frame(ByteSpan bytes) {
+void fail_content(ByteSpan bytes, const char* wanted, const char* formats, const char* what) {
   const Content content = content_of(bytes);
-  if (content == Content::png) return decode_png(bytes);
-  if (content == Content::jpeg) return decode_jpeg(bytes);
-  if (content == Content::pnm) return decode_pnm(bytes);
-  if (content == Content::pfm) return frame_of(open_pfm(bytes));
-  fail_content(bytes, "an image", "PNG, JPEG, PGM, PPM or PFM");
+  if (content == Content::png) fail_format("an image (PNG), not ", wanted);
+  if (content == Content::jpeg) fail_format("an image (JPEG), not ", wanted);
+  if (content == Content::pnm) fail_format("an image (PGM or PPM), not ", wanted);
+  if (content == Content::y4m) fail_format("a video (Y4M), not ", wanted);
+  if (content == Content::flo) fail_format("a flow field (.flo), not ", wanted);
+  if (content == Content::npy) fail_format("an array (.npy), not ", wanted);
+  if (bytes.empty()) fail_format("the ", what, " is empty");
+  std::string start;
+  for (const std::uint8_t byte : bytes.first(std::min<std::size_t>(bytes.size(), 4))) {
+    char digits[4];
+    std::snprintf(digits, sizeof digits, " %02x", byte);
+    start += digits;
+  }
+  fail_format("not a ", formats, " ", what, ": it starts with the bytes", start);
 }
 
 FlowField decode_flow(ByteSpan bytes) {
@@ -96,8 +95,29 @@ DisparityField decode_disparity(ByteSpan bytes, float scale) {
 
 }  // namespace io
 
+struct FrameReader::Impl {
+  explicit Impl(const std::filesystem::path& path) : name(io::name_of_stream(path)), bytes(path) {}
+
+  std::filesystem::path name;
+  io::ByteStream bytes;
+  io::FrameStream frames{bytes};
+};
+
+FrameReader::FrameReader(const std::filesystem::path& path)
+    : impl_(io::naming(io::name_of_stream(path), [&] { return std::make_unique<Impl>(path); })) {}
+FrameReader::~FrameReader() = default;
+FrameReader::FrameReader(FrameReader&&) noexcept = default;
+FrameReader& FrameReader::operator=(FrameReader&&) noexcept = default;
+
+std::optional<FrameBuffer> FrameReader::next() {
+  return io::naming(impl_->name, [&] { return impl_->frames.next(); });
+}
+
 FrameBuffer read_frame(const std::filesystem::path& path) {
-  return io::naming(path, [&] { return io::decode_frame(io::read_content(path)); });
+  return io::naming(io::name_of_stream(path), [&] {
+    io::ByteStream bytes(path);
+    return io::FrameStream(bytes).only();
+  });
 }
 
 void write_frame(const std::filesystem::path& path, const In<Frame>& frame) {

@@ -6,26 +6,54 @@
 #include <cmath>
 
 #include "io/floats.hpp"
+#include "io/pixels.hpp"
 
 namespace parafield::io {
 namespace {
 
+struct Header {
+  Size size;
+  int channels;
+  std::endian order;
+
+  std::uint64_t bytes() const { return 4 * std::uint64_t(channels) * size.width * size.height; }
+};
+
 /// Reads the next number of the header and the white space after it. `what` names it in errors.
 template <class T>
-T next_number(ByteSpan bytes, std::size_t& at, const char* what) {
-  while (at < bytes.size() && is_space(bytes[at])) ++at;
-  const std::size_t start = at;
-  while (at < bytes.size() && !is_space(bytes[at])) ++at;
-  // No number is that long.
-  if (at == bytes.size() || at == start || at - start > 40)
+T next_number(ByteStream& stream, const char* what) {
+  constexpr std::size_t longest = 40;  // no number is that long, and no gap
+  std::string word;
+  std::size_t gap = 0;
+  for (; stream.look() >= 0 && is_space(std::uint8_t(stream.look())) && gap <= longest; ++gap)
+    stream.advance();
+  const std::uint64_t start = stream.position();
+  for (int c = stream.look(); c >= 0 && !is_space(std::uint8_t(c)) && word.size() <= longest;
+       c = stream.look()) {
+    word += char(c);
+    stream.advance();
+  }
+  if (stream.look() < 0 || word.empty() || word.size() > longest || gap > longest)
     fail_format("damaged header: no ", what, " at byte ", start);
-  const char *const word = text_of(bytes).data() + start, *const word_end = text_of(bytes).data() + at;
-  ++at;
+  stream.advance();
   T value = {};
-  const auto [end, error] = std::from_chars(word, word_end, value);
+  const char* const word_end = word.data() + word.size();
+  const auto [end, error] = std::from_chars(word.data(), word_end, value);
   if (error != std::errc{} || end != word_end)
     fail_format("damaged header: the ", what, " is not a number, at byte ", start);
   return value;
+}
+
+Header read_header(ByteStream& stream) {
+  const int channels = stream.peek(2)[1] == 'F' ? 3 : 1;
+  for (int i = 0; i < 2; ++i) stream.advance();
+  const int width = next_number<int>(stream, "width"), height = next_number<int>(stream, "height");
+  // Its sign is the byte order. Its absolute value, a unit of the values, is used by nobody.
+  const auto scale = next_number<float>(stream, "scale");
+  if (!std::isfinite(scale) || scale == 0)
+    fail_format("the scale is ", scale, "; below 0 it means little-endian, above 0 big-endian");
+  check_sides("a PFM file", width, height);
+  return {{width, height}, channels, scale < 0 ? std::endian::little : std::endian::big};
 }
 
 }  // namespace
@@ -37,23 +65,29 @@ bool is_pfm(ByteSpan bytes) {
 bool is_pfm_of_flow(ByteSpan bytes) { return is_pfm(bytes) && bytes[1] == 'F'; }
 
 Floats open_pfm(ByteSpan bytes) {
-  const int channels = bytes[1] == 'F' ? 3 : 1;
-  std::size_t at = 2;
-  const int width = next_number<int>(bytes, at, "width"), height = next_number<int>(bytes, at, "height");
-  // Its sign is the byte order. Its absolute value, a unit of the values, is used by nobody.
-  const auto scale = next_number<float>(bytes, at, "scale");
-  if (!std::isfinite(scale) || scale == 0)
-    fail_format("the scale is ", scale, "; below 0 it means little-endian, above 0 big-endian");
-  check_sides("a PFM file", width, height);
-  const std::uint64_t needed = std::uint64_t(width) * std::uint64_t(height) * std::uint64_t(channels) * 4;
-  if (bytes.size() - at != needed)
-    fail_format(width, "x", height, " pixels need ", needed, " bytes after the header, the file has ",
-                bytes.size() - at);
-  return {.size = {width, height},
-          .channels = channels,
-          .values = bytes.data() + at,
-          .order = scale < 0 ? std::endian::little : std::endian::big,
+  ByteStream stream(bytes);
+  const Header header = read_header(stream);
+  if (stream.left() != header.bytes())
+    fail_format(header.size.width, "x", header.size.height, " pixels need ", header.bytes(),
+                " bytes after the header, the file has ", stream.left().value());
+  return {.size = header.size,
+          .channels = header.channels,
+          .values = bytes.data() + stream.position(),
+          .order = header.order,
           .lowest_first = true};
+}
+
+FrameBuffer read_pfm(ByteStream& stream) {
+  const Header header = read_header(stream);
+  check_follow(stream, header.size, header.bytes());
+  check_pixels("a frame", header.size.width, header.size.height);
+  FrameBuffer frame(header.size, header.channels == 3 ? PixelFormat::rgb_f32 : PixelFormat::gray_f32);
+  Rows rows = rows_of(frame);
+  rows.first += rows.step * (rows.count - 1);
+  rows.step = -rows.step;
+  read_rows(stream, rows);
+  if (header.order != std::endian::native) swap_bytes_of_4(bytes_of(frame));
+  return frame;
 }
 
 std::string pfm_header(Size size, int channels) {

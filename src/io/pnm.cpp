@@ -3,87 +3,97 @@
 // if the maximum is above 255).
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "io/bytes.hpp"
-#include "io/formats.hpp"
+#include "io/pixels.hpp"
 
 namespace parafield::io {
 namespace {
 
-bool is_digit(std::uint8_t c) { return c >= '0' && c <= '9'; }
+bool is_digit(int c) { return c >= '0' && c <= '9'; }
+bool is_space_or_end(int c) { return c < 0 || is_space(std::uint8_t(c)); }
 
 /// Reads numbers that are separated by white space and comments (# to the end of the line).
 class Scanner {
  public:
-  Scanner(ByteSpan bytes, std::size_t at) : bytes_(bytes), at_(at) {}
+  explicit Scanner(ByteStream& stream) : stream_(stream) {}
 
-  std::size_t left() const { return bytes_.size() - at_; }
-  bool at_end() const { return left() == 0; }
-  const std::uint8_t* here() const { return bytes_.data() + at_; }
-
-  void skip_space() {
-    for (; !at_end(); ++at_)
-      if (*here() == '#')
-        skip_comment();
-      else if (!is_space(*here()))
-        break;
+  void skip_comment() {
+    for (int c = stream_.look(); c >= 0 && c != '\n' && c != '\r'; c = stream_.look()) advance();
   }
 
   /// Skips the one white space between the header and raw pixels, and a comment before it.
   void skip_one_space() {
-    if (!at_end() && *here() == '#') skip_comment();
-    if (at_end()) return;
-    if (!is_space(*here())) fail_format("damaged header: no white space after the maximum");
-    ++at_;
+    gap_ = 0;
+    if (stream_.look() == '#') skip_comment();
+    if (stream_.look() < 0) return;
+    if (!is_space_or_end(stream_.look())) fail_format("damaged header: no white space after the maximum");
+    stream_.advance();
   }
 
   /// The next number, at most `max`. `what` names it in errors.
   int number(const char* what, int max) {
-    skip_space();
-    if (at_end()) fail_format("the file ends at byte ", at_, ", before the ", what);
-    if (!is_digit(*here())) fail_format("the ", what, " is missing: there is no number at byte ", at_);
+    gap_ = 0;
+    for (int c = stream_.look(); c == '#' || (c >= 0 && is_space(std::uint8_t(c))); c = stream_.look())
+      c == '#' ? skip_comment() : advance();
+    const std::uint64_t start = stream_.position();
+    if (stream_.look() < 0)
+      fail_format("the ", stream_.what(), " ends at byte ", start, ", before the ", what);
+    if (!is_digit(stream_.look()))
+      fail_format("the ", what, " is missing: there is no number at byte ", start);
     std::int64_t value = 0;
-    for (; !at_end() && is_digit(*here()); ++at_) {
-      value = 10 * value + (*here() - '0');
-      if (value > max) fail_format("the ", what, " at byte ", at_, " is above ", max);
+    for (int c = stream_.look(); is_digit(c); c = stream_.look()) {
+      value = 10 * value + (c - '0');
+      if (value > max) fail_format("the ", what, " at byte ", start, " is above ", max);
+      advance();
     }
-    if (!at_end() && !is_space(*here()) && *here() != '#')
-      fail_format("the ", what, " is not a number, at byte ", at_);
+    if (!is_space_or_end(stream_.look()) && stream_.look() != '#')
+      fail_format("the ", what, " is not a number, at byte ", start);
     return int(value);
   }
 
-  /// The next number of one byte, or of two, big-endian. The caller has checked the size of the file.
-  std::uint32_t raw_number(std::size_t size) {
-    std::uint32_t value = 0;
-    for (std::size_t i = 0; i < size; ++i) value = value << 8 | bytes_[at_++];
-    return value;
-  }
-
  private:
-  void skip_comment() {
-    while (at_ + 1 < bytes_.size() && *here() != '\n' && *here() != '\r') ++at_;
+  /// A stream may go on for ever with comments, white space or zeros.
+  void advance() {
+    constexpr int most = 1 << 16;
+    if (++gap_ > most) fail_format("no number in the ", most, " bytes before byte ", stream_.position());
+    stream_.advance();
   }
 
-  ByteSpan bytes_;
-  std::size_t at_;
+  ByteStream& stream_;
+  int gap_ = 0;
 };
 
-/// Reads the pixels and scales their values, 0..maximum, to those of a frame, 0..full.
+/// Scales the values of raw pixels, 0..maximum, to those of a frame.
 template <class T>
-void read_pixels(Scanner& scan, bool raw, std::uint32_t maximum, FrameBuffer& frame) {
-  constexpr std::uint32_t full = std::numeric_limits<T>::max();
+void scale(FrameBuffer& frame, std::uint32_t maximum) {
+  const std::vector<T> scaled = full_range<T>(maximum);
   const View<T> values = values_of<T>(frame);
   for (int y = 0; y < values.height; ++y)
     for (int i = 0; i < values.width; ++i) {
-      const std::uint32_t value =
-          raw ? scan.raw_number(sizeof(T)) : std::uint32_t(scan.number("value of a pixel", int(maximum)));
+      T& value = values(i, y);
       if (value > maximum)
-        fail_format("value ", value, " at pixel (", i / channels(frame.format()), ", ", y,
+        fail_format("value ", int(value), " at pixel (", i / channels(frame.format()), ", ", y,
                     ") is above the file's maximum ", maximum);
-      values(i, y) = T(maximum == full ? value : (value * full + maximum / 2) / maximum);
+      value = scaled[value];
     }
+}
+
+template <class T>
+void read_raw(ByteStream& stream, FrameBuffer& frame, std::uint32_t maximum) {
+  read_rows(stream, rows_of(frame));
+  if constexpr (sizeof(T) == 2 && std::endian::native == std::endian::little) swap_bytes(values_of<T>(frame));
+  if (maximum != std::numeric_limits<T>::max()) scale<T>(frame, maximum);
+}
+
+template <class T>
+void read_plain(Scanner& scan, FrameBuffer& frame, std::uint32_t maximum) {
+  const std::vector<T> scaled = full_range<T>(maximum);
+  const View<T> values = values_of<T>(frame);
+  for (int y = 0; y < values.height; ++y)
+    for (int i = 0; i < values.width; ++i)
+      values(i, y) = scaled[std::size_t(scan.number("value of a pixel", int(maximum)))];
 }
 
 }  // namespace
@@ -94,9 +104,11 @@ bool is_pnm(ByteSpan bytes) {
          (is_space(bytes[2]) || bytes[2] == '#');
 }
 
-FrameBuffer decode_pnm(ByteSpan bytes) {
-  const bool raw = bytes[1] >= '5', rgb = bytes[1] == '3' || bytes[1] == '6';
-  Scanner scan(bytes, 2);
+FrameBuffer read_pnm(ByteStream& stream) {
+  const ByteSpan magic = stream.peek(2);
+  const bool raw = magic[1] >= '5', rgb = magic[1] == '3' || magic[1] == '6';
+  for (int i = 0; i < 2; ++i) stream.advance();
+  Scanner scan(stream);
   const int width = scan.number("width", max_side), height = scan.number("height", max_side);
   const int maximum = scan.number("maximum", 65535);
   if (width < 1 || height < 1) fail_format("a frame cannot have ", width, "x", height, " pixels");
@@ -106,24 +118,17 @@ FrameBuffer decode_pnm(ByteSpan bytes) {
   // A plain value is at least a digit, and white space unless it is the last one.
   const bool wide = maximum > 255;
   const std::uint64_t values = std::uint64_t(width) * std::uint64_t(height) * (rgb ? 3 : 1);
-  const std::uint64_t needed = raw ? values * (wide ? 2 : 1) : 2 * values - 1;
-  if (scan.left() < needed)
-    fail_format(width, "x", height, " pixels need ", raw ? "" : "at least ", needed,
-                " bytes after the header, the file has ", scan.left());
-  // One line end after raw pixels is common. More bytes are another image, or the size in the header is
-  // wrong.
-  const bool line_end = scan.left() == needed + 1 && scan.here()[needed] == '\n';
-  if (raw && scan.left() > needed && !line_end)
-    fail_format(width, "x", height, " pixels need ", needed, " bytes after the header, the file has ",
-                scan.left(), "; a file of several images is not read");
-
+  if (raw)
+    check_follow(stream, {width, height}, values * (wide ? 2 : 1));
+  else
+    check_follow(stream, {width, height}, 2 * values - 1, "at least ");
+  check_pixels("a frame", width, height);
   FrameBuffer frame({width, height}, integer_format(rgb, wide));
-  wide ? read_pixels<std::uint16_t>(scan, raw, std::uint32_t(maximum), frame)
-       : read_pixels<std::uint8_t>(scan, raw, std::uint32_t(maximum), frame);
-  if (!raw) {
-    scan.skip_space();
-    if (!scan.at_end()) fail_format(scan.left(), " bytes follow the last of ", width, "x", height, " pixels");
-  }
+  const auto fill = [&]<class T>(T) {
+    raw ? read_raw<T>(stream, frame, std::uint32_t(maximum))
+        : read_plain<T>(scan, frame, std::uint32_t(maximum));
+  };
+  wide ? fill(std::uint16_t()) : fill(std::uint8_t());
   return frame;
 }
 

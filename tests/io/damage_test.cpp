@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "io/folder.hpp"
-#include "io/formats.hpp"
+#include "io/frames.hpp"
 #include "io/samples.hpp"
 #include "parafield/io.hpp"
 
@@ -12,6 +12,7 @@ namespace {
 std::vector<samples::Sample> all_samples() {
   std::vector<samples::Sample> all = samples::pnms();
   for (samples::Sample& sample : samples::pfms()) all.push_back(std::move(sample));
+  for (samples::Sample& sample : samples::y4ms()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::flows()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::disparities()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::pngs()) all.push_back(std::move(sample));
@@ -34,7 +35,12 @@ void decode(io::ByteSpan bytes) {
   const bool flow = content == io::Content::flo || (content == io::Content::npy && !plane);
   if (plane) io::decode_disparity(exact, 1);
   if (flow || io::is_pfm_of_flow(exact)) io::decode_flow(exact);
-  if (!flow && content != io::Content::npy) io::decode_frame(exact);
+  if (flow || content == io::Content::npy) return;
+  io::decode_frame(exact);
+  // As from a pipe.
+  io::ByteStream stream(exact, false);
+  if (content == io::Content::pnm || content == io::Content::pfm || content == io::Content::y4m)
+    io::FrameStream(stream).only();
 }
 
 TEST(Damage, SamplesAreSound) {
@@ -62,9 +68,11 @@ TEST(Damage, AnyByteChangedIsAnErrorOrAnImage) {
         try {
           decode(damaged);
         } catch (const Error& error) {
-          // A JPEG file with another number of channels or another coding may be sound, but unsupported.
-          const bool jpeg = sample.name.ends_with(".jpg") && error.code() == ErrorCode::unsupported;
-          ASSERT_EQ(int(error.code()), int(jpeg ? ErrorCode::unsupported : ErrorCode::format))
+          // A JPEG file with another number of channels or another coding may be sound, but unsupported. So
+          // may planes of a video.
+          const bool may = sample.name.ends_with(".jpg") || sample.name.ends_with(".y4m");
+          const bool unsupported = may && error.code() == ErrorCode::unsupported;
+          ASSERT_EQ(int(error.code()), int(unsupported ? ErrorCode::unsupported : ErrorCode::format))
               << sample.name << " byte " << at << ": " << error.what();
         }
       }

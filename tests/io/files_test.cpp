@@ -40,10 +40,15 @@ TEST(Files, UnreadableOnesAreNamed) {
   expect_unreadable(folder.with("empty.png", {}), ErrorCode::format, "the file is empty");
   expect_unreadable(folder.with("text.png", samples::bytes_of("GIF89a")), ErrorCode::format,
                     "starts with the bytes 47 49 46 38");
-  expect_unreadable("/dev/null", ErrorCode::file, "not a regular file");
+  expect_error(ErrorCode::format, "/dev/null: frame 1: the stream is empty", [] { read_frame("/dev/null"); });
+  // A pipe gives frames only. The others do not wait for a writer.
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-  expect_unreadable(folder / "pipe", ErrorCode::file,
-                    "not a regular file");  // without waiting for a writer
+  for (const fs::path& path : {fs::path("/dev/null"), folder / "pipe"}) {
+    const std::string message = path.string() + ": cannot be read: not a regular file";
+    expect_error(ErrorCode::file, message, [&] { read_flow(path); });
+    expect_error(ErrorCode::file, message, [&] { read_disparity(path); });
+    expect_error(ErrorCode::file, message, [&] { read_tracks(path); });
+  }
   for (const fs::path& path : {folder / "none.png", folder.path(), folder / "pipe"})
     expect_error(ErrorCode::file, path.string() + ": cannot be read", [&] { file_kind(path); });
 }

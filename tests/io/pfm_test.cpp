@@ -134,7 +134,7 @@ TEST(Pfm, DamageIsNamed) {
     expect("PF\n1 1\n" + std::string(scale) + "\n............", "below 0 it means little-endian");
   expect("PF\n1000000 1000000\n-1\n", "need 12000000000000 bytes after the header, the file has 0");
   expect("PF\n1 1\n-1\n...........", "1x1 pixels need 12 bytes after the header, the file has 11");
-  expect("Pf\n1 1\n-1\n.....", "1x1 pixels need 4 bytes after the header, the file has 5");
+  expect("Pf\n1 1\n-1\n.....", "1 bytes follow the last of 1x1 pixels");
 }
 
 }  // namespace

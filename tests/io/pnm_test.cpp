@@ -107,14 +107,14 @@ TEST(Pnm, DamageIsNamed) {
          "1000000x1000000 pixels need 1000000000000 bytes after the header, the file has 4");
   expect("P3 1000000 1000000 255\n....", "need at least 5999999999999 bytes");
   expect("P5 3 2 255\n.....", "3x2 pixels need 6 bytes after the header, the file has 5");
-  expect("P6 1 1 255\n....", "a file of several images");
+  expect("P6 1 1 255\n....", "1 bytes follow the last of 1x1 pixels");
   expect("P5 1 1 100\n\x65", "value 101 at pixel (0, 0) is above the file's maximum 100");
   expect("P2 2 1 100\n1 101", "is above 100");
   expect("P2 2 1 100\n1 1.5", "is not a number");
   expect("P2 2 1 100\n1 1 1", "follow the last");
   expect("P5 1 1 255", "need 1 bytes");
   expect("P5 1 1 255x", "the maximum is not a number");
-  expect("P1 1 1 0", "not a PNG, JPEG, PGM, PPM or PFM file: it starts with the bytes 50 31 20 31");
+  expect("P1 1 1 0", "not a PNG, JPEG, PGM, PPM, PFM or Y4M file: it starts with the bytes 50 31 20 31");
 }
 
 TEST(Pnm, LineEndAfterThePixelsIsNoPixel) {

@@ -155,6 +155,14 @@ inline std::vector<Sample> pfms() {
   };
 }
 
+inline std::vector<Sample> y4ms() {
+  return {
+      {"mono.y4m", joined("YUV4MPEG2 W3 H2 F25:1 Ip A0:0 Cmono\nFRAME\n", {0, 1, 2, 253, 254, 255})},
+      {"420.y4m", joined("YUV4MPEG2 W3 H1 XCOLORRANGE=FULL\nFRAME Ip\n", {9, 80, 200, 7, 77, 128, 240})},
+      {"422p10.y4m", joined("YUV4MPEG2 H1 W2 C422p10\nFRAME\n", {1, 2, 3, 3, 5, 1, 7, 2})},
+  };
+}
+
 inline std::vector<Sample> flows() {
   return {
       {"3x2.flo", flo(3, 2, {0, 1, -2.5f, 3, 1e10f, 1e10f, 0.25f, -1, 5, 6, 7, 8})},

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "io/frames.hpp"
+
+#include <utility>
+
+#include "io/bytes.hpp"
+#include "io/floats.hpp"
+
+namespace parafield::io {
+namespace {
+
+/// Between the frames of some programs there are line ends.
+void skip_space(ByteStream& bytes) {
+  constexpr int most = 1 << 16;
+  for (int count = 0; bytes.look() >= 0 && is_space(std::uint8_t(bytes.look())); ++count) {
+    if (count == most) fail_format("no frame in the ", most, " bytes before byte ", bytes.position());
+    bytes.advance();
+  }
+}
+
+bool is_stream_format(Content content) {
+  return content == Content::pnm || content == Content::pfm || content == Content::y4m;
+}
+
+}  // namespace
+
+Content FrameStream::upcoming() {
+  for (const std::size_t count : {3, 10})
+    if (const Content content = content_of(bytes_.peek(count)); content != Content::unknown) return content;
+  return Content::unknown;
+}
+
+bool FrameStream::has_next() {
+  if (y4m_ && !starts_with(bytes_.peek(5), "YUV4M")) return y4m_->has_next();
+  if (count_ > 0 && !is_stream_format(content_)) return false;
+  if (count_ > 0) skip_space(bytes_);
+  if (count_ > 0 && bytes_.look() < 0) return false;
+  content_ = upcoming();
+  y4m_.reset();
+  if (content_ != Content::y4m) return true;
+  y4m_.emplace(bytes_);
+  return y4m_->has_next();
+}
+
+FrameBuffer FrameStream::read() {
+  if (y4m_) return y4m_->next();
+  if (content_ == Content::pnm) return read_pnm(bytes_);
+  if (content_ == Content::pfm) return read_pfm(bytes_);
+  const char* const image = content_ == Content::png ? "PNG" : content_ == Content::jpeg ? "JPEG" : nullptr;
+  if (!image || count_ > 0)
+    fail_content(bytes_.peek(recognized_by), "an image",
+                 bytes_.left() && count_ == 0 ? "PNG, JPEG, PGM, PPM, PFM or Y4M" : "PGM, PPM, PFM or Y4M",
+                 bytes_.what());
+  if (!bytes_.left())
+    fail(ErrorCode::unsupported, image, " is not read from a pipe; PGM, PPM, PFM and Y4M are");
+  const ByteSpan all = bytes_.rest();
+  return content_ == Content::png ? decode_png(all) : decode_jpeg(all);
+}
+
+std::optional<FrameBuffer> FrameStream::next() {
+  if (std::exchange(ended_, true)) return {};
+  try {
+    if (!has_next()) return {};
+    FrameBuffer frame = read();
+    ended_ = false;
+    ++count_;
+    return frame;
+  } catch (const Error& error) {
+    if (bytes_.left() && count_ == 0 && !y4m_) throw;
+    fail(error.code(), "frame ", count_ + 1, ": ", error.what());
+  }
+}
+
+FrameBuffer FrameStream::only() {
+  std::optional<FrameBuffer> frame = next();
+  if (!frame) fail_format("holds no frame");
+  if (!is_stream_format(content_)) return std::move(*frame);
+  if (!y4m_) skip_space(bytes_);
+  if (bytes_.look() < 0) return std::move(*frame);
+  if (y4m_ ? y4m_->has_next() : is_stream_format(upcoming()))
+    fail_format("holds more than one frame; FrameReader reads one after the other");
+  const auto [width, height] = frame->size();
+  fail_format(bytes_.left() ? text(bytes_.left().value(), " ") : "", "bytes follow the last of ", width, "x",
+              height, " pixels");
+}
+
+FrameBuffer decode_frame(ByteSpan bytes) {
+  ByteStream stream(bytes);
+  return FrameStream(stream).only();
+}
+
+}  // namespace parafield::io

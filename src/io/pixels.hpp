@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "io/formats.hpp"
+#include "io/stream.hpp"
+
+/// What the readers of frames share.
+namespace parafield::io {
+
+/// The values 0..maximum of a file, scaled to those of a frame: 0..255 or 0..65535.
+template <class T>
+std::vector<T> full_range(std::uint32_t maximum) {
+  constexpr std::uint32_t full = std::numeric_limits<T>::max();
+  std::vector<T> scaled(maximum + 1);
+  for (std::uint32_t value = 0; value <= maximum; ++value)
+    scaled[value] = T((value * full + maximum / 2) / maximum);
+  return scaled;
+}
+
+/// Reverses the bytes of each value.
+inline void swap_bytes(View<std::uint16_t> values) {
+  for (int y = 0; y < values.height; ++y)
+    for (std::uint16_t *value = values.row(y), *end = value + values.width; value != end; ++value)
+      *value = std::uint16_t(*value >> 8 | *value << 8);
+}
+/// The same for values of four bytes, in rows of bytes.
+inline void swap_bytes_of_4(View<std::uint8_t> rows) {
+  for (int y = 0; y < rows.height; ++y)
+    for (std::uint8_t *p = rows.row(y), *end = p + rows.width; p != end; p += 4) {
+      std::uint32_t value;
+      std::memcpy(&value, p, 4);
+      value = __builtin_bswap32(value);
+      std::memcpy(p, &value, 4);
+    }
+}
+
+/// The rows of a frame, as bytes.
+inline View<std::uint8_t> bytes_of(FrameBuffer& frame) {
+  const Frame pixels = frame;
+  return {static_cast<std::uint8_t*>(frame.row(0)), int(row_bytes(pixels)), pixels.height, pixels.pitch};
+}
+inline Rows rows_of(FrameBuffer& frame) {
+  const View<std::uint8_t> bytes = bytes_of(frame);
+  return {bytes.data, std::size_t(bytes.width), bytes.height, bytes.pitch};
+}
+
+[[noreturn]] inline void fail_ended(std::uint64_t count, const char* at_least, std::uint64_t needed) {
+  fail_format("ends after ", count, " of ", at_least, needed, " bytes of pixels");
+}
+
+/// Throws Error(format) if `needed` bytes of pixels do not follow, as far as a stream tells it. Readers call
+/// it before they allocate a frame.
+inline void check_follow(ByteStream& stream, Size size, std::uint64_t needed, const char* at_least = "") {
+  const std::uint64_t coming = stream.coming(needed);
+  if (coming == needed) return;
+  if (!stream.left()) fail_ended(coming, at_least, needed);
+  fail_format(size.width, "x", size.height, " pixels need ", at_least, needed,
+              " bytes after the header, the file has ", coming);
+}
+
+inline void read_rows(ByteStream& stream, const Rows& rows) {
+  const std::uint64_t count = stream.read(rows);
+  if (count < rows.bytes()) fail_ended(count, "", rows.bytes());
+}
+
+}  // namespace parafield::io
