@@ -129,7 +129,7 @@ void run(const BenchOptions& options) {
   const BenchPair* const pair = data ? &*data : nullptr;
   const bool json = options.json.count() > 0, table = !json || !options.json_file.empty();
 
-  Json report;
+  Json report = begin_report("bench").json;
   report["version"] = version();
   if (!options.commit.empty()) report["commit"] = options.commit;
   if (options.streams > 0) report["streams"] = options.streams;

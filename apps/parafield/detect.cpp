@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "commands.hpp"
 #include "estimation.hpp"
+#include "frames.hpp"
 #include "interrupt.hpp"
 
 namespace parafield::command {
@@ -9,30 +10,36 @@ namespace {
 struct DetectOptions : EstimationOptions<Detection> {
   std::vector<std::string> frames, labels;
   std::string output, overlay, mask;
+  FrameOptions reading;
 
   /// Whether several masks are estimated, or the names of outputs are patterns.
   bool is_series() const { return frames.size() > 2 || has_number(output) || has_number(overlay); }
 };
 
-void check_words(const DetectOptions& options) {
-  if (options.frames.size() < 2) throw UsageError("FRAMES: give two frames or more");
-  const std::size_t masks = options.frames.size() - 1;
+/// Throws UsageError unless there is a file of labels for each mask, or none at all.
+void check_labels(const DetectOptions& options, std::size_t masks) {
   if (!options.labels.empty() && options.labels.size() != masks)
     throw UsageError(fmt::format("--gt: {} files for {} masks; give one for each frame after the first",
                                  options.labels.size(), masks));
+}
+
+void check_words(const DetectOptions& options) {
+  if (options.frames.size() > 1)
+    check_labels(options, options.frames.size() - 1);  // one file may be a stream
   if (!options.is_series()) return;
   for (const auto& [option, name] : {std::pair{"-o", options.output}, {"--overlay", options.overlay}})
     if (!name.empty() && !has_number(name))
       throw UsageError(fmt::format(
           "{} {}: the name of a series needs the place of a number, like mask%04d.png", option, name));
-  if (masks > 1 && options.repeats > 0)
-    throw UsageError("--repeat needs two frames; with more, each frame is timed once");
-  if (masks > 1 && options.energy != "none") throw UsageError("--energy needs two frames");
+  if (options.repeats > 0) throw UsageError("--repeat needs two frames; of a series each is timed");
+  if (options.energy != "none") throw UsageError("--energy needs two frames, not a series");
 }
 
 /// Counts and scores over all masks.
 struct Findings {
   Size size;
+  int frames = 2;
+  ValueRange range;
   std::int64_t moving = 0, pixels = 0;
   MaskScores scores;
   Image<std::uint8_t> scored;  // --mask
@@ -40,10 +47,10 @@ struct Findings {
   /// Adds mask number i, which belongs to `frame`, and writes it to the files that are named.
   void add(const DetectOptions& options, std::size_t i, const MotionMask& found, const FrameBuffer& frame,
            const Path& to_output, const Path& to_overlay) {
-    size = found.size();
+    const Size size = found.size();
     moving += count_of(found.moving);
     pixels += std::int64_t(size.width) * size.height;
-    if (!options.labels.empty()) {
+    if (i < options.labels.size()) {
       const FrameBuffer labels = read_like(options.labels[i], options.frames[0], size, read_frame);
       if (!scored) scored = read_like(options.mask, options.frames[0], size, read_mask);
       scores += naming(options.labels[i], [&] { return evaluate(found, labels, {.mask = scored}); });
@@ -60,27 +67,38 @@ Times detect_series(const DetectOptions& options, const DetectionMethod& method,
   const auto file = [](const Path& folder, const std::string& pattern, int i) {
     return pattern.empty() ? Path() : folder / numbered(pattern, i).filename();
   };
-  const FrameBuffer first = read_frame(options.frames[0]);
-  MotionDetector detector(method, first.size(), {.device = device});
+  FrameSource source(options.frames, options.reading, 2, options.quiet);
+  if (source.count() < 2)
+    throw UsageError(fmt::format("FRAMES: give two frames or more, not {}", source.count()));
+  findings.size = source.size();
+  findings.range = source.range();
+  MotionDetector detector(method, source.size(), {.device = device});
   Timer timer(device, detector.stream());
-  const FrameBuffer resident_first = first.to(memory_of(device));  // is read after push has returned
-  detector.push(resident_first);
-  const int masks = int(options.frames.size()) - 1;
+  const FrameBuffer first = source.next()->to(memory_of(device));  // is read after push has returned
+  detector.push(first);
+  const int expected = int(options.frames.size()) - 1;
   ProgressLine line(!options.quiet);  // changes between the frames only, so that no timed call is disturbed
   line.begin("detecting");
-  return measure({.fixed = masks}, [&](int i) {
+  std::vector<double> milliseconds;
+  int masks = 0;
+  while (const std::optional<FrameBuffer> frame = source.next()) {
     WhileWriting::check();
-    const std::string& name = options.frames[std::size_t(i) + 1];
-    const FrameBuffer frame = read_like(name, options.frames[0], first.size(), read_frame);
-    const FrameBuffer resident = frame.to(memory_of(device));
+    const FrameBuffer resident = frame->to(memory_of(device));
     timer.start();
     const MotionMask* const mask = detector.push(resident);
-    const double milliseconds = timer.stop();
-    findings.add(options, std::size_t(i), mask->to(Memory::host()), frame,
-                 file(output_folder, options.output, i + 1), file(overlay_folder, options.overlay, i + 1));
-    line.update(double(i + 1) / masks);
-    return milliseconds;
-  });
+    milliseconds.push_back(timer.stop());
+    findings.add(options, std::size_t(masks), mask->to(Memory::host()), *frame,
+                 file(output_folder, options.output, masks + 1),
+                 file(overlay_folder, options.overlay, masks + 1));
+    ++masks;
+    if (masks <= expected)
+      line.update(double(masks) / expected);
+    else
+      line.count(masks, "masks");
+  }
+  check_labels(options, std::size_t(masks));
+  findings.frames = masks + 1;
+  return times_of(std::move(milliseconds));
 }
 
 /// Calls write(to) for the folder of a pattern as write_series does; without a pattern, for no folder.
@@ -102,7 +120,7 @@ void run(const DetectOptions& options) {
   const std::vector<Output> outputs = {{"-o", options.output, {".png", ".pgm"}},
                                        {"--overlay", options.overlay, {".png", ".ppm"}}};
   if (options.is_series())
-    check_series(outputs, options.frames.size() - 1, inputs);
+    check_series(outputs, std::max<std::size_t>(options.frames.size(), 2) - 1, inputs);
   else
     check_outputs(outputs, inputs);
   const DeviceInfo info = describe_device(device);
@@ -116,15 +134,19 @@ void run(const DetectOptions& options) {
       });
     });
   } else {
-    const std::vector<FrameBuffer> pair = read_frames(options.frames);
+    const std::vector<FrameBuffer> pair =
+        read_frames(options.frames, options.reading, 2, options.quiet, "detect");
+    findings.size = pair[0].size();
+    findings.range = pair[0].range();
     estimated = estimate<Detection>(method, device, pair, {.energies = energy}, options);
     findings.add(options, 0, estimated.result, pair[1], options.output, options.overlay);
   }
 
-  Report report = options.begin(method, findings.size);
+  Report report = options.begin("detect", method, findings.size);
   add_times(report, name_of(method), info, findings.size, estimated.times);
   const double moving = double(findings.moving) / double(findings.pixels);
-  report.json["frames"] = options.frames.size();
+  report.json["frames"] = findings.frames;
+  add_range(report, findings.range);
   report.json["moving"] = moving;
   report.text += fmt::format("{:.2f} % of the pixels are moving\n", 100 * moving);
   add_energies(report, energy, estimated.energies);
@@ -153,6 +175,7 @@ void add_detect(App& program) {
   command.add_option("--mask FILE", options.mask)
       .needs(labels)
       .help("with --gt: a picture; pixels that are 0 there do not count");
+  options.reading.add_to(command);
   options.add_to(command);
   command.examples(
       {"detect a.png b.png -o mask.png --overlay seen.png", "detect frame*.png -o mask%04d.png --json"});

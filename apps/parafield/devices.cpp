@@ -9,7 +9,7 @@ namespace {
 
 void list_devices(const bool& json) {
   const std::string no_cuda = why_no_cuda();
-  Report report;
+  Report report = begin_report("devices");
   for (const DeviceInfo& info : devices()) {
     const bool cpu = info.device.kind == Device::Kind::cpu;
     Json one;

@@ -97,32 +97,34 @@ void add_energies(Report& report, EnergyReport asked, const std::vector<double>&
   }
 }
 
-/// Adds the share of valid pixels. Returns their number.
-static std::int64_t add_valid(Report& report, const Image<std::uint8_t>& valid) {
-  const std::int64_t count = count_of(valid);
-  const double share = double(count) / (double(valid.size().width) * valid.size().height);
+static void add_valid(Report& report, std::int64_t valid, std::int64_t pixels) {
+  const double share = double(valid) / double(pixels);
   report.json["valid"] = share;
   report.text += fmt::format("{:.2f} % of the pixels are valid", 100 * share);
-  return count;
 }
 
-void add_findings(Report& report, const FlowField& flow) {
+void FlowFindings::add(const FlowField& flow) {
   const auto [width, height] = flow.size();
-  const std::int64_t count = add_valid(report, flow.valid);
-  double sum = 0, largest = 0;
+  pixels += std::int64_t(width) * height;
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
       if (!flow.valid(x, y)) continue;
       const double motion = std::hypot(double(flow.u(x, y)), double(flow.v(x, y)));
+      ++valid;
       sum += motion;
       largest = std::max(largest, motion);
     }
-  const bool any = count > 0;
-  report.json["mean_motion"] = any ? Json(sum / double(count)) : Json();
-  report.json["largest_motion"] = any ? Json(largest) : Json();
-  report.text += any ? fmt::format(", with motions of {:.2f} px on average, {:.2f} px at most\n",
-                                   sum / double(count), largest)
-                     : "\n";
+}
+
+void add_findings(Report& report, const FlowFindings& findings) {
+  add_valid(report, findings.valid, findings.pixels);
+  const bool any = findings.valid > 0;
+  const double mean = findings.sum / double(findings.valid);
+  report.json["mean_motion"] = any ? Json(mean) : Json();
+  report.json["largest_motion"] = any ? Json(findings.largest) : Json();
+  report.text +=
+      any ? fmt::format(", with motions of {:.2f} px on average, {:.2f} px at most\n", mean, findings.largest)
+          : "\n";
 }
 
 void add_findings(Report& report, const DisparityField& disparity) {
@@ -134,7 +136,8 @@ void add_findings(Report& report, const DisparityField& disparity) {
       least = std::min(least, disparity.d(x, y));
       largest = std::max(largest, disparity.d(x, y));
     }
-  const bool any = add_valid(report, disparity.valid) > 0;
+  const bool any = least <= largest;
+  add_valid(report, count_of(disparity.valid), std::int64_t(width) * height);
   report.json["least_disparity"] = any ? json_of(least) : Json();
   report.json["largest_disparity"] = any ? json_of(largest) : Json();
   report.text += any ? fmt::format(", with disparities of {:.2f} to {:.2f} px\n", least, largest) : "\n";

@@ -71,10 +71,10 @@ struct EstimationOptions : ReportOptions {
     return energy_report(energy, name_of(chosen), minimizes);
   }
 
-  /// A report that begins with the method, its preset and parameters and, for adaptive ridge and belief
+  /// A report of the command that begins with the method, its preset and parameters and, for adaptive ridge and belief
   /// propagation, levels_used.
-  Report begin(const Methods& chosen, Size image) const {
-    Report report;
+  Report begin(const char* command, const Methods& chosen, Size image) const {
+    Report report = begin_report(command);
     report.json["method"] = name_of(chosen);
     if (!method.preset.empty()) report.json["preset"] = method.preset;
     report.json["parameters"] = parameters_json(parameters_of(chosen));
@@ -172,8 +172,16 @@ void add_times(Report& report, std::string_view method, const DeviceInfo& info, 
 /// Adds energy: a number for the result, a list for the sweeps.
 void add_energies(Report& report, EnergyReport asked, const std::vector<double>& energies);
 
+/// Motion of the valid pixels of some fields.
+struct FlowFindings {
+  std::int64_t pixels = 0, valid = 0;
+  double sum = 0, largest = 0;  ///< lengths of motions, px
+
+  void add(const FlowField& flow);
+};
+
 /// Adds the share of valid pixels, and the mean and the largest motion of these.
-void add_findings(Report& report, const FlowField& flow);
+void add_findings(Report& report, const FlowFindings& findings);
 /// Adds the share of valid pixels, and the least and the largest disparity of these.
 void add_findings(Report& report, const DisparityField& disparity);
 

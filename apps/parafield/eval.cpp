@@ -20,7 +20,7 @@ template <class Score>
 Report evaluated(const EvalOptions& options, Task task, Size estimate, Size truth, Score score) {
   check_same_size(options.estimate, estimate, options.truth, truth);
   const auto mask = read_like(options.mask, options.truth, truth, read_mask);
-  Report report;
+  Report report = begin_report("eval");
   report.json["task"] = to_string(task);
   report.json["width"] = truth.width;
   report.json["height"] = truth.height;

@@ -134,15 +134,6 @@ void check_same_size(const Path& a, Size size_a, const Path& b, Size size_b) {
                           b.string(), size_b.width, size_b.height));
 }
 
-std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files) {
-  std::vector<FrameBuffer> frames;
-  for (const std::string& file : files) {
-    frames.push_back(read_frame(file));
-    check_same_size(files[0], frames[0].size(), file, frames.back().size());
-  }
-  return frames;
-}
-
 void write_text(const Path& path, const std::string& text) {
   const WhileWriting whole;
   const Path beside = folder_of(path) / fmt::format(".{}.{}", path.filename().string(), getpid());

@@ -61,9 +61,6 @@ auto read_like(const std::string& file, const Path& other, Size size, Read read)
   return field;
 }
 
-/// Reads frames of one size. Throws like read_frame, and if sizes differ.
-std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files);
-
 /// Writes a temporary file and renames it, so that no file is half written. Throws Error(file).
 void write_text(const Path& path, const std::string& text);
 

@@ -1,66 +1,66 @@
 // SPDX-License-Identifier: MIT
+#include "flow.hpp"
+
 #include <cmath>
 #include <cstdio>
 #include <functional>
 
 #include "commands.hpp"
-#include "estimation.hpp"
 #include "interrupt.hpp"
-#include "pictures.hpp"
 #include "sift.hpp"
 
 namespace parafield::command {
-namespace {
 
-/// Inputs of a flow beside frames.
-struct GuideOptions {
-  std::string tracks, rotation, intrinsics;
-  std::vector<Option> options;
-
-  void add_to(App& command) {
-    const Option given = command.add_option("--tracks FILE", tracks),
-                 angles = command.add_option("--rotation X,Y,Z", rotation),
-                 camera = command.add_option("--intrinsics FX,FY,CX,CY", intrinsics);
-    options = {given, angles, camera};
-    for (const Option each : options) each.group("Input of the methods that start from features");
-    given.help(
-        "tracks to use instead of finding some. The file has a line of x,y,u,v, px, for each. parafield "
-        "tracks writes one, as other matchers do");
-    angles.needs(camera).help(
-        "rotation of the camera: the turn of the scene about the camera's axes x (right), y (down) and z "
-        "(forward), radians. Its flow is one more hypothesis");
-    camera.needs(angles).help("focal lengths and principal point of the camera, px");
-  }
-
-  /// Leaves the options out of --help.
-  void hide() const {
-    for (const Option each : options) each.group("");
-  }
-
-  /// Throws UsageError.
-  std::optional<CameraRotation> camera() const {
-    if (rotation.empty()) return {};
-    const std::vector<float> turn = parse_numbers(rotation, 3, "--rotation"),
-                             k = parse_numbers(intrinsics, 4, "--intrinsics");
-    return CameraRotation{turn[0], turn[1], turn[2], k[0], k[1], k[2], k[3]};
-  }
-};
-
-struct FlowCommandOptions : EstimationOptions<Flow> {
-  std::vector<std::string> frames;
-  std::string output, valid, color;
-  GuideOptions guides;
-  TruthOptions truth;
-  PictureOptions picture;
-};
-
-void write(const FlowCommandOptions& options, const PictureOptions& picture, const FlowField& flow,
-           const FrameBuffer& frame) {
-  const WhileWriting whole;
-  if (!options.output.empty()) write_flow(options.output, flow);
-  if (!options.valid.empty()) write_mask(options.valid, flow.valid);
-  if (!options.color.empty()) write_frame(options.color, picture.draw(flow, frame));
+void GuideOptions::add_to(App& command) {
+  const Option given = command.add_option("--tracks FILE", tracks),
+               angles = command.add_option("--rotation X,Y,Z", rotation),
+               camera = command.add_option("--intrinsics FX,FY,CX,CY", intrinsics);
+  options = {given, angles, camera};
+  for (const Option each : options) each.group("Input of the methods that start from features");
+  given.help(
+      "tracks to use instead of finding some. The file has a line of x,y,u,v, px, for each. parafield "
+      "tracks writes one, as other matchers do");
+  angles.needs(camera).help(
+      "rotation of the camera: the turn of the scene about the camera's axes x (right), y (down) and z "
+      "(forward), radians. Its flow is one more hypothesis");
+  camera.needs(angles).help("focal lengths and principal point of the camera, px");
 }
+
+void GuideOptions::hide() const {
+  for (const Option each : options) each.group("");
+}
+
+std::optional<CameraRotation> GuideOptions::camera() const {
+  if (rotation.empty()) return {};
+  const std::vector<float> turn = parse_numbers(rotation, 3, "--rotation"),
+                           k = parse_numbers(intrinsics, 4, "--intrinsics");
+  return CameraRotation{turn[0], turn[1], turn[2], k[0], k[1], k[2], k[3]};
+}
+
+std::vector<Output> FlowFiles::outputs() const {
+  return {{"-o", flow, {".flo", ".png", ".pfm", ".npy"}},
+          {"--valid", valid, {".png", ".pgm"}},
+          {"--color", color, {".png", ".ppm"}}};
+}
+
+void FlowFiles::write(const PictureOptions& picture, const FlowField& field, const Frame& frame) const {
+  const WhileWriting whole;
+  if (!flow.empty()) write_flow(flow, field);
+  if (!valid.empty()) write_mask(valid, field.valid);
+  if (!color.empty()) write_frame(color, picture.draw(field, frame));
+}
+
+bool FlowCommandOptions::is_series() const {
+  return has_number(files.flow) || has_number(files.valid) || has_number(files.color);
+}
+
+void add_scale_of(Report& report, const PictureOptions& picture) {
+  report.json[picture.arrows ? "arrow_scale" : "max_motion"] =
+      json_of(picture.arrows ? picture.arrow.scale : picture.color.max_motion);
+  report.text += picture.scale_text() + "\n";
+}
+
+namespace {
 
 /// Tracks of a file, without those that are not finite. A note on stderr says how many these are.
 std::vector<Track> finite_tracks(const std::string& file, bool quiet) {
@@ -95,12 +95,9 @@ void run(const FlowCommandOptions& options) {
   FlowOptions task = options.task;
   task.energies = options.energies(method);
   const int count = frames_of(method), middle = (count - 1) / 2;
-  if (int(options.frames.size()) != count)
-    throw UsageError(fmt::format(
-        "FRAMES: {} takes {}, not {}{}", name_of(method), count, options.frames.size(),
-        std::holds_alternative<AdaptiveRidge>(method) ? "; --frames sets the number: 2, 3 or 5" : ""));
   if (task.fb_check > 0 && count != 2)
     throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", count));
+  if (options.is_series()) return run_series(options, method, task);
   const std::string& tracks_file = options.guides.tracks;
   FlowInput given{.frames = {}, .rotation = options.guides.camera()};
   FeatureTracking* const tracking = tracking_of(method);
@@ -115,15 +112,14 @@ void run(const FlowCommandOptions& options) {
   }
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
   inputs.insert(inputs.end(), {options.truth.truth, options.truth.mask, tracks_file});
-  check_outputs({{"-o", options.output, {".flo", ".png", ".pfm", ".npy"}},
-                 {"--valid", options.valid, {".png", ".pgm"}},
-                 {"--color", options.color, {".png", ".ppm"}}},
-                inputs);
+  check_outputs(options.files.outputs(), inputs);
   const DeviceInfo info = describe_device(device);
 
-  const std::vector<FrameBuffer> frames = read_frames(options.frames);
+  const std::vector<FrameBuffer> frames =
+      read_frames(options.frames, options.reading, count, options.quiet, name_of(method),
+                  "; for a sequence name a series of files, like -o flow%04d.flo");
   const FrameBuffer& frame = frames[std::size_t(middle)];
-  const std::string& name = options.frames[std::size_t(middle)];
+  const std::string& name = options.frames[std::min(std::size_t(middle), options.frames.size() - 1)];
   const FlowField truth = read_like(options.truth.truth, name, frame.size(), read_flow);
   const auto mask = read_like(options.truth.mask, name, frame.size(), read_mask);
   std::vector<Track> tracks;
@@ -143,7 +139,7 @@ void run(const FlowCommandOptions& options) {
   }
 
   const auto [flow, times, energies] = estimate<Flow>(method, device, frames, task, options, given);
-  Report report = options.begin(method, frame.size());
+  Report report = options.begin("flow", method, frame.size());
   if (given.tracks) report.json["tracks"] = tracks.size();
   if (sift) {
     add_sift(report.json["parameters"]);
@@ -151,21 +147,20 @@ void run(const FlowCommandOptions& options) {
   }
   report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, frame.size(), times);
-  add_findings(report, flow);
+  add_range(report, frame.range());
+  FlowFindings findings;
+  findings.add(flow);
+  add_findings(report, findings);
   add_energies(report, task.energies, energies);
   if (sift)
     report.text += fmt::format("{} tracks by SIFT, {:.1f} ms more\n", tracks.size(), sift_milliseconds);
   if (truth.u)
     add_scores(report, evaluate(flow, truth, {.mask = mask, .valid_only = options.truth.valid_only}));
   PictureOptions picture = options.picture;
-  if (!options.color.empty()) picture.fit(flow);
-  write(options, picture, flow, frame);
-  add_files(report, {options.output, options.valid, options.color});
-  if (!options.color.empty()) {
-    report.json[picture.arrows ? "arrow_scale" : "max_motion"] =
-        json_of(picture.arrows ? picture.arrow.scale : picture.color.max_motion);
-    report.text += picture.scale_text() + "\n";
-  }
+  if (!options.files.color.empty()) picture.fit(flow);
+  options.files.write(picture, flow, frame);
+  add_files(report, {options.files.flow, options.files.valid, options.files.color});
+  if (!options.files.color.empty()) add_scale_of(report, picture);
   options.print(report);
 }
 
@@ -174,23 +169,27 @@ void run(const FlowCommandOptions& options) {
 void add_flow(App& program) {
   auto [command, options] = add_command<FlowCommandOptions>(
       program, "flow", "Estimate the optical flow from one frame to the next", run);
-  command.add_option("FRAMES FILE", options.frames,
-                     "frames of one size in time order, as many as the method takes: PNG, JPEG, PGM, PPM or "
-                     "PFM. The flow is that of the first of two frames, or of the middle one of more");
-  command.add_option("-o,--output FILE", options.output,
-                     "write the flow: .flo, .pfm, .npy or .png. A .png is KITTI's, of 16 bit");
-  command.add_option("--valid FILE", options.valid,
+  command.add_option(
+      "FRAMES FILE", options.frames,
+      "frames of one size, in time order. Files are PNG, JPEG, PGM, PPM or PFM. The flow is that of the "
+      "first of two frames, or of the middle one where the method takes more");
+  command.add_option(
+      "-o,--output FILE", options.files.flow,
+      "write the flow: .flo, .pfm, .npy or .png. A .png is KITTI's, of 16 bit. For more frames "
+      "it is a series, like flow%04d.flo: flow0001.flo is that of the first pair");
+  command.add_option("--valid FILE", options.files.valid,
                      "write where the flow is valid: .png or .pgm. Valid pixels are 255, others 0");
   Option color =
-      command.add_option("--color FILE", options.color, "write a picture of the flow: .png or .ppm");
+      command.add_option("--color FILE", options.files.color, "write a picture of the flow: .png or .ppm");
   options.picture.add_to(command, color);
   for (const char* of_colors : {"--legend", "--max-motion"}) command.get_option(of_colors).needs(color);
+  options.reading.add_to(command);
   options.guides.add_to(command);
   options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
   options.add_to(command, &sift_features);
   command.examples({"flow a.png b.png -o flow.flo --color flow.png",
                     "flow a.png b.png --gt truth.flo --preset fast --json",
-                    "flow a.png b.png -m lucas-kanade --levels 5 -o flow.npy"});
+                    "flow frame*.png -o flow%04d.flo"});
   command.before_help([&guides = options.guides, &method = options.method] {
     FlowMethod chosen = method.method();
     if (!tracking_of(chosen)) guides.hide();

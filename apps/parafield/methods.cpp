@@ -69,7 +69,7 @@ void add_task(Report& report, std::string_view only, const char* command, const 
 }
 
 void list_methods(const MethodsOptions& options) {
-  Report report;
+  Report report = begin_report("methods");
   add_task<FlowMethod>(report, options.name, "flow", "Optical flow of frames");
   add_task<StereoMethod>(report, options.name, "stereo", "Disparities of a rectified pair");
   add_task<DetectionMethod>(report, options.name, "detect", "Motion in frames of a still camera");

@@ -37,6 +37,11 @@ void ProgressLine::update(double share) {
   show(fmt::format("{}: {:3.0f} %, {} left", work_, 100 * share, duration(left)));
 }
 
+void ProgressLine::count(int done, const char* things) {
+  if (!wanted_ || !works_ || elapsed() < long_seconds) return;
+  show(fmt::format("{}: {} {}, {:.1f} a second", work_, done, things, done / elapsed()));
+}
+
 std::function<void(double)> ProgressLine::callback() {
   if (!wanted_) return {};
   return [this](double share) { update(share); };

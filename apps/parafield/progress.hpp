@@ -20,6 +20,8 @@ class ProgressLine {
   void begin(const std::string& work);
   /// Shows the share, 0..1, of the work that is done. Not from two threads at once.
   void update(double share);
+  /// Shows the number of things that are done, where nobody knows how many will come.
+  void count(int done, const char* things);
   /// A function that calls update until the work ends, then does nothing; empty without a line.
   std::function<void(double)> callback();
   /// Shows work that reports no progress and takes about so many seconds.

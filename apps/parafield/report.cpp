@@ -19,6 +19,10 @@ std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format
 
 }  // namespace
 
+Report begin_report(const char* command) {
+  return {{{"schema_version", schema_version}, {"command", command}}, {}};
+}
+
 void add_device(Json& report, const DeviceInfo& info) {
   report["device"] = to_string(info.device);
   report["device_name"] = info.name;

@@ -15,6 +15,13 @@ struct Report {
   std::string text;
 };
 
+/// Version of the JSON, which docs/report.schema.json describes. It rises when a key goes or changes its meaning,
+/// not when one is added.
+inline constexpr int schema_version = 1;
+
+/// A report that begins with schema_version and the name of the command.
+Report begin_report(const char* command);
+
 /// Adds device, device_name, instruction_set and, on a CPU, threads.
 void add_device(Json& report, const DeviceInfo& info);
 

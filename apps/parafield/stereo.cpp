@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "estimation.hpp"
 #include "fields.hpp"
+#include "frames.hpp"
 #include "interrupt.hpp"
 
 namespace parafield::command {
@@ -18,6 +19,7 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
   std::optional<float> scale;  // for -o FILE.png
   float true_scale = 0;
   double focal = 0, baseline = 0, offset = 0;
+  FrameOptions reading;
   TruthOptions truth;
 };
 
@@ -50,7 +52,8 @@ void run(const StereoCommandOptions& options) {
     throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.output));
   const DeviceInfo info = describe_device(device);
 
-  const std::vector<FrameBuffer> pair = read_frames({options.left, options.right});
+  const std::vector<FrameBuffer> pair =
+      read_frames({options.left, options.right}, options.reading, 2, options.quiet, "stereo");
   const FrameBuffer& left = pair[0];
   const DisparityField truth = read_like(
       options.truth.truth, options.left, left.size(),
@@ -58,9 +61,10 @@ void run(const StereoCommandOptions& options) {
   const auto mask = read_like(options.truth.mask, options.left, left.size(), read_mask);
 
   const auto [disparity, times, energies] = estimate<Stereo>(method, device, pair, task, options);
-  Report report = options.begin(method, left.size());
+  Report report = options.begin("stereo", method, left.size());
   report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, left.size(), times);
+  add_range(report, left.range());
   add_findings(report, disparity);
   add_energies(report, task.energies, energies);
   if (truth.d)
@@ -110,6 +114,7 @@ void add_stereo(App& program) {
                      "write where disparities are valid: .png or .pgm, 255 there, otherwise 0");
   command.add_option("--color FILE", options.color,
                      "write a picture: .png or .ppm; blue is far, red is near, black is not valid");
+  options.reading.add_to(command);
   add_camera(command, options);
   const Option truth = options.truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or gray .png; unknown ones do not count");

@@ -3,6 +3,7 @@
 
 #include "commands.hpp"
 #include "estimation.hpp"
+#include "frames.hpp"
 #include "interrupt.hpp"
 #include "sift.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 
 struct TracksOptions : ReportOptions {
   std::string frame0, frame1, output, color, truth;
+  FrameOptions reading;
   ParameterOptions tracking;
   DeviceOptions device;
 };
@@ -67,7 +69,8 @@ void run(const TracksOptions& options) {
   check_outputs({{"-o", options.output, {".csv", ".txt"}}, {"--color", options.color, {".png", ".ppm"}}},
                 {options.frame0, options.frame1, options.truth});
   const DeviceInfo info = describe_device(device);
-  const std::vector<FrameBuffer> frames = read_frames({options.frame0, options.frame1});
+  const std::vector<FrameBuffer> frames =
+      read_frames({options.frame0, options.frame1}, options.reading, 2, options.quiet, "tracks");
   const Size size = frames[0].size();
   const FlowField truth = read_like(options.truth, options.frame0, size, read_flow);
 
@@ -82,7 +85,8 @@ void run(const TracksOptions& options) {
   Times times = time_of_first(timer.stop());
   if (options.repeats > 0) times = measure({.fixed = options.repeats}, timer, [&](int) { find(); });
 
-  Report report;
+  Report report = begin_report("tracks");
+  add_range(report, frames[0].range());
   report.json["parameters"] = parameters_json(parameters_of(tracking));
   add_times(report, "tracks", info, size, times);
   if (sift) {
@@ -131,6 +135,7 @@ void add_tracks(App& program) {
   command.add_option("--gt FILE", options.truth,
                      "true flow to compare with, at the pixel nearest to each feature: .flo, .pfm, .npy or "
                      "KITTI .png; unknown flow does not count");
+  options.reading.add_to(command);
   options.add_to(command);
   options.device.add_to(command);
   const std::vector<ParameterValue> parameters = parameters_of(FeatureTracking{});

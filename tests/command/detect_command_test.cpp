@@ -134,7 +134,7 @@ TEST_F(DetectCommand, ReportsInTextAndEnergies) {
 TEST_F(DetectCommand, BadOptionsAreErrors) {
   const std::string out = path("mask.png"), series = path("mask%04d.png");
   expect_failure(2, detect(0), {"FRAMES"});
-  expect_failure(2, detect(1), {"two frames"});
+  expect_failure(2, detect(1), {"2 frames, not 1"});
   for (const char* bad : {"mask.png", "%d%d.png", "mask%x.png", "mask%.png", "mask%004d.png"})
     expect_failure(2, detect(3, {"-o", path(bad)}), {"-o", path(bad), "mask%04d.png"});
   expect_failure(2, detect(3, {"-o", series, "--overlay", out}), {"--overlay", "mask%04d.png"});

@@ -62,6 +62,9 @@ class CommandTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
+  /// The file is standard input of the commands that start from now on.
+  void set_input(const std::string& file) { input_ = file; }
+
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   /// Starts the command. `environment` has "NAME=value", added to the environment of this process. `err`
@@ -79,7 +82,7 @@ class CommandTest : public testing::Test {
     };
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 0, input_.c_str(), O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, out_file().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0600);
     posix_spawnattr_t attributes;
@@ -191,6 +194,7 @@ class CommandTest : public testing::Test {
   std::string err_file() const { return folder_.string() + ".err"; }
 
   std::filesystem::path folder_;
+  std::string input_ = "/dev/null";
 };
 
 }  // namespace parafield::test

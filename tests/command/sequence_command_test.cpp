@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+#include <sys/stat.h>
+
+#include <cmath>
+#include <thread>
+
+#include "run_command.hpp"
+
+// Sequences of frames, from files and from streams, and the range of their values.
+namespace parafield::test {
+namespace {
+
+class SequenceCommand : public CommandTest {
+ protected:
+  /// Renders a scene of some frames, and returns their names.
+  Words render_frames(int count, const std::string& size = "96x64") const {
+    run_well({"synth", "affine", "-o", path("scene"), "--size", size, "--frames", std::to_string(count)});
+    Words names;
+    for (int i = 0; i < count; ++i) names.push_back(frame(i));
+    return names;
+  }
+  std::string frame(int i) const { return path("scene/frame000" + std::to_string(i) + ".png"); }
+
+  static Words join(Words first, const Words& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  }
+
+  std::string flow_of_pair(int i, const Words& more = {}) const {
+    run_well(join({"flow", frame(i), frame(i + 1), "-o", path("pair.flo"), "-q"}, more));
+    return read_text(path("pair.flo"));
+  }
+
+  /// The bytes of the frames as one stream of PPM or PGM files.
+  std::string stream_of(const Words& frames) const {
+    std::string bytes;
+    for (const std::string& name : frames) {
+      write_frame(path("one.pgm"), read_frame(name));
+      bytes += read_text(path("one.pgm"));
+    }
+    std::filesystem::remove(path("one.pgm"));
+    return bytes;
+  }
+  void write(const std::string& file, const std::string& bytes) const {
+    std::ofstream(file, std::ios::binary) << bytes;
+  }
+};
+
+TEST_F(SequenceCommand, FlowOfEachPairIsThatOfThePairAlone) {
+  const Words frames = render_frames(4);
+  const Outcome outcome = run_well(join({"flow", "-o", path("flow%02d.flo"), "--valid", path("v%d.png"),
+                                         "--color", path("c%d.png"), "--beside"},
+                                        frames));
+  EXPECT_NE(outcome.out.find("4 frames, 3 flows"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("wrote " + path("flow%02d.flo")), std::string::npos) << outcome.out;
+  for (int i = 0; i < 3; ++i) {
+    const std::string number = std::to_string(i + 1);
+    EXPECT_TRUE(read_text(path("flow0" + number + ".flo")) == flow_of_pair(i)) << i;
+    EXPECT_TRUE(std::filesystem::exists(path("v" + number + ".png")));
+    EXPECT_EQ(read_frame(path("c" + number + ".png")).size(), (Size{192, 64}));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("flow04.flo")));
+}
+
+TEST_F(SequenceCommand, FlowOfMoreFramesIsThatOfEachMiddleFrame) {
+  const Words frames = render_frames(6);
+  const nlohmann::json report =
+      run_well(join({"flow", "--preset", "sequence", "--json", "-o", path("f%d.flo")}, frames)).json();
+  EXPECT_EQ(report.at("frames"), 6);
+  EXPECT_EQ(report.at("flows"), 2);
+  run_well(join({"flow", "--preset", "sequence", "-o", path("first.flo")},
+                Words(frames.begin(), frames.end() - 1)));
+  EXPECT_TRUE(read_text(path("f1.flo")) == read_text(path("first.flo")));
+}
+
+TEST_F(SequenceCommand, OnePictureScaleHoldsForAllPairs) {
+  const Words frames = render_frames(3);
+  const double scale =
+      run_well(join({"flow", "--json", "--color", path("c%d.png")}, frames)).json().at("max_motion");
+  run_well(
+      {"flow", frame(1), frame(2), "--color", path("second.png"), "--max-motion", std::to_string(scale)});
+  EXPECT_TRUE(read_text(path("c2.png")) == read_text(path("second.png")));
+}
+
+TEST_F(SequenceCommand, ReadsStreams) {
+  const Words frames = render_frames(4);
+  write(path("all.pgm"), stream_of(frames));
+  set_input(path("all.pgm"));
+  for (const std::string& name : {std::string("-"), std::string("/dev/stdin"), path("all.pgm")}) {
+    const nlohmann::json report = run_well({"flow", name, "-o", path("s%d.flo"), "--json"}).json();
+    EXPECT_EQ(report.at("flows"), 3) << name;
+    for (int i = 0; i < 3; ++i)
+      EXPECT_TRUE(read_text(path("s" + std::to_string(i + 1) + ".flo")) == flow_of_pair(i)) << name;
+  }
+  run_well({"detect", "-", "-o", path("m%d.png")});
+  run_well(join({"detect", "-o", path("n%d.png")}, frames));
+  EXPECT_TRUE(read_text(path("m3.png")) == read_text(path("n3.png")));
+  run_well({"flow", "-", frame(0), "-o", path("t%d.flo")});  // a stream, then a file
+  EXPECT_TRUE(read_text(path("t2.flo")) == flow_of_pair(1));
+}
+
+TEST_F(SequenceCommand, ReadsPairsFromAPipe) {
+  const Words frames = render_frames(2);
+  write(path("pair.pgm"), stream_of(frames));
+  set_input(path("pair.pgm"));
+  run_well({"flow", "-", "-o", path("f.flo")});
+  EXPECT_TRUE(read_text(path("f.flo")) == flow_of_pair(0));
+  const std::string fifo = path("fifo");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  std::thread feeder([&] { write(fifo, stream_of({frames[0]})); });
+  run_well({"stereo", fifo, frames[1], "-o", path("d.pfm")});
+  feeder.join();
+  run_well({"stereo", frames[0], frames[1], "-o", path("e.pfm")});
+  EXPECT_TRUE(read_text(path("d.pfm")) == read_text(path("e.pfm")));
+}
+
+TEST_F(SequenceCommand, WrongNumbersOfFramesAreErrors) {
+  const Words frames = render_frames(3);
+  expect_failure(2, join({"flow", "-o", path("f.flo")}, frames),
+                 {"adaptive-ridge takes 2 frames, not 3", "flow%04d.flo"});
+  expect_failure(2, {"flow", frames[0], "-o", path("f.flo")}, {"adaptive-ridge takes 2 frames, not 1"});
+  expect_failure(2, {"flow", frames[0], frames[1], "-o", path("f%d.flo")},
+                 {"f%d.flo", "2 frames have one flow"});
+  expect_failure(2, {"flow", frames[0], "-o", path("f%d.flo")}, {"takes 2 frames or more, not 1"});
+  expect_failure(2, join({"flow", "-o", path("f%d.flo"), "--color", path("c.png")}, frames),
+                 {"--color", "%04d"});
+  expect_failure(2, {"flow", "-", "-", "-o", path("f%d.flo")}, {"standard input"});
+  write(path("three.pgm"), stream_of(frames));
+  expect_failure(2, {"flow", path("three.pgm"), "-o", path("f.flo")},
+                 {"takes 2 frames, not more", "flow%04d.flo"});
+  expect_failure(2, {"detect", frames[0]}, {"takes 2 frames, not 1"});
+  for (const Words& option :
+       {Words{"--gt", path("scene/flow0000.flo")}, {"--repeat", "2"}, {"--energy", "result"}})
+    expect_failure(2, join(join({"flow", "-m", "icm", "-o", path("f%d.flo")}, option), frames),
+                   {option[0] + " is not for a series"});
+}
+
+TEST_F(SequenceCommand, ADamagedFrameLeavesTheFlowsBeforeIt) {
+  const Words frames = render_frames(5);
+  std::string bytes = stream_of(frames);
+  bytes.resize(bytes.size() - 100);
+  write(path("all.pgm"), bytes);
+  set_input(path("all.pgm"));
+  const Outcome outcome = run({"flow", "-", "-o", path("f%d.flo")});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.err.find("frame 5"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("the 3 flows before it are written"), std::string::npos) << outcome.err;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(read_text(path("f" + std::to_string(i + 1) + ".flo")) == flow_of_pair(i));
+}
+
+TEST_F(SequenceCommand, AnOutputThatIsAnInputIsRefusedBeforeAnythingIsWritten) {
+  const Words frames = render_frames(4);
+  expect_failure(1, join({"flow", "--valid", path("scene/frame%04d.png")}, frames),
+                 {"frame0001.png", "is an input"});
+  std::filesystem::rename(frame(3), path("scene/v3.png"));
+  Words renamed = frames;
+  renamed[3] = path("scene/v3.png");
+  expect_failure(1, join({"flow", "--valid", path("scene/v%d.png")}, renamed), {"v3.png", "is an input"});
+}
+
+/// The rendered pair as files of another type: value = black + gray / 255 * (white - black).
+class RangeCommand : public SequenceCommand {
+ protected:
+  Words scaled(float black, float white, bool floats, const std::string& extension) const {
+    Words names;
+    for (int i = 0; i < 2; ++i) {
+      const FrameBuffer gray = read_frame(frame(i));
+      FrameBuffer result(gray.size(), floats ? PixelFormat::gray_f32 : PixelFormat::gray_u16);
+      for (int y = 0; y < gray.size().height; ++y)
+        for (int x = 0; x < gray.size().width; ++x) {
+          const float share = float(static_cast<const std::uint8_t*>(gray.row(y))[x]) / 255;
+          const float value = black + share * (white - black);
+          if (floats)
+            static_cast<float*>(result.row(y))[x] = value;
+          else
+            static_cast<std::uint16_t*>(result.row(y))[x] = std::uint16_t(std::lround(value));
+        }
+      names.push_back(path("scaled" + std::to_string(i) + extension));
+      write_frame(names.back(), result);
+    }
+    return names;
+  }
+  /// Error of the flow; `says`: what the note says.
+  double error_of(const Words& frames, const Words& more, const std::string& says) const {
+    const Outcome outcome =
+        run(join(join({"flow", "--json", "--gt", path("scene/flow0000.flo")}, frames), more));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    if (says.empty())
+      EXPECT_EQ(outcome.err, "");
+    else
+      EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
+    return outcome.json().at("epe");
+  }
+};
+
+TEST_F(RangeCommand, OneSceneHasOneFlowInEveryEncoding) {
+  const Words frames = render_frames(2);
+  const double usual = error_of(frames, {}, "");
+  const auto near = [&](double error) { EXPECT_NEAR(error, usual, 0.02 * usual); };
+  near(error_of(scaled(0, 255, true, ".pfm"), {}, ""));
+  near(error_of(scaled(0, 1, true, ".pfm"), {}, "0 is black and 1 is white"));
+  near(error_of(scaled(0, 255, false, ".png"), {}, "0 is black and 255 is white"));
+  near(error_of(scaled(0, 1023, false, ".png"), {}, "0 is black and 1023 is white"));
+  near(error_of(scaled(0, 4095, false, ".png"), {}, "0 is black and 4095 is white"));
+  near(error_of(scaled(0, 65535, false, ".png"), {}, ""));
+  const Words odd = scaled(300, 700, true, ".pfm");
+  near(error_of(odd, {"--range", "300,700"}, ""));
+  EXPECT_GT(std::abs(error_of(odd, {}, "1023") - usual), 0.02 * usual);
+}
+
+TEST_F(RangeCommand, RubberWhaleHasOneFlowInEveryEncoding) {
+  const char* data = std::getenv("PARAFIELD_DATA");
+  if (!data) GTEST_SKIP() << "PARAFIELD_DATA is not set";
+  const std::string folder = std::string(data) + "/middlebury-flow/RubberWhale/";
+  const auto color = [&](int i) { return folder + "frame1" + std::to_string(i) + ".png"; };
+  if (!std::filesystem::exists(color(0))) GTEST_SKIP() << color(0) << " is missing";
+  const auto encoded = [&](float white, bool floats) {
+    Words names;
+    for (int i = 0; i < 2; ++i) {
+      const FrameBuffer rgb = read_frame(color(i));
+      FrameBuffer result(rgb.size(), floats ? PixelFormat::rgb_f32 : PixelFormat::rgb_u16);
+      for (int y = 0; y < rgb.size().height; ++y)
+        for (int x = 0; x < 3 * rgb.size().width; ++x) {
+          const float value = float(static_cast<const std::uint8_t*>(rgb.row(y))[x]) / 255 * white;
+          if (floats)
+            static_cast<float*>(result.row(y))[x] = value;
+          else
+            static_cast<std::uint16_t*>(result.row(y))[x] = std::uint16_t(std::lround(value));
+        }
+      names.push_back(path("whale" + std::to_string(i) + (floats ? ".pfm" : ".png")));
+      write_frame(names.back(), result);
+    }
+    return names;
+  };
+  const auto error = [&](const Words& frames) -> double {
+    const Outcome outcome = run({"flow", frames[0], frames[1], "--json", "--gt", folder + "flow10.flo"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.json().at("epe");
+  };
+  const double usual = error({color(0), color(1)});
+  for (const float white : {1.0f, 255.0f})
+    EXPECT_NEAR(error(encoded(white, true)), usual, 0.02 * usual) << white;
+  for (const float white : {255.0f, 1023.0f, 4095.0f, 65535.0f})
+    EXPECT_NEAR(error(encoded(white, false)), usual, 0.02 * usual) << white;
+}
+
+TEST_F(RangeCommand, LaterFramesBeyondTheRangeAreNoted) {
+  render_frames(2);
+  Words frames = scaled(0, 1, true, ".pfm");
+  std::filesystem::rename(frames[0], path("a.pfm"));
+  std::filesystem::rename(frames[1], path("b.pfm"));
+  frames = scaled(0, 1023, true, ".pfm");
+  const Outcome outcome =
+      run({"flow", path("a.pfm"), path("b.pfm"), path("a.pfm"), frames[0], frames[1], "-o", path("f%d.flo")});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE(outcome.err.find(frames[0] + " has values beyond 0 (black) to 1 (white)"), std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(outcome.err.find(frames[1]), std::string::npos) << "said once";
+}
+
+TEST_F(RangeCommand, BadRangesAreErrors) {
+  const Words frames = render_frames(2);
+  for (const char* range : {"1,0", "1,1", "0", "0,1,2", "a,b", "0,inf", "nan,1", ",", "0 1"})
+    expect_failure(2, {"flow", frames[0], frames[1], "--range", range}, {"--range", range});
+  for (const Words& command : {Words{"stereo"}, {"detect"}, {"tracks"}}) {
+    expect_failure(2, join(command, {frames[0], frames[1], "--range", "5,3"}), {"--range 5,3", "black"});
+    EXPECT_EQ(
+        run_well(join(command, {frames[0], frames[1], "--range", "0,200", "--json"})).json().at("range"),
+        nlohmann::json::parse("[0.0, 200.0]"));
+  }
+}
+
+}  // namespace
+}  // namespace parafield::test
