@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "parafield/detail/text.hpp"
 #include "parafield/parafield.hpp"
 #include "targets.hpp"
 
@@ -21,6 +22,31 @@ TEST(Image, IsZeroFilledAlignedAndCopies) {
 TEST(Image, WithoutPixelsIsAnError) {
   EXPECT_THROW(Image<float>({0, 3}), Error);
   EXPECT_THROW(FrameBuffer({3, -1}, PixelFormat::rgb_u8), Error);
+}
+
+TEST(Text, ShowsNothingThatATerminalWouldObey) {
+  using detail::printable;
+  for (const char* same : {"", "a b.png", "\u00e9\u65e5\u672c\U0001f600\u200d.png", "~!'\"\\"})
+    EXPECT_EQ(printable(same), same);
+  EXPECT_EQ(printable("a\nb\tc\x1b[31m\x7f"), "a?b?c?[31m?");
+  for (const char* hidden :
+       {"\u0080", "\u009b", "\u009f", "\u00ad", "\u061c", "\u200b", "\u200e", "\u200f", "\u2028", "\u202a",
+        "\u202e", "\u2060", "\u2066", "\u2069", "\ufeff", "\ufffa", "\U000e0041"})
+    EXPECT_EQ(printable("x" + std::string(hidden) + "y"), "x?y");
+  EXPECT_EQ(printable("\x9b\xff\xc3"), "???") << "no UTF-8";
+  EXPECT_EQ(printable("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80"), "?????????")
+      << "too long, surrogate, too large";
+  EXPECT_EQ(printable("\xe2\x80"), "??") << "cut";
+}
+
+TEST(Text, QuotesValuesThatNeedIt) {
+  for (const char* plain : {"3", "-0.5", "1e-6", "640x480", "1,2,3"})
+    EXPECT_EQ(detail::value_text(plain), plain);
+  EXPECT_EQ(detail::value_text(""), "''");
+  EXPECT_EQ(detail::value_text(" 3"), "' 3'");
+  EXPECT_EQ(detail::value_text("a\nb"), "'a?b'");
+  EXPECT_EQ(detail::value_text(std::string(50, 'x')), "'" + std::string(40, 'x') + "...'");
+  EXPECT_EQ(detail::quoted("3"), "'3'");
 }
 
 TEST(Device, IsParsed) {

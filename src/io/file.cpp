@@ -120,11 +120,4 @@ void write_file(const fs::path& path, ByteSpan bytes) {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-std::string shown(const fs::path& path) {
-  std::string name = path.string();
-  for (char& c : name)
-    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
-  return name;
-}
-
 }  // namespace parafield::io

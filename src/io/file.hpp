@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/fail.hpp"
+#include "parafield/detail/text.hpp"
 
 /// Files as bytes. Errors thrown here do not name the file; `naming` adds its name to every message.
 namespace parafield::io {
@@ -43,8 +44,8 @@ void write_file(const std::filesystem::path& path, ByteSpan bytes);
 /// What an error number of the system means.
 std::string reason(int error);
 
-/// The path as messages show it, in one line: control characters become ?.
-std::string shown(const std::filesystem::path& path);
+/// The path as messages show it.
+inline std::string shown(const std::filesystem::path& path) { return detail::printable(path.string()); }
 
 /// Calls `work`. If it throws, the name of the file is put before the message.
 template <class Work>

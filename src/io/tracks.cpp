@@ -25,14 +25,6 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(0, line.find_last_not_of(blanks) + 1);
 }
 
-/// The text as messages show it: short and in one line.
-std::string quoted(std::string_view what) {
-  constexpr std::size_t most = 40;
-  std::string said = "'";
-  for (const char c : what.substr(0, most)) said += c < 32 || c == 127 ? '?' : c;
-  return said + (what.size() > most ? "...'" : "'");
-}
-
 /// The words of a line that is not empty, at most one more than expected.
 std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
@@ -63,11 +55,11 @@ Track track_of(std::span<const std::string_view> fields, std::string_view line, 
   if (fields.size() != values)
     fail_format("line ", number, " has ", fields.size() > values ? "more than " : "",
                 std::min(fields.size(), values), " value", fields.size() == 1 ? "" : "s",
-                ", not the four x, y, u and v: ", quoted(line));
+                ", not the four x, y, u and v: ", detail::quoted(line));
   float value[values];
   for (std::size_t i = 0; i < values; ++i)
     if (!read_number(fields[i], value[i]))
-      fail_format("line ", number, ": ", names[i], " is not a number: ", quoted(fields[i]));
+      fail_format("line ", number, ": ", names[i], " is not a number: ", detail::quoted(fields[i]));
   return {value[0], value[1], value[2], value[3]};
 }
 
@@ -105,6 +97,8 @@ Bytes encode_tracks(std::span<const Track> tracks) {
 std::vector<Track> read_tracks(const std::filesystem::path& path) {
   return io::naming(path, [&] {
     const io::InputFile file(path);
+    const io::Bytes start = file.first(4096);  // the file may be huge
+    if (std::ranges::find(start, 0) != start.end()) io::fail_format("not text: it has bytes of 0");
     return io::decode_tracks(file.first(file.size()));
   });
 }

@@ -69,6 +69,14 @@ TEST(Tracks, ErrorsQuoteTheLine) {
   expect("1.5,2,3,4\n1,5 2 3,4,5\n", "line 2 has more than 4 values");  // a decimal comma
 }
 
+TEST(Tracks, AHugeFileThatIsNoTextIsRefusedAtOnce) {
+  const Folder folder;
+  const auto path = folder / "sparse.csv";
+  std::ofstream(path) << "";
+  std::filesystem::resize_file(path, std::uintmax_t(1) << 40);
+  expect_error(ErrorCode::format, "not text", [&] { read_tracks(path); });
+}
+
 TEST(Tracks, RoundTrip) {
   const Folder folder;
   const auto path = folder / "a.csv";
