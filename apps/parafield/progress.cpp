@@ -9,7 +9,8 @@
 namespace parafield::command {
 namespace {
 
-constexpr double long_seconds = 1;  // shorter work shows no progress
+constexpr double long_seconds = 1;     // shorter work shows no progress
+constexpr double least_seconds = 0.1;  // from one line to the next
 
 /// "12 s", "3 min 20 s".
 std::string duration(double seconds) {
@@ -33,7 +34,8 @@ double ProgressLine::elapsed() const { return std::chrono::duration<double>(Cloc
 void ProgressLine::update(double share) {
   if (!wanted_ || !works_ || share <= 0) return;
   const double seconds = elapsed(), left = seconds / share - seconds;
-  if (shown_ == 0 && seconds + left < long_seconds) return;
+  if (shown_ == 0 ? seconds + left < long_seconds : seconds < shown_at_ + least_seconds) return;
+  shown_at_ = seconds;
   show(fmt::format("{}: {:3.0f} %, {} left", work_, 100 * share, duration(left)));
 }
 

@@ -38,6 +38,7 @@ class ProgressLine {
   const bool wanted_;
   bool works_ = false;
   std::size_t shown_ = 0;  // characters of the line
+  double shown_at_ = 0;    // seconds since the work began
   std::string work_;
   Clock::time_point begin_ = Clock::now();
 };

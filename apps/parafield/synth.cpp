@@ -3,6 +3,8 @@
 #include "files.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
+#include "progress.hpp"
+#include "report.hpp"
 
 namespace parafield::command {
 namespace {
@@ -11,32 +13,54 @@ struct SynthOptions {
   std::string scene, folder, size = "640x480", texture = "fine";
   int frames = 2;
   std::uint64_t seed = 1;
-  bool rgb = false;
+  bool rgb = false, quiet = false;
 };
 
+void write_depth(const Path& path, View<const float> depth) {
+  write_frame(path, Frame{depth.data, depth.width, depth.height, depth.pitch, PixelFormat::gray_f32});
+}
+
 void run(const SynthOptions& options) {
+  ProgressLine line(!options.quiet);
   const SceneOptions scene_options{.size = parse_size(options.size),
                                    .frames = options.frames,
                                    .seed = options.seed,
                                    .fine = options.texture == "fine",
-                                   .color = options.rgb};
-  const Scene scene = render_scene(options.scene, scene_options);
+                                   .color = options.rgb,
+                                   .progress = line.callback()};
+  line.begin("rendering");
+  const Scene scene = typed([&] { return render_scene(options.scene, scene_options); });
+
+  line.begin("writing");
+  std::vector<std::string> written;  // "flow0000.flo to flow0002.flo"
+  const double files =
+      double(scene.frames.size() + scene.flow.size() + scene.occluded.size() + scene.depth.size());
   write_series(options.folder, [&](const Path& to) {
-    const auto file = [&](const char* name, std::size_t i, const char* extension) {
-      WhileWriting::check();
-      return to / fmt::format("{}{:04}{}", name, i, extension);
+    double done = 0;
+    const auto write_all = [&](const char* name, const char* extension, const auto& all, const auto& write) {
+      const auto numbered = [&](std::size_t i) { return fmt::format("{}{:04}{}", name, i, extension); };
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        WhileWriting::check();
+        write(to / numbered(i), all[i]);
+        line.update(++done / files);
+      }
+      if (all.size() > 1)
+        written.push_back(numbered(0) + " to " + numbered(all.size() - 1));
+      else if (all.size() == 1)
+        written.push_back(numbered(0));
     };
-    for (std::size_t i = 0; i < scene.frames.size(); ++i)
-      write_frame(file("frame", i, ".png"), scene.frames[i]);
-    for (std::size_t i = 0; i < scene.flow.size(); ++i) write_flow(file("flow", i, ".flo"), scene.flow[i]);
-    for (std::size_t i = 0; i < scene.occluded.size(); ++i)
-      write_mask(file("occluded", i, ".png"), scene.occluded[i]);
-    for (std::size_t i = 0; i < scene.depth.size(); ++i) {
-      const View<const float> depth = scene.depth[i];
-      write_frame(file("depth", i, ".pfm"),
-                  Frame{depth.data, depth.width, depth.height, depth.pitch, PixelFormat::gray_f32});
-    }
+    write_all("frame", ".png", scene.frames, write_frame);
+    write_all("flow", ".flo", scene.flow,
+              [](const Path& path, const FlowField& flow) { write_flow(path, flow); });
+    write_all("occluded", ".png", scene.occluded, write_mask);
+    write_all("depth", ".pfm", scene.depth, write_depth);
   });
+  line.end();
+  if (options.quiet) return;
+  Report report;
+  report.json["files"] = {options.folder};
+  report.text = fmt::format("wrote into {}: {}\n", printable(options.folder), fmt::join(written, ", "));
+  print(report, false);
 }
 
 }  // namespace
@@ -65,6 +89,7 @@ void add_synth(App& program) {
       .one_of({"fine", "smooth"})
       .help("fine (details down to about 3 px) or smooth (above about 20 px)");
   command.add_flag("--rgb", options.rgb, "render frames in color; their luma is that of the gray frames");
+  command.add_flag("-q,--quiet", options.quiet, "print no report");
 }
 
 }  // namespace parafield::command

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ struct SceneOptions {
   std::uint64_t seed = 1;
   bool fine = true;    ///< texture down to about 3 px; otherwise only smooth shading, above about 20 px
   bool color = false;  ///< rgb_u8, each surface in a color that changes slowly; luma is the gray frames'
+  /// Called with the share of the work that is done, 0 to 1; it never falls. It must not throw.
+  std::function<void(double)> progress = {};
 };
 
 /// Name of a scene, and what it shows.

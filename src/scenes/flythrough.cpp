@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/cpu/parallel.hpp"
 #include "scenes/landscape.hpp"
 #include "scenes/random.hpp"
 #include "scenes/render.hpp"
@@ -181,9 +180,9 @@ class Eye {
 };
 
 /// Depth of every pixel.
-Image<double> find_depth(const Landscape& landscape, const Camera& camera, Size size) {
+Image<double> find_depth(Passes& passes, const Landscape& landscape, const Camera& camera, Size size) {
   Image<double> depth(size);
-  parallel_rows(size.width, [&](int x) {  // columns instead of rows
+  passes.run(size.width, size.height, [&](int x) {  // columns instead of rows
     Eye eye(landscape, camera);
     double start = nearest;
     for (int y = size.height - 1; y >= 0; --y) {
@@ -194,10 +193,10 @@ Image<double> find_depth(const Landscape& landscape, const Camera& camera, Size 
   return depth;
 }
 
-void paint(const Landscape& landscape, const Camera& camera, const Image<double>& depth, bool fine,
-           FrameBuffer& frame) {
+void paint(Passes& passes, const Landscape& landscape, const Camera& camera, const Image<double>& depth,
+           bool fine, FrameBuffer& frame) {
   const double finer = fine ? 1 : 7;
-  parallel_rows(frame.size().height, [&](int y) {
+  passes.run(frame.size().height, frame.size().width, [&](int y) {
     Eye eye(landscape, camera);
     Row row(frame, y);
     for (int x = 0; x < frame.size().width; ++x) {
@@ -220,11 +219,11 @@ Pixel follow(const Camera& now, const Camera& next, int x, int y, double depth) 
   return {pixel.x, pixel.y, infinity};
 }
 
-void write_truth(const Landscape& landscape, const Camera& now, const Image<double>& depth,
+void write_truth(Passes& passes, const Landscape& landscape, const Camera& now, const Image<double>& depth,
                  const Camera& next, const Image<double>& next_depth, FlowField& flow,
                  Image<std::uint8_t>& occluded) {
   const Size size = flow.size();
-  parallel_rows(size.height, [&](int y) {
+  passes.run(size.height, size.width, [&](int y) {
     Eye eye(landscape, next);
     for (int x = 0; x < size.width; ++x) {
       const Pixel match = follow(now, next, x, y, depth(x, y));
@@ -249,18 +248,19 @@ Scene render_flythrough(const SceneOptions& options) {
   const Landscape landscape(random_bits(options.seed, 3000), 1 / focal_length(options.size));
 
   Scene scene;
+  Passes passes(options, 3 * options.frames - 1);
   Camera last;
   Image<double> last_depth;
   for (int i = 0; i < options.frames; ++i) {
     const Camera camera = camera_of(landscape, options, i);
-    Image<double> depth = find_depth(landscape, camera, options.size);
-    paint(landscape, camera, depth, options.fine,
+    Image<double> depth = find_depth(passes, landscape, camera, options.size);
+    paint(passes, landscape, camera, depth, options.fine,
           scene.frames.emplace_back(options.size, frame_format(options)));
     Image<float>& stored = scene.depth.emplace_back(options.size);
     for (int y = 0; y < options.size.height; ++y)
       for (int x = 0; x < options.size.width; ++x) stored(x, y) = float(depth(x, y));
     if (i > 0)
-      write_truth(landscape, last, last_depth, camera, depth,
+      write_truth(passes, landscape, last, last_depth, camera, depth,
                   scene.flow.emplace_back(options.size, Memory::host(), false),
                   scene.occluded.emplace_back(options.size));
     last = camera;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "core/cpu/parallel.hpp"
 #include "scenes/dye.hpp"
 #include "scenes/random.hpp"
 #include "scenes/render.hpp"
@@ -25,8 +24,8 @@ std::size_t nearest(std::span<const Placed> placed, Point p) {
   return i;
 }
 
-void paint(std::span<const Placed> placed, FrameBuffer& frame) {
-  parallel_rows(frame.size().height, [&](int y) {
+void paint(Passes& passes, std::span<const Placed> placed, FrameBuffer& frame) {
+  passes.run(frame.size().height, frame.size().width, [&](int y) {
     Row row(frame, y);
     for (std::size_t i = placed.size(); i-- > 0;) {
       Placed layer = placed[i];  // a copy for this thread
@@ -41,15 +40,16 @@ void paint(std::span<const Placed> placed, FrameBuffer& frame) {
 }
 
 /// Writes the truth from the frame `now` to the frame `next`.
-void write_truth(std::span<const Placed> now, std::span<const Placed> next, FlowField& flow,
+void write_truth(Passes& passes, std::span<const Placed> now, std::span<const Placed> next, FlowField& flow,
                  Image<std::uint8_t>& occluded) {
-  for (int y = 0; y < flow.size().height; ++y)
+  passes.run(flow.size().height, flow.size().width, [&](int y) {
     for (int x = 0; x < flow.size().width; ++x) {
       const Point p{double(x), double(y)};
       const std::size_t layer = nearest(now, p);
       const Point match = now[layer].layer.step(p);
       occluded(x, y) = !write_flow(flow, x, y, match) || nearest(next, match) < layer;
     }
+  });
 }
 
 }  // namespace
@@ -66,12 +66,13 @@ Scene render_layers(const LayeredScene& layered, const SceneOptions& options) {
          .dye = i == ground || layers[i].camouflaged ? Dye::ground(colors, ground) : Dye::object(colors, i)});
 
   Scene scene;
+  Passes passes(options, 2 * options.frames - 1);
   for (int i = 0; i < options.frames; ++i) {
-    paint(placed, scene.frames.emplace_back(options.size, frame_format(options)));
+    paint(passes, placed, scene.frames.emplace_back(options.size, frame_format(options)));
     if (i + 1 == options.frames) break;
     const std::vector<Placed> now = placed;
     for (Placed& layer : placed) layer.to_start = layer.to_start * layer.layer.step.inverse();
-    write_truth(now, placed, scene.flow.emplace_back(options.size, Memory::host(), false),
+    write_truth(passes, now, placed, scene.flow.emplace_back(options.size, Memory::host(), false),
                 scene.occluded.emplace_back(options.size));
   }
   return scene;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <algorithm>
+
+#include "core/cpu/parallel.hpp"
 #include "scenes/motion.hpp"
 
 namespace parafield {
@@ -7,6 +10,29 @@ namespace parafield {
 /// Render a scene. The options have been checked.
 Scene render_layers(const LayeredScene& layered, const SceneOptions& options);
 Scene render_flythrough(const SceneOptions& options);
+
+/// The passes over pixels that render a scene. They run on all cores and report progress.
+class Passes {
+ public:
+  Passes(const SceneOptions& options, int count) : progress_(options.progress), count_(count) {}
+
+  /// The next pass: calls f(i) for each of `lines` rows or columns of `length` pixels, in any order.
+  template <class F>
+  void run(int lines, int length, const F& f) {
+    constexpr int pixels = 1 << 20;  // between two reports
+    const int most = progress_ ? std::max(pixels / length, 1) : lines;
+    for (int first = 0; first < lines; first += most) {
+      const int now = std::min(most, lines - first);
+      parallel_rows(now, [&](int i) { f(first + i); });
+      if (progress_) progress_((done_ + double(first + now) / lines) / count_);
+    }
+    ++done_;
+  }
+
+ private:
+  const std::function<void(double)>& progress_;
+  int count_, done_ = 0;
+};
 
 /// Writes the flow of a pixel to its match. Returns whether the match is inside the image.
 inline bool write_flow(FlowField& flow, int x, int y, Point match) {

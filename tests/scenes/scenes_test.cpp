@@ -195,6 +195,24 @@ TEST(Layers, HideTheBackgroundBehindTheForeground) {
   }
 }
 
+TEST(Scenes, ReportTheirProgress) {
+  const auto expect = [](const char* name, Size size, std::size_t reports) {
+    std::vector<double> shares;
+    const auto progress = [&](double share) { shares.push_back(share); };
+    const Scene scene = render_scene(name, {.size = size, .progress = progress}),
+                same = render_scene(name, {.size = size});
+    EXPECT_EQ(shares.size(), reports);
+    EXPECT_TRUE(std::ranges::is_sorted(shares));
+    EXPECT_GT(shares.front(), 0);
+    EXPECT_EQ(shares.back(), 1);
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x)
+        ASSERT_EQ(scene.flow[0].u(x, y), same.flow[0].u(x, y)) << x << ", " << y;
+  };
+  expect("translation", {1100, 1000}, 2 * 3);  // three passes, each over more than a million pixels
+  expect("flythrough", {64, 48}, 5);
+}
+
 TEST(Scenes, BadOptionsAreErrors) {
   try {
     render_scene("waterfall");
