@@ -71,7 +71,8 @@ template <class Method, class Visitor>
 void describe(Method& method, Visitor&& visit);
 
 /// Throws Error(invalid_argument) for the first parameter that is out of range or not finite. The message
-/// names the parameter, its value and the values that are allowed.
+/// names the parameter, its value and the values that are allowed. Then calls method.check_together(), if the
+/// struct has that function: it throws for values that are allowed each by itself, but not together.
 template <class Method>
 void check(const Method& method);
 

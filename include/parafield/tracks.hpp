@@ -21,6 +21,10 @@ struct CameraRotation {
   float fx = 0, fy = 0, cx = 0, cy = 0;  ///< px: K's focal lengths and principal point
 };
 
+/// Throws Error(invalid_argument) for a turn above pi, focal lengths that are not positive, or values that
+/// are not finite.
+PARAFIELD_API void check(const CameraRotation& camera);
+
 /// Columns and rows of the cells in which features are looked for, one feature in each. Cells have about
 /// equal sides. There are at most `max_features` of them, and at most as many columns and rows as the frame
 /// has pixels. Throws Error(invalid_argument) for a frame below 1x1 or max_features below 1.

@@ -11,20 +11,13 @@
 
 namespace parafield {
 
-/// K R K^-1 of a camera: how the image of everything far away moves when the camera turns. Throws
-/// Error(invalid_argument) for an angle above pi, focal lengths that are not positive, or values that are not
-/// finite.
+/// K R K^-1 of a camera: how the image of everything far away moves when the camera turns. Throws as check()
+/// does.
 inline Homography homography_of(const CameraRotation& camera) {
   const double x = camera.x, y = camera.y, z = camera.z, fx = camera.fx, fy = camera.fy, cx = camera.cx,
                cy = camera.cy;
-  if (!(fx > 0 && fy > 0) || !std::isfinite(fx + fy + cx + cy))
-    fail(ErrorCode::invalid_argument, "rotation: focal lengths ", camera.fx, ", ", camera.fy,
-         " px and principal point (", camera.cx, ", ", camera.cy,
-         "): focal lengths must be positive, and all values finite");
+  check(camera);
   const double angle = std::sqrt(x * x + y * y + z * z);
-  if (!(angle <= 3.1416))
-    fail(ErrorCode::invalid_argument, "rotation: a turn by (", camera.x, ", ", camera.y, ", ", camera.z,
-         ") rad: the angle must be at most pi");
   // Rodrigues: R = 1 + a [w]x + b [w]x^2.
   const double a = angle > 1e-9 ? std::sin(angle) / angle : 1,
                b = angle > 1e-9 ? (1 - std::cos(angle)) / (angle * angle) : 0.5;

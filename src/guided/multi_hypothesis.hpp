@@ -16,7 +16,7 @@ class MultiHypothesisSolver : public GuidedSolver<MultiHypothesisSolver<Backend>
  public:
   MultiHypothesisSolver(Backend& backend, Workspace& workspace, const MultiHypothesis& method, Size size,
                         const SolverOptions& options)
-      : Base(backend, workspace, checked(method), size, options.both_ways, false),
+      : Base(backend, workspace, method, size, options.both_ways, false),
         scale_(likelihood_scale(method.sigma_position, method.sigma_color)),
         space_(flow_space(method.labels == FlowLabels::grid, method.label_step, method.sigma_flow)),
         features_(make_feature_memory(workspace, method.tracking.max_features)),
@@ -43,13 +43,6 @@ class MultiHypothesisSolver : public GuidedSolver<MultiHypothesisSolver<Backend>
   }
 
  private:
-  static const MultiHypothesis& checked(const MultiHypothesis& method) {
-    if (method.ranked > 0 && method.change_softness > 0)
-      fail(ErrorCode::invalid_argument, "multi-hypothesis: ranked = ", method.ranked,
-           " and change_softness = ", method.change_softness, ": one of them must be 0");
-    return method;
-  }
-
   const LikelihoodScale scale_;
   const FlowSpace space_;
   const FlowFeatures features_;

@@ -157,7 +157,7 @@ class BlockPropagation {
     std::string advice = "; no number of blocks makes them fit";
     const int pixels = image.width / 2 * (image.height / 2);
     for (int blocks = plan.blocks + 1; blocks <= smaller(4096, pixels); ++blocks) {
-      if (!BlockGrid::fits(image, blocks)) continue;
+      if (!BlockGrid::fits(image, blocks, plan.block_overlap)) continue;
       const double then = mib_of(blocks);
       if (then > most) continue;
       advice = text("; with blocks = ", blocks, " they take ", rounded_up(then), " MiB");

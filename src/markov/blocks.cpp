@@ -25,17 +25,36 @@ Size counts_of(Size image, int count) {
 
 int divided(int length, int count) { return (length + count - 1) / count; }
 
+/// Size of each of columns x rows blocks, with its overlaps.
+Size size_of(Size image, Size counts, int overlap) {
+  return {smaller(image.width, divided(image.width, counts.width) + 2 * overlap),
+          smaller(image.height, divided(image.height, counts.height) + 2 * overlap)};
+}
+
+/// Pixels of all blocks / pixels of the image.
+double work_of(Size image, Size counts, Size block) {
+  return double(counts.width) * counts.height * block.width * block.height /
+         (double(image.width) * image.height);
+}
+
 }  // namespace
 
-bool BlockGrid::fits(Size image, int count) { return counts_of(image, count).width > 0; }
+bool BlockGrid::fits(Size image, int count, int overlap) {
+  const Size counts = counts_of(image, count);
+  return counts.width > 0 && work_of(image, counts, size_of(image, counts, overlap)) <= most_work;
+}
 
 BlockGrid::BlockGrid(Size image, int count, int overlap) {
   const Size counts = counts_of(image, count);
   if (counts.width == 0)
     fail(ErrorCode::invalid_argument, "blocks cannot be ", count, ": an image of ", image.width, "x",
          image.height, " px has columns x rows of blocks, at most ", image.width, " x ", image.height);
+  size = size_of(image, counts, overlap);
+  if (const double work = work_of(image, counts, size); work > most_work)
+    fail(ErrorCode::invalid_argument, "block_overlap cannot be ", overlap, " px: ", count, " blocks of ",
+         size.width, "x", size.height, " px have ", std::int64_t(work), " times the pixels of the image of ",
+         image.width, "x", image.height, " px; allowed: ", most_work, " times");
   const int width = divided(image.width, counts.width), height = divided(image.height, counts.height);
-  size = {smaller(image.width, width + 2 * overlap), smaller(image.height, height + 2 * overlap)};
   for (int y = 0; y < image.height; y += height)
     for (int x = 0; x < image.width; x += width) {
       const int left = clamp(x - overlap, 0, image.width - size.width),

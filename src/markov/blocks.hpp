@@ -17,9 +17,12 @@ struct BlockGrid {
   Size size;  ///< of a block with its overlaps
   std::vector<Block> blocks;
 
-  /// Divides into columns x rows = `count` blocks, as square as possible. Throws Error(invalid_argument).
+  /// Divides into columns x rows = `count` blocks, as square as possible. Throws Error(invalid_argument) if
+  /// the image cannot be divided so, or if the blocks have more than most_work times its pixels together.
   BlockGrid(Size image, int count, int overlap);
-  static bool fits(Size image, int count);
+  static bool fits(Size image, int count, int overlap);
+
+  static constexpr int most_work = 32;
 };
 
 }  // namespace parafield

@@ -48,9 +48,6 @@ Optimizer optimizer_of(const Icm<E>& method) {
 }
 template <class E>
 Optimizer optimizer_of(const Annealing<E>& method) {
-  if (method.t_min > method.t_max)
-    fail(ErrorCode::invalid_argument, "annealing: t_min cannot be ", method.t_min,
-         "; allowed: at most t_max, ", method.t_max);
   return {.kind = Optimizer::Kind::annealing,
           .sweeps = method.sweeps,
           .t_max = method.t_max,
@@ -59,9 +56,6 @@ Optimizer optimizer_of(const Annealing<E>& method) {
 }
 template <class E>
 Optimizer optimizer_of(const BeliefPropagation<E>& method) {
-  if (method.energy.smoothness.neighbors != 4)
-    fail(ErrorCode::invalid_argument, "belief-propagation: neighbors cannot be ",
-         method.energy.smoothness.neighbors, "; allowed: 4");
   return {.kind = Optimizer::Kind::belief_propagation,
           .propagation = {method.levels, method.iterations, method.precision, method.blocks,
                           method.block_overlap, method.memory_limit}};

@@ -32,6 +32,18 @@ std::vector<Track> found(const Frame* frames, const FeatureTracking& tracking, c
 
 }  // namespace
 
+void check(const CameraRotation& camera) {
+  const double x = camera.x, y = camera.y, z = camera.z;
+  if (!(camera.fx > 0 && camera.fy > 0) ||
+      !std::isfinite(double(camera.fx) + camera.fy + camera.cx + camera.cy))
+    fail(ErrorCode::invalid_argument, "rotation: focal lengths ", camera.fx, ", ", camera.fy,
+         " px and principal point (", camera.cx, ", ", camera.cy,
+         "): focal lengths must be positive, and all values finite");
+  if (!(std::sqrt(x * x + y * y + z * z) <= 3.1416))
+    fail(ErrorCode::invalid_argument, "rotation: a turn by (", camera.x, ", ", camera.y, ", ", camera.z,
+         ") rad: the angle must be at most pi");
+}
+
 Size feature_grid(Size frame, int max_features) {
   if (frame.width < 1 || frame.height < 1 || max_features < 1)
     fail(ErrorCode::invalid_argument, "no grid of ", max_features, " features in ", frame.width, "x",

@@ -258,7 +258,10 @@ TEST(MultiHypothesis, RefusesRankedWithSoftness) {
   method.change_softness = 2;
   FlowEstimator(method, {20, 20}, {.device = Device::cpu(1)});
   method.ranked = 3;
-  EXPECT_THROW(FlowEstimator(method, {20, 20}, {.device = Device::cpu(1)}), Error);
+  EXPECT_EQ(message_of([&] {
+              FlowEstimator(method, {20, 20}, {.device = Device::cpu(1)});
+            }),
+            "multi-hypothesis: ranked cannot be 3; allowed: 0, as change_softness is 2");
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, MultiHypothesisSteps, every_target(), target_name);

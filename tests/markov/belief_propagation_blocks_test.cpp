@@ -143,6 +143,11 @@ class BeliefPropagationBlocks : public PropagationTest {
         "blocks cannot be 601: an image of 30x20 px has columns x rows of blocks, at most 30 x 20");
     expect_invalid(with([](auto& m) { m.blocks = 31; }), size,
                    "blocks cannot be 31: an image of 30x20 px has columns x rows of blocks, at most 30 x 20");
+    expect_invalid(with([](auto& m) { m.blocks = 100, m.block_overlap = 4096; }), size,
+                   "block_overlap cannot be 4096 px: 100 blocks of 30x20 px have 100 times the pixels of the "
+                   "image of 30x20 px; allowed: 32 times");
+    EXPECT_EQ(rejection(with([](auto& m) { m.blocks = 30, m.block_overlap = 4096; }), size).message,
+              "no error");
     EXPECT_EQ(rejection(with([](auto& m) { m.blocks = 600; }), size).message, "no error");
     EXPECT_EQ(rejection(with([](auto& m) { m.blocks = 29; }), size).message, "no error");
   }

@@ -179,6 +179,7 @@ template <class Method>
 void check(const Method& method) {
   detail::ParameterCheck visitor{Method::name};
   describe(method, visitor);
+  if constexpr (requires { method.check_together(); }) method.check_together();
 }
 
 template <class Method>

@@ -66,6 +66,12 @@ struct Annealing {
   PF_PARAMETER(float, t_max, 20, range(1e-4, 1e6), "Temperature of the first sweep.");
   PF_PARAMETER(float, t_min, 0.5f, range(1e-4, 1e6), "Temperature of the last sweep.");
   PF_PARAMETER(int, seed, 1, range(0, 2147483647), "Seed of the random numbers.");
+
+  void check_together() const {
+    if (t_min > t_max)
+      detail::fail_parameter(name, "t_min", detail::text_of(t_min),
+                             "at most t_max, " + detail::text_of(t_max));
+  }
 };
 
 /// Hierarchical min-sum belief propagation for energies with 4 neighbors. An iteration updates the messages
@@ -97,10 +103,16 @@ struct BeliefPropagation {
   PF_PARAMETER(int, blocks, 1, range(1, 4096),
                "Number of blocks of the image, solved one after the other to save memory (section 6).");
   PF_PARAMETER(int, block_overlap, 0, range(0, 4096, "px"),
-               "Margin around each block. It is solved with the block and then dropped.");
+               "Margin around each block. It is solved with the block and then dropped. The blocks may have "
+               "32 times the pixels of the image together.");
   PF_PARAMETER(
       int, memory_limit, 0, range(0, 1 << 30, "MiB"),
       "Most memory for data costs and messages. 0 = the free memory of a GPU, or all memory of the machine.");
+
+  void check_together() const {
+    if (const int neighbors = energy.smoothness.neighbors; neighbors != 4)
+      detail::fail_parameter(name, "neighbors", detail::text_of(neighbors), "4");
+  }
 
  private:
   static constexpr Energy paper_energy() {
@@ -117,7 +129,8 @@ struct BeliefPropagation {
 PARAFIELD_API int levels_of(int levels, Size size);
 
 /// Size of belief propagation's blocks with their overlaps. Throws Error(invalid_argument) for an image that
-/// cannot be divided into so many blocks, or an overlap below 0.
+/// cannot be divided into so many blocks, an overlap below 0, or one so large that the blocks together have
+/// more than 32 times the image's pixels.
 PARAFIELD_API Size block_size(Size image, int blocks, int overlap);
 
 /// Number of levels that belief propagation uses for an image: as many as its blocks have room for.

@@ -77,6 +77,12 @@ struct MultiHypothesis {
   PF_PARAMETER(Precision, precision, Precision::exact,
                "exact: the same bits on every device. fast: features under 1/256 of the pixel's best "
                "likelihood are left out, and a GPU uses its own exponentials. Few labels change.");
+
+  void check_together() const {
+    if (ranked > 0 && change_softness > 0)
+      detail::fail_parameter(name, "ranked", detail::text_of(ranked),
+                             "0, as change_softness is " + detail::text_of(change_softness));
+  }
 };
 
 inline std::array<Preset<MultiHypothesis>, 4> presets(const MultiHypothesis&) {
