@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "core/fail.hpp"
+#include "parafield/detail/text.hpp"
 
 namespace parafield::detail {
 
 void fail_parameter(std::string_view method, std::string_view name, const std::string& value,
                     const std::string& allowed) {
-  fail(ErrorCode::invalid_argument, method, ": ", name, " cannot be ", value, "; allowed: ", allowed);
+  fail(ErrorCode::invalid_argument, method, ": ", name, " cannot be ", value_text(value),
+       "; allowed: ", allowed);
 }
 
 /// Number of characters to insert, remove, replace or swap with the next until `a` is `b`.
@@ -31,26 +33,79 @@ static std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// The words of a name, which '-' separates.
+static std::vector<std::string_view> words_of(std::string_view name) {
+  std::vector<std::string_view> words = {name};
+  for (auto end = name.find('-'); end != name.npos; end = words.back().find('-')) {
+    const std::string_view rest = words.back().substr(end + 1);
+    words.back() = words.back().substr(0, end);
+    words.push_back(rest);
+  }
+  return words;
+}
+
+/// Number of changes that make one word of a name another; npos if the words are not alike. A typing error
+/// seldom changes the first letter.
+static std::size_t changes_of_word(std::string_view a, std::string_view b) {
+  const bool same_start =
+      a.substr(0, 1) == b.substr(0, 1) || (a.size() > 1 && b.size() > 1 && a[0] == b[1] && a[1] == b[0]);
+  const std::size_t changes = distance(a, b),
+                    most = std::max<std::size_t>(1, std::min(a.size(), b.size()) / 3);
+  return same_start && changes <= most ? changes : a.npos;
+}
+
+/// The same for names. Names of equally many words are alike if each word is.
+static std::size_t changes_of(std::string_view a, std::string_view b) {
+  for (std::string_view* name : {&a, &b})
+    name->remove_prefix(std::min(name->find_first_not_of('-'), name->size()));
+  const auto words_a = words_of(a), words_b = words_of(b);
+  if (words_a.size() != words_b.size()) return changes_of_word(a, b);
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < words_a.size(); ++i) {
+    const std::size_t changes = changes_of_word(words_a[i], words_b[i]);
+    if (changes == a.npos) return changes;
+    sum += changes;
+  }
+  return sum;
+}
+
+/// The only known name that begins with `name`, or otherwise the longest whose words `name` begins with.
+/// Empty if there is none.
+static std::string_view of_same_start(std::string_view name, const std::vector<std::string_view>& known) {
+  constexpr std::size_t least = 2;  // letters
+  if (name.size() < name.find_first_not_of('-') + least) return {};
+  std::string_view found;
+  int longer = 0;
+  for (const std::string_view each : known)
+    if (each.starts_with(name)) found = each, ++longer;
+  if (longer > 0) return longer == 1 ? found : std::string_view();
+  for (const std::string_view each : known)
+    if (name.starts_with(std::string(each) + '-') && each.size() > found.size()) found = each;
+  return found;
+}
+
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& known) {
   constexpr std::size_t longest = 100;
   if (name.size() > longest) return {};
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; };
   std::string plain(name);
-  std::ranges::transform(plain, plain.begin(), lower);
+  std::ranges::transform(plain, plain.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+  std::ranges::replace(plain, '_', '-');
   std::string_view nearest;
-  std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;
+  std::size_t least = name.npos;
   for (const std::string_view each : known)
-    if (const std::size_t changes = distance(plain, each); changes < least) {
+    if (const std::size_t changes = changes_of(plain, each); changes < least) {
       least = changes;
       nearest = each;
     }
+  if (nearest.empty()) nearest = of_same_start(plain, known);
   return nearest.empty() ? std::string() : " (did you mean '" + std::string(nearest) + "'?)";
 }
 
 void fail_name(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known) {
   std::string list;
   for (const std::string_view each : known) list += (list.empty() ? "" : ", ") + std::string(each);
-  fail(ErrorCode::invalid_argument, "there is no ", kind, " '", name, "'", did_you_mean(name, known),
+  fail(ErrorCode::invalid_argument, "there is no ", kind, " ", quoted(name), did_you_mean(name, known),
        "; there are: ", list);
 }
 

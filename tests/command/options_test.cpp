@@ -123,6 +123,38 @@ TEST(MethodOptions, TextOfOptionsNamesWhatDiffers) {
   EXPECT_EQ(options_text(First{.window = 4, .fast = true}), "--window 4 --fast");
 }
 
+TEST(DidYouMean, FindsNearNamesAndNoOthers) {
+  const std::vector<std::string_view> options = {"--levels",     "--min-disparity", "--disparities",
+                                                 "--weight",     "--features",      "--mask",
+                                                 "--output",     "--window",        "--max-features",
+                                                 "--max-motion", "--mean",          "--lr-check"},
+                                      methods = {"icm", "lucas-kanade", "belief-propagation",
+                                                 "adaptive-ridge"};
+  const auto meant = [](std::string_view name, const auto& known) {
+    const std::string text = detail::did_you_mean(name, known);
+    return text.empty() ? text : text.substr(16, text.size() - 19);
+  };
+  for (const auto& [typed, near] : std::vector<std::pair<const char*, const char*>>{
+           {"--level", "--levels"},
+           {"--leevls", "--levels"},
+           {"--Levels", "--levels"},
+           {"-levels", "--levels"},
+           {"--min_disparity", "--min-disparity"},
+           {"--min-disp", "--min-disparity"},  // only one begins so
+           {"--disparity", "--disparities"},
+           {"--window-size", "--window"},
+           {"--output-file", "--output"}})
+    EXPECT_EQ(meant(typed, options), near) << typed;
+  for (const char* far : {"--max-disparity", "--height", "--textures", "--fast", "--median", "--fb-check",
+                          "--max", "--legends", "--", "-", "", "--o", "levels2go"})
+    EXPECT_EQ(meant(far, options), "") << far;
+  EXPECT_EQ(meant("adaptiveridge", methods), "adaptive-ridge");
+  EXPECT_EQ(meant("LUCAS_KANADE2", methods), "lucas-kanade");
+  EXPECT_EQ(meant("lucas", methods), "lucas-kanade");
+  EXPECT_EQ(meant("icn", methods), "icm");
+  EXPECT_EQ(meant("horn-schunck", methods), "");
+}
+
 TEST(Sizes, AreTwoNumbers) {
   EXPECT_EQ(command::parse_size("640x480"), (Size{640, 480}));
   for (const char* bad : {"", "x", "1x", "x1", "0x1", "1x0", "-1x2", "1x2 ", "1X2", "99999999999x1"})

@@ -85,7 +85,7 @@ requires std::is_same_v<T, bool> || std::is_enum_v<T> Parameter<T> parameter(std
 
 [[noreturn]] PARAFIELD_API void fail_parameter(std::string_view method, std::string_view name,
                                                const std::string& value, const std::string& allowed);
-/// " (did you mean 'icm'?)" if a known name is much like this one, otherwise empty.
+/// " (did you mean 'icm'?)" if a known name is much like this one or begins like it, otherwise empty.
 PARAFIELD_API std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& known);
 [[noreturn]] PARAFIELD_API void fail_name(std::string_view kind, std::string_view name,
                                           const std::vector<std::string_view>& known);
