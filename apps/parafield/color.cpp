@@ -29,6 +29,9 @@ void check_options(const App& command, Task task) {
     if (command.get_option(option).count() > 0)
       throw UsageError(
           fmt::format("{} cannot be used with {}", option, task == Task::flow ? "flow" : "disparities"));
+  const auto is_given = [&](const char* option) { return command.get_option(option).count() > 0; };
+  if (is_given("--frame") && !is_given("--arrows") && !is_given("--beside"))
+    throw UsageError("--frame needs --arrows or --beside");
 }
 
 /// Draws flow. `said` becomes what its scale is.
@@ -53,13 +56,15 @@ void run(const App& command, const ColorCommandOptions& options) {
   check_outputs({{"-o", options.output, {".png", ".ppm"}}}, {options.field, options.frame});
   const Task task = options.kind.task_of({options.field}, options.kind.scale != 0);
   check_options(command, task);
-  std::string said;
+  Report report;
+  std::string& said = report.text;
   const FrameBuffer picture = task == Task::flow ? drawn_flow(options, said) : drawn_disparity(options);
   {
     const WhileWriting whole;
     write_frame(options.output, picture);
   }
-  print(said);
+  report.json["files"] = {options.output};
+  print(report, false);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "options.hpp"
+#include "parafield/detail/text.hpp"
 
 namespace parafield::command {
 namespace {
@@ -81,15 +82,16 @@ Option Option::excludes(Option other) const { return option_->excludes(other.opt
 Option Option::range(double least, double most) const {
   return check([=](const std::string& text) {
     const double value = std::strtod(text.c_str(), nullptr);
-    return value >= least && value <= most ? std::string()
-                                           : fmt::format("{} is outside {} to {}", text, least, most);
+    return value >= least && value <= most
+               ? std::string()
+               : fmt::format("{} is outside {} to {}", detail::value_text(text), least, most);
   });
 }
 Option Option::one_of(const std::vector<std::string>& values) const {
   return suggest(values).check([values](const std::string& text) {
     return std::ranges::find(values, text) != values.end()
                ? std::string()
-               : fmt::format("there is no '{}'{}; there are: {}", text,
+               : fmt::format("there is no {}{}; there are: {}", detail::quoted(text),
                              detail::did_you_mean(text, {values.begin(), values.end()}),
                              fmt::join(values, ", "));
   });
@@ -104,7 +106,8 @@ Option Option::check(const std::function<std::string(const std::string&)>& probl
 }
 Option Option::is(bool (*allowed)(double), const std::string& words) const {
   return check([=](const std::string& text) {  // CLI11 checks that it is a number
-    return allowed(std::strtod(text.c_str(), nullptr)) ? std::string() : text + " is not " + words;
+    return allowed(std::strtod(text.c_str(), nullptr)) ? std::string()
+                                                       : detail::value_text(text) + " is not " + words;
   });
 }
 
@@ -115,10 +118,10 @@ static std::string problem_of(const std::string& text) {
   if constexpr (std::is_arithmetic_v<T>) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::result_out_of_range) return text + " is out of range";
+    if (error == std::errc::result_out_of_range) return detail::value_text(text) + " is out of range";
     if (error == std::errc{} && end == text.data() + text.size()) return {};
-    return fmt::format("{} is not a {}number{}", text, std::is_integral_v<T> ? "whole " : "",
-                       std::is_unsigned_v<T> ? " of at least 0" : "");
+    return fmt::format("{} is not a {}number{}", detail::value_text(text),
+                       std::is_integral_v<T> ? "whole " : "", std::is_unsigned_v<T> ? " of at least 0" : "");
   }
   return {};
 }

@@ -27,10 +27,6 @@ void check_words(const DetectOptions& options) {
   if (options.frames.size() > 1)
     check_labels(options, options.frames.size() - 1);  // one file may be a stream
   if (!options.is_series()) return;
-  for (const auto& [option, name] : {std::pair{"-o", options.output}, {"--overlay", options.overlay}})
-    if (!name.empty() && !has_number(name))
-      throw UsageError(fmt::format(
-          "{} {}: the name of a series needs the place of a number, like mask%04d.png", option, name));
   if (options.repeats > 0) throw UsageError("--repeat needs two frames; of a series each is timed");
   if (options.energy != "none") throw UsageError("--energy needs two frames, not a series");
 }

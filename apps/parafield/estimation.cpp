@@ -42,7 +42,8 @@ void TaskOptions::operator()(T& field, const Parameter<T>& parameter) const {
           T value{};
           return detail::read_value(text, value) && detail::is_allowed(value, parameter)
                      ? std::string()
-                     : fmt::format("cannot be {}; allowed: {}", text, detail::allowed(parameter));
+                     : fmt::format("cannot be {}; allowed: {}", detail::value_text(text),
+                                   detail::allowed(parameter));
         })
         .group(group);
   }
@@ -69,8 +70,8 @@ void add_levels(Report& report, int asked, Size image, Size block, bool quiet) {
   const int used = levels_of(asked, block);
   report.json["levels_used"] = used;
   if (used == asked || quiet) return;
-  fmt::print(stderr, "parafield: note: {} level{} instead of {}: more do not fit {} {}x{} pixels\n", used,
-             used == 1 ? "" : "s", asked, block == image ? "at" : "in blocks of", block.width, block.height);
+  note(fmt::format("{} level{} instead of {}: more do not fit {} {}x{} pixels", used, used == 1 ? "" : "s",
+                   asked, block == image ? "at" : "in blocks of", block.width, block.height));
 }
 
 void add_times(Report& report, std::string_view method, const DeviceInfo& info, Size size,

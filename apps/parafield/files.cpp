@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <regex>
 #include <set>
@@ -40,6 +41,24 @@ bool same_file(const Path& a, const Path& b) {
 
 bool not_asked_for(const Output& output) { return output.path.empty(); }
 
+/// Throws Error(file) for a name that a folder, a pipe or the like has.
+void check_replaceable(const Path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) fail_file(path, "cannot be written: it is a folder");
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error))
+    fail_file(path, "cannot be written: it is not a regular file, and a file is replaced whole");
+}
+
+/// The file that a new one replaces: links are followed. Throws Error(file).
+Path checked_target(const Path& path) {
+  check_replaceable(path);
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return path;
+  const Path target = fs::canonical(path, error);
+  if (error) fail_file(path, "cannot be written: the link leads nowhere");
+  return target;
+}
+
 /// Folders that the destructor removes: always the temporary one; those that were made, unless the list is
 /// cleared.
 struct Unfinished {
@@ -65,6 +84,34 @@ std::optional<Pattern> pattern_of(const std::string& name) {
   return Pattern{parts[1], parts[2], parts[3]};
 }
 
+/// How many places for a number the text has, also such that no pattern may have.
+std::ptrdiff_t places_in(const std::string& text) {
+  static const std::regex number("%[0-9]*d");
+  return std::distance(std::sregex_iterator(text.begin(), text.end(), number), {});
+}
+
+/// Throws UsageError if the name is not that of a series.
+void check_pattern(const Output& output) {
+  const std::string name = output.path.filename().string();
+  if (pattern_of(name)) return;
+  const auto places = places_in(name);
+  std::string problem = "the name of a series needs the place of a number";
+  if (places > 1)
+    problem = fmt::format("the name of a series has one place of a number, not {}", places);
+  else if (places == 1)
+    problem = "the number of a series is %d, or %1d to %09d, and the name has no other %";
+  else if (places_in(output.path.string()) > 0)
+    problem = "the name of the file needs the place of a number, not that of its folder";
+  throw UsageError(fmt::format("{} {}: {}, like mask%04d.png", output.option, output.path.string(), problem));
+}
+
+void check_extension(const Output& output) {
+  const auto is_its = [&](std::string_view extension) { return has_extension(output.path, extension); };
+  if (!output.extensions.empty() && std::ranges::none_of(output.extensions, is_its))
+    throw UsageError(fmt::format("{} {}: the name should end in {}", output.option, output.path.string(),
+                                 fmt::join(output.extensions, " or ")));
+}
+
 }  // namespace
 
 Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
@@ -77,10 +124,10 @@ bool has_extension(const Path& path, std::string_view extension) {
 void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs) {
   std::erase_if(outputs, not_asked_for);
   for (const Output& each : outputs) {
-    const auto is_its = [&](std::string_view extension) { return has_extension(each.path, extension); };
-    if (!each.extensions.empty() && std::ranges::none_of(each.extensions, is_its))
-      throw UsageError(fmt::format("{} {}: the name should end in {}", each.option, each.path.string(),
-                                   fmt::join(each.extensions, " or ")));
+    check_extension(each);
+    if (has_number(each.path))
+      throw UsageError(
+          fmt::format("{} {}: names a series of files, but one is written", each.option, each.path.string()));
   }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
@@ -88,14 +135,12 @@ void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs)
         throw UsageError(fmt::format("{} and {} name the same file, {}", outputs[j].option, outputs[i].option,
                                      outputs[i].path.string()));
   for (const auto& [option, path, extensions] : outputs) {
-    std::error_code error;
-    if (fs::is_directory(path, error)) fail_file(path, "cannot be written: it is a folder");
-    if (fs::exists(path, error) && !fs::is_regular_file(path, error))
-      fail_file(path, "cannot be written: it is not a regular file, and a file is replaced whole");
+    check_replaceable(path);
     for (const Path& input : inputs)
       if (!input.empty() && same_file(path, input))
         fail_file(path, "is an input; " + option + " would replace it");
     const Path folder = folder_of(path);
+    std::error_code error;
     if (!fs::is_directory(folder, error))
       fail_file(path, "cannot be written: there is no folder " + folder.string());
     if (access(folder.c_str(), W_OK) != 0)
@@ -103,7 +148,7 @@ void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs)
   }
 }
 
-bool has_number(const Path& pattern) { return pattern_of(pattern.filename().string()).has_value(); }
+bool has_number(const Path& name) { return places_in(name.filename().string()) > 0; }
 
 Path numbered(const Path& pattern, int number) {
   const auto [before, width, after] = pattern_of(pattern.filename().string()).value();
@@ -113,6 +158,10 @@ Path numbered(const Path& pattern, int number) {
 
 void check_series(std::vector<Output> outputs, std::size_t count, const std::vector<Path>& inputs) {
   std::erase_if(outputs, not_asked_for);
+  for (const Output& each : outputs) {
+    check_extension(each);
+    check_pattern(each);
+  }
   std::vector<Output> firsts = outputs;
   for (Output& output : firsts) output.path = numbered(output.path, 1);
   check_outputs(firsts, inputs);
@@ -122,6 +171,7 @@ void check_series(std::vector<Output> outputs, std::size_t count, const std::vec
   for (const auto& [option, path, extensions] : outputs)
     for (std::size_t i = 1; i <= count; ++i) {
       const Path file = numbered(path, int(i));
+      check_replaceable(file);
       if (!taken.insert(resolved(file)).second)
         fail_file(file, "is an input or another output; " + option + " would replace it");
     }
@@ -136,11 +186,12 @@ void check_same_size(const Path& a, Size size_a, const Path& b, Size size_b) {
 
 void write_text(const Path& path, const std::string& text) {
   const WhileWriting whole;
-  const Path beside = folder_of(path) / fmt::format(".{}.{}", path.filename().string(), getpid());
+  const Path target = checked_target(path),
+             beside = folder_of(target) / fmt::format(".parafield.{}.part", getpid());
   std::ofstream file(beside, std::ios::binary);
   file << text;
   file.close();
-  if (file && std::rename(beside.c_str(), path.c_str()) == 0) return;
+  if (file && std::rename(beside.c_str(), target.c_str()) == 0) return;
   const int problem = errno;
   std::remove(beside.c_str());
   fail_file(path, fmt::format("cannot be written: {}", std::strerror(problem)));
@@ -158,8 +209,10 @@ void write_series(const Path& folder, const std::function<void(const Path& to)>&
     }
     fs::create_directories(series.beside);
     write(series.beside);
+    std::map<Path, Path> moves;
     for (const auto& entry : fs::directory_iterator(series.beside))
-      fs::rename(entry.path(), folder / entry.path().filename());
+      moves[entry.path()] = checked_target(folder / entry.path().filename());
+    for (const auto& [from, to] : moves) fs::rename(from, to);
     series.made.clear();
   } catch (const Error& problem) {  // the message has the name of a temporary file
     std::string message = problem.what();

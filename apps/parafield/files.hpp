@@ -27,13 +27,14 @@ bool has_extension(const Path& path, std::string_view extension);
 /// an output that would replace an input, is a folder or lies in none.
 void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs);
 
-/// Whether the name of a file is a printf pattern: has one %d, %4d or %04d.
-bool has_number(const Path& pattern);
+/// Whether the name of a file is meant as that of a series: it has a %d, %4d or the like.
+bool has_number(const Path& name);
 
-/// The pattern with the number in its place.
+/// The pattern with the number in its place. The pattern has one %d, %4d or %04d.
 Path numbered(const Path& pattern, int number);
 
-/// Like check_outputs, for patterns: checks the files with numbers 1 to `count`.
+/// Like check_outputs, for patterns: checks the files with numbers 1 to `count`. Throws UsageError for a name
+/// that is no pattern.
 void check_series(std::vector<Output> outputs, std::size_t count, const std::vector<Path>& inputs);
 
 /// Folder of a file.
@@ -65,7 +66,8 @@ auto read_like(const std::string& file, const Path& other, Size size, Read read)
 void write_text(const Path& path, const std::string& text);
 
 /// Writes a series of files into a folder, which is made if it is missing. write(to) writes them into a
-/// temporary folder on the same disk; then they are moved. If it throws, nothing is left behind.
+/// temporary folder on the same disk; then they are moved. If it throws, nothing is left behind. A file is not
+/// moved over a folder, a pipe or the like: that is an error before any is moved.
 void write_series(const Path& folder, const std::function<void(const Path& to)>& write);
 
 }  // namespace parafield::command

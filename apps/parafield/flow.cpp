@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <functional>
 
 #include "commands.hpp"
 #include "interrupt.hpp"
@@ -34,7 +33,9 @@ std::optional<CameraRotation> GuideOptions::camera() const {
   if (rotation.empty()) return {};
   const std::vector<float> turn = parse_numbers(rotation, 3, "--rotation"),
                            k = parse_numbers(intrinsics, 4, "--intrinsics");
-  return CameraRotation{turn[0], turn[1], turn[2], k[0], k[1], k[2], k[3]};
+  const CameraRotation camera{turn[0], turn[1], turn[2], k[0], k[1], k[2], k[3]};
+  typed([&] { check(camera); });
+  return camera;
 }
 
 std::vector<Output> FlowFiles::outputs() const {
@@ -62,18 +63,29 @@ void add_scale_of(Report& report, const PictureOptions& picture) {
 
 namespace {
 
-/// Tracks of a file, without those that are not finite. A note on stderr says how many these are.
-std::vector<Track> finite_tracks(const std::string& file, bool quiet) {
+/// Tracks of a file that a method can use: finite ones that begin in the frame. A note on stderr says how many
+/// others there are. Throws Error if `needed` and none can be used.
+std::vector<Track> usable_tracks(const std::string& file, Size frame, bool needed, bool quiet) {
   std::vector<Track> tracks = read_tracks(file);
   const std::size_t all = tracks.size();
-  const auto is_finite = [](const Track& track) {
-    return std::isfinite(track.x) && std::isfinite(track.y) && std::isfinite(track.u) &&
-           std::isfinite(track.v);
-  };
-  const std::size_t left_out = std::erase_if(tracks, std::not_fn(is_finite));
-  if (left_out > 0 && !quiet)
-    fmt::print(stderr, "parafield: note: {}: {} of {} tracks are left out, as they are not finite\n",
-               printable(file), left_out, all);
+  const std::size_t not_finite = std::erase_if(tracks, [](const Track& track) {
+    return !std::isfinite(track.x) || !std::isfinite(track.y) || !std::isfinite(track.u) ||
+           !std::isfinite(track.v);
+  });
+  const std::size_t outside = std::erase_if(tracks, [&](const Track& track) {
+    return track.x < 0 || track.y < 0 || track.x > float(frame.width - 1) ||
+           track.y > float(frame.height - 1);
+  });
+  std::vector<std::string> why;
+  if (not_finite > 0) why.push_back(fmt::format("{} not finite", not_finite));
+  if (outside > 0)
+    why.push_back(fmt::format("{} outside the frame of {}x{} px", outside, frame.width, frame.height));
+  if (all == 0) why.emplace_back("the file has none");
+  if (tracks.empty() && needed)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: no track can be used: {}", file, fmt::join(why, ", ")));
+  if (!why.empty() && !quiet)
+    note(fmt::format("{}: {} of {} tracks can be used: {}", file, tracks.size(), all, fmt::join(why, ", ")));
   return tracks;
 }
 
@@ -124,7 +136,7 @@ void run(const FlowCommandOptions& options) {
   const auto mask = read_like(options.truth.mask, name, frame.size(), read_mask);
   std::vector<Track> tracks;
   if (!tracks_file.empty()) {
-    tracks = finite_tracks(tracks_file, options.quiet);
+    tracks = usable_tracks(tracks_file, frame.size(), !given.rotation, options.quiet);
     given.tracks = tracks;
     tracking->max_features =
         std::max(tracking->max_features, int(std::min<std::size_t>(tracks.size(), 1 << 30)));

@@ -10,11 +10,6 @@ namespace {
 
 /// Throws UsageError for what only the flow of one pair has.
 void check_words(const FlowCommandOptions& options) {
-  for (const Output& output : options.files.outputs())
-    if (!output.path.empty() && !has_number(output.path))
-      throw UsageError(
-          fmt::format("{} {}: the name of a series needs the place of a number, like flow%04d.flo",
-                      output.option, output.path.string()));
   const auto refuse = [](bool given, const char* option, const char* instead = "") {
     if (given) throw UsageError(fmt::format("{} is not for a series of flows{}", option, instead));
   };
@@ -98,10 +93,11 @@ FlowFiles FlowFiles::numbered(int number) const {
 void run_series(const FlowCommandOptions& options, const FlowMethod& method, const FlowOptions& task) {
   check_words(options);
   const int window = frames_of(method);
-  const bool counted = int(options.frames.size()) >= window;  // at least, where a file has several frames
-  if (counted && options.frames.size() > std::size_t(window))
-    check_series(options.files.outputs(), options.frames.size() - std::size_t(window) + 1,
-                 {options.frames.begin(), options.frames.end()});
+  const bool counted = int(options.frames.size()) >= window;
+  const int expected =
+      std::max(int(options.frames.size()) - window + 1, 1);  // more where a file has several frames
+  check_series(options.files.outputs(), std::size_t(expected),
+               {options.frames.begin(), options.frames.end()});
   const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
 
@@ -125,7 +121,6 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   int pushed = 0;
   ProgressLine line(!options.quiet);
   line.begin("estimating");
-  const int expected = int(options.frames.size()) - window + 1;
   writer.during([&] {
     while (std::optional<FrameBuffer> frame = source.next()) {
       timer.start();

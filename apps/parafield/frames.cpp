@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <thread>
 #include <utility>
 
@@ -69,10 +68,8 @@ FrameSource::FrameSource(const std::vector<std::string>& files, const FrameOptio
   range_ = find_value_range(first);
   found_ = true;
   if (range_ != usual_range(first[0]) && !quiet_)
-    fmt::print(stderr,
-               "parafield: note: {} is black and {} is white, from the values of the frames; --range sets "
-               "them\n",
-               range_->black, range_->white);
+    note(fmt::format("{} is black and {} is white, from the values of the frames; --range sets them",
+                     range_->black, range_->white));
 }
 
 /// The thread is not joined: if the program ends early, it may wait for a pipe.
@@ -106,10 +103,9 @@ std::optional<FrameBuffer> FrameSource::next() {
     if (own.white > range_->white || own.black < range_->black) {
       found_ = false;  // said once
       if (!quiet_)
-        fmt::print(stderr,
-                   "parafield: note: {} has values beyond {} (black) to {} (white), the range of the "
-                   "first frames; give --range\n",
-                   printable(one.name), range_->black, range_->white);
+        note(fmt::format(
+            "{} has values beyond {} (black) to {} (white), the range of the first frames; give --range",
+            one.name, range_->black, range_->white));
     }
   }
   one.frame.set_range(*range_);

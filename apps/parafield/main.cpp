@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <new>
 #include <sstream>
@@ -35,8 +39,11 @@ std::vector<std::string> names_of_commands(const CLI::App& program) {
 /// What is wrong with arguments that nobody takes.
 std::string unexpected(const CLI::App& program) {
   const auto commands = program.get_subcommands();
-  const std::vector<std::string> words = program.remaining(true);
+  const std::vector<std::string> words = program.remaining(true), before = program.remaining();
   if (words.empty()) return "unexpected arguments";
+  if (!commands.empty() && !before.empty())
+    return fmt::format("unexpected: {}; the command comes first: parafield {}", before[0],
+                       commands[0]->get_name());
   std::vector<std::string> names;
   if (words[0].starts_with('-')) {
     for (const CLI::Option* option : (commands.empty() ? &program : commands.front())->get_options())
@@ -47,6 +54,56 @@ std::string unexpected(const CLI::App& program) {
   return fmt::format("unexpected: {}{}{}", words[0],
                      parafield::detail::did_you_mean(words[0], {names.begin(), names.end()}),
                      words.size() == 1 ? "" : fmt::format(" and {} more", words.size() - 1));
+}
+
+/// The command that the words begin with, or the program.
+const CLI::App& command_of(const CLI::App& program, const std::vector<std::string>& words) {
+  for (const CLI::App* command : program.get_subcommands({}))
+    if (!words.empty() && command->get_name() == words[0]) return *command;
+  return program;
+}
+
+/// What is wrong with the number of values of an option.
+std::string miscounted(const CLI::App& command, const std::string& last_word, const std::string& otherwise) {
+  for (const CLI::Option* option : command.get_options())
+    if (const int most = option->get_items_expected_max(), count = int(option->count());
+        most > 0 && count > most)
+      return fmt::format("{}: given {}", option->get_name(),
+                         count == 2 ? "twice" : fmt::format("{} times", count));
+  const std::string name =
+      last_word.starts_with("--") ? last_word : std::string{'-', last_word.back()};  // -d of -qd
+  const CLI::Option* const option = command.get_option_no_throw(name);
+  if (!option) return otherwise;
+  const std::string type = option->get_type_name();
+  return fmt::format("{}: needs a value: {}", name, type.substr(0, type.find(':')));
+}
+
+/// Throws UsageError for words that CLI11 would silently take for others.
+void check_words(const CLI::App& command, const std::vector<std::string>& words) {
+  const auto flag = [&](const std::string& name) -> const CLI::Option* {
+    const CLI::Option* const option = command.get_option_no_throw(name);
+    return option && option->get_items_expected_max() == 0 ? option : nullptr;
+  };
+  const auto fail_value = [](const std::string& name, const std::string& value) {
+    throw parafield::command::UsageError(
+        fmt::format("{}: takes no value, not {}", name, parafield::detail::value_text(value)));
+  };
+  for (const std::string& word : words) {
+    if (word == "--") return;
+    if (word == "++") throw parafield::command::UsageError("unexpected: ++");  // would end the command
+    if (word.starts_with('[') && word.ends_with(']'))                          // would be a list
+      throw parafield::command::UsageError(fmt::format("unexpected: {0}; ./{0} names such a file", word));
+    if (const auto equals = word.find('='); word.starts_with("--") && equals != word.npos) {
+      const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
+      if (value.empty()) throw parafield::command::UsageError(name + ": cannot be empty");
+      if (const CLI::Option* option = flag(name); option && !option->check_fname(name.substr(2)))
+        fail_value(name, value);
+    } else if (word.size() > 2 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]))) {
+      const std::string name = word.substr(0, 2);
+      if (flag(name) && !command.get_option_no_throw("-" + word.substr(2, 1)))
+        fail_value(name, word.substr(2));
+    }
+  }
 }
 
 /// Prints --help or --version.
@@ -77,11 +134,14 @@ int run(CLI::App& program, std::vector<std::string> words) {
     command::add_generate(program);
     program.footer("parafield help COMMAND prints the options of a command.");  // not of the commands' help
     turn_help_around(program, words);
-    std::ranges::reverse(words);  // as CLI11 wants them
+    const CLI::App& command = command_of(program, words);
     try {
-      program.parse(std::move(words));
+      check_words(command, words);
+      program.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as CLI11 wants them
     } catch (const CLI::Success& help_or_version) {
       return answer(program, help_or_version);
+    } catch (const CLI::ArgumentMismatch& error) {
+      return fail(usage, miscounted(command, words.back(), error.what()) + "; " + where_help_is(program));
     }
     if (!program.get_subcommands().empty()) return 0;
     std::fputs(program.help().c_str(), stderr);
@@ -101,9 +161,17 @@ int run(CLI::App& program, std::vector<std::string> words) {
   }
 }
 
+/// Puts /dev/null in the place of standard streams that are closed. Otherwise a file that is opened would take
+/// their place, and messages would be written into it. Writing to stdout or stderr still fails then.
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) == -1) (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_standard_streams();
   parafield::command::end_on_interrupt();
   CLI::App program("Dense optical flow, stereo and motion detection on CPUs and CUDA GPUs", "parafield");
   program.formatter(parafield::command::help_formatter());

@@ -61,13 +61,26 @@ std::string options(const DescribedCommand& command) {
   std::vector<std::string> groups;
   for (const DescribedOption& option : command.options)
     if (std::ranges::find(groups, option.group) == groups.end()) groups.push_back(option.group);
-  std::string out = ".SH OPTIONS\n";
+  std::string out =
+      ".SH OPTIONS\nAn option is given once. Of a flag and its \\-\\-no form, the last one counts.\n";
   for (const std::string& group : groups) {
     if (group != "Options") out += ".SS " + roff(group) + "\n";
     for (const DescribedOption& option : command.options)
       if (option.group == group) out += entry(option);
   }
   return out;
+}
+
+/// The exit codes, which are the same for all commands.
+std::string exit_status() {
+  return ".SH EXIT STATUS\n" + tagged("0", "Success.") +
+         tagged(
+             "1",
+             "Failure of a file, a device or memory. Each output file is complete or as it was before: those "
+             "written before the failure stay. So they do if only the report cannot be printed; the error "
+             "names them then.") +
+         tagged("2", "The command line is wrong. Nothing is written.") +
+         tagged("128 + N", "Signal N ended the command: 130 for Ctrl-C. No file is left half written.");
 }
 
 }  // namespace
@@ -86,7 +99,7 @@ std::string manual_page(const DescribedProgram& program, std::size_t index) {
   if (index == 0) out += ".SH COMMANDS\n";
   for (std::size_t i = 1; index == 0 && i < program.size(); ++i)
     out += tagged(fmt::format("{}(1)", bold(page_name(program, i))), program[i].help);
-  out += ".SH EXIT STATUS\n0 on success, 1 on failure, 2 for a wrong command line.\n.SH SEE ALSO\n";
+  out += exit_status() + ".SH SEE ALSO\n";
   std::vector<std::string> others;
   for (std::size_t i = 0; i < program.size(); ++i)
     if (i != index) others.push_back(bold(page_name(program, i)) + "(1)");

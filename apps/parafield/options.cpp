@@ -6,6 +6,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "parafield/detail/text.hpp"
+
 namespace parafield::command {
 namespace {
 
@@ -155,7 +157,8 @@ Size parse_size(const std::string& text) {
     const auto height = std::from_chars(width.ptr + 1, end, size.height);
     if (height.ec == std::errc{} && height.ptr == end && size.width > 0 && size.height > 0) return size;
   }
-  throw UsageError(fmt::format("'{}' is no size; a size is WIDTHxHEIGHT in pixels, as 640x480", text));
+  throw UsageError(
+      fmt::format("{} is no size; a size is WIDTHxHEIGHT in pixels, as 640x480", detail::quoted(text)));
 }
 
 std::vector<float> parse_numbers(const std::string& text, std::size_t count, const char* option) {
@@ -174,7 +177,8 @@ std::vector<float> parse_numbers(const std::string& text, std::size_t count, con
     ++at;
   }
   if (at != end || numbers.size() != count)
-    throw UsageError(fmt::format("{}: takes {} numbers with commas between, not '{}'", option, count, text));
+    throw UsageError(
+        fmt::format("{}: takes {} numbers with commas between, not {}", option, count, detail::quoted(text)));
   return numbers;
 }
 

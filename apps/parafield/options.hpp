@@ -145,6 +145,7 @@ class MethodOptions : public ParameterOptions {
           [&]<class Method>(Method& method) {
             if (!preset.empty()) method = parafield::preset<Method>(preset);
             set(method);
+            check(method);
           },
           chosen);
       return chosen;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cmath>
@@ -78,10 +78,8 @@ void add_scores(Report& report, const MaskScores& scores) {
       scores.true_negatives, scores.unscored);
 }
 
-std::string printable(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
-  return text;
+void note(const std::string& text) {
+  std::fputs(fmt::format("parafield: note: {}\n", printable(text)).c_str(), stderr);
 }
 
 std::string json_text(const Json& report) {
@@ -93,6 +91,16 @@ void print(const std::string& text) {
     throw Error(ErrorCode::file, fmt::format("standard output cannot be written: {}", std::strerror(errno)));
 }
 
-void print(const Report& report, bool json) { print(json ? json_text(report.json) : report.text); }
+void print(const Report& report, bool json) {
+  try {
+    print(json ? json_text(report.json) : report.text);
+  } catch (const Error& problem) {
+    const auto files = report.json.find("files");
+    if (files == report.json.end() || files->empty()) throw;
+    const auto names = files->get<std::vector<std::string>>();
+    throw Error(problem.code(),
+                fmt::format("{}; these files are complete: {}", problem.what(), fmt::join(names, ", ")));
+  }
+}
 
 }  // namespace parafield::command

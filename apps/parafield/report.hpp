@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "parafield/detail/text.hpp"
 #include "parafield/parafield.hpp"
 #include "parameters.hpp"
 
@@ -42,8 +43,10 @@ void add_scores_both_ways(Report& report, const EvaluationOptions& how, Score sc
   report.text += all.text;
 }
 
-/// The text with '?' for control characters, which a file name may have and a terminal would obey.
-std::string printable(std::string text);
+using detail::printable;
+
+/// Prints "parafield: note: " and the text, in one line on stderr. A stderr that cannot be written is no error.
+void note(const std::string& text);
 
 /// JSON as text, with a line end.
 std::string json_text(const Json& report);
@@ -51,7 +54,7 @@ std::string json_text(const Json& report);
 /// Prints text on stdout and flushes. Throws Error(file) if that fails.
 void print(const std::string& text);
 
-/// Prints the JSON or the text.
+/// Prints the JSON or the text. If that fails, the error says that the files of the report are complete.
 void print(const Report& report, bool json);
 
 }  // namespace parafield::command

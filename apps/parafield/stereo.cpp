@@ -86,10 +86,10 @@ void add_camera(App& command, StereoCommandOptions& options) {
   depth.needs(focal).needs(baseline).help(
       "write depths, focal * baseline / (disparity + doffs): .pfm, infinite where the disparity is not "
       "valid; needs --focal and --baseline");
-  focal.is(positive, "above 0").needs(depth);
-  baseline.is(positive, "above 0").needs(depth);
+  focal.is(positive, "a finite number above 0").needs(depth);
+  baseline.is(positive, "a finite number above 0").needs(depth);
   baseline.help("with --depth: distance of the cameras; depths have its unit");
-  offset.is([](double value) { return std::isfinite(value); }, "finite").needs(depth);
+  offset.is([](double value) { return std::isfinite(value); }, "a finite number").needs(depth);
   offset.help(
       "with --depth: offset of the right camera's principal point to the right of the left one's "
       "(Middlebury's calibration files have it)");

@@ -26,6 +26,16 @@ class CommandErrors : public CommandTest {
     more.insert(more.begin(), words.begin(), words.end());
     return more;
   }
+
+  /// Runs the command by a shell, in the folder of the test, with the words and redirections of `text`.
+  Outcome shell(const std::string& text) const {
+    const std::string err = path("shell.err");
+    const std::string line = "cd " + path("") + " && " + tested_command() + " " + text;
+    const int status = std::system(("(" + line + ") 2> " + err).c_str());
+    const Outcome outcome{WEXITSTATUS(status), "", read_text(err)};
+    std::filesystem::remove(err);
+    return outcome;
+  }
 };
 
 TEST_F(CommandErrors, FilesThatCannotBeRead) {
@@ -125,6 +135,115 @@ TEST_F(CommandErrors, BadOptions) {
   expect_failure(2, {"methods", "more"}, {"more"});
 }
 
+TEST_F(CommandErrors, OptionsAreGivenOnceAndWithAValue) {
+  expect_failure(2, flow({"--levels", "2", "--levels", "3"}), {"error: --levels: given twice;"});
+  expect_failure(2, flow({"--levels=2", "--levels=3", "--levels=4"}), {"--levels: given 3 times;"});
+  expect_failure(2, flow({"-o", "a.flo", "--output", "b.flo"}), {"--output: given twice;"});
+  expect_failure(2, {"bench", "--json", "a", "--json", "b"}, {"--json: given twice;"});
+  expect_failure(2, flow({"-o"}), {"error: -o: needs a value: FILE;"});
+  expect_failure(2, flow({"--method"}), {"--method: needs a value: NAME;"});
+  expect_failure(2, flow({"-qd"}), {"-d: needs a value: NAME;"});
+  expect_failure(2, {"bench", "--size"}, {"--size: needs a value: WxH;"});
+  expect_failure(2, {"detect", "--gt"}, {"--gt: needs a value: FILE;"});
+}
+
+TEST_F(CommandErrors, FlagsTakeNoValue) {
+  for (const char* flag : {"--fill", "--json", "--quiet", "--help"})
+    for (const char* value : {"3", "1", "true", "false", "maybe"})
+      expect_failure(2, flow({std::string(flag) + "=" + value}),
+                     {std::string(flag) + ": takes no value, not"});
+  expect_failure(2, flow({"-q3"}), {"-q: takes no value, not 3"});
+  expect_failure(2, {"--version=3"}, {"--version: takes no value, not 3"});
+  expect_failure(2, {"devices", "--json=x y"}, {"not 'x y'"});
+  const auto temporal = [&](Words flags) {
+    flags.insert(flags.begin(), {"-m", "lucas-kanade", "--json"});
+    return bool(run_well(flow(flags)).json()["parameters"]["temporal"]);
+  };
+  EXPECT_FALSE(temporal({"--temporal", "--no-temporal"})) << "the last one counts";
+  EXPECT_TRUE(temporal({"--no-temporal", "--temporal"}));
+  run_well(flow({"-q", "--quiet"}));
+}
+
+TEST_F(CommandErrors, WordsThatCLI11WouldTakeForOthers) {
+  expect_failure(2, flow({"--levels=", "3"}), {"--levels: cannot be empty"});
+  expect_failure(2, flow({"++"}), {"unexpected: ++"});
+  expect_failure(2, {"flow", "[" + frame0() + "," + frame1() + "]", "-d", "cpu"}, {"unexpected: [", "./["});
+  expect_failure(2, {"--json", "devices"},
+                 {"unexpected: --json; the command comes first: parafield devices"});
+}
+
+TEST_F(CommandErrors, ValuesOfOneParameterRuleOutAnothers) {
+  // Before the files are read.
+  expect_failure(2, {"detect", "a.png", "b.png", "-m", "annealing", "--t-max", "1", "--t-min", "2"},
+                 {"annealing: t_min cannot be 2; allowed: at most t_max, 1"});
+  expect_failure(2, {"stereo", "a.png", "b.png", "-m", "belief-propagation", "--neighbors", "8"},
+                 {"neighbors cannot be 8; allowed: 4"});
+  expect_failure(
+      2, {"flow", "a.png", "b.png", "-m", "multi-hypothesis", "--ranked", "2", "--change-softness", "3"},
+      {"ranked cannot be 2", "change_softness is 3"});
+}
+
+TEST_F(CommandErrors, BlocksThatWouldTakeMinutes) {
+  expect_failure(
+      1, flow({"-m", "belief-propagation", "--blocks", "96", "--block-overlap", "4096"}),
+      {"block_overlap cannot be 4096 px", "96 blocks of 96x64 px have 96 times the pixels", "32 times"});
+}
+
+TEST_F(CommandErrors, ReportsThatCannotBePrinted) {
+  const std::string pair = "scene/frame0000.png scene/frame0001.png -d cpu ";
+  const auto expect = [&](const std::string& words, const Words& files, const std::string& names) {
+    for (const char* where : {" > /dev/full", " >&-"}) {
+      SCOPED_TRACE(words + where);
+      const Outcome outcome = shell(words + where);
+      EXPECT_EQ(outcome.code, 1);
+      EXPECT_TRUE(outcome.err.starts_with("parafield: error: standard output cannot be written: "));
+      EXPECT_TRUE(outcome.err.ends_with("; these files are complete: " + names + "\n")) << outcome.err;
+      for (const std::string& file : files) {
+        const std::string written = read_text(path(file));
+        std::filesystem::remove(path(file));
+        EXPECT_EQ(shell(words + " > /dev/null").code, 0);
+        EXPECT_EQ(read_text(path(file)), written) << file;
+        std::filesystem::remove(path(file));
+      }
+    }
+  };
+  expect("flow " + pair + "-o a.flo --color a.png", {"a.flo", "a.png"}, "a.flo, a.png");
+  expect("flow " + pair + "-o a.flo --json", {"a.flo"}, "a.flo");
+  expect("stereo " + pair + "-o a.pfm", {"a.pfm"}, "a.pfm");
+  expect("detect " + pair + "-o m.png", {"m.png"}, "m.png");
+  expect("detect " + pair + "scene/frame0000.png -o m%d.png", {"m1.png", "m2.png"}, "m%d.png");
+  expect("tracks " + pair + "-o t.csv", {"t.csv"}, "t.csv");
+  expect("color scene/flow0000.flo -o c.png", {"c.png"}, "c.png");
+  expect("synth zoom --size 8x8 -o new", {"new/frame0001.png"}, "new");
+  EXPECT_EQ(shell("flow " + pair + "-o a.flo -q >&-").code, 0) << "there is no report";
+  EXPECT_EQ(shell("eval scene/flow0000.flo scene/flow0000.flo >&-").err,
+            "parafield: error: standard output cannot be written: Bad file descriptor\n");
+}
+
+TEST_F(CommandErrors, ClosedStreamsDisturbNoFiles) {
+  std::ofstream(path("tracks.csv")) << "20,20,1,1\nnan,1,1,1\n";  // gives a note on stderr
+  const std::string words =
+      "flow scene/frame0000.png scene/frame0001.png -d cpu -m direct-interpolation --tracks tracks.csv -o ";
+  EXPECT_EQ(shell(words + "whole.flo > /dev/null").code, 0);
+  const std::string whole = read_text(path("whole.flo"));
+  for (const char* closed :
+       {" > /dev/null 2>&-", " > /dev/null 2> /dev/full", " <&- > /dev/null", " <&- >&- 2>&-"}) {
+    EXPECT_EQ(shell(words + "a.flo" + closed).code, std::string_view(closed).find(">&- 2") == 5 ? 1 : 0)
+        << closed;
+    EXPECT_EQ(read_text(path("a.flo")), whole) << closed;
+    std::filesystem::remove(path("a.flo"));
+  }
+}
+
+TEST_F(CommandErrors, LinksToOutputsAreFollowed) {
+  std::ofstream(path("real.json")) << "old";
+  std::filesystem::create_symlink(path("real.json"), path("link.json"));
+  run_well({"bench", "-d", "cpu", "--size", "8x8", "--repeat", "1", "--preset", "fast", "--json",
+            path("link.json")});
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link.json")));
+  EXPECT_TRUE(read_text(path("real.json")).starts_with("{"));
+}
+
 TEST_F(CommandErrors, NoValueIsEmpty) {
   for (const char* option : {"-o", "--valid", "--color", "--gt", "--threads", "--device", "--preset",
                              "--method", "--tracks", "--repeat", "--levels", "--fb-check"})
@@ -164,6 +283,19 @@ TEST_F(CommandErrors, WordsThatNobodyTakesAreFewInTheMessage) {
   expect_failure(2, flow({"-m", "LUCAS_KANADE2"}), {"did you mean 'lucas-kanade'?"});
   expect_failure(2, flow({"-m", "adaptiveridge"}), {"did you mean 'adaptive-ridge'?"});
   expect_failure(2, flow({"--preset", "fats"}), {"did you mean 'fast'?"});
+  expect_failure(2, {"stereo", frame0(), frame1(), "--max-disparity", "9"},
+                 {"unexpected: --max-disparity and 1"});
+}
+
+TEST_F(CommandErrors, ValuesWithSpacesStandInQuotes) {
+  expect_failure(2, flow({"--levels", " 3"}), {"levels cannot be ' 3';"});
+  expect_failure(2, flow({"--threads", "3 "}), {"'3 ' is not a whole number"});
+  expect_failure(2, flow({"--fb-check", "1 000"}), {"'1 000' is not a number"});
+  expect_failure(2, flow({"--levels", std::string(9999, '9')}),
+                 {"levels cannot be '" + std::string(40, '9') + "...'"});
+  for (const char* bad : {"inf", "-1", "0"})
+    expect_failure(2, flow({"--color", path("a.png"), "--max-motion", bad}),
+                   {std::string(bad) + " is not a finite number above 0"});
 }
 
 TEST_F(CommandErrors, OnlyRegularFilesAreReplaced) {
@@ -191,7 +323,7 @@ TEST_F(CommandErrors, TwoSpellingsOfOneOutput) {
 
 TEST_F(CommandErrors, ScenesThatAreTooLarge) {
   const Words says = {"100000x100000", "536870912"};
-  expect_failure(1, {"synth", "zoom", "-o", path("new"), "--size", "100000x100000"}, says);
+  expect_failure(2, {"synth", "zoom", "-o", path("new"), "--size", "100000x100000"}, says);
   const Outcome bench = run({"bench", "-d", "cpu", "--preset", "default", "--size", "100000x100000"});
   EXPECT_EQ(bench.code, 1);
   for (const std::string& word : says) EXPECT_NE(bench.out.find(word), std::string::npos) << bench.out;
@@ -275,6 +407,17 @@ TEST_F(CommandErrors, MessagesStayOnOneLine) {
        {Words{"eval", truth(), truth(), "\x1b[31mred"}, Words{"eval", truth(), "\x1b[31m"},
         Words{"synth", "\x1b[31m", "-o", path("new")}})
     EXPECT_EQ(run(words).err.find('\x1b'), std::string::npos);
+  // A mark that turns the direction of writing, and a control that some terminals obey.
+  for (const std::string& odd : Words{"gnp.\u202eolf.flo", "\u009b31m.flo",
+                                      "\x9b"
+                                      "31m.flo"}) {
+    const Outcome outcome = run({"eval", path(odd), truth()});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_NE(outcome.err.find('?'), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find(odd.substr(odd.find_first_of("\xe2\xc2\x9b"), 2)), std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(run(flow({"-o", path(odd)})).out.find(odd), std::string::npos);
+  }
 }
 
 TEST_F(CommandErrors, CtrlCEndsWith130) {

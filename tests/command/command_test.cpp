@@ -177,7 +177,8 @@ TEST_F(Command, PicturesHaveArrowsLegendAndTheFrameBesideThem) {
   EXPECT_NE(arrows,
             picture({"color", truth(), "--frame", frame0(), "--arrows", "--step", "8", "--scale", "2"}));
   EXPECT_NE(plain, picture({"color", truth(), "--legend"}));
-  EXPECT_EQ(plain, picture({"color", truth(), "--frame", frame0()}));
+  expect_failure(2, {"color", truth(), "-o", path("other.png"), "--frame", frame0()},
+                 {"--frame needs --arrows or --beside"});
   picture({"color", truth(), "--frame", frame0(), "--beside", "--legend", "--scheme", "marzat"});
   EXPECT_EQ(read_frame(out).size(), (Size{192, 64}));
   picture({"flow", frame0(), frame1(), "-d", "cpu", "--arrows", "--beside"});

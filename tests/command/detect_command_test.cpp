@@ -107,6 +107,14 @@ TEST_F(DetectCommand, SeriesGoIntoTwoFolders) {
   EXPECT_TRUE(std::filesystem::exists(path("one1.png")));
 }
 
+TEST_F(DetectCommand, SeriesFollowLinks) {
+  std::ofstream(path("real")) << "old";
+  std::filesystem::create_symlink(path("real"), path("m2.png"));
+  run_well(detect(3, {"-o", path("m%d.png"), "-q"}));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("m2.png")));
+  EXPECT_EQ(read_frame(path("real")).size(), (Size{width, height}));
+}
+
 TEST_F(DetectCommand, ScoresOfASeriesAddUp) {
   const auto json = run_well(detect(frames, {"-o", path("mask%d.png"), "--json", "--gt", label(1), label(2),
                                              label(3), "--mask", path("label1.png")}))
@@ -137,6 +145,13 @@ TEST_F(DetectCommand, BadOptionsAreErrors) {
   expect_failure(2, detect(1), {"2 frames, not 1"});
   for (const char* bad : {"mask.png", "%d%d.png", "mask%x.png", "mask%.png", "mask%004d.png"})
     expect_failure(2, detect(3, {"-o", path(bad)}), {"-o", path(bad), "mask%04d.png"});
+  for (const int count : {2, 3}) {
+    expect_failure(2, detect(count, {"-o", path("%04d%04d.png")}), {"has one place of a number, not 2"});
+    expect_failure(2, detect(count, {"-o", path("m%99999d.png")}), {"%d, or %1d to %09d"});
+    expect_failure(2, detect(count, {"-o", path("100%%d.png")}), {"no other %"});
+  }
+  expect_failure(2, detect(3, {"-o", path("d%d/m.png")}), {"not that of its folder"});
+  expect_failure(2, detect(3, {"-o", path("m1.jpg")}), {"m1.jpg: the name should end in .png"});
   expect_failure(2, detect(3, {"-o", series, "--overlay", out}), {"--overlay", "mask%04d.png"});
   expect_failure(2, detect(2, {"-o", path("mask.jpg")}), {"-o", ".png"});
   expect_failure(2, detect(3, {"-o", path("mask%d.jpg")}), {"-o", ".png"});
@@ -167,6 +182,8 @@ TEST_F(DetectCommand, FailuresLeaveNothing) {
   expect_failure(1, detect(3, {"-o", path("label%d.png"), "--gt", path("label0.png"), label(2)}),
                  {path("label2.png"), "input"});
   expect_failure(1, detect(3, {"-o", path("none/mask%d.png")}), {path("none")});
+  std::filesystem::create_directory(path("m2.png"));
+  expect_failure(1, detect(4, {"-o", path("m%d.png")}), {path("m2.png"), "it is a folder"});
 }
 
 TEST_F(DetectCommand, FindsCdnetsCars) {

@@ -68,16 +68,7 @@ TEST_F(GuidedCommand, TakesTracks) {
   expect_same(read_flow(path("flow.flo")),
               estimated(DirectInterpolation{}, {.frames = {}, .tracks = tracks}));
 
-  std::ofstream(path("none.csv")) << "x,y,u,v\n";
-  const auto none = run_well(interpolated({"--tracks", path("none.csv"), "-o", path("none.flo"), "--valid",
-                                           path("valid.png"), "--json"}))
-                        .json();
-  EXPECT_EQ(none["tracks"], 0);
-  expect_same(
-      read_flow(path("none.flo")),
-      FlowField(estimated(DirectInterpolation{}, {.frames = {}, .tracks = std::span<const Track>()})));
-
-  // Tracks outside the frame or with values that are not finite are ignored.
+  // Tracks outside the frame are ignored.
   std::ofstream(path("outside.csv")) << "-5,3,9,9\n10,64.5,9,9\n96,2,9,9\n20,30,1.5,-2\n";
   run_well(interpolated({"--tracks", path("outside.csv"), "-o", path("outside.flo"), "-q"}));
   const FlowField one = read_flow(path("outside.flo"));
@@ -95,14 +86,33 @@ TEST_F(GuidedCommand, ARotationHasThreeNumbers) {
                    {"--rotation", "3 numbers"});
 }
 
-TEST_F(GuidedCommand, LeavesOutTracksThatAreNotFinite) {
-  std::ofstream(path("tracks.csv")) << "20,30,1.5,-2\n20,nan,1,1\n30,20,inf,1\n";
+TEST_F(GuidedCommand, LeavesOutTracksThatCannotBeUsed) {
+  std::ofstream(path("tracks.csv")) << "20,30,1.5,-2\n20,nan,1,1\n30,20,inf,1\n95.5,3,1,1\n";
   const Outcome outcome = run(interpolated({"--tracks", path("tracks.csv"), "--json"}));
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.json()["tracks"], 1);
   EXPECT_EQ(outcome.err, "parafield: note: " + path("tracks.csv") +
-                             ": 2 of 3 tracks are left out, as they are not finite\n");
+                             ": 1 of 4 tracks can be used: 2 not finite, 1 outside the frame of 96x64 px\n");
   EXPECT_EQ(run(interpolated({"--tracks", path("tracks.csv"), "-q"})).err, "");
+}
+
+TEST_F(GuidedCommand, NoTrackAtAllIsAnError) {
+  const auto with = [&](const std::string& text, Words more = {}) {
+    std::ofstream(path("tracks.csv")) << text;
+    more.insert(more.begin(), {"--tracks", path("tracks.csv"), "-o", path("out.flo")});
+    return interpolated(more);
+  };
+  for (const char* text : {"", "x,y,u,v\n", "# none\n"})
+    expect_failure(1, with(text), {"tracks.csv: no track can be used: the file has none"});
+  expect_failure(1, with("-1,3,0,0\n1e9,3,0,0\n"), {"no track can be used: 2 outside the frame of 96x64 px"});
+  expect_failure(1, with("nan,3,0,0\n1e9,3,0,0\n"), {"1 not finite, 1 outside the frame"});
+  // The rotation is left.
+  const Outcome outcome =
+      run(with("", {"--rotation", "0,0,0.01", "--intrinsics", "80,80,47.5,31.5", "--json"}));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.json()["tracks"], 0);
+  EXPECT_EQ(outcome.err,
+            "parafield: note: " + path("tracks.csv") + ": 0 of 0 tracks can be used: the file has none\n");
 }
 
 TEST_F(GuidedCommand, TakesARotation) {
@@ -128,8 +138,8 @@ TEST_F(GuidedCommand, Errors) {
     expect_failure(2, turned(bad, "80,80,47.5,31.5"), {"--rotation"});
   for (const char* bad : {"80,80,47.5", "80,80,47.5,31.5,1", "80,80,47.5,wide", "80"})
     expect_failure(2, turned("0,0,0.1", bad), {"--intrinsics"});
-  expect_failure(1, turned("0,0,0.1", "0,80,47.5,31.5"), {"focal lengths 0, 80 px"});
-  expect_failure(1, turned("0,0,4", "80,80,47.5,31.5"), {"turn by (0, 0, 4)", "pi"});
+  expect_failure(2, turned("0,0,0.1", "0,80,47.5,31.5"), {"focal lengths 0, 80 px"});
+  expect_failure(2, turned("0,0,4", "80,80,47.5,31.5"), {"turn by (0, 0, 4)", "pi"});
   for (const char* method : {"lucas-kanade", "adaptive-ridge", "icm"}) {
     expect_failure(2, flow({"-m", method, "--tracks", path("tracks.csv")}),
                    {"--tracks", method, "does not use it"});

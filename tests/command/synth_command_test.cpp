@@ -51,6 +51,33 @@ TEST_F(SynthCommand, IsTheSameForTheSameSeed) {
   EXPECT_NE(read_text(path("a/frame0000.png")), read_text(path("c/frame0000.png")));
 }
 
+TEST_F(SynthCommand, SaysWhatItWrote) {
+  const Words words = {"synth", "flythrough", "-o", path("new"), "--size", "8x8", "--frames", "3"};
+  EXPECT_EQ(run_well(words).out,
+            "wrote into " + path("new") +
+                ": frame0000.png to frame0002.png, flow0000.flo to flow0001.flo, occluded0000.png to "
+                "occluded0001.png, depth0000.pfm to depth0002.pfm\n");
+  EXPECT_EQ(run_well({"synth", "zoom", "-o", path("one"), "--size", "8x8", "--frames", "1"}).out,
+            "wrote into " + path("one") + ": frame0000.png\n");
+  EXPECT_EQ(run_well({"synth", "zoom", "-o", path("one"), "--size", "8x8", "-q"}).out, "");
+}
+
+TEST_F(SynthCommand, ShowsProgressOfLongRuns) {
+  const Words many = {"synth", "flythrough", "-o", path("new"), "--frames", "300"};
+  const Outcome interrupted = run_at_terminal(many, "s left");
+  EXPECT_EQ(interrupted.code, 130);
+  EXPECT_NE(interrupted.err.find("rendering: "), std::string::npos) << interrupted.err;
+  EXPECT_TRUE(contents().empty());
+  const Words large = {"synth", "flythrough", "-o", path("new"), "--size", "20000x20000"};
+  EXPECT_NE(run_at_terminal(large, "s left").err.find("rendering: "), std::string::npos);
+}
+
+TEST_F(SynthCommand, NamesThatAreNoFilesAreKept) {
+  std::filesystem::create_directories(path("scene/frame0001.png"));
+  expect_failure(1, {"synth", "zoom", "-o", path("scene"), "--size", "8x8"},
+                 {path("scene/frame0001.png"), "it is a folder"});
+}
+
 TEST_F(SynthCommand, AddsToAFolderThatIsThere) {
   std::filesystem::create_directory(path("scene"));
   std::ofstream(path("scene/note.txt")) << "kept";
