@@ -28,12 +28,14 @@ namespace parafield {
 /// - JPEG: 8 bit, gray or color, baseline or progressive. CMYK is Error(unsupported).
 /// - PGM and PPM, plain or raw. Values are scaled to 0..255 or 0..65535 if the file's maximum is another one.
 /// - PFM: f32, values as they are. The absolute value of the file's scale is ignored.
+/// - .npy: a NumPy array of uint8, uint16, float32 or float64 (read as f32), in either byte order, height x
+///   width, height x width x 1 or height x width x 3, in C order. Values as they are.
 /// - Y4M (YUV4MPEG2): mono, 4:2:0, 4:2:2 or 4:4:4 of 8 to 16 bit. Mono is gray, values as they are. Color
 ///   becomes rgb by BT.601, of limited range unless the header says XCOLORRANGE=FULL. More than 8 bit become
 ///   u16. 4:1:1 and alpha are Error(unsupported). Interlaced frames are read as they are stored.
 ///
-/// A pipe takes PGM, PPM, PFM and Y4M; PNG and JPEG are Error(unsupported) there. A file or pipe that holds
-/// more than one frame is Error(format): see FrameReader.
+/// A pipe takes PGM, PPM, PFM and Y4M; the other formats are Error(unsupported) there. A file or pipe that
+/// holds more than one frame is Error(format): see FrameReader.
 ///
 /// A PNG or JPEG file with an EXIF orientation is turned as a viewer shows it; its width may be the stored
 /// height.
@@ -121,9 +123,10 @@ PARAFIELD_API void write_tracks(const std::filesystem::path& path, std::span<con
 /// What a file holds.
 enum class FileKind { frame, flow, disparity, unknown };
 
-/// Kind of a regular file, by its first bytes. An RGB PNG of 16 bit, a PFM of three channels and most .npy
-/// are flow. A PFM of one channel and .npy of two dimensions are disparity. A gray PNG may hold disparity,
-/// but is called a frame. Throws Error(file), also for a pipe: what is read from it is lost for others.
+/// Kind of a regular file, by its first bytes. An RGB PNG of 16 bit, a PFM of three channels and .npy of
+/// floats, height x width x 2, are flow. A PFM of one channel and .npy of floats of two dimensions are
+/// disparity. A gray PNG may hold disparity, but is called a frame. Throws Error(file), also for a pipe: what
+/// is read from it is lost for others.
 PARAFIELD_API FileKind file_kind(const std::filesystem::path& path);
 
 }  // namespace parafield

@@ -17,8 +17,9 @@ inline std::uint32_t load_u32(const std::uint8_t* p, std::endian order = std::en
 inline float load_float(const std::uint8_t* p, std::endian order = std::endian::little) {
   return std::bit_cast<float>(load_u32(p, order));
 }
-inline double load_double(const std::uint8_t* p) {
-  return std::bit_cast<double>(load_u32(p) | std::uint64_t(load_u32(p + 4)) << 32);
+inline double load_double(const std::uint8_t* p, std::endian order = std::endian::little) {
+  const int low = order == std::endian::little ? 0 : 4;
+  return std::bit_cast<double>(load_u32(p + low, order) | std::uint64_t(load_u32(p + 4 - low, order)) << 32);
 }
 
 /// Writes a number, little-endian. Returns the place of the next one.

@@ -12,7 +12,7 @@ struct Floats {
   int channels;
   const std::uint8_t* values;
   std::endian order = std::endian::little;
-  int value_bytes = 4;        ///< 8 = float64, little-endian
+  int value_bytes = 4;        ///< 8 = float64
   bool lowest_first = false;  ///< order of the rows
 
   /// A channel of the pixel (x, y); y = 0 is the top row.
@@ -21,7 +21,7 @@ struct Floats {
     const std::size_t pixel = row * std::size_t(size.width) + std::size_t(x);
     const std::uint8_t* p =
         values + (pixel * std::size_t(channels) + std::size_t(channel)) * std::size_t(value_bytes);
-    return value_bytes == 4 ? load_float(p, order) : float(load_double(p));
+    return value_bytes == 4 ? load_float(p, order) : float(load_double(p, order));
   }
 };
 

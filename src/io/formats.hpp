@@ -4,8 +4,7 @@
 
 #include "core/views.hpp"
 #include "io/file.hpp"
-#include "parafield/fields.hpp"
-#include "parafield/tracks.hpp"
+#include "parafield/io.hpp"
 
 /// The formats, in memory. A decoder takes all bytes of a file, and a reader as many of a stream as it needs.
 /// Both check every size against the number of bytes before they allocate, and throw Error(format) without
@@ -64,7 +63,8 @@ bool is_pfm(ByteSpan bytes);
 bool is_pfm_of_flow(ByteSpan bytes);       ///< three channels; decode_frame takes them for colors
 FrameBuffer read_pfm(ByteStream& stream);  ///< f32
 bool is_npy(ByteSpan bytes);
-bool is_npy_of_disparity(ByteSpan bytes);    ///< needs the header only; false if it is damaged
+FileKind kind_of_npy(ByteSpan bytes);  ///< needs the header only; flow if it is damaged
+FrameBuffer decode_npy(ByteSpan bytes);
 Bytes encode_pfm_frame(const Frame& frame);  ///< f32 only; the other encoders take u8 and u16
 
 /// Encode flo (flow only), pfm or npy.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "io/frames.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "io/bytes.hpp"
@@ -8,6 +10,18 @@
 
 namespace parafield::io {
 namespace {
+
+/// A format of one image.
+struct FileFormat {
+  Content content;
+  const char* name;
+  FrameBuffer (*decode)(ByteSpan bytes);
+};
+constexpr FileFormat formats_of_files[] = {
+    {Content::png, "PNG", [](ByteSpan bytes) { return decode_png(bytes); }},
+    {Content::jpeg, "JPEG", decode_jpeg},
+    {Content::npy, ".npy", decode_npy},
+};
 
 /// Between the frames of some programs there are line ends.
 void skip_space(ByteStream& bytes) {
@@ -46,15 +60,15 @@ FrameBuffer FrameStream::read() {
   if (y4m_) return y4m_->next();
   if (content_ == Content::pnm) return read_pnm(bytes_);
   if (content_ == Content::pfm) return read_pfm(bytes_);
-  const char* const image = content_ == Content::png ? "PNG" : content_ == Content::jpeg ? "JPEG" : nullptr;
-  if (!image || count_ > 0)
-    fail_content(bytes_.peek(recognized_by), "an image",
-                 bytes_.left() && count_ == 0 ? "PNG, JPEG, PGM, PPM, PFM or Y4M" : "PGM, PPM, PFM or Y4M",
-                 bytes_.what());
+  const auto format = std::ranges::find(formats_of_files, content_, &FileFormat::content);
+  if (format == std::end(formats_of_files) || count_ > 0)
+    fail_content(
+        bytes_.peek(recognized_by), "an image",
+        bytes_.left() && count_ == 0 ? "PNG, JPEG, PGM, PPM, PFM, .npy or Y4M" : "PGM, PPM, PFM or Y4M",
+        bytes_.what());
   if (!bytes_.left())
-    fail(ErrorCode::unsupported, image, " is not read from a pipe; PGM, PPM, PFM and Y4M are");
-  const ByteSpan all = bytes_.rest();
-  return content_ == Content::png ? decode_png(all) : decode_jpeg(all);
+    fail(ErrorCode::unsupported, format->name, " is not read from a pipe; PGM, PPM, PFM and Y4M are");
+  return format->decode(bytes_.rest());
 }
 
 std::optional<FrameBuffer> FrameStream::next() {

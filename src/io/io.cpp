@@ -219,8 +219,7 @@ FileKind file_kind(const std::filesystem::path& path) {
     if (content == io::Content::flo) return FileKind::flow;
     if (content == io::Content::pfm) return io::is_pfm_of_flow(head) ? FileKind::flow : FileKind::disparity;
     // The shape is the last entry of the header, which is longer than `recognized_by`.
-    if (content == io::Content::npy)
-      return io::is_npy_of_disparity(file.first(1024)) ? FileKind::disparity : FileKind::flow;
+    if (content == io::Content::npy) return io::kind_of_npy(file.first(4096));
     if (content != io::Content::png) return FileKind::frame;
     // If the header is damaged, the reader reports it.
     try {

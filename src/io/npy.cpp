@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // NumPy's .npy: "\x93NUMPY", a version, the length of the header, the header, and the values of the array.
 // The header is a Python dictionary with type, order and shape (numpy.lib.format, versions 1.0 to 3.0). Flow
-// is height x width x 2, a disparity field height x width.
+// is height x width x 2, a disparity field height x width, a frame height x width or height x width x 1 or 3.
 #include <algorithm>
 #include <optional>
 
 #include "io/floats.hpp"
+#include "io/pixels.hpp"
 
 namespace parafield::io {
 namespace {
@@ -135,14 +136,82 @@ Npy read_header(ByteSpan bytes) {
   return npy;
 }
 
+[[noreturn]] void fail_fortran_order(const char* what) {
+  fail_format("an array in Fortran order is not read; save numpy.ascontiguousarray(", what, ")");
+}
+
+/// Throws Error(format) if a side is not 1 to max_side or the bytes do not fit the shape.
+void check_array(const Npy& npy, const char* what, int channels, int value_bytes) {
+  const auto& shape = npy.shape;
+  if (shape[0] < 1 || shape[1] < 1 || shape[0] > max_side || shape[1] > max_side)
+    fail_format("an array of ", shape_text(shape), "; each side of ", what, " is 1 to ", max_side);
+  const std::int64_t needed = std::int64_t(channels) * value_bytes * shape[0] * shape[1];
+  if (npy.values.size() != std::uint64_t(needed))
+    fail_format("an array of ", shape_text(shape), " needs ", needed,
+                " bytes after the header, the file has ", npy.values.size());
+}
+
+bool is_image(const std::vector<std::int64_t>& shape) {
+  return shape.size() == 2 || (shape.size() == 3 && (shape[2] == 1 || shape[2] == 3));
+}
+
+/// Type of a value: its letter and size ("u2"), and the order of its bytes.
+struct ValueType {
+  std::string_view name;
+  std::endian order;
+
+  explicit ValueType(std::string_view type)
+      : name(type.substr(std::min<std::size_t>(type.size(), 1))),
+        order(type.starts_with('>') ? std::endian::big : std::endian::little) {
+    if (!type.starts_with('<') && !type.starts_with('>') && type != "|u1") name = {};
+  }
+  bool is_integer() const { return name == "u1" || name == "u2"; }
+  bool is_float() const { return name == "f4" || name == "f8"; }
+};
+
 }  // namespace
 
 bool is_npy(ByteSpan bytes) { return starts_with(bytes, signature); }
 
-bool is_npy_of_disparity(ByteSpan bytes) try {
-  return is_npy(bytes) && read_header(bytes).shape.size() == 2;
+FileKind kind_of_npy(ByteSpan bytes) try {
+  const Npy npy = read_header(bytes);
+  const bool is_frame = is_image(npy.shape) && (npy.shape.size() == 3 || ValueType(npy.type).is_integer());
+  return is_frame ? FileKind::frame : npy.shape.size() == 2 ? FileKind::disparity : FileKind::flow;
 } catch (const Error&) {
-  return false;
+  return FileKind::flow;
+}
+
+FrameBuffer decode_npy(ByteSpan bytes) {
+  const Npy npy = read_header(bytes);
+  const ValueType type(npy.type);
+  if (!is_image(npy.shape))
+    fail_format("an array of ", shape_text(npy.shape),
+                ", not an image; an image is height x width, height x width x 1 or height x width x 3");
+  if (!type.is_integer() && !type.is_float())
+    fail(ErrorCode::unsupported, "an array of type '", npy.type,
+         "' is not read as an image; uint8, uint16, float32 and float64 are");
+  if (npy.fortran_order) fail_fortran_order("image");
+  const bool rgb = npy.shape.size() == 3 && npy.shape[2] == 3;
+  const int count = rgb ? 3 : 1, value_bytes = type.name[1] - '0';
+  check_array(npy, "an image", count, value_bytes);
+  const Size size{int(npy.shape[1]), int(npy.shape[0])};
+  check_pixels("an array", size.width, size.height);
+  if (value_bytes == 8)
+    return frame_of({.size = size,
+                     .channels = count,
+                     .values = npy.values.data(),
+                     .order = type.order,
+                     .value_bytes = value_bytes});
+  FrameBuffer frame(size, value_bytes < 4 ? integer_format(rgb, value_bytes == 2)
+                          : rgb           ? PixelFormat::rgb_f32
+                                          : PixelFormat::gray_f32);
+  const Rows rows = rows_of(frame);
+  for (int y = 0; y < rows.count; ++y)
+    std::memcpy(rows.first + y * rows.step, npy.values.data() + std::size_t(y) * rows.row_bytes,
+                rows.row_bytes);
+  if (type.order != std::endian::native && value_bytes == 2) swap_bytes(values_of<std::uint16_t>(frame));
+  if (type.order != std::endian::native && value_bytes == 4) swap_bytes_of_4(bytes_of(frame));
+  return frame;
 }
 
 Floats open_npy(ByteSpan bytes, int channels) {
@@ -152,18 +221,12 @@ Floats open_npy(ByteSpan bytes, int channels) {
   const std::string should = text(", not ", what, "; ", what, " is little-endian float32 or float64, ",
                                   is_flow ? "height x width x 2" : "height x width");
   if (npy.type != "<f4" && npy.type != "<f8") fail_format("an array of type '", npy.type, "'", should);
-  if (npy.fortran_order)
-    fail_format("an array in Fortran order is not read; save numpy.ascontiguousarray(", what, ")");
+  if (npy.fortran_order) fail_fortran_order(what);
   const auto& shape = npy.shape;
   if (is_flow ? shape.size() != 3 || shape[2] != 2 : shape.size() != 2)
     fail_format("an array of ", shape_text(shape), should);
-  if (shape[0] < 1 || shape[1] < 1 || shape[0] > max_side || shape[1] > max_side)
-    fail_format("an array of ", shape_text(shape), "; each side of ", what, " is 1 to ", max_side);
   const int value_bytes = npy.type == "<f4" ? 4 : 8;
-  const std::int64_t needed = std::int64_t(channels) * value_bytes * shape[0] * shape[1];
-  if (npy.values.size() != std::uint64_t(needed))
-    fail_format("an array of ", shape_text(shape), " needs ", needed,
-                " bytes after the header, the file has ", npy.values.size());
+  check_array(npy, what, channels, value_bytes);
   return {.size = {int(shape[1]), int(shape[0])},
           .channels = channels,
           .values = npy.values.data(),

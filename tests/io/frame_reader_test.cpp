@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstring>
 
@@ -285,7 +284,6 @@ TEST(FrameReader, SignalsDoNotDisturbReading) {
   sigaction(SIGUSR1, &action, &old);  // without SA_RESTART
   Pipe pipe;
   const pthread_t reading = pthread_self();
-  std::atomic<bool> done = false;
   std::thread writer([&] {
     for (const std::uint8_t byte : two_pgms) {
       pthread_kill(reading, SIGUSR1);

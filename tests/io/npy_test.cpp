@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cmath>
 
 #include "io/folder.hpp"
@@ -60,7 +61,88 @@ TEST(Npy, FlowIsWrittenAsNumpyDoes) {
     EXPECT_EQ(back.v(2, 1), -3);
     EXPECT_EQ(back.valid(0, 0), !mark_invalid);
   }
-  expect_error(ErrorCode::format, "an array (.npy), not an image", [&] { read_frame(folder / "a.npy"); });
+  expect_error(ErrorCode::format, "an array of 2 x 3 x 2, not an image; an image is height x width, ",
+               [&] { read_frame(folder / "a.npy"); });
+}
+
+/// All values, row by row.
+template <class T>
+std::vector<double> values(const FrameBuffer& frame) {
+  std::vector<double> all;
+  for (int y = 0; y < frame.size().height; ++y)
+    for (int i = 0; i < frame.size().width * channels(frame.format()); ++i)
+      all.push_back(static_cast<const T*>(frame.row(y))[i]);
+  return all;
+}
+
+/// The bytes of each value in the other order.
+samples::Bytes swapped(samples::Bytes bytes, std::ptrdiff_t value_bytes) {
+  for (auto at = bytes.begin(); at != bytes.end(); at += value_bytes) std::reverse(at, at + value_bytes);
+  return bytes;
+}
+
+TEST(Npy, Frames) {
+  FrameBuffer frame = io::decode_frame(npy(npy_header("|u1", "(2, 3)"), {0, 1, 2, 253, 254, 255}));
+  ASSERT_EQ(frame.size(), (Size{3, 2}));
+  ASSERT_EQ(frame.format(), PixelFormat::gray_u8);
+  EXPECT_EQ(values<std::uint8_t>(frame), (std::vector<double>{0, 1, 2, 253, 254, 255}));
+  frame = io::decode_frame(npy(npy_header("|u1", "(1, 2, 3)"), {0, 1, 2, 253, 254, 255}));
+  ASSERT_EQ(frame.size(), (Size{2, 1}));
+  ASSERT_EQ(frame.format(), PixelFormat::rgb_u8);
+  EXPECT_EQ(values<std::uint8_t>(frame), (std::vector<double>{0, 1, 2, 253, 254, 255}));
+  for (const bool big : {false, true}) {
+    const auto type = [&](const char* name) { return (big ? ">" : "<") + std::string(name); };
+    const auto ordered = [&](const samples::Bytes& bytes, std::ptrdiff_t size) {
+      return big ? swapped(bytes, size) : bytes;
+    };
+    frame = io::decode_frame(npy(npy_header(type("u2"), "(2, 1, 1)"), ordered({1, 2, 255, 254}, 2)));
+    ASSERT_EQ(frame.format(), PixelFormat::gray_u16);
+    ASSERT_EQ(frame.size(), (Size{1, 2}));
+    EXPECT_EQ(values<std::uint16_t>(frame), (std::vector<double>{0x0201, 0xfeff}));
+    frame = io::decode_frame(npy(npy_header(type("f4"), "(1, 1, 3)"), ordered(floats({-1.5f, 0, 300}), 4)));
+    ASSERT_EQ(frame.format(), PixelFormat::rgb_f32);
+    EXPECT_EQ(values<float>(frame), (std::vector<double>{-1.5, 0, 300}));
+    frame = io::decode_frame(npy(npy_header(type("f8"), "(1, 2)"), ordered(doubles({0.1, 1e300}), 8), 3));
+    ASSERT_EQ(frame.format(), PixelFormat::gray_f32);
+    EXPECT_EQ(values<float>(frame), (std::vector<double>{0.1f, INFINITY}));
+  }
+}
+
+TEST(Npy, TypeAndShapeDecideTheKind) {
+  const Folder folder;
+  const auto kind = [&](const char* type, const char* shape) {
+    return file_kind(folder.with("a.npy", npy(npy_header(type, shape), {})));
+  };
+  for (const char* type : {"<f4", "<f8", ">f4"}) {
+    EXPECT_EQ(kind(type, "(4, 5)"), FileKind::disparity);
+    EXPECT_EQ(kind(type, "(4, 5, 2)"), FileKind::flow);
+    EXPECT_EQ(kind(type, "(4, 5, 1)"), FileKind::frame);
+    EXPECT_EQ(kind(type, "(4, 5, 3)"), FileKind::frame);
+  }
+  for (const char* type : {"|u1", "<u2", ">u2"})
+    for (const char* shape : {"(4, 5)", "(4, 5, 1)", "(4, 5, 3)"})
+      EXPECT_EQ(kind(type, shape), FileKind::frame) << type << shape;
+}
+
+TEST(Npy, FramesThatAreNotReadAreNamed) {
+  const auto expect = [](ErrorCode code, const char* type, const char* shape, std::string_view part) {
+    SCOPED_TRACE(part);
+    expect_error(code, part, [&] { io::decode_frame(npy(npy_header(type, shape), {1, 2, 3})); });
+  };
+  for (const char* type : {"<i4", "|b1", "|i1", "<u4", "<f2", "<c8", "=u2", "|u2", "", "u1"})
+    expect(
+        ErrorCode::unsupported, type, "(1, 3)",
+        "an array of type '" + std::string(type) + "' is not read as an image; uint8, uint16, float32 and");
+  for (const char* shape : {"()", "(3,)", "(1, 3, 2)", "(1, 3, 4)", "(1, 1, 3, 1)"})
+    expect(ErrorCode::format, "|u1", shape,
+           ", not an image; an image is height x width, height x width x 1 or ");
+  expect(ErrorCode::format, "|u1", "(0, 3)", "an array of 0 x 3; each side of an image is 1 to 1000000");
+  expect(ErrorCode::format, "|u1", "(2, 3)",
+         "an array of 2 x 3 needs 6 bytes after the header, the file has 3");
+  expect(ErrorCode::format, "<u2", "(1000000, 1000000, 3)", "needs 6000000000000 bytes after the header");
+  expect_error(ErrorCode::format, "Fortran order is not read; save numpy.ascontiguousarray(image)", [] {
+    io::decode_frame(npy(npy_header("|u1", "(1, 3)", true), {1, 2, 3}));
+  });
 }
 
 TEST(Npy, DamageIsNamed) {

@@ -114,7 +114,8 @@ TEST(Pnm, DamageIsNamed) {
   expect("P2 2 1 100\n1 1 1", "follow the last");
   expect("P5 1 1 255", "need 1 bytes");
   expect("P5 1 1 255x", "the maximum is not a number");
-  expect("P1 1 1 0", "not a PNG, JPEG, PGM, PPM, PFM or Y4M file: it starts with the bytes 50 31 20 31");
+  expect("P1 1 1 0",
+         "not a PNG, JPEG, PGM, PPM, PFM, .npy or Y4M file: it starts with the bytes 50 31 20 31");
 }
 
 TEST(Pnm, LineEndAfterThePixelsIsNoPixel) {

@@ -155,6 +155,16 @@ inline std::vector<Sample> pfms() {
   };
 }
 
+/// Frames. The planes are also disparities.
+inline std::vector<Sample> npy_frames() {
+  return {
+      {"gray.npy", npy(npy_header("|u1", "(2, 3)"), {0, 1, 2, 253, 254, 255})},
+      {"rgb16.npy", npy(npy_header(">u2", "(1, 2, 3)"), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 255})},
+      {"floats.npy", npy(npy_header("<f4", "(2, 1, 1)"), floats({-1.5f, 300}), 2)},
+      {"doubles.npy", npy(npy_header("<f8", "(1, 1, 3)"), doubles({0, 127.5, 1e9}))},
+  };
+}
+
 inline std::vector<Sample> y4ms() {
   return {
       {"mono.y4m", joined("YUV4MPEG2 W3 H2 F25:1 Ip A0:0 Cmono\nFRAME\n", {0, 1, 2, 253, 254, 255})},
