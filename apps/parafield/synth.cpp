@@ -33,12 +33,15 @@ void run(const SynthOptions& options) {
 
   line.begin("writing");
   std::vector<std::string> written;  // "flow0000.flo to flow0002.flo"
-  const double files =
-      double(scene.frames.size() + scene.flow.size() + scene.occluded.size() + scene.depth.size());
+  const double files = double(scene.frames.size() + scene.flow.size() + scene.occluded.size() +
+                              scene.depth.size() + scene.disparity.size() + scene.moving.size());
   write_series(options.folder, [&](const Path& to) {
     double done = 0;
-    const auto write_all = [&](const char* name, const char* extension, const auto& all, const auto& write) {
-      const auto numbered = [&](std::size_t i) { return fmt::format("{}{:04}{}", name, i, extension); };
+    const auto write_all = [&](const char* name, const char* extension, const auto& all, const auto& write,
+                               std::size_t first = 0, std::size_t step = 1) {
+      const auto numbered = [&](std::size_t i) {
+        return fmt::format("{}{:04}{}", name, first + i * step, extension);
+      };
       for (std::size_t i = 0; i < all.size(); ++i) {
         WhileWriting::check();
         write(to / numbered(i), all[i]);
@@ -54,6 +57,10 @@ void run(const SynthOptions& options) {
               [](const Path& path, const FlowField& flow) { write_flow(path, flow); });
     write_all("occluded", ".png", scene.occluded, write_mask);
     write_all("depth", ".pfm", scene.depth, write_depth);
+    write_all(
+        "disparity", ".pfm", scene.disparity,
+        [](const Path& path, const DisparityField& disparity) { write_disparity(path, disparity); }, 0, 2);
+    write_all("moving", ".png", scene.moving, write_mask, 1);
   });
   line.end();
   if (options.quiet) return;
@@ -73,14 +80,15 @@ void add_synth(App& program) {
     names.emplace_back(scene.name);
   }
   auto [command, options] = add_command<SynthOptions>(
-      program, "synth", "Render a scene with its true flow and, if it has some, its depth", run);
+      program, "synth", "Render a scene with its true flow, and depth, disparities or masks", run);
   command.add_option("SCENE NAME", options.scene, help).one_of(names);
   const Option output = command.add_option("-o,--output DIR", options.folder).required();
   output.help(
       "folder for the files, made if it is missing: frame0000.png, flow0000.flo (true flow), "
       "occluded0000.png (255 where a pixel is not seen in the next frame) and, for scenes with depth, "
       "depth0000.pfm (one channel, along the viewing direction, in scene units, infinite in the sky), "
-      "and so on");
+      "and so on. stereo has disparity0000.pfm of the left image, balloons has moving0001.png (255 where "
+      "something moves)");
   command.add_setting("--size WxH", options.size, "size, px");
   command.add_setting("--frames N", options.frames, "number of frames").range(1, 9999);
   command.add_setting("--seed S", options.seed)

@@ -14,8 +14,8 @@ namespace parafield {
 /// A rendered sequence with its exact truth, in host memory. Every frame is the scene at the pixels' centers,
 /// rounded to u8: nothing is resampled. Edges between layers and of the terrain are hard: a pixel has the
 /// value and the flow of the surface at its center. Motion is a few px at 640x480 (40 to 80 in `large`, 24
-/// and 4 in `bar` and `camouflage`, 8 to 50 in `poles`). It differs from seed to seed, and is the same for
-/// all frames, except in `flythrough`, whose camera follows a valley.
+/// and 4 in `bar` and `camouflage`, 8 to 50 in `poles`, 0 to 60 in `stereo`). It differs from seed to seed,
+/// and is the same for all frames, except in `flythrough` and `stereo`, whose cameras follow a valley.
 struct Scene {
   std::vector<FrameBuffer> frames;  ///< gray_u8; with SceneOptions::color rgb_u8
   std::vector<FlowField> flow;      ///< flow[i]: from frame i to i + 1, at every pixel; no confidence
@@ -24,6 +24,10 @@ struct Scene {
   /// depth[i]: of frame i along the viewing direction, in scene units; infinity in the sky. Empty for flat
   /// scenes.
   std::vector<Image<float>> depth;
+  /// disparity[i]: of frame 2 i, whose right image is frame 2 i + 1, at every pixel. Only `stereo` has them.
+  std::vector<DisparityField> disparity;
+  /// moving[i]: 1 where frame i + 1 shows a thing that moves. Only `balloons` has them.
+  std::vector<Image<std::uint8_t>> moving;
 };
 
 /// Options of `render_scene`.
@@ -44,9 +48,11 @@ struct SceneInfo {
 
 /// All scenes: translation, rotation, zoom, affine, layers (two, with occlusion), pole (thin), large
 /// (motion), bar (4 px wide at 320x240; it moves by 12 px, the background by 2), camouflage (a bar that looks
-/// like the background), poles (many, thin, at different depths), flythrough (terrain under a moving sky,
-/// with depth). The camera of `flythrough` is level: at depth d the pixel (x, y) sees the point (x - (width -
-/// 1) / 2, y - (0.42 height - 0.5)) d / f, with f = 0.8 max(width, 4/3 height) px.
+/// like the background), poles (many, thin, at different depths), balloons (before a still camera, with
+/// masks), flythrough (terrain under a moving sky, with depth), stereo (the same, seen by a rectified pair of
+/// cameras, with disparities). The cameras of `flythrough` and `stereo` are level: at depth d the pixel (x, y)
+/// sees the point (x - (width - 1) / 2, y - (0.42 height - 0.5)) d / f, with f = 0.8 max(width, 4/3 height) px.
+/// The baseline of `stereo` is 0.17.
 PARAFIELD_API std::span<const SceneInfo> scenes();
 
 /// Renders a scene: the same bytes for the same options on every machine. Throws Error(invalid_argument) for

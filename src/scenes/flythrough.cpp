@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A camera flies along a valley, similar to the Yosemite sequence. The ray of each pixel is followed to the
+// A camera, or a stereo rig, flies along a valley, similar to the Yosemite sequence. The ray of each pixel is followed to the
 // terrain in float64. Its flow comes from projecting the point found there into the next camera. The camera
 // is level, so a column of the image looks along one vertical plane. In a column a higher pixel never sees a
 // nearer point than a lower one, and its search starts where the last one ended.
@@ -16,6 +16,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nearest = 0.2, farthest = 60;  ///< range of depths in which terrain is drawn
+constexpr double stereo_baseline = 0.17;
 
 /// Focal length, px: 0.8 times the width of the smallest picture of 4:3 that holds the image.
 double focal_length(Size size) { return 0.8 * std::max(double(size.width), size.height * 4.0 / 3); }
@@ -48,7 +49,7 @@ struct Camera {
 };
 
 /// The camera of a frame, on its flight along the valley.
-Camera camera_of(Landscape landscape, const SceneOptions& options, int frame) {
+Camera flying_camera(const Landscape& terrain, const SceneOptions& options, int frame) {
   const auto draw = [&](std::uint64_t i, double low, double high) {
     return low + (high - low) * to_unit(random_bits(random_bits(options.seed, 2000), i));
   };
@@ -59,6 +60,7 @@ Camera camera_of(Landscape landscape, const SceneOptions& options, int frame) {
       (draw(1, -1, 1) < 0 ? -1 : 1) * draw(2, 0.0028, 0.0042) * std::clamp(128 / focal, 1.0, 4.0);
   Camera camera;
   camera.z = draw(3, 0, 100) + frame * speed;
+  Landscape landscape = terrain;
   camera.x = landscape.middle(camera.z);
   camera.height = 1;
   const double turn = (landscape.middle(camera.z + 2.5) - camera.x) / 2.5 + draw(4, -0.12, 0.12);
@@ -69,6 +71,17 @@ Camera camera_of(Landscape landscape, const SceneOptions& options, int frame) {
   camera.center = (options.size.width - 1) / 2.0;
   camera.horizon = 0.42 * options.size.height - 0.5;
   camera.drift = wind * frame;
+  return camera;
+}
+
+/// The camera of a frame of the stereo rig: of frames 2 i and 2 i + 1, the second one's is to the right of the
+/// first one's.
+Camera rig_camera(const Landscape& landscape, const SceneOptions& options, int frame) {
+  Camera camera = flying_camera(landscape, options, frame / 2);
+  if (frame % 2 == 1) {
+    camera.x += stereo_baseline * camera.ahead_z;
+    camera.z -= stereo_baseline * camera.ahead_x;
+  }
   return camera;
 }
 
@@ -242,9 +255,8 @@ void write_truth(Passes& passes, const Landscape& landscape, const Camera& now, 
   });
 }
 
-}  // namespace
-
-Scene render_flythrough(const SceneOptions& options) {
+Scene render_views(const SceneOptions& options,
+                   Camera camera_of(const Landscape&, const SceneOptions&, int frame)) {
   const Landscape landscape(random_bits(options.seed, 3000), 1 / focal_length(options.size));
 
   Scene scene;
@@ -265,6 +277,24 @@ Scene render_flythrough(const SceneOptions& options) {
                   scene.occluded.emplace_back(options.size));
     last = camera;
     last_depth = std::move(depth);
+  }
+  return scene;
+}
+
+}  // namespace
+
+Scene render_flythrough(const SceneOptions& options) { return render_views(options, flying_camera); }
+
+Scene render_stereo(const SceneOptions& options) {
+  Scene scene = render_views(options, rig_camera);
+  const double factor = focal_length(options.size) * stereo_baseline;
+  for (std::size_t i = 0; i + 1 < scene.depth.size(); i += 2) {
+    DisparityField& field = scene.disparity.emplace_back(options.size, Memory::host(), false);
+    for (int y = 0; y < options.size.height; ++y)
+      for (int x = 0; x < options.size.width; ++x) {
+        field.d(x, y) = float(factor / double(scene.depth[i](x, y)));
+        field.valid(x, y) = 1;
+      }
   }
   return scene;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <cstring>
+
 #include "scenes/dye.hpp"
 #include "scenes/random.hpp"
 #include "scenes/render.hpp"
@@ -24,10 +26,15 @@ std::size_t nearest(std::span<const Placed> placed, Point p) {
   return i;
 }
 
-void paint(Passes& passes, std::span<const Placed> placed, FrameBuffer& frame) {
+/// Paints the layers before the picture; without one, all of them.
+void paint(Passes& passes, std::span<const Placed> placed, const FrameBuffer& picture, FrameBuffer& frame) {
+  const bool has_picture = picture.size() != Size{};
+  const std::size_t row_bytes =
+      std::size_t(frame.size().width) * std::size_t(bytes_per_pixel(frame.format()));
   passes.run(frame.size().height, frame.size().width, [&](int y) {
     Row row(frame, y);
-    for (std::size_t i = placed.size(); i-- > 0;) {
+    if (has_picture) std::memcpy(frame.row(y), picture.row(y), row_bytes);
+    for (std::size_t i = placed.size() - has_picture; i-- > 0;) {
       Placed layer = placed[i];  // a copy for this thread
       for (int x = 0; x < frame.size().width; ++x) {
         const Point start = layer.to_start({double(x), double(y)});
@@ -52,9 +59,16 @@ void write_truth(Passes& passes, std::span<const Placed> now, std::span<const Pl
   });
 }
 
+/// 1 where a layer other than the last one is seen.
+void write_moving(std::span<const Placed> placed, Image<std::uint8_t>& moving) {
+  for (int y = 0; y < moving.size().height; ++y)
+    for (int x = 0; x < moving.size().width; ++x)
+      moving(x, y) = nearest(placed, {double(x), double(y)}) + 1 < placed.size();
+}
+
 }  // namespace
 
-Scene render_layers(const LayeredScene& layered, const SceneOptions& options) {
+Scene render_layers(const LayeredScene& layered, const SceneOptions& options, const FrameBuffer& picture) {
   const std::vector<Layer> layers = scene_layers(layered, options.size, options.seed);
   const std::uint64_t colors = random_bits(options.seed, 4000);
   const std::size_t ground = layers.size() - 1;
@@ -68,7 +82,8 @@ Scene render_layers(const LayeredScene& layered, const SceneOptions& options) {
   Scene scene;
   Passes passes(options, 2 * options.frames - 1);
   for (int i = 0; i < options.frames; ++i) {
-    paint(passes, placed, scene.frames.emplace_back(options.size, frame_format(options)));
+    paint(passes, placed, picture, scene.frames.emplace_back(options.size, frame_format(options)));
+    if (layered.before_landscape && i > 0) write_moving(placed, scene.moving.emplace_back(options.size));
     if (i + 1 == options.frames) break;
     const std::vector<Placed> now = placed;
     for (Placed& layer : placed) layer.to_start = layer.to_start * layer.layer.step.inverse();

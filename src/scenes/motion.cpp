@@ -168,6 +168,23 @@ std::vector<Layer> poles(Draw draw) {
   return list;
 }
 
+/// Balloons of different sizes, blown to one side. Near ones, which are larger, move further.
+std::vector<Layer> balloons(Draw draw) {
+  const double x = draw.sign(), side = draw.shorter_side();
+  constexpr int count = 5;
+  std::vector<Layer> list;
+  for (int i = 0; i < count; ++i) {
+    const double size = 0.13 - 0.018 * i + draw.between(0, 0.012);
+    const int place = (i * 2) % count;  // large and small ones alternate
+    const Point center{draw.width() * (place + draw.between(0.3, 0.7)) / count,
+                       draw.height() * draw.between(0.22, 0.62)};
+    const Affine step = draw.shift(x * 35 * size, draw.between(-1.5, 0.5));
+    list.push_back({step, {center, side * size, side * size * 1.15}, true, 25});
+  }
+  list.push_back({draw.shift(0, 0), {}});
+  return list;
+}
+
 constexpr LayeredScene list[] = {
     {{"translation", "everything moves by the same few px"}, translation},
     {{"rotation", "a turn around the center, below a degree a frame"}, turning},
@@ -179,6 +196,9 @@ constexpr LayeredScene list[] = {
     {{"bar", "a thin bar of a color of its own moves six times as far as the background; occlusion"}, bar},
     {{"camouflage", "the same bar, but it looks like the background"}, camouflage},
     {{"poles", "many thin poles with loads move by 20 to 45 px, at different depths; occlusion"}, poles},
+    {{"balloons", "balloons drift before a still camera; true masks of what moves, occlusion"},
+     balloons,
+     true},
 };
 
 }  // namespace

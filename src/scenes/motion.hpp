@@ -35,6 +35,8 @@ class Draw;
 struct LayeredScene {
   SceneInfo info;
   std::vector<Layer> (*layers)(Draw);
+  /// The last layer stands still, and a view of the fly-through takes its place. The scene has true masks.
+  bool before_landscape = false;
 };
 
 /// Scenes of flat layers.

@@ -7,9 +7,11 @@
 
 namespace parafield {
 
-/// Render a scene. The options have been checked.
-Scene render_layers(const LayeredScene& layered, const SceneOptions& options);
+/// Render a scene. The options have been checked. If a picture is given, it takes the place of the last layer.
+Scene render_layers(const LayeredScene& layered, const SceneOptions& options,
+                    const FrameBuffer& picture = {});
 Scene render_flythrough(const SceneOptions& options);
+Scene render_stereo(const SceneOptions& options);
 
 /// The passes over pixels that render a scene. They run on all cores and report progress.
 class Passes {

@@ -7,15 +7,28 @@ namespace parafield {
 
 constexpr SceneInfo flythrough{"flythrough",
                                "a camera flies along a valley under drifting clouds; depth, occlusion"};
+constexpr SceneInfo stereo{
+    "stereo",
+    "the same valley from two cameras side by side: frames 0 and 1 are the left and the "
+    "right image, and so on; true disparities, depth, occlusion"};
 
 std::span<const SceneInfo> scenes() {
   static const auto infos = [] {
     std::vector<SceneInfo> list;
     for (const LayeredScene& scene : layered_scenes()) list.push_back(scene.info);
     list.push_back(flythrough);
+    list.push_back(stereo);
     return list;
   }();
   return infos;
+}
+
+/// The first view of the fly-through, for scenes of layers before it. It reports no progress of its own.
+static FrameBuffer picture_behind(const LayeredScene& scene, SceneOptions options) {
+  if (!scene.before_landscape) return {};
+  options.frames = 1;
+  options.progress = {};
+  return std::move(render_flythrough(options).frames[0]);
 }
 
 Scene render_scene(std::string_view name, const SceneOptions& options) {
@@ -28,8 +41,9 @@ Scene render_scene(std::string_view name, const SceneOptions& options) {
   if (options.frames < 1)
     fail(ErrorCode::invalid_argument, "frames cannot be ", options.frames, "; a scene has at least 1");
   if (name == flythrough.name) return render_flythrough(options);
+  if (name == stereo.name) return render_stereo(options);
   for (const LayeredScene& scene : layered_scenes())
-    if (name == scene.info.name) return render_layers(scene, options);
+    if (name == scene.info.name) return render_layers(scene, options, picture_behind(scene, options));
   std::string known;
   for (const SceneInfo& info : scenes()) known += (known.empty() ? "" : ", ") + std::string(info.name);
   fail(ErrorCode::invalid_argument, "there is no scene '", name, "'; the scenes are ", known);

@@ -35,6 +35,23 @@ TEST_F(SynthCommand, WritesDepthWhereTheSceneHasSome) {
   }
 }
 
+TEST_F(SynthCommand, WritesDisparitiesAndMasks) {
+  run_well({"synth", "stereo", "-o", path("pair"), "--size", "40x30", "--frames", "4"});
+  const Scene stereo = render_scene("stereo", {.size = {40, 30}, .frames = 4});
+  const DisparityField disparity = read_disparity(path("pair/disparity0002.pfm"));
+  EXPECT_TRUE(std::filesystem::exists(path("pair/disparity0000.pfm")));
+  EXPECT_FALSE(std::filesystem::exists(path("pair/disparity0001.pfm")));
+  run_well({"synth", "balloons", "-o", path("still"), "--size", "40x30", "--frames", "3"});
+  const Scene balloons = render_scene("balloons", {.size = {40, 30}, .frames = 3});
+  EXPECT_FALSE(std::filesystem::exists(path("still/moving0000.png")));
+  const auto moving = read_mask(path("still/moving0002.png"));
+  for (int y = 0; y < 30; ++y)
+    for (int x = 0; x < 40; ++x) {
+      ASSERT_EQ(disparity.d(x, y), stereo.disparity[1].d(x, y));
+      ASSERT_EQ(moving(x, y), balloons.moving[1](x, y));
+    }
+}
+
 TEST_F(SynthCommand, WritesFramesInColor) {
   run_well({"synth", "poles", "-o", path("scene"), "--size", "40x30", "--rgb"});
   const Scene scene = render_scene("poles", {.size = {40, 30}, .color = true});

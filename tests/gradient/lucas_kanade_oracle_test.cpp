@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <set>
+#include <string_view>
+
 #include "agreement.hpp"
 #include "noise.hpp"
 #include "parafield/scenes.hpp"
@@ -21,8 +24,10 @@ TEST_P(LucasKanadeOracle, RandomTextures) {
 
 TEST_P(LucasKanadeOracle, RenderedScenes) {
   for (const SceneInfo& info : scenes()) {
-    // Their thin objects move by many times their width and are lost, where iterations multiply differences.
-    if (info.name == "bar" || info.name == "camouflage" || info.name == "poles") continue;
+    // Things that are thin for their motion, that leave the frame or have no texture are lost, where iterations
+    // multiply differences.
+    if (std::set<std::string_view>{"bar", "camouflage", "poles", "balloons", "stereo"}.contains(info.name))
+      continue;
     SCOPED_TRACE(info.name);
     const Scene scene = render_scene(info.name, {.size = {101, 67}});
     expect_agreement(scene.frames[0], scene.frames[1], GetParam());

@@ -53,7 +53,8 @@ TEST_P(EverySceneInColor, HasTheSameBytesOnEveryMachine) {
       {"layers", 0xfd6e0e732f8ed873},      {"pole", 0x9ab215c04e9d0fac},
       {"large", 0xaf3d5c3fc29b27bc},       {"bar", 0x5ea2b2045c77622b},
       {"camouflage", 0x6b0a1aa1fcd6d0bf},  {"poles", 0xecaef16534e14e51},
-      {"flythrough", 0x38436987e35da342}};
+      {"balloons", 0x58b80e5d36d0ad05},    {"flythrough", 0x38436987e35da342},
+      {"stereo", 0x4347276c1f5c36b4}};
   const Scene scene = render_scene(GetParam(), {.size = {160, 120}, .frames = 3, .seed = 7, .color = true});
   EXPECT_EQ(checksum(scene), expected.at(GetParam())) << std::hex << "0x" << checksum(scene);
 }

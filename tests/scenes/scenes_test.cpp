@@ -16,7 +16,8 @@ namespace {
 class EveryScene : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Scenes, EveryScene,
                          testing::Values("translation", "rotation", "zoom", "affine", "layers", "pole",
-                                         "large", "bar", "camouflage", "poles", "flythrough"),
+                                         "large", "bar", "camouflage", "poles", "balloons", "flythrough",
+                                         "stereo"),
                          [](const auto& info) { return info.param; });
 
 TEST(Scenes, AreListed) {
@@ -25,7 +26,9 @@ TEST(Scenes, AreListed) {
     names += std::string(info.name) + " ";
     EXPECT_FALSE(info.help.empty());
   }
-  EXPECT_EQ(names, "translation rotation zoom affine layers pole large bar camouflage poles flythrough ");
+  EXPECT_EQ(
+      names,
+      "translation rotation zoom affine layers pole large bar camouflage poles balloons flythrough stereo ");
 }
 
 TEST_P(EveryScene, HasAllFramesAndTheirTruth) {
@@ -34,7 +37,10 @@ TEST_P(EveryScene, HasAllFramesAndTheirTruth) {
     EXPECT_EQ(scene.frames.size(), std::size_t(frames));
     EXPECT_EQ(scene.flow.size(), std::size_t(frames - 1));
     EXPECT_EQ(scene.occluded.size(), std::size_t(frames - 1));
-    EXPECT_EQ(scene.depth.size(), std::size_t(GetParam() == "flythrough" ? frames : 0));
+    const bool stereo = GetParam() == "stereo";
+    EXPECT_EQ(scene.depth.size(), std::size_t(stereo || GetParam() == "flythrough" ? frames : 0));
+    EXPECT_EQ(scene.disparity.size(), std::size_t(stereo ? frames / 2 : 0));
+    EXPECT_EQ(scene.moving.size(), std::size_t(GetParam() == "balloons" ? frames - 1 : 0));
     for (const FrameBuffer& frame : scene.frames) {
       EXPECT_EQ(frame.size(), (Size{31, 22}));
       EXPECT_EQ(frame.format(), PixelFormat::gray_u8);
@@ -63,7 +69,8 @@ TEST_P(EveryScene, HasTheSameBytesOnEveryMachine) {
       {"layers", 0xdbac4700b7215eca},      {"pole", 0xf072983168d0d4b1},
       {"large", 0x949477abbdceee34},       {"bar", 0x63a2a2eb38d37c4f},
       {"camouflage", 0x96b4f7a6cf9df95f},  {"poles", 0x2a2cbfc4d8cc202a},
-      {"flythrough", 0x2ca51fff4ab5e28a}};
+      {"balloons", 0xf13a9dfc0e28a0e6},    {"flythrough", 0x2ca51fff4ab5e28a},
+      {"stereo", 0x844640fbbcb8fb93}};
   const Scene scene = render_scene(GetParam(), {.size = {160, 120}, .frames = 3, .seed = 7});
   EXPECT_EQ(checksum(scene), expected.at(GetParam())) << std::hex << "0x" << checksum(scene);
 }
@@ -73,11 +80,9 @@ TEST_P(EveryScene, TruthWarpsTheNextFrameOntoThisOne) {
   struct Edges {
     double large = 1, small = 1;
   };
-  static const std::map<std::string, Edges> many{{"pole", {1, 1.25}},
-                                                 {"bar", {1, 1.25}},
-                                                 {"camouflage", {1, 1.25}},
-                                                 {"poles", {1.5, 6}},
-                                                 {"flythrough", {1, 1.25}}};
+  static const std::map<std::string, Edges> many{{"pole", {1, 1.25}},       {"bar", {1, 1.25}},
+                                                 {"camouflage", {1, 1.25}}, {"poles", {1.5, 6}},
+                                                 {"flythrough", {1, 1.25}}, {"stereo", {1, 1.25}}};
   const Edges edges = many.contains(GetParam()) ? many.at(GetParam()) : Edges{};
   for (const Size size : {Size{640, 480}, Size{200, 301}, Size{96, 64}})
     for (const bool fine : {true, false})
@@ -105,8 +110,11 @@ TEST_P(EveryScene, MovesAsFarAsDocumented) {
   struct Range {
     double low = 1.5, high = 10, background = 0;
   };
-  static const std::map<std::string, Range> ranges{
-      {"large", {55, 80, 40}}, {"bar", {24, 24, 4}}, {"camouflage", {24, 24, 4}}, {"poles", {44, 52, 8}}};
+  static const std::map<std::string, Range> ranges{{"large", {55, 80, 40}},
+                                                   {"bar", {24, 24, 4}},
+                                                   {"camouflage", {24, 24, 4}},
+                                                   {"poles", {44, 52, 8}},
+                                                   {"stereo", {40, 63}}};
   const Range range = ranges.contains(GetParam()) ? ranges.at(GetParam()) : Range{};
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Scene scene = render_scene(GetParam(), {.seed = seed, .fine = false});
@@ -221,7 +229,7 @@ TEST(Scenes, BadOptionsAreErrors) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
     EXPECT_STREQ(error.what(),
                  "there is no scene 'waterfall'; the scenes are translation, rotation, zoom, affine, layers, "
-                 "pole, large, bar, camouflage, poles, flythrough");
+                 "pole, large, bar, camouflage, poles, balloons, flythrough, stereo");
   }
   EXPECT_THROW(render_scene("zoom", {.size = {0, 4}}), Error);
   EXPECT_THROW(render_scene("zoom", {.size = {4, -1}}), Error);

@@ -43,6 +43,12 @@ inline std::uint64_t checksum(const Scene& scene) {
   for (const auto& depth : scene.depth)
     for (int y = 0; y < depth.size().height; ++y)
       sum.add(depth.view().row(y), std::size_t(depth.size().width) * sizeof(float));
+  for (const auto& disparity : scene.disparity)
+    for (int y = 0; y < disparity.size().height; ++y)
+      sum.add(disparity.d.view().row(y), std::size_t(disparity.size().width) * sizeof(float));
+  for (const auto& moving : scene.moving)
+    for (int y = 0; y < moving.size().height; ++y)
+      sum.add(moving.view().row(y), std::size_t(moving.size().width));
   return sum.value;
 }
 
