@@ -11,6 +11,7 @@ struct DetectOptions : EstimationOptions<Detection> {
   std::vector<std::string> frames, labels;
   std::string output, overlay, mask;
   FrameOptions reading;
+  bool beside = false;
 
   /// Whether several masks are estimated, or the names of outputs are patterns.
   bool is_series() const { return frames.size() > 2 || has_number(output) || has_number(overlay); }
@@ -53,7 +54,10 @@ struct Findings {
     }
     const WhileWriting whole;
     if (!to_output.empty()) write_mask(to_output, found.moving);
-    if (!to_overlay.empty()) write_frame(to_overlay, overlay_mask(frame, found));
+    if (to_overlay.empty()) return;
+    FrameBuffer picture = overlay_mask(frame, found);
+    if (options.beside) picture = beside(frame, picture);
+    write_frame(to_overlay, picture);
   }
 };
 
@@ -164,6 +168,8 @@ void add_detect(App& program) {
                      "second frame, and each mask starts from the one before (see --temporal)");
   command.add_option("--overlay FILE", options.overlay,
                      "write the newer frame, red where it moves: .png or .ppm, or a series");
+  command.add_flag("--beside", options.beside, "put the frame and the overlay side by side")
+      .needs(command.get_option("--overlay"));
   const Option labels = command.add_option("--gt FILE", options.labels);
   labels.help(
       "true labels as in CDnet, to compare with: 0 and 50 are static, 255 is moving, 85 and 170 do not "

@@ -20,17 +20,22 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
   float true_scale = 0;
   double focal = 0, baseline = 0, offset = 0;
   FrameOptions reading;
+  bool beside = false;
   TruthOptions truth;
 };
 
-void write(const StereoCommandOptions& options, const DisparityField& field) {
+void write(const StereoCommandOptions& options, const DisparityField& field, const FrameBuffer& left) {
   // Filled pixels are written as valid.
   const DisparityView disparity = options.task.fill ? DisparityView{field.d} : DisparityView(field);
   const WhileWriting whole;
   if (!options.output.empty())
     write_disparity(options.output, disparity, options.scale.value_or(kitti_scale));
   if (!options.valid.empty()) write_mask(options.valid, field.valid);
-  if (!options.color.empty()) write_frame(options.color, color_disparity(disparity));
+  if (!options.color.empty()) {
+    FrameBuffer picture = color_disparity(disparity);
+    if (options.beside) picture = beside(left, picture);
+    write_frame(options.color, picture);
+  }
   if (!options.depth.empty()) {
     const Image<float> depth = depth_of(disparity, options.focal, options.baseline, options.offset);
     const View<const float> view = depth;
@@ -71,7 +76,7 @@ void run(const StereoCommandOptions& options) {
     add_scores_both_ways(
         report, {.mask = mask, .valid_only = options.truth.valid_only},
         [&, &field = disparity](const EvaluationOptions& how) { return evaluate(field, truth, how); });
-  write(options, disparity);
+  write(options, disparity, left);
   add_files(report, {options.output, options.valid, options.color, options.depth});
   options.print(report);
 }
@@ -115,6 +120,8 @@ void add_stereo(App& program) {
   command.add_option("--color FILE", options.color,
                      "write a picture: .png or .ppm; blue is far, red is near, black is not valid");
   options.reading.add_to(command);
+  command.add_flag("--beside", options.beside, "put the left image and the picture side by side")
+      .needs(command.get_option("--color"));
   add_camera(command, options);
   const Option truth = options.truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or gray .png; unknown ones do not count");

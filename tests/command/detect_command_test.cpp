@@ -82,6 +82,12 @@ TEST_F(DetectCommand, WritesMaskAndOverlayAndScores) {
     EXPECT_EQ(json[key], eval[key]) << key;
 }
 
+TEST_F(DetectCommand, PutsTheFrameBesideTheOverlay) {
+  run_well(detect(3, {"--overlay", path("overlay%d.png"), "--beside", "-q"}));
+  EXPECT_EQ(read_frame(path("overlay2.png")).size(), (Size{2 * width, height}));
+  expect_failure(2, detect(2, {"--beside"}), {"--beside", "--overlay"});
+}
+
 TEST_F(DetectCommand, SeriesUsesTheLastMask) {
   const Words more = {"-o",    path("mask%04d.png"), "--overlay", path("overlay%d.png"), "--temporal", "3",
                       "--json"};

@@ -84,6 +84,12 @@ TEST_F(StereoCommand, WritesDisparitiesAndPicturesAndScores) {
   }
 }
 
+TEST_F(StereoCommand, PutsTheLeftImageBesideThePicture) {
+  run_well(stereo({"--color", path("out.png"), "--beside", "-q"}));
+  EXPECT_EQ(read_frame(path("out.png")).size(), (Size{2 * width, height}));
+  expect_failure(2, stereo({"--beside"}), {"--beside", "--color"});
+}
+
 TEST_F(StereoCommand, DisparitiesAreWrittenByExtension) {
   run_well(stereo({"-o", path("out.pfm"), "-q"}));
   run_well(stereo({"-o", path("out.npy"), "-q"}));
