@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# tests/docs/ keeps README.md and docs/ true: commands run, programs compile and run, CMake's blocks configure,
+# links lead somewhere.
+file(GLOB pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
+list(PREPEND pages README.md)
+function(add_docs_test name)
+  add_test(NAME Docs.${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(Docs.${name} PROPERTIES LABELS docs)
+endfunction()
+
+foreach(page ${pages})
+  add_docs_test(Commands.${page} bash ${CMAKE_CURRENT_LIST_DIR}/run_page.sh ${page} $<TARGET_FILE:parafield_command>)
+endforeach()
+add_docs_test(Links bash ${CMAKE_CURRENT_LIST_DIR}/links.sh ${pages} CONTRIBUTING.md bench/README.md)
+add_docs_test(CMakeBlocks bash ${CMAKE_CURRENT_LIST_DIR}/cmake_blocks.sh docs/cpp.md ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+
+set(program_pages README.md docs/cpp.md)
+set(programs ${CMAKE_CURRENT_BINARY_DIR}/docs_programs.cpp)
+list(TRANSFORM program_pages PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE program_files)
+add_custom_command(OUTPUT ${programs} COMMAND awk -f ${CMAKE_CURRENT_LIST_DIR}/snippets.awk ${program_pages} > ${programs}
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DEPENDS ${program_files} ${CMAKE_CURRENT_LIST_DIR}/snippets.awk)
+add_executable(docs_programs ${programs})
+target_include_directories(docs_programs PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(docs_programs PRIVATE parafield)
+target_compile_options(docs_programs PRIVATE -O0)
+set(folder ${CMAKE_CURRENT_BINARY_DIR}/docs_programs_files)
+file(MAKE_DIRECTORY ${folder})
+add_test(NAME Docs.Programs COMMAND docs_programs WORKING_DIRECTORY ${folder})
+set_tests_properties(Docs.Programs PROPERTIES LABELS docs)
