@@ -2,9 +2,14 @@
 #include "core/cpu/parallel.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <fstream>
 #include <stdexcept>
 #include <vector>
+
+#include "parafield/error.hpp"
+#include "targets.hpp"
 
 namespace parafield {
 namespace {
@@ -24,6 +29,26 @@ TEST(ParallelRows, ThrowsAnExceptionOfARow) {
   const auto all = [](int) { throw std::out_of_range("every row"); };
   EXPECT_THROW(parallel_rows(100, one), std::out_of_range);
   EXPECT_THROW(parallel_rows(100, all), std::out_of_range);
+}
+
+TEST(ParallelRows, ThreadsThatCannotStartAreAnError) {
+  if (sanitized) GTEST_SKIP() << "sanitizers take more address space than a limit can leave";
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;  // of the whole address space
+  if (pages == 0) GTEST_SKIP() << "the system has no /proc";
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit tight = before;
+  tight.rlim_cur = pages * std::size_t(sysconf(_SC_PAGESIZE)) + (std::size_t(64) << 20);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  std::string message = "no error";
+  try {
+    const Threads threads(1000);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_TRUE(message.starts_with("cannot start a thread: ")) << message;
 }
 
 TEST(ParallelRows, MayBeCalledFromSeveralThreads) {

@@ -186,7 +186,7 @@ void add_bench(App& program) {
                      "time this preset only; default: all presets of each method");
   command.add_option("-d,--device NAME", options.devices,
                      "devices, one or more: auto, cpu, cuda, cuda:N; default: all usable devices");
-  command.add_setting("--threads N", options.threads, "CPU threads; 0 = one for each core");
+  command.add_setting("--threads N", options.threads, "CPU threads; 0 = one for each core").range(0, 1024);
   command.add_option("--size WxH", options.sizes,
                      "sizes, one or more; default: 316x252 640x480 1920x1080 3840x2160");
   command.add_option("--repeat N", options.repeats)
@@ -199,9 +199,11 @@ void add_bench(App& program) {
   command.add_option("--data DIR", options.data,
                      "folder with yosemite/noclouds/ (yos08.png, yos09.png, yos08_nosky.flo), for AAE and "
                      "ETATO of that pair, too; default: the environment variable PARAFIELD_DATA");
-  command.add_option("--commit TEXT", options.commit, "commit that is measured, for the JSON");
+  const Option commit =
+      command.add_option("--commit TEXT", options.commit, "commit that is measured, for the JSON");
   options.json = command.add_option("--json [FILE]", options.json_file).expected(0, 1);
   options.json.help("write JSON to FILE, or print it instead of the table");
+  commit.needs(options.json);
 }
 
 }  // namespace parafield::command

@@ -47,9 +47,10 @@ FrameBuffer drawn_flow(const ColorCommandOptions& options, std::string& said) {
 
 FrameBuffer drawn_disparity(const ColorCommandOptions& options) {
   const DisparityField disparity = read_disparity_of(options.field, options.kind.scale, "--disparity-scale");
-  return typed([&] {
-    return color_disparity(disparity, {.min = options.min.value_or(0), .max = options.max.value_or(0)});
-  });
+  const float min = options.min.value_or(0), max = options.max.value_or(0);
+  if (options.max && !(max > min && std::isfinite(min) && std::isfinite(max)))
+    throw UsageError(fmt::format("--max: {} px is not a finite number above --min, {} px", max, min));
+  return color_disparity(disparity, {.min = min, .max = max});
 }
 
 void run(const App& command, const ColorCommandOptions& options) {

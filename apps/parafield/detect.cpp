@@ -17,11 +17,16 @@ struct DetectOptions : EstimationOptions<Detection> {
   bool is_series() const { return frames.size() > 2 || has_number(output) || has_number(overlay); }
 };
 
+/// "1 file", "2 files".
+std::string counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 /// Throws UsageError unless there is a file of labels for each mask, or none at all.
 void check_labels(const DetectOptions& options, std::size_t masks) {
   if (!options.labels.empty() && options.labels.size() != masks)
-    throw UsageError(fmt::format("--gt: {} files for {} masks; give one for each frame after the first",
-                                 options.labels.size(), masks));
+    throw UsageError(fmt::format("--gt: {} for {}; give one for each frame after the first",
+                                 counted(options.labels.size(), "file"), counted(masks, "mask")));
 }
 
 void check_words(const DetectOptions& options) {

@@ -49,13 +49,18 @@ Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {
   // Masks never have 16 bit: such gray files are KITTI's disparities.
   const auto is_wide = [](const Path& file) { return read_frame(file).format() == PixelFormat::gray_u16; };
   if (disparities && (!pictures || scaled || std::ranges::any_of(files, is_wide))) return Task::disparity;
-  std::string hint = files.size() > 1 ? "; both should be of one kind" : "";
+  const bool known = std::ranges::find(kinds, FileKind::unknown) == kinds.end();
+  std::string hint = !known             ? "; it should be flow, disparities or a picture"
+                     : files.size() > 1 ? "; both should be of one kind"
+                                        : "";
   if (pictures)
     hint = fmt::format("; give the kind by --task ({})", fmt::join(names.begin() + 1, names.end(), ", "));
   throw Error(ErrorCode::format, fmt::format("{}{}", fmt::join(says, " and "), hint));
 }
 
 DisparityField read_disparity_of(const Path& path, float scale, const char* option) {
+  if (scale != 0 && file_kind(path) == FileKind::disparity)
+    throw UsageError(fmt::format("{} is for a PNG; {} holds px", option, path.string()));
   try {
     return read_disparity(path, scale);
   } catch (const Error& problem) {

@@ -32,7 +32,8 @@ inline Option add_scale(App& command, const std::string& names, Variable scale, 
       .is([](double value) { return value >= 1e-6 && value <= 1e6; }, "in 1e-6 to 1e6");
 }
 
-/// Like read_disparity. If a scale is missing, the error names the option.
+/// Like read_disparity. Throws UsageError, which names the option of the scale, if the scale is missing or the
+/// file needs none. A scale of 0 is none.
 DisparityField read_disparity_of(const Path& path, float scale, const char* option);
 
 }  // namespace parafield::command

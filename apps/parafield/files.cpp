@@ -31,7 +31,8 @@ namespace {
 /// The path from the root, also of a file that is not there yet, without links.
 Path resolved(const Path& path) {
   std::error_code error;
-  return fs::weakly_canonical(fs::absolute(path, error), error);
+  const Path real = fs::weakly_canonical(fs::absolute(path, error), error);
+  return error ? path : real;
 }
 
 bool same_file(const Path& a, const Path& b) {
@@ -41,18 +42,17 @@ bool same_file(const Path& a, const Path& b) {
 
 bool not_asked_for(const Output& output) { return output.path.empty(); }
 
-/// Throws Error(file) for a name that a folder, a pipe or the like has.
-void check_replaceable(const Path& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) fail_file(path, "cannot be written: it is a folder");
-  if (fs::exists(path, error) && !fs::is_regular_file(path, error))
-    fail_file(path, "cannot be written: it is not a regular file, and a file is replaced whole");
-}
-
-/// The file that a new one replaces: links are followed. Throws Error(file).
+/// The file that a new one replaces: links are followed. Throws Error(file) for a name that cannot be used, or
+/// that a folder, a pipe or a file without permission has.
 Path checked_target(const Path& path) {
-  check_replaceable(path);
   std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) fail_file(path, "cannot be written: " + error.message());
+  if (fs::is_directory(status)) fail_file(path, "cannot be written: it is a folder");
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    fail_file(path, "cannot be written: it is not a regular file, and a file is replaced whole");
+  if (fs::exists(status) && access(path.c_str(), W_OK) != 0)
+    fail_file(path, fmt::format("cannot be written: {}", std::strerror(errno)));
   if (!fs::is_symlink(path, error)) return path;
   const Path target = fs::canonical(path, error);
   if (error) fail_file(path, "cannot be written: the link leads nowhere");
@@ -135,7 +135,7 @@ void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs)
         throw UsageError(fmt::format("{} and {} name the same file, {}", outputs[j].option, outputs[i].option,
                                      outputs[i].path.string()));
   for (const auto& [option, path, extensions] : outputs) {
-    check_replaceable(path);
+    checked_target(path);
     for (const Path& input : inputs)
       if (!input.empty() && same_file(path, input))
         fail_file(path, "is an input; " + option + " would replace it");
@@ -171,7 +171,7 @@ void check_series(std::vector<Output> outputs, std::size_t count, const std::vec
   for (const auto& [option, path, extensions] : outputs)
     for (std::size_t i = 1; i <= count; ++i) {
       const Path file = numbered(path, int(i));
-      check_replaceable(file);
+      checked_target(file);
       if (!taken.insert(resolved(file)).second)
         fail_file(file, "is an input or another output; " + option + " would replace it");
     }

@@ -84,6 +84,11 @@ std::vector<Track> usable_tracks(const std::string& file, Size frame, bool neede
   if (tracks.empty() && needed)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: no track can be used: {}", file, fmt::join(why, ", ")));
+  const std::vector<ParameterValue> parameters = parameters_of(FeatureTracking{});
+  const int most = std::get<int>(std::ranges::find(parameters, "max_features", &ParameterValue::name)->max);
+  if (tracks.size() > std::size_t(most))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: {} tracks; at most {} can be used", file, tracks.size(), most));
   if (!why.empty() && !quiet)
     note(fmt::format("{}: {} of {} tracks can be used: {}", file, tracks.size(), all, fmt::join(why, ", ")));
   return tracks;
@@ -138,8 +143,7 @@ void run(const FlowCommandOptions& options) {
   if (!tracks_file.empty()) {
     tracks = usable_tracks(tracks_file, frame.size(), !given.rotation, options.quiet);
     given.tracks = tracks;
-    tracking->max_features =
-        std::max(tracking->max_features, int(std::min<std::size_t>(tracks.size(), 1 << 30)));
+    tracking->max_features = std::max(tracking->max_features, int(tracks.size()));
   }
   double sift_milliseconds = 0;
   if (sift) {

@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "files.hpp"
+#include "options.hpp"
 #include "pages.hpp"
 
 namespace parafield::command {
@@ -50,6 +51,7 @@ void write(const Path& path, const std::string& text) {
 }
 
 void generate(const CLI::App& app, const Path& folder) {
+  if (folder.empty()) throw UsageError("FOLDER: cannot be empty");
   DescribedProgram program{described(app)};
   for (const CLI::App* command : app.get_subcommands({}))
     if (!command->get_group().empty()) program.push_back(described(*command));

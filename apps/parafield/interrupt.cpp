@@ -25,7 +25,7 @@ void on_interrupt(int signal) {
 }  // namespace
 
 void end_on_interrupt() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2}) {
     struct sigaction action = {};
     // A signal that is ignored stays so: a shell starts background jobs with SIGINT ignored.
     if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;

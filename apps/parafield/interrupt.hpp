@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Ctrl-C and SIGTERM. They end the program at once. If it is writing files, it ends when they are whole or
+/// Ctrl-C, SIGTERM and other signals that end a program. They end it at once. If it is writing files, it ends when they are whole or
 /// removed.
 namespace parafield::command {
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <sstream>
 #include <string>
@@ -36,13 +37,19 @@ std::vector<std::string> names_of_commands(const CLI::App& program) {
   return names;
 }
 
+/// The word as a message shows it: a name of a file stays whole, others are cut if they are long.
+std::string shown(const std::string& word) {
+  constexpr std::size_t short_word = 40, longest_name = 300;
+  return word.size() <= short_word || word.size() > longest_name ? parafield::detail::value_text(word) : word;
+}
+
 /// What is wrong with arguments that nobody takes.
 std::string unexpected(const CLI::App& program) {
   const auto commands = program.get_subcommands();
   const std::vector<std::string> words = program.remaining(true), before = program.remaining();
   if (words.empty()) return "unexpected arguments";
   if (!commands.empty() && !before.empty())
-    return fmt::format("unexpected: {}; the command comes first: parafield {}", before[0],
+    return fmt::format("unexpected: {}; the command comes first: parafield {}", shown(before[0]),
                        commands[0]->get_name());
   std::vector<std::string> names;
   if (words[0].starts_with('-')) {
@@ -51,7 +58,7 @@ std::string unexpected(const CLI::App& program) {
   } else if (commands.empty()) {
     names = names_of_commands(program);
   }
-  return fmt::format("unexpected: {}{}{}", words[0],
+  return fmt::format("unexpected: {}{}{}", shown(words[0]),
                      parafield::detail::did_you_mean(words[0], {names.begin(), names.end()}),
                      words.size() == 1 ? "" : fmt::format(" and {} more", words.size() - 1));
 }
@@ -89,7 +96,6 @@ void check_words(const CLI::App& command, const std::vector<std::string>& words)
         fmt::format("{}: takes no value, not {}", name, parafield::detail::value_text(value)));
   };
   for (const std::string& word : words) {
-    if (word == "--") return;
     if (word == "++") throw parafield::command::UsageError("unexpected: ++");  // would end the command
     if (word.starts_with('[') && word.ends_with(']'))                          // would be a list
       throw parafield::command::UsageError(fmt::format("unexpected: {0}; ./{0} names such a file", word));
@@ -114,10 +120,20 @@ int answer(CLI::App& program, const CLI::Success& asked) {
   return code;
 }
 
+/// Removes "--". Words behind it that begin with '-' are names of files: "./-" says so to CLI11, which takes the
+/// words behind "--" only for the first arguments of a command.
+void take_rest_as_files(std::vector<std::string>& words) {
+  const auto end = std::ranges::find(words, "--");
+  if (end == words.end()) return;
+  for (auto word = end + 1; word != words.end(); ++word)
+    if (word->starts_with('-') || word->starts_with('[') || *word == "++") *word = "./" + *word;
+  words.erase(end);
+}
+
 /// Turns "help COMMAND" into "COMMAND --help".
 void turn_help_around(const CLI::App& program, std::vector<std::string>& words) {
   if (words.empty() || words[0] != "help") return;
-  words.erase(words.begin());
+  while (!words.empty() && words[0] == "help") words.erase(words.begin());
   const std::vector<std::string> names = names_of_commands(program);
   if (words.empty() || std::ranges::find(names, words[0]) != names.end()) words.emplace_back("--help");
 }
@@ -133,6 +149,7 @@ int run(CLI::App& program, std::vector<std::string> words) {
       add(commands);
     command::add_generate(program);
     program.footer("parafield help COMMAND prints the options of a command.");  // not of the commands' help
+    take_rest_as_files(words);
     turn_help_around(program, words);
     const CLI::App& command = command_of(program, words);
     try {
@@ -152,6 +169,8 @@ int run(CLI::App& program, std::vector<std::string> words) {
     return fail(usage, std::string(error.what()) + "; " + where_help_is(program));
   } catch (const command::UsageError& error) {
     return fail(usage, error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(failed, error.path1().string() + ": " + error.code().message());
   } catch (const std::bad_alloc&) {
     return fail(failed, "out of memory");
   } catch (const std::exception& error) {

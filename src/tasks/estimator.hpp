@@ -2,21 +2,18 @@
 #pragma once
 #include <array>
 #include <new>
-#include <system_error>
 
 #include "tasks/session.hpp"
 
 namespace parafield {
 
-/// Runs f. A lack of memory or threads that the standard library reports becomes an Error.
+/// Runs f. A lack of memory that the standard library reports becomes an Error.
 template <class F>
 decltype(auto) with_errors(F f) {
   try {
     return f();
   } catch (const std::bad_alloc&) {
     fail(ErrorCode::memory, "cannot allocate host memory");
-  } catch (const std::system_error& error) {
-    fail(ErrorCode::device, "cannot start a thread: ", error.what());
   }
 }
 

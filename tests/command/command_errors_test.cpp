@@ -132,6 +132,9 @@ TEST_F(CommandErrors, BadOptions) {
   expect_failure(2, {"bench", "-m", "icm", "--preset", "fast"}, {"icm", "fast"});
   expect_failure(2, {"bench", "-d", "gpu"}, {"gpu"});
   expect_failure(2, {"bench", "--size", "big"}, {"big"});
+  expect_failure(2, {"bench", "--threads", "5000"}, {"--threads: 5000 is outside 0 to 1024"});
+  expect_failure(2, {"bench", "--commit", "abc"}, {"--commit requires --json"});
+  expect_failure(2, {"generate", ""}, {"FOLDER: cannot be empty"});
   expect_failure(2, {"methods", "more"}, {"more"});
 }
 
@@ -170,6 +173,20 @@ TEST_F(CommandErrors, WordsThatCLI11WouldTakeForOthers) {
   expect_failure(2, {"flow", "[" + frame0() + "," + frame1() + "]", "-d", "cpu"}, {"unexpected: [", "./["});
   expect_failure(2, {"--json", "devices"},
                  {"unexpected: --json; the command comes first: parafield devices"});
+  expect_failure(2, {""}, {"unexpected: '';"});
+  expect_failure(2, {"a b"}, {"unexpected: 'a b';"});
+  expect_failure(2, {std::string(9999, 'x')}, {"unexpected: '" + std::string(40, 'x') + "...'"});
+  run_well({"help", "help"});
+}
+
+TEST_F(CommandErrors, WordsBehindTwoDashesAreFiles) {
+  run_well({"flow", "-d", "cpu", "-q", "--", frame0(), frame1()});
+  run_well({"flow", "-d", "cpu", "-q", frame0(), "--", frame1()});
+  run_well({"flow", "-d", "cpu", "-q", frame0(), frame1(), "--"});
+  for (const char* name : {"-x.png", "--json", "++", "[x]"}) std::filesystem::copy(frame1(), path(name));
+  for (const char* name : {"-x.png", "--json", "++", "'[x]'"})
+    EXPECT_EQ(shell("flow -d cpu -q scene/frame0000.png -- " + std::string(name)).code, 0) << name;
+  expect_failure(1, {"flow", "-d", "cpu", "--", frame0(), "-missing.png"}, {"-missing.png: cannot be read"});
 }
 
 TEST_F(CommandErrors, ValuesOfOneParameterRuleOutAnothers) {
@@ -233,6 +250,14 @@ TEST_F(CommandErrors, ClosedStreamsDisturbNoFiles) {
     EXPECT_EQ(read_text(path("a.flo")), whole) << closed;
     std::filesystem::remove(path("a.flo"));
   }
+}
+
+TEST_F(CommandErrors, NamesThatAreTooLong) {
+  const std::string name(300, 'x');
+  expect_failure(1, flow({"-o", path(name + ".flo"), "--valid", path(name + ".png")}),
+                 {"File name too long"});
+  expect_failure(1, {"synth", "zoom", "--size", "8x8", "-o", path(name)}, {"File name too long"});
+  expect_failure(1, {"generate", path(name)}, {"parafield: error: " + path(name), ": File name too long"});
 }
 
 TEST_F(CommandErrors, LinksToOutputsAreFollowed) {
@@ -381,6 +406,10 @@ TEST_F(CommandErrors, FoldersWithoutPermission) {
                                std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   expect_failure(1, flow({"-o", path("closed/out.flo")}), {path("closed/out.flo")});
   expect_failure(1, {"synth", "zoom", "--size", "8x8", "-o", path("closed/new")}, {path("closed/new")});
+  std::ofstream(path("kept.flo")) << "kept";
+  std::filesystem::permissions(path("kept.flo"), std::filesystem::perms::owner_read);
+  expect_failure(1, {"flow", frame0(), path("missing.png"), "-d", "cpu", "-o", path("kept.flo")},
+                 {path("kept.flo") + ": cannot be written: Permission denied"});  // before frames are read
 }
 
 TEST_F(CommandErrors, MissingData) {
@@ -432,7 +461,7 @@ TEST_F(CommandErrors, CtrlCEndsWith130) {
 }
 
 TEST_F(CommandErrors, ASignalWhileASeriesIsWrittenLeavesNothing) {
-  for (const int signal : {SIGINT, SIGHUP, SIGQUIT}) {
+  for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGXCPU}) {
     const auto before = contents();
     const pid_t process =
         start({"synth", "zoom", "-o", path("new/scene"), "--size", "160x120", "--frames", "200"});

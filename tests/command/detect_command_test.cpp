@@ -162,7 +162,7 @@ TEST_F(DetectCommand, BadOptionsAreErrors) {
   expect_failure(2, detect(2, {"-o", path("mask.jpg")}), {"-o", ".png"});
   expect_failure(2, detect(3, {"-o", path("mask%d.jpg")}), {"-o", ".png"});
   expect_failure(2, detect(3, {"-o", series, "--overlay", series}), {"-o", "--overlay", "the same file"});
-  expect_failure(2, detect(3, {"--gt", label(1)}), {"--gt", "1 files for 2 masks"});
+  expect_failure(2, detect(3, {"--gt", label(1)}), {"--gt: 1 file for 2 masks"});
   expect_failure(2, detect(2, {"--mask", label(1)}), {"--mask", "--gt"});
   expect_failure(2, detect(3, {"--repeat", "2"}), {"--repeat", "two frames"});
   expect_failure(2, detect(3, {"--energy", "result"}), {"--energy", "two frames"});
@@ -190,6 +190,9 @@ TEST_F(DetectCommand, FailuresLeaveNothing) {
   expect_failure(1, detect(3, {"-o", path("none/mask%d.png")}), {path("none")});
   std::filesystem::create_directory(path("m2.png"));
   expect_failure(1, detect(4, {"-o", path("m%d.png")}), {path("m2.png"), "it is a folder"});
+  std::filesystem::create_symlink(path("nowhere"), path("l2.png"));
+  expect_failure(1, {"detect", path(frame_name(0)), small, small, "-d", "cpu", "-o", path("l%d.png")},
+                 {path("l2.png"), "the link leads nowhere"});  // before frames are read
 }
 
 TEST_F(DetectCommand, FindsCdnetsCars) {

@@ -126,6 +126,11 @@ TEST_F(FieldsCommand, EvalRefusesWhatItCannotCompare) {
   expect_failure(1, {"eval", field, field, "--mask", field + "x"}, {field + "x"});
   expect_failure(2, {"eval", field, picture}, {picture, "8 bit need a scale", "--gt-scale"});
   expect_failure(2, {"eval", picture, field}, {picture, "8 bit need a scale", "--scale"});
+  expect_failure(2, {"eval", field, field, "--scale", "4"}, {"--scale is for a PNG; " + field + " holds px"});
+  expect_failure(2, {"eval", field, field, "--gt-scale", "4"}, {"--gt-scale is for a PNG"});
+  std::ofstream(path("text.txt")) << "no field";
+  expect_failure(1, {"eval", path("text.txt"), path("text.txt")},
+                 {"text.txt holds unknown data", "; it should be flow, disparities or a picture"});
   expect_failure(1, {"eval", "--task", "mask", picture, picture}, {picture, "label 7 at pixel (1, 0)"});
   expect_failure(1, {"eval", "--task", "mask", field, wide}, {"2x1", "3x1"});
   expect_failure(1, {"eval", "--task", "flow", field, field}, {field, "not flow"});
@@ -172,7 +177,12 @@ TEST_F(FieldsCommand, ColorRefusesOptionsOfTheOtherTask) {
   expect_failure(2, {"color", path("a.flo"), "-o", out, "--disparity-scale", "8", "--task", "flow"},
                  {"--disparity-scale", "flow"});
   expect_failure(2, {"color", field, "-o", out, "--min", "4"}, {"--min", "--max"});
-  expect_failure(2, {"color", field, "-o", out, "--min", "4", "--max", "3"}, {"4 and 3 px"});
+  expect_failure(2, {"color", field, "-o", out, "--min", "4", "--max", "3"},
+                 {"--max: 3 px is not a finite number above --min, 4 px"});
+  for (const char* bad : {"0", "-1", "nan", "inf"})
+    expect_failure(2, {"color", field, "-o", out, "--max", bad}, {"above --min, 0 px"});
+  expect_failure(2, {"color", field, "-o", out, "--disparity-scale", "4"},
+                 {"--disparity-scale is for a PNG; " + field + " holds px"});
   expect_failure(2, {"color", picture, "-o", out, "--task", "disparity"}, {picture, "--disparity-scale"});
   expect_failure(1, {"color", picture, "-o", out}, {picture, "holds a picture", "--task", "disparity"});
   const std::string kitti = gray<std::uint16_t>("kitti.png", {256, 512});

@@ -156,7 +156,8 @@ TEST_F(GuidedCommand, Errors) {
   std::ofstream many(path("many.csv"));
   for (int i = 0; i < 65537; ++i) many << "1,1,0,0\n";
   many.close();
-  expect_failure(1, interpolated({"--tracks", path("many.csv")}), {"65537"});
+  expect_failure(1, interpolated({"--tracks", path("many.csv")}),
+                 {"many.csv: 65537 tracks; at most 65536 can be used"});
 }
 
 }  // namespace

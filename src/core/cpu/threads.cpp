@@ -4,8 +4,11 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "core/fail.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -133,6 +136,9 @@ Threads::Threads(int count) : pool_(new Pool(count)) {
   try {
     pool_->threads.reserve(std::size_t(count - 1));
     for (int i = 1; i < count; ++i) pool_->threads.emplace_back([pool = pool_, i] { pool->work(i); });
+  } catch (const std::system_error& error) {
+    end();
+    fail(ErrorCode::device, "cannot start a thread: ", error.code().message());
   } catch (...) {
     end();
     throw;
