@@ -123,6 +123,7 @@ void run(const BenchOptions& options) {
   const auto methods = typed([&] { return chosen_methods(options); });
   std::vector<Size> sizes;
   for (const std::string& size : options.sizes) sizes.push_back(parse_size(size));
+  if (options.json_file == "-") throw UsageError("--json -: without a FILE the JSON is printed");
   check_outputs({{"--json", options.json_file, {}}}, {});
   const auto devices = chosen_devices(options);
   const auto data = chosen_data(options);

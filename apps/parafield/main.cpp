@@ -87,27 +87,32 @@ std::string miscounted(const CLI::App& command, const std::string& last_word, co
 
 /// Throws UsageError for words that CLI11 would silently take for others.
 void check_words(const CLI::App& command, const std::vector<std::string>& words) {
+  using parafield::command::UsageError;
   const auto flag = [&](const std::string& name) -> const CLI::Option* {
     const CLI::Option* const option = command.get_option_no_throw(name);
     return option && option->get_items_expected_max() == 0 ? option : nullptr;
   };
   const auto fail_value = [](const std::string& name, const std::string& value) {
-    throw parafield::command::UsageError(
-        fmt::format("{}: takes no value, not {}", name, parafield::detail::value_text(value)));
+    throw UsageError(fmt::format("{}: takes no value, not {}", name, parafield::detail::value_text(value)));
   };
   for (const std::string& word : words) {
-    if (word == "++") throw parafield::command::UsageError("unexpected: ++");  // would end the command
-    if (word.starts_with('[') && word.ends_with(']'))                          // would be a list
-      throw parafield::command::UsageError(fmt::format("unexpected: {0}; ./{0} names such a file", word));
+    if (word == "++" || word.starts_with("---"))  // the end of the command; a name of a file
+      throw UsageError("unexpected: " + shown(word));
+    if (word.starts_with('[') && word.ends_with(']'))  // a list
+      throw UsageError(fmt::format("unexpected: {0}; ./{0} names such a file", word));
     if (const auto equals = word.find('='); word.starts_with("--") && equals != word.npos) {
       const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
-      if (value.empty()) throw parafield::command::UsageError(name + ": cannot be empty");
-      if (const CLI::Option* option = flag(name); option && !option->check_fname(name.substr(2)))
+      if (value.empty()) throw UsageError(name + ": cannot be empty");  // the next word
+      // A flag that has a --no form takes true and false.
+      if (const CLI::Option* option = flag(name);
+          option && (!option->check_fname(name.substr(2)) || name.starts_with("--no-")))
         fail_value(name, value);
     } else if (word.size() > 2 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]))) {
-      const std::string name = word.substr(0, 2);
-      if (flag(name) && !command.get_option_no_throw("-" + word.substr(2, 1)))
-        fail_value(name, word.substr(2));
+      const std::string name = word.substr(0, 2), rest = word.substr(2);
+      if (flag(name) && !command.get_option_no_throw("-" + rest.substr(0, 1)))
+        fail_value(name, rest);                                 // a file
+      if (rest[0] == '=' && command.get_option_no_throw(name))  // a value that begins with '='
+        throw UsageError(fmt::format("unexpected: {}; write {} {}", word, name, rest.substr(1)));
     }
   }
 }

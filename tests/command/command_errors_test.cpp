@@ -158,6 +158,7 @@ TEST_F(CommandErrors, FlagsTakeNoValue) {
   expect_failure(2, flow({"-q3"}), {"-q: takes no value, not 3"});
   expect_failure(2, {"--version=3"}, {"--version: takes no value, not 3"});
   expect_failure(2, {"devices", "--json=x y"}, {"not 'x y'"});
+  expect_failure(2, flow({"-m", "lucas-kanade", "--no-temporal=true"}), {"--no-temporal: takes no value"});
   const auto temporal = [&](Words flags) {
     flags.insert(flags.begin(), {"-m", "lucas-kanade", "--json"});
     return bool(run_well(flow(flags)).json()["parameters"]["temporal"]);
@@ -170,6 +171,9 @@ TEST_F(CommandErrors, FlagsTakeNoValue) {
 TEST_F(CommandErrors, WordsThatCLI11WouldTakeForOthers) {
   expect_failure(2, flow({"--levels=", "3"}), {"--levels: cannot be empty"});
   expect_failure(2, flow({"++"}), {"unexpected: ++"});
+  expect_failure(2, flow({"---json"}), {"unexpected: ---json"});
+  expect_failure(2, flow({"-o=" + path("a.flo")}), {"unexpected: -o=", "write -o " + path("a.flo")});
+  expect_failure(2, {"bench", "--json", "-"}, {"--json -: without a FILE the JSON is printed"});
   expect_failure(2, {"flow", "[" + frame0() + "," + frame1() + "]", "-d", "cpu"}, {"unexpected: [", "./["});
   expect_failure(2, {"--json", "devices"},
                  {"unexpected: --json; the command comes first: parafield devices"});
