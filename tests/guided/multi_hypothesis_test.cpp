@@ -3,6 +3,7 @@
 #include "guided/label_choice.hpp"
 #include "on.hpp"
 #include "parafield/flow.hpp"
+#include "tasks/on_device.hpp"
 
 namespace parafield {
 namespace {
