@@ -230,7 +230,7 @@ TEST_F(SiftCommand, Errors) {
     expect_failure(2, flow(method, sift), {method, "no parameter --features", "direct-interpolation"});
   expect_failure(2,
                  {"flow", frame0(), frame1(), frame0(), "-m", "direct-interpolation", "--features", "sift"},
-                 {"takes 2, not 3"});
+                 {"takes 2 frames, not 3"});
   for (const char* option :
        {"--track-window", "--track-levels", "--track-iterations", "--track-check", "--track-rounds"}) {
     expect_failure(2, tracks({option, "3"}), {option, "--features sift does not use it"});
