@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 // The program around the blocks of C++ in the pages, and the names that these use and do not declare.
+#include <fstream>
 #include <iostream>
 #include <parafield/parafield.hpp>
 #include <stdexcept>
@@ -56,9 +57,19 @@ void run(const char* where, int block()) {
 /// Calls the blocks in the order of the pages.
 void run_blocks();
 
+/// A file of two frames.
+void write_film(const std::string& path) {
+  std::ofstream film(path, std::ios::binary);
+  for (int i = 0; i < 2; ++i) {
+    film << "P6 640 480 255\n";
+    film.write(reinterpret_cast<const char*>(pixels), std::streamsize(color_pixels.size()));
+  }
+}
+
 int main() {
-  write_frame("a.png", frame0);
-  write_frame("b.png", frame1);
+  write_frame("frame0000.png", frame0);
+  write_frame("frame0001.png", frame1);
+  write_film("film.ppm");
   run_blocks();
   return failed == 0 ? 0 : 1;
 }
