@@ -44,6 +44,11 @@ if(NOT JPEG_FOUND)
   not_built("JPEG files" "libjpeg was not found (Debian: libjpeg-dev)")
 endif()
 
+find_package(TIFF 4.5)  # older ones report errors through a handler of the whole process
+if(NOT TIFF_FOUND)
+  not_built("TIFF files" "libtiff 4.5 or newer was not found (Debian: libtiff-dev)")
+endif()
+
 if(PARAFIELD_BUILD_COMMAND OR PARAFIELD_BUILD_BENCH)
   find_package(CLI11 CONFIG QUIET)
   find_package(fmt CONFIG QUIET)

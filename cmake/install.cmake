@@ -51,6 +51,9 @@ if(TARGET parafield)
   if(JPEG_FOUND)
     string(APPEND requires " libjpeg")
   endif()
+  if(TIFF_FOUND)
+    string(APPEND requires " libtiff-4")
+  endif()
   if(PARAFIELD_HAS_CUDA)
     # A program that links the static library needs CUDA's static runtime, of the version that compiled the
     # library, and has perhaps no toolkit. NVIDIA's license allows to redistribute this file. It lies in a

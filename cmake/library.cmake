@@ -23,7 +23,7 @@ target_compile_options(parafield_build INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:${host_options};-Wall;-Wextra;-Wpedantic>)
 target_compile_definitions(parafield_build INTERFACE
   $<$<BOOL:${PARAFIELD_HAS_CUDA}>:PARAFIELD_HAS_CUDA> $<$<BOOL:${PNG_FOUND}>:PARAFIELD_HAS_PNG>
-  $<$<BOOL:${JPEG_FOUND}>:PARAFIELD_HAS_JPEG>)
+  $<$<BOOL:${JPEG_FOUND}>:PARAFIELD_HAS_JPEG> $<$<BOOL:${TIFF_FOUND}>:PARAFIELD_HAS_TIFF>)
 if(PARAFIELD_HAS_CUDA)
   target_include_directories(parafield_build SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
 endif()
@@ -46,6 +46,9 @@ if(PNG_FOUND)
 endif()
 if(JPEG_FOUND)
   list(APPEND file_formats JPEG::JPEG)
+endif()
+if(TIFF_FOUND)
+  list(APPEND file_formats TIFF::TIFF)
 endif()
 add_library(parafield_common OBJECT ${sources})
 target_link_libraries(parafield_common PRIVATE parafield_build Threads::Threads ${file_formats})

@@ -26,6 +26,9 @@ namespace parafield {
 /// Reads a frame, gray or rgb, u8, u16 or f32:
 /// - PNG: 1 to 16 bit, gray, palette or RGB. Alpha is dropped.
 /// - JPEG: 8 bit, gray or color, baseline or progressive. CMYK is Error(unsupported).
+/// - TIFF and BigTIFF: gray or RGB of 1 to 16 bit, float32 or float64 (read as f32, values as they are),
+///   palette, YCbCr of 8 bit; strips or tiles, every compression of the installed libtiff. Alpha is dropped.
+///   CMYK and a file of several images are Error(unsupported); overviews and masks do not count.
 /// - PGM and PPM, plain or raw. Values are scaled to 0..255 or 0..65535 if the file's maximum is another one.
 /// - PFM: f32, values as they are. The absolute value of the file's scale is ignored.
 /// - .npy: a NumPy array of uint8, uint16, float32 or float64 (read as f32), in either byte order, height x
@@ -37,8 +40,8 @@ namespace parafield {
 /// A pipe takes PGM, PPM, PFM and Y4M; the other formats are Error(unsupported) there. A file or pipe that
 /// holds more than one frame is Error(format): see FrameReader.
 ///
-/// A PNG or JPEG file with an EXIF orientation is turned as a viewer shows it; its width may be the stored
-/// height.
+/// A PNG, JPEG or TIFF file with an orientation (EXIF's, in PNG and JPEG) is turned as a viewer shows it; its
+/// width may be the stored height.
 PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path);
 
 /// Reads frames one after the other from a file, a pipe, a socket or standard input, in the formats of

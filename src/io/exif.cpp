@@ -59,8 +59,8 @@ FrameBuffer turned(FrameBuffer frame, int orientation) {
   std::ptrdiff_t right = from_right ? -pixel_bytes : pixel_bytes, down = from_bottom ? -pitch : pitch;
   if (transposed) std::swap(right, down);
   FrameBuffer to(transposed ? Size{height, width} : Size{width, height}, frame.format());
-  // PNG and JPEG readers give these sizes.
-  with_one_of<1, 2, 3, 6>(pixel_bytes, [&]<int bytes>() {
+  // Gray and RGB of u8, u16 and f32.
+  with_one_of<1, 2, 3, 4, 6, 12>(pixel_bytes, [&]<int bytes>() {
     for (int y = 0; y < to.size().height; ++y)
       for (int x = 0; x < to.size().width; ++x)
         std::memcpy(static_cast<std::uint8_t*>(to.row(y)) + x * bytes, from + x * right + y * down, bytes);

@@ -17,7 +17,7 @@ class ByteStream;
 /// Largest width and height. A header with more is damaged; sizes in bytes cannot overflow below it.
 inline constexpr int max_side = 1'000'000;
 
-enum class Content { png, jpeg, pnm, pfm, y4m, flo, npy, unknown };
+enum class Content { png, jpeg, tiff, pnm, pfm, y4m, flo, npy, unknown };
 
 /// Content of a file, by its first bytes; `recognized_by` of them are enough.
 Content content_of(ByteSpan bytes);
@@ -49,6 +49,10 @@ Bytes encode_png(const Frame& frame);  ///< like decode_png, Error(unsupported) 
 
 /// A frame, turned as its EXIF data says. Error(unsupported) without libjpeg.
 FrameBuffer decode_jpeg(ByteSpan bytes);
+
+bool is_tiff(ByteSpan bytes);
+/// A frame, turned as the file says. Error(unsupported) without libtiff.
+FrameBuffer decode_tiff(ByteSpan bytes);
 
 /// EXIF's orientation, 1 to 8, in a TIFF structure. 1 (as stored) if it is damaged or has none.
 int exif_orientation(ByteSpan tiff);

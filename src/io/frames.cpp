@@ -20,6 +20,7 @@ struct FileFormat {
 constexpr FileFormat formats_of_files[] = {
     {Content::png, "PNG", [](ByteSpan bytes) { return decode_png(bytes); }},
     {Content::jpeg, "JPEG", decode_jpeg},
+    {Content::tiff, "TIFF", decode_tiff},
     {Content::npy, ".npy", decode_npy},
 };
 
@@ -64,7 +65,7 @@ FrameBuffer FrameStream::read() {
   if (format == std::end(formats_of_files) || count_ > 0)
     fail_content(
         bytes_.peek(recognized_by), "an image",
-        bytes_.left() && count_ == 0 ? "PNG, JPEG, PGM, PPM, PFM, .npy or Y4M" : "PGM, PPM, PFM or Y4M",
+        bytes_.left() && count_ == 0 ? "PNG, JPEG, TIFF, PGM, PPM, PFM, .npy or Y4M" : "PGM, PPM, PFM or Y4M",
         bytes_.what());
   if (!bytes_.left())
     fail(ErrorCode::unsupported, format->name, " is not read from a pipe; PGM, PPM, PFM and Y4M are");

@@ -41,6 +41,7 @@ void write(const std::filesystem::path& path, Encode encode) {
 Content content_of(ByteSpan bytes) {
   if (starts_with(bytes, "\x89PNG\r\n\x1a\n")) return Content::png;
   if (starts_with(bytes, "\xff\xd8\xff")) return Content::jpeg;
+  if (is_tiff(bytes)) return Content::tiff;
   if (is_pnm(bytes)) return Content::pnm;
   if (is_pfm(bytes)) return Content::pfm;
   if (starts_with(bytes, "YUV4MPEG2")) return Content::y4m;
@@ -53,6 +54,7 @@ void fail_content(ByteSpan bytes, const char* wanted, const char* formats, const
   const Content content = content_of(bytes);
   if (content == Content::png) fail_format("an image (PNG), not ", wanted);
   if (content == Content::jpeg) fail_format("an image (JPEG), not ", wanted);
+  if (content == Content::tiff) fail_format("an image (TIFF), not ", wanted);
   if (content == Content::pnm) fail_format("an image (PGM or PPM), not ", wanted);
   if (content == Content::y4m) fail_format("a video (Y4M), not ", wanted);
   if (content == Content::flo) fail_format("a flow field (.flo), not ", wanted);

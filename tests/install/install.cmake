@@ -2,7 +2,7 @@
 # tests/install/ looks at what a user gets: installed libraries, exported symbols, manual pages
 # and completions, Debian packages.
 set(features "")
-foreach(feature PARAFIELD_HAS_CUDA PNG_FOUND JPEG_FOUND)
+foreach(feature PARAFIELD_HAS_CUDA PNG_FOUND JPEG_FOUND TIFF_FOUND)
   if(${feature})
     string(REGEX REPLACE "PARAFIELD_HAS_|_FOUND" "" name ${feature})
     list(APPEND features ${name})
@@ -31,6 +31,9 @@ if(DPKG_SHLIBDEPS AND FILE_COMMAND AND NOT PARAFIELD_SANITIZE)
   endif()
   if(JPEG_FOUND)
     list(APPEND libraries libjpeg)
+  endif()
+  if(TIFF_FOUND)
+    list(APPEND libraries libtiff)
   endif()
   list(JOIN libraries "," libraries)
   add_test(NAME Installed.Packages COMMAND ${CMAKE_COMMAND}

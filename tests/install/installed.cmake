@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Installs each kind of library into an empty prefix and builds programs with it as a user would: by
 # find_package and by pkg-config, where no CUDA toolkit is found. BUILD is the build, FEATURES are its
-# "CUDA,PNG,JPEG".
+# "CUDA,PNG,JPEG,TIFF".
 set(folder ${BUILD}/installed)
 file(REMOVE_RECURSE ${folder})
 function(run)

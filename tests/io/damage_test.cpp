@@ -12,6 +12,7 @@ namespace {
 std::vector<samples::Sample> all_samples() {
   std::vector<samples::Sample> all = samples::pnms();
   for (samples::Sample& sample : samples::pfms()) all.push_back(std::move(sample));
+  for (samples::Sample& sample : samples::tiffs()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::npy_frames()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::y4ms()) all.push_back(std::move(sample));
   for (samples::Sample& sample : samples::flows()) all.push_back(std::move(sample));
@@ -20,6 +21,9 @@ std::vector<samples::Sample> all_samples() {
   for (samples::Sample& sample : samples::jpegs()) all.push_back(std::move(sample));
 #ifndef PARAFIELD_HAS_JPEG
   std::erase_if(all, [](const samples::Sample& sample) { return sample.name.ends_with(".jpg"); });
+#endif
+#ifndef PARAFIELD_HAS_TIFF
+  std::erase_if(all, [](const samples::Sample& sample) { return sample.name.ends_with(".tif"); });
 #endif
 #ifndef PARAFIELD_HAS_PNG
   std::erase_if(all, [](const samples::Sample& sample) { return sample.name.ends_with(".png"); });
@@ -54,6 +58,8 @@ TEST(Damage, TruncatedAnywhereIsAnError) {
     // The line end after the last number of a plain file is not needed.
     std::size_t length = sample.bytes.size();
     while (sample.name.starts_with("plain") && sample.bytes[length - 1] == '\n') --length;
+    // Nor is the place of the next image, which is the last number of a TIFF file.
+    if (sample.name.ends_with(".tif")) length -= sample.bytes[2] + sample.bytes[3] == 43 ? 8 : 4;
     for (std::size_t count = 0; count < length; ++count) {
       expect_error(ErrorCode::format, "", [&] { decode({sample.bytes.data(), count}); });
       if (testing::Test::HasFailure()) FAIL() << sample.name << " of " << count << " bytes";
@@ -61,7 +67,7 @@ TEST(Damage, TruncatedAnywhereIsAnError) {
   }
 }
 
-constexpr const char* may_be_unsupported[] = {".jpg", ".y4m", ".npy"};
+constexpr const char* may_be_unsupported[] = {".jpg", ".tif", ".y4m", ".npy"};
 
 TEST(Damage, AnyByteChangedIsAnErrorOrAnImage) {
   for (const samples::Sample& sample : all_samples())
@@ -72,8 +78,8 @@ TEST(Damage, AnyByteChangedIsAnErrorOrAnImage) {
         try {
           decode(damaged);
         } catch (const Error& error) {
-          // A JPEG file with another coding, planes of a video or a type of an array may be sound, but
-          // unsupported.
+          // A JPEG or TIFF file with another coding, planes of a video or a type of an array may be sound,
+          // but unsupported.
           const bool may = std::ranges::any_of(
               may_be_unsupported, [&](const char* extension) { return sample.name.ends_with(extension); });
           const bool unsupported = may && error.code() == ErrorCode::unsupported;
@@ -119,6 +125,22 @@ TEST(Damage, LibjpegPrintsNothing) {
     } catch (const Error&) {
     }
   }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+#endif
+
+#ifdef PARAFIELD_HAS_TIFF
+TEST(Damage, LibtiffPrintsNothing) {
+  testing::internal::CaptureStderr();
+  for (const samples::Sample& sample : samples::tiffs())
+    for (std::size_t at = 0; at < sample.bytes.size(); ++at) {
+      samples::Bytes damaged = sample.bytes;
+      damaged[at] ^= 0x55;
+      try {
+        io::decode_frame(damaged);
+      } catch (const Error&) {
+      }
+    }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 #endif

@@ -8,6 +8,7 @@
 
 #include "io/jpeg_bytes.hpp"
 #include "io/png_bytes.hpp"
+#include "io/tiff_bytes.hpp"
 
 /// Small files of every kind that parafield reads: tests damage them, and fuzzing starts from them.
 namespace parafield::samples {
@@ -131,6 +132,49 @@ inline std::vector<Sample> jpegs() {
       {"subsampled.jpg", jpeg({17, 4, 3, false, 2})},
       {"progressive.jpg", jpeg({12, 5, 3, true}, jpeg_bytes::exif_segment(jpeg_bytes::exif(3, false)))},
   };
+}
+
+/// A value of a TIFF file.
+inline double tiff_value(const tiff_bytes::Header& header, int x, int y, int channel) {
+  if (header.format == 3) return 0.1 * x - 30.5 * y + 1000 * channel;
+  return pattern(x, y, channel, header.bits);
+}
+
+/// Reds, greens and blues of a TIFF file's palette.
+inline std::vector<std::uint16_t> tiff_palette(int bits) {
+  std::vector<std::uint16_t> colors;
+  for (int i = 0; i < 3 << bits; ++i) colors.push_back(std::uint16_t(i * 9001 + 300));
+  return colors;
+}
+
+inline Bytes tiff(const tiff_bytes::Header& header, bool big_endian = false, bool big_tiff = false) {
+  const auto value = [&](int x, int y, int c) { return tiff_value(header, x, y, c); };
+  const bool has_palette = header.photometric == 3;
+  return tiff_bytes::File(big_endian, big_tiff)
+      .add(header, value, has_palette ? tiff_palette(header.bits) : std::vector<std::uint16_t>())
+      .bytes();
+}
+
+inline std::string name_of(const tiff_bytes::Header& header) {
+  return std::to_string(header.samples) + "x" + std::to_string(header.bits) + "_kind" +
+         std::to_string(header.photometric) + (header.separate ? "_separate" : "") +
+         (header.tile ? "_tiles" : "") + ".tif";
+}
+
+inline std::vector<Sample> tiffs() {
+  using Header = tiff_bytes::Header;
+  std::vector<Sample> list;
+  for (const Header& header :
+       {Header{.width = 5, .height = 3}, Header{.width = 3, .height = 2, .bits = 12, .samples = 2},
+        Header{.width = 3, .height = 2, .bits = 16, .samples = 3, .photometric = 2},
+        Header{.width = 2, .height = 2, .samples = 4, .photometric = 2, .separate = true},
+        Header{.width = 17, .height = 3, .bits = 1, .photometric = 0, .tile = 16},
+        Header{.width = 5, .height = 2, .bits = 4, .photometric = 3},
+        Header{.width = 2, .height = 1, .bits = 32, .format = 3, .orientation = 6}}) {
+    const bool other = list.size() % 2;
+    list.push_back({name_of(header), tiff(header, other, other)});
+  }
+  return list;
 }
 
 /// Plain files end in a number of one digit: a longer one without its last digit would still be a number.

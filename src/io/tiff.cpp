@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// TIFF 6.0 and BigTIFF through libtiff: gray, palette and RGB, in strips or tiles.
+#include "io/formats.hpp"
+
+#ifdef PARAFIELD_HAS_TIFF
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "io/pixels.hpp"
+#include "io/tiff_layout.hpp"
+#endif
+
+namespace parafield::io {
+
+bool is_tiff(ByteSpan bytes) {
+  using namespace std::string_view_literals;
+  return starts_with(bytes, "II*\0"sv) || starts_with(bytes, "MM\0*"sv) ||  //
+         starts_with(bytes, "II+\0"sv) || starts_with(bytes, "MM\0+"sv);    // BigTIFF
+}
+
+#ifdef PARAFIELD_HAS_TIFF
+namespace {
+
+using tiff::Layout;
+using tiff::Reader;
+
+/// Values of a row, by their index. Of fewer than 16 bit, they are packed, the highest bit first.
+struct PackedRow {
+  const std::uint8_t* data;
+  std::size_t bytes;
+  std::size_t bits;
+
+  std::uint32_t operator()(std::size_t i) const {
+    const std::size_t first = i * bits / 8;
+    std::uint32_t window = 0;
+    for (std::size_t at = first; at < first + 3; ++at) window = window << 8 | (at < bytes ? data[at] : 0);
+    return window >> (24 - i * bits % 8 - bits) & ((1u << bits) - 1);
+  }
+};
+/// Values of whole bytes.
+template <class T>
+struct PlainRow {
+  const std::uint8_t* data;
+
+  T operator()(std::size_t i) const {
+    T value;
+    std::memcpy(&value, data + i * sizeof(T), sizeof(T));
+    return value;
+  }
+};
+
+/// Reads blocks and puts their values into the frame.
+class Decoder {
+ public:
+  Decoder(Reader& reader, const Layout& layout) : reader_(reader), layout_(layout) {
+    if (!layout.is_float()) make_tables();
+  }
+
+  FrameBuffer decode() {
+    const auto [width, height] = layout_.size;
+    // Not cleared: a damaged file fails before most of it is touched.
+    block_.reset(static_cast<std::uint8_t*>(std::calloc(std::size_t(layout_.block_bytes), 1)));
+    if (!block_) throw std::bad_alloc();
+    for (int plane = 0; plane < (layout_.separate ? layout_.channels() : 1); ++plane)
+      for (int y = 0; y < height; y += layout_.block.height)
+        for (int x = 0; x < width; x += layout_.block.width) {
+          const int rows = std::min(layout_.block.height, height - y);
+          read_block(x, y, rows, plane);
+          // The first block has to be sound before the frame is allocated.
+          if (frame_.size() == Size{}) frame_ = FrameBuffer(layout_.size, pixel_format());
+          put_block(x, y, std::min(layout_.block.width, width - x), rows, plane);
+        }
+    return std::move(frame_);
+  }
+
+ private:
+  PixelFormat pixel_format() const {
+    if (layout_.is_float()) return layout_.is_rgb() ? PixelFormat::rgb_f32 : PixelFormat::gray_f32;
+    return integer_format(layout_.is_rgb(), layout_.bits > 8 && !layout_.is_palette());
+  }
+
+  /// What values become.
+  void make_tables() {
+    const std::uint32_t largest = (1u << layout_.bits) - 1;
+    if (layout_.is_palette()) {
+      std::uint16_t* colors[3] = {};
+      if (!TIFFGetField(reader_.tiff, TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2]))
+        fail_format("damaged TIFF file: its palette is missing");
+      for (int c = 0; c < 3; ++c) {
+        tables_[c].assign(colors[c], colors[c] + largest + 1);
+        for (std::uint16_t& value : tables_[c]) value = std::uint16_t(value >> 8);
+      }
+      return;
+    }
+    if (layout_.bits > 8) {
+      tables_[0] = full_range<std::uint16_t>(largest);
+    } else {
+      const std::vector<std::uint8_t> scaled = full_range<std::uint8_t>(largest);
+      tables_[0].assign(scaled.begin(), scaled.end());
+    }
+    if (layout_.photometric == PHOTOMETRIC_MINISWHITE) std::ranges::reverse(tables_[0]);
+  }
+
+  void read_block(int x, int y, int rows, int plane) {
+    TIFF* const tiff = reader_.tiff;
+    const auto row = std::uint32_t(y);
+    const std::uint64_t wanted =
+        layout_.tiled ? layout_.block_bytes : TIFFVStripSize64(tiff, std::uint32_t(rows));
+    const auto size = tmsize_t(wanted);
+    reader_.failed = false;
+    const tmsize_t got =
+        layout_.tiled
+            ? TIFFReadEncodedTile(tiff, TIFFComputeTile(tiff, std::uint32_t(x), row, 0, std::uint16_t(plane)),
+                                  block_.get(), size)
+            : TIFFReadEncodedStrip(tiff, TIFFComputeStrip(tiff, row, std::uint16_t(plane)), block_.get(),
+                                   size);
+    if (reader_.failed) reader_.fail_damaged();
+    if (got != size) fail_format("damaged TIFF file: ", got, " of ", wanted, " bytes at row ", y);
+  }
+
+  void put_block(int x, int y, int width, int rows, int plane) {
+    for (int row = 0; row < rows; ++row) {
+      const std::uint8_t* const data = block_.get() + std::uint64_t(row) * layout_.row_bytes;
+      const Place to{x, y + row, width, plane};
+      if (layout_.bits == 64)
+        put<float>(PlainRow<double>{data}, to, [](double value) { return float(value); });
+      else if (layout_.bits == 32)
+        put<float>(PlainRow<float>{data}, to, [](float value) { return value; });
+      else if (layout_.bits == 16)
+        put_integers(PlainRow<std::uint16_t>{data}, to);
+      else if (layout_.bits == 8)
+        put_integers(PlainRow<std::uint8_t>{data}, to);
+      else
+        put_integers(PackedRow{data, std::size_t(layout_.row_bytes), std::size_t(layout_.bits)}, to);
+    }
+  }
+
+  /// Part of a row of the frame, and a channel of it where planes are separate.
+  struct Place {
+    int x, y, width, plane;
+  };
+
+  template <class Row>
+  void put_integers(const Row& row, const Place& to) {
+    if (layout_.is_palette()) {
+      auto* p = static_cast<std::uint8_t*>(frame_.row(to.y)) + 3 * std::size_t(to.x);
+      for (std::size_t i = 0; i < std::size_t(to.width); ++i)
+        for (const std::vector<std::uint16_t>& table : tables_)
+          *p++ = std::uint8_t(table[row(i * together())]);
+      return;
+    }
+    const std::uint16_t* const table = tables_[0].data();
+    if (layout_.bits > 8)
+      put<std::uint16_t>(row, to, [table](std::size_t value) { return table[value]; });
+    else
+      put<std::uint8_t>(row, to, [table](std::size_t value) { return std::uint8_t(table[value]); });
+  }
+
+  /// `scaled` makes a value of the frame from one of the file.
+  template <class T>
+  void put(const auto& row, const Place& to, const auto& scaled) {
+    const auto channels = std::size_t(layout_.channels()), read = layout_.separate ? 1 : channels,
+               from_step = together();
+    T* p = static_cast<T*>(frame_.row(to.y)) + std::size_t(to.x) * channels + to.plane;
+    for (std::size_t i = 0; i < std::size_t(to.width); ++i, p += channels)
+      for (std::size_t c = 0; c < read; ++c) p[c] = scaled(row(i * from_step + c));
+  }
+
+  std::size_t together() const { return std::size_t(layout_.together()); }
+
+  struct Free {
+    void operator()(void* data) const { std::free(data); }
+  };
+
+  Reader& reader_;
+  const Layout& layout_;
+  FrameBuffer frame_;
+  std::unique_ptr<std::uint8_t[], Free> block_;
+  std::vector<std::uint16_t> tables_[3];  // gray and RGB: of all channels; palette: one for each
+};
+
+/// libtiff converts YCbCr, whose values of color may belong to several pixels.
+FrameBuffer decode_ycbcr(Reader& reader, const Layout& layout) {
+  char why[1024] = "";
+  if (!TIFFRGBAImageOK(reader.tiff, why))
+    tiff::fail_kind("with colors YCbCr (", shown(std::string(why)), ")");
+  const auto [width, height] = layout.size;
+  std::vector<std::uint32_t> pixels(std::size_t(width) * std::size_t(height));
+  reader.failed = false;
+  // In the file's own orientation: nothing is turned.
+  if (!TIFFReadRGBAImageOriented(reader.tiff, std::uint32_t(width), std::uint32_t(height), pixels.data(),
+                                 layout.orientation, 1) ||
+      reader.failed)
+    reader.fail_damaged();
+  FrameBuffer frame(layout.size, PixelFormat::rgb_u8);
+  const std::uint32_t* pixel = pixels.data();
+  for (int y = 0; y < height; ++y) {
+    auto* to = static_cast<std::uint8_t*>(frame.row(y));
+    for (int x = 0; x < width; ++x, ++pixel) {
+      *to++ = TIFFGetR(*pixel);
+      *to++ = TIFFGetG(*pixel);
+      *to++ = TIFFGetB(*pixel);
+    }
+  }
+  return frame;
+}
+
+}  // namespace
+
+FrameBuffer decode_tiff(ByteSpan bytes) {
+  Reader reader(bytes);
+  const Layout layout = tiff::open_image(reader);
+  return turned(layout.is_ycbcr() ? decode_ycbcr(reader, layout) : Decoder(reader, layout).decode(),
+                layout.orientation);
+}
+
+#else
+
+FrameBuffer decode_tiff(ByteSpan) {
+  fail(ErrorCode::unsupported, "TIFF files cannot be read: parafield was built without libtiff 4.5");
+}
+
+#endif
+
+}  // namespace parafield::io

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#ifdef PARAFIELD_HAS_TIFF
+#include "io/tiff_layout.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace parafield::io::tiff {
+namespace {
+
+Reader& reader_of(void* data) { return *static_cast<Reader*>(data); }
+
+int keep_message(TIFF*, void* data, const char*, const char* format, std::va_list values) {
+  Reader& reader = reader_of(data);
+  if (!std::exchange(reader.failed, true))
+    std::vsnprintf(reader.message, sizeof reader.message, format, values);
+  return 1;
+}
+
+tmsize_t next_bytes(thandle_t data, void* to, tmsize_t count) {
+  Reader& reader = reader_of(data);
+  const std::uint64_t left = reader.bytes.size() - std::min<std::uint64_t>(reader.at, reader.bytes.size());
+  const auto given = std::size_t(std::min<std::uint64_t>(left, std::uint64_t(std::max<tmsize_t>(count, 0))));
+  if (given > 0) std::memcpy(to, reader.bytes.data() + reader.at, given);
+  reader.at += given;
+  return tmsize_t(given);
+}
+
+toff_t seek(thandle_t data, toff_t offset, int from) {
+  Reader& reader = reader_of(data);
+  reader.at = offset + (from == SEEK_CUR ? reader.at : from == SEEK_END ? reader.bytes.size() : 0);
+  return reader.at;
+}
+
+/// libtiff allocates no more at once: strips, tiles, tables.
+constexpr std::int64_t most_block_bytes = std::int64_t(1) << 30;
+
+/// Whether the current directory is an image in full resolution: no overview and no mask of another.
+bool is_image(TIFF* tiff) {
+  std::uint32_t kind = 0;
+  std::uint16_t old_kind = 0;
+  if (TIFFGetField(tiff, TIFFTAG_SUBFILETYPE, &kind) && (kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)))
+    return false;
+  return !TIFFGetField(tiff, TIFFTAG_OSUBFILETYPE, &old_kind) || old_kind != OFILETYPE_REDUCEDIMAGE;
+}
+
+/// Chooses the only image of the file.
+void find_image(Reader& reader) {
+  constexpr int most_counted = 1000;
+  int count = 0;
+  tdir_t found = 0;
+  do {
+    if (is_image(reader.tiff) && ++count == 1) found = TIFFCurrentDirectory(reader.tiff);
+    reader.failed = false;
+  } while (count < most_counted && TIFFReadDirectory(reader.tiff));
+  if (reader.failed) reader.fail_damaged();
+  if (count != 1)
+    fail(ErrorCode::unsupported, "a TIFF file of ", count == most_counted ? "at least " : "", count,
+         " images in full resolution is not read; it should have one");
+  if (!TIFFSetDirectory(reader.tiff, found)) reader.fail_damaged();
+}
+
+Layout layout_of(const Reader& reader) {
+  TIFF* const tiff = reader.tiff;
+  const auto u16 = [&](std::uint32_t tag) { return reader.field<std::uint16_t>(tag); };
+  const auto u32 = [&](std::uint32_t tag) { return reader.field<std::uint32_t>(tag); };
+  Layout layout = {};
+  const std::int64_t width = u32(TIFFTAG_IMAGEWIDTH), height = u32(TIFFTAG_IMAGELENGTH);
+  check_sides("a TIFF file", width, height);
+  layout.size = {int(width), int(height)};
+  layout.bits = u16(TIFFTAG_BITSPERSAMPLE);
+  layout.samples = u16(TIFFTAG_SAMPLESPERPIXEL);
+  layout.format = u16(TIFFTAG_SAMPLEFORMAT);
+  layout.photometric = u16(TIFFTAG_PHOTOMETRIC);
+  layout.compression = u16(TIFFTAG_COMPRESSION);
+  layout.orientation = u16(TIFFTAG_ORIENTATION);
+  layout.separate = layout.samples > 1 && u16(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;
+  layout.tiled = TIFFIsTiled(tiff);
+  const std::int64_t across = layout.tiled ? u32(TIFFTAG_TILEWIDTH) : width,
+                     down = layout.tiled ? u32(TIFFTAG_TILELENGTH)
+                                         : std::min<std::int64_t>(u32(TIFFTAG_ROWSPERSTRIP), height);
+  check_sides("a TIFF file with tiles", across, down);
+  layout.block = {int(across), int(down)};
+  layout.row_bytes = layout.tiled ? TIFFTileRowSize64(tiff) : TIFFScanlineSize64(tiff);
+  layout.block_bytes =
+      layout.tiled ? TIFFTileSize64(tiff) : TIFFVStripSize64(tiff, std::uint32_t(layout.block.height));
+  return layout;
+}
+
+void check_kind(const Layout& layout) {
+  const int kind = layout.photometric, colors = layout.is_ycbcr() ? 3 : layout.channels();
+  const bool white_is_0 = kind == PHOTOMETRIC_MINISWHITE;
+  if (kind == PHOTOMETRIC_SEPARATED) fail_kind("with CMYK colors");
+  if (kind != PHOTOMETRIC_MINISBLACK && !white_is_0 && !layout.is_rgb())
+    fail_kind("with colors of the kind ", kind);
+  if (layout.samples < colors || layout.samples > colors + 1) fail_kind("of ", layout.samples, " channels");
+  if (layout.format != SAMPLEFORMAT_UINT && layout.format != SAMPLEFORMAT_VOID && !layout.is_float())
+    fail_kind("of ", layout.format == SAMPLEFORMAT_INT ? "signed integers" : "complex numbers");
+  const bool known = layout.is_ycbcr()   ? layout.bits == 8 && !layout.is_float()
+                     : layout.is_float() ? (layout.bits == 32 || layout.bits == 64) && !layout.is_palette()
+                                         : layout.bits >= 1 && layout.bits <= 16;
+  if (!known || (layout.is_float() && white_is_0))
+    fail_kind("of ", layout.bits, " bit", layout.is_float() ? " floats" : "",
+              white_is_0 ? " where 0 is white" : "");
+  if (!TIFFIsCODECConfigured(layout.compression)) {
+    const TIFFCodec* const codec = TIFFFindCODEC(layout.compression);
+    fail(ErrorCode::unsupported, "a TIFF file with the compression ", layout.compression,
+         codec ? text(" (", codec->name, ")") : "", " is not read by this libtiff");
+  }
+}
+
+/// Most bytes that a compression makes out of one. The others can make any number.
+std::uint64_t most_expanded(std::uint16_t compression) {
+  if (compression == COMPRESSION_NONE) return 1;
+  if (compression == COMPRESSION_PACKBITS) return 64;
+  if (compression == COMPRESSION_LZW) return 4096;
+  if (compression == COMPRESSION_DEFLATE || compression == COMPRESSION_ADOBE_DEFLATE) return 1032;
+  if (compression == COMPRESSION_JPEG || compression == COMPRESSION_OJPEG) return 3 * 512;
+  return 0;
+}
+
+/// Refuses images that cannot fit into the file or are too large, before memory of their size is allocated.
+void check_size(const Layout& layout, std::uint64_t file_bytes) {
+  const auto [width, height] = layout.size;
+  // YCbCr may have fewer values of color than pixels.
+  const int values = layout.is_ycbcr() ? 1 : layout.samples;
+  const std::uint64_t bytes =
+      (std::uint64_t(width) * std::uint64_t(layout.bits * values) + 7) / 8 * std::uint64_t(height);
+  const std::uint64_t most = most_expanded(layout.compression);
+  if (most > 0 && std::max(bytes, layout.block_bytes) > most * file_bytes)
+    fail_format("damaged TIFF file: ", width, "x", height, " pixels of ", layout.bits * values,
+                " bit do not fit into its ", file_bytes, " bytes");
+  check_pixels("a TIFF file", width, height);
+  if (layout.block_bytes > std::uint64_t(most_block_bytes))
+    fail(ErrorCode::unsupported, "a TIFF file with ", layout.tiled ? "tiles" : "strips", " of ",
+         layout.block_bytes, " bytes is not read; at most ", most_block_bytes);
+  const std::uint64_t least_bytes =
+      std::uint64_t(layout.block.width) * std::uint64_t(layout.bits) * std::uint64_t(layout.together()) / 8;
+  if (!layout.is_ycbcr() && layout.row_bytes < least_bytes)
+    fail_format("damaged TIFF file: rows of ", layout.row_bytes, " bytes do not hold ", layout.block.width,
+                " pixels of ", layout.bits * layout.together(), " bit");
+}
+
+}  // namespace
+
+Reader::Reader(ByteSpan b) : bytes(b) {
+  const std::unique_ptr<TIFFOpenOptions, void (*)(TIFFOpenOptions*)> options(TIFFOpenOptionsAlloc(),
+                                                                             TIFFOpenOptionsFree);
+  if (!options) throw std::bad_alloc();
+  TIFFOpenOptionsSetErrorHandlerExtR(options.get(), keep_message, this);
+  TIFFOpenOptionsSetWarningHandlerExtR(
+      options.get(), [](TIFF*, void*, const char*, const char*, std::va_list) { return 1; }, nullptr);
+  TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), tmsize_t(most_block_bytes));
+  // "m": not through addresses of the file, which damaged codes could leave.
+  tiff = TIFFClientOpenExt(
+      "TIFF", "rm", this, next_bytes, [](thandle_t, void*, tmsize_t) { return tmsize_t(0); }, seek,
+      [](thandle_t) { return 0; }, [](thandle_t data) { return toff_t(reader_of(data).bytes.size()); },
+      [](thandle_t, void**, toff_t*) { return 0; }, [](thandle_t, void*, toff_t) {}, options.get());
+  if (!tiff) fail_damaged();
+}
+
+Layout open_image(Reader& reader) {
+  find_image(reader);
+  const Layout layout = layout_of(reader);
+  check_kind(layout);
+  check_size(layout, reader.bytes.size());
+  return layout;
+}
+
+}  // namespace parafield::io::tiff
+#endif
