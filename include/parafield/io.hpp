@@ -70,8 +70,9 @@ class PARAFIELD_API FrameReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Writes a frame: .png (u8, u16; gray or rgb), .pgm (u8, u16; gray), .ppm (u8, u16; rgb) or .pfm (f32; gray
-/// as one channel, rgb as three; values as they are, also infinity and NaN).
+/// Writes a frame: .png (u8, u16; gray or rgb), .jpg or .jpeg (u8; gray or rgb; quality 95, all pixels' color
+/// kept, at most 65500x65500), .pgm (u8, u16; gray), .ppm (u8, u16; rgb) or .pfm (f32; gray as one channel,
+/// rgb as three; values as they are, also infinity and NaN).
 PARAFIELD_API void write_frame(const std::filesystem::path& path, const In<Frame>& frame);
 
 /// Reads a flow field, px, without confidence:

@@ -49,6 +49,7 @@ Bytes encode_png(const Frame& frame);  ///< like decode_png, Error(unsupported) 
 
 /// A frame, turned as its EXIF data says. Error(unsupported) without libjpeg.
 FrameBuffer decode_jpeg(ByteSpan bytes);
+Bytes encode_jpeg(const Frame& frame);  ///< u8; likewise
 
 bool is_tiff(ByteSpan bytes);
 /// A frame, turned as the file says. Error(unsupported) without libtiff.

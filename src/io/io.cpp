@@ -125,20 +125,27 @@ FrameBuffer read_frame(const std::filesystem::path& path) {
 void write_frame(const std::filesystem::path& path, const In<Frame>& frame) {
   io::write(path, [&](const std::string& extension) {
     const Frame checked = io::check_frame(frame);
-    const bool floats = bytes_per_pixel(frame.format) == 4 * channels(frame.format);
-    const bool pfm = extension == ".pfm";
+    const int value_bytes = bytes_per_pixel(frame.format) / channels(frame.format);
+    const bool pfm = extension == ".pfm", jpeg = extension == ".jpg" || extension == ".jpeg";
     const int wanted = extension == ".pgm" ? 1 : extension == ".ppm" ? 3 : 0;
-    if (!wanted && !pfm && extension != ".png")
+    if (!wanted && !pfm && !jpeg && extension != ".png")
       fail(ErrorCode::invalid_argument, "frames are not written as '", extension,
-           "' files; use .png, .pgm, .ppm or .pfm (f32)");
-    if (floats != pfm)
-      fail(ErrorCode::invalid_argument, "a ", extension, " file holds ", pfm ? "f32" : "u8 or u16",
-           " pixels, the frame is ", to_string(frame.format), "; write it as ", pfm ? ".png" : ".pfm");
+           "' files; use .png, .jpg (u8), .pgm, .ppm or .pfm (f32)");
+    if (pfm != (value_bytes == 4) || (jpeg && value_bytes != 1))
+      fail(ErrorCode::invalid_argument, "a ", extension, " file holds ",
+           pfm    ? "f32"
+           : jpeg ? "u8"
+                  : "u8 or u16",
+           " pixels, the frame is ", to_string(frame.format), "; write it as ",
+           value_bytes == 4 ? ".pfm" : ".png");
     if (wanted && wanted != channels(frame.format))
       fail(ErrorCode::invalid_argument, "a ", extension, " file holds ", wanted == 1 ? "gray" : "rgb",
            " pixels, the frame is ", to_string(frame.format), "; write it as ", wanted == 1 ? ".ppm" : ".pgm",
            " or .png");
-    return pfm ? io::encode_pfm_frame(checked) : wanted ? io::encode_pnm(checked) : io::encode_png(checked);
+    return pfm      ? io::encode_pfm_frame(checked)
+           : jpeg   ? io::encode_jpeg(checked)
+           : wanted ? io::encode_pnm(checked)
+                    : io::encode_png(checked);
   });
 }
 

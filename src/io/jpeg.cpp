@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// JPEG (ITU-T T.81) through libjpeg: baseline and progressive, gray or color of 8 bit.
+// SPDX-License-Identifier: MIT JPEG (ITU-T T.81) through libjpeg: baseline and progressive, gray or color of
+// 8 bit. Written are baseline files.
 #include "io/formats.hpp"
 
 #ifdef PARAFIELD_HAS_JPEG
@@ -29,21 +29,26 @@ namespace {
 /// few bytes only. Encoders write about ten scans.
 constexpr int most_scans = 100;
 
-struct Reader {
-  jpeg_decompress_struct jpeg = {};
+struct Codec {
   jpeg_error_mgr errors = {};
+  std::jmp_buf target;
+  int code = 0;
+  char message[JMSG_LENGTH_MAX] = "";
+
+  Codec() = default;
+  Codec(const Codec&) = delete;
+  Codec& operator=(const Codec&) = delete;
+};
+
+struct Reader : Codec {
+  jpeg_decompress_struct jpeg = {};
   jpeg_source_mgr source = {};
   jpeg_progress_mgr progress = {};
-  std::jmp_buf target;
   ByteSpan bytes;
-  int code = 0;
   bool ended = false, too_many_scans = false;
-  char message[JMSG_LENGTH_MAX] = "";
 
   explicit Reader(ByteSpan b) : bytes(b) {}
   ~Reader() { jpeg_destroy_decompress(&jpeg); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
 
   [[noreturn]] void fail_damaged() const {
     if (ended)
@@ -60,13 +65,26 @@ struct Reader {
   }
 };
 
-Reader& reader_of(j_common_ptr jpeg) { return *static_cast<Reader*>(jpeg->client_data); }
+struct Writer : Codec {
+  jpeg_compress_struct jpeg = {};
+  jpeg_destination_mgr destination = {};
+  std::uint8_t buffer[1 << 14];
+  Bytes bytes;
+
+  ~Writer() { jpeg_destroy_compress(&jpeg); }
+};
+
+Codec& codec_of(j_common_ptr jpeg) { return *static_cast<Codec*>(jpeg->client_data); }
+Reader& reader_of(j_common_ptr jpeg) { return static_cast<Reader&>(codec_of(jpeg)); }
+Writer& writer_of(j_compress_ptr jpeg) {
+  return static_cast<Writer&>(codec_of(reinterpret_cast<j_common_ptr>(jpeg)));
+}
 
 [[noreturn]] void leave(j_common_ptr jpeg) {
-  Reader& reader = reader_of(jpeg);
-  reader.code = jpeg->err->msg_code;
-  jpeg->err->format_message(jpeg, reader.message);
-  std::longjmp(reader.target, 1);
+  Codec& codec = codec_of(jpeg);
+  codec.code = jpeg->err->msg_code;
+  jpeg->err->format_message(jpeg, codec.message);
+  std::longjmp(codec.target, 1);
 }
 
 /// libjpeg's warnings (level -1) mean data that is missing or wrong; it would go on with gray blocks.
@@ -108,7 +126,7 @@ bool read_header(Reader& reader) {
   reader.errors.error_exit = leave;
   reader.errors.emit_message = leave_on_warning;
   reader.errors.output_message = [](j_common_ptr) {};
-  jpeg.client_data = &reader;
+  jpeg.client_data = static_cast<Codec*>(&reader);
   if (setjmp(reader.target)) return false;
   jpeg_create_decompress(&jpeg);
   reader.source.next_input_byte = reader.bytes.data();
@@ -160,6 +178,69 @@ void check_header(const jpeg_decompress_struct& jpeg, std::size_t file_bytes) {
   check_pixels("a JPEG file", width, height);
 }
 
+void start_buffer(j_compress_ptr jpeg) {
+  Writer& writer = writer_of(jpeg);
+  writer.destination.next_output_byte = writer.buffer;
+  writer.destination.free_in_buffer = sizeof writer.buffer;
+}
+
+/// Takes the bytes of the buffer. Returns false without memory.
+bool take_buffer(Writer& writer, std::size_t count) {
+  try {
+    writer.bytes.insert(writer.bytes.end(), writer.buffer, writer.buffer + count);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+/// Called when the buffer is full, whatever its counters say.
+boolean empty_buffer(j_compress_ptr jpeg) {
+  Writer& writer = writer_of(jpeg);
+  if (!take_buffer(writer, sizeof writer.buffer)) ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
+  start_buffer(jpeg);
+  return TRUE;
+}
+
+void end_buffer(j_compress_ptr jpeg) {
+  Writer& writer = writer_of(jpeg);
+  if (!take_buffer(writer, sizeof writer.buffer - writer.destination.free_in_buffer))
+    ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
+}
+
+bool write_image(Writer& writer, const Frame& frame) {
+  jpeg_compress_struct& jpeg = writer.jpeg;
+  jpeg.err = jpeg_std_error(&writer.errors);
+  writer.errors.error_exit = leave;
+  writer.errors.output_message = [](j_common_ptr) {};
+  jpeg.client_data = static_cast<Codec*>(&writer);
+  if (setjmp(writer.target)) return false;
+  jpeg_create_compress(&jpeg);
+  writer.destination.init_destination = start_buffer;
+  writer.destination.empty_output_buffer = empty_buffer;
+  writer.destination.term_destination = end_buffer;
+  jpeg.dest = &writer.destination;
+  const bool rgb = channels(frame.format) == 3;
+  jpeg.image_width = JDIMENSION(frame.width);
+  jpeg.image_height = JDIMENSION(frame.height);
+  jpeg.input_components = rgb ? 3 : 1;
+  jpeg.in_color_space = rgb ? JCS_RGB : JCS_GRAYSCALE;
+  jpeg_set_defaults(&jpeg);
+  jpeg_set_quality(&jpeg, 95, TRUE);
+  // 4:4:4: no color is averaged over pixels.
+  for (int c = 0; c < jpeg.num_components; ++c)
+    jpeg.comp_info[c].h_samp_factor = jpeg.comp_info[c].v_samp_factor = 1;
+  jpeg_start_compress(&jpeg, TRUE);
+  while (jpeg.next_scanline < jpeg.image_height) {
+    // libjpeg does not change it.
+    auto* row = const_cast<JSAMPROW>(static_cast<const JSAMPLE*>(frame.data) +
+                                     std::ptrdiff_t(jpeg.next_scanline) * frame.pitch);
+    jpeg_write_scanlines(&jpeg, &row, 1);
+  }
+  jpeg_finish_compress(&jpeg);
+  return true;
+}
+
 int orientation_of(const jpeg_decompress_struct& jpeg) {
   constexpr std::string_view exif("Exif\0\0", 6);
   for (const jpeg_marker_struct* marker = jpeg.marker_list; marker; marker = marker->next)
@@ -181,10 +262,26 @@ FrameBuffer decode_jpeg(ByteSpan bytes) {
   return turned(std::move(frame), orientation);
 }
 
+Bytes encode_jpeg(const Frame& frame) {
+  constexpr int most = 65500;  // libjpeg's
+  if (frame.width > most || frame.height > most)
+    fail(ErrorCode::invalid_argument, "a frame of ", frame.width, "x", frame.height,
+         " pixels cannot be written as JPEG; each side is at most ", most);
+  Writer writer;
+  if (!write_image(writer, frame)) {
+    if (writer.code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
+    fail(ErrorCode::invalid_argument, "cannot be written as JPEG: ", writer.message);
+  }
+  return std::move(writer.bytes);
+}
+
 #else
 
 FrameBuffer decode_jpeg(ByteSpan) {
   fail(ErrorCode::unsupported, "JPEG files cannot be read: parafield was built without libjpeg");
+}
+Bytes encode_jpeg(const Frame&) {
+  fail(ErrorCode::unsupported, "JPEG files cannot be written: parafield was built without libjpeg");
 }
 
 #endif

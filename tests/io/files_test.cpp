@@ -162,11 +162,12 @@ TEST(Files, NamesMayBeUtf8) {
 TEST(Files, FramesThatCannotBeWrittenAreNamed) {
   const Folder folder;
   const FrameBuffer good = gray({4, 3});
-  const auto expect = [&](const char* name, Frame frame, std::string_view part) {
+  const auto expect = [&](const char* name, In<Frame> frame, std::string_view part) {
     expect_error(ErrorCode::invalid_argument, part, [&] { write_frame(folder / name, frame); });
   };
   Frame frame = good;
-  expect("a.jpg", frame, "a.jpg: frames are not written as '.jpg' files; use .png, .pgm, .ppm or .pfm (f32)");
+  expect("a.tif", frame,
+         "a.tif: frames are not written as '.tif' files; use .png, .jpg (u8), .pgm, .ppm or .pfm (f32)");
   expect("a", frame, "not written as '' files");
   expect("a.ppm", frame, "a .ppm file holds rgb pixels, the frame is gray_u8; write it as .pgm or .png");
   expect("/dev/stdout", frame, "/dev/stdout: frames are not written as '' files");
@@ -182,6 +183,12 @@ TEST(Files, FramesThatCannotBeWrittenAreNamed) {
     expect(name, frame,
            "a frame of bgr_u8 cannot be written; its format should be gray or rgb, u8, u16 or f32");
   const FrameBuffer floats({4, 3}, PixelFormat::gray_f32);
+  for (const char* extension : {".jpg", ".jpeg"}) {
+    expect((std::string("a") + extension).c_str(), floats,
+           std::string("a ") + extension + " file holds u8 pixels, the frame is gray_f32; write it as .pfm");
+    expect((std::string("a") + extension).c_str(), FrameBuffer({4, 3}, PixelFormat::rgb_u16),
+           std::string("a ") + extension + " file holds u8 pixels, the frame is rgb_u16; write it as .png");
+  }
   for (const char* extension : {".png", ".pgm", ".ppm"})
     expect((std::string("a") + extension).c_str(), floats,
            std::string("a ") + extension +

@@ -36,6 +36,42 @@ TEST(Jpeg, HandMadeFiles) {
       }
 }
 
+TEST(Jpeg, FramesAreWritten) {
+  const Folder folder;
+  for (const char* name : {"a.jpg", "a.JPEG"})
+    for (const PixelFormat format : {PixelFormat::gray_u8, PixelFormat::rgb_u8})
+      for (const Size size : {Size{1, 1}, Size{8, 8}, Size{37, 29}, Size{400, 300}}) {
+        FrameBuffer frame(size, format);
+        // Colors change from pixel to pixel: averaged over two pixels they would be lost.
+        const auto value = [&](int x, int y, int c) {
+          return c == 0 ? 40 + x * 150 / size.width : c == 1 ? 60 + y * 150 / size.height : x % 2 ? 90 : 140;
+        };
+        for (int y = 0; y < size.height; ++y)
+          for (int x = 0; x < size.width; ++x)
+            for (int c = 0; c < channels(format); ++c)
+              static_cast<std::uint8_t*>(frame.row(y))[x * channels(format) + c] =
+                  std::uint8_t(value(x, y, c));
+        write_frame(folder / name, frame);
+        const FrameBuffer back = read_frame(folder / name);
+        ASSERT_EQ(back.size(), size);
+        ASSERT_EQ(back.format(), format);
+        for (int y = 0; y < size.height; ++y)
+          for (int x = 0; x < size.width; ++x)
+            for (int c = 0; c < channels(format); ++c) ASSERT_NEAR(at(back, x, y, c), value(x, y, c), 8);
+      }
+}
+
+TEST(Jpeg, FramesThatAreTooLargeAreNotWritten) {
+  const Folder folder;
+  expect_error(ErrorCode::invalid_argument,
+               "a frame of 65501x1 pixels cannot be written as JPEG; each side is at most 65500", [&] {
+                 write_frame(folder / "a.jpg", FrameBuffer({65501, 1}, PixelFormat::gray_u8));
+               });
+  EXPECT_EQ(folder.files(), 0);
+  write_frame(folder / "a.jpg", FrameBuffer({65500, 1}, PixelFormat::gray_u8));
+  EXPECT_EQ(read_frame(folder / "a.jpg").size(), (Size{65500, 1}));
+}
+
 TEST(Jpeg, SubsampledColor) {
   const Header header{32, 16, 3, false, 2};
   const samples::Bytes file =
