@@ -54,7 +54,7 @@ FrameBuffer drawn_disparity(const ColorCommandOptions& options) {
 }
 
 void run(const App& command, const ColorCommandOptions& options) {
-  check_outputs({{"-o", options.output, {".png", ".ppm"}}}, {options.field, options.frame});
+  check_outputs({{"-o", options.output, picture_extensions}}, {options.field, options.frame});
   const Task task = options.kind.task_of({options.field}, options.kind.scale != 0);
   check_options(command, task);
   Report report;
@@ -75,7 +75,9 @@ void add_color(App& program) {
   App command = program.add_subcommand("color", "Draw flow in colors or as arrows, or disparities in colors");
   command.add_option("FIELD FILE", options->field,
                      "flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png");
-  command.add_option("-o,--output FILE", options->output, "picture to write: .png or .ppm").required();
+  command
+      .add_option("-o,--output FILE", options->output, fmt::format("picture to write: {}", picture_formats))
+      .required();
   const Option scheme = command.add_setting("--scheme NAME", options->scheme);
   scheme.one_of({"middlebury", "marzat"});
   scheme.help(

@@ -123,7 +123,7 @@ void run(const DetectOptions& options) {
   inputs.insert(inputs.end(), options.labels.begin(), options.labels.end());
   inputs.emplace_back(options.mask);
   const std::vector<Output> outputs = {{"-o", options.output, {".png", ".pgm"}},
-                                       {"--overlay", options.overlay, {".png", ".ppm"}}};
+                                       {"--overlay", options.overlay, picture_extensions}};
   if (options.is_series())
     check_series(outputs, std::max<std::size_t>(options.frames.size(), 2) - 1, inputs);
   else
@@ -166,13 +166,14 @@ void add_detect(App& program) {
   auto [command, options] =
       add_command<DetectOptions>(program, "detect", "Detect motion in frames of a still camera", run);
   command.add_option("FRAMES FILE", options.frames,
-                     "two frames or more, in time order: PNG, JPEG, PGM, PPM or PFM");
+                     fmt::format("two frames or more, in time order: {}", frame_formats));
   command.add_option("-o,--output FILE", options.output,
                      "write the mask of the newer frame, 255 where it moves, otherwise 0: .png or .pgm. For "
                      "more than two frames it is a series, like mask%04d.png: mask0001.png belongs to the "
                      "second frame, and each mask starts from the one before (see --temporal)");
-  command.add_option("--overlay FILE", options.overlay,
-                     "write the newer frame, red where it moves: .png or .ppm, or a series");
+  command.add_option(
+      "--overlay FILE", options.overlay,
+      fmt::format("write the newer frame, red where it moves: {}; or a series", picture_formats));
   command.add_flag("--beside", options.beside, "put the frame and the overlay side by side")
       .needs(command.get_option("--overlay"));
   const Option labels = command.add_option("--gt FILE", options.labels);

@@ -20,6 +20,13 @@ struct Output {
   std::vector<std::string_view> extensions;  ///< empty = any
 };
 
+/// Formats of frames that are read, for help.
+inline constexpr std::string_view frame_formats = "PNG, JPEG, TIFF, PGM, PPM, PFM, .npy or Y4M";
+
+/// Extensions of pictures, and the same for help.
+inline const std::vector<std::string_view> picture_extensions = {".png", ".jpg", ".jpeg", ".ppm"};
+inline constexpr std::string_view picture_formats = ".png, .jpg or .ppm";
+
 /// Whether the name ends in the extension (".png"), in upper or lower case.
 bool has_extension(const Path& path, std::string_view extension);
 

@@ -41,7 +41,7 @@ std::optional<CameraRotation> GuideOptions::camera() const {
 std::vector<Output> FlowFiles::outputs() const {
   return {{"-o", flow, {".flo", ".png", ".pfm", ".npy"}},
           {"--valid", valid, {".png", ".pgm"}},
-          {"--color", color, {".png", ".ppm"}}};
+          {"--color", color, picture_extensions}};
 }
 
 void FlowFiles::write(const PictureOptions& picture, const FlowField& field, const Frame& frame) const {
@@ -187,16 +187,17 @@ void add_flow(App& program) {
       program, "flow", "Estimate the optical flow from one frame to the next", run);
   command.add_option(
       "FRAMES FILE", options.frames,
-      "frames of one size, in time order. Files are PNG, JPEG, PGM, PPM or PFM. The flow is that of the "
-      "first of two frames, or of the middle one where the method takes more");
+      fmt::format("frames of one size, in time order. Files are {}. The flow is that of the first of two "
+                  "frames, or of the middle one where the method takes more",
+                  frame_formats));
   command.add_option(
       "-o,--output FILE", options.files.flow,
       "write the flow: .flo, .pfm, .npy or .png. A .png is KITTI's, of 16 bit. For more frames "
       "it is a series, like flow%04d.flo: flow0001.flo is that of the first pair");
   command.add_option("--valid FILE", options.files.valid,
                      "write where the flow is valid: .png or .pgm. Valid pixels are 255, others 0");
-  Option color =
-      command.add_option("--color FILE", options.files.color, "write a picture of the flow: .png or .ppm");
+  Option color = command.add_option("--color FILE", options.files.color,
+                                    fmt::format("write a picture of the flow: {}", picture_formats));
   options.picture.add_to(command, color);
   for (const char* of_colors : {"--legend", "--max-motion"}) command.get_option(of_colors).needs(color);
   options.reading.add_to(command);

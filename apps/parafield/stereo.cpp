@@ -50,7 +50,7 @@ void run(const StereoCommandOptions& options) {
   task.energies = options.energies(method);
   check_outputs({{"-o", options.output, {".pfm", ".png", ".npy"}},
                  {"--valid", options.valid, {".png", ".pgm"}},
-                 {"--color", options.color, {".png", ".ppm"}},
+                 {"--color", options.color, picture_extensions},
                  {"--depth", options.depth, {".pfm"}}},
                 {options.left, options.right, options.truth.truth, options.truth.mask});
   if (options.scale && !has_extension(options.output, ".png"))
@@ -105,7 +105,7 @@ void add_camera(App& command, StereoCommandOptions& options) {
 void add_stereo(App& program) {
   auto [command, options] = add_command<StereoCommandOptions>(
       program, "stereo", "Estimate the disparities of a rectified pair of images", run);
-  command.add_option("LEFT FILE", options.left, "left image: PNG, JPEG, PGM, PPM or PFM");
+  command.add_option("LEFT FILE", options.left, fmt::format("left image: {}", frame_formats));
   command.add_option("RIGHT FILE", options.right,
                      "right image of the same size; matches lie on the same row");
   const Option output = command.add_option("-o,--output FILE", options.output);
@@ -117,8 +117,9 @@ void add_stereo(App& program) {
       .needs(output);
   command.add_option("--valid FILE", options.valid,
                      "write where disparities are valid: .png or .pgm, 255 there, otherwise 0");
-  command.add_option("--color FILE", options.color,
-                     "write a picture: .png or .ppm; blue is far, red is near, black is not valid");
+  command.add_option(
+      "--color FILE", options.color,
+      fmt::format("write a picture: {}; blue is far, red is near, black is not valid", picture_formats));
   options.reading.add_to(command);
   command.add_flag("--beside", options.beside, "put the left image and the picture side by side")
       .needs(command.get_option("--color"));

@@ -66,7 +66,7 @@ void run(const TracksOptions& options) {
   const bool sift = options.tracking.has_own();
   if (sift) check_sift_parameters(options.tracking.named());
   const Device device = device_of(options.device, sift);
-  check_outputs({{"-o", options.output, {".csv", ".txt"}}, {"--color", options.color, {".png", ".ppm"}}},
+  check_outputs({{"-o", options.output, {".csv", ".txt"}}, {"--color", options.color, picture_extensions}},
                 {options.frame0, options.frame1, options.truth});
   const DeviceInfo info = describe_device(device);
   const std::vector<FrameBuffer> frames =
@@ -126,12 +126,13 @@ void run(const TracksOptions& options) {
 void add_tracks(App& program) {
   auto [command, options] = add_command<TracksOptions>(
       program, "tracks", "Find features in a frame and track them to the next one", run);
-  command.add_option("FRAME0 FILE", options.frame0, "first frame: PNG, JPEG, PGM, PPM or PFM");
+  command.add_option("FRAME0 FILE", options.frame0, fmt::format("first frame: {}", frame_formats));
   command.add_option("FRAME1 FILE", options.frame1, "next frame of the same size");
   command.add_option("-o,--output FILE", options.output,
                      "write the tracks: .csv or .txt, one line x,y,u,v for each, px");
-  command.add_option("--color FILE", options.color,
-                     "write a picture: .png or .ppm; the first frame with an arrow for each track");
+  command.add_option(
+      "--color FILE", options.color,
+      fmt::format("write a picture: {}; the first frame with an arrow for each track", picture_formats));
   command.add_option("--gt FILE", options.truth,
                      "true flow to compare with, at the pixel nearest to each feature: .flo, .pfm, .npy or "
                      "KITTI .png; unknown flow does not count");

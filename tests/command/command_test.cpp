@@ -192,6 +192,12 @@ TEST_F(Command, ColorDrawsBothSchemes) {
   EXPECT_EQ(read_frame(path("a.png")).size(), (Size{96, 64}));
   EXPECT_EQ(read_frame(path("b.png")).size(), (Size{96, 64}));
   EXPECT_NE(read_text(path("a.png")), read_text(path("b.png")));
+  for (const char* name : {"a.jpg", "a.JPEG", "a.ppm"}) {
+    run_well({"color", truth(), "-o", path(name)});
+    EXPECT_EQ(read_frame(path(name)).format(), PixelFormat::rgb_u8);
+  }
+  expect_failure(2, {"color", truth(), "-o", path("a.gif")},
+                 {"the name should end in .png or .jpg or .jpeg or .ppm"});
 }
 
 TEST_F(Command, FlowTakesLabelMethodsAndRefinement) {
