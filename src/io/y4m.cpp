@@ -12,6 +12,7 @@
 #include "core/arithmetic.hpp"
 #include "io/bytes.hpp"
 #include "io/pixels.hpp"
+#include "parafield/detail/text.hpp"
 
 namespace parafield::io {
 namespace {
@@ -32,14 +33,11 @@ std::string rest_of_line(ByteStream& stream, const char* what) {
   return line;
 }
 
-/// The line as messages show it.
-std::string printable(std::string_view text) { return shown(std::string(text.substr(0, 40))); }
-
 int number(std::string_view word) {
   int value = 0;
   const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), value);
   if (error != std::errc{} || end != word.data() + word.size())
-    fail_format("damaged header: ", printable(word), " is no number");
+    fail_format("damaged header: ", detail::value_text(word), " is no number");
   return value;
 }
 
@@ -150,7 +148,7 @@ Y4mReader::Y4mReader(ByteStream& stream) : stream_(stream) {
   io::check_pixels("a Y4M stream", size_.width, size_.height);
 
   const auto unsupported = [&] {
-    fail(ErrorCode::unsupported, "planes of the kind ", printable(kind),
+    fail(ErrorCode::unsupported, "planes of the kind ", detail::value_text(kind),
          " are not read; mono, 420, 422 and 444 of 8 to 16 bit are");
   };
   std::string_view variant = kind;

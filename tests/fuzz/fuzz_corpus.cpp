@@ -23,6 +23,9 @@ int main(int count, char** arguments) {
   write("frame", parafield::samples::pnms());
   write("frame", parafield::samples::jpegs());
   write("frame", parafield::samples::pfms());
+  write("frame", parafield::samples::tiffs());
+  write("frame", parafield::samples::npy_frames());
+  write("frame", parafield::samples::y4ms());
   write("flow", parafield::samples::pfms());
   write("flow", parafield::samples::flows());
   write("disparity", parafield::samples::pfms());

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "fuzz/mutate.hpp"
-#include "io/formats.hpp"
+#include "io/frames.hpp"
 #include "parafield/error.hpp"
 
+// The bytes as a file of one frame, and as those that a pipe gives.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     parafield::io::decode_frame({data, size});
+  } catch (const parafield::Error&) {
+  }
+  try {
+    parafield::io::ByteStream bytes({data, size}, false);
+    parafield::io::FrameStream frames(bytes);
+    while (frames.next()) continue;
   } catch (const parafield::Error&) {
   }
   return 0;

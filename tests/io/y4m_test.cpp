@@ -187,11 +187,11 @@ TEST(Y4m, DamageIsNamed) {
   expect_damage("YUV4MPEG2 W2 H1\nFRAME", "frame 1: ends at byte 21, within the line FRAME");
   expect_damage("YUV4MPEG2 W2 H1\nFRAME\n123", "frame 1: ends after 3 of 4 bytes of pixels");
   expect_damage("YUV4MPEG2 W2 H1\nFRAME\n1234x", "no FRAME at byte 26");
-  for (const char* kind :
-       {"411", "444alpha", "410", "", "420p", "420p17", "420p7", "mono7", "monox", "422jpeg"})
+  for (const char* kind : {"411", "444alpha", "410", "420p", "420p17", "420p7", "mono7", "monox", "422jpeg"})
     expect(ErrorCode::unsupported, "YUV4MPEG2 W2 H1 C" + std::string(kind) + "\n",
            "planes of the kind " + std::string(kind) +
                " are not read; mono, 420, 422 and 444 of 8 to 16 bit are");
+  expect(ErrorCode::unsupported, "YUV4MPEG2 W2 H1 C\n", "planes of the kind '' are not read");
 }
 
 }  // namespace
