@@ -102,7 +102,8 @@ void check_pattern(const Output& output) {
     problem = "the number of a series is %d, or %1d to %09d, and the name has no other %";
   else if (places_in(output.path.string()) > 0)
     problem = "the name of the file needs the place of a number, not that of its folder";
-  throw UsageError(fmt::format("{} {}: {}, like mask%04d.png", output.option, output.path.string(), problem));
+  throw UsageError(fmt::format("{} {}: {}, like name%04d{}", output.option, output.path.string(), problem,
+                               output.path.extension().string()));
 }
 
 void check_extension(const Output& output) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <thread>
 #include <utility>
 
@@ -29,8 +30,11 @@ void FrameOptions::add_to(App& command) {
 std::optional<ValueRange> FrameOptions::given() const {
   if (range.empty()) return {};
   const std::vector<float> values = parse_numbers(range, 2, "--range");
-  if (values[0] < values[1]) return ValueRange{values[0], values[1]};
-  throw UsageError(fmt::format("--range {}: black should be below white", range));
+  if (!(values[0] < values[1]))
+    throw UsageError(fmt::format("--range {}: black should be below white", range));
+  if (!std::isnormal(255 / (values[1] - values[0])))
+    throw UsageError(fmt::format("--range {}: white is too near to black or too far from it", range));
+  return ValueRange{values[0], values[1]};
 }
 
 /// The files, which one thread at a time reads.
@@ -42,9 +46,9 @@ class FrameSource::Files {
     for (; at_ < files_.size(); ++at_, reader_.reset(), number_ = 0) {
       if (!reader_) reader_.emplace(files_[at_]);
       ++number_;
+      const std::string file = files_[at_] == "-" ? "standard input" : files_[at_];
       if (std::optional<FrameBuffer> frame = reader_->next())
-        return Named{std::move(*frame),
-                     number_ == 1 ? files_[at_] : fmt::format("frame {} of {}", number_, files_[at_])};
+        return Named{std::move(*frame), number_ == 1 ? file : fmt::format("frame {} of {}", number_, file)};
       if (number_ == 1) throw Error(ErrorCode::format, files_[at_] + ": holds no frame");
     }
     return {};

@@ -10,6 +10,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <system_error>
 
 #include "commands.hpp"
 #include "interrupt.hpp"
@@ -131,7 +132,8 @@ void take_rest_as_files(std::vector<std::string>& words) {
   const auto end = std::ranges::find(words, "--");
   if (end == words.end()) return;
   for (auto word = end + 1; word != words.end(); ++word)
-    if (word->starts_with('-') || word->starts_with('[') || *word == "++") *word = "./" + *word;
+    if ((word->starts_with('-') && *word != "-") || word->starts_with('[') || *word == "++")
+      *word = "./" + *word;
   words.erase(end);
 }
 
@@ -176,6 +178,8 @@ int run(CLI::App& program, std::vector<std::string> words) {
     return fail(usage, error.what());
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(failed, error.path1().string() + ": " + error.code().message());
+  } catch (const std::system_error& error) {
+    return fail(failed, "cannot start a thread: " + error.code().message());
   } catch (const std::bad_alloc&) {
     return fail(failed, "out of memory");
   } catch (const std::exception& error) {

@@ -123,8 +123,12 @@ TEST_F(SequenceCommand, WrongNumbersOfFramesAreErrors) {
                  {"f%d.flo", "2 frames have one flow"});
   expect_failure(2, {"flow", frames[0], "-o", path("f%d.flo")}, {"takes 2 frames or more, not 1"});
   expect_failure(2, join({"flow", "-o", path("f%d.flo"), "--color", path("c.png")}, frames),
-                 {"--color", "%04d"});
+                 {"--color", "like name%04d.png"});
   expect_failure(2, {"flow", "-", "-", "-o", path("f%d.flo")}, {"standard input"});
+  run_well({"flow", "-d", "cpu", "-q", "--", frames[0], frames[1]});
+  set_input(frames[0]);
+  run_well({"flow", "-d", "cpu", "-q", "--", "-", frames[1]});  // also behind "--", - is standard input
+  set_input("/dev/null");
   write(path("three.pgm"), stream_of(frames));
   expect_failure(2, {"flow", path("three.pgm"), "-o", path("f.flo")},
                  {"takes 2 frames, not more", "flow%04d.flo"});
@@ -263,6 +267,9 @@ TEST_F(RangeCommand, BadRangesAreErrors) {
   const Words frames = render_frames(2);
   for (const char* range : {"1,0", "1,1", "0", "0,1,2", "a,b", "0,inf", "nan,1", ",", "0 1"})
     expect_failure(2, {"flow", frames[0], frames[1], "--range", range}, {"--range", range});
+  for (const char* range : {"0,1e-45", "-3e38,3e38", "1e-38,2e-38"})
+    expect_failure(2, {"flow", frames[0], frames[1], "--range", range},
+                   {range, "too near to black or too far"});
   for (const Words& command : {Words{"stereo"}, {"detect"}, {"tracks"}}) {
     expect_failure(2, join(command, {frames[0], frames[1], "--range", "5,3"}), {"--range 5,3", "black"});
     EXPECT_EQ(
