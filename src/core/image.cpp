@@ -115,7 +115,7 @@ ValueRange find_value_range(std::span<const Frame> frames) {
   if (small) return {low < -0.5f ? -1.0f : 0.0f, 1};
   for (const float white : of_bits)
     if (low >= -white / 2 && high <= white * 1.5f) return {0, white};
-  return {low, high};
+  return low < high ? ValueRange{low, high} : ValueRange{0, 255};
 }
 
 FrameBuffer::FrameBuffer(Size size, PixelFormat format, Memory memory) : size_(size), format_(format) {

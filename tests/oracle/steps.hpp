@@ -14,10 +14,10 @@ inline double sample_of(const Frame& frame, int x, int y, int channel) {
   const std::ptrdiff_t touching = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
   const char* row = static_cast<const char*>(frame.data) + y * (frame.pitch ? frame.pitch : touching);
   const std::ptrdiff_t i = std::ptrdiff_t(x) * channels(frame.format) + channel;
-  const auto [black, white] = frame.range;
-  const bool usual = black == 0 && white == 0;
+  const ValueRange range = frame.range;
+  const bool usual = range == ValueRange{};
   const auto scaled = [&](double value, double divisor) {
-    return usual ? value / divisor : (value - black) / (double(white) - black) * 255;
+    return usual ? value / divisor : (value - range.black) / (double(range.white) - range.black) * 255;
   };
   switch (frame.format) {
     case PixelFormat::gray_f32:

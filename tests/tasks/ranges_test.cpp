@@ -60,6 +60,7 @@ TEST(ValueRange, OfFloatsIsAUsualOneOrTheirOwn) {
   EXPECT_EQ(found_in(F32{0, 0}), (ValueRange{0, 1}));
   EXPECT_EQ(found_in(F32{nan, 0.5f, infinite, -infinite}), (ValueRange{0, 1}));
   EXPECT_EQ(found_in(F32{nan, nan}), (ValueRange{0, 255}));
+  EXPECT_EQ(found_in(F32{1e6f, 1e6f}), (ValueRange{0, 255})) << "no range holds what does not differ";
 }
 
 TEST(ValueRange, IsThatOfAllFramesTogether) {
