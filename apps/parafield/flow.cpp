@@ -190,10 +190,10 @@ void add_flow(App& program) {
       fmt::format("frames of one size, in time order. Files are {}. The flow is that of the first of two "
                   "frames, or of the middle one where the method takes more",
                   frame_formats));
-  command.add_option(
-      "-o,--output FILE", options.files.flow,
-      "write the flow: .flo, .pfm, .npy or .png. A .png is KITTI's, of 16 bit. For more frames "
-      "it is a series, like flow%04d.flo: flow0001.flo is that of the first pair");
+  command.add_option("-o,--output FILE", options.files.flow,
+                     "write the flow: .flo, .pfm, .npy or KITTI's .png. A .png has 16 bit and is no picture "
+                     "to look at; --color draws one. For more frames "
+                     "it is a series, like flow%04d.flo: flow0001.flo is that of the first pair");
   command.add_option("--valid FILE", options.files.valid,
                      "write where the flow is valid: .png or .pgm. Valid pixels are 255, others 0");
   Option color = command.add_option("--color FILE", options.files.color,

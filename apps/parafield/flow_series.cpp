@@ -146,8 +146,8 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   report.json["frames"] = source.count();
   report.json["flows"] = writer.count();
   report.json["seconds"] = seconds;
-  report.text += fmt::format("{} frames, {} flows in {:.2f} s with reading and writing\n", source.count(),
-                             writer.count(), seconds);
+  report.text += fmt::format("{} frames, {} flow{} in {:.2f} s with reading and writing\n", source.count(),
+                             writer.count(), writer.count() == 1 ? "" : "s", seconds);
   add_range(report, source.range());
   add_findings(report, writer.findings());
   add_files(report, {options.files.flow, options.files.valid, options.files.color});
