@@ -180,31 +180,35 @@ void add_bench(App& program) {
   for_each_method<FlowMethod>([&]<class Method>(const Method&) { names.emplace_back(Method::name); });
   command.add_option(
       "-m,--method NAME", options.methods,
-      fmt::format("methods, one or more of {}; default: {}, which takes seconds for each size. Some "
-                  "others take minutes: give --size and --repeat with them",
-                  fmt::join(names, ", "), DefaultMethod::name));
+      fmt::format(
+          "one method or more: {}. Without it {}, which takes seconds for each size. Some others take "
+          "minutes: give --size and --repeat with them",
+          fmt::join(names, ", "), DefaultMethod::name));
   command.add_option("--preset NAME", options.preset,
-                     "time this preset only; default: all presets of each method");
+                     "time this preset only. Without it, all presets of each method");
   command.add_option("-d,--device NAME", options.devices,
-                     "devices, one or more: auto, cpu, cuda, cuda:N; default: all usable devices");
+                     "one device or more: auto, cpu, cuda, cuda:N. Without it, all usable devices");
   command.add_setting("--threads N", options.threads, "CPU threads; 0 = one for each core").range(0, 1024);
   command.add_option("--size WxH", options.sizes,
-                     "sizes, one or more; default: 316x252 640x480 1920x1080 3840x2160");
+                     "one size or more. Without it 316x252 640x480 1920x1080 3840x2160");
   command.add_option("--repeat N", options.repeats)
       .range(1, 1000000)
-      .help("number of timed calls; default: as many as fit in 1.5 s, 10 to 2000");
+      .help("number of timed calls. Without it, as many as fit in 1.5 s, 10 to 2000");
   const Option streams = command.add_option("--streams N", options.streams).range(1, 1024);
   streams.help(
-      "also time so many estimators at once, each on a thread of its own, in frames a second; on the "
-      "CPU each of them has --threads threads");
+      "also time N estimators at once, in frames a second. Each has a thread of its own; on the CPU each has "
+      "--threads threads");
   command.add_option("--data DIR", options.data,
-                     "folder with yosemite/noclouds/ (yos08.png, yos09.png, yos08_nosky.flo), for AAE and "
-                     "ETATO of that pair, too; default: the environment variable PARAFIELD_DATA");
+                     "folder with yosemite/noclouds/ to score, too. That has yos08.png, yos09.png and "
+                     "yos08_nosky.flo. Without it, the environment variable PARAFIELD_DATA gives the folder");
   const Option commit =
       command.add_option("--commit TEXT", options.commit, "commit that is measured, for the JSON");
   options.json = command.add_option("--json [FILE]", options.json_file).expected(0, 1);
   options.json.help("write JSON to FILE, or print it instead of the table");
   commit.needs(options.json);
+  command.examples({"bench --size 320x240 --repeat 10",
+                    "bench -m lucas-kanade --size 320x240 --repeat 10 --json bench.json",
+                    "bench --preset fast --size 320x240 --repeat 10 --streams 2"});
 }
 
 }  // namespace parafield::command

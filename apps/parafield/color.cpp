@@ -73,26 +73,31 @@ void run(const App& command, const ColorCommandOptions& options) {
 void add_color(App& program) {
   const auto options = std::make_shared<ColorCommandOptions>();
   App command = program.add_subcommand("color", "Draw flow in colors or as arrows, or disparities in colors");
-  command.add_option("FIELD FILE", options->field,
-                     "flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png");
+  command.add_option(
+      "FIELD FILE", options->field,
+      "flow or disparities. Flow is .flo, .pfm, .npy or KITTI .png. Disparities are .pfm, .npy or "
+      "gray .png");
   command
       .add_option("-o,--output FILE", options->output, fmt::format("picture to write: {}", picture_formats))
       .required();
   const Option scheme = command.add_setting("--scheme NAME", options->scheme);
   scheme.one_of({"middlebury", "marzat"});
   scheme.help(
-      "middlebury: hue is direction, white is no motion; marzat: hue is direction, black is no motion");
+      "colors of flow: middlebury or marzat. Hue is direction. No motion is white with middlebury and black "
+      "with marzat");
   Option frame = command.add_option("--frame FILE", options->frame,
                                     "first frame of the flow, for --arrows and --beside");
   options->picture.add_to(command, frame);
   options->kind.add_to(command, {"flow", "disparity"}, "--disparity-scale");
   const Option max = command.add_option("--max PX", options->max);
-  max.help(
-      "disparity of the last color (red), px; default: the colors span the range of the valid disparities");
+  max.help("disparity that is red, px. Without it, the colors span the range of the valid disparities");
   command.add_option("--min PX", options->min)
       .needs(max)
-      .help("with --max: disparity of the first color (blue), px; default 0");
+      .help("with --max: disparity that is blue, px. Without it 0");
   command.get_option("--arrows").excludes(command.get_option("--scheme"));
+  command.examples({"color flow.flo -o flow.png --legend",
+                    "color flow.flo -o arrows.png --frame a.png --arrows",
+                    "color disparity.pfm -o disparity.png"});
   command.callback([command, options] { run(command, *options); });
 }
 

@@ -12,6 +12,19 @@
 namespace parafield::command {
 namespace {
 
+/// A name and its description beside it. They share a line, however long the name is, if that is enough.
+std::string described(const std::string& name, const std::string& description) {
+  constexpr std::size_t indent = 22, width = 80;
+  std::string out = "  " + name;
+  if (out.size() + 2 <= indent)
+    out.resize(indent, ' ');
+  else if (out.size() + 2 + description.size() <= width)
+    out += "  ";
+  else
+    out += "\n" + std::string(indent, ' ');
+  return out + wrapped(description, indent);
+}
+
 /// Help text: CLI11's without the internals of checks and flags, with wrapped descriptions.
 class WrappedHelp : public CLI::Formatter {
  public:
@@ -28,44 +41,57 @@ class WrappedHelp : public CLI::Formatter {
     return out;
   }
 
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
+    group = wrapped(group + ":", 0);
+    group.pop_back();  // CLI11 adds the colon
+    return CLI::Formatter::make_group(group, is_positional, options);
+  }
+
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    const std::string type = option->get_type_name(), kind = type.substr(0, type.find(':'));
     std::string name = option->get_name(is_positional, true);
     for (auto open = name.find('{'); open != std::string::npos; open = name.find('{'))
       name.erase(open, name.find('}') - open + 1);
-    if (const std::string type = option->get_type_name(); !is_positional && !type.empty())
-      name += " " + type.substr(0, type.find(':'));
-    std::string description = whole_ ? option->get_description() : shortened(option->get_description());
+    if (!is_positional && !kind.empty()) name += " " + kind;
+    std::string description =
+        whole_ ? option->get_description() : shortened(option->get_description(), kind == "NAME");
     if (option->get_required() && !is_positional) description += " (required)";
     if (const std::string value = option->get_default_str(); !value.empty())
       description += " (default " + value + ")";
-    return described(name, description);
+    return described(name, description) + "\n";
   }
 
   std::string make_subcommand(const CLI::App* command) const override {
-    return described(command->get_name(), command->get_description());
+    return described(command->get_name(), command->get_description()) + "\n";
   }
 
  private:
   mutable bool whole_ = true;  // CLI11 calls const functions only
 
-  /// The first sentence of a description, and the default that stands in parentheses at its end.
-  static std::string shortened(const std::string& text) {
-    std::size_t end = text.find(". ");
-    while (end != std::string::npos && !std::isupper(static_cast<unsigned char>(text[end + 2])))
-      end = text.find(". ", end + 1);
+  /// The first sentence of a description, without capital and full stop, and what stands in parentheses at
+  /// its end: of a number only the default, of a name all values.
+  static std::string shortened(const std::string& text, bool is_name) {
     const std::size_t range = text.ends_with(')') ? std::min(text.rfind(" ("), text.size()) : text.size();
-    std::string first = text.substr(0, std::min(end, range));
+    std::string first = text.substr(0, std::min(end_of_sentence(text), range));
     if (first.ends_with('.')) first.pop_back();
+    if (first.size() > 1 && !std::isupper(static_cast<unsigned char>(first[1])))
+      first[0] = char(std::tolower(static_cast<unsigned char>(first[0])));
     const std::size_t value = text.find("default ", range);
-    return value == std::string::npos ? first + text.substr(std::max(range, first.size()))
-                                      : first + " (" + text.substr(value);
+    if (value == std::string::npos) return first;
+    return first + (is_name ? text.substr(range) : " (" + text.substr(value));
   }
 
-  static std::string described(const std::string& name, const std::string& description) {
-    constexpr std::size_t indent = 22;
-    std::string out = "  " + name;
-    out += out.size() + 2 > indent ? "\n" + std::string(indent, ' ') : std::string(indent - out.size(), ' ');
-    return out + wrapped(description, indent) + "\n";
+  /// Where the first sentence ends. The next one begins with a capital or with a value and a colon.
+  static std::size_t end_of_sentence(const std::string& text) {
+    std::size_t end = text.find(". ");
+    for (; end != std::string::npos; end = text.find(". ", end + 1)) {
+      const std::size_t word = end + 2;
+      if (std::isupper(static_cast<unsigned char>(text[word])) ||
+          text.substr(word, text.find(' ', word) - word).ends_with(':'))
+        break;
+    }
+    return end;
   }
 };
 
@@ -131,6 +157,7 @@ std::size_t Option::count() const { return option_->count(); }
 App App::add_subcommand(const std::string& name, const std::string& help) const {
   CLI::App* const command = app_->add_subcommand(name, help);
   command->formatter(help_formatter());
+  command->group("Commands");
   command->set_help_all_flag("--help-all", "print all options, at length");
   return App(*command);
 }
@@ -166,13 +193,31 @@ void App::before_help(const std::function<void()>& prepare) const {
 void App::leave_out_of_help(Option option) const {
   before_help([option] { option.group(""); });
 }
+void App::list(const std::string& title,
+               const std::vector<std::pair<std::string, std::string>>& names) const {
+  std::string text = title + ":";
+  for (const auto& [name, what] : names) text += "\n" + described(name, what);
+  add_to_end(text);
+}
 void App::examples(const std::vector<std::string>& lines) const {
-  std::string text = "Examples:";
+  std::string text = "Examples:", before = app_->get_footer();
+  before.erase(std::min(before.find(text), before.size()));  // those given before
+  while (before.ends_with('\n')) before.pop_back();
+  app_->footer(before);
   for (const std::string& line : lines) text += "\n  parafield " + line;
-  app_->footer(text);
+  add_to_end(text);
+}
+void App::add_to_end(const std::string& text) const {
+  const std::string before = app_->get_footer();
+  app_->footer(before.empty() ? text : before + "\n\n" + text);
 }
 void App::callback(const std::function<void()>& run) const { app_->callback(run); }
 
-std::shared_ptr<CLI::Formatter> help_formatter() { return std::make_shared<WrappedHelp>(); }
+std::shared_ptr<CLI::Formatter> help_formatter() {
+  const auto formatter = std::make_shared<WrappedHelp>();
+  formatter->label("Positionals", "Arguments");
+  formatter->label("SUBCOMMAND", "COMMAND");
+  return formatter;
+}
 
 }  // namespace parafield::command

@@ -74,10 +74,14 @@ class App {
   void before_help(const std::function<void()>& prepare) const;
   /// Only --help-all prints the option.
   void leave_out_of_help(Option option) const;
-  /// Command lines for the end of --help, without the program's name.
+  /// A list of names and what they are, for the end of --help.
+  void list(const std::string& title, const std::vector<std::pair<std::string, std::string>>& names) const;
+  /// Command lines for the end of --help, without the program's name. They replace those given before.
   void examples(const std::vector<std::string>& lines) const;
 
  private:
+  void add_to_end(const std::string& text) const;
+
   CLI::App* app_;
 };
 

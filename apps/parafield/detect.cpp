@@ -166,23 +166,27 @@ void add_detect(App& program) {
   auto [command, options] =
       add_command<DetectOptions>(program, "detect", "Detect motion in frames of a still camera", run);
   command.add_option("FRAMES FILE", options.frames,
-                     fmt::format("two frames or more, in time order: {}", frame_formats));
-  command.add_option("-o,--output FILE", options.output,
-                     "write the mask of the newer frame, 255 where it moves, otherwise 0: .png or .pgm. For "
-                     "more than two frames it is a series, like mask%04d.png: mask0001.png belongs to the "
-                     "second frame, and each mask starts from the one before (see --temporal)");
+                     fmt::format("frames in time order, two or more: {}", frame_formats));
+  command.add_option(
+      "-o,--output FILE", options.output,
+      "write the mask of what moves: .png or .pgm. It is that of the newer frame, 255 where it "
+      "moves, otherwise 0. For more than two frames it is a series, like mask%04d.png: "
+      "mask0001.png belongs to the second frame, and each mask starts from the one before, as "
+      "--temporal says");
   command.add_option(
       "--overlay FILE", options.overlay,
-      fmt::format("write the newer frame, red where it moves: {}; or a series", picture_formats));
+      fmt::format("write the frame, red where it moves: {}. It is the newer frame; for more than two frames "
+                  "it is a series",
+                  picture_formats));
   command.add_flag("--beside", options.beside, "put the frame and the overlay side by side")
       .needs(command.get_option("--overlay"));
   const Option labels = command.add_option("--gt FILE", options.labels);
   labels.help(
-      "true labels as in CDnet, to compare with: 0 and 50 are static, 255 is moving, 85 and 170 do not "
-      "count; one file for each frame after the first. Their counts are added");
+      "true labels to compare with, a file for each mask. They are as in CDnet: 0 and 50 are static, 255 is "
+      "moving, 85 and 170 do not count. Each frame after the first has one; their counts are added");
   command.add_option("--mask FILE", options.mask)
       .needs(labels)
-      .help("with --gt: a picture; pixels that are 0 there do not count");
+      .help("with --gt: a picture that is 0 where pixels do not count");
   options.reading.add_to(command);
   options.add_to(command);
   command.examples(

@@ -32,6 +32,7 @@ void list_devices(const bool& json) {
 void add_devices(App& program) {
   auto [command, json] = add_command(program, "devices", "List the usable devices", list_devices);
   command.add_flag("--json", json, "print one JSON object");
+  command.examples({"devices", "devices --json"});
 }
 
 }  // namespace parafield::command

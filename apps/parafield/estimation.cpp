@@ -52,12 +52,13 @@ template void TaskOptions::operator()(bool&, const Parameter<bool>&) const;
 template void TaskOptions::operator()(int&, const Parameter<int>&) const;
 template void TaskOptions::operator()(float&, const Parameter<float>&) const;
 
-void add_energy(App& command, std::string& energy) {
+Option add_energy(App& command, std::string& energy) {
   const Option option = command.add_setting("--energy NAME", energy).one_of({"none", "result", "sweeps"});
   option.help(
-      "report the energy: none, result or sweeps. It is what the method minimizes. The energies of sweeps "
+      "report the energy: none, result or sweeps. The method minimizes it. The energies of sweeps "
       "are that before the first sweep and those after each. belief-propagation reports after each iteration "
       "of the finest level");
+  return option;
 }
 
 EnergyReport energy_report(const std::string& energy, std::string_view method, bool minimizes) {

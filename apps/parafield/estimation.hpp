@@ -38,7 +38,7 @@ struct TaskOptions {
 };
 
 /// Adds --energy.
-void add_energy(App& command, std::string& energy);
+Option add_energy(App& command, std::string& energy);
 /// Value of --energy for a method. Throws UsageError if it does not minimize an energy.
 EnergyReport energy_report(const std::string& energy, std::string_view method, bool minimizes);
 
@@ -57,18 +57,19 @@ struct EstimationOptions : ReportOptions {
 
   /// `own`: a value of a parameter that is the command's own.
   void add_to(App& command, const CommandValue* own = nullptr) {
-    add_energy(command, energy);
+    const Option energies = add_energy(command, energy);
     ReportOptions::add_to(command);
     device.add_to(command);
     describe(task, TaskOptions{command});
     method.add_to(command, own);
+    command.before_help([this, energies] {
+      if (!minimizes(method.named_method())) energies.group("");
+    });
   }
 
   /// Value of --energy. Throws UsageError if the method minimizes no energy.
   EnergyReport energies(const Methods& chosen) const {
-    const bool minimizes =
-        std::visit([]<class Method>(const Method&) { return LabelMethod<Method>; }, chosen);
-    return energy_report(energy, name_of(chosen), minimizes);
+    return energy_report(energy, name_of(chosen), minimizes(chosen));
   }
 
   /// A report of the command that begins with the method, its preset and parameters and, for adaptive ridge and belief
@@ -87,6 +88,12 @@ struct EstimationOptions : ReportOptions {
         },
         chosen);
     return report;
+  }
+
+ private:
+  /// Whether the method minimizes an energy.
+  static bool minimizes(const Methods& chosen) {
+    return std::visit([]<class Method>(const Method&) { return LabelMethod<Method>; }, chosen);
   }
 };
 

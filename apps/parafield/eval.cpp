@@ -71,24 +71,32 @@ void run(const EvalOptions& options) {
 
 void add_eval(App& program) {
   auto [command, options] = add_command<EvalOptions>(
-      program, "eval", "Compare an estimated flow, disparity field or motion mask with the true one", run);
+      program, "eval", "Compare flow, disparities or a motion mask with the truth", run);
   command.add_option("EST FILE", options.estimate,
-                     "estimate. Flow: .flo, .pfm, .npy or KITTI .png; disparities: .pfm, .npy or gray .png; "
-                     "mask: any picture, not 0 where something moves");
-  command.add_option("GT FILE", options.truth,
-                     "truth of the same kind and size; unknown pixels do not count. For a mask: labels as in "
-                     "CDnet, 0 and 50 are static, 255 is moving, 85 and 170 do not count");
+                     "estimate: flow, disparities or a motion mask. Flow is .flo, .pfm, .npy or KITTI .png. "
+                     "Disparities are .pfm, .npy or gray .png. A mask is any picture, not 0 where something "
+                     "moves");
+  command.add_option(
+      "GT FILE", options.truth,
+      "truth of the same kind and size. Unknown pixels do not count. For a mask it has labels as "
+      "in CDnet: 0 and 50 are static, 255 is moving, 85 and 170 do not count");
   options.field.add_to(command, {"flow", "disparity", "mask"}, "--scale,--disparity-scale");
   command.get_option("--scale").help(
-      "for disparities in a PNG as EST: the file's value of 1 px (default for 16 bit: KITTI's 256)");
+      "with a PNG of disparities as EST: the file's value of 1 px. Without it, PNGs of 16 bit have KITTI's "
+      "256");
   add_scale(command, "--gt-scale", options.true_scale,
-            "the same for GT (Middlebury: tsukuba 16, venus 8, cones 4, art and aloe 3)");
-  command.add_option("--mask FILE", options.mask,
-                     "a picture; pixels that are 0 there do not count. For disparities, the scores of all "
-                     "pixels are printed, too (JSON: in \"all\")");
-  command.add_flag("--valid-only", options.valid_only, "count only the pixels that the estimate calls valid");
-  command.add_flag("--json", options.json,
-                   "print the scores as one JSON object: shares 0..1, degrees, px; pwc in percent");
+            "the same for GT. Middlebury has 16 (tsukuba), 8 (venus), 4 (cones) or 3 (art, aloe)");
+  command.add_option(
+      "--mask FILE", options.mask,
+      "a picture that is 0 where pixels do not count. For disparities, the scores of all pixels "
+      "are printed, too; in JSON they are \"all\"");
+  command.add_flag("--valid-only", options.valid_only, "only pixels that the estimate calls valid count");
+  command.add_flag(
+      "--json", options.json,
+      "print the scores as one JSON object. Shares are 0 to 1, angles in degrees, lengths in px, "
+      "pwc in percent");
+  command.examples({"eval flow.flo truth.flo", "eval disparity.pfm truth.png --gt-scale 4 --mask mask.png",
+                    "eval --task mask mask.png labels.png --json"});
 }
 
 }  // namespace parafield::command

@@ -19,11 +19,11 @@ void FieldOptions::add_to(App& command, const std::vector<std::string>& tasks,
   names.insert(names.begin(), "auto");
   command.add_setting("--task NAME", task)
       .one_of(names)
-      .help(fmt::format("kind of the files: {}; auto finds it for all files except gray PNGs of 8 bit",
+      .help(fmt::format("kind of the files: {}. auto: found, for all files except gray PNGs of 8 bit",
                         fmt::join(names, ", ")));
   add_scale(command, scale_names, scale,
-            "for disparities in a PNG: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4; "
-            "default for 16 bit: KITTI's 256)");
+            "with a PNG of disparities: the file's value of 1 px. Middlebury has 16 (tsukuba), 8 (venus), 4 "
+            "(cones) or 3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256");
 }
 
 Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {

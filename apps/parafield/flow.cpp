@@ -20,9 +20,10 @@ void GuideOptions::add_to(App& command) {
       "tracks to use instead of finding some. The file has a line of x,y,u,v, px, for each. parafield "
       "tracks writes one, as other matchers do");
   angles.needs(camera).help(
-      "rotation of the camera: the turn of the scene about the camera's axes x (right), y (down) and z "
-      "(forward), radians. Its flow is one more hypothesis");
-  camera.needs(angles).help("focal lengths and principal point of the camera, px");
+      "turn of the scene about the camera's axes, radians. The axes are x (right), y (down) and z (forward). "
+      "Its flow is one more hypothesis");
+  camera.needs(angles).help(
+      "with --rotation: focal lengths and center, px. The center is the principal point");
 }
 
 void GuideOptions::hide() const {
@@ -180,6 +181,16 @@ void run(const FlowCommandOptions& options) {
   options.print(report);
 }
 
+/// Examples for the method's own --help.
+std::vector<std::string> examples_of(FlowMethod method) {
+  const int count = frames_of(method);
+  const std::string start = fmt::format(
+      "flow {} -m {}", count == 2 ? "a.png b.png" : fmt::format("frame0[1-{}].png", count), name_of(method));
+  std::vector<std::string> lines = {start + " -o flow.flo", start + " --preset accurate"};
+  if (tracking_of(method)) lines.push_back(start + " --tracks tracks.csv");
+  return lines;
+}
+
 }  // namespace
 
 void add_flow(App& program) {
@@ -187,7 +198,7 @@ void add_flow(App& program) {
       program, "flow", "Estimate the optical flow from one frame to the next", run);
   command.add_option(
       "FRAMES FILE", options.frames,
-      fmt::format("frames of one size, in time order. Files are {}. The flow is that of the first of two "
+      fmt::format("frames of one size, in time order: {}. The flow is that of the first of two "
                   "frames, or of the middle one where the method takes more",
                   frame_formats));
   command.add_option("-o,--output FILE", options.files.flow,
@@ -207,9 +218,11 @@ void add_flow(App& program) {
   command.examples({"flow a.png b.png -o flow.flo --color flow.png",
                     "flow a.png b.png --gt truth.flo --preset fast --json",
                     "flow frame*.png -o flow%04d.flo"});
-  command.before_help([&guides = options.guides, &method = options.method] {
-    FlowMethod chosen = method.method();
+  command.before_help([command = command, &guides = options.guides, &method = options.method] {
+    FlowMethod chosen = method.named_method();
     if (!tracking_of(chosen)) guides.hide();
+    if (frames_of(chosen) != 2) command.get_option("--fb-check").group("");
+    if (name_of(chosen) != name_of(FlowMethod{})) command.examples(examples_of(chosen));
   });
 }
 

@@ -39,7 +39,7 @@ DescribedOption described(const CLI::Option& option) {
 }
 
 DescribedCommand described(const CLI::App& app) {
-  DescribedCommand out{app.get_name(), app.get_description(), {}, {}};
+  DescribedCommand out{app.get_name(), app.get_description(), {}, {}, app.get_footer()};
   for (const CLI::Option* option : app.get_options())
     (option->get_positional() ? out.arguments : out.options).push_back(described(*option));
   return out;

@@ -155,7 +155,11 @@ int run(CLI::App& program, std::vector<std::string> words) {
                            command::add_devices, command::add_bench})
       add(commands);
     command::add_generate(program);
-    program.footer("parafield help COMMAND prints the options of a command.");  // not of the commands' help
+    program.footer(  // not of the commands' help
+        "Examples:\n"
+        "  parafield synth layers -o scene\n"
+        "  parafield flow scene/frame0000.png scene/frame0001.png --color flow.png\n\n"
+        "parafield help COMMAND prints the options of a command.");
     take_rest_as_files(words);
     turn_help_around(program, words);
     const CLI::App& command = command_of(program, words);
@@ -168,8 +172,8 @@ int run(CLI::App& program, std::vector<std::string> words) {
       return fail(usage, miscounted(command, words.back(), error.what()) + "; " + where_help_is(program));
     }
     if (!program.get_subcommands().empty()) return 0;
-    std::fputs(program.help().c_str(), stderr);
-    return usage;
+    std::fputs((program.help() + "\n").c_str(), stderr);
+    return fail(usage, "no command is given");
   } catch (const CLI::ExtrasError&) {
     return fail(usage, unexpected(program) + "; " + where_help_is(program));
   } catch (const CLI::ParseError& error) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
 #include "pages.hpp"
 #include "parafield/version.hpp"
@@ -83,14 +84,33 @@ std::string exit_status() {
          tagged("128 + N", "Signal N ended the command: 130 for Ctrl-C. No file is left half written.");
 }
 
+std::string uppercase(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return char(std::toupper(c)); });
+  return text;
+}
+
+/// A section for each title, whose lines stay as they are.
+std::string sections(const std::string& end) {
+  std::string out;
+  std::istringstream lines(end);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with(':')) {
+      line.pop_back();
+      out += fmt::format("{}.SH {}\n.nf\n", out.empty() ? "" : ".fi\n", roff(uppercase(line)));
+    } else if (line.starts_with(' ')) {
+      out += roff(line) + "\n";
+    }
+  }
+  return out.empty() ? out : out + ".fi\n";
+}
+
 }  // namespace
 
 std::string manual_page(const DescribedProgram& program, std::size_t index) {
   const DescribedCommand& command = program[index];
   const std::string name = page_name(program, index);
-  std::string upper = name;
-  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return char(std::toupper(c)); });
-  std::string out = fmt::format(".TH {} 1 \"\" \"parafield {}\" \"User Commands\"\n", upper, version());
+  std::string out =
+      fmt::format(".TH {} 1 \"\" \"parafield {}\" \"User Commands\"\n", uppercase(name), version());
   out += fmt::format(".SH NAME\n{} \\- {}\n", roff(name), roff(command.help));
   out += ".SH SYNOPSIS\n" + synopsis(program, index);
   if (!command.arguments.empty()) out += ".SH ARGUMENTS\n";
@@ -99,7 +119,7 @@ std::string manual_page(const DescribedProgram& program, std::size_t index) {
   if (index == 0) out += ".SH COMMANDS\n";
   for (std::size_t i = 1; index == 0 && i < program.size(); ++i)
     out += tagged(fmt::format("{}(1)", bold(page_name(program, i))), program[i].help);
-  out += exit_status() + ".SH SEE ALSO\n";
+  out += sections(command.end) + exit_status() + ".SH SEE ALSO\n";
   std::vector<std::string> others;
   for (std::size_t i = 0; i < program.size(); ++i)
     if (i != index) others.push_back(bold(page_name(program, i)) + "(1)");

@@ -22,23 +22,28 @@ Json parameter_json(const ParameterValue& parameter) {
   return one;
 }
 
-/// Adds a method with the defaults of its parameters. Returns its JSON, without presets.
-Json& add_method(Report& report, const char* command, std::string_view name, std::string_view source,
-                 int frames, const std::vector<ParameterValue>& defaults) {
-  const auto choice = std::ranges::find(defaults, "frames", &ParameterValue::name);
-  report.text += fmt::format("\n{} ({} frames)\n  {}\n", name,
-                             choice == defaults.end() ? std::to_string(frames) : range_text(*choice), source);
-  Json& entry = report.json[command].emplace_back(Json{{"name", name},
-                                                       {"source", source},
-                                                       {"frames", frames},
-                                                       {"parameters", Json::array()},
-                                                       {"presets", Json::array()}});
-  for (const ParameterValue& each : defaults) {
-    entry["parameters"].push_back(parameter_json(each));
-    report.text += fmt::format("  {:<24} {}, default {}\n      {}\n", option_name(each.name),
-                               range_text(each), text_of(each.value), wrapped(each.help, 6));
-  }
-  return entry;
+/// What a method has beside its parameters.
+struct MethodText {
+  std::string_view name, help, source;
+  std::string frames, presets;  // "2", "default, fast"
+};
+
+/// The method in two lines or three.
+std::string overview(const MethodText& method) {
+  constexpr std::size_t indent = 24;
+  return fmt::format("  {:<22}{}\n{:24}{}\n", method.name, wrapped(std::string(method.help), indent), "",
+                     wrapped(fmt::format("{} frames. Presets: {}", method.frames, method.presets), indent));
+}
+
+/// The method with its parameters, without presets.
+std::string description(const MethodText& method, const std::vector<ParameterValue>& defaults) {
+  std::string text =
+      fmt::format("\n{} ({} frames)\n  {}\n  {}\n", method.name, method.frames,
+                  wrapped(std::string(method.help), 2), wrapped("Source: " + std::string(method.source), 2));
+  for (const ParameterValue& each : defaults)
+    text += fmt::format("  {:<24} {}, default {}\n      {}\n", option_name(each.name), range_text(each),
+                        text_of(each.value), wrapped(each.help, 6));
+  return text;
 }
 
 struct MethodsOptions {
@@ -46,7 +51,7 @@ struct MethodsOptions {
   bool json = false;
 };
 
-/// Adds a task, which is that of a command, and its methods: the named one, or all if the name is empty.
+/// Adds a task, which is that of a command, and its methods: an overview of all, or all of the named one.
 template <class Methods>
 void add_task(Report& report, std::string_view only, const char* command, const char* help) {
   bool any = only.empty();
@@ -56,15 +61,25 @@ void add_task(Report& report, std::string_view only, const char* command, const 
   for_each_method<Methods>([&]<class Method>(const Method& method) {
     if (!only.empty() && only != Method::name) return;
     const std::vector<ParameterValue> defaults = parameters_of(method);
-    Json& entry = add_method(report, command, Method::name, Method::source, method.frames, defaults);
+    Json entry{{"name", Method::name},    {"help", Method::help},        {"source", Method::source},
+               {"frames", method.frames}, {"parameters", Json::array()}, {"presets", Json::array()}};
+    for (const ParameterValue& each : defaults) entry["parameters"].push_back(parameter_json(each));
+    MethodText text{Method::name, Method::help, Method::source, std::to_string(method.frames), {}};
+    if (const auto choice = std::ranges::find(defaults, "frames", &ParameterValue::name);
+        choice != defaults.end())
+      text.frames = range_text(*choice);
+    std::string described;
     for (const auto& preset : presets(method)) {
       const std::vector<ParameterValue> parameters = parameters_of(preset.method);
       entry["presets"].push_back(
           {{"name", preset.name}, {"help", preset.help}, {"parameters", parameters_json(parameters)}});
-      report.text += fmt::format("  --preset {:<9} {}\n", preset.name, preset.help);
+      text.presets += fmt::format("{}{}", text.presets.empty() ? "" : ", ", preset.name);
+      described += fmt::format("  --preset {:<9} {}\n", preset.name, wrapped(std::string(preset.help), 21));
       if (const std::string options = options_text(parameters, defaults); !options.empty())
-        report.text += fmt::format("      {}\n", options);
+        described += fmt::format("      {}\n", wrapped(options, 6));
     }
+    report.json[command].push_back(entry);
+    report.text += only.empty() ? overview(text) : description(text, defaults) + described;
   });
 }
 
@@ -73,6 +88,8 @@ void list_methods(const MethodsOptions& options) {
   add_task<FlowMethod>(report, options.name, "flow", "Optical flow of frames");
   add_task<StereoMethod>(report, options.name, "stereo", "Disparities of a rectified pair");
   add_task<DetectionMethod>(report, options.name, "detect", "Motion in frames of a still camera");
+  if (options.name.empty())
+    report.text += "\nparafield methods METHOD describes one method with its parameters and presets.\n";
   print(report, options.json);
 }
 
@@ -91,13 +108,14 @@ std::vector<std::string_view> method_names() {
 }  // namespace
 
 void add_methods(App& program) {
-  auto [command, options] = add_command<MethodsOptions>(
-      program, "methods", "List the methods with their parameters, presets and sources", list_methods);
+  auto [command, options] =
+      add_command<MethodsOptions>(program, "methods", "List the methods, or describe one", list_methods);
   const std::vector<std::string_view> names = method_names();
-  command.add_option("METHOD NAME", options.name, "only this one")
+  command.add_option("METHOD NAME", options.name, "describe only this one")
       .required(false)
       .one_of({names.begin(), names.end()});
-  command.add_flag("--json", options.json, "print one JSON object");
+  command.add_flag("--json", options.json, "print one JSON object. It has every parameter");
+  command.examples({"methods", "methods adaptive-ridge", "methods --json"});
 }
 
 }  // namespace parafield::command

@@ -137,6 +137,11 @@ class MethodOptions : public ParameterOptions {
     command.before_help([this, presets] { show_only(presets); });
   }
 
+  /// The method that --method names, with its defaults. Throws UsageError for an unknown name.
+  Methods named_method() const {
+    return typed([&] { return method_named<Methods>(name_); });
+  }
+
   /// Throws UsageError for an unknown name, a value out of range or a parameter of another method.
   Methods method() const {
     return typed([&] {
@@ -162,7 +167,7 @@ class MethodOptions : public ParameterOptions {
           option.help(fmt::format("preset of the method: {}", fmt::join(names, ", ")));
           ParameterOptions::show_only(Method::name);
         },
-        typed([&] { return method_named<Methods>(name_); }));
+        named_method());
   }
 
   std::string name_;

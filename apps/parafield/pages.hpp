@@ -17,6 +17,7 @@ struct DescribedOption {
 struct DescribedCommand {
   std::string name, help;
   std::vector<DescribedOption> options, arguments;
+  std::string end;  ///< lists and examples: a title with a colon, then indented lines, each
 };
 
 /// The program with its own options first, then its commands.

@@ -89,15 +89,16 @@ void add_camera(App& command, StereoCommandOptions& options) {
                baseline = command.add_option("--baseline B", options.baseline),
                offset = command.add_setting("--doffs PX", options.offset);
   depth.needs(focal).needs(baseline).help(
-      "write depths, focal * baseline / (disparity + doffs): .pfm, infinite where the disparity is not "
-      "valid; needs --focal and --baseline");
+      "write depths, by --focal and --baseline: .pfm. They are focal * baseline / (disparity + doffs), "
+      "infinite where the disparity is not valid");
   focal.is(positive, "a finite number above 0").needs(depth);
   baseline.is(positive, "a finite number above 0").needs(depth);
-  baseline.help("with --depth: distance of the cameras; depths have its unit");
+  baseline.help("with --depth: distance of the cameras. Depths have its unit");
   offset.is([](double value) { return std::isfinite(value); }, "a finite number").needs(depth);
   offset.help(
-      "with --depth: offset of the right camera's principal point to the right of the left one's "
-      "(Middlebury's calibration files have it)");
+      "with --depth: offset of the right camera's principal point to the right of the left one's. "
+      "Middlebury's calibration files have it");
+  command.leave_out_of_help(offset);
 }
 
 }  // namespace
@@ -107,31 +108,33 @@ void add_stereo(App& program) {
       program, "stereo", "Estimate the disparities of a rectified pair of images", run);
   command.add_option("LEFT FILE", options.left, fmt::format("left image: {}", frame_formats));
   command.add_option("RIGHT FILE", options.right,
-                     "right image of the same size; matches lie on the same row");
+                     "right image of the same size. Matches lie on the same row");
   const Option output = command.add_option("-o,--output FILE", options.output);
   output.help(
-      "write the disparities of the left image: .pfm or .npy (px, every pixel) or .png (16 bit, px * scale, "
-      "0 where not valid)");
-  add_scale(command, "--scale", options.scale,
-            "with -o FILE.png: the file's value of 1 px (default 256, as KITTI)")
-      .needs(output);
+      "write the disparities: .pfm, .npy or .png. They are those of the left image. A .pfm or .npy has px at "
+      "every pixel. A .png has px * scale in 16 bit, and 0 where not valid");
+  const Option scale = add_scale(command, "--scale", options.scale,
+                                 "with -o FILE.png: the file's value of 1 px. Without it 256, as KITTI");
+  scale.needs(output);
+  command.leave_out_of_help(scale);
   command.add_option("--valid FILE", options.valid,
-                     "write where disparities are valid: .png or .pgm, 255 there, otherwise 0");
-  command.add_option(
-      "--color FILE", options.color,
-      fmt::format("write a picture: {}; blue is far, red is near, black is not valid", picture_formats));
-  options.reading.add_to(command);
+                     "write where disparities are valid: .png or .pgm. Valid pixels are 255, others 0");
+  command.add_option("--color FILE", options.color,
+                     fmt::format("write a picture of them: {}. Blue is far, red is near, black is not valid",
+                                 picture_formats));
   command.add_flag("--beside", options.beside, "put the left image and the picture side by side")
       .needs(command.get_option("--color"));
   add_camera(command, options);
+  options.reading.add_to(command);
   const Option truth = options.truth.add_to(
-      command, "true disparities to compare with: .pfm, .npy or gray .png; unknown ones do not count");
+      command, "true disparities to compare with: .pfm, .npy or .png. Unknown ones do not count");
   command.get_option("--mask").help(
-      "with --gt: a picture; pixels that are 0 there do not count. The scores of all pixels are printed, too "
-      "(JSON: in \"all\")");
-  add_scale(command, "--gt-scale", options.true_scale,
-            "with --gt FILE.png: the file's value of 1 px (Middlebury: tsukuba 16, venus 8, cones 4, art and "
-            "aloe 3; default for 16 bit: KITTI's 256)")
+      "with --gt: a picture that is 0 where pixels do not count. The scores of all pixels are printed, too; "
+      "in JSON they are \"all\"");
+  add_scale(
+      command, "--gt-scale", options.true_scale,
+      "with --gt FILE.png: the file's value of 1 px. Middlebury has 16 (tsukuba), 8 (venus), 4 (cones) or "
+      "3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
       .needs(truth);
   options.add_to(command);
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",

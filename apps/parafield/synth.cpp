@@ -74,17 +74,17 @@ void run(const SynthOptions& options) {
 
 void add_synth(App& program) {
   std::vector<std::string> names;
-  std::string help = "scene: ";
+  std::vector<std::pair<std::string, std::string>> list;
   for (const SceneInfo& scene : scenes()) {
-    help += fmt::format("{}{} ({})", names.empty() ? "" : ", ", scene.name, scene.help);
     names.emplace_back(scene.name);
+    list.emplace_back(scene.name, scene.help);
   }
   auto [command, options] = add_command<SynthOptions>(
       program, "synth", "Render a scene with its true flow, and depth, disparities or masks", run);
-  command.add_option("SCENE NAME", options.scene, help).one_of(names);
+  command.add_option("SCENE NAME", options.scene, "one of the scenes below").one_of(names);
   const Option output = command.add_option("-o,--output DIR", options.folder).required();
   output.help(
-      "folder for the files, made if it is missing: frame0000.png, flow0000.flo (true flow), "
+      "folder for the files, made if it is missing. They are frame0000.png, flow0000.flo (true flow), "
       "occluded0000.png (255 where a pixel is not seen in the next frame) and, for scenes with depth, "
       "depth0000.pfm (one channel, along the viewing direction, in scene units, infinite in the sky), "
       "and so on. stereo has disparity0000.pfm of the left image, balloons has moving0001.png (255 where "
@@ -92,12 +92,15 @@ void add_synth(App& program) {
   command.add_setting("--size WxH", options.size, "size, px");
   command.add_setting("--frames N", options.frames, "number of frames").range(1, 9999);
   command.add_setting("--seed S", options.seed)
-      .help("random seed; the same seed gives the same scene on every machine");
+      .help("random seed. The same seed gives the same scene on every machine");
   command.add_setting("--texture NAME", options.texture)
       .one_of({"fine", "smooth"})
-      .help("fine (details down to about 3 px) or smooth (above about 20 px)");
-  command.add_flag("--rgb", options.rgb, "render frames in color; their luma is that of the gray frames");
+      .help("fine or smooth. Details of fine go down to about 3 px, those of smooth to about 20 px");
+  command.add_flag("--rgb", options.rgb, "render frames in color. Their luma is that of the gray frames");
   command.add_flag("-q,--quiet", options.quiet, "print no report");
+  command.list("Scenes", list);
+  command.examples({"synth layers -o scene", "synth flythrough -o flight --size 320x240 --frames 5 --rgb",
+                    "flow scene/frame0000.png scene/frame0001.png --gt scene/flow0000.flo"});
 }
 
 }  // namespace parafield::command

@@ -129,20 +129,23 @@ void add_tracks(App& program) {
   command.add_option("FRAME0 FILE", options.frame0, fmt::format("first frame: {}", frame_formats));
   command.add_option("FRAME1 FILE", options.frame1, "next frame of the same size");
   command.add_option("-o,--output FILE", options.output,
-                     "write the tracks: .csv or .txt, one line x,y,u,v for each, px");
+                     "write the tracks: .csv or .txt. A line has one track, x,y,u,v, in px");
   command.add_option(
       "--color FILE", options.color,
-      fmt::format("write a picture: {}; the first frame with an arrow for each track", picture_formats));
-  command.add_option("--gt FILE", options.truth,
-                     "true flow to compare with, at the pixel nearest to each feature: .flo, .pfm, .npy or "
-                     "KITTI .png; unknown flow does not count");
+      fmt::format("draw them over the first frame: {}. Each track is an arrow", picture_formats));
+  command.add_option(
+      "--gt FILE", options.truth,
+      "true flow to compare with: .flo, .pfm, .npy or .png. It is compared at the pixel nearest "
+      "to each feature. Unknown flow does not count");
   options.reading.add_to(command);
   options.add_to(command);
   options.device.add_to(command);
   const std::vector<ParameterValue> parameters = parameters_of(FeatureTracking{});
   options.tracking.add_parameters(command, {{FeatureTracking::name, parameters}}, &sift_features);
-  for (const ParameterValue& each : parameters)
-    command.get_option(option_name(each.name)).group("Parameters of features and tracking");
+  command.before_help([&tracking = options.tracking] { tracking.show_only(FeatureTracking::name); });
+  command.examples({"tracks a.png b.png -o tracks.csv --color tracks.png",
+                    "tracks a.png b.png --features corners --max-features 500 --json",
+                    "flow a.png b.png -m direct-interpolation --tracks tracks.csv"});
 }
 
 }  // namespace parafield::command

@@ -34,17 +34,18 @@ struct FlowOptions {
   /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
-  PF_PARAMETER(float, fb_check, 0, range(0, 1e6, "px"),
-               "Flow is valid only where the second frame's flow leads back to within this distance. This "
-               "forward-backward check needs a method of two frames and takes twice the time. 0 = no check.");
   PF_PARAMETER(
-      int, speckle, 0, range(0, 1 << 29, "px"),
-      "Connected regions of similar flow with at most this many pixels become not valid. 0 = all are kept.");
+      float, fb_check, 0, range(0, 1e6, "px"),
+      "Forward-backward check, 0 = none. Flow is valid only where the second frame's flow leads back to "
+      "within this distance. The check needs a method of two frames and takes twice the time.");
+  PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
+               "Largest region that is dropped, 0 = none. Connected regions of similar flow with at most "
+               "this many pixels become not valid.");
   PF_PARAMETER(bool, fill, false,
-               "A pixel that is not valid takes the shorter of the nearest valid flows to its left and "
-               "right. It stays not valid.");
+               "Fill in flow that is not valid. A pixel takes the shorter of the nearest valid flows to its "
+               "left and right. It stays not valid.");
   PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
-               "Side of a median filter of the flow. It is the last step. 0 = none.");
+               "Side of a median of the flow, 0 = none. It is the last step.");
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
 };

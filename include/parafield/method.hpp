@@ -57,7 +57,8 @@ struct Parameter {
   std::vector<T> choices = {};  ///< where not empty: the only values allowed
 };
 
-/// A named value of a method.
+/// A named value of a method. Every method has `accurate`, the lowest error that is known for it. `paper` has
+/// the paper's parameters, to compare with it. The first preset is the method's default.
 template <class Method>
 struct Preset {
   std::string_view name;

@@ -23,19 +23,18 @@ struct StereoOptions {
   /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
-  PF_PARAMETER(
-      float, lr_check, 0, range(0, 1e6, "px"),
-      "Left-right check. A disparity is valid only where the right image's disparity differs by at most "
-      "this. The right image is solved, too, which takes twice the time. 0 = no check.");
-  PF_PARAMETER(
-      int, speckle, 0, range(0, 1 << 29, "px"),
-      "Connected regions of similar disparity with at most this many pixels become not valid. 0 = all are "
-      "kept.");
+  PF_PARAMETER(float, lr_check, 0, range(0, 1e6, "px"),
+               "Left-right check, 0 = none. A disparity is valid only where the right image's disparity "
+               "differs by at most "
+               "this. The right image is solved, too, which takes twice the time.");
+  PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
+               "Largest region that is dropped, 0 = none. Connected regions of similar disparity with at "
+               "most this many pixels become not valid.");
   PF_PARAMETER(bool, fill, false,
-               "A pixel that is not valid takes the smaller of the nearest valid disparities to its left and "
-               "right: the background's. It stays not valid.");
+               "Fill in disparities that are not valid. A pixel takes the smaller of the nearest valid "
+               "disparities to its left and right: the background's. It stays not valid.");
   PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
-               "Side of a median filter of the disparities. It is the last step. 0 = none.");
+               "Side of a median of the disparities, 0 = none. It is the last step.");
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
 };

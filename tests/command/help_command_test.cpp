@@ -5,23 +5,62 @@
 namespace parafield::test {
 namespace {
 
-class HelpCommand : public CommandTest {};
+const Words commands = {"flow",  "stereo", "detect",  "tracks",  "eval",
+                        "color", "synth",  "methods", "devices", "bench"};
+
+class HelpCommand : public CommandTest {
+ protected:
+  /// Makes the files that the examples of --help name, in the folder.
+  void make_files_of_examples() const {
+    run_well({"synth", "layers", "-o", path("made"), "--size", "96x64", "--frames", "7", "-q"});
+    const auto copy = [&](const std::string& from, const std::string& to) {
+      std::filesystem::copy_file(path("made/" + from), path(to));
+    };
+    for (int i = 0; i < 7; ++i)
+      copy("frame000" + std::to_string(i) + ".png", "frame0" + std::to_string(i + 1) + ".png");
+    for (const char* to : {"a.png", "left.png"}) copy("frame0000.png", to);
+    for (const char* to : {"b.png", "right.png", "truth.png"}) copy("frame0001.png", to);
+    for (const char* to : {"flow.flo", "truth.flo"}) copy("flow0000.flo", to);
+    for (const char* to : {"mask.png", "labels.png"}) copy("occluded0000.png", to);
+    run_well({"stereo", path("left.png"), path("right.png"), "-o", path("disparity.pfm"), "-q"});
+    run_well({"tracks", path("a.png"), path("b.png"), "-o", path("tracks.csv"), "-q"});
+    std::filesystem::create_directory(path("bin"));
+    std::filesystem::create_symlink(std::filesystem::absolute(tested_command()), path("bin/parafield"));
+  }
+
+  /// Runs a line in the folder, by a shell that finds the command.
+  Outcome run_line(const std::string& line) const {
+    const std::string script = "cd '" + path("") +
+                               "' && PATH=\"$PWD/bin:$PATH\" && unset PARAFIELD_DATA && { " + line +
+                               "; } >line.out 2>line.err";
+    const int status = std::system(script.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(path("line.out")),
+            read_text(path("line.err"))};
+  }
+};
+
+/// The command lines at the end of --help.
+Words examples_in(const std::string& help) {
+  Words lines;
+  std::istringstream text(help.substr(std::min(help.find("\nExamples:\n"), help.size())));
+  for (std::string line; std::getline(text, line);)
+    if (line.starts_with("  parafield ")) lines.push_back(line.substr(2));
+  return lines;
+}
 
 TEST_F(HelpCommand, PrintsVersionAndHelp) {
   EXPECT_EQ(run_well({"--version"}).out, std::string("parafield ") + version() + "\n");
-  for (const char* command :
-       {"flow", "stereo", "detect", "eval", "color", "synth", "methods", "devices", "bench"}) {
+  for (const std::string& command : commands) {
     EXPECT_NE(run_well({"--help"}).out.find(command), std::string::npos);
-    EXPECT_NE(run_well({command, "--help"}).out.find("Usage: parafield " + std::string(command)),
-              std::string::npos);
+    EXPECT_NE(run_well({command, "--help"}).out.find("Usage: parafield " + command), std::string::npos);
   }
 }
 
-TEST_F(HelpCommand, WithoutASubcommandPrintsHelpAndFails) {
+TEST_F(HelpCommand, WithoutACommandPrintsHelpAndAnError) {
   const Outcome outcome = run({});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.out, "");
-  EXPECT_NE(outcome.err.find("flow"), std::string::npos);
+  EXPECT_EQ(outcome.err, run_well({"--help"}).out + "\nparafield: error: no command is given\n");
 }
 
 template <class Methods>
@@ -49,7 +88,8 @@ TEST_F(HelpCommand, HelpIsShortAndOfOneMethod) {
   EXPECT_EQ(help, run_well({"help", "flow"}).out);
   EXPECT_EQ(help, run_well({"flow", frame0(), "-h"}).out);
   EXPECT_NE(help.find("\nParameters of adaptive-ridge:\n"), std::string::npos) << help;
-  EXPECT_NE(help.find("preset of the method: default, fast, sequence\n"), std::string::npos) << help;
+  EXPECT_NE(help.find("preset of the method: default, fast, accurate, sequence\n"), std::string::npos)
+      << help;
   EXPECT_NE(help.find("\nExamples:\n  parafield flow "), std::string::npos) << help;
   EXPECT_EQ(help.find("--tracks"), std::string::npos) << help;
 
@@ -57,9 +97,79 @@ TEST_F(HelpCommand, HelpIsShortAndOfOneMethod) {
   EXPECT_NE(other.find("\nParameters of direct-interpolation:\n"), std::string::npos) << other;
   EXPECT_EQ(other.find("adaptive-ridge:"), std::string::npos) << other;
   EXPECT_NE(other.find("--tracks"), std::string::npos) << other;
-  for (const char* command : {"stereo", "detect", "tracks", "eval", "color", "synth", "methods", "bench"})
-    for (const char* flag : {"--help", "--help-all"}) lines_of_help(run_well({command, flag}).out);
   expect_failure(2, {"flow", "--help", "-m", "horn"}, {"horn"});
+}
+
+TEST_F(HelpCommand, EveryHelpFitsAScreen) {
+  EXPECT_LE(lines_of_help(run_well({"--help"}).out), 30);
+  EXPECT_LE(lines_of_help(run_well({"methods"}).out), 60);
+  for (const std::string& command : commands) {
+    EXPECT_LE(lines_of_help(run_well({command, "--help"}).out), 60) << command;
+    lines_of_help(run_well({command, "--help-all"}).out);
+  }
+}
+
+/// Checks the --help of every method of a task: its length, and that it lists the method's presets.
+template <class Methods, class Help>
+void expect_help_of_methods(Help help_of) {
+  for_each_method<Methods>([&]<class Method>(const Method& method) {
+    SCOPED_TRACE(Method::name);
+    const std::string help = help_of(std::string(Method::name));
+    constexpr bool guided = requires(Method any) { any.tracking; };
+    EXPECT_LE(lines_of_help(help), guided ? 75 : 66) << help;
+    std::string names;
+    for (const auto& preset : presets(method))
+      names += (names.empty() ? "" : ", ") + std::string(preset.name);
+    EXPECT_NE(help.find("preset of the method: " + names + "\n"), std::string::npos) << help;
+  });
+}
+
+TEST_F(HelpCommand, HelpOfEveryMethodIsShortAndListsItsPresets) {
+  const auto help_with = [&](const std::string& command) {
+    return [this, command](const std::string& method) {
+      return run_well({command, "--help", "-m", method}).out;
+    };
+  };
+  expect_help_of_methods<FlowMethod>(help_with("flow"));
+  expect_help_of_methods<StereoMethod>(help_with("stereo"));
+  expect_help_of_methods<DetectionMethod>(help_with("detect"));
+}
+
+TEST_F(HelpCommand, HelpLeavesOutWhatTheMethodCannotUse) {
+  const auto has = [&](const Words& words, const std::string& option) {
+    return run_well(words).out.find("\n  " + option) != std::string::npos;
+  };
+  EXPECT_FALSE(has({"flow", "--help"}, "--energy"));
+  EXPECT_TRUE(has({"flow", "--help", "-m", "icm"}, "--energy"));
+  EXPECT_TRUE(has({"flow", "--help-all"}, "--energy"));
+  EXPECT_TRUE(has({"flow", "--help"}, "--fb-check"));
+  EXPECT_FALSE(has({"flow", "--help", "-m", "gradient-tensor"}, "--fb-check"));
+  EXPECT_FALSE(has({"stereo", "--help"}, "--doffs"));
+  EXPECT_TRUE(has({"stereo", "--help-all"}, "--doffs"));
+}
+
+TEST_F(HelpCommand, ExamplesOfHelpRun) {
+  make_files_of_examples();
+  Words lines = examples_in(run_well({"--help"}).out);
+  const auto add = [&](const Words& words) {
+    const Words more = examples_in(run_well(words).out);
+    EXPECT_FALSE(more.empty()) << testing::PrintToString(words);
+    lines.insert(lines.end(), more.begin(), more.end());
+  };
+  for (const std::string& command : commands) add({command, "--help"});
+  for_each_method<FlowMethod>([&]<class Method>(const Method&) {
+    add({"flow", "--help", "-m", std::string(Method::name)});
+  });
+  std::set<std::string> seen;
+  for (const std::string& line : lines) {
+    if (!seen.insert(line).second) continue;
+    const Outcome outcome = run_line(line);
+    EXPECT_EQ(outcome.code, 0) << line << '\n' << outcome.err;
+    EXPECT_EQ(outcome.err.find("error"), std::string::npos) << line << '\n' << outcome.err;
+  }
+  for (const char* made : {"flow.png", "flow0001.flo", "disparity.png", "mask0006.png", "tracks.png",
+                           "arrows.png", "scene/flow0000.flo", "bench.json"})
+    EXPECT_TRUE(std::filesystem::exists(path(made))) << made;
 }
 
 TEST_F(HelpCommand, HelpAllListsEveryParameterWithItsRange) {
@@ -80,6 +190,7 @@ void expect_methods(const nlohmann::json& listed, const std::string& text) {
     ASSERT_LT(index, listed.size());
     const auto& entry = listed[index++];
     EXPECT_EQ(entry["name"], Method::name);
+    EXPECT_EQ(entry["help"], Method::help);
     EXPECT_EQ(entry["source"], Method::source);
     EXPECT_EQ(entry["presets"].size(), presets(method).size());
     EXPECT_NE(text.find(Method::name), std::string::npos);
@@ -104,7 +215,9 @@ TEST_F(HelpCommand, MethodsListsEveryMethod) {
   const auto json = run_well({"methods", "--json"}).json();
   const std::string text = run_well({"methods"}).out;
   const std::string icm = run_well({"methods", "icm"}).out;
-  EXPECT_NE(icm.find("icm"), std::string::npos);
+  EXPECT_EQ(text.find("--"), std::string::npos) << text;
+  EXPECT_NE(icm.find("  --sweeps "), std::string::npos) << icm;
+  EXPECT_NE(icm.find("  --preset accurate "), std::string::npos) << icm;
   EXPECT_EQ(icm.find("lucas-kanade"), std::string::npos) << icm;
   const auto one = run_well({"methods", "icm", "--json"}).json();
   EXPECT_EQ(one["flow"].size(), 1u);

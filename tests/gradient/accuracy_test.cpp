@@ -42,6 +42,16 @@ TEST_P(Accuracy, FastAdaptiveRidge) {
                                          {street, 7.75, 3.6}});
 }
 
+TEST_P(Accuracy, AccurateAdaptiveRidge) {
+  expect(preset<AdaptiveRidge>("accurate"), {{rubber_whale, 4.3, .130},
+                                             {grove2, 2.1, .142},
+                                             {dimetrodon, 2.8, .148},
+                                             {venus, 3.9, .235},
+                                             {no_clouds, 2.6, .117},
+                                             {clouds_ground, 2.2, .109},
+                                             {street, 7.6, 3.5}});
+}
+
 TEST_P(Accuracy, AdaptiveRidgeWithFiveFrames) {
   expect(preset<AdaptiveRidge>("sequence"),
          {{five_of_grove2, 2.09, .148}, {five_of_clouds_ground, 1.38, .082}, {five_without_sky, 2.08, .112}});

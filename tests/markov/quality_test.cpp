@@ -109,5 +109,17 @@ TEST_F(Highway, Annealing) {
   EXPECT_GE(annealing, 0.88);
 }
 
+TEST_F(Highway, AccurateIsBetterThanTheDefault) {
+  const auto expect = [](auto method, double least) {
+    const double accurate = f1(preset<decltype(method)>("accurate")), before = f1(method);
+    std::printf("%s: %.4f, accurate %.4f\n", std::string(method.name).c_str(), before, accurate);
+    EXPECT_GT(accurate, before + 0.03);
+    EXPECT_GE(accurate, least);
+  };
+  expect(Icm<ChangeEnergy>{}, 0.90);
+  expect(Annealing<ChangeEnergy>{}, 0.90);
+  expect(WinnerTakesAll<ChangeEnergy>{}, 0.67);
+}
+
 }  // namespace
 }  // namespace parafield

@@ -30,15 +30,16 @@ namespace parafield {
 /// steady motion and worse for other motion.
 struct AdaptiveRidge {
   static constexpr std::string_view name = "adaptive-ridge";
+  static constexpr std::string_view help =
+      "Least squares that shrink toward the mean flow around, from coarse to fine.";
   static constexpr std::string_view source =
       "this library; after Bodily 2009, chapter 4, and Hoerl, Kennard, Baldwin 1975";
 
   PF_PARAMETER(int, frames, 2, one_of({2, 3, 5}),
-               "Number of frames. With 3 or 5 it is the flow of the middle frame, for steady motion.");
-  PF_PARAMETER(
-      int, levels, 0, range(0, 16),
-      "Number of pyramid levels, 0 = as many as fit. These are all whose shorter side has at least 12 px. "
-      "Levels with a shorter side under 4 px are left out, except the finest.");
+               "Frames: 2, 3 or 5. With 3 or 5 it is the flow of the middle frame, for steady motion.");
+  PF_PARAMETER(int, levels, 0, range(0, 16),
+               "Pyramid levels, 0 = as many as fit. These are all whose shorter side has at least 12 px. "
+               "Levels with a shorter side under 4 px are left out, except the finest.");
   PF_PARAMETER(int, iterations, 3, range(1, 100),
                "Solutions on each level. Each is warped by the one before.");
   PF_PARAMETER(
@@ -59,11 +60,12 @@ struct AdaptiveRidge {
   PF_PARAMETER(float, shrinkage, 0.5f, range(0, 100),
                "Strength of the shrinking toward the mean. Hoerl, Kennard and Baldwin have 2 / 7.");
   PF_PARAMETER(float, likeness, 7, range(0.1, 1e3),
-               "Difference in brightness that halves a cell's weight in the mean. Intensities are 0 to 255.");
+               "Difference that halves a cell's weight. It is the difference in brightness, for the mean. "
+               "Intensities are 0 to 255.");
   PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"), "Side of a median after each solution. 0 = none.");
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
-               "Flow is valid where the match lies inside the next frame and its brightness differs by at "
-               "most this. Intensities are 0 to 1.");
+               "Largest change in brightness of valid flow. It is that between a pixel and its match, which "
+               "has to lie inside the next frame. Intensities are 0 to 1.");
 };
 
 /// Number of pyramid levels that the method uses for frames of a size.
@@ -75,9 +77,19 @@ inline int levels_of(const AdaptiveRidge& method, Size size) {
   return levels;
 }
 
-inline std::array<Preset<AdaptiveRidge>, 3> presets(const AdaptiveRidge&) {
+inline std::array<Preset<AdaptiveRidge>, 4> presets(const AdaptiveRidge&) {
   return {{{"default", AdaptiveRidge{}, "Two frames."},
            {"fast", {.iterations = 2, .rounds = 1, .shrinkage = 1}, "Takes two thirds of the time."},
+           {"accurate",
+            {.iterations = 15,
+             .rounds = 3,
+             .window = 0.9f,
+             .prefilter = 0.18f,
+             .contrast = 12,
+             .robust = 0.8f,
+             .shrinkage = 1,
+             .likeness = 5},
+            "Lower error at five times the cost."},
            {"sequence", {.frames = 5, .prefilter = 0.2f}, "Five frames, for steady motion."}}};
 }
 

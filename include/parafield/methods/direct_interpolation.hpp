@@ -22,38 +22,41 @@ namespace parafield {
 /// grid.
 struct DirectInterpolation {
   static constexpr std::string_view name = "direct-interpolation";
+  static constexpr std::string_view help = "Interpolates the flow of tracked features, guided by color.";
   static constexpr std::string_view source = "Kim, Hwangbo, Kanade 2009, section 4.1, Alg. 1, eqs. 1-4";
   static constexpr int frames = 2;
 
   PF_PARAMETERS_OF(FeatureTracking, tracking);
   PF_PARAMETER(float, sigma_position, 10, range(0.5, 1000, "px"),
-               "1 / beta of eq. 3. At 0.5 to 0.7 of the features' spacing, a few near features decide. More "
-               "smooths across motions. Less leaves steps between features.");
+               "Sigma over positions. It is 1 / beta of eq. 3. At 0.5 to 0.7 of the features' spacing, a few "
+               "near features decide. More smooths across motions. Less leaves steps between features.");
   PF_PARAMETER(float, sigma_color, 20, range(0.5, 1000),
-               "1 / alpha of eq. 3, for colors of 0 to 255. It should be above noise and shading and below "
-               "the differences between objects.");
-  PF_PARAMETER(float, presmooth, 1, range(0, 5, "px"),
-               "Sigma of a gaussian that smooths the colors for the likelihoods, against noise. 0 = none.");
-  PF_PARAMETER(float, change_threshold, 8, range(0, 256),
-               "A color has changed where it differs from its match by at least this, as a mean over the "
-               "channels. A good value is about three times the camera's noise.");
+               "Sigma over colors. It is 1 / alpha of eq. 3, for colors of 0 to 255. It should be above "
+               "noise and shading and below the differences between objects.");
+  PF_PARAMETER(
+      float, presmooth, 1, range(0, 5, "px"),
+      "Sigma of a gaussian that smooths the colors. It is for the likelihoods, against noise. 0 = none.");
+  PF_PARAMETER(
+      float, change_threshold, 8, range(0, 256),
+      "Difference of colors that have changed. A color has changed where it differs from its match by at "
+      "least this, as a mean over the channels. A good value is about three times the camera's noise.");
   PF_PARAMETER(int, change_window, 1, one_of({1, 3, 5}, "px"),
-               "Side of the square window that averages these differences. More is for noise. Things thinner "
-               "than the window are lost.");
+               "Side of the square that averages differences. More is for noise. Things thinner than the "
+               "square are lost.");
   PF_PARAMETER(
       int, resampled, 0, range(0, 65536),
-      "Most features of a second round, which come from the checked flow of the first. 0 = one round.");
+      "Most features of a second round, 0 = one round. They come from the checked flow of the first.");
   PF_PARAMETER(float, resampled_check, 0.2f, range(0, 100, "px"),
-               "The second round uses flow of the first that, followed there and back, ends within this "
-               "distance of where it began.");
-  PF_PARAMETER(float, resampled_position, 7, range(0.5, 1000, "px"), "sigma_position of the second round.");
-  PF_PARAMETER(float, resampled_color, 15, range(0.5, 1000), "sigma_color of the second round.");
+               "Largest error there and back, second round. That round uses flow of the first that, followed "
+               "there and back, ends within this distance of where it began.");
+  PF_PARAMETER(float, resampled_position, 7, range(0.5, 1000, "px"), "sigma_position, second round.");
+  PF_PARAMETER(float, resampled_color, 15, range(0.5, 1000), "sigma_color, second round.");
   PF_PARAMETER(int, median, 0, one_of({0, 3, 5}, "px"),
-               "Side of a median of the flow before the test. 0 = none.");
+               "Side of a median, 0 = none. It smooths the flow before the test.");
   PF_PARAMETER(Precision, precision, Precision::exact,
-               "exact: the same bits on every device. fast: features under 1/256 of the pixel's best "
-               "likelihood are left out, and a GPU uses its own exponentials. Flow differs by about 0.001 px "
-               "in the mean, and hardly ever by 1 % of the features' range.");
+               "Precision of likelihoods. exact: the same bits on every device. fast: features under 1/256 "
+               "of the pixel's best likelihood are left out, and a GPU uses its own exponentials. Flow "
+               "differs by about 0.001 px in the mean, and hardly ever by 1 % of the features' range.");
 };
 
 inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolation&) {
@@ -63,13 +66,13 @@ inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolat
              .sigma_position = 24,
              .sigma_color = 6,
              .presmooth = 0},
-            "1000 corners. alpha / beta = 4."},
+            "The paper's parameters: 1000 corners, alpha / beta = 4."},
            {"accurate",
             {.tracking = {.max_features = 3000, .track_levels = 5},
              .sigma_position = 7,
              .resampled = 6000,
              .median = 5},
-            "Two rounds. Lower error at several times the cost."}}};
+            "Two rounds: lower error at several times the cost."}}};
 }
 
 }  // namespace parafield

@@ -21,17 +21,18 @@ struct MatchingCost {
   PF_PARAMETER(DataTerm, data, DataTerm::absolute,
                "Difference between a pixel and its match. Intensities are 0 to 255.");
   PF_PARAMETER(bool, rgb, false,
-               "Differences are means over the color channels instead of differences of luma. It holds for "
+               "Compare colors instead of luma. Differences are means over the color channels. It holds for "
                "absolute, squared and mix.");
   PF_PARAMETER(float, weight, 1, range(1e-6, 1e6), "Weight of the data cost.");
   PF_PARAMETER(float, truncation, 0, range(0, 1e6),
-               "Largest difference between a pixel and its match. A match outside the image has this "
-               "difference. 0 = no limit, and outside the image the nearest pixel stands in.");
-  PF_PARAMETER(int, aggregation, 1, odd(1, 31, "px"), "Side of the square window that averages data costs.");
-  PF_PARAMETER(float, aggregation_sigma, 0, range(0, 10, "px"),
-               "Sigma of a gaussian in that window. 0 = equal weights.");
+               "Largest difference that counts. A match outside the image has this difference. 0 = no limit, "
+               "and outside the image the nearest pixel stands in.");
+  PF_PARAMETER(int, aggregation, 1, odd(1, 31, "px"), "Side of the square that averages data costs.");
+  PF_PARAMETER(
+      float, aggregation_sigma, 0, range(0, 10, "px"),
+      "Sigma of its gaussian, 0 = equal weights. The gaussian weights the data costs in that square.");
   PF_PARAMETER(float, presmooth, 0, range(0, 5, "px"),
-               "Sigma of a gaussian that smooths both images. 0 = none.");
+               "Sigma of a gaussian blur, 0 = none. It smooths both images.");
 };
 
 /// Cost of a pair of labels, before weight and truncation. Labels are numbers, or vectors for displacements.
@@ -48,24 +49,26 @@ constexpr std::array<std::string_view, 3> names_of(SmoothnessModel) {
 /// smoothness_truncation) * w. The weight w is 1, or edge_floor + (1 - edge_floor) exp(-difference /
 /// edge_scale) by the difference of the two pixels in the first frame (the largest of the channels).
 struct Smoothness {
-  PF_PARAMETER(SmoothnessModel, smoothness, SmoothnessModel::linear, "Cost of two neighbors' labels.");
+  PF_PARAMETER(SmoothnessModel, smoothness, SmoothnessModel::linear,
+               "Cost of a pair. A pair are the labels of two neighbors.");
   PF_PARAMETER(float, beta, 4, range(0, 1e6), "Weight of the smoothness.");
   PF_PARAMETER(float, smoothness_truncation, 0, range(0, 1e6),
-               "Largest cost of a pair of labels, before the weight. 0 = no limit.");
-  PF_PARAMETER(int, neighbors, 4, one_of({4, 8}), "Neighbors of a pixel. 8 includes the diagonal ones.");
+               "Largest cost of a pair, 0 = no limit. It holds before the weight.");
+  PF_PARAMETER(int, neighbors, 4, one_of({4, 8}), "Neighbors of a pixel, 4 or 8. Of 8, 4 are diagonal.");
   PF_PARAMETER(float, edge_scale, 0, range(0, 1e4),
-               "Smoothness is weaker between pixels that differ: its factor is edge_floor + (1 - edge_floor) "
+               "Difference of pixels that weakens smoothness. The factor is edge_floor + (1 - edge_floor) "
                "exp(-difference / edge_scale). 0 = the factor is 1 everywhere.");
-  PF_PARAMETER(float, edge_floor, 0.2f, range(0, 1), "The factor's value at strong edges.");
+  PF_PARAMETER(float, edge_floor, 0.2f, range(0, 1), "Smoothness factor at strong edges.");
 };
 
 /// Disparities min_disparity .. min_disparity + disparities - 1 (Jodoin eqs. 8, 9): x_right = x_left - d.
 struct StereoEnergy {
   PF_PARAMETER(int, disparities, 64, range(1, 4096), "Number of disparities.");
-  PF_PARAMETER(int, min_disparity, 0, range(-4096, 4096, "px"), "Least disparity d. x_right = x_left - d.");
+  PF_PARAMETER(int, min_disparity, 0, range(-4096, 4096, "px"),
+               "Least disparity. Disparity d: x_right = x_left - d.");
   PF_PARAMETERS_OF(MatchingCost, cost, .aggregation = 7);
   PF_PARAMETERS_OF(Smoothness, smoothness);
-  PF_PARAMETER(bool, sub_pixel, false, "Disparities are refined by a parabola through three data costs.");
+  PF_PARAMETER(bool, sub_pixel, false, "Refine disparities. A parabola goes through three data costs.");
 };
 
 /// Whole displacements in [-max_displacement, max_displacement]^2 (Jodoin eq. 7 and after).
@@ -73,8 +76,7 @@ struct DisplacementEnergy {
   PF_PARAMETER(int, max_displacement, 5, range(1, 100, "px"), "Longest displacement in x and in y.");
   PF_PARAMETERS_OF(MatchingCost, cost);
   PF_PARAMETERS_OF(Smoothness, smoothness, .neighbors = 8);
-  PF_PARAMETER(bool, sub_pixel, false,
-               "Flow is refined by parabolas through three data costs in x and in y.");
+  PF_PARAMETER(bool, sub_pixel, false, "Refine flow. Parabolas go through three data costs in x and in y.");
 };
 
 /// Static or moving (Jodoin eqs. 4 to 6). The data cost of a pixel is (y - mean * moving)^2 / sigma^2, with y
@@ -84,12 +86,12 @@ struct DisplacementEnergy {
 /// winner-takes-all. Reported energies count 2 beta for neighbors that differ and 0 for those that agree: the
 /// same but for a constant.
 struct ChangeEnergy {
-  PF_PARAMETER(float, mean, 12, range(0, 255), "Expected difference where something moves (m_p).");
+  PF_PARAMETER(float, mean, 12, range(0, 255), "Expected difference where things move, m_p.");
   PF_PARAMETER(float, sigma, 15, range(0.01, 1000), "Standard deviation of the differences.");
   PF_PARAMETER(float, beta, 1, range(0, 1000), "Weight of the eight neighbors.");
-  PF_PARAMETER(float, temporal, 1, range(0, 1000), "Weight of the last mask. 0 = it is not used.");
+  PF_PARAMETER(float, temporal, 1, range(0, 1000), "Weight of the last mask, 0 = it is not used.");
   PF_PARAMETER(bool, rgb, false,
-               "Differences are means over the color channels instead of differences of luma.");
+               "Compare colors instead of luma. Differences are means over the color channels.");
 };
 
 }  // namespace parafield

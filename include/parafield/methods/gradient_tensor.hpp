@@ -12,16 +12,19 @@ namespace parafield {
 /// frames and for each stage's results. Intensities are 0 to 255.
 struct GradientTensor {
   static constexpr std::string_view name = "gradient-tensor";
+  static constexpr std::string_view help = "Least squares over space and time, for motions of about a pixel.";
   static constexpr std::string_view source = "Bodily 2009, chapter 3, eqs. 3.1, 3.2";
   static constexpr int frames = 5;
 
-  PF_PARAMETER(float, min_determinant, 1e-6f, range(0, 1e9),
-               "Flow is valid where the determinant of the spatial tensor, t1 t2 - t4^2, is above this. "
-               "Elsewhere it is 0. The determinant is in (intensity / px)^4, intensities 0 to 255.");
+  PF_PARAMETER(
+      float, min_determinant, 1e-6f, range(0, 1e9),
+      "Texture that valid flow needs. It is the determinant of the spatial tensor, t1 t2 - t4^2, in "
+      "(intensity / px)^4, intensities 0 to 255. Flow is valid where it is above this. Elsewhere it is 0.");
 };
 
-inline std::array<Preset<GradientTensor>, 1> presets(const GradientTensor&) {
-  return {{{"paper", GradientTensor{}, "The thesis's parameters."}}};
+inline std::array<Preset<GradientTensor>, 2> presets(const GradientTensor&) {
+  return {{{"paper", GradientTensor{}, "The thesis's parameters."},
+           {"accurate", GradientTensor{}, "The same: no better parameters are known."}}};
 }
 
 }  // namespace parafield

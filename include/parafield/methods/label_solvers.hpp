@@ -15,6 +15,7 @@ namespace parafield {
 template <class EnergyType>
 struct WinnerTakesAll {
   static constexpr std::string_view name = "winner-takes-all";
+  static constexpr std::string_view help = "Takes the best label of each pixel, whatever its neighbors have.";
   static constexpr std::string_view source = "Jodoin, Mignotte, St-Amour 2005, section 3.3";
   static constexpr int frames = 2;
   using Energy = EnergyType;
@@ -39,16 +40,16 @@ constexpr std::array<std::string_view, 2> names_of(SiteOrder) { return {"all-at-
 template <class EnergyType>
 struct Icm {
   static constexpr std::string_view name = "icm";
+  static constexpr std::string_view help = "Improves labels in sweeps, given those of the neighbors.";
   static constexpr std::string_view source = "Jodoin, Mignotte, St-Amour 2005, table 1; Besag 1986";
   static constexpr int frames = 2;
   using Energy = EnergyType;
 
   PF_PARAMETERS_OF(Energy, energy);
   PF_PARAMETER(int, sweeps, 10, range(0, 20000), "Sweeps over all pixels.");
-  PF_PARAMETER(
-      SiteOrder, order, SiteOrder::all_at_once,
-      "Order of a sweep. all-at-once: all pixels change together, given the labels of the last sweep. "
-      "colored: neighbors take turns and see the newest labels.");
+  PF_PARAMETER(SiteOrder, order, SiteOrder::all_at_once,
+               "Which pixels change together. all-at-once: all pixels, given the labels of the last sweep. "
+               "colored: neighbors take turns and see the newest labels.");
 };
 
 /// Simulated annealing by the Gibbs sampler. A sweep updates pixels that are not neighbors together, one such
@@ -57,6 +58,7 @@ struct Icm {
 template <class EnergyType>
 struct Annealing {
   static constexpr std::string_view name = "annealing";
+  static constexpr std::string_view help = "Improves labels in many random sweeps. Slow.";
   static constexpr std::string_view source = "Jodoin, Mignotte, St-Amour 2005, table 1; Geman and Geman 1984";
   static constexpr int frames = 2;
   using Energy = EnergyType;
@@ -86,6 +88,7 @@ struct Annealing {
 template <class EnergyType>
 struct BeliefPropagation {
   static constexpr std::string_view name = "belief-propagation";
+  static constexpr std::string_view help = "Finds labels by messages between neighbors, from coarse to fine.";
   static constexpr std::string_view source =
       "Grauer-Gray, Kambhamettu, Palaniappan 2008, sections 3 to 6; Felzenszwalb, Huttenlocher 2004";
   static constexpr int frames = 2;
@@ -95,19 +98,18 @@ struct BeliefPropagation {
   PF_PARAMETER(int, levels, 5, range(1, 12), "Number of levels. The finest has the size of the images.");
   PF_PARAMETER(int, iterations, 7, range(1, 10000),
                "Iterations on each level. Each updates the messages from one set of the checkerboard.");
-  PF_PARAMETER(
-      Precision, precision, Precision::exact,
-      "exact: messages of 32-bit floats. fast: messages of 16 bits, in about half the time. Use "
-      "fast with truncated smoothness: without truncation, if beta times the number of labels is far "
-      "above the data costs, these are lost in rounding.");
+  PF_PARAMETER(Precision, precision, Precision::exact,
+               "Precision of messages. exact: 32-bit floats. fast: 16 bits, in about half the time. Use fast "
+               "with truncated smoothness: without truncation, if beta times the number of labels is far "
+               "above the data costs, these are lost in rounding.");
   PF_PARAMETER(int, blocks, 1, range(1, 4096),
-               "Number of blocks of the image, solved one after the other to save memory (section 6).");
+               "Blocks of the image, solved in turn. They save memory (section 6).");
   PF_PARAMETER(int, block_overlap, 0, range(0, 4096, "px"),
                "Margin around each block. It is solved with the block and then dropped. The blocks may have "
                "32 times the pixels of the image together.");
-  PF_PARAMETER(
-      int, memory_limit, 0, range(0, 1 << 30, "MiB"),
-      "Most memory for data costs and messages. 0 = the free memory of a GPU, or all memory of the machine.");
+  PF_PARAMETER(int, memory_limit, 0, range(0, 1 << 30, "MiB"),
+               "Most memory for costs and messages, 0 = all. All is the free memory of a GPU, or the memory "
+               "of the machine.");
 
   void check_together() const {
     if (const int neighbors = energy.smoothness.neighbors; neighbors != 4)
@@ -145,10 +147,27 @@ concept LabelMethod = requires {
   typename Method::Energy;
 };
 
-/// The preset for motion masks: the paper's model.
+/// Presets for motion masks.
 template <LabelMethod Method>
-std::array<Preset<Method>, 1> presets(const Method&) {
-  return {{{"paper", Method{}, "The paper's model."}}};
+std::array<Preset<Method>, 2> presets(const Method&) {
+  Method accurate;
+  std::string_view help;
+  if constexpr (requires { accurate.order; }) {
+    accurate.energy = {.mean = 12.5f, .beta = 0.7f, .temporal = 0.7f};
+    accurate.sweeps = 50;
+    accurate.order = SiteOrder::colored;
+    help = "More sweeps, in which neighbors take turns.";
+  } else if constexpr (requires { accurate.t_max; }) {
+    accurate.energy = {.mean = 11, .beta = 0.8f, .temporal = 0.15f};
+    accurate.sweeps = 200;
+    accurate.t_max = 4;
+    accurate.t_min = 0.1f;
+    help = "Ends colder, and the last mask counts less.";
+  } else {
+    accurate.energy = {.mean = 20};
+    help = "A higher threshold: fewer false alarms, more misses.";
+  }
+  return {{{"paper", Method{}, "The paper's model."}, {"accurate", accurate, help}}};
 }
 
 /// Presets for disparities and displacements.
@@ -185,7 +204,7 @@ std::array<Preset<Method>, 2> presets(const Method&) {
     accurate.energy.cost.aggregation_sigma = 2.6f;
   }
   return {{{"paper", Method{}, "The paper's model."},
-           {"accurate", accurate, "Several data terms. Smoothness is weaker across image edges."}}};
+           {"accurate", accurate, "Several data terms, and smoothness that is weaker across image edges."}}};
 }
 
 }  // namespace parafield

@@ -11,6 +11,7 @@ namespace parafield {
 /// flow. Defaults are the paper's, with its best window.
 struct LucasKanade {
   static constexpr std::string_view name = "lucas-kanade";
+  static constexpr std::string_view help = "Least squares over a window, from coarse to fine.";
   static constexpr std::string_view source = "Marzat, Dumortier, Ducrot 2009, sections 2.1-2.4, eq. 5";
   static constexpr int frames = 2;
 
@@ -24,21 +25,20 @@ struct LucasKanade {
   PF_PARAMETER(float, alpha, 1e-6f, range(1e-9, 1),
                "Regularization of eq. 5. Intensities are 0 to 1 and sums over the window are means.");
   PF_PARAMETER(float, presmooth, 0, range(0, 5, "px"),
-               "Sigma of a gaussian that smooths both frames. 0 = none. A NaN pixel spreads to the radius of "
-               "the gaussian, 2.5 sigma.");
+               "Sigma of a gaussian blur, 0 = none. It smooths both frames. A NaN pixel spreads to the "
+               "radius of the gaussian, 2.5 sigma.");
   PF_PARAMETER(float, robust, 0, range(0, 1),
-               "A pixel whose brightness differs by e has the weight 1 / (1 + (e / robust)^2). Intensities "
-               "are 0 to 1. 0 = every pixel has the weight 1.");
-  PF_PARAMETER(int, median, 0, one_of({0, 3, 5}, "px"),
-               "Side of a median of the flow after each solution. 0 = none.");
+               "Difference that halves the weight, 0 = none. A pixel whose brightness differs by e has the "
+               "weight 1 / (1 + (e / robust)^2). Intensities are 0 to 1.");
+  PF_PARAMETER(int, median, 0, one_of({0, 3, 5}, "px"), "Side of a median after each solution. 0 = none.");
   PF_PARAMETER(bool, temporal, true,
-               "When frames are pushed, a solution starts from the flow of the last pair (section 2.3).");
+               "Start from the flow of the last pair. It holds for frames that are pushed (section 2.3).");
   PF_PARAMETER(float, min_eigenvalue, 1e-5f, range(0, 1),
-               "Flow is valid only where the smaller eigenvalue of the window's mean gradient tensor is at "
-               "least this and the match lies inside the second frame. Intensities are 0 to 1.");
+               "Texture that valid flow needs. It is the smaller eigenvalue of the window's mean gradient "
+               "tensor; the match has to lie inside the second frame, too. Intensities are 0 to 1.");
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
-               "Flow is valid only where the brightness of the match differs by at most this. Intensities "
-               "are 0 to 1.");
+               "Largest change in brightness of valid flow. It is that between a pixel and its match. "
+               "Intensities are 0 to 1.");
 };
 
 inline std::array<Preset<LucasKanade>, 2> presets(const LucasKanade&) {
