@@ -68,7 +68,7 @@ Method fitted(Method method, Size size) {
         if (count % rows == 0 && count / rows <= size.width && rows <= size.height) return true;
       return false;
     };
-    if (method.block_overlap > 0) method.blocks = std::min(method.blocks, 32);  // more may be too much work
+    if (method.block_overlap > 0) method.blocks = std::min(method.blocks, 4);  // more take long
     while (!fits(method.blocks)) --method.blocks;
   }
   return method;

@@ -128,6 +128,8 @@ void run(const FlowCommandOptions& options) {
       throw UsageError("--tracks and --features sift exclude each other: both give the tracks");
     check_sift_parameters(options.method.named());
   }
+  if (int(options.frames.size()) > count && has_extension(options.frames.back(), ".flo"))
+    throw UsageError(fmt::format("FRAMES: {0} is no frame; -o {0} writes it", options.frames.back()));
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
   inputs.insert(inputs.end(), {options.truth.truth, options.truth.mask, tracks_file});
   check_outputs(options.files.outputs(), inputs);

@@ -55,12 +55,15 @@ class Writer {
     const int number = ++count_;
     const FlowFiles files = options_.files.numbered(number);
     check_outputs(files.outputs(), {options_.frames.begin(), options_.frames.end()});
-    writing_ = std::async(std::launch::async, [this, &field, files, number, frame = std::move(frame)] {
-      if (number == 1 && !files.color.empty()) picture_.fit(field);  // one scale for the whole series
-      files.write(picture_, field, frame);
-      findings_.add(field);
-      ++written_;
-    });
+    // Where the system gives no thread, it is written when somebody waits for it.
+    writing_ = std::async(std::launch::async | std::launch::deferred,
+                          [this, &field, files, number, frame = std::move(frame)] {
+                            if (number == 1 && !files.color.empty())
+                              picture_.fit(field);  // one scale for the whole series
+                            files.write(picture_, field, frame);
+                            findings_.add(field);
+                            ++written_;
+                          });
   }
 
   int count() const { return count_; }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -78,10 +79,14 @@ FrameSource::FrameSource(const std::vector<std::string>& files, const FrameOptio
 
 /// The thread is not joined: if the program ends early, it may wait for a pipe.
 std::future<std::optional<FrameSource::Named>> FrameSource::begin_to_read() const {
-  std::packaged_task<std::optional<Named>()> task([files = files_] { return files->next(); });
-  std::future<std::optional<Named>> result = task.get_future();
-  std::thread(std::move(task)).detach();
-  return result;
+  const auto task = std::make_shared<std::packaged_task<std::optional<Named>()>>(
+      [files = files_] { return files->next(); });
+  try {
+    std::thread([task] { (*task)(); }).detach();
+  } catch (const std::system_error&) {  // the system gives no thread
+    (*task)();
+  }
+  return task->get_future();
 }
 
 bool FrameSource::await_one() {

@@ -64,6 +64,15 @@ std::string unexpected(const CLI::App& program) {
                      words.size() == 1 ? "" : fmt::format(" and {} more", words.size() - 1));
 }
 
+/// Throws UsageError if the command stands behind other words.
+void check_order(const CLI::App& program, const std::vector<std::string>& words) {
+  const std::vector<std::string> names = names_of_commands(program);
+  const auto command = std::ranges::find_first_of(words, names);
+  if (command == words.begin() || command == words.end() || words[0].starts_with('-')) return;
+  throw parafield::command::UsageError(
+      fmt::format("unexpected: {}; the command comes first: parafield {}", shown(words[0]), *command));
+}
+
 /// The command that the words begin with, or the program.
 const CLI::App& command_of(const CLI::App& program, const std::vector<std::string>& words) {
   for (const CLI::App* command : program.get_subcommands({}))
@@ -162,6 +171,7 @@ int run(CLI::App& program, std::vector<std::string> words) {
         "parafield help COMMAND prints the options of a command.");
     take_rest_as_files(words);
     turn_help_around(program, words);
+    check_order(program, words);
     const CLI::App& command = command_of(program, words);
     try {
       check_words(command, words);

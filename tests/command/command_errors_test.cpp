@@ -177,6 +177,8 @@ TEST_F(CommandErrors, WordsThatCLI11WouldTakeForOthers) {
   expect_failure(2, {"flow", "[" + frame0() + "," + frame1() + "]", "-d", "cpu"}, {"unexpected: [", "./["});
   expect_failure(2, {"--json", "devices"},
                  {"unexpected: --json; the command comes first: parafield devices"});
+  expect_failure(2, {frame0(), frame1(), "flow"}, {"; the command comes first: parafield flow"});
+  expect_failure(2, flow({"out.flo"}), {"out.flo is no frame; -o out.flo writes it"});
   expect_failure(2, {""}, {"unexpected: '';"});
   expect_failure(2, {"a b"}, {"unexpected: 'a b';"});
   expect_failure(2, {std::string(9999, 'x')}, {"unexpected: '" + std::string(40, 'x') + "...'"});

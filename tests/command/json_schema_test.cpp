@@ -119,8 +119,9 @@ TEST_F(JsonSchema, FitsWhatEveryCommandPrints) {
   checked({"devices", "--json"});
   checked({"methods", "--json"});
   checked({"methods", "icm", "--json"});
-  checked({"bench", "--size", "64x48", "-d", "cpu", "--repeat", "2", "--streams", "2", "--json"});
-  checked({"bench", "--size", "600000x1", "-d", "cpu", "--repeat", "2", "--json"}, 1);
+  checked({"bench", "-m", "gradient-tensor", "--size", "64x48", "-d", "cpu", "--repeat", "2", "--streams",
+           "2", "--json"});
+  checked({"bench", "--preset", "fast", "--size", "600000x1", "-d", "cpu", "--repeat", "2", "--json"}, 1);
 }
 
 TEST_F(JsonSchema, IsRefusedForOtherReports) {
