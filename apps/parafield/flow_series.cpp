@@ -24,7 +24,9 @@ void check_words(const FlowCommandOptions& options) {
 /// Writes flows in the order in which they come, each while the next one is estimated.
 class Writer {
  public:
-  explicit Writer(const FlowCommandOptions& options) : options_(options), picture_(options.picture) {}
+  /// `checked`: number of files of each series whose names have been checked.
+  Writer(const FlowCommandOptions& options, int checked)
+      : options_(options), checked_(checked), picture_(options.picture) {}
 
   /// Calls work(), which writes flows, and waits for the last one. If it throws, the message also says how many
   /// flows were written before.
@@ -54,7 +56,7 @@ class Writer {
     const FlowField& field = fields_[count_ % 2];
     const int number = ++count_;
     const FlowFiles files = options_.files.numbered(number);
-    check_outputs(files.outputs(), {options_.frames.begin(), options_.frames.end()});
+    if (number > checked_) check_outputs(files.outputs(), {options_.frames.begin(), options_.frames.end()});
     // Where the system gives no thread, it is written when somebody waits for it.
     writing_ = std::async(std::launch::async | std::launch::deferred,
                           [this, &field, files, number, frame = std::move(frame)] {
@@ -77,6 +79,7 @@ class Writer {
   }
 
   const FlowCommandOptions& options_;
+  const int checked_;
   PictureOptions picture_;
   FlowFindings findings_;
   FlowField fields_[2];
@@ -120,7 +123,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   whole.start();
   std::vector<double> milliseconds;
   std::deque<FrameBuffer> frames;  // from the one on whose flow comes next
-  Writer writer(options);
+  Writer writer(options, expected);
   int pushed = 0;
   ProgressLine line(!options.quiet);
   line.begin("estimating");
