@@ -12,14 +12,13 @@
 namespace parafield::command {
 namespace {
 
-/// The usual range of a frame's format.
-ValueRange usual_range(const Frame& frame) {
-  return {0, bytes_per_pixel(frame.format) == 2 * channels(frame.format) ? 65535.0f : 255.0f};
-}
-
 ValueRange range_in(const Frame& frame) { return find_value_range({&frame, 1}); }
 
 }  // namespace
+
+ValueRange usual_range(PixelFormat format) {
+  return {0, bytes_per_pixel(format) == 2 * channels(format) ? 65535.0f : 255.0f};
+}
 
 void FrameOptions::add_to(App& command) {
   command.add_option("--range LOW,HIGH", range)
@@ -72,7 +71,7 @@ FrameSource::FrameSource(const std::vector<std::string>& files, const FrameOptio
   if (range_ || first.empty()) return;
   range_ = find_value_range(first);
   found_ = true;
-  if (range_ != usual_range(first[0]) && !quiet_)
+  if (range_ != usual_range(first[0].format) && !quiet_)
     note(fmt::format("{} is black and {} is white, from the values of the frames; --range sets them",
                      range_->black, range_->white));
 }

@@ -66,6 +66,9 @@ std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files, cons
                                      int count, bool quiet, std::string_view who = "the command",
                                      std::string_view more = "");
 
+/// The range of a frame that names none.
+ValueRange usual_range(PixelFormat format);
+
 /// Adds range.
 void add_range(Report& report, ValueRange range);
 

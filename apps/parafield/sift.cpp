@@ -8,6 +8,8 @@
 #include <opencv2/imgproc.hpp>
 #include <tuple>
 
+#include "frames.hpp"
+
 namespace parafield::command {
 namespace {
 
@@ -54,8 +56,7 @@ Keypoints keypoints_of(const Frame& frame) {
   if (channels > 1) cv::cvtColor(cv::Mat(gray), gray, luma_code(frame.format));
   cv::Mat numbers, luma;
   cv::compare(gray, gray, numbers, cv::CMP_EQ);  // no feature lies on a NaN
-  const auto [black, white] =
-      frame.range != ValueRange{} ? frame.range : ValueRange{0, depth == CV_16U ? 65535.0f : 255.0f};
+  const auto [black, white] = frame.range != ValueRange{} ? frame.range : usual_range(frame.format);
   const double gain = 255.0 / (white - black);
   gray.convertTo(luma, CV_32F, gain, -black * gain);
   cv::patchNaNs(luma);

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # tests/command/ runs the built command and looks at its options.
-foreach(name command_test command_errors_test fields_command_test stereo_command_test bench_command_test detect_command_test
-        tracks_command_test guided_command_test sift_command_test synth_command_test help_command_test)
-  add_dependencies(${name} parafield_command)
+foreach(source ${test_sources})
+  if(source MATCHES "/tests/command/")
+    get_filename_component(name ${source} NAME_WE)
+    add_dependencies(${name} parafield_command)
+  endif()
 endforeach()
 if(OpenCV_FOUND)
   target_compile_definitions(sift_command_test PRIVATE PARAFIELD_HAS_OPENCV)
