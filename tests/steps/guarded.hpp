@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 // Images with guards around them, and steps run on a target, for the tests of steps.
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string>
@@ -33,8 +34,10 @@ template <class T>
 class GuardedImage : public Movable {
  public:
   explicit GuardedImage(Size size) : size_(size), storage_({size.width + 5, size.height + 2}) {
-    for (int y = 0; y < size.height + 2; ++y)
-      for (int x = 0; x < size.width + 5; ++x) storage_(x, y) = guard();
+    const View<T> all = storage_.view();
+    std::fill_n(all.row(0), all.width, guard());
+    for (int y = 1; y < all.height; ++y)
+      std::memcpy(all.row(y), all.row(0), std::size_t(all.width) * sizeof(T));
   }
   View<T> view() {
     const View<T> all = storage_.view();
@@ -43,12 +46,12 @@ class GuardedImage : public Movable {
   void move(Memory memory) override { storage_ = storage_.to(memory); }
 
   void expect_intact_guard(const std::string& what) const {
-    for (int y = 0; y < size_.height + 2; ++y)
-      for (int x = 0; x < size_.width + 5; ++x)
-        if (y == 0 || y == size_.height + 1 || x >= size_.width) {
-          ASSERT_EQ(storage_(x, y), guard())
-              << what << ": written beside the image at (" << x << ", " << y - 1 << ")";
-        }
+    for (int y = 0; y < size_.height + 2; ++y) {
+      const bool inside = y > 0 && y <= size_.height;
+      for (int x = inside ? size_.width : 0; x < size_.width + 5; ++x)
+        ASSERT_EQ(storage_(x, y), guard())
+            << what << ": written beside the image at (" << x << ", " << y - 1 << ")";
+    }
   }
 
  private:
@@ -69,8 +72,9 @@ class Guarded : public GuardedImage<float> {
   explicit Guarded(Size size) : GuardedImage(size) {}
   Guarded(Size size, unsigned seed) : GuardedImage(size) {
     std::mt19937 random(seed);
+    const View<float> image = view();
     for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) view()(x, y) = float(random() % 65536) / 256 - 20;
+      for (int x = 0; x < size.width; ++x) image(x, y) = float(random() % 65536) / 256 - 20;
   }
 };
 
