@@ -10,6 +10,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "noise.hpp"
@@ -196,9 +197,10 @@ class Parity : public OnTarget {
 
   static void expect_parity_of_host_frames(const Cases& cases) {
     for (std::size_t i = 0; i < cases.size() && !HasFatalFailure(); ++i)
-      compare(results_of<Task>(GetParam(), cases[i], 1 + int(i % 3), int(i % 5) * 12, 0xff, in_place,
-                               Memory::host()),
-              i, cases);
+      if (is_tested(i))
+        compare(results_of<Task>(GetParam(), cases[i], 1 + int(i % 3), int(i % 5) * 12, 0xff, in_place,
+                                 Memory::host()),
+                i, cases);
   }
 
   static void expect_parity_of_device_frames(const Cases& cases) {
@@ -220,18 +222,22 @@ class Parity : public OnTarget {
  private:
   static const Frame& in_place(const Frame& frame) { return frame; }
 
-  static const std::vector<ParityResults<Task>>& expected(const Cases& cases) {
-    static const std::vector<ParityResults<Task>> results = [&] {
-      std::vector<ParityResults<Task>> list;
-      for (const auto& c : cases)
-        list.push_back(results_of<Task>(reference_target(), c, 1, 0, 0, in_place, Memory::host()));
-      return list;
-    }();
-    return results;
+  /// Whether the target takes a case. Fused multiply-adds are calls on v2, where a case takes several times as
+  /// long: v2 takes one of each three.
+  static bool is_tested(std::size_t i) {
+    return std::string_view(GetParam().name) != "v2" || std::mt19937(unsigned(i / 3))() % 3 == i % 3;
+  }
+
+  static const ParityResults<Task>& expected(std::size_t i, const Cases& cases) {
+    static std::vector<std::optional<ParityResults<Task>>> results(cases.size());
+    if (!results[i])
+      results[i] = results_of<Task>(reference_target(), cases[i], 1, 0, 0, in_place, Memory::host());
+    return *results[i];
   }
 
   static void compare(const ParityResults<Task>& results, std::size_t i, const Cases& cases) {
-    const ParityResults<Task>& reference = expected(cases)[i];
+    if (sanitized) return;  // the other target is the same build
+    const ParityResults<Task>& reference = expected(i, cases);
     const auto compare_one = [&](const auto& a, const auto& b, const std::string& what) {
       ASSERT_EQ(a.has_value(), b.has_value()) << what;
       if (!a) return;

@@ -13,7 +13,7 @@
 /// What every result is compared on: each build of the CPU loops, and CUDA.
 namespace parafield {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PARAFIELD_SANITIZED
 constexpr bool sanitized = true;  // calls take many times as long
 #else
 constexpr bool sanitized = false;
