@@ -60,8 +60,11 @@ TEST_P(EverySceneInColor, HasTheSameBytesOnEveryMachine) {
 }
 
 TEST_P(EverySceneInColor, TruthWarpsEachChannelOfTheNextFrame) {
+  // Poles are too thin for less.
+  const Size size = GetParam() == "poles" ? Size{640, 480} : Size{320, 240};
   for (const bool fine : {true, false}) {
-    const Scene scene = render_scene(GetParam(), {.frames = 3, .seed = 5, .fine = fine, .color = true});
+    const Scene scene =
+        render_scene(GetParam(), {.size = size, .frames = 3, .seed = 5, .fine = fine, .color = true});
     for (std::size_t i = 0; i < 2; ++i) {
       const Residual difference = residual(scene, i);
       const double edges = GetParam() == "poles" ? 1.5 : 1;
