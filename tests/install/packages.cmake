@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Makes the Debian packages of the build and reads their contents and dependencies. scripts/test-package
-# installs them.
+# installs them. They are compressed as fast as possible, which takes a tenth of the time.
 set(folder ${BUILD}/packages)
 file(REMOVE_RECURSE ${folder})
 execute_process(COMMAND ${CPACK} --config ${BUILD}/CPackConfig.cmake -G DEB -B ${folder}
+    -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip
   COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 string(REGEX REPLACE "\\.[0-9]+$" "" soversion ${VERSION})
 
