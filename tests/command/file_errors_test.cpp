@@ -225,7 +225,7 @@ TEST_F(FileErrors, ASignalWhileASeriesIsWrittenLeavesNothing) {
   for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGXCPU}) {
     const auto before = contents();
     const pid_t process =
-        start({"synth", "zoom", "-o", path("new/scene"), "--size", "160x120", "--frames", "200"});
+        start({"synth", "zoom", "-o", path("new/scene"), "--size", "64x48", "--frames", "400"});
     for (int i = 0; i < 20000 && !std::filesystem::exists(path("new/scene")); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     kill(process, signal);
