@@ -19,8 +19,11 @@ add_library(parafield_build INTERFACE)
 target_include_directories(parafield_build INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
 set(host_options -ffp-contract=off -fno-math-errno -fno-trapping-math)
-target_compile_options(parafield_build INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:${host_options};-Wall;-Wextra;-Wpedantic>)
+set(warnings -Wall -Wextra -Wpedantic)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND warnings -Wno-bitwise-instead-of-logical -Wno-unknown-pragmas)
+endif()
+target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${host_options};${warnings}>)
 target_compile_definitions(parafield_build INTERFACE
   $<$<BOOL:${PARAFIELD_HAS_CUDA}>:PARAFIELD_HAS_CUDA> $<$<BOOL:${PNG_FOUND}>:PARAFIELD_HAS_PNG>
   $<$<BOOL:${JPEG_FOUND}>:PARAFIELD_HAS_JPEG> $<$<BOOL:${TIFF_FOUND}>:PARAFIELD_HAS_TIFF>)

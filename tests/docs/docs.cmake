@@ -19,7 +19,9 @@ set(programs ${CMAKE_CURRENT_BINARY_DIR}/docs_programs.cpp)
 list(TRANSFORM program_pages PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE program_files)
 add_custom_command(OUTPUT ${programs} COMMAND awk -f ${CMAKE_CURRENT_LIST_DIR}/snippets.awk ${program_pages} > ${programs}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DEPENDS ${program_files} ${CMAKE_CURRENT_LIST_DIR}/snippets.awk)
+add_custom_target(docs_programs_source DEPENDS ${programs})  # waits for no library
 add_executable(docs_programs ${programs})
+add_dependencies(docs_programs docs_programs_source)
 target_include_directories(docs_programs PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(docs_programs PRIVATE parafield)
 target_compile_options(docs_programs PRIVATE -O0)
