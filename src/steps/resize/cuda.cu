@@ -6,8 +6,8 @@
 namespace parafield {
 namespace {
 
-__global__ void reduce_kernel(View<const float> fine_u, View<const float> fine_v, int level,
-                              FlowPlanes coarse) {
+__global__ void reduce_flow_kernel(View<const float> fine_u, View<const float> fine_v, int level,
+                                   FlowPlanes coarse) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= coarse.u.width || y >= coarse.u.height) return;
@@ -32,7 +32,7 @@ dim3 grid_for(FlowPlanes flow) { return {blocks_for(flow.u.width, 32), blocks_fo
 template <class Backend>
 void reduce_flow(Backend& cuda, View<const float> fine_u, View<const float> fine_v, int level,
                  FlowPlanes coarse) {
-  cuda.launch_input(reduce_kernel, grid_for(coarse), block, fine_u, fine_v, level, coarse);
+  cuda.launch_input(reduce_flow_kernel, grid_for(coarse), block, fine_u, fine_v, level, coarse);
 }
 
 template <class Backend>

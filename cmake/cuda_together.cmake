@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# With CMAKE_UNITY_BUILD, and for PTX alone, the kernels of each family of methods and those of the steps are
+# compiled as one large file: nvcc reads headers for most of its time. Constants of a file get its number, so
+# that files may share their names. Kernels may not.
+set(alone support/colors_ markov/match/ markov/sweep/)  # their names are those of members or headers, too
+list(JOIN alone "|" alone)
+
+# The text that includes a list of files, and their headers before.
+function(include_together result)
+  set(headers core/cuda/kernel.cuh)
+  set(text "")
+  set(number 0)
+  foreach(source ${ARGN})
+    math(EXPR number "${number} + 1")
+    file(READ ${source} code)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    string(REGEX MATCHALL "#include \"[^\"]+\\.hpp\"" includes "${code}")
+    list(TRANSFORM includes REPLACE "#include \"(.+)\"" "\\1")
+    list(APPEND headers ${includes})
+    string(REGEX MATCHALL "\n(constexpr|const) (int|unsigned|float|dim3) [^;]+" constants "${code}")
+    string(REGEX MATCHALL "[a-z_0-9]+( =|[(])" names "${constants}")
+    list(TRANSFORM names REPLACE "( =|[(])" "")
+    foreach(name ${names})
+      string(APPEND text "#define ${name} ${name}_${number}\n")
+    endforeach()
+    string(APPEND text "#include \"${source}\"\n")
+    foreach(name ${names})
+      string(APPEND text "#undef ${name}\n")
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES headers)
+  list(TRANSFORM headers REPLACE "(.+)" "#include \"\\1\"\n")
+  list(JOIN headers "" headers)
+  set(${result} "${headers}${text}" PARENT_SCOPE)
+endfunction()
+
+set(separate ${cuda_sources})
+foreach(family gradient guided markov steps)
+  set(sources_of_family ${cuda_sources})
+  list(FILTER sources_of_family INCLUDE REGEX "/src/${family}/")
+  list(FILTER sources_of_family EXCLUDE REGEX "${alone}")
+  list(REMOVE_ITEM separate ${sources_of_family})
+  include_together(text ${sources_of_family})
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/cuda/${family}.cu CONTENT "${text}" @ONLY)
+  list(APPEND separate ${PROJECT_BINARY_DIR}/cuda/${family}.cu)
+endforeach()
+set(cuda_sources ${separate})
