@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Dense optical flow, stereo and motion detection on CPUs and CUDA GPUs."""
 
-from ._core import __version__
+from . import _core
+
+__version__: str = _core.__version__
 
 __all__ = ["__version__"]
