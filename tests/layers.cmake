@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # An include points down the layers only:
-#   apps, examples      the public headers
+#   apps, python, examples      the public headers
 #   tasks               methods, steps, core
 #   methods             gradient, guided, markov: steps, core, never each other
 #   steps               core
@@ -54,7 +54,8 @@ foreach(folder ${folders})
 endforeach()
 
 file(GLOB_RECURSE public ${SOURCE}/include/*.hpp)
-file(GLOB_RECURSE programs ${SOURCE}/apps/*.hpp ${SOURCE}/apps/*.cpp ${SOURCE}/examples/*.cpp)
+file(GLOB_RECURSE programs ${SOURCE}/apps/*.hpp ${SOURCE}/apps/*.cpp
+  ${SOURCE}/python/src/*.hpp ${SOURCE}/python/src/*.cpp ${SOURCE}/examples/*.cpp)
 foreach(file ${public} ${programs})
   includes_of(${file} includes)
   foreach(include ${includes})
