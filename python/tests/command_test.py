@@ -17,8 +17,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, **options)  # type: ignore[call-overload]
+def run(*arguments: str, standard_input: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, input=standard_input)
 
 
 def test_version_is_the_package_s() -> None:
@@ -34,7 +34,7 @@ def test_exit_status_and_messages_are_the_command_s() -> None:
 
 def test_standard_input_reaches_the_command(tmp_path: Path) -> None:
     frame = b"P5\n32 24\n255\n" + bytes(range(256)) * 3
-    result = run("flow", "-", "-o", str(tmp_path / "%04d.flo"), input=frame + frame)
+    result = run("flow", "-", "-o", str(tmp_path / "%04d.flo"), standard_input=frame + frame)
     assert result.returncode == 0, result.stderr
     assert [file.name for file in tmp_path.iterdir()] == ["0001.flo"]
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * In the place of libjbig in a wheel. Debian's libtiff is linked with libjbig, whose license (GPL) does not
- * go together with that of CUDA's runtime. With this library, reading a TIFF that JBIG compressed is an error,
- * which libtiff reports. */
+ * go together with that of CUDA's runtime. With this library, libtiff reports an error for a TIFF that JBIG
+ * compressed. */
 #include <stddef.h>
 
 const char* jbg_strerror(int code) {
