@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Work on a Dask cluster."""
+
+import itertools
+import queue
+import sys
+import uuid
+
+import parafield as pf
+
+from .errors import argument_error, describe, needed
+from .local import Died
+from .work import run_task
+
+_SECONDS_TO_CONNECT = 20
+
+
+class DaskCluster:
+    """Work on the workers of a cluster, which see inputs and output under the same paths.
+
+    A worker that is lost is Dask's business: it does the task again elsewhere, a few times.
+    """
+
+    def __init__(self, settings, scheduler):
+        distributed = needed("distributed", "scheduler: a Dask cluster", extra="dask")
+        self._settings = settings
+        self._client, self._is_own = _client_of(scheduler, distributed)
+        self._numbers, self._prefix = itertools.count(), f"parafield-extract-{uuid.uuid4().hex[:8]}"
+        self._complete, self._futures = queue.SimpleQueue(), {}
+        try:
+            _check_workers(self._client)
+        except BaseException:
+            self.close()
+            raise
+
+    def room(self):
+        return sys.maxsize  # the scheduler keeps the queue, and a cluster may grow by it
+
+    def submit(self, task):
+        key = f"{self._prefix}-{next(self._numbers)}"
+        future = self._client.submit(run_task, task, self._settings, key=key, pure=False)
+        self._futures[key] = (future, task)
+        future.add_done_callback(lambda future: self._complete.put(future.key))
+
+    def wait(self, seconds):
+        keys = []
+        try:
+            keys.append(self._complete.get(timeout=seconds))
+            while True:
+                keys.append(self._complete.get_nowait())
+        except queue.Empty:
+            pass
+        if not keys and self._client.status not in ("running", "connecting"):
+            raise argument_error(f"scheduler: the connection to it is lost ({self._client.status})")
+        complete = []
+        for key in keys:
+            future, task = self._futures.pop(key)
+            try:
+                complete.append((task, future.result()))
+            except Exception as error:
+                if future.status in ("cancelled", "lost"):
+                    raise argument_error("scheduler: it has lost or cancelled the work") from error
+                complete.append((task, Died(describe(error))))
+        return complete
+
+    def close(self):
+        """Cancels what has not begun. Tasks at work end by themselves."""
+        try:
+            self._client.cancel([future for future, _ in self._futures.values()])
+        except Exception:
+            pass  # the scheduler is gone
+        self._futures.clear()
+        if self._is_own:
+            self._client.close(timeout=5)
+
+
+def _client_of(scheduler, distributed):
+    """A client, and whether it is ours to close."""
+    if isinstance(scheduler, distributed.Client):
+        return scheduler, False
+    if not isinstance(scheduler, str):
+        raise argument_error(f"scheduler: {scheduler!r} is not an address such as tcp://10.0.0.1:8786, or a "
+                             "distributed.Client")
+    try:
+        client = distributed.Client(scheduler, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise argument_error(f"scheduler: {scheduler} cannot be reached within {_SECONDS_TO_CONNECT} s "
+                             f"({describe(error)})") from error
+    return client, True
+
+
+def _version():
+    import parafield
+    return parafield.__version__
+
+
+def _check_workers(client):
+    """Raises an error if a worker lacks this package, or has another version of it."""
+    for worker, version in client.run(_version, on_error="return").items():
+        if isinstance(version, Exception):
+            raise argument_error(f"scheduler: the worker {worker} cannot import parafield: {version}")
+        if version != pf.__version__:
+            raise argument_error(f"scheduler: the worker {worker} has parafield {version}, not {pf.__version__}")

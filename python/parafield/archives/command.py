@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""The command parafield-extract."""
+
+import argparse
+import os
+import re
+import signal
+import sys
+
+import parafield as pf
+
+from .extraction import extract
+from .settings import DTYPES, FORMATS, resolve_method
+
+_DONE, _FAILED, _WRONG_WORDS, _INTERRUPTED, _TERMINATED = 0, 1, 2, 130, 143
+
+_EPILOG = """\
+Every parameter of the method is an option too (--iterations 5, --fb-check 0.5, --fill); `parafield methods NAME`
+lists them. @FILE stands for the arguments in a file, one a line.
+
+examples:
+  parafield-extract videos -o flow                                # a .npz for each video in the folder and below
+  parafield-extract videos -o flow --format jpeg --short-side 256 # pairs of JPEG files for action recognition
+  parafield-extract 'frames/*/' -o flow.zarr                      # folders of images, one Zarr store
+  parafield-extract videos -o flow --scheduler tcp://10.0.0.1:8786
+
+The same command again does what is missing. Exit codes: 0 done; 1 something failed (report.json names it);
+2 wrong words; 130 Ctrl-C."""
+
+
+def main(arguments=None):
+    """Runs the command and gives its exit code."""
+    signal.signal(signal.SIGTERM, _terminate)
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        given, parameters = _parse(arguments)
+        report = extract(**given, **parameters)
+    except pf.Error as error:
+        sys.stderr.write(f"parafield-extract: {error}\n")
+        return _WRONG_WORDS if getattr(error, "code", "") in ("", "invalid_argument") else _FAILED
+    except KeyboardInterrupt:
+        sys.stderr.write("parafield-extract: interrupted; the same command goes on from here\n")
+        return _INTERRUPTED
+    except _Terminated:
+        return _TERMINATED
+    except OSError as error:
+        sys.stderr.write(f"parafield-extract: {error}\n")
+        return _FAILED
+    return _DONE if report.ok else _FAILED
+
+
+class _Terminated(BaseException):
+    pass
+
+
+def _terminate(number, frame):
+    raise _Terminated
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="parafield-extract", description="Optical flow of many videos and image folders, written as files.",
+        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, fromfile_prefix_chars="@",
+        allow_abbrev=False)
+    add = parser.add_argument
+    add("inputs", nargs="+", metavar="INPUT",
+        help="video, folder of images, pattern (frame%%05d.png), glob, or folder that holds many of them")
+    add("-o", "--output", required=True, metavar="PATH", help="folder of the results, or Zarr store")
+    add("-f", "--format", choices=FORMATS, help="npz, or zarr if the output ends so")
+    add("-m", "--method", default="adaptive-ridge", metavar="NAME")
+    add("--preset", metavar="NAME", help="named values of the method's parameters")
+    add("-d", "--device", metavar="DEVICE", help="auto, cpu, cuda or cuda:N; otherwise all GPUs, or the CPU")
+    add("--dtype", choices=DTYPES, default="float16", help="of npz and zarr (default: %(default)s)")
+    add("--bound", type=float, default=20, metavar="PX", help="of jpeg: motion that becomes 255 (default: 20)")
+    add("--valid", action="store_true", help="write also where the flow is valid (npz and zarr)")
+    add("--step", type=int, default=1, metavar="N", help="frames from one frame of a pair to the other")
+    add("--stride", type=int, default=1, metavar="N", help="frames from one pair to the next")
+    add("--start", type=int, default=0, metavar="N", help="first frame that is used, from 0")
+    add("--stop", type=int, metavar="N", help="first frame after those that are used")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--short-side", type=int, metavar="PX", help="larger frames get this shorter side")
+    size.add_argument("--size", dest="shape", type=_size, metavar="WxH", help="all frames get this size")
+    add("--color", choices=("gray", "rgb"), help="decode videos to luma or RGB; otherwise as the method needs it")
+    add("--range", type=_range, metavar="LOW,HIGH", help="black and white of 16-bit and float images")
+    add("--workers", type=int, metavar="N", help="processes; 0 = none but this; otherwise one a GPU or a core")
+    add("--threads", type=int, metavar="N", help="threads of each process on the CPU")
+    add("--scheduler", metavar="ADDRESS", help="Dask cluster that does the work, such as tcp://10.0.0.1:8786")
+    add("--segment", type=int, default=1000, metavar="N",
+        help="flows after which a long video is cut for several processes (default: %(default)s)")
+    add("--overwrite", action="store_true", help="replace results that were made with other settings")
+    add("--report", metavar="PATH", help="report as JSON; otherwise report.json in the output")
+    add("-q", "--quiet", action="store_true", help="no progress and no summary")
+    add("--version", action="version", version=f"parafield-extract {pf.__version__}")
+    return parser
+
+
+def _size(text):
+    match = re.fullmatch(r"(\d+)x(\d+)", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text} is not WIDTHxHEIGHT, such as 340x256")
+    return int(match[2]), int(match[1])
+
+
+def _range(text):
+    try:
+        black, white = map(float, text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not LOW,HIGH, such as 0,4095") from None
+    return black, white
+
+
+def _parse(arguments):
+    """The arguments of `extract`, and the method's parameters among them."""
+    parser = _parser()
+    known, others = [], {}
+    waiting = list(arguments)
+    method, preset = _method_of(arguments)
+    while waiting:
+        word = waiting.pop(0)
+        if word == "--":
+            known += [word, *waiting]
+            break
+        name, equals, value = word.partition("=")
+        if not name.startswith("--") or name in parser._option_string_actions:
+            known.append(word)
+            continue
+        if not equals:
+            takes_value = _takes_value(method, preset, name, waiting[0] if waiting else "")
+            value = waiting.pop(0) if takes_value else True
+        others[name[2:].replace("-", "_")] = _number(value)
+    return vars(parser.parse_args(known)), others
+
+
+def _method_of(arguments):
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("-m", "--method", default="adaptive-ridge")
+    parser.add_argument("--preset")
+    found, _ = parser.parse_known_args([word for word in arguments])
+    return found.method, found.preset
+
+
+def _takes_value(method, preset, name, following):
+    """Whether an option of the method has a value: all have but those that are on or off."""
+    value, _ = resolve_method(method, preset, {})
+    field = getattr(value, name[2:].replace("-", "_"), None)
+    if isinstance(field, bool):
+        return following in ("true", "false", "on", "off")
+    if field is not None:
+        return True
+    return isinstance(_number(following), (int, float)) and not os.path.exists(following)
+
+
+def _number(text):
+    """A number if the text is one; true, false, on and off are also understood."""
+    if text in ("true", "on"):
+        return True
+    if text in ("false", "off"):
+        return False
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except (TypeError, ValueError):
+            pass
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Errors of archives, and imports of packages that only archives need."""
+
+import errno
+import importlib
+import os
+import shutil
+
+import parafield as pf
+
+
+class Broken(Exception):
+    """A video or folder that cannot be read on. `frames` is how many frames were read before."""
+
+    def __init__(self, message, frames=0):
+        super().__init__(message, frames)
+        self.message, self.frames = message, frames
+
+    def __str__(self):
+        return self.message
+
+
+class SeamMismatch(Exception):
+    """Segments of a video that do not fit together: its frames cannot be found by number."""
+
+
+def argument_error(message):
+    """An error of an argument; the message begins with its name."""
+    return pf.Error(message)
+
+
+def needed(module, purpose, extra="archives"):
+    """Imports a package that a plain installation lacks. Raises an error that says how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise argument_error(f"{purpose} needs the package {module.split('.')[0]} ({error}): "
+                             f"pip install 'parafield[{extra}]'") from error
+
+
+def is_disk_full(error, folder):
+    """Whether a failed write is due to a full disk or quota."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    if not isinstance(error, (OSError, pf.Error)):
+        return False
+    try:
+        return shutil.disk_usage(folder).free < 1 << 20
+    except OSError:
+        return False
+
+
+def describe(error):
+    """One line for an error of any kind."""
+    if isinstance(error, Broken) or isinstance(error, pf.Error):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{os.fspath(error.filename)}: " if error.filename else ""
+        return f"{where}{error.strerror}"
+    return f"{type(error).__name__}: {error}"

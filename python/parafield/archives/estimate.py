@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Flow of a run of frames, written as a part of a result."""
+
+import os
+import threading
+import zlib
+
+import numpy as np
+
+import parafield as pf
+
+from . import parts
+from .errors import Broken
+from .read import frames_of, read_image
+from .write import format_of
+
+_own = threading.local()  # the estimator that this thread used last
+
+
+def estimate_part(task, settings, source):
+    """Estimates the flow of a sequence or segment.
+
+    Gives what describes the part, and the problem that ended it too early, if any. Raises Broken if there is
+    no flow at all.
+    """
+    folder = parts.folder_of(task.sequence.name, settings)
+    os.makedirs(folder, exist_ok=True)
+    part = format_of(settings).part(folder, settings)
+    problem = None
+    walk = _Walk(task, settings)
+    try:
+        try:
+            for number, array in frames_of(source, settings, walk.first_frame, walk.last_frame):
+                flow = walk.take(number, array)
+                if flow is not None:
+                    part.add(task.first + walk.flows - 1, flow)
+        except Broken as error:
+            if walk.flows == 0:
+                raise
+            problem = error.message
+        if walk.flows == 0:
+            raise Broken(_too_short(walk.frames, settings), walk.frames)
+        part.close()
+    except BaseException:
+        part.discard()
+        raise
+    return {"first": task.first, "flows": walk.flows, "frames": walk.frames, "shape": walk.shape,
+            "first_frame": walk.first_checksum, "next_frame": walk.next_checksum, "file": part.file,
+            "source_size": task.source_size}, problem
+
+
+class _Walk:
+    """Takes the frames of a sequence or segment and gives its flows in order."""
+
+    def __init__(self, task, settings):
+        self._task, self._settings = task, settings
+        self.first_frame = settings.start + task.first * settings.stride
+        self.last_frame = self._next = None
+        if task.kind == "segment":
+            self.last_frame = self.first_frame + (task.flows - 1) * settings.stride + settings.reach
+            if not task.is_last:
+                self._next = self.first_frame + task.flows * settings.stride
+                self.last_frame = max(self.last_frame, self._next)
+        self._most = task.flows or None
+        self.flows, self.frames, self.shape = 0, 0, None
+        self.first_checksum = self.next_checksum = None
+        self._waiting = {}  # frames of flows to come, if these do not follow each other frame by frame
+
+    def take(self, number, array):
+        """Takes the next frame. Gives the flow that it completes, if any."""
+        if self.frames == 0:
+            self._begin(array)
+        if number == self._next:
+            self.next_checksum = _checksum(array)
+        self.frames += 1
+        flow = self._solve(number - self.first_frame, array) if self.flows != self._most else None
+        self.flows += flow is not None
+        return flow
+
+    def _begin(self, array):
+        self.shape = list(array.shape[:2])
+        self.first_checksum = _checksum(array)
+        self._estimator = _estimator_for(self._settings, array, _range_of(self._task, self._settings, array))
+        self._estimator.reset()
+        if self._task.range_from and self._settings.range is None and array.dtype != np.uint8:
+            # The estimator finds the range in its first frame, which is the same one for all segments.
+            self._estimator.push(read_image(self._task.range_from, self._settings))
+
+    def _solve(self, offset, array):
+        step, stride, reach = self._settings.step, self._settings.stride, self._settings.reach
+        if step == stride:
+            flow = self._estimator.push(array) if offset % step == 0 else None
+            return flow if offset >= reach else None
+        self._waiting[offset] = array
+        begin = offset - reach
+        flow = None
+        if begin >= 0 and begin % stride == 0:
+            flow = self._estimator([self._waiting[place] for place in range(begin, offset + 1, step)])
+        for place in [place for place in self._waiting if place <= begin]:
+            del self._waiting[place]
+        return flow
+
+
+def _checksum(array):
+    return zlib.crc32(np.ascontiguousarray(array))
+
+
+def _range_of(task, settings, array):
+    """Black and white of the frames; None if the estimator finds them."""
+    if settings.range is None and task.sequence.is_video and array.dtype == np.uint16:
+        return (0.0, 65535.0)  # as decoded videos have them
+    return settings.range if array.dtype != np.uint8 else None
+
+
+def _estimator_for(settings, array, value_range):
+    """An estimator for frames like this one; the last one of this thread, if it fits."""
+    key = (array.shape, array.dtype.str, value_range, repr(settings.method), settings.options, settings.device,
+           settings.threads)
+    if getattr(_own, "key", None) != key:
+        _own.key = _own.estimator = None  # frees its memory before the next one takes some
+        _own.estimator = pf.FlowEstimator(settings.method, device=settings.device, shape=array.shape[:2],
+                                          range=value_range, threads=settings.threads, **settings.options)
+        _own.key = key
+    return _own.estimator
+
+
+def _too_short(frames, settings):
+    beyond = f" from frame {settings.start} on" if settings.start else ""
+    before = f" before frame {settings.stop}" if settings.stop is not None else ""
+    if frames == 0:
+        return f"there are no frames{beyond}{before}"
+    return f"there are {frames} frames{beyond}{before}; a flow takes {settings.reach + 1}"

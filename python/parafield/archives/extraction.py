@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""The call that does it all."""
+
+import dataclasses
+import errno
+import fcntl
+import math
+import os
+import sys
+from contextlib import contextmanager
+
+import parafield as pf
+
+from . import parts
+from .errors import Broken, argument_error
+from .local import InProcess, LocalProcesses
+from .plan import check_nesting, find_sequences, folders_of
+from .read import open_source
+from .run import Run
+from .settings import make_settings
+from .work import differences, is_current
+from .write import check_replaceable, format_of
+
+_CONFLICTS_NAMED = 3
+
+
+def extract(inputs, output, *, format=None, method="adaptive-ridge", preset=None, device=None, dtype="float16",
+            bound=20, valid=False, step=1, stride=1, start=0, stop=None, short_side=None, shape=None, color=None,
+            range=None, workers=None, threads=None, scheduler=None, segment=1000, overwrite=False, report=None,
+            quiet=False, **parameters):
+    """Flow of many videos and image folders, written as files.
+
+    A sequence whose result is complete is left out, so a run that has ended early goes on where it was. A
+    sequence that fails does not stop the others.
+
+    Parameters
+    ----------
+    inputs : path or list of paths
+        Videos, folders of images, patterns (frames/%05d.png) and globs ("videos/**/*.mp4"). A folder without
+        images stands for all videos and image folders in it and below. Results are named after videos and
+        folders, with the folders below the one that is given.
+    output : path
+        Folder of the results, or the Zarr store.
+    format : "npz", "jpeg" or "zarr"
+        npz: a file a sequence with the arrays u and v (flows x height x width) and the text `info`.
+        jpeg: a folder a sequence with flow_x_00001.jpg, flow_y_00001.jpg, ... of 8 bit, and flow.json.
+        zarr: a group a sequence in one store, with the arrays u and v and the attribute info.
+        Not given: zarr if the output's name ends so, otherwise npz.
+    method, preset, device, **parameters
+        As of estimate_flow. A method that starts from its last flow sees the sequence in one piece.
+    dtype : "float16" or "float32"
+        Of u and v in npz and zarr. float16 keeps three digits: 0.004 px at 8 px.
+    bound : float
+        Of jpeg: px that become 255; -bound becomes 0, and 0 the middle.
+    valid : bool
+        Write also where the flow is valid (npz and zarr).
+    step : int
+        Frames from one frame of a pair to the other.
+    stride : int
+        Frames from one pair to the next.
+    start, stop : int
+        First frame that is used, and the first one that is not, counted from 0.
+    short_side : int
+        Largest shorter side of the frames, px. Larger frames are made smaller (bicubic) before the flow.
+    shape : (height, width)
+        Size that all frames get before the flow.
+    color : "gray" or "rgb"
+        What videos are decoded to: their own luma, or RGB. Not given: gray for the methods that read nothing
+        else (adaptive-ridge, lucas-kanade, gradient-tensor, ridge-regression), otherwise rgb.
+    range : (black, white)
+        Of images with uint16 or float32. Not given: what the values of the first frame suggest.
+    workers : int
+        Processes on this machine; 0 = work in this process. Not given: one a GPU; without GPUs one a core.
+    threads : int
+        Threads of each process on the CPU. Not given: the cores divided among the processes.
+    scheduler : address or distributed.Client
+        A Dask cluster that does the work instead. Its workers see inputs and output under the same paths.
+    segment : int
+        Flows after which a long sequence is cut, so that several processes work on it. The results have the
+        same bits.
+    overwrite : bool
+        Replace results that were made with other settings. Without it they are an error.
+    report : path
+        File of the report as JSON. Not given: report.json in the output; of zarr beside it.
+    quiet : bool
+        Do not print progress.
+
+    Returns a Report. Raises Error for arguments that are wrong, before any work begins.
+    """
+    output = os.path.abspath(os.fspath(output))
+    if format is None:
+        format = "zarr" if output.endswith(".zarr") else "npz"
+    if isinstance(inputs, (str, os.PathLike)):
+        inputs = [inputs]
+    inputs = list(inputs)
+    for name, value in (("workers", workers), ("threads", threads)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            raise argument_error(f"{name}: {value!r} is not a whole number of at least 0")
+    if workers is not None and scheduler is not None:
+        raise argument_error("workers: it is given beside scheduler, whose cluster has workers of its own")
+    settings = make_settings(output, format, method, preset, device, dtype, bound, valid, step, stride, start,
+                             stop, short_side, shape, color, range, segment, parameters)
+    sequences = find_sequences(inputs)
+    _check_output(output, inputs, sequences, settings)
+    run = Run(sequences, settings, quiet)
+    with _only_one(output):
+        done = _find_done(sequences, settings, overwrite)
+        run.skip(done)
+        left = [sequence for sequence in sequences if sequence.name not in done]
+        try:
+            if left:
+                format_of(settings).prepare([sequence.name for sequence in left])
+                parts.clean(settings)
+                runner = _runner(settings, left, workers, threads, scheduler)
+                try:
+                    run.work(runner)
+                finally:
+                    runner.close()
+        finally:
+            parts.remove_folder(settings)
+            run.report.save(_report_path(report, settings), settings)
+    if not quiet:
+        print(run.report.summary(), file=sys.stderr)
+    return run.report
+
+
+def _check_output(output, inputs, sequences, settings):
+    if os.path.lexists(output) and not os.path.isdir(output):
+        raise argument_error(f"output: {output} is a file; give a folder")
+    real = os.path.realpath(output)
+    for folder in folders_of(inputs):
+        if (real + os.sep).startswith(folder.rstrip(os.sep) + os.sep):
+            raise argument_error(f"output: {output} is inside the input {folder}; the next run would take "
+                                 "results for inputs")
+    for sequence in sequences:
+        if not sequence.is_video and (os.path.realpath(sequence.source) + os.sep).startswith(real + os.sep):
+            raise argument_error(f"output: the input {sequence.source} lies in the output {output}")
+    if settings.format != "npz":
+        check_nesting(sequences)
+    try:
+        os.makedirs(output, exist_ok=True)
+    except OSError as error:
+        raise argument_error(f"output: {output} cannot be made: {error.strerror}") from error
+    if not os.access(output, os.W_OK | os.X_OK):
+        raise argument_error(f"output: {output} cannot be written to")
+
+
+def _find_done(sequences, settings, overwrite):
+    """Infos of complete results by name. Raises an error for results of other settings."""
+    form, done, conflicts = format_of(settings), {}, []
+    for sequence in sequences:
+        info = form.read_info(sequence.name)
+        if info is None:
+            continue
+        path = form.path(sequence.name)
+        if not info:
+            check_replaceable(settings, sequence.name, path)
+            conflicts.append(f"{path} does not say how it was made")
+            continue
+        try:
+            size = parts.source_size(sequence)
+        except OSError:
+            continue  # the worker names it
+        if is_current(info, size, settings):
+            done[sequence.name] = info
+        elif found := differences(info, size, settings):
+            conflicts.append(f"{path}: {'; '.join(found)}")
+    if conflicts and not overwrite:
+        more = len(conflicts) - _CONFLICTS_NAMED
+        raise argument_error("overwrite: results of other settings are there; overwrite=True (--overwrite) "
+                             "replaces them, another output keeps them:\n  "
+                             + "\n  ".join(conflicts[:_CONFLICTS_NAMED]) + (f"\n  and {more} more" if more > 0 else ""))
+    return done
+
+
+def _runner(settings, sequences, workers, threads, scheduler):
+    """Whoever does the work."""
+    if scheduler is not None:
+        from .cluster import DaskCluster
+        return DaskCluster(dataclasses.replace(settings, threads=threads or 1), scheduler)
+    cores = len(os.sched_getaffinity(0))
+    gpus = _gpus(settings.device)
+    if workers is None:
+        workers = len(gpus) or min(cores, _units(sequences, settings, cores))
+    settings = dataclasses.replace(settings, threads=threads or max(1, cores // max(1, workers)),
+                                   device="cuda" if gpus else settings.device)
+    if workers == 0:
+        return InProcess(settings)
+    return LocalProcesses(settings, workers, gpus)
+
+
+def _gpus(device):
+    """Values of CUDA_VISIBLE_DEVICES, one a GPU that can be used, if the device may be any of them."""
+    if device not in (None, "auto", "cuda"):
+        return []
+    count = sum(info.name.startswith("cuda") for info in pf.devices())
+    visible = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
+    return visible[:count] if visible else [str(index) for index in range(count)]
+
+
+def _units(sequences, settings, most):
+    """Number of units of work, at most `most`."""
+    if len(sequences) >= most:
+        return most
+    units = 0
+    for sequence in sequences:
+        flows = 0
+        try:
+            source = open_source(sequence, settings)
+            flows = settings.flows_of(source.expected_frames())
+            source.close()
+        except (Broken, OSError):
+            pass  # the worker names it
+        units += max(1, math.ceil(flows / settings.segment) if settings.is_cuttable else 1)
+    return min(units, most)
+
+
+@contextmanager
+def _only_one(output):
+    """Keeps a second extraction out of the output."""
+    folder = os.open(output, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise argument_error(f"output: another extraction writes to {output} now") from None
+        except OSError as error:
+            if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.EBADF, errno.EINVAL):
+                raise
+        yield
+    finally:
+        os.close(folder)
+
+
+def _report_path(report, settings):
+    if report is not None:
+        return os.path.abspath(os.fspath(report))
+    if settings.format == "zarr":
+        return os.path.splitext(settings.output)[0] + ".report.json"
+    return os.path.join(settings.output, "report.json")

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Work on processes of this machine."""
+
+import os
+import pickle
+import subprocess
+import sys
+from multiprocessing import connection
+
+from .errors import argument_error
+from .work import run_task
+
+
+class Died(Exception):
+    """The process that did a task is gone."""
+
+
+class InProcess:
+    """Work in this process, one task after the other."""
+
+    def __init__(self, settings):
+        self._settings = settings
+        self._tasks = []
+
+    def room(self):
+        """Number of tasks that may be submitted now."""
+        return 1 - len(self._tasks)
+
+    def submit(self, task):
+        self._tasks.append(task)
+
+    def wait(self, seconds):
+        """Pairs of task and outcome that are complete. Died stands for the outcome of a lost task."""
+        del seconds
+        done, self._tasks = self._tasks, []
+        return [(task, run_task(task, self._settings)) for task in done]
+
+    def close(self):
+        pass
+
+
+class LocalProcesses:
+    """Work on several new processes. They start afresh: CUDA does not survive a fork."""
+
+    def __init__(self, settings, count, devices=None):
+        self._settings = settings
+        self._devices = devices or []
+        self._workers = []
+        try:
+            for number in range(count):
+                self._workers.append(self._start(number))
+            for worker in self._workers:
+                worker.wait_for_start()
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, number):
+        environment = dict(os.environ)
+        if self._devices:
+            environment["CUDA_VISIBLE_DEVICES"] = self._devices[number % len(self._devices)]
+        return _Worker(number, self._settings, environment)
+
+    def room(self):
+        return sum(worker.task is None for worker in self._workers)
+
+    def submit(self, task):
+        next(worker for worker in self._workers if worker.task is None).begin(task)
+
+    def wait(self, seconds):
+        busy = {worker.connection: worker for worker in self._workers if worker.task is not None}
+        complete = []
+        for ready in connection.wait(list(busy), seconds):
+            worker = busy[ready]
+            task, worker.task = worker.task, None
+            try:
+                complete.append((task, ready.recv()))
+            except (EOFError, OSError, pickle.UnpicklingError):
+                complete.append((task, Died(worker.end(patience=5))))
+                self._workers[worker.number] = self._start(worker.number)
+                self._workers[worker.number].wait_for_start()
+        return complete
+
+    def close(self):
+        """Ends all processes, also those at work."""
+        for worker in self._workers:
+            worker.end(patience=0)
+
+
+class _Worker:
+    """A process of its own. It ends when its connection does."""
+
+    def __init__(self, number, settings, environment):
+        self.number, self.task = number, None
+        self.connection, theirs = connection.Pipe()
+        with theirs:
+            # Not multiprocessing: it would run the user's main module again.
+            code = (f"import sys; sys.path[:] = {sys.path!r}\n"
+                    f"from parafield.archives.local import serve; serve({theirs.fileno()})")
+            self._process = subprocess.Popen([sys.executable, "-c", code], env=environment,
+                                             pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+        self.connection.send(settings)
+
+    def wait_for_start(self):
+        try:
+            self.connection.recv()
+        except EOFError:
+            raise argument_error(f"workers: {self.end(patience=5)} when it started") from None
+
+    def begin(self, task):
+        self.task = task
+        try:
+            self.connection.send(task)
+        except OSError:
+            pass  # it is gone, which `wait` finds
+
+    def end(self, patience):
+        """Ends the process, after some seconds by force, and says how it ended."""
+        self.connection.close()
+        try:
+            code = self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        if code < 0:
+            return f"its process was ended by signal {-code}" + (" (is memory short?)" if code == -9 else "")
+        return f"its process ended with code {code}"
+
+
+def serve(file):
+    """What a process does: it receives the settings, then task after task, and sends the outcomes."""
+    import signal
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends this one
+    with connection.Connection(file) as main:
+        try:
+            settings = main.recv()
+            main.send("ready")
+            while True:
+                main.send(run_task(main.recv(), settings))
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            pass

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Parts of results that are not complete yet, in OUTPUT/.parts, and what belongs to them."""
+
+import hashlib
+import json
+import os
+import shutil
+
+import parafield as pf
+
+from .write import format_of
+
+FOLDER = ".parts"
+
+
+def folder_of(name, settings):
+    """Folder of a sequence's parts."""
+    short = name.replace("/", "+")[-60:] + "-" + hashlib.sha256(name.encode()).hexdigest()[:12]
+    return os.path.join(settings.output, FOLDER, short)
+
+
+def source_size(sequence):
+    """A number that changes when a source does: bytes of a video, number of images."""
+    return os.stat(sequence.source).st_size if sequence.is_video else len(sequence.files)
+
+
+def write_marker(folder, part, settings):
+    """Says that a segment is complete."""
+    path = os.path.join(folder, f"{part['first']:08d}.json")
+    with open(path + ".new", "w", encoding="utf-8") as stream:
+        json.dump({**part, "identity": settings.identity()}, stream)
+    os.replace(path + ".new", path)
+
+
+def read_marker(folder, first, flows, size, settings):
+    """The segment that begins with flow `first`, if it is complete and was made as it would be now."""
+    try:
+        with open(os.path.join(folder, f"{first:08d}.json"), encoding="utf-8") as stream:
+            part = json.load(stream)
+    except (OSError, ValueError):
+        return None
+    same = part["flows"] == flows and part["source_size"] == size and part["identity"] == settings.identity()
+    return part if same else None
+
+
+def finish(sequence, settings, found, frames, frame_rate, problem):
+    """Makes the result of a sequence from its parts, and removes them."""
+    height, width = found[0]["shape"]
+    settings_frames = (settings.method.frames - 1) // 2
+    info = {
+        "parafield": pf.__version__, **settings.identity(), "source": sequence.source,
+        "source_size": found[0]["source_size"], "frames": frames, "frame_rate": frame_rate,
+        "flows": sum(part["flows"] for part in found), "height": height, "width": width,
+        "first_frame": settings.start + settings_frames * settings.step,
+        "complete": problem is None, "error": problem,
+    }
+    folder = folder_of(sequence.name, settings)
+    format_of(settings).finish(sequence.name, folder, found, info)
+    remove(sequence.name, settings)
+
+
+def remove(name, settings):
+    shutil.rmtree(folder_of(name, settings), ignore_errors=True)
+
+
+def clean(settings):
+    """Removes what earlier runs left unfinished, except complete segments."""
+    top = os.path.join(settings.output, FOLDER)
+    if not os.path.isdir(top):
+        return
+    for entry in os.scandir(top):
+        if not entry.is_dir():
+            continue
+        names = set(os.listdir(entry.path))
+        kept = set()
+        for name in names:
+            if name.endswith(".json"):
+                with open(os.path.join(entry.path, name), encoding="utf-8") as stream:
+                    kept |= {name, json.load(stream)["file"]}
+        if not kept:
+            shutil.rmtree(entry.path, ignore_errors=True)
+            continue
+        for name in names - kept:
+            path = os.path.join(entry.path, name)
+            if os.path.isdir(path):
+                shutil.rmtree(path, ignore_errors=True)
+            elif not name.startswith("flow_"):
+                os.unlink(path)
+
+
+def remove_folder(settings):
+    """Removes the folder of parts if nothing is left in it."""
+    try:
+        os.rmdir(os.path.join(settings.output, FOLDER))
+    except OSError:
+        pass

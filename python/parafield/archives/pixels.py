@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Pixels of decoded frames, and frames in another size."""
+
+import functools
+
+import numpy as np
+
+from .errors import Broken, needed
+
+_LIMITED, _FULL = 1, 2  # AVColorRange
+
+
+def pixels_of(frame, color):
+    """The array of a decoded frame, turned as a viewer shows it.
+
+    `color` "gray" gives the video's own luma, H x W. "rgb" gives H x W x 3; so does a video without luma.
+    Values are 0 to 255 (uint8), of videos with more than 8 bit 0 to 65535 (uint16). Limited range (16 to 235)
+    is stretched to all of it.
+    """
+    array = _luma(frame) if color == "gray" and _has_luma(frame.format.name) else _rgb(frame)
+    turns = round(frame.rotation / 90) % 4
+    return np.ascontiguousarray(np.rot90(array, turns)) if turns else array
+
+
+def size_for(shape, settings):
+    """Height and width of frames that have been read as `shape`."""
+    if settings.shape is not None:
+        return settings.shape
+    height, width = shape
+    short = settings.short_side
+    if short is None or min(height, width) <= short:
+        return height, width
+    if height <= width:
+        return short, max(1, round(width * short / height))
+    return max(1, round(height * short / width)), short
+
+
+def resized(array, shape):
+    """A frame in another size: bicubic, with a filter as wide as the frame shrinks."""
+    if array.shape[:2] == tuple(shape):
+        return array
+    if array.dtype.kind == "f":
+        raise Broken("frames of float32 cannot be resized; leave short_side and shape out")
+    if array.ndim == 3:
+        return np.stack([resized(array[..., channel], shape) for channel in range(array.shape[2])], axis=2)
+    av = needed("av", "resizing of frames")
+    from av.video.reformatter import Interpolation
+    flags = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.BITEXACT
+    kind = "gray" if array.dtype == np.uint8 else "gray16le"
+    frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(array), format=kind)
+    return frame.reformat(width=shape[1], height=shape[0], interpolation=flags, threads=1).to_ndarray()
+
+
+def _has_luma(name):
+    """Whether the first plane of a pixel format is luma of 8 bit, or of more bits in little-endian words."""
+    return name.startswith(("yuv4", "yuvj", "yuva4", "gray", "nv")) and not name.endswith(("be", "f32le"))
+
+
+def _depth(frame):
+    return max(component.bits for component in frame.format.components)
+
+
+def _is_limited(frame):
+    if frame.color_range in (_LIMITED, _FULL):
+        return frame.color_range == _LIMITED
+    return not frame.format.name.startswith(("yuvj", "gray"))
+
+
+def _luma(frame):
+    plane, depth = frame.planes[0], _depth(frame)
+    kind = np.dtype("u1" if depth == 8 else "<u2")
+    rows = np.frombuffer(plane, kind).reshape(plane.height, plane.line_size // kind.itemsize)
+    values = rows[:, :frame.width]
+    if depth == 8 and not _is_limited(frame) or depth == 16 and not _is_limited(frame):
+        return values.copy()
+    return np.take(_stretch(depth, _is_limited(frame)), values, mode="clip")
+
+
+@functools.lru_cache
+def _stretch(depth, limited):
+    """Table of full-range values for those of `depth` bits."""
+    scale = 1 << depth - 8
+    black, white = (16 * scale, 235 * scale) if limited else (0, 256 * scale - 1)
+    most = 255 if depth == 8 else 65535
+    values = (np.arange(1 << depth, dtype=np.int64) - black) * most
+    rounded = (2 * values + white - black) // (2 * (white - black))
+    return np.clip(rounded, 0, most).astype(np.uint8 if depth == 8 else np.uint16)
+
+
+def _rgb(frame):
+    from av.video.reformatter import Interpolation
+    flags = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.BITEXACT
+    flags |= Interpolation.FULL_CHR_H_INT
+    name = frame.format.name
+    given = {}
+    if name.startswith(("yuv", "nv", "p0", "uyvy", "yvyu")):
+        given = {"src_color_range": _LIMITED if _is_limited(frame) else _FULL, "dst_color_range": _FULL}
+    kind = "rgb24" if _depth(frame) <= 8 else "rgb48le"
+    return frame.reformat(format=kind, interpolation=flags, threads=1, **given).to_ndarray()

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""What became of the sequences of an extraction."""
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+
+import parafield as pf
+
+
+@dataclass
+class Result:
+    """What became of one sequence."""
+
+    name: str
+    source: str
+    output: str
+    status: str = "not begun"  # "done", "skipped" (it was there), "failed" or "not begun"
+    frames: int = 0  # frames that were read
+    flows: int = 0  # flows in the output
+    seconds: float = 0  # of work, all segments together
+    error: object = None
+
+
+@dataclass
+class Report:
+    """What became of all sequences."""
+
+    results: list = field(default_factory=list)
+    seconds: float = 0
+    interrupted: bool = False
+    problem: object = None  # why the work ended before everything was done
+
+    def of(self, status):
+        return [result for result in self.results if result.status == status]
+
+    @property
+    def done(self):
+        return self.of("done")
+
+    @property
+    def skipped(self):
+        return self.of("skipped")
+
+    @property
+    def failed(self):
+        return self.of("failed")
+
+    @property
+    def not_begun(self):
+        return self.of("not begun")
+
+    @property
+    def flows(self):
+        """Number of flows that this run has made."""
+        return sum(result.flows for result in self.results if result.status != "skipped")
+
+    @property
+    def ok(self):
+        """Whether all results are there."""
+        return not (self.failed or self.not_begun)
+
+    def summary(self):
+        """One line, and one for each of the first failures."""
+        counts = [(len(self.done), "done"), (len(self.skipped), "there before"), (len(self.failed), "failed"),
+                  (len(self.not_begun), "not begun")]
+        words = ", ".join(f"{count} {what}" for count, what in counts if count)
+        lines = [f"{words or 'nothing to do'}; {self.flows} flows in {duration(self.seconds)}"]
+        failed = self.failed
+        lines += [f"failed: {result.source}: {result.error}" for result in failed[:20]]
+        if len(failed) > 20:
+            lines.append(f"and {len(failed) - 20} more")
+        if self.problem:
+            lines.append(f"ended early: {self.problem}")
+        return "\n".join(lines)
+
+    def save(self, path, settings):
+        """Writes the report as JSON, beside its place, and renames it."""
+        values = {
+            "parafield": pf.__version__, "settings": settings.identity(), "seconds": round(self.seconds, 3),
+            "flows": self.flows, "interrupted": self.interrupted, "problem": self.problem,
+            "counts": {status: len(self.of(status)) for status in ("done", "skipped", "failed", "not begun")},
+            "results": [asdict(result) for result in sorted(self.results, key=lambda result: result.name)],
+        }
+        new = f"{path}.{os.getpid()}.new"
+        with open(new, "w", encoding="utf-8") as stream:
+            json.dump(values, stream, indent=1)
+        os.replace(new, path)
+
+
+def duration(seconds):
+    """A time as text: 4.2 s, 1:05 min, 3:04:05 h."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d} h" if hours else f"{minutes}:{rest:02d} min"

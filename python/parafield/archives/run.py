@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""From sequences to results: what to do next, and what to do if it fails."""
+
+import collections
+import time
+
+from . import parts
+from .local import Died
+from .progress import Progress
+from .report import Report, Result
+from .work import Task
+from .write import format_of
+
+_ATTEMPTS = 2  # of a task whose process is killed
+
+
+class Run:
+    """The work on sequences."""
+
+    def __init__(self, sequences, settings, quiet=False):
+        path = format_of(settings).path
+        self.report = Report([Result(sequence.name, sequence.source, path(sequence.name))
+                              for sequence in sequences])
+        self._settings, self._quiet = settings, quiet
+        self._results = {result.name: result for result in self.report.results}
+        self._ready = collections.deque(Task(sequence) for sequence in sequences)
+        self._progress = Progress(len(sequences), sum(sequence.weight for sequence in sequences), quiet)
+        self._waiting = {}  # by name: segments that a join waits for
+        self._whole = set()  # names whose segments do not count any more
+        self._at_work = 0
+        self._lost = collections.Counter()
+
+    def skip(self, done):
+        """Leaves out sequences whose results are there: infos by name."""
+        for name, info in done.items():
+            result = self._results[name]
+            result.status, result.frames, result.flows = "skipped", info["frames"], info["flows"]
+        self._ready = collections.deque(task for task in self._ready if task.sequence.name not in done)
+        weight = sum(task.sequence.weight for task in self._ready)
+        self._progress = Progress(len(self._ready), weight, self._quiet)
+
+    def work(self, runner):
+        """Does all of it. The report is true at any time, also after an exception."""
+        begin = time.monotonic()
+        try:
+            while self._ready or self._at_work:
+                while self._ready and runner.room() > 0:
+                    runner.submit(self._ready.popleft())
+                    self._at_work += 1
+                for task, outcome in runner.wait(0.2):
+                    self._at_work -= 1
+                    if task.sequence.name not in self._whole or task.is_whole:
+                        self._take(task, outcome)
+                self._progress.update()
+        except KeyboardInterrupt:
+            self.report.interrupted = True
+            raise
+        except Exception as error:
+            self.report.problem = str(error)
+            raise
+        finally:
+            self.report.seconds = time.monotonic() - begin
+            self._progress.clear()
+            for name in self._whole:
+                if self._results[name].status == "done":
+                    parts.remove(name, self._settings)
+
+    def _take(self, task, outcome):
+        result = self._results[task.sequence.name]
+        if isinstance(outcome, Died):
+            self._lost[task] += 1
+            if self._lost[task] < _ATTEMPTS:
+                self._ready.appendleft(task)
+            else:
+                self._fail(task, f"{outcome}, {_ATTEMPTS} times")
+            return
+        result.seconds = round(result.seconds + outcome.seconds, 3)
+        result.frames = max(result.frames, outcome.frames)
+        getattr(self, "_take_" + outcome.kind)(task, outcome, result)
+
+    def _take_done(self, task, outcome, result):
+        result.status, result.flows = "done", outcome.flows
+        self._progress.done += 1
+        if task.kind == "sequence":
+            self._progress.flows += outcome.flows
+            self._progress.weight += task.sequence.weight
+
+    def _take_failed(self, task, outcome, result):
+        if task.kind == "sequence":
+            result.flows = outcome.flows
+        self._fail(task, outcome.error)
+        if outcome.is_disk_full and self._ready:
+            self.report.problem = "the disk is full"
+            self._ready.clear()
+
+    def _fail(self, task, error):
+        result = self._results[task.sequence.name]
+        result.status, result.error = "failed", error
+        self._whole.add(result.name)
+        self._ready = collections.deque(other for other in self._ready if other.sequence.name != result.name)
+        self._progress.failed += 1
+        self._progress.weight += task.sequence.weight
+
+    def _take_cut(self, task, outcome, result):
+        self._waiting[result.name] = ({segment.first for segment in outcome.tasks}, outcome.join)
+        self._ready.extendleft(reversed(outcome.tasks))
+
+    def _take_part(self, task, outcome, result):
+        segments, join = self._waiting[result.name]
+        segments.remove(task.first)
+        self._progress.flows += outcome.flows
+        self._progress.weight += task.sequence.weight * outcome.flows / join.flows
+        if not segments:
+            self._ready.appendleft(join)
+
+    def _take_whole(self, task, outcome, result):
+        self._whole.add(result.name)
+        self._ready = collections.deque(other for other in self._ready if other.sequence.name != result.name)
+        whole = self._waiting[result.name][1]
+        self._ready.appendleft(Task(whole.sequence, is_whole=True))
+
+

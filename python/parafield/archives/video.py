@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Frames of a video, decoded by FFmpeg through PyAV."""
+
+from .errors import Broken, SeamMismatch, needed
+from .pixels import pixels_of
+
+_KEYS_TO_TRY = 3  # key frames before a frame from which it is tried to decode it
+
+
+class VideoSource:
+    """A video file."""
+
+    def __init__(self, path, color, threads=1):
+        self._av = needed("av", "decoding of videos")
+        self._path, self._color, self._threads = path, color, threads
+        self._container = None
+        self._rewind()
+        rate = self._stream.average_rate
+        self.frame_rate = float(rate) if rate else None
+
+    def close(self):
+        if self._container is not None:
+            self._container.close()
+            self._container = None
+
+    def expected_frames(self):
+        """Number of frames that the header promises, 0 if none. Nothing but the header is read."""
+        if self._stream.frames > 0:
+            return self._stream.frames
+        return round((self._container.duration or 0) / self._av.time_base * (self.frame_rate or 0))
+
+    def count(self):
+        """Number of frames, by their packets; None if frames cannot be found by their times."""
+        found = self._find_times()
+        return len(found[0]) if found else None
+
+    def frames(self, first=0):
+        """Pairs of number and array, from frame `first` on.
+
+        Raises Broken where the video breaks. Where `first` is not 0, raises SeamMismatch if frames cannot be
+        found by their times.
+        """
+        if first == 0:
+            self._rewind()
+            end = []
+            number = -1
+            for number, (_, array) in enumerate(self._decode(end)):
+                yield number, array
+            if self._is_cut_off(*end[0]):
+                raise Broken(f"the file ends after {number + 1} frames, before its header says", number + 1)
+        else:
+            yield from self._frames_after_seeking(first)
+
+    def _rewind(self):
+        if self._container is not None and self._untouched:
+            return
+        self.close()
+        try:
+            self._container = self._av.open(self._path)
+        except (self._av.error.FFmpegError, OSError) as error:
+            raise Broken(f"it cannot be read: {_reason(error)}") from error
+        self._stream = self._container.streams.best("video")
+        if self._stream is None:
+            raise Broken("it has no video stream")
+        self._stream.codec_context.thread_count = self._threads
+        if self._threads > 1:
+            self._stream.thread_type = "AUTO"
+        self._untouched = True
+
+    def _packets(self, end=None):
+        """Packets of the video.
+
+        When there are no more, their number and the time at which the last one of any stream ends are
+        appended to `end`.
+        """
+        self._untouched = False
+        count, last = 0, 0.0
+        for packet in self._container.demux():
+            if packet.dts is not None and packet.time_base:
+                last = max(last, float((packet.dts + (packet.duration or 0)) * packet.time_base))
+            if packet.stream is self._stream or packet.stream_index == self._stream.index:
+                count += packet.size > 0
+                yield packet
+        if end is not None:
+            end.append((count, last))
+
+    def _is_cut_off(self, count, last):
+        """Whether the file ends before its header says."""
+        if self._container.format.name.startswith("mov") and self._stream.frames > 0:
+            return count < self._stream.frames  # these count their packets in a table
+        duration = (self._container.duration or 0) / self._av.time_base
+        begin = (self._container.start_time or 0) / self._av.time_base
+        return duration > 0 and last - begin < duration - min(0.5, 0.1 * duration)
+
+    def _find_times(self):
+        """Times of all frames and of key frames, in order; None if they are not fit for finding frames."""
+        self._rewind()
+        times, keys, end = [], [], []
+        try:
+            for packet in self._packets(end):
+                if packet.size == 0:
+                    continue
+                if packet.pts is None or packet.is_corrupt or packet.is_discard:
+                    return None
+                times.append(packet.pts)
+                if packet.is_keyframe:
+                    keys.append(packet.pts)
+                elif len(times) == 1:
+                    return None
+        except self._av.error.FFmpegError:
+            return None
+        if self._is_cut_off(*end[0]) or len(set(times)) < len(times):
+            return None
+        return sorted(times), sorted(keys)
+
+    def _frames_after_seeking(self, first):
+        found = self._find_times()
+        if found is None or first >= len(found[0]):
+            raise SeamMismatch("frames cannot be found by number")
+        times, keys = found
+        numbers = {time: number for number, time in enumerate(times)}
+        for key in [key for key in keys if key <= times[first]][:-_KEYS_TO_TRY - 1:-1]:
+            self._rewind()
+            self._container.seek(key, stream=self._stream)
+            expected = None
+            for time, array in self._decode():
+                number = numbers.get(time)
+                if expected is None and (number is None or number > first):
+                    break  # decoding begins too late: an earlier key frame may do
+                if number is None or number != (number if expected is None else expected):
+                    raise SeamMismatch("times of frames differ from those of packets")
+                expected = number + 1
+                if number >= first:
+                    yield number, array
+            if expected is not None:
+                return
+        raise SeamMismatch(f"frame {first} cannot be found by its time")
+
+    def _decode(self, end=None):
+        """Times and arrays of frames, from where the container stands. `end`: see _packets."""
+        count = 0
+        try:
+            for packet in self._packets(end):
+                try:
+                    frames = packet.decode()
+                except self._av.error.FFmpegError as error:
+                    if count == 0 and packet.size:
+                        continue  # a recording may begin in the middle of a group of pictures
+                    raise Broken(f"frame {count} is damaged: {_reason(error)}", count) from error
+                for frame in frames:
+                    if frame.is_corrupt:
+                        raise Broken(f"frame {count} is damaged", count)
+                    yield frame.pts, pixels_of(frame, self._color)
+                    count += 1
+        except self._av.error.FFmpegError as error:
+            raise Broken(f"after {count} frames: {_reason(error)}", count) from error
+
+
+def _reason(error):
+    return getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""A unit of work, as a worker does it: a sequence, a segment of a long one, or joining its segments."""
+
+import math
+import socket
+import time
+from dataclasses import dataclass, replace
+
+import parafield as pf
+
+from . import parts
+from .errors import Broken, SeamMismatch, describe, is_disk_full
+from .estimate import estimate_part
+from .plan import Sequence
+from .read import open_source
+from .write import format_of
+
+
+@dataclass(frozen=True)
+class Task:
+    """A unit of work."""
+
+    sequence: Sequence
+    kind: str = "sequence"  # "sequence", "segment" or "join"
+    first: int = 0  # first flow of a segment
+    flows: int = 0  # flows of a segment; of a join those of the whole sequence
+    is_last: bool = True  # whether the sequence ends with this segment
+    pieces: tuple = ()  # of a join: first and flows of each segment
+    frames: int = 0  # of a join: those of the whole sequence
+    range_from: str = ""  # image whose values tell the range of the whole sequence, of a segment
+    source_size: int = 0  # see parts.source_size; filled in by the worker for a sequence
+    is_whole: bool = False  # the sequence is not cut
+
+
+@dataclass
+class Outcome:
+    """What became of a unit of work."""
+
+    kind: str  # "done", "failed", "cut" into tasks, "part" of a sequence, or "whole": do it without cuts
+    frames: int = 0
+    flows: int = 0
+    error: object = None
+    is_disk_full: bool = False
+    tasks: tuple = ()
+    join: object = None  # the task after all those of a cut
+    seconds: float = 0
+
+
+def run_task(task, settings):
+    """Does a unit of work. Errors become its outcome."""
+    begin = time.monotonic()
+    try:
+        outcome = {"sequence": _sequence, "segment": _segment, "join": _join}[task.kind](task, settings)
+    except SeamMismatch as error:
+        outcome = Outcome("whole", error=str(error))
+    except Broken as error:
+        outcome = Outcome("failed", frames=error.frames, error=error.message)
+    except Exception as error:
+        # On a cluster two workers may do the same, if one of them was taken for lost.
+        outcome = _result(task.sequence, settings)
+        if outcome is None:
+            place = "" if isinstance(error, pf.Error) else f" (on {socket.gethostname()})"
+            outcome = Outcome("failed", error=describe(error) + place,
+                              is_disk_full=is_disk_full(error, settings.output))
+    outcome.seconds = time.monotonic() - begin
+    return outcome
+
+
+def is_current(info, size, settings):
+    """Whether a result is complete and was made as it would be now."""
+    return bool(info and info.get("complete")) and not differences(info, size, settings)
+
+
+def differences(info, size, settings):
+    """How a result differs from what it would be now, in words."""
+    found = []
+    for name, value in settings.identity().items():
+        if info.get(name) != value:
+            found.append(f"{name} {info.get(name)}, now {value}")
+    if info.get("source_size") != size:
+        found.append(f"size of the source {info.get('source_size')}, now {size}")
+    return found
+
+
+def _result(sequence, settings):
+    """The outcome of a sequence whose result is there already, or None."""
+    try:
+        info = format_of(settings).read_info(sequence.name)
+        if is_current(info, parts.source_size(sequence), settings):
+            return Outcome("done", frames=info["frames"], flows=info["flows"])
+    except OSError:
+        pass
+    return None
+
+
+def _sequence(task, settings):
+    """A sequence from its beginning; a long one is cut."""
+    if outcome := _result(task.sequence, settings):
+        return outcome
+    try:
+        task = replace(task, source_size=parts.source_size(task.sequence))
+    except OSError as error:
+        raise Broken(f"it cannot be read: {error.strerror}") from error
+    source = open_source(task.sequence, settings)
+    try:
+        if not task.is_whole and settings.is_cuttable:
+            if settings.flows_of(source.expected_frames()) > settings.segment:
+                if outcome := _cut(task, settings, source):
+                    return outcome
+        part, problem = estimate_part(task, settings, source)
+    finally:
+        source.close()
+    frames = settings.start + part["frames"]
+    parts.finish(task.sequence, settings, [part], frames, source.frame_rate, problem)
+    return Outcome("failed" if problem else "done", frames=frames, flows=part["flows"], error=problem)
+
+
+def _cut(task, settings, source):
+    """The segments of a sequence, or None if it stays whole."""
+    frames = settings.frames_in(source.count() or 0)
+    flows = settings.flows_of(frames)
+    count = math.ceil(flows / settings.segment)
+    if count < 2:
+        return None
+    bounds = [flows * number // count for number in range(count + 1)]
+    pieces = tuple((begin, end - begin) for begin, end in zip(bounds, bounds[1:]))
+    join = replace(task, kind="join", flows=flows, pieces=pieces, frames=frames)
+    files = task.sequence.files
+    segment = replace(task, kind="segment", range_from=files[settings.start] if files else "")
+    tasks = tuple(
+        replace(segment, first=begin, flows=length, is_last=begin + length == flows,
+                sequence=_slice(task.sequence, settings, begin, length))
+        for begin, length in pieces)
+    return Outcome("cut", frames=frames, flows=flows, tasks=tasks, join=join)
+
+
+def _slice(sequence, settings, first, flows):
+    """The sequence with those images alone that a segment reads."""
+    if sequence.is_video:
+        return sequence
+    begin = settings.start + first * settings.stride
+    end = begin + flows * settings.stride + settings.reach + 1
+    return replace(sequence, files=sequence.files[begin:end], first=begin)
+
+
+def _segment(task, settings):
+    """A segment of a sequence; nothing to do if an earlier run has done it."""
+    folder = parts.folder_of(task.sequence.name, settings)
+    if parts.read_marker(folder, task.first, task.flows, task.source_size, settings):
+        return Outcome("part", flows=task.flows)
+    source = open_source(task.sequence, settings)
+    try:
+        part, problem = estimate_part(task, settings, source)
+    except Broken as error:
+        raise SeamMismatch(error.message) from error
+    finally:
+        source.close()
+    if problem or part["flows"] != task.flows:
+        raise SeamMismatch(problem or f"segment {task.first} has {part['flows']} flows, not {task.flows}")
+    parts.write_marker(folder, part, settings)
+    return Outcome("part", flows=task.flows)
+
+
+def _join(task, settings):
+    """The result of a sequence whose segments are done. The frames that they share have to be the same."""
+    if outcome := _result(task.sequence, settings):
+        return outcome
+    folder = parts.folder_of(task.sequence.name, settings)
+    found = [parts.read_marker(folder, *piece, task.source_size, settings) for piece in task.pieces]
+    if None in found:
+        raise SeamMismatch("a segment is missing")
+    for part, following in zip(found, found[1:]):
+        if part["next_frame"] != following["first_frame"] or part["shape"] != following["shape"]:
+            raise SeamMismatch(f"frames differ where segments meet, at flow {following['first']}")
+    source = open_source(task.sequence, settings)
+    source.close()
+    parts.finish(task.sequence, settings, found, task.frames, source.frame_rate, None)
+    return Outcome("done", frames=task.frames, flows=task.flows)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""Formats of results, one class each.
+
+Flow is first written as parts, into a folder of its own under OUTPUT/.parts. When a sequence is complete, its
+parts become the result, which is made beside its place and renamed. So a result is always whole.
+"""
+
+import json
+import os
+import shutil
+import uuid
+import zipfile
+
+import numpy as np
+
+import parafield as pf
+
+from .errors import argument_error, needed
+
+MANIFEST = "flow.json"  # in a folder of JPEG pairs
+_FLOWS_AT_ONCE = 32
+
+
+def format_of(settings):
+    """The format that the settings name."""
+    return {"npz": Npz, "jpeg": Jpeg, "zarr": Zarr}[settings.format](settings)
+
+
+class RawPart:
+    """Flow in a file of records, for the formats that are written at the end."""
+
+    def __init__(self, folder, settings):
+        self.file = f"{_token()}.flows"
+        self._path = os.path.join(folder, self.file)
+        self._stream = open(self._path, "wb")
+        self._dtype, self._valid = settings.dtype, settings.valid
+
+    def add(self, number, flow):
+        del number
+        for plane in (flow.u, flow.v):
+            self._stream.write(np.ascontiguousarray(plane, self._dtype))
+        if self._valid:
+            self._stream.write(np.ascontiguousarray(flow.valid, bool))
+
+    def close(self):
+        self._stream.close()
+
+    def discard(self):
+        """Removes what has been written."""
+        try:
+            self._stream.close()
+        except OSError:
+            pass  # the rest of a buffer that a full disk does not take
+        os.unlink(self._path)
+
+
+class JpegPart:
+    """Pairs of JPEG files."""
+
+    file = None
+
+    def __init__(self, folder, settings):
+        self._folder, self._bound = folder, settings.bound
+
+    def add(self, number, flow):
+        for axis, plane in (("x", flow.u), ("y", flow.v)):
+            path = os.path.join(self._folder, f"flow_{axis}_{number + 1:05d}.jpg")
+            pf.write_frame(path, bounded(plane, self._bound))
+
+    def close(self):
+        pass
+
+    def discard(self):
+        pass  # the next attempt writes the same files
+
+
+def bounded(plane, bound):
+    """Values 0 to 255 of a motion of -bound to bound px; what moves farther has the largest or smallest."""
+    clipped = np.clip(np.asarray(plane, np.float64), -bound, bound)
+    return np.rint((clipped + bound) * (255 / (2 * bound))).astype(np.uint8)
+
+
+class _Format:
+    part = RawPart
+
+    def __init__(self, settings):
+        self._settings = settings
+
+    def path(self, name):
+        """Where the result of a sequence is."""
+        return os.path.join(self._settings.output, *name.split("/")) + self.suffix
+
+    def prepare(self, names):
+        """Makes the folders of the results."""
+        for folder in sorted({os.path.dirname(self.path(name)) for name in names}):
+            os.makedirs(folder, exist_ok=True)
+
+    def _records(self, folder, parts):
+        """The records of each part: u, v and, if asked for, valid."""
+        height, width = parts[0]["shape"]
+        plane = (self._settings.dtype, (height, width))
+        fields = [("u", *plane), ("v", *plane)]
+        if self._settings.valid:
+            fields.append(("valid", bool, (height, width)))
+        return [np.memmap(os.path.join(folder, part["file"]), np.dtype(fields), "r") for part in parts]
+
+
+class Npz(_Format):
+    """A .npz file a sequence: u and v, flows x height x width, valid if asked for, and info, a JSON text."""
+
+    suffix = ".npz"
+
+    def read_info(self, name):
+        """What the result of a sequence says of itself: None without a result, {} if it says nothing."""
+        path = self.path(name)
+        if not os.path.lexists(path):
+            return None
+        try:
+            with np.load(path) as data:
+                return json.loads(str(data["info"]))
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            return {}
+
+    def finish(self, name, folder, parts, info):
+        records = self._records(folder, parts)
+        path = os.path.join(folder, _token() + ".npz")
+        with open(path, "wb") as stream:
+            with zipfile.ZipFile(stream, "w") as archive:
+                for plane in records[0].dtype.names:
+                    self._write_planes(archive, plane, records)
+                with _member(archive, "info") as member:
+                    np.lib.format.write_array(member, np.array(json.dumps(info)), allow_pickle=False)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(path, self.path(name))
+
+    @staticmethod
+    def _write_planes(archive, plane, records):
+        kind = records[0].dtype[plane]
+        header = {"descr": np.lib.format.dtype_to_descr(kind.base), "fortran_order": False,
+                  "shape": (sum(map(len, records)), *kind.shape)}
+        with _member(archive, plane) as member:
+            np.lib.format.write_array_header_1_0(member, header)
+            for record in records:
+                for first in range(0, len(record), _FLOWS_AT_ONCE):
+                    member.write(np.ascontiguousarray(record[plane][first:first + _FLOWS_AT_ONCE]).data)
+
+
+class Jpeg(_Format):
+    """A folder a sequence, as action recognition uses them: flow_x_00001.jpg, flow_y_00001.jpg, ..."""
+
+    suffix = ""
+    part = JpegPart
+
+    def read_info(self, name):
+        path = self.path(name)
+        if not os.path.lexists(path):
+            return None
+        try:
+            with open(os.path.join(path, MANIFEST), encoding="utf-8") as stream:
+                return json.load(stream)
+        except (OSError, ValueError):
+            return {}
+
+    def finish(self, name, folder, parts, info):
+        result = os.path.join(folder, "result-" + _token())
+        os.mkdir(result)
+        for number in range(1, info["flows"] + 1):
+            for axis in "xy":
+                file = f"flow_{axis}_{number:05d}.jpg"
+                os.rename(os.path.join(folder, file), os.path.join(result, file))
+        with open(os.path.join(result, MANIFEST), "w", encoding="utf-8") as stream:
+            json.dump(info, stream, indent=1)
+        _replace_folder(result, self.path(name))
+
+
+class Zarr(_Format):
+    """A group a sequence in one Zarr store: arrays u, v and, if asked for, valid; the attribute info."""
+
+    suffix = ""
+
+    def prepare(self, names):
+        zarr = needed("zarr", "the format zarr")
+        root = zarr.open_group(self._settings.output, mode="a")
+        for group in sorted({name.rpartition("/")[0] for name in names} - {""}):
+            root.require_group(group)
+
+    def read_info(self, name):
+        path = self.path(name)
+        if not os.path.lexists(path):
+            return None
+        try:
+            return dict(needed("zarr", "the format zarr").open_group(path, mode="r").attrs["info"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+
+    def finish(self, name, folder, parts, info):
+        zarr = needed("zarr", "the format zarr")
+        records = self._records(folder, parts)
+        result = os.path.join(folder, "result-" + _token())
+        group = zarr.open_group(result, mode="w")
+        count = sum(map(len, records))
+        for plane in records[0].dtype.names:
+            kind = records[0].dtype[plane]
+            chunk = min(count, max(1, (4 << 20) // kind.itemsize))
+            array = zarr.open_array(store=os.path.join(result, plane), mode="w", shape=(count, *kind.shape),
+                                    chunks=(chunk, *kind.shape), dtype=kind.base)
+            _copy(records, plane, array, chunk)
+        group.attrs["info"] = info
+        _replace_folder(result, self.path(name))
+
+
+def _copy(records, plane, array, chunk):
+    """Writes records to an array chunk by chunk; a chunk may hold the end of one part and others' beginning."""
+    waiting, first = [], 0
+    for record in records:
+        begin = 0
+        while begin < len(record):
+            end = min(len(record), begin + chunk - sum(map(len, waiting)))
+            waiting.append(record[plane][begin:end])
+            begin = end
+            if sum(map(len, waiting)) == chunk:
+                array[first:first + chunk] = np.concatenate(waiting)
+                waiting, first = [], first + chunk
+    if waiting:
+        array[first:] = np.concatenate(waiting)
+
+
+def check_replaceable(settings, name, path):
+    """Raises an error where a folder is in the way that no extraction wrote."""
+    if settings.format != "npz" and os.path.isdir(path):
+        raise argument_error(f"output: {path} would be the result of {name}, but it is a folder that no "
+                             "extraction of this format wrote; remove it, or use another output")
+
+
+def _member(archive, name):
+    return archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=True)
+
+
+def _replace_folder(new, place):
+    """Renames a folder to its place. What is there goes."""
+    if os.path.isdir(place):
+        old = new + "-old"
+        os.rename(place, old)
+        os.rename(new, place)
+        shutil.rmtree(old)
+    else:
+        os.rename(new, place)
+
+
+def _token():
+    """A name that no other process uses."""
+    return uuid.uuid4().hex[:12]
