@@ -135,7 +135,7 @@ def _method_of(arguments):
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("-m", "--method", default="adaptive-ridge")
     parser.add_argument("--preset")
-    found, _ = parser.parse_known_args([word for word in arguments])
+    found, _ = parser.parse_known_args(arguments)
     return found.method, found.preset
 
 
@@ -152,6 +152,8 @@ def _takes_value(method, preset, name, following):
 
 def _number(text):
     """A number if the text is one; true, false, on and off are also understood."""
+    if not isinstance(text, str):
+        return text
     if text in ("true", "on"):
         return True
     if text in ("false", "off"):
@@ -159,7 +161,7 @@ def _number(text):
     for kind in (int, float):
         try:
             return kind(text)
-        except (TypeError, ValueError):
+        except ValueError:
             pass
     return text
 
