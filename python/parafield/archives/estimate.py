@@ -11,6 +11,7 @@ import parafield as pf
 
 from . import parts
 from .errors import Broken
+from .pipeline import WriteBehind, read_ahead
 from .read import frames_of, read_image
 from .write import format_of
 
@@ -26,27 +27,30 @@ def estimate_part(task, settings, source):
     folder = parts.folder_of(task.sequence.name, settings)
     os.makedirs(folder, exist_ok=True)
     part = format_of(settings).part(folder, settings)
+    output = WriteBehind(part, settings.threads)
     problem = None
     walk = _Walk(task, settings)
+    frames = frames_of(source, settings, walk.first_frame, walk.last_frame, task.index)
     try:
         try:
-            for number, array in frames_of(source, settings, walk.first_frame, walk.last_frame):
-                flow = walk.take(number, array)
-                if flow is not None:
-                    part.add(task.first + walk.flows - 1, flow)
+            with read_ahead(frames, settings.threads) as frames:
+                for number, array in frames:
+                    flow = walk.take(number, array)
+                    if flow is not None:
+                        output.add(task.first + walk.flows - 1, flow)
         except Broken as error:
             if walk.flows == 0:
                 raise
             problem = error.message
         if walk.flows == 0:
             raise Broken(_too_short(walk.frames, settings), walk.frames)
-        part.close()
+        output.close()
     except BaseException:
-        part.discard()
+        output.discard()
         raise
     return {"first": task.first, "flows": walk.flows, "frames": walk.frames, "shape": walk.shape,
             "first_frame": walk.first_checksum, "next_frame": walk.next_checksum, "file": part.file,
-            "source_size": task.source_size}, problem
+            "source_size": task.source_size, "frame_rate": source.frame_rate}, problem
 
 
 class _Walk:

@@ -43,15 +43,16 @@ def read_marker(folder, first, flows, size, settings):
     return part if same else None
 
 
-def finish(sequence, settings, found, frames, frame_rate, problem):
+def finish(sequence, settings, found, frames, problem):
     """Makes the result of a sequence from its parts, and removes them."""
     height, width = found[0]["shape"]
-    settings_frames = (settings.method.frames - 1) // 2
+    middle = (settings.frames - 1) // 2
     info = {
         "parafield": pf.__version__, **settings.identity(), "source": sequence.source,
-        "source_size": found[0]["source_size"], "frames": frames, "frame_rate": frame_rate,
+        "source_size": found[0]["source_size"], "frames": frames,
+        "frame_rate": found[0]["frame_rate"],
         "flows": sum(part["flows"] for part in found), "height": height, "width": width,
-        "first_frame": settings.start + settings_frames * settings.step,
+        "first_frame": settings.start + middle * settings.step,
         "complete": problem is None, "error": problem,
     }
     folder = folder_of(sequence.name, settings)
@@ -74,9 +75,12 @@ def clean(settings):
         names = set(os.listdir(entry.path))
         kept = set()
         for name in names:
-            if name.endswith(".json"):
-                with open(os.path.join(entry.path, name), encoding="utf-8") as stream:
-                    kept |= {name, json.load(stream)["file"]}
+            try:
+                if name.endswith(".json"):
+                    with open(os.path.join(entry.path, name), encoding="utf-8") as stream:
+                        kept |= {name, json.load(stream)["file"]}
+            except (OSError, ValueError, KeyError):
+                pass  # not one of ours: it goes
         if not kept:
             shutil.rmtree(entry.path, ignore_errors=True)
             continue

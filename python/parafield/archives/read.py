@@ -26,11 +26,9 @@ class ImageSource:
     def expected_frames(self):
         return len(self._files)
 
-    def count(self):
-        return len(self._files)
-
-    def frames(self, first=0):
+    def frames(self, first=0, index=None):
         """Pairs of number and array, from frame `first` on. Raises Broken at an image that cannot be read."""
+        del index  # images are found by their number
         for number in range(first, self._first + len(self._files)):
             try:
                 yield number, pf.read_frame(self._files[number - self._first])
@@ -41,11 +39,11 @@ class ImageSource:
         pass
 
 
-def frames_of(source, settings, first, last=None):
+def frames_of(source, settings, first, last=None, index=None):
     """Pairs of number and array, resized, from `first` to `last`, which belongs to them. All have one size."""
     stop = settings.stop if last is None else last + 1
     like = shape = None
-    for number, array in source.frames(first):
+    for number, array in source.frames(first, index):
         if stop is not None and number >= stop:
             return
         if like is None:

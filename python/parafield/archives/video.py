@@ -1,10 +1,27 @@
 # SPDX-License-Identifier: MIT
 """Frames of a video, decoded by FFmpeg through PyAV."""
 
+from dataclasses import dataclass
+
 from .errors import Broken, SeamMismatch, needed
 from .pixels import pixels_of
 
 _KEYS_TO_TRY = 3  # key frames before a frame from which it is tried to decode it
+
+
+@dataclass(frozen=True)
+class Index:
+    """Times of frames, by which a frame in the middle of a video is found."""
+
+    times: tuple  # in order
+    keys: tuple  # those of key frames
+    first: int = 0  # number of the frame that times[0] belongs to
+
+    def part(self, first, last):
+        """What is needed to decode the frames from `first` to `last`."""
+        keys = [key for key in self.keys if key <= self.times[first]][-_KEYS_TO_TRY:]
+        begin = next((number for number, time in enumerate(self.times) if keys and time >= keys[0]), first)
+        return Index(self.times[begin:last + 2], tuple(keys), begin)
 
 
 class VideoSource:
@@ -29,27 +46,22 @@ class VideoSource:
             return self._stream.frames
         return round((self._container.duration or 0) / self._av.time_base * (self.frame_rate or 0))
 
-    def count(self):
-        """Number of frames, by their packets; None if frames cannot be found by their times."""
-        found = self._find_times()
-        return len(found[0]) if found else None
+    def frames(self, first=0, index=None):
+        """Pairs of number and array, from frame `first` on. An index says how to begin in the middle.
 
-    def frames(self, first=0):
-        """Pairs of number and array, from frame `first` on.
-
-        Raises Broken where the video breaks. Where `first` is not 0, raises SeamMismatch if frames cannot be
-        found by their times.
+        Raises Broken where the video breaks. With an index, raises SeamMismatch if it does not lead there.
         """
-        if first == 0:
-            self._rewind()
-            end = []
-            number = -1
-            for number, (_, array) in enumerate(self._decode(end)):
-                yield number, array
-            if self._is_cut_off(*end[0]):
-                raise Broken(f"the file ends after {number + 1} frames, before its header says", number + 1)
-        else:
-            yield from self._frames_after_seeking(first)
+        if index is not None:
+            yield from self._frames_after_seeking(first, index)
+            return
+        self._rewind()
+        end, count = [], 0
+        for _, array in self._decode(end):
+            if count >= first:
+                yield count, array
+            count += 1
+        if self._is_cut_off(*end[0]):
+            raise Broken(f"the file ends after {count} frames, before its header says", count)
 
     def _rewind(self):
         if self._container is not None and self._untouched:
@@ -92,8 +104,8 @@ class VideoSource:
         begin = (self._container.start_time or 0) / self._av.time_base
         return duration > 0 and last - begin < duration - min(0.5, 0.1 * duration)
 
-    def _find_times(self):
-        """Times of all frames and of key frames, in order; None if they are not fit for finding frames."""
+    def index(self):
+        """Times of all frames, by their packets; None if they are not fit for finding frames."""
         self._rewind()
         times, keys, end = [], [], []
         try:
@@ -111,15 +123,11 @@ class VideoSource:
             return None
         if self._is_cut_off(*end[0]) or len(set(times)) < len(times):
             return None
-        return sorted(times), sorted(keys)
+        return Index(tuple(sorted(times)), tuple(sorted(keys)))
 
-    def _frames_after_seeking(self, first):
-        found = self._find_times()
-        if found is None or first >= len(found[0]):
-            raise SeamMismatch("frames cannot be found by number")
-        times, keys = found
-        numbers = {time: number for number, time in enumerate(times)}
-        for key in [key for key in keys if key <= times[first]][:-_KEYS_TO_TRY - 1:-1]:
+    def _frames_after_seeking(self, first, index):
+        numbers = {time: number for number, time in enumerate(index.times, index.first)}
+        for key in reversed(index.keys):
             self._rewind()
             self._container.seek(key, stream=self._stream)
             expected = None

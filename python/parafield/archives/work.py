@@ -27,6 +27,7 @@ class Task:
     is_last: bool = True  # whether the sequence ends with this segment
     pieces: tuple = ()  # of a join: first and flows of each segment
     frames: int = 0  # of a join: those of the whole sequence
+    index: object = None  # of a segment of a video: how to find its first frame
     range_from: str = ""  # image whose values tell the range of the whole sequence, of a segment
     source_size: int = 0  # see parts.source_size; filled in by the worker for a sequence
     is_whole: bool = False  # the sequence is not cut
@@ -111,36 +112,33 @@ def _sequence(task, settings):
     finally:
         source.close()
     frames = settings.start + part["frames"]
-    parts.finish(task.sequence, settings, [part], frames, source.frame_rate, problem)
+    parts.finish(task.sequence, settings, [part], frames, problem)
     return Outcome("failed" if problem else "done", frames=frames, flows=part["flows"], error=problem)
 
 
 def _cut(task, settings, source):
     """The segments of a sequence, or None if it stays whole."""
-    frames = settings.frames_in(source.count() or 0)
+    files, index = task.sequence.files, None
+    if not files:
+        index = source.index()
+    frames = settings.frames_in(len(index.times) if index else len(files))
     flows = settings.flows_of(frames)
     count = math.ceil(flows / settings.segment)
     if count < 2:
         return None
     bounds = [flows * number // count for number in range(count + 1)]
     pieces = tuple((begin, end - begin) for begin, end in zip(bounds, bounds[1:]))
+    tasks = []
+    for begin, length in pieces:
+        first, is_last = settings.start + begin * settings.stride, begin + length == flows
+        last = first + length * settings.stride + settings.reach
+        tasks.append(replace(
+            task, kind="segment", first=begin, flows=length, is_last=is_last,
+            sequence=replace(task.sequence, files=files[first:last + 1], first=first if files else 0),
+            index=index.part(first, last) if index and first else None,
+            range_from=files[settings.start] if files else ""))
     join = replace(task, kind="join", flows=flows, pieces=pieces, frames=frames)
-    files = task.sequence.files
-    segment = replace(task, kind="segment", range_from=files[settings.start] if files else "")
-    tasks = tuple(
-        replace(segment, first=begin, flows=length, is_last=begin + length == flows,
-                sequence=_slice(task.sequence, settings, begin, length))
-        for begin, length in pieces)
-    return Outcome("cut", frames=frames, flows=flows, tasks=tasks, join=join)
-
-
-def _slice(sequence, settings, first, flows):
-    """The sequence with those images alone that a segment reads."""
-    if sequence.is_video:
-        return sequence
-    begin = settings.start + first * settings.stride
-    end = begin + flows * settings.stride + settings.reach + 1
-    return replace(sequence, files=sequence.files[begin:end], first=begin)
+    return Outcome("cut", frames=frames, flows=flows, tasks=tuple(tasks), join=join)
 
 
 def _segment(task, settings):
@@ -172,7 +170,5 @@ def _join(task, settings):
     for part, following in zip(found, found[1:]):
         if part["next_frame"] != following["first_frame"] or part["shape"] != following["shape"]:
             raise SeamMismatch(f"frames differ where segments meet, at flow {following['first']}")
-    source = open_source(task.sequence, settings)
-    source.close()
-    parts.finish(task.sequence, settings, found, task.frames, source.frame_rate, None)
+    parts.finish(task.sequence, settings, found, task.frames, None)
     return Outcome("done", frames=task.frames, flows=task.flows)

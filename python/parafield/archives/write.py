@@ -29,6 +29,8 @@ def format_of(settings):
 class RawPart:
     """Flow in a file of records, for the formats that are written at the end."""
 
+    any_order = False
+
     def __init__(self, folder, settings):
         self.file = f"{_token()}.flows"
         self._path = os.path.join(folder, self.file)
@@ -57,6 +59,7 @@ class RawPart:
 class JpegPart:
     """Pairs of JPEG files."""
 
+    any_order = True
     file = None
 
     def __init__(self, folder, settings):

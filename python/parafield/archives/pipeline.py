@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Reading and writing beside the estimation, in threads."""
+
+import collections
+import contextlib
+import queue
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+_AHEAD = 8
+
+
+@contextlib.contextmanager
+def read_ahead(items, threads):
+    """The same items, which another thread takes from their iterator."""
+    if threads < 2:
+        yield items
+        return
+    waiting, stop = queue.Queue(_AHEAD), threading.Event()
+
+    def put(kind, value):
+        while not stop.is_set():
+            with contextlib.suppress(queue.Full):
+                waiting.put((kind, value), timeout=0.1)
+                return
+
+    def read():
+        try:
+            for item in items:
+                put("item", item)
+                if stop.is_set():
+                    return
+            put("end", None)
+        except BaseException as error:
+            put("error", error)
+
+    def taken():
+        while True:
+            kind, value = waiting.get()
+            if kind == "error":
+                raise value
+            if kind == "end":
+                return
+            yield value
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        yield taken()
+    finally:
+        stop.set()
+        reader.join()
+
+
+class WriteBehind:
+    """A part of a result that other threads write, several at once if the part allows it."""
+
+    def __init__(self, part, threads):
+        self._part = part
+        self._threads = 0 if threads < 2 else threads if part.any_order else 1
+        self._pool = ThreadPoolExecutor(self._threads) if self._threads else None
+        self._waiting = collections.deque()
+
+    def add(self, number, flow):
+        if self._pool is None:
+            self._part.add(number, flow)
+            return
+        if len(self._waiting) >= _AHEAD + self._threads:
+            self._waiting.popleft().result()
+        self._waiting.append(self._pool.submit(self._part.add, number, flow))
+
+    def close(self):
+        while self._waiting:
+            self._waiting.popleft().result()
+        self._end()
+        self._part.close()
+
+    def discard(self):
+        self._end()
+        self._part.discard()
+
+    def _end(self):
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
