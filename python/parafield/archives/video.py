@@ -14,13 +14,13 @@ class Index:
     """Times of frames, by which a frame in the middle of a video is found."""
 
     times: tuple  # in order
-    keys: tuple  # those of key frames
+    keys: tuple  # time of each key frame, and where to seek for it
     first: int = 0  # number of the frame that times[0] belongs to
 
     def part(self, first, last):
         """What is needed to decode the frames from `first` to `last`."""
-        keys = [key for key in self.keys if key <= self.times[first]][-_KEYS_TO_TRY:]
-        begin = next((number for number, time in enumerate(self.times) if keys and time >= keys[0]), first)
+        keys = [key for key in self.keys if key[0] <= self.times[first]][-_KEYS_TO_TRY:]
+        begin = next((number for number, time in enumerate(self.times) if keys and time >= keys[0][0]), first)
         return Index(self.times[begin:last + 2], tuple(keys), begin)
 
 
@@ -116,7 +116,7 @@ class VideoSource:
                     return None
                 times.append(packet.pts)
                 if packet.is_keyframe:
-                    keys.append(packet.pts)
+                    keys.append((packet.pts, packet.pts if packet.dts is None else packet.dts))
                 elif len(times) == 1:
                     return None
         except self._av.error.FFmpegError:
@@ -127,9 +127,9 @@ class VideoSource:
 
     def _frames_after_seeking(self, first, index):
         numbers = {time: number for number, time in enumerate(index.times, index.first)}
-        for key in reversed(index.keys):
+        for _, place in reversed(index.keys):
             self._rewind()
-            self._container.seek(key, stream=self._stream)
+            self._container.seek(place, stream=self._stream)
             expected = None
             for time, array in self._decode():
                 number = numbers.get(time)
