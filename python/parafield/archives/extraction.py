@@ -193,7 +193,7 @@ def _gpus(device):
     """Values of CUDA_VISIBLE_DEVICES, one a GPU that can be used, if the device may be any of them."""
     if device not in (None, "auto", "cuda"):
         return []
-    count = sum(info.name.startswith("cuda") for info in pf.devices())
+    count = sum(info.device.startswith("cuda") for info in pf.devices())
     visible = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
     return visible[:count] if visible else [str(index) for index in range(count)]
 

@@ -61,9 +61,8 @@ class Run:
         finally:
             self.report.seconds = time.monotonic() - begin
             self._progress.clear()
-            for name in self._whole:
-                if self._results[name].status == "done":
-                    parts.remove(name, self._settings)
+            for result in self.report.done:
+                parts.remove(result.name, self._settings)  # a worker may be killed while it does so
 
     def _take(self, task, outcome):
         result = self._results[task.sequence.name]

@@ -4,6 +4,8 @@
 import dataclasses
 from dataclasses import dataclass, field
 
+import numpy as np
+
 import parafield as pf
 
 from .errors import argument_error
@@ -22,6 +24,7 @@ class Settings:
     output: str
     format: str
     method: object  # a method's value, with all its parameters
+    frames: int  # that one flow takes
     options: dict = field(default_factory=dict)  # the task's options: fb_check, speckle, ...
     device: object = None
     threads: int = 1
@@ -37,11 +40,6 @@ class Settings:
     color: str = "gray"
     range: object = None
     segment: int = 1000
-
-    @property
-    def frames(self):
-        """Number of frames that one flow takes."""
-        return self.method.frames
 
     @property
     def reach(self):
@@ -115,17 +113,28 @@ def make_settings(output, format, method, preset, device, dtype, bound, valid, s
     value, options = resolve_method(method, preset, parameters)
     if color is None:
         color = "gray" if value.name in _METHODS_OF_LUMA else "rgb"
-    return Settings(output=output, format=format, method=value, options=options, device=device, dtype=dtype,
-                    bound=bound, valid=bool(valid), step=step, stride=stride, start=start, stop=stop,
-                    short_side=short_side, shape=shape, color=color, range=range, segment=segment)
+    return Settings(output=output, format=format, method=value, frames=frames_taken(value), options=options,
+                    device=device, dtype=dtype, bound=bound, valid=bool(valid), step=step, stride=stride,
+                    start=start, stop=stop, short_side=short_side, shape=shape, color=color, range=range,
+                    segment=segment)
 
 
 def resolve_method(method, preset, parameters):
     """A method's value with all parameters, and the options of the task among them."""
-    estimator = pf.FlowEstimator(method, preset, device="cpu", shape=(64, 64), threads=1, **parameters)
-    value = estimator.method
+    value = pf.FlowEstimator(method, preset, device="cpu", **parameters).method
     options = {name: given for name, given in parameters.items() if not hasattr(value, name)}
     return value, options
+
+
+def frames_taken(method):
+    """Number of frames that a flow takes."""
+    if hasattr(method, "frames"):
+        return method.frames
+    estimator = pf.FlowEstimator(method, device="cpu", shape=(16, 16), threads=1)
+    black, count = np.zeros((16, 16), np.uint8), 1
+    while estimator.push(black) is None:
+        count += 1
+    return count
 
 
 def _one_of(name, value, values):

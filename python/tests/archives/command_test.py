@@ -80,10 +80,10 @@ def many(make, tmp_path):
     return tmp_path / "in"
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, process=None, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end
+        assert time.monotonic() < end and (process is None or process.poll() is None)
         time.sleep(0.01)
 
 
@@ -94,7 +94,7 @@ def finished(folder):
 def test_a_killed_process_loses_nothing(many, tmp_path):
     out = tmp_path / "out"
     process = start(many, "-o", out, "-d", "cpu", "--workers", "2", "--preset", "accurate")
-    wait_for(lambda: finished(out))
+    wait_for(lambda: finished(out), process)
     os.kill(children_of(process)[0], signal.SIGKILL)
     _, text = process.communicate(timeout=60)
     assert process.returncode == 0 and "12 done" in text, text
@@ -105,12 +105,12 @@ def test_a_killed_process_loses_nothing(many, tmp_path):
 def test_interruption_keeps_what_is_done(many, tmp_path, number, code):
     out = tmp_path / "out"
     process = start(many, "-o", out, "-d", "cpu", "--workers", "2", "--preset", "accurate")
-    wait_for(lambda: finished(out))
+    wait_for(lambda: finished(out), process)
     workers = children_of(process)
     process.send_signal(number)
     _, text = process.communicate(timeout=10)
     assert process.returncode == code, text
-    wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in workers), 5)
+    wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in workers), seconds=5)
     there = finished(out)
     assert 0 < len(there) < 12
     for name in there:

@@ -40,7 +40,8 @@ def test_a_worker_killed_in_the_middle_loses_nothing(cluster, make, tmp_path):
     extract(tmp_path / "in", tmp_path / "alone", device="cpu", workers=0, quiet=True, preset="accurate")
 
     def kill():
-        while len(list((tmp_path / "out").glob("*.npz"))) < 2:
+        end = time.monotonic() + 60
+        while len(list((tmp_path / "out").glob("*.npz"))) < 2 and time.monotonic() < end:
             time.sleep(0.005)
         os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
 
@@ -53,7 +54,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(cluster, make, tmp_path):
     alone, there = arrays(tmp_path / "alone", names), arrays(tmp_path / "out", names)
     for name in names:
         assert all(map(np.array_equal, alone[name], there[name]))
-    assert sorted(os.listdir(tmp_path / "out")) == [*(f for f in ["report.json"]), *(f"{n}.npz" for n in names)]
+    assert sorted(os.listdir(tmp_path / "out")) == ["report.json", *(f"{name}.npz" for name in names)]
 
 
 def test_a_client_of_the_user_stays_open(cluster, make, tmp_path):
@@ -78,6 +79,7 @@ def test_interruption(cluster, make, tmp_path):
         [sys.executable, "-m", "parafield.archives.command", str(tmp_path / "in"), "-o", str(tmp_path / "out"),
          "-d", "cpu", "--preset", "accurate", "--scheduler", cluster.scheduler_address])
     while not list((tmp_path / "out").glob("*.npz")):
+        assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     assert process.wait(20) == 130

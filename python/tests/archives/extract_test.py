@@ -112,8 +112,8 @@ def test_every_kind_of_method_gives_the_same_bits_in_segments(make, tmp_path, me
                 device="cpu", workers=0, quiet=True)
         bits.append((tmp_path / str(segment) / "v.npz").read_bytes())
     assert bits[0] == bits[1]
-    taken = len(results(tmp_path / "100")["v"]["u"])
-    assert taken == 13 - (pf.FlowEstimator(method, device="cpu").method.frames - 1)
+    flows = len(results(tmp_path / "100")["v"]["u"])
+    assert flows == 13 - {"ridge-regression": 6, "gradient-tensor": 4}.get(method, 1)
 
 
 def test_lucas_kanade_starts_from_its_last_flow_in_one_piece(make, tmp_path):
