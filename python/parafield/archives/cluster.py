@@ -5,11 +5,14 @@ import itertools
 import queue
 import sys
 import uuid
+from typing import Any
 
 import parafield as pf
 
 from .errors import argument_error, describe, needed
 from .local import Died
+from .settings import Settings
+from .tasks import Outcome, Task
 from .work import run_task
 
 _SECONDS_TO_CONNECT = 20
@@ -21,28 +24,30 @@ class DaskCluster:
     A worker that is lost is Dask's business: it does the task again elsewhere, a few times.
     """
 
-    def __init__(self, settings, scheduler):
+    def __init__(self, settings: Settings, scheduler: Any) -> None:
         distributed = needed("distributed", "scheduler: a Dask cluster", extra="dask")
         self._settings = settings
         self._client, self._is_own = _client_of(scheduler, distributed)
         self._numbers, self._prefix = itertools.count(), f"parafield-extract-{uuid.uuid4().hex[:8]}"
-        self._complete, self._futures = queue.SimpleQueue(), {}
+        self._complete: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._futures: dict[str, tuple[Any, Task]] = {}
         try:
             _check_workers(self._client)
         except BaseException:
             self.close()
             raise
 
-    def room(self):
+    def room(self) -> int:
         return sys.maxsize  # the scheduler keeps the queue, and a cluster may grow by it
 
-    def submit(self, task):
+    def submit(self, task: Task) -> None:
         key = f"{self._prefix}-{next(self._numbers)}"
         future = self._client.submit(run_task, task, self._settings, key=key, pure=False)
         self._futures[key] = (future, task)
         future.add_done_callback(lambda future: self._complete.put(future.key))
 
-    def wait(self, seconds):
+    def wait(self, seconds: float) -> list[tuple[Task, Outcome | Died]]:
+        """As of LocalProcesses."""
         keys = []
         try:
             keys.append(self._complete.get(timeout=seconds))
@@ -51,19 +56,19 @@ class DaskCluster:
         except queue.Empty:
             pass
         if not keys and self._client.status not in ("running", "connecting"):
-            raise argument_error(f"scheduler: the connection to it is lost ({self._client.status})")
-        complete = []
+            raise argument_error(f"scheduler: the connection to it is lost ({self._client.status})", "device")
+        complete: list[tuple[Task, Outcome | Died]] = []
         for key in keys:
             future, task = self._futures.pop(key)
             try:
                 complete.append((task, future.result()))
             except Exception as error:
                 if future.status in ("cancelled", "lost"):
-                    raise argument_error("scheduler: it has lost or cancelled the work") from error
+                    raise argument_error("scheduler: it has lost or cancelled the work", "device") from error
                 complete.append((task, Died(describe(error))))
         return complete
 
-    def close(self):
+    def close(self) -> None:
         """Cancels what has not begun. Tasks at work end by themselves."""
         try:
             self._client.cancel([future for future, _ in self._futures.values()])
@@ -74,7 +79,7 @@ class DaskCluster:
             self._client.close(timeout=5)
 
 
-def _client_of(scheduler, distributed):
+def _client_of(scheduler: Any, distributed: Any) -> tuple[Any, bool]:
     """A client, and whether it is ours to close."""
     if isinstance(scheduler, distributed.Client):
         return scheduler, False
@@ -85,19 +90,21 @@ def _client_of(scheduler, distributed):
         client = distributed.Client(scheduler, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise argument_error(f"scheduler: {scheduler} cannot be reached within {_SECONDS_TO_CONNECT} s "
-                             f"({describe(error)})") from error
+                             f"({describe(error)})", "device") from error
     return client, True
 
 
-def _version():
+def _version() -> str:
     import parafield
-    return parafield.__version__
+    return str(parafield.__version__)
 
 
-def _check_workers(client):
+def _check_workers(client: Any) -> None:
     """Raises an error if a worker lacks this package, or has another version of it."""
     for worker, version in client.run(_version, on_error="return").items():
         if isinstance(version, Exception):
-            raise argument_error(f"scheduler: the worker {worker} cannot import parafield: {version}")
+            raise argument_error(f"scheduler: the worker {worker} cannot import parafield: {version}",
+                                 "unsupported")
         if version != pf.__version__:
-            raise argument_error(f"scheduler: the worker {worker} has parafield {version}, not {pf.__version__}")
+            raise argument_error(f"scheduler: the worker {worker} has parafield {version}, and this process "
+                                 f"{pf.__version__}", "unsupported")

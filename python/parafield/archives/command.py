@@ -6,6 +6,8 @@ import os
 import re
 import signal
 import sys
+from types import FrameType
+from typing import Any
 
 import parafield as pf
 
@@ -15,20 +17,20 @@ from .settings import DTYPES, FORMATS, resolve_method
 _DONE, _FAILED, _WRONG_WORDS, _INTERRUPTED, _TERMINATED = 0, 1, 2, 130, 143
 
 _EPILOG = """\
-Every parameter of the method is an option too (--iterations 5, --fb-check 0.5, --fill); `parafield methods NAME`
-lists them. @FILE stands for the arguments in a file, one a line.
+Every parameter of the method is an option too (--iterations 5, --fb-check 0.5, --fill);
+`parafield methods NAME` lists them. @FILE stands for the arguments in a file, one a line.
 
 examples:
-  parafield-extract videos -o flow                                # a .npz for each video in the folder and below
-  parafield-extract videos -o flow --format jpeg --short-side 256 # pairs of JPEG files for action recognition
-  parafield-extract 'frames/*/' -o flow.zarr                      # folders of images, one Zarr store
+  parafield-extract videos -o flow                          # a .npz for each video in the folder and below
+  parafield-extract videos -o flow -f jpeg --short-side 256 # pairs of JPEG files for action recognition
+  parafield-extract 'frames/*/' -o flow.zarr                # folders of images, one Zarr store
   parafield-extract videos -o flow --scheduler tcp://10.0.0.1:8786
 
-The same command again does what is missing. Exit codes: 0 done; 1 something failed (report.json names it);
-2 wrong words; 130 Ctrl-C."""
+The same command again does what is missing. Exit codes: 0 done; 1 failed (report.json names it);
+2 wrong words; 130 Ctrl-C, 143 SIGTERM."""
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
     """Runs the command and gives its exit code."""
     signal.signal(signal.SIGTERM, _terminate)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
@@ -37,7 +39,7 @@ def main(arguments=None):
         report = extract(**given, **parameters)
     except pf.Error as error:
         sys.stderr.write(f"parafield-extract: {error}\n")
-        return _WRONG_WORDS if getattr(error, "code", "") in ("", "invalid_argument") else _FAILED
+        return _WRONG_WORDS if error.code == "invalid_argument" else _FAILED
     except KeyboardInterrupt:
         sys.stderr.write("parafield-extract: interrupted; the same command goes on from here\n")
         return _INTERRUPTED
@@ -53,13 +55,14 @@ class _Terminated(BaseException):
     pass
 
 
-def _terminate(number, frame):
+def _terminate(number: int, frame: FrameType | None) -> None:
     raise _Terminated
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="parafield-extract", description="Optical flow of many videos and image folders, written as files.",
+        prog="parafield-extract",
+        description="Optical flow of many videos and image folders, written as files.",
         epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, fromfile_prefix_chars="@",
         allow_abbrev=False)
     add = parser.add_argument
@@ -71,7 +74,8 @@ def _parser():
     add("--preset", metavar="NAME", help="named values of the method's parameters")
     add("-d", "--device", metavar="DEVICE", help="auto, cpu, cuda or cuda:N; otherwise all GPUs, or the CPU")
     add("--dtype", choices=DTYPES, default="float16", help="of npz and zarr (default: %(default)s)")
-    add("--bound", type=float, default=20, metavar="PX", help="of jpeg: motion that becomes 255 (default: 20)")
+    add("--bound", type=float, default=20, metavar="PX",
+        help="of jpeg: motion that becomes 255 (default: %(default)s)")
     add("--valid", action="store_true", help="write also where the flow is valid (npz and zarr)")
     add("--step", type=int, default=1, metavar="N", help="frames from one frame of a pair to the other")
     add("--stride", type=int, default=1, metavar="N", help="frames from one pair to the next")
@@ -80,9 +84,10 @@ def _parser():
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--short-side", type=int, metavar="PX", help="larger frames get this shorter side")
     size.add_argument("--size", dest="shape", type=_size, metavar="WxH", help="all frames get this size")
-    add("--color", choices=("gray", "rgb"), help="decode videos to luma or RGB; otherwise as the method needs it")
+    add("--color", choices=("gray", "rgb"),
+        help="decode videos to luma or RGB; otherwise as the method needs it")
     add("--range", type=_range, metavar="LOW,HIGH", help="black and white of 16-bit and float images")
-    add("--workers", type=int, metavar="N", help="processes; 0 = none but this; otherwise one a GPU or a core")
+    add("--workers", type=int, metavar="N", help="processes; 0 = this one; otherwise one a GPU or a core")
     add("--threads", type=int, metavar="N", help="threads of each process on the CPU")
     add("--scheduler", metavar="ADDRESS", help="Dask cluster that does the work, such as tcp://10.0.0.1:8786")
     add("--segment", type=int, default=1000, metavar="N",
@@ -94,14 +99,14 @@ def _parser():
     return parser
 
 
-def _size(text):
+def _size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d+)x(\d+)", text)
     if not match:
         raise argparse.ArgumentTypeError(f"{text} is not WIDTHxHEIGHT, such as 340x256")
     return int(match[2]), int(match[1])
 
 
-def _range(text):
+def _range(text: str) -> tuple[float, float]:
     try:
         black, white = map(float, text.split(","))
     except ValueError:
@@ -109,10 +114,11 @@ def _range(text):
     return black, white
 
 
-def _parse(arguments):
+def _parse(arguments: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arguments of `extract`, and the method's parameters among them."""
     parser = _parser()
-    known, others = [], {}
+    known: list[str] = []
+    others: dict[str, Any] = {}
     waiting = list(arguments)
     method, preset = _method_of(arguments)
     while waiting:
@@ -126,12 +132,12 @@ def _parse(arguments):
             continue
         if not equals:
             takes_value = _takes_value(method, preset, name, waiting[0] if waiting else "")
-            value = waiting.pop(0) if takes_value else True
+            value = waiting.pop(0) if takes_value and waiting else "true"
         others[name[2:].replace("-", "_")] = _number(value)
     return vars(parser.parse_args(known)), others
 
 
-def _method_of(arguments):
+def _method_of(arguments: list[str]) -> tuple[str, str | None]:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("-m", "--method", default="adaptive-ridge")
     parser.add_argument("--preset")
@@ -139,7 +145,7 @@ def _method_of(arguments):
     return found.method, found.preset
 
 
-def _takes_value(method, preset, name, following):
+def _takes_value(method: str, preset: str | None, name: str, following: str) -> bool:
     """Whether an option of the method has a value: all have but those that are on or off."""
     value, _ = resolve_method(method, preset, {})
     field = getattr(value, name[2:].replace("-", "_"), None)
@@ -150,20 +156,20 @@ def _takes_value(method, preset, name, following):
     return isinstance(_number(following), (int, float)) and not os.path.exists(following)
 
 
-def _number(text):
+def _number(text: str) -> bool | int | float | str:
     """A number if the text is one; true, false, on and off are also understood."""
-    if not isinstance(text, str):
-        return text
     if text in ("true", "on"):
         return True
     if text in ("false", "off"):
         return False
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 if __name__ == "__main__":

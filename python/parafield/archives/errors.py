@@ -5,6 +5,7 @@ import errno
 import importlib
 import os
 import shutil
+from typing import Any
 
 import parafield as pf
 
@@ -12,11 +13,11 @@ import parafield as pf
 class Broken(Exception):
     """A video or folder that cannot be read on. `frames` is how many frames were read before."""
 
-    def __init__(self, message, frames=0):
+    def __init__(self, message: str, frames: int = 0) -> None:
         super().__init__(message, frames)
         self.message, self.frames = message, frames
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.message
 
 
@@ -24,21 +25,21 @@ class SeamMismatch(Exception):
     """Segments of a video that do not fit together: its frames cannot be found by number."""
 
 
-def argument_error(message):
+def argument_error(message: str, code: str = "invalid_argument") -> pf.Error:
     """An error of an argument; the message begins with its name."""
-    return pf.Error(message)
+    return pf.Error(message, code)
 
 
-def needed(module, purpose, extra="archives"):
+def needed(module: str, purpose: str, extra: str = "archives") -> Any:
     """Imports a package that a plain installation lacks. Raises an error that says how to get it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         raise argument_error(f"{purpose} needs the package {module.split('.')[0]} ({error}): "
-                             f"pip install 'parafield[{extra}]'") from error
+                             f"pip install 'parafield[{extra}]'", "unsupported") from error
 
 
-def is_disk_full(error, folder):
+def is_disk_full(error: BaseException, folder: str) -> bool:
     """Whether a failed write is due to a full disk or quota."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return True
@@ -50,7 +51,7 @@ def is_disk_full(error, folder):
         return False
 
 
-def describe(error):
+def describe(error: BaseException) -> str:
     """One line for an error of any kind."""
     if isinstance(error, Broken) or isinstance(error, pf.Error):
         return str(error)

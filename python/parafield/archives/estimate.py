@@ -4,6 +4,7 @@
 import os
 import threading
 import zlib
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +13,18 @@ import parafield as pf
 from . import parts
 from .errors import Broken
 from .pipeline import WriteBehind, read_ahead
-from .read import frames_of, read_image
+from .pixels import Array
+from .read import ImageSource, frames_of, read_image
+from .settings import Settings
+from .tasks import Task
+from .video import VideoSource
 from .write import format_of
 
 _own = threading.local()  # the estimator that this thread used last
 
 
-def estimate_part(task, settings, source):
+def estimate_part(task: Task, settings: Settings,
+                  source: ImageSource | VideoSource) -> tuple[parts.Part, str | None]:
     """Estimates the flow of a sequence or segment.
 
     Gives what describes the part, and the problem that ended it too early, if any. Raises Broken if there is
@@ -28,12 +34,12 @@ def estimate_part(task, settings, source):
     os.makedirs(folder, exist_ok=True)
     part = format_of(settings).part(folder, settings)
     output = WriteBehind(part, settings.threads)
-    problem = None
+    problem: str | None = None
     walk = _Walk(task, settings)
-    frames = frames_of(source, settings, walk.first_frame, walk.last_frame, task.index)
+    ordered = frames_of(source, settings, walk.first_frame, walk.last_frame, task.index)
     try:
         try:
-            with read_ahead(frames, settings.threads) as frames:
+            with read_ahead(ordered, settings.threads) as frames:
                 for number, array in frames:
                     flow = walk.take(number, array)
                     if flow is not None:
@@ -56,21 +62,24 @@ def estimate_part(task, settings, source):
 class _Walk:
     """Takes the frames of a sequence or segment and gives its flows in order."""
 
-    def __init__(self, task, settings):
+    def __init__(self, task: Task, settings: Settings) -> None:
         self._task, self._settings = task, settings
         self.first_frame = settings.start + task.first * settings.stride
-        self.last_frame = self._next = None
+        self.last_frame: int | None = None
+        self._next: int | None = None
         if task.kind == "segment":
             self.last_frame = self.first_frame + (task.flows - 1) * settings.stride + settings.reach
             if not task.is_last:
                 self._next = self.first_frame + task.flows * settings.stride
                 self.last_frame = max(self.last_frame, self._next)
         self._most = task.flows or None
-        self.flows, self.frames, self.shape = 0, 0, None
-        self.first_checksum = self.next_checksum = None
-        self._waiting = {}  # frames of flows to come, if these do not follow each other frame by frame
+        self.flows, self.frames = 0, 0
+        self.shape: list[int] = []
+        self.first_checksum: int | None = None
+        self.next_checksum: int | None = None
+        self._waiting: dict[int, Array] = {}  # frames of flows to come, if step and stride differ
 
-    def take(self, number, array):
+    def take(self, number: int, array: Array) -> Any:
         """Takes the next frame. Gives the flow that it completes, if any."""
         if self.frames == 0:
             self._begin(array)
@@ -81,7 +90,7 @@ class _Walk:
         self.flows += flow is not None
         return flow
 
-    def _begin(self, array):
+    def _begin(self, array: Array) -> None:
         self.shape = list(array.shape[:2])
         self.first_checksum = _checksum(array)
         self._estimator = _estimator_for(self._settings, array, _range_of(self._task, self._settings, array))
@@ -90,7 +99,7 @@ class _Walk:
             # The estimator finds the range in its first frame, which is the same one for all segments.
             self._estimator.push(read_image(self._task.range_from, self._settings))
 
-    def _solve(self, offset, array):
+    def _solve(self, offset: int, array: Array) -> Any:
         step, stride, reach = self._settings.step, self._settings.stride, self._settings.reach
         if step == stride:
             flow = self._estimator.push(array) if offset % step == 0 else None
@@ -105,21 +114,21 @@ class _Walk:
         return flow
 
 
-def _checksum(array):
+def _checksum(array: Array) -> int:
     return zlib.crc32(np.ascontiguousarray(array))
 
 
-def _range_of(task, settings, array):
+def _range_of(task: Task, settings: Settings, array: Array) -> tuple[float, float] | None:
     """Black and white of the frames; None if the estimator finds them."""
     if settings.range is None and task.sequence.is_video and array.dtype == np.uint16:
         return (0.0, 65535.0)  # as decoded videos have them
     return settings.range if array.dtype != np.uint8 else None
 
 
-def _estimator_for(settings, array, value_range):
+def _estimator_for(settings: Settings, array: Array, value_range: tuple[float, float] | None) -> Any:
     """An estimator for frames like this one; the last one of this thread, if it fits."""
-    key = (array.shape, array.dtype.str, value_range, repr(settings.method), settings.options, settings.device,
-           settings.threads)
+    key = (array.shape, array.dtype.str, value_range, repr(settings.method), settings.options,
+           settings.device, settings.threads)
     if getattr(_own, "key", None) != key:
         _own.key = _own.estimator = None  # frees its memory before the next one takes some
         _own.estimator = pf.FlowEstimator(settings.method, device=settings.device, shape=array.shape[:2],
@@ -128,7 +137,7 @@ def _estimator_for(settings, array, value_range):
     return _own.estimator
 
 
-def _too_short(frames, settings):
+def _too_short(frames: int, settings: Settings) -> str:
     beyond = f" from frame {settings.start} on" if settings.start else ""
     before = f" before frame {settings.stop}" if settings.stop is not None else ""
     if frames == 0:

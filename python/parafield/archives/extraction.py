@@ -7,27 +7,56 @@ import fcntl
 import math
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import parafield as pf
 
 from . import parts
 from .errors import Broken, argument_error
 from .local import InProcess, LocalProcesses
-from .plan import check_nesting, find_sequences, folders_of
+from .plan import Sequence, check_nesting, find_sequences, folders_of
 from .read import open_source
-from .run import Run
-from .settings import make_settings
+from .report import Report
+from .run import Run, Runner
+from .settings import Settings, make_settings
 from .work import differences, is_current
 from .write import check_replaceable, format_of
+
+Path = str | os.PathLike[str]
 
 _CONFLICTS_NAMED = 3
 
 
-def extract(inputs, output, *, format=None, method="adaptive-ridge", preset=None, device=None, dtype="float16",
-            bound=20, valid=False, step=1, stride=1, start=0, stop=None, short_side=None, shape=None, color=None,
-            range=None, workers=None, threads=None, scheduler=None, segment=1000, overwrite=False, report=None,
-            quiet=False, **parameters):
+def extract(
+    inputs: Path | Iterable[Path],
+    output: Path,
+    *,
+    format: str | None = None,
+    method: Any = "adaptive-ridge",
+    preset: str | None = None,
+    device: str | None = None,
+    dtype: str = "float16",
+    bound: float = 20,
+    valid: bool = False,
+    step: int = 1,
+    stride: int = 1,
+    start: int = 0,
+    stop: int | None = None,
+    short_side: int | None = None,
+    shape: tuple[int, int] | None = None,
+    color: str | None = None,
+    range: tuple[float, float] | None = None,
+    workers: int | None = None,
+    threads: int | None = None,
+    scheduler: Any = None,
+    segment: int = 1000,
+    overwrite: bool = False,
+    report: Path | None = None,
+    quiet: bool = False,
+    **parameters: bool | int | float | str,
+) -> Report:
     """Flow of many videos and image folders, written as files.
 
     A sequence whose result is complete is left out, so a run that has ended early goes on where it was. A
@@ -87,23 +116,22 @@ def extract(inputs, output, *, format=None, method="adaptive-ridge", preset=None
 
     Returns a Report. Raises Error for arguments that are wrong, before any work begins.
     """
-    output = os.path.abspath(os.fspath(output))
+    folder = os.path.abspath(os.fspath(output))
     if format is None:
-        format = "zarr" if output.endswith(".zarr") else "npz"
-    if isinstance(inputs, (str, os.PathLike)):
-        inputs = [inputs]
-    inputs = list(inputs)
+        format = "zarr" if folder.endswith(".zarr") else "npz"
+    given = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
+    names = [os.fspath(item) for item in given]
     for name, value in (("workers", workers), ("threads", threads)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
             raise argument_error(f"{name}: {value!r} is not a whole number of at least 0")
     if workers is not None and scheduler is not None:
         raise argument_error("workers: it is given beside scheduler, whose cluster has workers of its own")
-    settings = make_settings(output, format, method, preset, device, dtype, bound, valid, step, stride, start,
+    settings = make_settings(folder, format, method, preset, device, dtype, bound, valid, step, stride, start,
                              stop, short_side, shape, color, range, segment, parameters)
-    sequences = find_sequences(inputs)
-    _check_output(output, inputs, sequences, settings)
+    sequences = find_sequences(names)
+    _check_output(folder, names, sequences, settings)
     run = Run(sequences, settings, quiet)
-    with _only_one(output):
+    with _only_one(folder):
         done = _find_done(sequences, settings, overwrite)
         run.skip(done)
         left = [sequence for sequence in sequences if sequence.name not in done]
@@ -124,9 +152,9 @@ def extract(inputs, output, *, format=None, method="adaptive-ridge", preset=None
     return run.report
 
 
-def _check_output(output, inputs, sequences, settings):
+def _check_output(output: str, inputs: list[str], sequences: list[Sequence], settings: Settings) -> None:
     if os.path.lexists(output) and not os.path.isdir(output):
-        raise argument_error(f"output: {output} is a file; give a folder")
+        raise argument_error(f"output: {output} is a file; give a folder", "file")
     real = os.path.realpath(output)
     for folder in folders_of(inputs):
         if (real + os.sep).startswith(folder.rstrip(os.sep) + os.sep):
@@ -140,14 +168,16 @@ def _check_output(output, inputs, sequences, settings):
     try:
         os.makedirs(output, exist_ok=True)
     except OSError as error:
-        raise argument_error(f"output: {output} cannot be made: {error.strerror}") from error
+        raise argument_error(f"output: {output} cannot be made: {error.strerror}", "file") from error
     if not os.access(output, os.W_OK | os.X_OK):
-        raise argument_error(f"output: {output} cannot be written to")
+        raise argument_error(f"output: {output} cannot be written to", "file")
 
 
-def _find_done(sequences, settings, overwrite):
+def _find_done(sequences: list[Sequence], settings: Settings, overwrite: bool) -> dict[str, dict[str, Any]]:
     """Infos of complete results by name. Raises an error for results of other settings."""
-    form, done, conflicts = format_of(settings), {}, []
+    form = format_of(settings)
+    done: dict[str, dict[str, Any]] = {}
+    conflicts: list[str] = []
     for sequence in sequences:
         info = form.read_info(sequence.name)
         if info is None:
@@ -164,16 +194,17 @@ def _find_done(sequences, settings, overwrite):
         if is_current(info, size, settings):
             done[sequence.name] = info
         elif found := differences(info, size, settings):
-            conflicts.append(f"{path}: {'; '.join(found)}")
+            conflicts.append(f"{path} has {', '.join(found)}")
     if conflicts and not overwrite:
         more = len(conflicts) - _CONFLICTS_NAMED
+        named = "; ".join(conflicts[:_CONFLICTS_NAMED]) + (f"; and {more} more" if more > 0 else "")
         raise argument_error("overwrite: results of other settings are there; overwrite=True (--overwrite) "
-                             "replaces them, another output keeps them:\n  "
-                             + "\n  ".join(conflicts[:_CONFLICTS_NAMED]) + (f"\n  and {more} more" if more > 0 else ""))
+                             f"replaces them, another output keeps them: {named}", "file")
     return done
 
 
-def _runner(settings, sequences, workers, threads, scheduler):
+def _runner(settings: Settings, sequences: list[Sequence], workers: int | None, threads: int | None,
+            scheduler: Any) -> Runner:
     """Whoever does the work."""
     if scheduler is not None:
         from .cluster import DaskCluster
@@ -189,7 +220,7 @@ def _runner(settings, sequences, workers, threads, scheduler):
     return LocalProcesses(settings, workers, gpus)
 
 
-def _gpus(device):
+def _gpus(device: str | None) -> list[str]:
     """Values of CUDA_VISIBLE_DEVICES, one a GPU that can be used, if the device may be any of them."""
     if device not in (None, "auto", "cuda"):
         return []
@@ -198,7 +229,7 @@ def _gpus(device):
     return visible[:count] if visible else [str(index) for index in range(count)]
 
 
-def _units(sequences, settings, most):
+def _units(sequences: list[Sequence], settings: Settings, most: int) -> int:
     """Number of units of work, at most `most`."""
     if len(sequences) >= most:
         return most
@@ -216,14 +247,14 @@ def _units(sequences, settings, most):
 
 
 @contextmanager
-def _only_one(output):
+def _only_one(output: str) -> Iterator[None]:
     """Keeps a second extraction out of the output."""
     folder = os.open(output, os.O_RDONLY)
     try:
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise argument_error(f"output: another extraction writes to {output} now") from None
+            raise argument_error(f"output: another extraction writes to {output} now", "file") from None
         except OSError as error:
             if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.EBADF, errno.EINVAL):
                 raise
@@ -232,7 +263,7 @@ def _only_one(output):
         os.close(folder)
 
 
-def _report_path(report, settings):
+def _report_path(report: Path | None, settings: Settings) -> str:
     if report is not None:
         return os.path.abspath(os.fspath(report))
     if settings.format == "zarr":

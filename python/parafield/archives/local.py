@@ -5,9 +5,13 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Mapping
 from multiprocessing import connection
+from typing import Any
 
 from .errors import argument_error
+from .settings import Settings
+from .tasks import Outcome, Task
 from .work import run_task
 
 
@@ -18,34 +22,34 @@ class Died(Exception):
 class InProcess:
     """Work in this process, one task after the other."""
 
-    def __init__(self, settings):
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._tasks = []
+        self._tasks: list[Task] = []
 
-    def room(self):
+    def room(self) -> int:
         """Number of tasks that may be submitted now."""
         return 1 - len(self._tasks)
 
-    def submit(self, task):
+    def submit(self, task: Task) -> None:
         self._tasks.append(task)
 
-    def wait(self, seconds):
+    def wait(self, seconds: float) -> list[tuple[Task, Outcome | Died]]:
         """Pairs of task and outcome that are complete. Died stands for the outcome of a lost task."""
         del seconds
         done, self._tasks = self._tasks, []
         return [(task, run_task(task, self._settings)) for task in done]
 
-    def close(self):
+    def close(self) -> None:
         pass
 
 
 class LocalProcesses:
     """Work on several new processes. They start afresh: CUDA does not survive a fork."""
 
-    def __init__(self, settings, count, devices=None):
+    def __init__(self, settings: Settings, count: int, devices: list[str] | None = None) -> None:
         self._settings = settings
         self._devices = devices or []
-        self._workers = []
+        self._workers: list[_Worker] = []
         try:
             for number in range(count):
                 self._workers.append(self._start(number))
@@ -55,24 +59,26 @@ class LocalProcesses:
             self.close()
             raise
 
-    def _start(self, number):
+    def _start(self, number: int) -> "_Worker":
         environment = dict(os.environ)
         if self._devices:
             environment["CUDA_VISIBLE_DEVICES"] = self._devices[number % len(self._devices)]
         return _Worker(number, self._settings, environment)
 
-    def room(self):
+    def room(self) -> int:
         return sum(worker.task is None for worker in self._workers)
 
-    def submit(self, task):
+    def submit(self, task: Task) -> None:
         next(worker for worker in self._workers if worker.task is None).begin(task)
 
-    def wait(self, seconds):
-        busy = {worker.connection: worker for worker in self._workers if worker.task is not None}
-        complete = []
+    def wait(self, seconds: float) -> list[tuple[Task, Outcome | Died]]:
+        busy: dict[Any, _Worker] = {
+            worker.connection: worker for worker in self._workers if worker.task is not None}
+        complete: list[tuple[Task, Outcome | Died]] = []
         for ready in connection.wait(list(busy), seconds):
             worker = busy[ready]
             task, worker.task = worker.task, None
+            assert task is not None
             try:
                 complete.append((task, ready.recv()))
             except (EOFError, OSError, pickle.UnpicklingError):
@@ -81,7 +87,7 @@ class LocalProcesses:
                 self._workers[worker.number].wait_for_start()
         return complete
 
-    def close(self):
+    def close(self) -> None:
         """Ends all processes, also those at work."""
         for worker in self._workers:
             worker.end(patience=0)
@@ -90,8 +96,9 @@ class LocalProcesses:
 class _Worker:
     """A process of its own. It ends when its connection does."""
 
-    def __init__(self, number, settings, environment):
-        self.number, self.task = number, None
+    def __init__(self, number: int, settings: Settings, environment: Mapping[str, str]) -> None:
+        self.number = number
+        self.task: Task | None = None
         self.connection, theirs = connection.Pipe()
         with theirs:
             # Not multiprocessing: it would run the user's main module again.
@@ -101,20 +108,20 @@ class _Worker:
                                              pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         self.connection.send(settings)
 
-    def wait_for_start(self):
+    def wait_for_start(self) -> None:
         try:
             self.connection.recv()
         except EOFError:
-            raise argument_error(f"workers: {self.end(patience=5)} when it started") from None
+            raise argument_error(f"workers: {self.end(patience=5)} when it started", "device") from None
 
-    def begin(self, task):
+    def begin(self, task: Task) -> None:
         self.task = task
         try:
             self.connection.send(task)
         except OSError:
             pass  # it is gone, which `wait` finds
 
-    def end(self, patience):
+    def end(self, patience: float) -> str:
         """Ends the process, after some seconds by force, and says how it ended."""
         self.connection.close()
         try:
@@ -127,7 +134,7 @@ class _Worker:
         return f"its process ended with code {code}"
 
 
-def serve(file):
+def serve(file: int) -> None:
     """What a process does: it receives the settings, then task after task, and sends the outcomes."""
     import signal
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends this one

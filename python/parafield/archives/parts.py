@@ -5,26 +5,29 @@ import hashlib
 import json
 import os
 import shutil
+from typing import Any
 
 import parafield as pf
 
-from .write import format_of
+from .plan import Sequence
+from .settings import Settings
+from .write import Part, format_of
 
 FOLDER = ".parts"
 
 
-def folder_of(name, settings):
+def folder_of(name: str, settings: Settings) -> str:
     """Folder of a sequence's parts."""
     short = name.replace("/", "+")[-60:] + "-" + hashlib.sha256(name.encode()).hexdigest()[:12]
     return os.path.join(settings.output, FOLDER, short)
 
 
-def source_size(sequence):
+def source_size(sequence: Sequence) -> int:
     """A number that changes when a source does: bytes of a video, number of images."""
     return os.stat(sequence.source).st_size if sequence.is_video else len(sequence.files)
 
 
-def write_marker(folder, part, settings):
+def write_marker(folder: str, part: Part, settings: Settings) -> None:
     """Says that a segment is complete."""
     path = os.path.join(folder, f"{part['first']:08d}.json")
     with open(path + ".new", "w", encoding="utf-8") as stream:
@@ -32,22 +35,23 @@ def write_marker(folder, part, settings):
     os.replace(path + ".new", path)
 
 
-def read_marker(folder, first, flows, size, settings):
+def read_marker(folder: str, first: int, flows: int, size: int, settings: Settings) -> Part | None:
     """The segment that begins with flow `first`, if it is complete and was made as it would be now."""
     try:
         with open(os.path.join(folder, f"{first:08d}.json"), encoding="utf-8") as stream:
-            part = json.load(stream)
+            part: Part = json.load(stream)
     except (OSError, ValueError):
         return None
     same = part["flows"] == flows and part["source_size"] == size and part["identity"] == settings.identity()
     return part if same else None
 
 
-def finish(sequence, settings, found, frames, problem):
+def finish(sequence: Sequence, settings: Settings, found: list[Part], frames: int,
+           problem: str | None) -> None:
     """Makes the result of a sequence from its parts, and removes them."""
     height, width = found[0]["shape"]
     middle = (settings.frames - 1) // 2
-    info = {
+    info: dict[str, Any] = {
         "parafield": pf.__version__, **settings.identity(), "source": sequence.source,
         "source_size": found[0]["source_size"], "frames": frames,
         "frame_rate": found[0]["frame_rate"],
@@ -60,11 +64,11 @@ def finish(sequence, settings, found, frames, problem):
     remove(sequence.name, settings)
 
 
-def remove(name, settings):
+def remove(name: str, settings: Settings) -> None:
     shutil.rmtree(folder_of(name, settings), ignore_errors=True)
 
 
-def clean(settings):
+def clean(settings: Settings) -> None:
     """Removes what earlier runs left unfinished, except complete segments."""
     top = os.path.join(settings.output, FOLDER)
     if not os.path.isdir(top):
@@ -73,7 +77,7 @@ def clean(settings):
         if not entry.is_dir():
             continue
         names = set(os.listdir(entry.path))
-        kept = set()
+        kept: set[str] = set()
         for name in names:
             try:
                 if name.endswith(".json"):
@@ -92,7 +96,7 @@ def clean(settings):
                 os.unlink(path)
 
 
-def remove_folder(settings):
+def remove_folder(settings: Settings) -> None:
     """Removes the folder of parts if nothing is left in it."""
     try:
         os.rmdir(os.path.join(settings.output, FOLDER))

@@ -5,26 +5,33 @@ import collections
 import contextlib
 import queue
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from .write import JpegPart, RawPart
+
+_Item = TypeVar("_Item")
 
 _AHEAD = 8
 
 
 @contextlib.contextmanager
-def read_ahead(items, threads):
+def read_ahead(items: Iterable[_Item], threads: int) -> Iterator[Iterable[_Item]]:
     """The same items, which another thread takes from their iterator."""
     if threads < 2:
         yield items
         return
-    waiting, stop = queue.Queue(_AHEAD), threading.Event()
+    waiting: queue.Queue[tuple[str, Any]] = queue.Queue(_AHEAD)
+    stop = threading.Event()
 
-    def put(kind, value):
+    def put(kind: str, value: Any) -> None:
         while not stop.is_set():
             with contextlib.suppress(queue.Full):
                 waiting.put((kind, value), timeout=0.1)
                 return
 
-    def read():
+    def read() -> None:
         try:
             for item in items:
                 put("item", item)
@@ -34,7 +41,7 @@ def read_ahead(items, threads):
         except BaseException as error:
             put("error", error)
 
-    def taken():
+    def taken() -> Iterator[_Item]:
         while True:
             kind, value = waiting.get()
             if kind == "error":
@@ -55,13 +62,13 @@ def read_ahead(items, threads):
 class WriteBehind:
     """A part of a result that other threads write, several at once if the part allows it."""
 
-    def __init__(self, part, threads):
+    def __init__(self, part: RawPart | JpegPart, threads: int) -> None:
         self._part = part
         self._threads = 0 if threads < 2 else threads if part.any_order else 1
         self._pool = ThreadPoolExecutor(self._threads) if self._threads else None
-        self._waiting = collections.deque()
+        self._waiting: collections.deque[Future[None]] = collections.deque()
 
-    def add(self, number, flow):
+    def add(self, number: int, flow: Any) -> None:
         if self._pool is None:
             self._part.add(number, flow)
             return
@@ -69,16 +76,16 @@ class WriteBehind:
             self._waiting.popleft().result()
         self._waiting.append(self._pool.submit(self._part.add, number, flow))
 
-    def close(self):
+    def close(self) -> None:
         while self._waiting:
             self._waiting.popleft().result()
         self._end()
         self._part.close()
 
-    def discard(self):
+    def discard(self) -> None:
         self._end()
         self._part.discard()
 
-    def _end(self):
+    def _end(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)

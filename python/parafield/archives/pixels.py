@@ -2,15 +2,20 @@
 """Pixels of decoded frames, and frames in another size."""
 
 import functools
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import Broken, needed
+from .settings import Settings
+
+Array = NDArray[Any]
 
 _LIMITED, _FULL = 1, 2  # AVColorRange
 
 
-def pixels_of(frame, color):
+def pixels_of(frame: Any, color: str) -> Array:
     """The array of a decoded frame, turned as a viewer shows it.
 
     `color` "gray" gives the video's own luma, H x W. "rgb" gives H x W x 3; so does a video without luma.
@@ -22,11 +27,11 @@ def pixels_of(frame, color):
     return np.ascontiguousarray(np.rot90(array, turns)) if turns else array
 
 
-def size_for(shape, settings):
+def size_for(shape: tuple[int, ...], settings: Settings) -> tuple[int, int]:
     """Height and width of frames that have been read as `shape`."""
     if settings.shape is not None:
         return settings.shape
-    height, width = shape
+    height, width = shape[:2]
     short = settings.short_side
     if short is None or min(height, width) <= short:
         return height, width
@@ -35,7 +40,7 @@ def size_for(shape, settings):
     return max(1, round(height * short / width)), short
 
 
-def resized(array, shape):
+def resized(array: Array, shape: tuple[int, int]) -> Array:
     """A frame in another size: bicubic, with a filter as wide as the frame shrinks."""
     if array.shape[:2] == tuple(shape):
         return array
@@ -44,40 +49,41 @@ def resized(array, shape):
     if array.ndim == 3:
         return np.stack([resized(array[..., channel], shape) for channel in range(array.shape[2])], axis=2)
     av = needed("av", "resizing of frames")
-    from av.video.reformatter import Interpolation
-    flags = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.BITEXACT
+    interpolation = needed("av.video.reformatter", "resizing of frames").Interpolation
+    flags = interpolation.BICUBIC | interpolation.ACCURATE_RND | interpolation.BITEXACT
     kind = "gray" if array.dtype == np.uint8 else "gray16le"
     frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(array), format=kind)
-    return frame.reformat(width=shape[1], height=shape[0], interpolation=flags, threads=1).to_ndarray()
+    frame = frame.reformat(width=shape[1], height=shape[0], interpolation=flags, threads=1)
+    return np.asarray(frame.to_ndarray())
 
 
-def _has_luma(name):
+def _has_luma(name: str) -> bool:
     """Whether the first plane of a pixel format is luma of 8 bit, or of more bits in little-endian words."""
     return name.startswith(("yuv4", "yuvj", "yuva4", "gray", "nv")) and not name.endswith(("be", "f32le"))
 
 
-def _depth(frame):
+def _depth(frame: Any) -> int:
     return max(component.bits for component in frame.format.components)
 
 
-def _is_limited(frame):
+def _is_limited(frame: Any) -> bool:
     if frame.color_range in (_LIMITED, _FULL):
-        return frame.color_range == _LIMITED
+        return bool(frame.color_range == _LIMITED)
     return not frame.format.name.startswith(("yuvj", "gray"))
 
 
-def _luma(frame):
+def _luma(frame: Any) -> Array:
     plane, depth = frame.planes[0], _depth(frame)
     kind = np.dtype("u1" if depth == 8 else "<u2")
     rows = np.frombuffer(plane, kind).reshape(plane.height, plane.line_size // kind.itemsize)
     values = rows[:, :frame.width]
-    if depth == 8 and not _is_limited(frame) or depth == 16 and not _is_limited(frame):
+    if depth in (8, 16) and not _is_limited(frame):
         return values.copy()
     return np.take(_stretch(depth, _is_limited(frame)), values, mode="clip")
 
 
 @functools.lru_cache
-def _stretch(depth, limited):
+def _stretch(depth: int, limited: bool) -> Array:
     """Table of full-range values for those of `depth` bits."""
     scale = 1 << depth - 8
     black, white = (16 * scale, 235 * scale) if limited else (0, 256 * scale - 1)
@@ -87,13 +93,13 @@ def _stretch(depth, limited):
     return np.clip(rounded, 0, most).astype(np.uint8 if depth == 8 else np.uint16)
 
 
-def _rgb(frame):
-    from av.video.reformatter import Interpolation
-    flags = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.BITEXACT
-    flags |= Interpolation.FULL_CHR_H_INT
+def _rgb(frame: Any) -> Array:
+    interpolation = needed("av.video.reformatter", "decoding of videos").Interpolation
+    flags = interpolation.BICUBIC | interpolation.ACCURATE_RND | interpolation.BITEXACT
+    flags |= interpolation.FULL_CHR_H_INT
     name = frame.format.name
-    given = {}
+    given: dict[str, Any] = {}
     if name.startswith(("yuv", "nv", "p0", "uyvy", "yvyu")):
         given = {"src_color_range": _LIMITED if _is_limited(frame) else _FULL, "dst_color_range": _FULL}
     kind = "rgb24" if _depth(frame) <= 8 else "rgb48le"
-    return frame.reformat(format=kind, interpolation=flags, threads=1, **given).to_ndarray()
+    return np.asarray(frame.reformat(format=kind, interpolation=flags, threads=1, **given).to_ndarray())

@@ -4,6 +4,7 @@
 import glob
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .errors import argument_error
@@ -21,23 +22,21 @@ class Sequence:
 
     name: str  # of its output, without extension; folders are separated by /
     source: str  # path of the video, or folder or pattern of the images
-    files: tuple = ()  # the images; empty for a video
+    files: tuple[str, ...] = ()  # the images; empty for a video
     first: int = 0  # number of the first of `files` in the whole sequence
     weight: int = 0  # about how much work it is, in bytes
 
     @property
-    def is_video(self):
+    def is_video(self) -> bool:
         return not self.files
 
 
-def find_sequences(inputs):
-    """Sequences that the inputs name, those with most work first. Raises an error for an input without any."""
-    if isinstance(inputs, (str, os.PathLike)):
-        inputs = [inputs]
-    inputs = [os.fspath(item) for item in inputs]
+def find_sequences(inputs: list[str]) -> list[Sequence]:
+    """Sequences that the inputs name, those with most work first. Raises an error if one names none."""
     if not inputs:
         raise argument_error("inputs: there are none; give videos, folders, patterns or globs")
-    found, images = [], {}
+    found: list[Sequence] = []
+    images: dict[str, list[str]] = {}
     for item in inputs:
         _add(item, found, images)
     for folder, files in images.items():
@@ -46,14 +45,12 @@ def find_sequences(inputs):
     return sorted(found, key=lambda sequence: (-sequence.weight, sequence.name))
 
 
-def folders_of(inputs):
+def folders_of(inputs: list[str]) -> list[str]:
     """Those inputs that are folders, as absolute paths."""
-    if isinstance(inputs, (str, os.PathLike)):
-        inputs = [inputs]
     return [os.path.realpath(item) for item in inputs if os.path.isdir(item)]
 
 
-def _add(item, found, images):
+def _add(item: str, found: list[Sequence], images: dict[str, list[str]]) -> None:
     base, is_glob = "", False
     if os.path.exists(item):
         paths = [item]
@@ -63,7 +60,7 @@ def _add(item, found, images):
     elif PRINTF.search(os.path.basename(item)):
         paths = [item]
     else:
-        raise argument_error(f"inputs: {item}: there is no such file or folder")
+        raise argument_error(f"inputs: {item}: there is no such file or folder", "file")
     if PRINTF.search(os.path.basename(item)) and not os.path.exists(item):
         _add_patterns(item, paths if is_glob else None, base, found)
         return
@@ -79,12 +76,12 @@ def _add(item, found, images):
             found.append(_video(name, path))
     if before == (len(found), sum(map(len, images.values()))):
         what = "it matches no video or image" if is_glob else "the folder has no videos and no images"
-        raise argument_error(f"inputs: {item}: {what}")
+        raise argument_error(f"inputs: {item}: {what}", "file")
 
 
-def _add_folder(top, prefix, found):
+def _add_folder(top: str, prefix: str, found: list[Sequence]) -> None:
     """Adds a folder: its videos or its images, and those of all folders below."""
-    seen = set()
+    seen: set[str] = set()
     for folder, folders, files in os.walk(top, followlinks=True):
         real = os.path.realpath(folder)
         if real in seen:
@@ -103,7 +100,7 @@ def _add_folder(top, prefix, found):
             found.append(_images("/".join(parts) or _folder_name(folder), folder, pictures))
 
 
-def _add_patterns(pattern, matches, base, found):
+def _add_patterns(pattern: str, matches: list[str] | None, base: str, found: list[Sequence]) -> None:
     """Adds the sequences of a pattern such as frame%04d.png; folders before it may be a glob."""
     folder, name = os.path.split(pattern)
     before, digits, after = _pattern_parts(name)
@@ -113,7 +110,7 @@ def _add_patterns(pattern, matches, base, found):
     for place in folders:
         if not os.path.isdir(place or "."):
             continue
-        numbered = {}
+        numbered: dict[int, str] = {}
         for file in os.listdir(place or "."):
             if match := rule.fullmatch(file):
                 numbered[int(match[1])] = file
@@ -123,24 +120,24 @@ def _add_patterns(pattern, matches, base, found):
         for number, following in zip(numbers, numbers[1:]):
             if following != number + 1:
                 raise argument_error(f"inputs: {os.path.join(place, name)}: number {number + 1} is missing "
-                                     f"between {numbers[0]} and {numbers[-1]}")
-        name_of = _name(place, base) if matches is not None else ""
-        found.append(_images(name_of or _folder_name(place), place, [numbered[n] for n in numbers], sort=False))
+                                     f"between {numbers[0]} and {numbers[-1]}", "file")
+        name_of = (_name(place, base) if matches is not None else "") or _folder_name(place)
+        found.append(_images(name_of, place, [numbered[number] for number in numbers]))
     if len(found) == count:
-        raise argument_error(f"inputs: {pattern}: there is no file of this pattern")
+        raise argument_error(f"inputs: {pattern}: there is no file of this pattern", "file")
 
 
-def _pattern_parts(name):
-    if len(PRINTF.findall(name)) != 1 or name.count("%") != 1:
-        raise argument_error(f"inputs: {name}: a pattern has one number, such as %05d")
+def _pattern_parts(name: str) -> tuple[str, str, str]:
     match = PRINTF.search(name)
+    if match is None or name.count("%") != 1:
+        raise argument_error(f"inputs: {name}: a pattern has one number, such as %05d")
     width = int(match[1] or 0)
     digits = rf"\d{{{width}}}|[1-9]\d{{{width},}}" if width and match[0][1] == "0" else r"0|[1-9]\d*"
     return name[:match.start()], digits, name[match.end():]
 
 
-def _check_names(found):
-    by_name = {}
+def _check_names(found: list[Sequence]) -> None:
+    by_name: dict[str, Sequence] = {}
     for sequence in found:
         other = by_name.setdefault(sequence.name, sequence)
         if other is sequence:
@@ -152,7 +149,7 @@ def _check_names(found):
                              "folders' names, or use two outputs")
 
 
-def check_nesting(sequences):
+def check_nesting(sequences: list[Sequence]) -> None:
     """Raises an error where the output of one sequence would lie in the folder of another's."""
     by_name = {sequence.name: sequence for sequence in sequences}
     for name in by_name:
@@ -162,12 +159,12 @@ def check_nesting(sequences):
                                      f"{parent}, that of {by_name[parent].source}; use two outputs")
 
 
-def _parents(name):
+def _parents(name: str) -> list[str]:
     parts = name.split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def _video(name, path):
+def _video(name: str, path: str) -> Sequence:
     try:
         weight = os.stat(path).st_size
     except OSError:
@@ -175,10 +172,8 @@ def _video(name, path):
     return Sequence(name.replace(os.sep, "/"), os.path.abspath(path), weight=weight)
 
 
-def _images(name, folder, files, sort=True):
-    if sort:
-        files = sorted(set(files), key=_natural)
-    paths = tuple(os.path.join(os.path.abspath(folder), file) for file in files)
+def _images(name: str, folder: str, files: Iterable[str]) -> Sequence:
+    paths = tuple(os.path.join(os.path.abspath(folder), file) for file in sorted(set(files), key=_natural))
     try:
         weight = os.stat(paths[0]).st_size * len(paths)
     except OSError:
@@ -186,20 +181,20 @@ def _images(name, folder, files, sort=True):
     return Sequence(name.replace(os.sep, "/"), os.path.abspath(folder), paths, weight=weight)
 
 
-def _natural(name):
+def _natural(name: str) -> list[tuple[int, str]]:
     """Key of an order in which frame2 comes before frame10."""
     return [(int(part), part) if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name) if part]
 
 
-def _extension(path):
+def _extension(path: str) -> str:
     return os.path.splitext(path)[1].lower()
 
 
-def _folder_name(folder):
+def _folder_name(folder: str) -> str:
     return os.path.basename(os.path.abspath(folder or ".")) or "frames"
 
 
-def _fixed_part(pattern):
+def _fixed_part(pattern: str) -> str:
     """Folders of a glob before the first one with a wildcard."""
     parts = pattern.split("/")
     fixed = []
@@ -210,6 +205,6 @@ def _fixed_part(pattern):
     return "/".join(fixed) or ("/" if pattern.startswith("/") else ".")
 
 
-def _name(path, base):
+def _name(path: str, base: str) -> str:
     name = os.path.relpath(path, base or ".")
     return "" if name == "." else name

@@ -4,6 +4,7 @@
 import shutil
 import sys
 import time
+from typing import TextIO
 
 from .report import duration
 
@@ -13,16 +14,17 @@ _SECONDS_AT_TERMINAL, _SECONDS_ELSEWHERE = 0.2, 30
 class Progress:
     """Shows how much of the work is done, and the time that is left."""
 
-    def __init__(self, sequences, weight, quiet=False, stream=None):
+    def __init__(self, sequences: int, weight: int, quiet: bool = False,
+                 stream: TextIO | None = None) -> None:
         self._sequences, self._weight, self._quiet = sequences, max(1, weight), quiet
         self._stream = stream or sys.stderr
         self._terminal = self._stream.isatty()
         self._begin = self._shown = time.monotonic()
         self._width = 0
         self.done = self.failed = self.flows = 0
-        self.weight = 0  # of what is done, of the same kind as the weight of all
+        self.weight: float = 0  # of what is done, of the same kind as the weight of all
 
-    def update(self, force=False):
+    def update(self, force: bool = False) -> None:
         """Shows the state, if it is time to."""
         now = time.monotonic()
         pause = _SECONDS_AT_TERMINAL if self._terminal else _SECONDS_ELSEWHERE
@@ -38,13 +40,13 @@ class Progress:
             self._stream.write(line + "\n")
         self._stream.flush()
 
-    def clear(self):
+    def clear(self) -> None:
         """Removes the line that changes."""
         if self._terminal and self._width:
             self._stream.write("\r" + " " * self._width + "\r")
             self._width = 0
 
-    def _line(self, seconds):
+    def _line(self, seconds: float) -> str:
         share = min(1.0, self.weight / self._weight)
         text = f"{self.done} of {self._sequences}, {100 * share:.0f} %, {self.flows} flows"
         if seconds > 0 and self.flows:

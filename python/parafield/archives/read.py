@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Frames of a sequence, one after the other, as arrays."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import parafield as pf
 
 from .errors import Broken, describe
-from .pixels import resized, size_for
-from .video import VideoSource
+from .pixels import Array, resized, size_for
+from .plan import Sequence
+from .settings import Settings
+from .video import Index, VideoSource
 
 
-def open_source(sequence, settings):
+def open_source(sequence: Sequence, settings: Settings) -> "ImageSource | VideoSource":
     """Opens a sequence. Raises Broken if it cannot be read at all."""
     if sequence.is_video:
         return VideoSource(sequence.source, settings.color, settings.threads)
@@ -18,15 +23,15 @@ def open_source(sequence, settings):
 class ImageSource:
     """Images in the order of time, as read_frame gives them."""
 
-    frame_rate = None
+    frame_rate: float | None = None
 
-    def __init__(self, sequence):
+    def __init__(self, sequence: Sequence) -> None:
         self._files, self._first = sequence.files, sequence.first
 
-    def expected_frames(self):
+    def expected_frames(self) -> int:
         return len(self._files)
 
-    def frames(self, first=0, index=None):
+    def frames(self, first: int = 0, index: Index | None = None) -> Iterator[tuple[int, Array]]:
         """Pairs of number and array, from frame `first` on. Raises Broken at an image that cannot be read."""
         del index  # images are found by their number
         for number in range(first, self._first + len(self._files)):
@@ -35,14 +40,15 @@ class ImageSource:
             except (pf.Error, OSError) as error:
                 raise Broken(describe(error), number) from error
 
-    def close(self):
+    def close(self) -> None:
         pass
 
 
-def frames_of(source, settings, first, last=None, index=None):
-    """Pairs of number and array, resized, from `first` to `last`, which belongs to them. All have one size."""
+def frames_of(source: ImageSource | VideoSource, settings: Settings, first: int, last: int | None = None,
+              index: Index | None = None) -> Iterator[tuple[int, Array]]:
+    """Pairs of number and array, resized to one size, from `first` to `last`, which belongs to them."""
     stop = settings.stop if last is None else last + 1
-    like = shape = None
+    like: Any = None
     for number, array in source.frames(first, index):
         if stop is not None and number >= stop:
             return
@@ -55,12 +61,12 @@ def frames_of(source, settings, first, last=None, index=None):
             return
 
 
-def read_image(path, settings):
+def read_image(path: str, settings: Settings) -> Array:
     """An image in the size that frames of its sequence have."""
     array = pf.read_frame(path)
     return resized(array, size_for(array.shape[:2], settings))
 
 
-def _kind(array):
+def _kind(array: Array) -> str:
     height, width = array.shape[:2]
     return f"{width}x{height} px{' in color' if array.ndim == 3 else ''}, {array.dtype}"

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 
 import parafield as pf
 
+from .settings import Settings
+
 
 @dataclass
 class Result:
@@ -19,48 +21,49 @@ class Result:
     frames: int = 0  # frames that were read
     flows: int = 0  # flows in the output
     seconds: float = 0  # of work, all segments together
-    error: object = None
+    error: str | None = None
 
 
 @dataclass
 class Report:
     """What became of all sequences."""
 
-    results: list = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
     seconds: float = 0
     interrupted: bool = False
-    problem: object = None  # why the work ended before everything was done
+    problem: str | None = None  # why the work ended before everything was done
 
-    def of(self, status):
+    def of(self, status: str) -> list[Result]:
+        """Results of a status: "done", "skipped", "failed" or "not begun"."""
         return [result for result in self.results if result.status == status]
 
     @property
-    def done(self):
+    def done(self) -> list[Result]:
         return self.of("done")
 
     @property
-    def skipped(self):
+    def skipped(self) -> list[Result]:
         return self.of("skipped")
 
     @property
-    def failed(self):
+    def failed(self) -> list[Result]:
         return self.of("failed")
 
     @property
-    def not_begun(self):
+    def not_begun(self) -> list[Result]:
         return self.of("not begun")
 
     @property
-    def flows(self):
+    def flows(self) -> int:
         """Number of flows that this run has made."""
         return sum(result.flows for result in self.results if result.status != "skipped")
 
     @property
-    def ok(self):
+    def ok(self) -> bool:
         """Whether all results are there."""
         return not (self.failed or self.not_begun)
 
-    def summary(self):
+    def summary(self) -> str:
         """One line, and one for each of the first failures."""
         counts = [(len(self.done), "done"), (len(self.skipped), "there before"), (len(self.failed), "failed"),
                   (len(self.not_begun), "not begun")]
@@ -74,7 +77,7 @@ class Report:
             lines.append(f"ended early: {self.problem}")
         return "\n".join(lines)
 
-    def save(self, path, settings):
+    def save(self, path: str, settings: Settings) -> None:
         """Writes the report as JSON, beside its place, and renames it."""
         values = {
             "parafield": pf.__version__, "settings": settings.identity(), "seconds": round(self.seconds, 3),
@@ -88,7 +91,7 @@ class Report:
         os.replace(new, path)
 
 
-def duration(seconds):
+def duration(seconds: float) -> str:
     """A time as text: 4.2 s, 1:05 min, 3:04:05 h."""
     if seconds < 60:
         return f"{seconds:.1f} s"

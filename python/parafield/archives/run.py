@@ -3,21 +3,40 @@
 
 import collections
 import time
+from typing import Any, Protocol
 
 from . import parts
 from .local import Died
+from .plan import Sequence
 from .progress import Progress
 from .report import Report, Result
-from .work import Task
+from .settings import Settings
+from .tasks import Outcome, Task
 from .write import format_of
 
 _ATTEMPTS = 2  # of a task whose process is killed
 
 
+class Runner(Protocol):
+    """Whoever does tasks."""
+
+    def room(self) -> int:
+        """Number of tasks that may be submitted now."""
+
+    def submit(self, task: Task) -> None:
+        """Begins a task."""
+
+    def wait(self, seconds: float) -> list[tuple[Task, Outcome | Died]]:
+        """Tasks that are complete, at most so many seconds later."""
+
+    def close(self) -> None:
+        """Ends the work."""
+
+
 class Run:
     """The work on sequences."""
 
-    def __init__(self, sequences, settings, quiet=False):
+    def __init__(self, sequences: list[Sequence], settings: Settings, quiet: bool = False) -> None:
         path = format_of(settings).path
         self.report = Report([Result(sequence.name, sequence.source, path(sequence.name))
                               for sequence in sequences])
@@ -25,12 +44,12 @@ class Run:
         self._results = {result.name: result for result in self.report.results}
         self._ready = collections.deque(Task(sequence) for sequence in sequences)
         self._progress = Progress(len(sequences), sum(sequence.weight for sequence in sequences), quiet)
-        self._waiting = {}  # by name: segments that a join waits for
-        self._whole = set()  # names whose segments do not count any more
+        self._waiting: dict[str, tuple[set[int], Task]] = {}  # segments that a join waits for, by name
+        self._whole: set[str] = set()  # names whose segments do not count any more
         self._at_work = 0
-        self._lost = collections.Counter()
+        self._lost: collections.Counter[Task] = collections.Counter()
 
-    def skip(self, done):
+    def skip(self, done: dict[str, dict[str, Any]]) -> None:
         """Leaves out sequences whose results are there: infos by name."""
         for name, info in done.items():
             result = self._results[name]
@@ -39,7 +58,7 @@ class Run:
         weight = sum(task.sequence.weight for task in self._ready)
         self._progress = Progress(len(self._ready), weight, self._quiet)
 
-    def work(self, runner):
+    def work(self, runner: Runner) -> None:
         """Does all of it. The report is true at any time, also after an exception."""
         begin = time.monotonic()
         try:
@@ -64,7 +83,7 @@ class Run:
             for result in self.report.done:
                 parts.remove(result.name, self._settings)  # a worker may be killed while it does so
 
-    def _take(self, task, outcome):
+    def _take(self, task: Task, outcome: Outcome | Died) -> None:
         result = self._results[task.sequence.name]
         if isinstance(outcome, Died):
             self._lost[task] += 1
@@ -77,14 +96,14 @@ class Run:
         result.frames = max(result.frames, outcome.frames)
         getattr(self, "_take_" + outcome.kind)(task, outcome, result)
 
-    def _take_done(self, task, outcome, result):
+    def _take_done(self, task: Task, outcome: Outcome, result: Result) -> None:
         result.status, result.flows = "done", outcome.flows
         self._progress.done += 1
         if task.kind == "sequence":
             self._progress.flows += outcome.flows
             self._progress.weight += task.sequence.weight
 
-    def _take_failed(self, task, outcome, result):
+    def _take_failed(self, task: Task, outcome: Outcome, result: Result) -> None:
         if task.kind == "sequence":
             result.flows = outcome.flows
         self._fail(task, outcome.error)
@@ -92,7 +111,7 @@ class Run:
             self.report.problem = "the disk is full"
             self._ready.clear()
 
-    def _fail(self, task, error):
+    def _fail(self, task: Task, error: str | None) -> None:
         result = self._results[task.sequence.name]
         result.status, result.error = "failed", error
         self._whole.add(result.name)
@@ -100,11 +119,12 @@ class Run:
         self._progress.failed += 1
         self._progress.weight += task.sequence.weight
 
-    def _take_cut(self, task, outcome, result):
+    def _take_cut(self, task: Task, outcome: Outcome, result: Result) -> None:
+        assert outcome.join is not None
         self._waiting[result.name] = ({segment.first for segment in outcome.tasks}, outcome.join)
         self._ready.extendleft(reversed(outcome.tasks))
 
-    def _take_part(self, task, outcome, result):
+    def _take_part(self, task: Task, outcome: Outcome, result: Result) -> None:
         segments, join = self._waiting[result.name]
         segments.remove(task.first)
         self._progress.flows += outcome.flows
@@ -112,7 +132,7 @@ class Run:
         if not segments:
             self._ready.appendleft(join)
 
-    def _take_whole(self, task, outcome, result):
+    def _take_whole(self, task: Task, outcome: Outcome, result: Result) -> None:
         self._whole.add(result.name)
         self._ready = collections.deque(other for other in self._ready if other.sequence.name != result.name)
         whole = self._waiting[result.name][1]

@@ -3,6 +3,7 @@
 
 import dataclasses
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +24,10 @@ class Settings:
 
     output: str
     format: str
-    method: object  # a method's value, with all its parameters
+    method: Any  # a method's value, with all its parameters
     frames: int  # that one flow takes
-    options: dict = field(default_factory=dict)  # the task's options: fb_check, speckle, ...
-    device: object = None
+    options: dict[str, Any] = field(default_factory=dict)  # the task's options: fb_check, speckle, ...
+    device: str | None = None
     threads: int = 1
     dtype: str = "float16"
     bound: float = 20
@@ -34,32 +35,32 @@ class Settings:
     step: int = 1
     stride: int = 1
     start: int = 0
-    stop: object = None
-    short_side: object = None
-    shape: object = None
+    stop: int | None = None
+    short_side: int | None = None
+    shape: tuple[int, int] | None = None
     color: str = "gray"
-    range: object = None
+    range: tuple[float, float] | None = None
     segment: int = 1000
 
     @property
-    def reach(self):
+    def reach(self) -> int:
         """Distance of the last frame of a flow from its first one."""
         return (self.frames - 1) * self.step
 
     @property
-    def is_cuttable(self):
-        """Whether a sequence in pieces gives the same bits. A method that starts from its last flow does not."""
+    def is_cuttable(self) -> bool:
+        """Whether segments give the same bits. They do not if the method starts from its last flow."""
         return not (self.step == self.stride and getattr(self.method, "temporal", False))
 
-    def frames_in(self, frames):
+    def frames_in(self, frames: int) -> int:
         """Number of frames before `stop`, in a sequence of so many."""
         return frames if self.stop is None else min(frames, self.stop)
 
-    def flows_of(self, frames):
+    def flows_of(self, frames: int) -> int:
         """Number of flows of a sequence of so many frames."""
         return max(0, (self.frames_in(frames) - 1 - self.reach - self.start) // self.stride + 1)
 
-    def identity(self):
+    def identity(self) -> dict[str, Any]:
         """What results depend on, as JSON's types. A result of another identity is another result."""
         values = {
             "method": repr(self.method),
@@ -75,8 +76,10 @@ class Settings:
         return values
 
 
-def make_settings(output, format, method, preset, device, dtype, bound, valid, step, stride, start, stop,
-                  short_side, shape, color, range, segment, parameters):
+def make_settings(output: str, format: str, method: Any, preset: str | None, device: str | None, dtype: str,
+                  bound: float, valid: bool, step: int, stride: int, start: int, stop: int | None,
+                  short_side: int | None, shape: tuple[int, int] | None, color: str | None,
+                  range: tuple[float, float] | None, segment: int, parameters: dict[str, Any]) -> Settings:
     """Checks arguments of `extract`. Errors begin with the argument's name."""
     _one_of("format", format, FORMATS)
     _one_of("dtype", dtype, DTYPES)
@@ -119,17 +122,18 @@ def make_settings(output, format, method, preset, device, dtype, bound, valid, s
                     segment=segment)
 
 
-def resolve_method(method, preset, parameters):
+def resolve_method(method: Any, preset: str | None,
+                   parameters: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """A method's value with all parameters, and the options of the task among them."""
     value = pf.FlowEstimator(method, preset, device="cpu", **parameters).method
     options = {name: given for name, given in parameters.items() if not hasattr(value, name)}
     return value, options
 
 
-def frames_taken(method):
+def frames_taken(method: Any) -> int:
     """Number of frames that a flow takes."""
     if hasattr(method, "frames"):
-        return method.frames
+        return int(method.frames)
     estimator = pf.FlowEstimator(method, device="cpu", shape=(16, 16), threads=1)
     black, count = np.zeros((16, 16), np.uint8), 1
     while estimator.push(black) is None:
@@ -137,15 +141,15 @@ def frames_taken(method):
     return count
 
 
-def _one_of(name, value, values):
+def _one_of(name: str, value: object, values: tuple[str, ...]) -> None:
     if value not in values:
         raise argument_error(f"{name}: {value!r} is not one of {', '.join(values)}")
 
 
-def _is_number(value):
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _whole(name, value, least):
+def _whole(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
         raise argument_error(f"{name}: {value!r} is not a whole number of at least {least}")

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Frames of a video, decoded by FFmpeg through PyAV."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from .errors import Broken, SeamMismatch, needed
-from .pixels import pixels_of
+from .pixels import Array, pixels_of
 
 _KEYS_TO_TRY = 3  # key frames before a frame from which it is tried to decode it
 
@@ -13,11 +15,11 @@ _KEYS_TO_TRY = 3  # key frames before a frame from which it is tried to decode i
 class Index:
     """Times of frames, by which a frame in the middle of a video is found."""
 
-    times: tuple  # in order
-    keys: tuple  # time of each key frame, and where to seek for it
+    times: tuple[int, ...]  # in order
+    keys: tuple[tuple[int, int], ...]  # time of each key frame, and where to seek for it
     first: int = 0  # number of the frame that times[0] belongs to
 
-    def part(self, first, last):
+    def part(self, first: int, last: int) -> "Index":
         """What is needed to decode the frames from `first` to `last`."""
         keys = [key for key in self.keys if key[0] <= self.times[first]][-_KEYS_TO_TRY:]
         begin = next((number for number, time in enumerate(self.times) if keys and time >= keys[0][0]), first)
@@ -27,26 +29,27 @@ class Index:
 class VideoSource:
     """A video file."""
 
-    def __init__(self, path, color, threads=1):
+    def __init__(self, path: str, color: str, threads: int = 1) -> None:
         self._av = needed("av", "decoding of videos")
         self._path, self._color, self._threads = path, color, threads
-        self._container = None
+        self._container: Any = None
+        self._untouched = False
         self._rewind()
         rate = self._stream.average_rate
-        self.frame_rate = float(rate) if rate else None
+        self.frame_rate: float | None = float(rate) if rate else None
 
-    def close(self):
+    def close(self) -> None:
         if self._container is not None:
             self._container.close()
             self._container = None
 
-    def expected_frames(self):
+    def expected_frames(self) -> int:
         """Number of frames that the header promises, 0 if none. Nothing but the header is read."""
         if self._stream.frames > 0:
-            return self._stream.frames
+            return int(self._stream.frames)
         return round((self._container.duration or 0) / self._av.time_base * (self.frame_rate or 0))
 
-    def frames(self, first=0, index=None):
+    def frames(self, first: int = 0, index: Index | None = None) -> Iterator[tuple[int, Array]]:
         """Pairs of number and array, from frame `first` on. An index says how to begin in the middle.
 
         Raises Broken where the video breaks. With an index, raises SeamMismatch if it does not lead there.
@@ -55,7 +58,8 @@ class VideoSource:
             yield from self._frames_after_seeking(first, index)
             return
         self._rewind()
-        end, count = [], 0
+        end: list[tuple[int, float]] = []
+        count = 0
         for _, array in self._decode(end):
             if count >= first:
                 yield count, array
@@ -63,7 +67,7 @@ class VideoSource:
         if self._is_cut_off(*end[0]):
             raise Broken(f"the file ends after {count} frames, before its header says", count)
 
-    def _rewind(self):
+    def _rewind(self) -> None:
         if self._container is not None and self._untouched:
             return
         self.close()
@@ -79,7 +83,7 @@ class VideoSource:
             self._stream.thread_type = "AUTO"
         self._untouched = True
 
-    def _packets(self, end=None):
+    def _packets(self, end: list[tuple[int, float]] | None = None) -> Iterator[Any]:
         """Packets of the video.
 
         When there are no more, their number and the time at which the last one of any stream ends are
@@ -96,18 +100,20 @@ class VideoSource:
         if end is not None:
             end.append((count, last))
 
-    def _is_cut_off(self, count, last):
+    def _is_cut_off(self, count: int, last: float) -> bool:
         """Whether the file ends before its header says."""
         if self._container.format.name.startswith("mov") and self._stream.frames > 0:
-            return count < self._stream.frames  # these count their packets in a table
+            return bool(count < self._stream.frames)  # these count their packets in a table
         duration = (self._container.duration or 0) / self._av.time_base
         begin = (self._container.start_time or 0) / self._av.time_base
-        return duration > 0 and last - begin < duration - min(0.5, 0.1 * duration)
+        return bool(duration > 0 and last - begin < duration - min(0.5, 0.1 * duration))
 
-    def index(self):
+    def index(self) -> Index | None:
         """Times of all frames, by their packets; None if they are not fit for finding frames."""
         self._rewind()
-        times, keys, end = [], [], []
+        times: list[int] = []
+        keys: list[tuple[int, int]] = []
+        end: list[tuple[int, float]] = []
         try:
             for packet in self._packets(end):
                 if packet.size == 0:
@@ -125,12 +131,12 @@ class VideoSource:
             return None
         return Index(tuple(sorted(times)), tuple(sorted(keys)))
 
-    def _frames_after_seeking(self, first, index):
+    def _frames_after_seeking(self, first: int, index: Index) -> Iterator[tuple[int, Array]]:
         numbers = {time: number for number, time in enumerate(index.times, index.first)}
         for _, place in reversed(index.keys):
             self._rewind()
             self._container.seek(place, stream=self._stream)
-            expected = None
+            expected: int | None = None
             for time, array in self._decode():
                 number = numbers.get(time)
                 if expected is None and (number is None or number > first):
@@ -144,7 +150,7 @@ class VideoSource:
                 return
         raise SeamMismatch(f"frame {first} cannot be found by its time")
 
-    def _decode(self, end=None):
+    def _decode(self, end: list[tuple[int, float]] | None = None) -> Iterator[tuple[Any, Array]]:
         """Times and arrays of frames, from where the container stands. `end`: see _packets."""
         count = 0
         try:
@@ -164,5 +170,5 @@ class VideoSource:
             raise Broken(f"after {count} frames: {_reason(error)}", count) from error
 
 
-def _reason(error):
-    return getattr(error, "strerror", None) or str(error)
+def _reason(error: Any) -> str:
+    return str(getattr(error, "strerror", None) or error)

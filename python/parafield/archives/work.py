@@ -4,7 +4,8 @@
 import math
 import socket
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import parafield as pf
 
@@ -12,42 +13,14 @@ from . import parts
 from .errors import Broken, SeamMismatch, describe, is_disk_full
 from .estimate import estimate_part
 from .plan import Sequence
-from .read import open_source
+from .read import ImageSource, open_source
+from .settings import Settings
+from .tasks import Outcome, Task
+from .video import VideoSource
 from .write import format_of
 
 
-@dataclass(frozen=True)
-class Task:
-    """A unit of work."""
-
-    sequence: Sequence
-    kind: str = "sequence"  # "sequence", "segment" or "join"
-    first: int = 0  # first flow of a segment
-    flows: int = 0  # flows of a segment; of a join those of the whole sequence
-    is_last: bool = True  # whether the sequence ends with this segment
-    pieces: tuple = ()  # of a join: first and flows of each segment
-    frames: int = 0  # of a join: those of the whole sequence
-    index: object = None  # of a segment of a video: how to find its first frame
-    range_from: str = ""  # image whose values tell the range of the whole sequence, of a segment
-    source_size: int = 0  # see parts.source_size; filled in by the worker for a sequence
-    is_whole: bool = False  # the sequence is not cut
-
-
-@dataclass
-class Outcome:
-    """What became of a unit of work."""
-
-    kind: str  # "done", "failed", "cut" into tasks, "part" of a sequence, or "whole": do it without cuts
-    frames: int = 0
-    flows: int = 0
-    error: object = None
-    is_disk_full: bool = False
-    tasks: tuple = ()
-    join: object = None  # the task after all those of a cut
-    seconds: float = 0
-
-
-def run_task(task, settings):
+def run_task(task: Task, settings: Settings) -> Outcome:
     """Does a unit of work. Errors become its outcome."""
     begin = time.monotonic()
     try:
@@ -58,21 +31,21 @@ def run_task(task, settings):
         outcome = Outcome("failed", frames=error.frames, error=error.message)
     except Exception as error:
         # On a cluster two workers may do the same, if one of them was taken for lost.
-        outcome = _result(task.sequence, settings)
-        if outcome is None:
-            place = "" if isinstance(error, pf.Error) else f" (on {socket.gethostname()})"
-            outcome = Outcome("failed", error=describe(error) + place,
-                              is_disk_full=is_disk_full(error, settings.output))
+        place = "" if isinstance(error, pf.Error) else f" (on {socket.gethostname()})"
+        outcome = _result(task.sequence, settings) or Outcome(
+            "failed", error=describe(error) + place, is_disk_full=is_disk_full(error, settings.output))
     outcome.seconds = time.monotonic() - begin
     return outcome
 
 
-def is_current(info, size, settings):
+def is_current(info: dict[str, Any] | None, size: int, settings: Settings) -> bool:
     """Whether a result is complete and was made as it would be now."""
-    return bool(info and info.get("complete")) and not differences(info, size, settings)
+    if not info or not info.get("complete"):
+        return False
+    return not differences(info, size, settings)
 
 
-def differences(info, size, settings):
+def differences(info: dict[str, Any], size: int, settings: Settings) -> list[str]:
     """How a result differs from what it would be now, in words."""
     found = []
     for name, value in settings.identity().items():
@@ -83,18 +56,18 @@ def differences(info, size, settings):
     return found
 
 
-def _result(sequence, settings):
+def _result(sequence: Sequence, settings: Settings) -> Outcome | None:
     """The outcome of a sequence whose result is there already, or None."""
     try:
         info = format_of(settings).read_info(sequence.name)
-        if is_current(info, parts.source_size(sequence), settings):
+        if info is not None and is_current(info, parts.source_size(sequence), settings):
             return Outcome("done", frames=info["frames"], flows=info["flows"])
     except OSError:
         pass
     return None
 
 
-def _sequence(task, settings):
+def _sequence(task: Task, settings: Settings) -> Outcome:
     """A sequence from its beginning; a long one is cut."""
     if outcome := _result(task.sequence, settings):
         return outcome
@@ -116,11 +89,10 @@ def _sequence(task, settings):
     return Outcome("failed" if problem else "done", frames=frames, flows=part["flows"], error=problem)
 
 
-def _cut(task, settings, source):
+def _cut(task: Task, settings: Settings, source: ImageSource | VideoSource) -> Outcome | None:
     """The segments of a sequence, or None if it stays whole."""
-    files, index = task.sequence.files, None
-    if not files:
-        index = source.index()
+    files = task.sequence.files
+    index = source.index() if isinstance(source, VideoSource) else None
     frames = settings.frames_in(len(index.times) if index else len(files))
     flows = settings.flows_of(frames)
     count = math.ceil(flows / settings.segment)
@@ -141,7 +113,7 @@ def _cut(task, settings, source):
     return Outcome("cut", frames=frames, flows=flows, tasks=tuple(tasks), join=join)
 
 
-def _segment(task, settings):
+def _segment(task: Task, settings: Settings) -> Outcome:
     """A segment of a sequence; nothing to do if an earlier run has done it."""
     folder = parts.folder_of(task.sequence.name, settings)
     if parts.read_marker(folder, task.first, task.flows, task.source_size, settings):
@@ -159,14 +131,17 @@ def _segment(task, settings):
     return Outcome("part", flows=task.flows)
 
 
-def _join(task, settings):
+def _join(task: Task, settings: Settings) -> Outcome:
     """The result of a sequence whose segments are done. The frames that they share have to be the same."""
     if outcome := _result(task.sequence, settings):
         return outcome
     folder = parts.folder_of(task.sequence.name, settings)
-    found = [parts.read_marker(folder, *piece, task.source_size, settings) for piece in task.pieces]
-    if None in found:
-        raise SeamMismatch("a segment is missing")
+    found = []
+    for first, flows in task.pieces:
+        part = parts.read_marker(folder, first, flows, task.source_size, settings)
+        if part is None:
+            raise SeamMismatch(f"the segment of flow {first} is missing")
+        found.append(part)
     for part, following in zip(found, found[1:]):
         if part["next_frame"] != following["first_frame"] or part["shape"] != following["shape"]:
             raise SeamMismatch(f"frames differ where segments meet, at flow {following['first']}")

@@ -10,20 +10,25 @@ import os
 import shutil
 import uuid
 import zipfile
+from typing import IO, Any
 
 import numpy as np
 
 import parafield as pf
 
 from .errors import argument_error, needed
+from .settings import Settings
+
+Part = dict[str, Any]  # what describes a part, see estimate_part; of JSON's types
 
 MANIFEST = "flow.json"  # in a folder of JPEG pairs
 _FLOWS_AT_ONCE = 32
 
 
-def format_of(settings):
+def format_of(settings: Settings) -> "Npz | Jpeg | Zarr":
     """The format that the settings name."""
-    return {"npz": Npz, "jpeg": Jpeg, "zarr": Zarr}[settings.format](settings)
+    formats: dict[str, type[Npz] | type[Jpeg] | type[Zarr]] = {"npz": Npz, "jpeg": Jpeg, "zarr": Zarr}
+    return formats[settings.format](settings)
 
 
 class RawPart:
@@ -31,23 +36,23 @@ class RawPart:
 
     any_order = False
 
-    def __init__(self, folder, settings):
+    def __init__(self, folder: str, settings: Settings) -> None:
         self.file = f"{_token()}.flows"
         self._path = os.path.join(folder, self.file)
         self._stream = open(self._path, "wb")
         self._dtype, self._valid = settings.dtype, settings.valid
 
-    def add(self, number, flow):
+    def add(self, number: int, flow: Any) -> None:
         del number
         for plane in (flow.u, flow.v):
             self._stream.write(np.ascontiguousarray(plane, self._dtype))
         if self._valid:
             self._stream.write(np.ascontiguousarray(flow.valid, bool))
 
-    def close(self):
+    def close(self) -> None:
         self._stream.close()
 
-    def discard(self):
+    def discard(self) -> None:
         """Removes what has been written."""
         try:
             self._stream.close()
@@ -62,47 +67,48 @@ class JpegPart:
     any_order = True
     file = None
 
-    def __init__(self, folder, settings):
+    def __init__(self, folder: str, settings: Settings) -> None:
         self._folder, self._bound = folder, settings.bound
 
-    def add(self, number, flow):
+    def add(self, number: int, flow: Any) -> None:
         for axis, plane in (("x", flow.u), ("y", flow.v)):
             path = os.path.join(self._folder, f"flow_{axis}_{number + 1:05d}.jpg")
             pf.write_frame(path, bounded(plane, self._bound))
 
-    def close(self):
+    def close(self) -> None:
         pass
 
-    def discard(self):
+    def discard(self) -> None:
         pass  # the next attempt writes the same files
 
 
-def bounded(plane, bound):
+def bounded(plane: Any, bound: float) -> "np.ndarray[Any, np.dtype[np.uint8]]":
     """Values 0 to 255 of a motion of -bound to bound px; what moves farther has the largest or smallest."""
     clipped = np.clip(np.asarray(plane, np.float64), -bound, bound)
     return np.rint((clipped + bound) * (255 / (2 * bound))).astype(np.uint8)
 
 
 class _Format:
-    part = RawPart
+    part: type[RawPart] | type[JpegPart] = RawPart
+    suffix = ""
 
-    def __init__(self, settings):
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def path(self, name):
+    def path(self, name: str) -> str:
         """Where the result of a sequence is."""
         return os.path.join(self._settings.output, *name.split("/")) + self.suffix
 
-    def prepare(self, names):
+    def prepare(self, names: list[str]) -> None:
         """Makes the folders of the results."""
         for folder in sorted({os.path.dirname(self.path(name)) for name in names}):
             os.makedirs(folder, exist_ok=True)
 
-    def _records(self, folder, parts):
+    def _records(self, folder: str, parts: list[Part]) -> list[Any]:
         """The records of each part: u, v and, if asked for, valid."""
         height, width = parts[0]["shape"]
         plane = (self._settings.dtype, (height, width))
-        fields = [("u", *plane), ("v", *plane)]
+        fields: list[Any] = [("u", *plane), ("v", *plane)]
         if self._settings.valid:
             fields.append(("valid", bool, (height, width)))
         return [np.memmap(os.path.join(folder, part["file"]), np.dtype(fields), "r") for part in parts]
@@ -113,18 +119,18 @@ class Npz(_Format):
 
     suffix = ".npz"
 
-    def read_info(self, name):
+    def read_info(self, name: str) -> dict[str, Any] | None:
         """What the result of a sequence says of itself: None without a result, {} if it says nothing."""
         path = self.path(name)
         if not os.path.lexists(path):
             return None
         try:
             with np.load(path) as data:
-                return json.loads(str(data["info"]))
+                return dict(json.loads(str(data["info"])))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return {}
 
-    def finish(self, name, folder, parts, info):
+    def finish(self, name: str, folder: str, parts: list[Part], info: dict[str, Any]) -> None:
         records = self._records(folder, parts)
         path = os.path.join(folder, _token() + ".npz")
         with open(path, "wb") as stream:
@@ -138,7 +144,7 @@ class Npz(_Format):
         os.replace(path, self.path(name))
 
     @staticmethod
-    def _write_planes(archive, plane, records):
+    def _write_planes(archive: zipfile.ZipFile, plane: str, records: list[Any]) -> None:
         kind = records[0].dtype[plane]
         header = {"descr": np.lib.format.dtype_to_descr(kind.base), "fortran_order": False,
                   "shape": (sum(map(len, records)), *kind.shape)}
@@ -152,20 +158,19 @@ class Npz(_Format):
 class Jpeg(_Format):
     """A folder a sequence, as action recognition uses them: flow_x_00001.jpg, flow_y_00001.jpg, ..."""
 
-    suffix = ""
     part = JpegPart
 
-    def read_info(self, name):
+    def read_info(self, name: str) -> dict[str, Any] | None:
         path = self.path(name)
         if not os.path.lexists(path):
             return None
         try:
             with open(os.path.join(path, MANIFEST), encoding="utf-8") as stream:
-                return json.load(stream)
+                return dict(json.load(stream))
         except (OSError, ValueError):
             return {}
 
-    def finish(self, name, folder, parts, info):
+    def finish(self, name: str, folder: str, parts: list[Part], info: dict[str, Any]) -> None:
         result = os.path.join(folder, "result-" + _token())
         os.mkdir(result)
         for number in range(1, info["flows"] + 1):
@@ -180,15 +185,13 @@ class Jpeg(_Format):
 class Zarr(_Format):
     """A group a sequence in one Zarr store: arrays u, v and, if asked for, valid; the attribute info."""
 
-    suffix = ""
-
-    def prepare(self, names):
+    def prepare(self, names: list[str]) -> None:
         zarr = needed("zarr", "the format zarr")
         root = zarr.open_group(self._settings.output, mode="a")
         for group in sorted({name.rpartition("/")[0] for name in names} - {""}):
             root.require_group(group)
 
-    def read_info(self, name):
+    def read_info(self, name: str) -> dict[str, Any] | None:
         path = self.path(name)
         if not os.path.lexists(path):
             return None
@@ -197,7 +200,7 @@ class Zarr(_Format):
         except (OSError, ValueError, KeyError, TypeError):
             return {}
 
-    def finish(self, name, folder, parts, info):
+    def finish(self, name: str, folder: str, parts: list[Part], info: dict[str, Any]) -> None:
         zarr = needed("zarr", "the format zarr")
         records = self._records(folder, parts)
         result = os.path.join(folder, "result-" + _token())
@@ -213,9 +216,10 @@ class Zarr(_Format):
         _replace_folder(result, self.path(name))
 
 
-def _copy(records, plane, array, chunk):
-    """Writes records to an array chunk by chunk; a chunk may hold the end of one part and others' beginning."""
-    waiting, first = [], 0
+def _copy(records: list[Any], plane: str, array: Any, chunk: int) -> None:
+    """Writes records to an array chunk by chunk; a chunk may hold records of several parts."""
+    waiting: list[Any] = []
+    first = 0
     for record in records:
         begin = 0
         while begin < len(record):
@@ -229,18 +233,18 @@ def _copy(records, plane, array, chunk):
         array[first:] = np.concatenate(waiting)
 
 
-def check_replaceable(settings, name, path):
+def check_replaceable(settings: Settings, name: str, path: str) -> None:
     """Raises an error where a folder is in the way that no extraction wrote."""
     if settings.format != "npz" and os.path.isdir(path):
         raise argument_error(f"output: {path} would be the result of {name}, but it is a folder that no "
-                             "extraction of this format wrote; remove it, or use another output")
+                             "extraction of this format wrote; remove it, or use another output", "file")
 
 
-def _member(archive, name):
+def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     return archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=True)
 
 
-def _replace_folder(new, place):
+def _replace_folder(new: str, place: str) -> None:
     """Renames a folder to its place. What is there goes."""
     if os.path.isdir(place):
         old = new + "-old"
@@ -251,6 +255,6 @@ def _replace_folder(new, place):
         os.rename(new, place)
 
 
-def _token():
+def _token() -> str:
     """A name that no other process uses."""
     return uuid.uuid4().hex[:12]

@@ -27,8 +27,8 @@ def start(*words):
 
 
 def test_options(video, tmp_path, capsys):
-    code = main([video, "-o", str(tmp_path / "out"), "-d", "cpu", "--iterations", "1", "--fill", "--fb-check=0.5",
-                 "--valid", "--size", "32x24", "--workers", "0", "--dtype", "float32"])
+    code = main([video, "-o", str(tmp_path / "out"), "-d", "cpu", "--iterations", "1", "--fill",
+                 "--fb-check=0.5", "--valid", "--size", "32x24", "--workers", "0", "--dtype", "float32"])
     assert code == 0 and "1 done; 3 flows" in capsys.readouterr().err
     with np.load(tmp_path / "out/v.npz") as data:
         info = json.loads(str(data["info"]))
@@ -42,7 +42,7 @@ def test_options_that_are_on_or_off_stand_before_inputs(video, tmp_path):
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    (["none.mkv"], "none.mkv: there is no such file"), (["VIDEO", "--windw", "3"], "windw"),
+    (["VIDEO", "--windw", "3"], "windw"),
     (["VIDEO", "--step", "0"], "step: 0"), (["VIDEO", "--size", "3"], "3 is not WIDTHxHEIGHT"),
     (["VIDEO", "--range", "3"], "LOW,HIGH"), (["VIDEO", "-m", "none"], "none"), ([], "INPUT"),
 ])
@@ -56,6 +56,8 @@ def test_wrong_words(video, tmp_path, capsys, words, message):
 
 
 def test_failure_is_exit_code_1(video, tmp_path, capsys):
+    assert main(["none.mkv", "-o", str(tmp_path / "out")]) == 1
+    assert "inputs: none.mkv: there is no such file" in capsys.readouterr().err
     broken = tmp_path / "broken.mkv"
     broken.write_bytes(b"none")
     code = main([video, str(broken), "-o", str(tmp_path / "out"), "-d", "cpu", "--workers", "0"])
@@ -64,7 +66,8 @@ def test_failure_is_exit_code_1(video, tmp_path, capsys):
 
 def test_arguments_in_a_file(video, tmp_path):
     (tmp_path / "list.txt").write_text(video + "\n")
-    assert main([f"@{tmp_path}/list.txt", "-o", str(tmp_path / "out"), "-q", "-d", "cpu", "--workers", "0"]) == 0
+    words = [f"@{tmp_path}/list.txt", "-o", str(tmp_path / "out"), "-q", "-d", "cpu", "--workers", "0"]
+    assert main(words) == 0
 
 
 def children_of(process):

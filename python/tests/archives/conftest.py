@@ -15,7 +15,7 @@ SHAPE = (48, 64)
 
 def rendered(count, seed=1, shape=SHAPE, scene="rotation"):
     """Gray frames of a scene."""
-    return [np.asarray(frame) for frame in pf.render_scene(scene, shape=shape, frames=count, seed=seed).frames]
+    return list(pf.render_scene(scene, shape=shape, frames=count, seed=seed).frames)
 
 
 def encode(path, frames, codec="ffv1", pixels="gray", rate=25, color_range=None, **options):
@@ -23,10 +23,12 @@ def encode(path, frames, codec="ffv1", pixels="gray", rate=25, color_range=None,
     import av
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with av.open(str(path), "w", options={"movflags": "faststart"} if str(path).endswith("mp4") else {}) as container:
+    in_container = {"movflags": "faststart"} if str(path).endswith("mp4") else {}
+    with av.open(str(path), "w", options=in_container) as container:
         stream = container.add_stream(codec, rate=rate, options=options)
         first = frames[0]
-        stream.height, stream.width = first.shape[:2] if hasattr(first, "shape") else (first.height, first.width)
+        is_frame = isinstance(first, av.VideoFrame)
+        stream.height, stream.width = (first.height, first.width) if is_frame else first.shape[:2]
         stream.pix_fmt = pixels
         if color_range is not None:
             stream.codec_context.color_range = color_range

@@ -76,8 +76,9 @@ def test_interruption(cluster, make, tmp_path):
     for number in range(12):
         make.encode(tmp_path / f"in/v{number}.mkv", make.rendered(10, shape=(120, 160)))
     process = subprocess.Popen(
-        [sys.executable, "-m", "parafield.archives.command", str(tmp_path / "in"), "-o", str(tmp_path / "out"),
-         "-d", "cpu", "--preset", "accurate", "--scheduler", cluster.scheduler_address])
+        [sys.executable, "-m", "parafield.archives.command", str(tmp_path / "in"),
+         "-o", str(tmp_path / "out"), "-d", "cpu", "--preset", "accurate",
+         "--scheduler", cluster.scheduler_address])
     while not list((tmp_path / "out").glob("*.npz")):
         assert process.poll() is None
         time.sleep(0.01)

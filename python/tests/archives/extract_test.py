@@ -101,15 +101,15 @@ def test_step_stride_and_part_of_a_video(make, tmp_path, step, stride, start, st
             assert np.array_equal(u, flow.u)
 
 
-@pytest.mark.parametrize("method", ["ridge-regression", "gradient-tensor", "lucas-kanade", "direct-interpolation",
-                                    "adaptive-ridge"])
+@pytest.mark.parametrize("method", ["ridge-regression", "gradient-tensor", "lucas-kanade",
+                                    "direct-interpolation", "adaptive-ridge"])
 def test_every_kind_of_method_gives_the_same_bits_in_segments(make, tmp_path, method):
     frames = make.rendered(13, shape=(40, 56))
     make.encode(tmp_path / "in/v.mp4", frames, "libx264", "yuv420p", g="4")
     bits = []
     for segment in (100, 3):
-        extract(tmp_path / "in/v.mp4", tmp_path / str(segment), method=method, segment=segment, dtype="float32",
-                device="cpu", workers=0, quiet=True)
+        extract(tmp_path / "in/v.mp4", tmp_path / str(segment), method=method, segment=segment,
+                dtype="float32", device="cpu", workers=0, quiet=True)
         bits.append((tmp_path / str(segment) / "v.npz").read_bytes())
     assert bits[0] == bits[1]
     flows = len(results(tmp_path / "100")["v"]["u"])
@@ -118,8 +118,9 @@ def test_every_kind_of_method_gives_the_same_bits_in_segments(make, tmp_path, me
 
 def test_lucas_kanade_starts_from_its_last_flow_in_one_piece(make, tmp_path):
     frames = make.rendered(8)
-    extract(make.encode(tmp_path / "v.mkv", frames), tmp_path, method="lucas-kanade", segment=2, dtype="float32",
-            device="cpu", workers=0, quiet=True)
+    path = make.encode(tmp_path / "v.mkv", frames)
+    extract(path, tmp_path, method="lucas-kanade", segment=2, dtype="float32", device="cpu", workers=0,
+            quiet=True)
     estimator = pf.FlowEstimator("lucas-kanade", device="cpu")
     expected = [estimator.push(frame) for frame in frames][1:]
     assert all(np.array_equal(u, flow.u) for u, flow in zip(results(tmp_path)["v"]["u"], expected))

@@ -22,7 +22,7 @@ def tree(tmp_path, monkeypatch):
 
 
 def names(*inputs):
-    return sorted(sequence.name for sequence in find_sequences(list(inputs)))
+    return sorted(sequence.name for sequence in find_sequences(list(map(str, inputs))))
 
 
 def files(*inputs):
@@ -33,7 +33,7 @@ def test_videos_and_folders(tree):
     assert names("a/x.mp4", "a/y.avi") == ["x", "y"]
     assert names("a") == ["x", "y"]
     assert names(tree) == ["a/x", "a/y", "b/x", "deep/one", "deep/two", "mixed/v", "name[1]", "seq"]
-    assert find_sequences("a/x.mp4")[0].source == str(tree / "a/x.mp4")
+    assert find_sequences(["a/x.mp4"])[0].source == str(tree / "a/x.mp4")
 
 
 def test_a_folder_of_images_is_one_sequence_in_natural_order(tree):

@@ -50,7 +50,7 @@ def test_results_of_other_settings_are_an_error(videos, make, tmp_path, form):
         pytest.importorskip("zarr")
     out = tmp_path / "out"
     here(videos, out, format=form)
-    with pytest.raises(pf.Error, match="overwrite: .*--overwrite.*\n.*step 1, now 2"):
+    with pytest.raises(pf.Error, match="overwrite: .*--overwrite.*step 1, now 2"):
         here(videos, out, format=form, step=2)
     assert names(here(videos, out, format=form).skipped) == ["v0", "v1", "v2"]
     assert names(here(videos, out, format=form, step=2, overwrite=True).done) == ["v0", "v1", "v2"]
@@ -86,7 +86,8 @@ def test_a_broken_video_keeps_its_first_flows_and_stops_no_other(videos, make, t
     assert 2 < w.frames < 20 and w.flows == w.frames - 1 and ("frame" in w.error)
     assert "cannot be read" in x.error and "there are 1 frames; a flow takes 2" in y.error
     saved = json.loads((out / "report.json").read_text())
-    assert [entry["error"] for entry in saved["results"] if entry["status"] == "failed"] == [w.error, x.error, y.error]
+    errors = [entry["error"] for entry in saved["results"] if entry["status"] == "failed"]
+    assert errors == [w.error, x.error, y.error]
     if form == "npz":
         with np.load(out / "w.npz") as data:
             assert len(data["u"]) == w.flows and not json.loads(str(data["info"]))["complete"]
