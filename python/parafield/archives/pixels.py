@@ -14,6 +14,11 @@ Array = NDArray[Any]
 
 _LIMITED, _FULL = 1, 2  # AVColorRange
 
+# Flags of libswscale, which PyAV names only from version 18 on: bicubic, rounded exactly, the same bits on every
+# processor. For RGB also chroma for every pixel.
+_BICUBIC = 0x4 | 0x40000 | 0x80000
+_BICUBIC_RGB = _BICUBIC | 0x2000
+
 
 def pixels_of(frame: Any, color: str) -> Array:
     """The array of a decoded frame, turned as a viewer shows it.
@@ -49,11 +54,9 @@ def resized(array: Array, shape: tuple[int, int]) -> Array:
     if array.ndim == 3:
         return np.stack([resized(array[..., channel], shape) for channel in range(array.shape[2])], axis=2)
     av = needed("av", "resizing of frames")
-    interpolation = needed("av.video.reformatter", "resizing of frames").Interpolation
-    flags = interpolation.BICUBIC | interpolation.ACCURATE_RND | interpolation.BITEXACT
     kind = "gray" if array.dtype == np.uint8 else "gray16le"
     frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(array), format=kind)
-    frame = frame.reformat(width=shape[1], height=shape[0], interpolation=flags, threads=1)
+    frame = frame.reformat(width=shape[1], height=shape[0], interpolation=_BICUBIC, threads=1)
     return np.asarray(frame.to_ndarray())
 
 
@@ -94,12 +97,10 @@ def _stretch(depth: int, limited: bool) -> Array:
 
 
 def _rgb(frame: Any) -> Array:
-    interpolation = needed("av.video.reformatter", "decoding of videos").Interpolation
-    flags = interpolation.BICUBIC | interpolation.ACCURATE_RND | interpolation.BITEXACT
-    flags |= interpolation.FULL_CHR_H_INT
     name = frame.format.name
     given: dict[str, Any] = {}
     if name.startswith(("yuv", "nv", "p0", "uyvy", "yvyu")):
         given = {"src_color_range": _LIMITED if _is_limited(frame) else _FULL, "dst_color_range": _FULL}
     kind = "rgb24" if _depth(frame) <= 8 else "rgb48le"
-    return np.asarray(frame.reformat(format=kind, interpolation=flags, threads=1, **given).to_ndarray())
+    frame = frame.reformat(format=kind, interpolation=_BICUBIC_RGB, threads=1, **given)
+    return np.asarray(frame.to_ndarray())
