@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Flow of a run of frames, written as a part of a result."""
 
+import contextlib
 import os
 import threading
 import zlib
@@ -53,6 +54,8 @@ def estimate_part(task: Task, settings: Settings,
         output.close()
     except BaseException:
         output.discard()
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)  # unless it holds finished segments
         raise
     return {"first": task.first, "flows": walk.flows, "frames": walk.frames, "shape": walk.shape,
             "first_frame": walk.first_checksum, "next_frame": walk.next_checksum, "file": part.file,

@@ -14,7 +14,7 @@ from typing import Any
 import parafield as pf
 
 from . import parts
-from .errors import Broken, argument_error
+from .errors import Broken, argument_error, describe
 from .local import InProcess, LocalProcesses
 from .plan import Sequence, check_nesting, find_sequences, folders_of
 from .read import open_source
@@ -128,6 +128,9 @@ def extract(
         raise argument_error("workers: it is given beside scheduler, whose cluster has workers of its own")
     settings = make_settings(folder, format, method, preset, device, dtype, bound, valid, step, stride, start,
                              stop, short_side, shape, color, range, segment, parameters)
+    report_path = _report_path(report, settings)
+    if report is not None and not os.path.isdir(os.path.dirname(report_path)):
+        raise argument_error(f"report: the folder of {report_path} does not exist", "file")
     sequences = find_sequences(names)
     _check_output(folder, names, sequences, settings)
     run = Run(sequences, settings, quiet)
@@ -146,7 +149,10 @@ def extract(
                     runner.close()
         finally:
             parts.remove_folder(settings)
-            run.report.save(_report_path(report, settings), settings)
+            try:
+                run.report.save(report_path, settings)
+            except OSError as error:  # a full disk takes no report either
+                run.report.problem = f"{run.report.problem or 'all is done'}; no report: {describe(error)}"
     if not quiet:
         print(run.report.summary(), file=sys.stderr)
     return run.report

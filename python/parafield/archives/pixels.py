@@ -14,8 +14,8 @@ Array = NDArray[Any]
 
 _LIMITED, _FULL = 1, 2  # AVColorRange
 
-# Flags of libswscale, which PyAV names only from version 18 on: bicubic, rounded exactly, the same bits on every
-# processor. For RGB also chroma for every pixel.
+# Flags of libswscale, which PyAV names only from version 18 on: bicubic, rounded exactly, the same bits on
+# every processor. For RGB also chroma for every pixel.
 _BICUBIC = 0x4 | 0x40000 | 0x80000
 _BICUBIC_RGB = _BICUBIC | 0x2000
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What became of the sequences of an extraction."""
 
+import contextlib
 import json
 import os
 from dataclasses import asdict, dataclass, field
@@ -31,7 +32,7 @@ class Report:
     results: list[Result] = field(default_factory=list)
     seconds: float = 0
     interrupted: bool = False
-    problem: str | None = None  # why the work ended before everything was done
+    problem: str | None = None  # why the work ended early, or why there is no file of the report
 
     def of(self, status: str) -> list[Result]:
         """Results of a status: "done", "skipped", "failed" or "not begun"."""
@@ -74,7 +75,7 @@ class Report:
         if len(failed) > 20:
             lines.append(f"and {len(failed) - 20} more")
         if self.problem:
-            lines.append(f"ended early: {self.problem}")
+            lines.append(f"note: {self.problem}")
         return "\n".join(lines)
 
     def save(self, path: str, settings: Settings) -> None:
@@ -86,9 +87,14 @@ class Report:
             "results": [asdict(result) for result in sorted(self.results, key=lambda result: result.name)],
         }
         new = f"{path}.{os.getpid()}.new"
-        with open(new, "w", encoding="utf-8") as stream:
-            json.dump(values, stream, indent=1)
-        os.replace(new, path)
+        try:
+            with open(new, "w", encoding="utf-8") as stream:
+                json.dump(values, stream, indent=1)
+            os.replace(new, path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(new)
+            raise
 
 
 def duration(seconds: float) -> str:

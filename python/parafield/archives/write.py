@@ -69,17 +69,20 @@ class JpegPart:
 
     def __init__(self, folder: str, settings: Settings) -> None:
         self._folder, self._bound = folder, settings.bound
+        self._written: list[str] = []
 
     def add(self, number: int, flow: Any) -> None:
         for axis, plane in (("x", flow.u), ("y", flow.v)):
             path = os.path.join(self._folder, f"flow_{axis}_{number + 1:05d}.jpg")
             pf.write_frame(path, bounded(plane, self._bound))
+            self._written.append(path)
 
     def close(self) -> None:
         pass
 
     def discard(self) -> None:
-        pass  # the next attempt writes the same files
+        for path in self._written:
+            os.unlink(path)
 
 
 def bounded(plane: Any, bound: float) -> "np.ndarray[Any, np.dtype[np.uint8]]":

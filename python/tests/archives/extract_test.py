@@ -184,6 +184,18 @@ def test_local_processes_give_the_same_bits(archive, tmp_path):
         assert all(np.array_equal(here[name][plane], there[name][plane]) for plane in ("u", "v"))
 
 
+@pytest.mark.parametrize("form", ["npz", "jpeg"])
+def test_threads_beside_the_estimation_change_no_bit(archive, tmp_path, form):
+    top, _ = archive
+    for threads in (1, 4):
+        extract(top / "images", tmp_path / f"{threads}", format=form, threads=threads, device="cpu",
+                workers=0, quiet=True)
+    files = sorted(path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.[nj]p*"))
+    assert len(files) == (1 if form == "npz" else 8)
+    for file in files:
+        assert (tmp_path / "1" / file).read_bytes() == (tmp_path / "4" / file).read_bytes()
+
+
 @pytest.mark.parametrize(("changes", "words"), [
     ({"format": "tiff"}, "format: 'tiff' is not one of npz, jpeg, zarr"),
     ({"dtype": "int8"}, "dtype"), ({"bound": 0}, "bound"), ({"bound": True}, "bound"), ({"step": 0}, "step"),

@@ -120,10 +120,18 @@ def test_a_full_disk_stops_the_work_and_keeps_what_is_done(videos, tmp_path, mon
     report = here(videos, tmp_path / "out")
     assert (len(report.done), len(report.failed), len(report.not_begun)) == (1, 1, 1)
     assert "No space left" in report.failed[0].error and report.problem == "the disk is full"
-    assert not [path for path in (tmp_path / "out").rglob("*") if path.suffix == ".flows"]
+    assert not (tmp_path / "out/.parts").exists()
     monkeypatch.undo()
     again = here(videos, tmp_path / "out")
     assert len(again.skipped) == 1 and len(again.done) == 2
+
+
+def test_a_report_that_cannot_be_written_is_a_note(videos, tmp_path):
+    with pytest.raises(pf.Error, match="report: the folder of .* does not exist"):
+        here(videos, tmp_path / "out", report=tmp_path / "none/report.json")
+    (tmp_path / "out/report.json").mkdir(parents=True)
+    report = here(videos, tmp_path / "out")
+    assert report.ok and "no report: " in report.problem and "directory" in report.summary()
 
 
 def test_finished_segments_are_not_done_again(make, tmp_path, monkeypatch):
