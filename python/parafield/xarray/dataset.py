@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Flow of a stack of images as a Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+import parafield as pf
+
+from . import velocity
+from .frames import PLANES, Solver, check_dtype, check_range, fill_values, value_range
+
+_ATTRIBUTES = {
+    "u": {"units": "px", "long_name": "motion to the next frame, to the right"},
+    "v": {"units": "px", "long_name": "motion to the next frame, down"},
+    "valid": {"long_name": "whether the motion is to be trusted"},
+    "confidence": {"long_name": "confidence of the motion, grows with certainty"},
+}
+_VELOCITIES = ("eastward_velocity", "northward_velocity", "x_velocity", "y_velocity")
+# Attributes that tell about the values of images, not about the data set.
+_OF_VALUES = {"units", "standard_name", "long_name", "_FillValue", "missing_value", "scale_factor"}
+_OF_VALUES |= {"add_offset", "valid_min", "valid_max", "valid_range", "actual_range", "flag_values", "flag_meanings"}
+_OF_VALUES |= {"flag_masks", "cell_methods", "ancillary_variables", "coordinates", "grid_mapping"}
+
+
+def flow(
+    stack: xr.DataArray,
+    dim: Hashable = "time",
+    method: Any = "adaptive-ridge",
+    preset: str | None = None,
+    device: str | None = None,
+    *,
+    core_dims: Sequence[Hashable] | None = None,
+    range: tuple[float, float] | None = None,
+    max_motion: int = 32,
+    speeds: bool | None = None,
+    threads: int | None = None,
+    **parameters: Any,
+) -> xr.Dataset:
+    """The flow between the images of a stack, as a Dataset; lazy if the stack holds a Dask array.
+
+    The Dataset has the dimensions (dim, y, x) and the variables `u` and `v` (px to the next frame, to the
+    right and down: toward larger indices), `valid` and `confidence`. N images give N - 1 flows; a method of
+    more frames gives those of the middle ones. A flow has the time of the frame whose pixels move; the
+    coordinate `<dim>_next` is the time of the frame that they move to. All other coordinates are kept.
+
+    With regular coordinates in m, km or degrees of longitude and latitude, and with times, there are speeds
+    in m/s, too: `eastward_velocity` and `northward_velocity` on longitudes and latitudes, otherwise
+    `x_velocity` and `y_velocity`, positive toward larger coordinates, whichever way an axis runs.
+
+    stack: three dimensions; any integers or floats. NaN, masked pixels and fill values have no weight.
+    dim: the dimension of time. core_dims: (y, x); if not given, the other two in the stack's order.
+    method, preset, device, threads, **parameters: as in `parafield.estimate_flow`. On a Dask array a call
+        has one thread unless `threads` says more: Dask runs several at once.
+    range: (black, white), the same for all images. If not given: 0 to 255 for uint8, otherwise the smallest
+        and the largest value of the stack. A Dask array that is not uint8 needs it; `value_range` finds it.
+    max_motion: the largest motion, px. Only images in several chunks use it: their tiles overlap by 32 px
+        more than that, and chunks narrower than 8 times that are merged.
+    speeds: False gives flow in px alone; True makes it an error if there are no coordinates for speeds.
+
+    Raises parafield.Error, which names the argument.
+    """
+    check_dtype(stack)
+    images, (dim, y, x) = _ordered(stack, dim, core_dims)
+    if isinstance(max_motion, bool) or not isinstance(max_motion, (int, np.integer)) or max_motion < 1:
+        raise pf.Error(f"max_motion cannot be {max_motion!r}; allowed: whole numbers from 1, px")
+    is_lazy = images.chunks is not None
+    if threads is None and is_lazy:
+        threads = 1
+    frames = _frames_of(method, preset, parameters)
+    if images.sizes[dim] < frames:
+        raise pf.Error(
+            f"stack: its dimension {dim} cannot have the size {images.sizes[dim]}; the method needs at least "
+            f"{frames} images"
+        )
+    if range is None and is_lazy and images.dtype != np.uint8:
+        raise pf.Error(
+            f"range is needed for a Dask array of {images.dtype}, as finding it reads the whole array: "
+            "(black, white), or parafield.xarray.value_range(stack), which reads it now"
+        )
+    solver = Solver(
+        frames=frames,
+        range=check_range(range) if range is not None else value_range(images),
+        fills=fill_values(images),
+        arguments={"method": method, "preset": preset, "device": device, "threads": threads, **parameters},
+    )
+    factors = _factors(images, (dim, y, x), solver, speeds)
+    if is_lazy:
+        from . import tiles
+
+        planes = tiles.solve(images.data, solver, int(max_motion))
+    else:
+        planes = dict(zip(PLANES, solver(images.values)))
+        planes["valid"] = planes["valid"].astype(bool)
+    return _dataset(images, (dim, y, x), solver, planes, factors)
+
+
+def _ordered(
+    stack: xr.DataArray, dim: Hashable, core_dims: Sequence[Hashable] | None
+) -> tuple[xr.DataArray, tuple[Hashable, Hashable, Hashable]]:
+    """The stack with its dimensions as (time, y, x), and their names."""
+    dims = stack.dims
+    named = ", ".join(map(str, dims)) or "none"
+    if len(dims) != 3:
+        raise pf.Error(
+            f"stack cannot have {len(dims)} dimensions ({named}); allowed: 3, time and those of the images"
+            + ". stack.isel(NAME=0) takes one of several bands or levels" * (len(dims) > 3)
+        )
+    if dim not in dims:
+        raise pf.Error(f"dim cannot be {dim!r}; allowed: a dimension of the stack, which has {named}")
+    others = [name for name in dims if name != dim]
+    if core_dims is not None:
+        if isinstance(core_dims, str) or sorted(map(str, core_dims)) != sorted(map(str, others)):
+            raise pf.Error(
+                f"core_dims cannot be {core_dims!r}; allowed: the stack's other dimensions as (y, x), "
+                f"{others[0]!r} and {others[1]!r} in either order"
+            )
+        others = list(core_dims)
+    order = (dim, *others)
+    for name in order:
+        if not stack.sizes[name] > 0:  # also a Dask array of unknown size
+            raise pf.Error(f"stack: its dimension {name} cannot have the size {stack.sizes[name]}")
+    taken = {*PLANES, *_VELOCITIES, f"{dim}_next"} & {*map(str, stack.coords), *map(str, dims)}
+    if taken:
+        raise pf.Error(f"stack: a coordinate cannot be called {sorted(taken)[0]}, as a result is; rename it")
+    return stack.transpose(*order), order
+
+
+def _frames_of(method: Any, preset: str | None, parameters: dict[str, Any]) -> int:
+    """The number of frames that the method takes. Refuses what the library would refuse in each block."""
+    for name in ("start", "tracks", "rotation", "axes"):
+        if name in parameters:
+            raise pf.Error(f"{name} cannot be given for a stack; parafield.estimate_flow takes it for one pair")
+    return pf.FlowEstimator(method, preset, "cpu", shape=(64, 64), **parameters).method.frames
+
+
+def _factors(
+    images: xr.DataArray, order: tuple[Hashable, Hashable, Hashable], solver: Solver, speeds: bool | None
+) -> dict[str, np.ndarray]:
+    """What turns u and v into velocities, m/s: arrays that broadcast to T x H x W. Empty without speeds."""
+    if speeds is False:
+        return {}
+    dim, y, x = order
+    grid = velocity.grid_of(images, y, x)
+    seconds = velocity.seconds_of(images, dim) if grid is not None or speeds else None
+    if grid is None or seconds is None:
+        if speeds:
+            lacking = f"{y} and {x} in m, km or degrees" if grid is None else f"{dim} of times"
+            raise pf.Error(f"speeds cannot be True: the stack has no coordinates {lacking}")
+        return {}
+    velocity.check_steady(seconds, solver.frames, str(dim))
+    seconds = seconds[solver.before : len(seconds) + 1 - solver.after, np.newaxis, np.newaxis]
+    names = _VELOCITIES[:2] if grid.earthly else _VELOCITIES[2:]
+    across, down = grid.x[np.newaxis, :, np.newaxis] / seconds, grid.y / seconds
+    return dict(zip(names, (across.astype(np.float32), down.astype(np.float32))))
+
+
+def _dataset(
+    images: xr.DataArray,
+    order: tuple[Hashable, Hashable, Hashable],
+    solver: Solver,
+    planes: dict[str, Any],
+    factors: dict[str, np.ndarray],
+) -> xr.Dataset:
+    """The planes with coordinates and attributes."""
+    dim, y, x = order
+    count = images.sizes[dim]
+    frame = images.isel({dim: slice(solver.before, count - solver.after)})
+    variables = {name: xr.Variable(order, plane, dict(_ATTRIBUTES[name])) for name, plane in planes.items()}
+    for (name, factor), plane, axis in zip(factors.items(), ("u", "v"), (x, y)):
+        attributes = {"units": "m s-1", "long_name": f"velocity of the motion along {axis}"}
+        variables[name] = xr.Variable(order, planes[plane] * factor, attributes)
+    for variable in variables.values():
+        for store, source in ((variable.attrs, images.attrs), (variable.encoding, images.encoding)):
+            if "grid_mapping" in source:
+                store["grid_mapping"] = source["grid_mapping"]
+    attributes = {name: value for name, value in images.attrs.items() if name not in _OF_VALUES}
+    result = xr.Dataset(variables, frame.coords, attributes)
+    if dim in images.coords:
+        following = images[dim].variable.isel({dim: slice(solver.before + 1, count - solver.after + 1)})
+        following = xr.Variable(following.dims, following.values, following.attrs, following.encoding)
+        for name in ("axis", "bounds"):
+            following.attrs.pop(name, None)
+        following.attrs["long_name"] = f"{dim} of the frame that the motion leads to"
+        result = result.assign_coords({f"{dim}_next": following})
+    return result

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""From the values of a stack to frames, and from frames to flow."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+import parafield as pf
+
+#: Planes of a solved block, in this order.
+PLANES = ("u", "v", "valid", "confidence")
+
+
+@dataclass(frozen=True)
+class Solver:
+    """What is done with every block of a stack: the method, its options and how values become frames."""
+
+    frames: int  # that the method takes
+    range: tuple[float, float]
+    fills: tuple[float, ...]  # values that stand for missing pixels
+    arguments: Mapping[str, Any]  # of parafield.estimate_flow
+
+    @property
+    def before(self) -> int:
+        """Frames that the method takes before the one whose flow it gives."""
+        return (self.frames - 1) // 2
+
+    @property
+    def after(self) -> int:
+        """Frames that the method takes after the one whose flow it gives."""
+        return self.frames - 1 - self.before
+
+    def __call__(self, block: np.ndarray) -> np.ndarray:
+        """The planes of the flow of a block of frames, T x H x W: 4 x (T - frames + 1) x H x W, float32.
+
+        Every output comes from its own frames alone, so no bit depends on how a stack was cut in time."""
+        count = block.shape[0] - self.frames + 1
+        planes = np.empty((len(PLANES), count, *block.shape[1:]), np.float32)
+        ready = [as_frame(image, self.fills) for image in block[: self.frames - 1]]
+        for i in builtins.range(count):
+            ready.append(as_frame(block[i + self.frames - 1], self.fills))
+            field = pf.estimate_flow(ready, range=self.range, **self.arguments)
+            for plane, name in zip(planes, PLANES):
+                plane[i] = getattr(field, name)
+            ready.pop(0)
+        return planes
+
+
+def as_frame(image: np.ndarray, fills: tuple[float, ...]) -> np.ndarray:
+    """An image as a frame that the library reads: as it is, or float32 with NaN where a pixel is missing."""
+    if isinstance(image, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(image)
+        image = np.ma.getdata(image)
+    else:
+        mask = None
+    if not fills and mask is None and image.dtype in (np.uint8, np.uint16, np.float32):
+        return image if image.dtype.isnative else image.astype(image.dtype.newbyteorder("="))
+    with np.errstate(over="ignore"):
+        frame = image.astype(np.float32)
+    for fill in fills:
+        frame[image == fill] = np.nan
+    if mask is not None:
+        frame[mask] = np.nan
+    return frame
+
+
+def fill_values(stack: xr.DataArray) -> tuple[float, ...]:
+    """The values of a stack that stand for missing pixels, by its attributes or its encoding.
+
+    xarray decodes a file's fill values to NaN and moves them to the encoding. They still stand in the values
+    where those were not decoded: then the attributes name them, or the array has the file's own type."""
+    found = [stack.attrs.get(name) for name in ("_FillValue", "missing_value")]
+    stored = stack.encoding.get("dtype", stack.dtype)
+    if stack.dtype.kind in "iu" and np.dtype(stored) == stack.dtype:
+        found += [stack.encoding.get(name) for name in ("_FillValue", "missing_value")]
+    values = []
+    for value in found:
+        if value is None:
+            continue
+        for one in np.atleast_1d(value):
+            try:
+                number = stack.dtype.type(one).item()
+            except (TypeError, ValueError, OverflowError):
+                raise pf.Error(
+                    f"stack: its fill value cannot be {value!r}; a number of its type, {stack.dtype}, can"
+                ) from None
+            if not math.isnan(number) and number not in values:
+                values.append(number)
+    return tuple(values)
+
+
+def extremes(block: np.ndarray, fills: tuple[float, ...]) -> tuple[float, float]:
+    """The smallest and the largest value of a block, without missing and infinite ones."""
+    black, white = math.inf, -math.inf
+    for image in block:
+        frame = as_frame(image, fills)
+        if frame.dtype == np.float32:
+            frame = frame[np.isfinite(frame)]
+        if frame.size:
+            black, white = min(black, float(frame.min())), max(white, float(frame.max()))
+    return black, white
+
+
+def value_range(stack: xr.DataArray) -> tuple[float, float]:
+    """The range of a stack's values, (black, white), that `flow` scales images by if none is given.
+
+    It is (0, 255) for uint8, otherwise the smallest and the largest value of the whole stack. Missing values
+    (NaN, masked, infinite, the fill value) do not count. A Dask array is read once, block by block."""
+    check_dtype(stack)
+    if stack.dtype == np.uint8:
+        return 0.0, 255.0
+    fills = fill_values(stack)
+    if stack.chunks is None:
+        found = [extremes(as_3d(stack.data), fills)]
+    else:
+        import dask
+
+        blocks = stack.data.to_delayed().ravel()
+        found = dask.compute(*[dask.delayed(extremes)(dask.delayed(as_3d)(block), fills) for block in blocks])
+    black, white = min(low for low, _ in found), max(high for _, high in found)
+    if black > white:
+        return 0.0, 1.0  # no pixel has a value
+    return black, white if white > black else black + 1
+
+
+def as_3d(values: Any) -> np.ndarray:
+    """An array as a stack of images."""
+    values = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+    return values.reshape((-1, *values.shape[-2:])) if values.ndim > 1 else values.reshape((1, 1, -1))
+
+
+def check_dtype(stack: xr.DataArray) -> None:
+    """Refuses a stack whose values are no numbers."""
+    if not isinstance(stack, xr.DataArray):
+        raise pf.Error(f"stack cannot be a {type(stack).__name__}; allowed: an xarray.DataArray")
+    if stack.dtype.kind not in "iuf":
+        raise pf.Error(f"stack: its type cannot be {stack.dtype}; allowed: integers and floats")
+
+
+def check_range(given: Any) -> tuple[float, float]:
+    """A range that a user gave, as two floats."""
+    try:
+        black, white = (float(value) for value in given)
+    except (TypeError, ValueError):
+        raise pf.Error(f"range cannot be {given!r}; allowed: two numbers, (black, white)") from None
+    if not (math.isfinite(black) and math.isfinite(white) and black < white):
+        raise pf.Error(f"range cannot be {given!r}; allowed: (black, white), finite, black < white")
+    return black, white

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Flow of Dask arrays: blocks overlap by frames in time, and tiles of images by pixels.
+
+A tile sees `max_motion` + SUPPORT px of its neighbors: a pixel's match lies inside, and beyond it the pixels
+that a method weighs in. Tiles begin at multiples of ALIGNMENT in the image, as then their pyramids average
+the same pixels as the whole image's. A tile has fewer levels than the image, so it has to be several times as
+large as the largest motion: smaller chunks are merged."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+
+from .frames import PLANES, Solver
+
+SUPPORT = 32  # px around a pixel and its match that a tile sees
+ALIGNMENT = 32  # px, 2^5: so many levels of pyramids agree
+SIDES = 8  # shortest side of a tile, in largest motions
+
+Chunks = tuple[int, ...]
+
+
+class Cut(NamedTuple):
+    """One axis of a tile: the part of its block that is solved, and the part of the solution that is kept."""
+
+    solved: slice
+    kept: slice
+
+
+def merged(chunks: Chunks, least: int, first: int = 0, last: int = 0) -> Chunks:
+    """Chunks of at least a size, made of neighbors; the first and the last may have to be larger."""
+    result: list[int] = []
+    pending = 0
+    for chunk in chunks:
+        pending += chunk
+        if pending >= (least if result else max(first, least)):
+            result.append(pending)
+            pending = 0
+    if pending:
+        result.append(pending + (result.pop() if result else 0))
+    while len(result) > 1 and result[-1] < max(last, least):
+        result.append(result.pop() + result.pop())
+    return tuple(result)
+
+
+def cuts_of(chunks: Chunks, overlap: int, depth: int) -> list[Cut]:
+    """What is solved and kept of each chunk of an axis, whose blocks overlap by `depth` px."""
+    size, cuts = sum(chunks), []
+    for i, end in enumerate(accumulate(chunks)):
+        start = end - chunks[i]
+        block = start - depth if i else 0
+        begin = -(-block // ALIGNMENT) * ALIGNMENT
+        stop = min(end + overlap, size)
+        cuts.append(Cut(slice(begin - block, stop - block), slice(start - begin, end - begin)))
+    return cuts
+
+
+def solve_tile(
+    block: np.ndarray, solver: Solver, rows: list[Cut], columns: list[Cut], block_info: Any = None
+) -> np.ndarray:
+    """The planes of the flow of one block, without its overlap."""
+    _, i, j = block_info[0]["chunk-location"]
+    row, column = rows[i], columns[j]
+    return solver(block[:, row.solved, column.solved])[:, :, row.kept, column.kept]
+
+
+def solve(stack: da.Array, solver: Solver, max_motion: int) -> dict[str, da.Array]:
+    """The planes of the flow of a stack, T x H x W, as Dask arrays."""
+    overlap = max_motion + SUPPORT
+    depth = overlap + ALIGNMENT - 1
+    side = max(SIDES * max_motion, depth)
+    before, after = solver.before, solver.after
+    times = merged(stack.chunks[0], max(before, after, 1), before + 1, after + 1)
+    images = tuple(merged(chunks, side) for chunks in stack.chunks[1:])
+    stack = stack.rechunk((times, *images))
+    depths = [depth if len(chunks) > 1 else 0 for chunks in images]
+    blocks = da.overlap.overlap(
+        stack, depth={0: (before, after), 1: depths[0], 2: depths[1]}, boundary="none", allow_rechunk=False
+    )
+    outputs = list(times)
+    outputs[0] -= before
+    outputs[-1] -= after
+    planes = da.map_blocks(
+        solve_tile,
+        blocks,
+        solver=solver,
+        rows=cuts_of(images[0], overlap, depths[0]),
+        columns=cuts_of(images[1], overlap, depths[1]),
+        chunks=((len(PLANES),), tuple(outputs), *images),
+        new_axis=0,
+        dtype=np.float32,
+        meta=np.empty((0, 0, 0, 0), np.float32),
+        name=None,
+    )
+    return {name: planes[i].astype(bool) if name == "valid" else planes[i] for i, name in enumerate(PLANES)}
