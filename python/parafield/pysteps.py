@@ -47,24 +47,22 @@ def motion(
     Raises parafield.Error, which names the argument.
     """
     frames = _frames(input_images)
-    if not (np.isscalar(smoothing) and 0 < smoothing < 1e4):
+    if not isinstance(smoothing, (int, float, np.number)) or not 0 < smoothing < 1e4:
         raise pf.Error(f"smoothing cannot be {smoothing!r}; allowed: above 0, below 10000 px")
     if isinstance(method, str) and method == "adaptive-ridge" and preset is None:
         parameters.setdefault("shrinkage", _SHRINKAGE)
-    taken = pf.FlowEstimator(method, preset, "cpu", shape=(64, 64), **parameters).method.frames
+    taken = pf.FlowEstimator(method, preset, "cpu", **parameters).method.frames
     if len(frames) < taken:
         raise pf.Error(f"input_images cannot be {len(frames)} images; the method needs at least {taken}")
     if range is None:
         range = _range(frames)
-    flow = np.zeros((2, *frames.shape[1:]), np.float64)
-    weight = np.zeros(frames.shape[1:], np.float64)
-    for first in np.arange(len(frames) - taken + 1):
-        window = list(frames[first : first + taken])
-        field = pf.estimate_flow(window, method=method, preset=preset, device=device, range=range, **parameters)
-        trust = np.where(field.valid, field.confidence / (field.confidence + np.float32(_CONFIDENCE)), 0)
-        flow += trust * np.stack([field.u, field.v])
-        weight += trust
-    return _spread(flow, weight, smoothing)
+    field = pf.estimate_flow(
+        frames, axes="nhw", method=method, preset=preset, device=device, range=range, **parameters
+    )
+    trust = np.where(field.valid, field.confidence / (field.confidence + np.float32(_CONFIDENCE)), 0)
+    trust = trust.astype(np.float64)
+    flow = np.stack([(trust * field.u).sum(0), (trust * field.v).sum(0)])
+    return _spread(flow, trust.sum(0), smoothing)
 
 
 def register(name: str = "parafield") -> None:

@@ -69,7 +69,7 @@ def flow(
     if isinstance(max_motion, bool) or not isinstance(max_motion, (int, np.integer)) or max_motion < 1:
         raise pf.Error(f"max_motion cannot be {max_motion!r}; allowed: whole numbers from 1, px")
     is_lazy = images.chunks is not None
-    if threads is None and is_lazy:
+    if threads is None and is_lazy and device in (None, "auto", "cpu"):
         threads = 1
     frames = _frames_of(method, preset, parameters)
     if images.sizes[dim] < frames:
@@ -135,7 +135,7 @@ def _frames_of(method: Any, preset: str | None, parameters: dict[str, Any]) -> i
     for name in ("start", "tracks", "rotation", "axes"):
         if name in parameters:
             raise pf.Error(f"{name} cannot be given for a stack; parafield.estimate_flow takes it for one pair")
-    return pf.FlowEstimator(method, preset, "cpu", shape=(64, 64), **parameters).method.frames
+    return pf.FlowEstimator(method, preset, "cpu", **parameters).method.frames
 
 
 def _factors(

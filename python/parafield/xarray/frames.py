@@ -14,8 +14,8 @@ import xarray as xr
 
 import parafield as pf
 
-#: Planes of a solved block, in this order.
-PLANES = ("u", "v", "valid", "confidence")
+PLANES = ("u", "v", "valid", "confidence")  # of a solved block, in this order
+GROUP = 16  # flows of a call: enough for several cores or streams, few copies of frames
 
 
 @dataclass(frozen=True)
@@ -43,32 +43,28 @@ class Solver:
         Every output comes from its own frames alone, so no bit depends on how a stack was cut in time."""
         count = block.shape[0] - self.frames + 1
         planes = np.empty((len(PLANES), count, *block.shape[1:]), np.float32)
-        ready = [as_frame(image, self.fills) for image in block[: self.frames - 1]]
-        for i in builtins.range(count):
-            ready.append(as_frame(block[i + self.frames - 1], self.fills))
-            field = pf.estimate_flow(ready, range=self.range, **self.arguments)
+        for first in builtins.range(0, count, GROUP):
+            last = min(first + GROUP, count)
+            frames = as_frames(block[first : last + self.frames - 1], self.fills)
+            field = pf.estimate_flow(frames, axes="nhw", range=self.range, **self.arguments)
             for plane, name in zip(planes, PLANES):
-                plane[i] = getattr(field, name)
-            ready.pop(0)
+                plane[first:last] = getattr(field, name)
         return planes
 
 
-def as_frame(image: np.ndarray, fills: tuple[float, ...]) -> np.ndarray:
-    """An image as a frame that the library reads: as it is, or float32 with NaN where a pixel is missing."""
-    if isinstance(image, np.ma.MaskedArray):
-        mask = np.ma.getmaskarray(image)
-        image = np.ma.getdata(image)
-    else:
-        mask = None
-    if not fills and mask is None and image.dtype in (np.uint8, np.uint16, np.float32):
-        return image if image.dtype.isnative else image.astype(image.dtype.newbyteorder("="))
+def as_frames(images: np.ndarray, fills: tuple[float, ...]) -> np.ndarray:
+    """Images as frames that the library reads: as they are, or float32 with NaN where a pixel is missing."""
+    mask = np.ma.getmaskarray(images) if isinstance(images, np.ma.MaskedArray) else None
+    images = np.ma.getdata(images)
+    if not fills and mask is None and images.dtype in (np.uint8, np.uint16, np.float32):
+        return images.astype(images.dtype.newbyteorder("="), copy=False)
     with np.errstate(over="ignore"):
-        frame = image.astype(np.float32)
+        frames = images.astype(np.float32)
     for fill in fills:
-        frame[image == fill] = np.nan
+        frames[images == fill] = np.nan
     if mask is not None:
-        frame[mask] = np.nan
-    return frame
+        frames[mask] = np.nan
+    return frames
 
 
 def fill_values(stack: xr.DataArray) -> tuple[float, ...]:
@@ -100,11 +96,10 @@ def extremes(block: np.ndarray, fills: tuple[float, ...]) -> tuple[float, float]
     """The smallest and the largest value of a block, without missing and infinite ones."""
     black, white = math.inf, -math.inf
     for image in block:
-        frame = as_frame(image, fills)
-        if frame.dtype == np.float32:
-            frame = frame[np.isfinite(frame)]
-        if frame.size:
-            black, white = min(black, float(frame.min())), max(white, float(frame.max()))
+        values = as_frames(image, fills)
+        values = values[np.isfinite(values)]
+        if values.size:
+            black, white = min(black, float(values.min())), max(white, float(values.max()))
     return black, white
 
 

@@ -2,9 +2,9 @@
 """Flow of Dask arrays: blocks overlap by frames in time, and tiles of images by pixels.
 
 A tile sees `max_motion` + SUPPORT px of its neighbors: a pixel's match lies inside, and beyond it the pixels
-that a method weighs in. Tiles begin at multiples of ALIGNMENT in the image, as then their pyramids average
-the same pixels as the whole image's. A tile has fewer levels than the image, so it has to be several times as
-large as the largest motion: smaller chunks are merged."""
+that a method weighs in. What is solved of it begins at a multiple of a power of two, as then its pyramid
+averages the same pixels as the whole image's. A tile has fewer levels than the image, so it has to be several
+times as large as the largest motion: smaller chunks are merged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 from .frames import PLANES, Solver
 
 SUPPORT = 32  # px around a pixel and its match that a tile sees
-ALIGNMENT = 32  # px, 2^5: so many levels of pyramids agree
+ALIGNMENTS = (16, 32, 64)  # px, the largest that a tile has 12 of: its pyramid ends there
 SIDES = 8  # shortest side of a tile, in largest motions
 
 Chunks = tuple[int, ...]
@@ -46,13 +46,13 @@ def merged(chunks: Chunks, least: int, first: int = 0, last: int = 0) -> Chunks:
     return tuple(result)
 
 
-def cuts_of(chunks: Chunks, overlap: int, depth: int) -> list[Cut]:
+def cuts_of(chunks: Chunks, overlap: int, depth: int, alignment: int) -> list[Cut]:
     """What is solved and kept of each chunk of an axis, whose blocks overlap by `depth` px."""
     size, cuts = sum(chunks), []
     for i, end in enumerate(accumulate(chunks)):
         start = end - chunks[i]
         block = start - depth if i else 0
-        begin = -(-block // ALIGNMENT) * ALIGNMENT
+        begin = -(-block // alignment) * alignment
         stop = min(end + overlap, size)
         cuts.append(Cut(slice(begin - block, stop - block), slice(start - begin, end - begin)))
     return cuts
@@ -70,13 +70,14 @@ def solve_tile(
 def solve(stack: da.Array, solver: Solver, max_motion: int) -> dict[str, da.Array]:
     """The planes of the flow of a stack, T x H x W, as Dask arrays."""
     overlap = max_motion + SUPPORT
-    depth = overlap + ALIGNMENT - 1
-    side = max(SIDES * max_motion, depth)
+    side = max(SIDES * max_motion, overlap + ALIGNMENTS[-1])
     before, after = solver.before, solver.after
     times = merged(stack.chunks[0], max(before, after, 1), before + 1, after + 1)
     images = tuple(merged(chunks, side) for chunks in stack.chunks[1:])
     stack = stack.rechunk((times, *images))
-    depths = [depth if len(chunks) > 1 else 0 for chunks in images]
+    narrowest = min(chunks[0] for chunks in images) + overlap  # the first tiles overlap on one side alone
+    alignment = max(a for a in ALIGNMENTS if -(-narrowest // a) >= 12 or a == ALIGNMENTS[0])
+    depths = [overlap + alignment - 1 if len(chunks) > 1 else 0 for chunks in images]
     blocks = da.overlap.overlap(
         stack, depth={0: (before, after), 1: depths[0], 2: depths[1]}, boundary="none", allow_rechunk=False
     )
@@ -87,12 +88,11 @@ def solve(stack: da.Array, solver: Solver, max_motion: int) -> dict[str, da.Arra
         solve_tile,
         blocks,
         solver=solver,
-        rows=cuts_of(images[0], overlap, depths[0]),
-        columns=cuts_of(images[1], overlap, depths[1]),
+        rows=cuts_of(images[0], overlap, depths[0], alignment),
+        columns=cuts_of(images[1], overlap, depths[1], alignment),
         chunks=((len(PLANES),), tuple(outputs), *images),
         new_axis=0,
         dtype=np.float32,
         meta=np.empty((0, 0, 0, 0), np.float32),
-        name=None,
     )
     return {name: planes[i].astype(bool) if name == "valid" else planes[i] for i, name in enumerate(PLANES)}
