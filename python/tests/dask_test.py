@@ -113,8 +113,18 @@ def test_tiles_of_a_local_method_have_the_bits_of_the_whole_image() -> None:
     chosen = {"method": "winner-takes-all", "max_displacement": 4}
     whole = flow(stack, **chosen)
     tiled = flow(stack.chunk(time=1, y=100, x=200), max_motion=8, **chosen)
-    assert tiled.u.chunks[1:] == ((100, 100, 120), (200, 200, 80)) or len(tiled.u.chunks[1]) > 1
+    assert tiled.u.chunks[1:] == ((200, 120), (200, 280))
     assert tiled.compute().identical(whole)
+
+
+def test_flow_beyond_the_largest_motion_is_not_valid_in_tiles() -> None:
+    stack = images("rotation", (320, 480), 2)
+    whole = flow(stack)
+    length = np.hypot(whole.u, whole.v)
+    tiled = flow(stack.chunk(time=1, y=160, x=240), max_motion=3).compute()
+    assert length.max() > 3.1
+    assert not tiled.valid.values[length.values > 3.1].any()
+    assert tiled.valid.values[(length.values < 2.9) & whole.valid.values].mean() > 0.99
 
 
 def test_narrow_chunks_are_merged() -> None:

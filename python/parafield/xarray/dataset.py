@@ -59,7 +59,7 @@ def flow(
     range: (black, white), the same for all images. If not given: 0 to 255 for uint8, otherwise the smallest
         and the largest value of the stack. A Dask array that is not uint8 needs it; `value_range` finds it.
     max_motion: the largest motion, px. Only images in several chunks use it: their tiles overlap by 32 px
-        more than that, and chunks narrower than 8 times that are merged.
+        more than that, chunks narrower than 8 times that are merged, and longer flow is not valid.
     speeds: False gives flow in px alone; True makes it an error if there are no coordinates for speeds.
 
     Raises parafield.Error, which names the argument.

@@ -4,7 +4,7 @@
 A tile sees `max_motion` + SUPPORT px of its neighbors: a pixel's match lies inside, and beyond it the pixels
 that a method weighs in. What is solved of it begins at a multiple of a power of two, as then its pyramid
 averages the same pixels as the whole image's. A tile has fewer levels than the image, so it has to be several
-times as large as the largest motion: smaller chunks are merged."""
+times as large as the largest motion: smaller chunks are merged. Flow beyond `max_motion` is not valid."""
 
 from __future__ import annotations
 
@@ -59,12 +59,21 @@ def cuts_of(chunks: Chunks, overlap: int, depth: int, alignment: int) -> list[Cu
 
 
 def solve_tile(
-    block: np.ndarray, solver: Solver, rows: list[Cut], columns: list[Cut], block_info: Any = None
+    block: np.ndarray,
+    solver: Solver,
+    rows: list[Cut],
+    columns: list[Cut],
+    max_motion: int,
+    block_info: Any = None,
 ) -> np.ndarray:
     """The planes of the flow of one block, without its overlap."""
     _, i, j = block_info[0]["chunk-location"]
     row, column = rows[i], columns[j]
-    return solver(block[:, row.solved, column.solved])[:, :, row.kept, column.kept]
+    planes = solver(block[:, row.solved, column.solved])[:, :, row.kept, column.kept]
+    if len(rows) > 1 or len(columns) > 1:
+        u, v, valid, _ = planes
+        valid[~(np.hypot(u, v) <= max_motion)] = 0
+    return planes
 
 
 def solve(stack: da.Array, solver: Solver, max_motion: int) -> dict[str, da.Array]:
@@ -90,6 +99,7 @@ def solve(stack: da.Array, solver: Solver, max_motion: int) -> dict[str, da.Arra
         solver=solver,
         rows=cuts_of(images[0], overlap, depths[0], alignment),
         columns=cuts_of(images[1], overlap, depths[1], alignment),
+        max_motion=max_motion,
         chunks=((len(PLANES),), tuple(outputs), *images),
         new_axis=0,
         dtype=np.float32,
