@@ -146,7 +146,7 @@ def test_processes_of_a_cluster() -> None:
     stack = images()
     expected = flow(stack)
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
     )
     with cluster, distributed.Client(cluster) as client:
         lazy = flow(stack.chunk(time=1)).persist()
