@@ -25,7 +25,13 @@ def images(scene: str = "rotation", shape: tuple[int, int] = (72, 96), count: in
 @pytest.mark.parametrize("chunks", [1, 2, 4, -1, (1, 5, 1), (6, 1), (1, 6)])
 @pytest.mark.parametrize(
     "chosen",
-    [{}, {"frames": 3}, {"preset": "sequence"}, {"method": "gradient-tensor"}, {"method": "ridge-regression"}],
+    [
+        {},
+        {"frames": 3},
+        {"preset": "sequence"},
+        {"method": "gradient-tensor"},
+        {"method": "ridge-regression"},
+    ],
 )
 def test_chunks_in_time_change_no_bit(chunks: Any, chosen: dict[str, Any]) -> None:
     stack = images()

@@ -23,8 +23,9 @@ _ATTRIBUTES = {
 _VELOCITIES = ("eastward_velocity", "northward_velocity", "x_velocity", "y_velocity")
 # Attributes that tell about the values of images, not about the data set.
 _OF_VALUES = {"units", "standard_name", "long_name", "_FillValue", "missing_value", "scale_factor"}
-_OF_VALUES |= {"add_offset", "valid_min", "valid_max", "valid_range", "actual_range", "flag_values", "flag_meanings"}
-_OF_VALUES |= {"flag_masks", "cell_methods", "ancillary_variables", "coordinates", "grid_mapping"}
+_OF_VALUES |= {"add_offset", "valid_min", "valid_max", "valid_range", "actual_range", "flag_values"}
+_OF_VALUES |= {"flag_meanings", "flag_masks", "cell_methods", "ancillary_variables", "coordinates"}
+_OF_VALUES |= {"grid_mapping"}
 
 
 def flow(
@@ -120,7 +121,7 @@ def _ordered(
                 f"{others[0]!r} and {others[1]!r} in either order"
             )
         others = list(core_dims)
-    order = (dim, *others)
+    order = (dim, others[0], others[1])
     for name in order:
         if not stack.sizes[name] > 0:  # also a Dask array of unknown size
             raise pf.Error(f"stack: its dimension {name} cannot have the size {stack.sizes[name]}")
@@ -134,8 +135,9 @@ def _frames_of(method: Any, preset: str | None, parameters: dict[str, Any]) -> i
     """The number of frames that the method takes. Refuses what the library would refuse in each block."""
     for name in ("start", "tracks", "rotation", "axes"):
         if name in parameters:
-            raise pf.Error(f"{name} cannot be given for a stack; parafield.estimate_flow takes it for one pair")
-    return pf.FlowEstimator(method, preset, "cpu", **parameters).method.frames
+            raise pf.Error(f"{name} cannot be given for a stack; parafield.estimate_flow takes it for a pair")
+    frames: int = pf.FlowEstimator(method, preset, "cpu", **parameters).method.frames
+    return frames
 
 
 def _factors(
@@ -152,7 +154,7 @@ def _factors(
             lacking = f"{y} and {x} in m, km or degrees" if grid is None else f"{dim} of times"
             raise pf.Error(f"speeds cannot be True: the stack has no coordinates {lacking}")
         return {}
-    velocity.check_steady(seconds, solver.frames, str(dim))
+    velocity.check_steady(seconds, solver.frames, dim)
     seconds = seconds[solver.before : len(seconds) + 1 - solver.after, np.newaxis, np.newaxis]
     names = _VELOCITIES[:2] if grid.earthly else _VELOCITIES[2:]
     across, down = grid.x[np.newaxis, :, np.newaxis] / seconds, grid.y / seconds

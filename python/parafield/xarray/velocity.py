@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 import parafield as pf
 
@@ -23,7 +25,7 @@ _EAST = {"degree_east", "degrees_east", "degree_E", "degrees_E", "degreeE", "deg
 class Grid:
     """Distances between the pixels of a regular grid."""
 
-    x: np.ndarray  # m from a pixel to the next to the right, signed; one value a row
+    x: NDArray[np.float64]  # m from a pixel to the next to the right, signed; one value a row
     y: float  # m from a pixel to the next below, signed
     earthly: bool  # the axes are longitude and latitude: x is eastward, y northward
 
@@ -61,14 +63,14 @@ def _spacing(coordinate: xr.DataArray) -> float:
     return float(step)
 
 
-def _axis(stack: xr.DataArray, dim: str) -> xr.DataArray | None:
+def _axis(stack: xr.DataArray, dim: Hashable) -> xr.DataArray | None:
     """The coordinate of a dimension of the image, if it has one with a step."""
     if dim not in stack.coords or stack.sizes[dim] < 2 or stack[dim].dtype.kind not in "iuf":
         return None
     return stack[dim]
 
 
-def grid_of(stack: xr.DataArray, y: str, x: str) -> Grid | None:
+def grid_of(stack: xr.DataArray, y: Hashable, x: Hashable) -> Grid | None:
     """The grid of a stack whose coordinates are lengths or degrees; None for others."""
     ys, xs = _axis(stack, y), _axis(stack, x)
     if ys is None or xs is None:
@@ -87,7 +89,7 @@ def grid_of(stack: xr.DataArray, y: str, x: str) -> Grid | None:
     return None
 
 
-def seconds_of(stack: xr.DataArray, dim: str) -> np.ndarray | None:
+def seconds_of(stack: xr.DataArray, dim: Hashable) -> NDArray[np.float64] | None:
     """The seconds from each frame to the next; None if the stack has no times. Refuses times that fall."""
     if dim not in stack.coords or stack.sizes[dim] < 2:
         return None
@@ -114,7 +116,7 @@ def seconds_of(stack: xr.DataArray, dim: str) -> np.ndarray | None:
     return steps
 
 
-def check_steady(seconds: np.ndarray, frames: int, dim: str) -> None:
+def check_steady(seconds: NDArray[np.float64], frames: int, dim: Hashable) -> None:
     """Refuses times that differ for a method that takes motion as the same over its frames."""
     if frames > 2 and seconds.max() > 1.01 * seconds.min():
         raise pf.Error(
