@@ -77,6 +77,15 @@ TEST(Device, ThatIsMissingIsAnError) {
   EXPECT_THROW(describe_device(Device::cuda(99)), Error);
   EXPECT_THROW(FlowEstimator(LucasKanade{}, {8, 8}, {.device = Device::cuda(99)}), Error);
   EXPECT_THROW(Image<float>({8, 8}, Memory::cuda(99)), Error);
+  int streams[2];
+  EXPECT_THROW(wait_for(Device::cuda(99), {&streams[0]}, {&streams[1]}), Error);
+}
+
+TEST(Device, StreamsThatWaitAreNotNull) {
+  wait_for(Device::cpu(), {}, {});
+  int stream;
+  EXPECT_THROW(wait_for(Device::cuda(), {&stream}, {}), Error);
+  EXPECT_THROW(wait_for(Device::cuda(), {}, {&stream}), Error);
 }
 
 }  // namespace

@@ -71,6 +71,11 @@ struct Stream {
   void* handle = nullptr;  ///< a cudaStream_t; null = the estimator makes its own
 };
 
+/// Makes the work that `waiting` gets from now on begin after the work that `awaited` has so far. Both are
+/// streams of the device; cudaStreamLegacy stands for the legacy stream. No thread waits. On the CPU it does
+/// nothing. Throws Error(invalid_argument) for a null handle of a CUDA device, Error(device).
+PARAFIELD_API void wait_for(const Device& device, Stream waiting, Stream awaited);
+
 /// Measures the time between two points of a device's work: by CUDA events on a stream, or by the clock on
 /// the CPU.
 class PARAFIELD_API Timer {

@@ -1,6 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The extension parafield._core.
-#include <nanobind/nanobind.h>
 #include <parafield/version.hpp>
 
-NB_MODULE(_core, m) { m.attr("__version__") = parafield::version(); }
+#include "estimation.hpp"
+#include "methods.hpp"
+#include "pictures.hpp"
+#include "tracks.hpp"
+
+NB_MODULE(_core, module) {
+  using namespace parafield::python;
+  module.doc() = "The compiled part of parafield. `import parafield` has all of it.";
+  module.attr("__version__") = parafield::version();
+  bind_errors(module);
+  bind_methods(module);
+  bind_fields(module);
+  bind_tracks(module);
+  bind_functions(module);
+  bind_estimators(module);
+  bind_files(module);
+  bind_pictures(module);
+  bind_tools(module);
+}

@@ -74,6 +74,15 @@ DeviceInfo describe_device(const Device& device) {
 
 std::string why_no_cuda() { return cuda::device_count() > 0 ? "" : cuda::why_absent(); }
 
+void wait_for(const Device& device, Stream waiting, Stream awaited) {
+  if (device.kind == Device::Kind::cpu) return;
+  for (const Stream stream : {waiting, awaited})
+    if (!stream.handle)
+      fail(ErrorCode::invalid_argument, "a stream of ", to_string(device),
+           " cannot be null; cudaStreamLegacy stands for the legacy stream");
+  if (waiting.handle != awaited.handle) cuda::wait_for(device.index, waiting.handle, awaited.handle);
+}
+
 struct Timer::Impl {
   std::optional<cuda::EventTimer> events;
   std::chrono::steady_clock::time_point begin;

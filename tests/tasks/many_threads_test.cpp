@@ -182,6 +182,37 @@ TEST_F(ManyThreadsCuda, NothingWaitsForTheWholeDevice) {
   cudaStreamDestroy(blocking);
 }
 
+TEST_F(ManyThreadsCuda, AStreamWaitsForAnotherAndNoThreadDoes) {
+  on_threads(4, [](int) {
+    cudaStream_t first = nullptr, second = nullptr;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking), cudaSuccess);
+    ASSERT_EQ(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking), cudaSuccess);
+    for (int i = 0; i < 20; ++i) {
+      std::atomic<bool> go_on = false;
+      int order = 0, first_at = 0, second_at = 0;
+      struct Note {
+        std::atomic<bool>* go_on;
+        int &order, &at;
+      } at_first{&go_on, order, first_at}, at_second{nullptr, order, second_at};
+      const auto note = [](void* data) {
+        const Note& self = *static_cast<Note*>(data);
+        while (self.go_on && !*self.go_on) std::this_thread::sleep_for(std::chrono::microseconds(100));
+        self.at = ++self.order;
+      };
+      ASSERT_EQ(cudaLaunchHostFunc(first, note, &at_first), cudaSuccess);
+      wait_for(Device::cuda(), {second}, {first});
+      ASSERT_EQ(cudaLaunchHostFunc(second, note, &at_second), cudaSuccess);
+      EXPECT_EQ(cudaStreamQuery(second), cudaErrorNotReady);
+      go_on = true;
+      ASSERT_EQ(cudaStreamSynchronize(second), cudaSuccess);
+      EXPECT_EQ(first_at, 1);
+      EXPECT_EQ(second_at, 2);
+    }
+    cudaStreamDestroy(first);
+    cudaStreamDestroy(second);
+  });
+}
+
 #endif
 
 }  // namespace

@@ -74,6 +74,10 @@ Lent<void*>& lent_pinned() {  // kind: the size in bytes
   static auto& blocks = *new Lent<void*>;
   return blocks;
 }
+Lent<cudaEvent_t>& lent_events() {  // kind: the device
+  static auto& events = *new Lent<cudaEvent_t>;
+  return events;
+}
 std::mutex& recording_mutex() {
   static auto& mutex = *new std::mutex;
   return mutex;
@@ -186,6 +190,21 @@ void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::
   PF_CUDA(cudaMemcpy2DAsync(to, std::size_t(to_pitch), from, std::size_t(from_pitch), std::size_t(row_bytes),
                             std::size_t(height), cudaMemcpyDefault, stream));
   PF_CUDA(cudaStreamSynchronize(stream));
+}
+
+void wait_for(int device, void* waiting, void* awaited) {
+  require(device);
+  const CurrentDevice current(device);
+  const cudaEvent_t event = lent_events().take(std::size_t(device), [] {
+    cudaEvent_t made = nullptr;
+    PF_CUDA(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+    return made;
+  });
+  // A stream that waits keeps what the event stood for, so the event can be recorded again at once.
+  cudaError_t result = cudaEventRecord(event, static_cast<cudaStream_t>(awaited));
+  if (result == cudaSuccess) result = cudaStreamWaitEvent(static_cast<cudaStream_t>(waiting), event, 0);
+  lent_events().give_back(event);
+  PF_CUDA(result);
 }
 
 EventTimer::EventTimer(int device, void* stream) : stream_(stream), device_(device) {

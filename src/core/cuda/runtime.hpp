@@ -24,6 +24,9 @@ void release_pinned(void* data);
 void copy(int device, void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
           std::ptrdiff_t row_bytes, int height);
 
+/// Makes the work that stream `waiting` gets from now on begin after what stream `awaited` has so far.
+void wait_for(int device, void* waiting, void* awaited);
+
 /// Until the end of the scope no other thread is in such a scope: for recording a graph, and for calls that CUDA
 /// forbids while somebody records. May be nested.
 class Exclusive {

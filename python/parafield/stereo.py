@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""Methods of stereo. Each is a value: its parameters."""
+
+from ._core.stereo import *  # noqa: F403
+from ._core.stereo import methods as methods
+
+for _method in methods():
+    _method.__module__ = __name__
+del _method

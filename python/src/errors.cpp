@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "errors.hpp"
+
+#include <nanobind/eval.h>
+#include <nanobind/stl/string.h>
+
+#include <exception>
+
+namespace nb = nanobind;
+
+namespace parafield::python {
+namespace {
+
+PyObject* error_type = nullptr;
+
+const char* name_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument: return "invalid_argument";
+    case ErrorCode::format: return "format";
+    case ErrorCode::unsupported: return "unsupported";
+    case ErrorCode::file: return "file";
+    case ErrorCode::device: return "device";
+    case ErrorCode::memory: return "memory";
+    case ErrorCode::cancelled: return "cancelled";
+  }
+  return "";
+}
+
+void translate(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const Error& error) {
+    const nb::object value = nb::handle(error_type)(error.what(), name_of(error.code()));
+    PyErr_SetObject(error_type, value.ptr());
+  }
+}
+
+}  // namespace
+
+std::string message_of(const nb::python_error& error) {
+  return nb::cast<std::string>(nb::str(nb::handle(error.value())));
+}
+
+std::string type_text(nb::handle object) {
+  const nb::handle type = object.type();
+  const auto name = nb::cast<std::string>(nb::str(nb::getattr(type, "__name__")));
+  const auto module = nb::cast<std::string>(nb::str(nb::getattr(type, "__module__")));
+  return module == "builtins" ? name : module + "." + name;
+}
+
+void bind_errors(nb::module_& module) {
+  // The class stands in Python, since its instances have a field and are pickled.
+  nb::dict scope;
+  scope["__name__"] = module.attr("__name__");
+  nb::exec(R"(
+class Error(ValueError):
+    """An error of parafield: a value, file or device that cannot be used.
+
+    The text is one line. It names the argument or file, the value, and what would be right.
+    """
+
+    code: str
+    """Kind of error: invalid_argument, format, unsupported, file, device, memory or cancelled."""
+
+    def __init__(self, message: str, code: str = "invalid_argument") -> None:
+        super().__init__(message)
+        self.code = code
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return (type(self), (str(self), self.code))
+)",
+           scope);
+  error_type = nb::object(scope["Error"]).release().ptr();
+  module.attr("Error") = nb::handle(error_type);
+  nb::register_exception_translator(translate);
+}
+
+}  // namespace parafield::python

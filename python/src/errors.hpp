@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <nanobind/nanobind.h>
+#include <parafield/error.hpp>
+
+#include <sstream>
+#include <string>
+
+namespace parafield::python {
+
+/// Throws Error(invalid_argument) with the parts as its text.
+template <class... Parts>
+[[noreturn]] void fail(const Parts&... parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  throw Error(ErrorCode::invalid_argument, text.str());
+}
+
+/// Text of an exception of Python, without its type and its traceback.
+std::string message_of(const nanobind::python_error& error);
+
+/// Name of an object's type, as messages show it: "list", "torch.Tensor".
+std::string type_text(nanobind::handle object);
+
+/// Makes the exception `Error` and lets the library's errors be thrown as it.
+void bind_errors(nanobind::module_& module);
+
+}  // namespace parafield::python

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <unistd.h>
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fields.hpp"
+#include "frames.hpp"
+#include "methods.hpp"
+
+/// How calls of Python become calls of estimators: single frames, stacks, known motion, devices.
+namespace parafield::python {
+
+/// A method with the options of its task, as a call asks for it.
+template <class Task>
+struct Request {
+  typename Task::Method method;
+  typename Task::Options options;
+  std::optional<Device> device;  ///< not given: where CUDA frames lie, otherwise the best one
+  int threads = 0;
+};
+
+/// Reads the arguments `device` and `threads`. Throws Error(invalid_argument).
+std::optional<Device> read_device(nb::handle device, int threads);
+
+template <class Task>
+Request<Task> read_request(nb::handle method, nb::handle preset, nb::handle device, nb::handle threads,
+                           const nb::dict& parameters) {
+  Request<Task> request;
+  if (!threads.is_none() && !nb::try_cast(threads, request.threads))
+    fail("threads cannot be ", nb::cast<std::string>(nb::repr(threads)), ": a number, 0 = one for each core");
+  request.device = read_device(device, request.threads);
+  request.method = read_method<Task>(method, preset, parameters, request.options);
+  return request;
+}
+
+/// Number of frames that a method takes.
+template <class Methods>
+int frames_taken(const Methods& method) {
+  return std::visit([](const auto& chosen) { return chosen.frames; }, method);
+}
+
+/// The device that solves for frames like those of `frames`. Throws Error(invalid_argument) for frames on a
+/// device that is not the one asked for.
+Device device_for(const std::optional<Device>& asked, int threads, const FrameStack& frames);
+
+/// Whether a solve takes so long that Ctrl-C should end it.
+template <class Methods>
+bool is_slow(const Methods& method, Size size, int count) {
+  if (double(size.width) * size.height * count > 1 << 20) return true;
+  return std::visit([]<class Method>(const Method&) { return LabelMethod<Method>; }, method);
+}
+
+/// Estimators that wait for their next call. Making one takes longer than a solve. At most `most_bytes` of
+/// memory and `most_kept` of them are kept.
+template <class Task>
+class EstimatorCache {
+ public:
+  /// An estimator that nobody else uses until it comes back.
+  class Lease {
+   public:
+    Lease(Lease&&) = default;
+    ~Lease() {
+      if (estimator_) cache().put(std::move(key_), std::move(estimator_));
+    }
+    Estimator<Task>& operator*() const { return *estimator_; }
+    Estimator<Task>* operator->() const { return estimator_.get(); }
+    void drop() { estimator_.reset(); }  ///< the estimator is not kept
+
+   private:
+    friend class EstimatorCache;
+    Lease(std::string key, std::unique_ptr<Estimator<Task>> estimator)
+        : key_(std::move(key)), estimator_(std::move(estimator)) {}
+    std::string key_;
+    std::unique_ptr<Estimator<Task>> estimator_;
+  };
+
+  /// Takes an estimator, or makes one. Does not need Python's lock.
+  static Lease take(const Request<Task>& request, Size size, const Device& device, Stream stream) {
+    std::string key = key_of(request, size, device, stream);
+    if (auto found = cache().find(key)) return {std::move(key), std::move(found)};
+    typename Task::Options options = request.options;
+    options.device = device;
+    options.stream = stream;
+    return {std::move(key), std::make_unique<Estimator<Task>>(request.method, size, options)};
+  }
+
+  static void clear() {
+    std::list<Entry> unused;
+    const std::lock_guard lock(cache().mutex_);
+    unused.swap(cache().entries_);
+  }
+
+ private:
+  static constexpr std::size_t most_kept = 32, most_bytes = std::size_t(4) << 30;
+  struct Entry {
+    std::string key;
+    std::unique_ptr<Estimator<Task>> estimator;
+    std::size_t bytes = 0;
+  };
+
+  /// It lives to the end of the process, since CUDA may be gone before.
+  static EstimatorCache& cache() {
+    static auto& all = *new EstimatorCache;
+    return all;
+  }
+
+  static std::string key_of(const Request<Task>& request, Size size, const Device& device, Stream stream) {
+    std::string key;
+    const auto add = [&](const auto& value) {
+      key.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    };
+    add(request.method.index());
+    std::visit([&](const auto& method) { append_key(method, key); }, request.method);
+    append_key(request.options, key);
+    add(size);
+    add(device.kind);
+    add(device.index);
+    add(device.threads);
+    add(stream.handle);
+    return key;
+  }
+
+  std::unique_ptr<Estimator<Task>> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    forget_after_fork();
+    const auto entry = std::ranges::find(entries_, key, &Entry::key);
+    if (entry == entries_.end()) return nullptr;
+    auto estimator = std::move(entry->estimator);
+    entries_.erase(entry);
+    return estimator;
+  }
+
+  void put(std::string key, std::unique_ptr<Estimator<Task>> estimator) {
+    std::list<Entry> unused;  // destroyed without the lock
+    const std::size_t bytes = estimator->workspace_bytes();
+    const std::lock_guard lock(mutex_);
+    forget_after_fork();
+    entries_.push_front({std::move(key), std::move(estimator), bytes});
+    std::size_t kept = 0, all = 0;
+    for (auto entry = entries_.begin(); entry != entries_.end();) {
+      const auto next = std::next(entry);
+      all += entry->bytes;
+      if (++kept > 1 && (kept > most_kept || all > most_bytes)) unused.splice(unused.end(), entries_, entry);
+      entry = next;
+    }
+  }
+
+  /// A child of fork() has none of the threads that its parent's estimators use.
+  void forget_after_fork() {
+    if (process_ == getpid()) return;
+    process_ = getpid();
+    new std::list<Entry>(std::move(entries_));  // never destroyed: that would wait for the threads
+    entries_.clear();
+  }
+
+  std::mutex mutex_;
+  std::list<Entry> entries_;
+  pid_t process_ = getpid();
+};
+
+/// What a call knows of the motion beside the frames.
+template <class Task>
+struct Known {
+  std::optional<Field<Task>> start = {};
+  std::optional<std::vector<Track>> tracks = {};
+  std::optional<CameraRotation> rotation = {};
+  Image<float> tracks_on_device = {};  ///< for frames on a device
+};
+
+/// Reads `start`. On a device it has to be a result that lies there.
+template <class Task>
+std::optional<Field<Task>> read_start(nb::handle start, const FrameStack& frames);
+
+/// Reads an argument of tracks: N x 4 (x, y, u, v), px.
+std::vector<Track> read_track_array(nb::handle object, const std::string& name);
+
+/// Reads `tracks` and `rotation`.
+void read_motion(nb::handle tracks, nb::handle rotation, const FrameStack& frames, Known<Flow>& known);
+
+/// Reads what a call knows of the motion.
+template <class Task>
+Known<Task> read_known(nb::handle start, [[maybe_unused]] nb::handle tracks,
+                       [[maybe_unused]] nb::handle rotation, const FrameStack& frames) {
+  Known<Task> known;
+  known.start = read_start<Task>(start, frames);
+  if constexpr (std::is_same_v<Task, Flow>) read_motion(tracks, rotation, frames, known);
+  return known;
+}
+
+/// Calls f with the input of result i.
+template <class Task, class F>
+void with_input(const std::vector<Frame>& frames, const Known<Task>& known, int i, F f) {
+  using View = typename decltype(Task::Input::start)::value_type;
+  typename Task::Input input{.frames = frames};
+  typename Task::Result start;
+  if (known.start) {
+    start = known.start->result(i);
+    input.start = static_cast<View>(start);
+  }
+  if constexpr (requires { input.tracks; }) {
+    input.rotation = known.rotation;
+    if (known.tracks) {
+      const auto* data = known.tracks->data();
+      if (known.tracks_on_device)
+        data = reinterpret_cast<const Track*>(known.tracks_on_device.view().data);
+      input.tracks = std::span(data, known.tracks->size());
+    }
+  }
+  f(input);
+}
+
+/// The flow of frames, which match each other (frames.hpp): of each pair of two stacks, of each window of one
+/// stack, or of single frames. The caller has Python's lock.
+template <class Task>
+Field<Task> solve(const Request<Task>& request, const std::vector<FrameStack>& frames, const Known<Task>& known);
+
+/// The functions estimate_flow, estimate_disparity, detect_motion, clear_cache.
+void bind_functions(nb::module_& module);
+/// The classes FlowEstimator, StereoEstimator, MotionDetector.
+void bind_estimators(nb::module_& module);
+
+}  // namespace parafield::python

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <parafield/parafield.hpp>
+
+#include <string>
+
+#include "storage.hpp"
+
+namespace parafield::python {
+
+/// Planes of results: of one frame, or of a stack of frames. A plane of a stack lies frame behind frame:
+///   values      frames x `components` x height x width, float32
+///   confidence  frames x height x width, float32
+///   moving      frames x height x width, bytes
+///   valid       frames x height x width, bytes
+/// Rows have no gap between them.
+struct Planes {
+  std::shared_ptr<Storage> storage;
+  bool stacked = false;
+  int count = 1;  ///< frames
+  Size size;
+  float *values = nullptr, *confidence = nullptr;
+  std::uint8_t *moving = nullptr, *valid = nullptr;
+
+  std::ptrdiff_t pixels() const { return std::ptrdiff_t(size.width) * size.height; }
+};
+
+/// What the results of a task hold. `components` is the number of float planes before the confidence.
+template <class Task>
+struct TaskPlanes;
+template <>
+struct TaskPlanes<Flow> {
+  static constexpr int components = 2;
+  static constexpr bool has_moving = false;
+  static constexpr const char* result = "FlowField";
+};
+template <>
+struct TaskPlanes<Stereo> {
+  static constexpr int components = 1;
+  static constexpr bool has_moving = false;
+  static constexpr const char* result = "DisparityField";
+};
+template <>
+struct TaskPlanes<Detection> {
+  static constexpr int components = 0;
+  static constexpr bool has_moving = true;
+  static constexpr const char* result = "MotionMask";
+};
+
+/// The result of a task, as Python sees it. It owns its memory.
+template <class Task>
+struct Field : Planes {
+  static constexpr int components = TaskPlanes<Task>::components;
+
+  // Arrays that were asked for.
+  nb::object all_values = {}, all_confidence = {}, all_moving = {}, all_valid = {};
+
+  /// The planes of frame i. They use this object's memory.
+  typename Task::Result result(int i) const {
+    const auto plane = [&]<class T>(T* data, std::ptrdiff_t steps) -> Image<T> {
+      if (!data) return {};
+      return Image<T>(View<T>{data + steps * pixels(), size.width, size.height,
+                              std::ptrdiff_t(sizeof(T)) * size.width},
+                      storage->memory);
+    };
+    typename Task::Result result;
+    if constexpr (components == 2) {
+      result.u = plane(values, 2 * i);
+      result.v = plane(values, 2 * i + 1);
+    } else if constexpr (components == 1) {
+      result.d = plane(values, i);
+    } else {
+      result.moving = plane(moving, i);
+    }
+    result.valid = plane(valid, i);
+    result.confidence = plane(confidence, i);
+    return result;
+  }
+};
+
+/// Bytes of a task's results.
+template <class Task>
+std::size_t bytes_of_results(Size size, int count, bool has_confidence) {
+  const std::size_t pixels = std::size_t(size.width) * std::size_t(size.height) * std::size_t(count);
+  const auto rounded = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
+  return rounded(pixels * 4 * TaskPlanes<Task>::components) + (has_confidence ? rounded(pixels * 4) : 0) +
+         rounded(pixels) * (1 + TaskPlanes<Task>::has_moving);
+}
+
+/// A result in `storage`, whose size is bytes_of_results.
+template <class Task>
+Field<Task> field_in(std::shared_ptr<Storage> storage, Size size, int count, bool stacked, bool has_confidence) {
+  Field<Task> field;
+  field.stacked = stacked;
+  field.count = count;
+  field.size = size;
+  char* next = storage->data;
+  const auto take = [&](std::size_t bytes) {
+    char* const plane = next;
+    next += (bytes + 255) / 256 * 256;
+    return plane;
+  };
+  const std::size_t pixels = std::size_t(field.pixels()) * std::size_t(count);
+  if (field.components) field.values = reinterpret_cast<float*>(take(pixels * 4 * field.components));
+  if (has_confidence) field.confidence = reinterpret_cast<float*>(take(pixels * 4));
+  if (TaskPlanes<Task>::has_moving) field.moving = reinterpret_cast<std::uint8_t*>(take(pixels));
+  field.valid = reinterpret_cast<std::uint8_t*>(take(pixels));
+  field.storage = std::move(storage);
+  return field;
+}
+
+/// A result of frames like those of `array`.
+template <class Task>
+Field<Task> new_field(const Array& array, Size size, int count, bool stacked, bool pinned) {
+  return field_in<Task>(make_storage(array, bytes_of_results<Task>(size, count, true), pinned), size, count,
+                        stacked, true);
+}
+
+/// The same result with its memory on the host.
+template <class Task>
+Field<Task> on_host(const Field<Task>& field);
+
+/// A result of NumPy arrays with a copy of a field of the library.
+template <class Task>
+Field<Task> numpy_field(const typename Task::Result& result);
+
+/// A field in host memory for an argument: a FlowField (DisparityField, MotionMask), or an array H x W x 2
+/// (H x W), whose values are copied as float32 (bool). Throws Error(invalid_argument).
+template <class Task>
+Field<Task> field_of(nb::handle object, const std::string& name);
+
+void bind_fields(nb::module_& module);
+
+}  // namespace parafield::python

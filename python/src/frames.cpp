@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "frames.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+namespace parafield::python {
+namespace {
+
+constexpr std::array<std::string_view, 6> known_axes = {"hw", "hwc", "chw", "nhw", "nhwc", "nchw"};
+
+bool is_channels(std::int64_t count) { return count == 1 || count == 3 || count == 4; }
+
+/// The order of axes that a shape says by itself.
+std::string axes_of(const Array& array) {
+  const std::int64_t last = array.shape[std::size_t(std::max(0, array.dimensions - 1))];
+  if (array.dimensions == 2) return "hw";
+  if (array.dimensions == 3 && is_channels(last)) return "hwc";
+  if (array.dimensions == 4 && is_channels(last)) return "nhwc";
+  const std::string has = array.name + " has the shape " + array.shape_text() + ". ";
+  if (array.dimensions == 3 && is_channels(array.shape[0]))
+    fail(has, "Say axes=\"chw\" if the first axis are channels, or axes=\"nhw\" if this is a stack of frames");
+  if (array.dimensions == 3) fail(has, "Say axes=\"nhw\" if this is a stack of frames");
+  if (array.dimensions == 4 && is_channels(array.shape[1]))
+    fail(has, "Say axes=\"nchw\" if this is a stack of frames with ", array.shape[1], " channels");
+  fail(has, "A frame is H x W or H x W x 3; other shapes need axes=");
+}
+
+PixelFormat format_of(const Array& array, int channels, bool bgr) {
+  switch (array.values) {
+    case Values::u8:
+      if (channels == 1) return PixelFormat::gray_u8;
+      if (channels == 3) return bgr ? PixelFormat::bgr_u8 : PixelFormat::rgb_u8;
+      return bgr ? PixelFormat::bgra_u8 : PixelFormat::rgba_u8;
+    case Values::u16: return channels == 1 ? PixelFormat::gray_u16 : PixelFormat::rgb_u16;
+    case Values::f32: return channels == 1 ? PixelFormat::gray_f32 : PixelFormat::rgb_f32;
+  }
+  return {};
+}
+
+/// Positions of n, h, w and c in an array; -1 where it has no such axis.
+struct Places {
+  int n, h, w, c;
+  explicit Places(const std::string& axes)
+      : n(int(axes.find('n'))), h(int(axes.find('h'))), w(int(axes.find('w'))), c(int(axes.find('c'))) {}
+};
+
+/// Whether the library can read the pixels where they are.
+bool is_readable(const Array& array, const Places& at, int channels, bool bgr) {
+  const auto stride = [&](int axis) { return array.strides[std::size_t(axis)]; };
+  const auto length = [&](int axis) { return array.shape[std::size_t(axis)]; };
+  const int value = bytes_of(array.values);
+  if (array.values != Values::u8 && (channels == 4 || bgr)) return false;
+  if (at.c >= 0 && channels > 1 && stride(at.c) != value) return false;
+  if (length(at.w) > 1 && stride(at.w) != channels * value) return false;
+  if (length(at.h) > 1 && (stride(at.h) < length(at.w) * channels * value || stride(at.h) % value != 0))
+    return false;
+  if (at.n >= 0 && stride(at.n) % value != 0) return false;
+  return reinterpret_cast<std::uintptr_t>(array.data) % std::uintptr_t(value) == 0;
+}
+
+std::string size_text(Size size) { return std::to_string(size.height) + " x " + std::to_string(size.width); }
+
+std::string place_text(const Array& array) {
+  return array.memory.on_host() ? "in host memory" : "on cuda:" + std::to_string(array.memory.device);
+}
+
+}  // namespace
+
+FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels) {
+  FrameLayout layout;
+  if (!axes.is_none()) {
+    layout.axes = nb::cast<std::string>(nb::str(axes));
+    if (std::ranges::find(known_axes, layout.axes) == known_axes.end())
+      fail("axes cannot be '", layout.axes, "': hw, hwc, chw, nhw, nhwc or nchw");
+  }
+  if (!range.is_none()) {
+    float black = 0, white = 0;
+    bool fits = PySequence_Check(range.ptr()) && nb::len(range) == 2;
+    fits = fits && nb::try_cast(range[0], black) && nb::try_cast(range[1], white);
+    if (!fits)
+      fail("range cannot be ", nb::cast<std::string>(nb::repr(range)),
+           ": two numbers, the values of black and white, such as (0, 1)");
+    if (!(black < white) || !std::isnormal(255 / (white - black)))
+      fail("range cannot be ", nb::cast<std::string>(nb::repr(range)), ": black has to be below white");
+    layout.range = ValueRange{black, white};
+  }
+  if (!channels.is_none()) {
+    const auto text = nb::cast<std::string>(nb::str(channels));
+    if (text != "rgb" && text != "bgr") fail("channels cannot be '", text, "': rgb or bgr");
+    layout.bgr = text == "bgr";
+  }
+  return layout;
+}
+
+FrameStack read_frames(nb::handle object, const std::string& name, const FrameLayout& layout) {
+  FrameStack frames{.array = read_array(object, name)};
+  Array& array = frames.array;
+  std::string axes = layout.axes.empty() ? axes_of(array) : layout.axes;
+  if (int(axes.size()) != array.dimensions)
+    fail(name, " has the shape ", array.shape_text(), "; axes=\"", axes, "\" are ", axes.size());
+  Places at(axes);
+  const auto length = [&](int axis) { return axis < 0 ? 1 : array.shape[std::size_t(axis)]; };
+  const std::int64_t channels = length(at.c);
+  if (!is_channels(channels))
+    fail(name, " has the shape ", array.shape_text(), ": ", channels, " channels; frames have 1, 3 or 4");
+  for (const int axis : {at.n, at.h, at.w})
+    if (length(axis) > INT32_MAX) fail(name, " has the shape ", array.shape_text(), ", which is too large");
+  const bool bgr = layout.bgr && channels > 1;
+  const bool readable = is_readable(array, at, int(channels), bgr);
+  if (!readable) {
+    const bool is_u8 = array.values == Values::u8;
+    std::vector<int> order;
+    for (const int axis : {at.n, at.h, at.w, at.c})
+      if (axis >= 0) order.push_back(axis);
+    array = rearranged(array, order, !is_u8 && channels == 4 ? 3 : 0, !is_u8 && bgr);
+    axes = std::string(at.n >= 0 ? "nhw" : "hw") + (at.c >= 0 ? "c" : "");
+    at = Places(axes);
+  }
+  frames.stacked = at.n >= 0;
+  frames.count = int(length(at.n));
+  if (frames.stacked) frames.step = array.strides[0];
+  frames.first = {.data = array.data,
+                  .width = int(length(at.w)),
+                  .height = int(length(at.h)),
+                  .pitch = std::ptrdiff_t(length(at.h) > 1 ? array.strides[std::size_t(at.h)] : 0),
+                  .format = format_of(array, int(length(at.c)), bgr && (readable || array.values == Values::u8)),
+                  .memory = array.memory};
+  return frames;
+}
+
+void match(std::span<FrameStack> frames, const FrameLayout& layout) {
+  const FrameStack& first = frames[0];
+  for (FrameStack& other : frames.subspan(1)) {
+    if (other.array.memory != first.array.memory)
+      fail(first.array.name, " is ", place_text(first.array), " and ", other.array.name, " ",
+           place_text(other.array), "; bring them to one place");
+    if (other.first.size() != first.first.size())
+      fail(other.array.name, " has ", size_text(other.first.size()), " pixels, ", first.array.name, " has ",
+           size_text(first.first.size()));
+    if (other.stacked != first.stacked)
+      fail("one of ", first.array.name, " and ", other.array.name, " is a stack of frames and one is a frame");
+    if (other.array.stream != first.array.stream)
+      fail(first.array.name, " and ", other.array.name, " belong to libraries that use different CUDA streams");
+  }
+  if (layout.range) {
+    for (FrameStack& stack : frames) stack.first.range = *layout.range;
+    return;
+  }
+  std::vector<Frame> unknown;
+  for (const FrameStack& stack : frames) {
+    if (stack.array.values == Values::u8) continue;
+    if (!stack.array.memory.on_host())
+      fail(stack.array.name, " is ", stack.array.values == Values::u16 ? "uint16" : "float32", " on cuda:",
+           stack.array.memory.device,
+           ": say which values are black and white, as range=(0, 1) or range=(0, 255)");
+    for (int i = 0; i < stack.count; ++i) unknown.push_back(stack[i]);
+  }
+  if (unknown.empty()) return;
+  const ValueRange range = find_value_range(unknown);
+  for (FrameStack& stack : frames)
+    if (stack.array.values != Values::u8) stack.first.range = range;
+}
+
+}  // namespace parafield::python

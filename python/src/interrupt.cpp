@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "interrupt.hpp"
+
+#include <nanobind/nanobind.h>
+
+#include <chrono>
+#include <exception>
+#include <future>
+#include <thread>
+
+namespace nb = nanobind;
+
+namespace parafield::python {
+namespace {
+
+/// Only the main thread handles signals.
+bool on_main_thread() {
+  const nb::module_ threading = nb::module_::import_("threading");
+  return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
+}
+
+}  // namespace
+
+void run_without_lock(bool slow, const std::function<void()>& work, const std::function<void()>& cancel) {
+  if (!slow || !on_main_thread()) {
+    const nb::gil_scoped_release released;
+    work();
+    return;
+  }
+  std::packaged_task<void()> task(work);
+  std::future<void> done = task.get_future();
+  std::thread worker(std::move(task));
+  bool interrupted = false;
+  const auto finished = [&] {
+    const nb::gil_scoped_release released;
+    return done.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready;
+  };
+  while (!interrupted && !finished()) interrupted = PyErr_CheckSignals() != 0;
+  if (interrupted) cancel();
+  {
+    const nb::gil_scoped_release released;
+    worker.join();
+  }
+  if (interrupted) throw nb::python_error();
+  done.get();
+}
+
+}  // namespace parafield::python

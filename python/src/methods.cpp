@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "methods.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+namespace parafield::python {
+namespace {
+
+template <class T>
+const char* kind_text() {
+  if (std::is_same_v<T, bool>) return "bool";
+  if (std::is_same_v<T, int>) return "int";
+  if (std::is_same_v<T, float>) return "float";
+  return "str";
+}
+
+template <class T>
+nb::object python_value(T value) {
+  if constexpr (std::is_enum_v<T>) return nb::cast(std::string(names_of(value)[std::size_t(value)]));
+  // The shortest decimal of a float: 0.1, not 0.10000000149.
+  else if constexpr (std::is_same_v<T, float>)
+    return nb::float_(nb::str(detail::text_of(value).c_str()));
+  else
+    return nb::cast(value);
+}
+
+template <class T>
+std::string source_text(T value) {
+  return nb::cast<std::string>(nb::repr(python_value(value)));
+}
+
+/// Text that lives to the end of the process: nanobind keeps pointers to signatures.
+const char* kept(const std::string& text) { return (new std::string(text))->c_str(); }
+
+template <class Struct>
+std::string signature(const std::string& head) {
+  std::string text = head;
+  const Struct defaults{};
+  describe(defaults, [&]<class T>(const T& value, const Parameter<T>& parameter) {
+    text += std::string(", ") + std::string(parameter.name) + ": " + kind_text<T>() + " = " + source_text(value);
+  });
+  return text;
+}
+
+/// Lines for a docstring: name, allowed values, unit, default, help.
+template <class Struct>
+std::string parameter_lines() {
+  std::string text;
+  const Struct defaults{};
+  describe(defaults, [&]<class T>(const T& value, const Parameter<T>& parameter) {
+    text += std::string(parameter.name) + " : " + detail::allowed(parameter);
+    if (!parameter.unit.empty()) text += " " + std::string(parameter.unit);
+    text += ", default " + source_text(value) + "\n    " + std::string(parameter.help) + "\n";
+  });
+  return text;
+}
+
+template <class Struct>
+void set_all(std::string_view name, Struct& value, const nb::dict& parameters) {
+  for (const auto [key, parameter] : parameters) set_by_name(name, key, parameter, value);
+  check(value);
+}
+
+/// The parameters that do not have their default.
+template <class Struct>
+nb::dict changed(const Struct& value) {
+  std::string key;
+  nb::dict all, result;
+  const Struct defaults{};
+  describe(defaults, [&]<class T>(const T& field, const Parameter<T>& parameter) {
+    all[nb::cast(parameter.name)] = python_value(field);
+  });
+  describe(value, [&]<class T>(const T& field, const Parameter<T>& parameter) {
+    const nb::object name = nb::cast(parameter.name), now = python_value(field);
+    if (!now.equal(all[name])) result[name] = now;
+  });
+  return result;
+}
+
+/// What classes of parameters have in common: construction, fields, comparison, copies.
+template <class Struct>
+nb::class_<Struct> bind_struct(nb::module_& module, const std::string& name, const std::string& doc) {
+  auto type = nb::class_<Struct>(module, kept(name), kept(doc));
+  type.def(
+      "__init__",
+      [](Struct* self, const nb::kwargs& parameters) {
+        Struct value;
+        set_all(Struct::name, value, nb::borrow<nb::dict>(parameters));
+        new (self) Struct(value);
+      },
+      nb::sig(kept(signature<Struct>("def __init__(self, *") + ") -> None")));
+  static const Struct defaults{};
+  describe(defaults, [&]<class T>(const T& field, const Parameter<T>& parameter) {
+    const std::ptrdiff_t offset =
+        reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&defaults);
+    type.def_prop_ro(
+        kept(std::string(parameter.name)),
+        [offset](const Struct& self) {
+          return python_value(*reinterpret_cast<const T*>(reinterpret_cast<const char*>(&self) + offset));
+        },
+        nb::sig(kept("def " + std::string(parameter.name) + "(self) -> " + kind_text<T>())),
+        kept(std::string(parameter.help)));
+  });
+  type.def(
+          "replace",
+          [](const Struct& self, const nb::kwargs& parameters) {
+            Struct value = self;
+            set_all(Struct::name, value, nb::borrow<nb::dict>(parameters));
+            return value;
+          },
+          nb::sig(kept("def replace(self, **parameters: bool | int | float | str) -> " + name)),
+          "A copy with other values of the named parameters.")
+      .def("__repr__",
+           [name](const Struct& self) {
+             std::string text;
+             for (const auto [key, value] : changed(self))
+               text += (text.empty() ? "" : ", ") + nb::cast<std::string>(key) + "=" +
+                       nb::cast<std::string>(nb::repr(value));
+             return name + "(" + text + ")";
+           })
+      .def("__eq__",
+           [](const Struct& self, nb::handle other) {
+             if (!nb::isinstance<Struct>(other)) return false;
+             std::string a, b;
+             append_key(self, a);
+             append_key(nb::cast<const Struct&>(other), b);
+             return a == b;
+           },
+           nb::sig("def __eq__(self, other: object) -> bool"))
+      .def("__hash__",
+           [](const Struct& self) {
+             std::string key(Struct::name);
+             append_key(self, key);
+             return std::hash<std::string>{}(key);
+           })
+      .def("__getstate__", [](const Struct& self) { return changed(self); },
+           nb::sig("def __getstate__(self) -> dict[str, typing.Any]"))
+      .def("__setstate__",
+           [](Struct& self, const nb::dict& state) {
+             Struct value;
+             set_all(Struct::name, value, state);
+             new (&self) Struct(value);
+           },
+           nb::sig("def __setstate__(self, state: dict[str, typing.Any]) -> None"));
+  return type;
+}
+
+template <class Method>
+nb::object bind_method(nb::module_& module) {
+  const std::string name = class_name(Method::name);
+  std::string doc = std::string(Method::help) + "\n\nSource: " + std::string(Method::source) +
+                    "\n\nParameters\n----------\n" + parameter_lines<Method>() + "\nPresets\n-------\n";
+  nb::list names;
+  for (const auto& preset : presets(Method{})) {
+    doc += std::string(preset.name) + "\n    " + std::string(preset.help) + "\n";
+    names.append(nb::cast(preset.name));
+  }
+  auto type = bind_struct<Method>(module, name, doc);
+  type.def_static(
+      "preset", [](const std::string& preset) { return parafield::preset<Method>(preset); }, nb::arg("name"),
+      "The method with the values of a preset.");
+  type.attr("name") = nb::cast(Method::name);
+  type.attr("source") = nb::cast(Method::source);
+  type.attr("presets") = nb::tuple(names);
+  if constexpr (!std::is_member_object_pointer_v<decltype(&Method::frames)>)
+    type.attr("frames") = nb::cast(int(Method::frames));
+  return type;
+}
+
+template <class Task>
+void bind_task(nb::module_& module, const char* name, const char* doc) {
+  nb::module_ task = module.def_submodule(name, doc);
+  nb::list types;
+  for_each_method<typename Task::Method>(
+      [&]<class Method>(const Method&) { types.append(bind_method<Method>(task)); });
+  const nb::object all = nb::tuple(types);
+  task.def(
+      "methods", [all] { return all; }, nb::sig("def methods() -> tuple[type, ...]"),
+      "Every method of the task. The first one is the default.");
+}
+
+}  // namespace
+
+std::string parameter_text(nb::handle value) {
+  if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value) ? "true" : "false";
+  if (PyLong_Check(value.ptr()) || nb::isinstance<nb::str>(value)) return nb::cast<std::string>(nb::str(value));
+  if (PyFloat_Check(value.ptr())) return nb::cast<std::string>(nb::repr(value));
+  // Numbers of NumPy and the like
+  if (PyIndex_Check(value.ptr()))
+    return nb::cast<std::string>(nb::str(nb::steal(PyNumber_Index(value.ptr()))));
+  if (nb::hasattr(value, "__float__") && !nb::hasattr(value, "__len__"))
+    return nb::cast<std::string>(nb::repr(nb::float_(value)));
+  return nb::cast<std::string>(nb::repr(value));
+}
+
+std::string class_name(std::string_view method) {
+  std::string name;
+  bool upper = true;
+  for (const char letter : method) {
+    if (letter == '-' || letter == ' ') {
+      upper = true;
+      continue;
+    }
+    name += upper ? char(std::toupper(letter)) : letter;
+    upper = false;
+  }
+  return name;
+}
+
+void bind_methods(nb::module_& module) {
+  bind_task<Flow>(module, "flow", "Methods of optical flow.");
+  bind_task<Stereo>(module, "stereo", "Methods of stereo.");
+  bind_task<Detection>(module, "detection", "Methods of motion detection.");
+  auto tracking = bind_struct<FeatureTracking>(
+      module, "FeatureTracking",
+      "How find_tracks finds and tracks features.\n\nParameters\n----------\n" + parameter_lines<FeatureTracking>());
+  (void)tracking;
+}
+
+}  // namespace parafield::python

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <nanobind/nanobind.h>
+#include <parafield/parafield.hpp>
+
+#include <string>
+
+#include "errors.hpp"
+
+namespace parafield::python {
+
+namespace nb = nanobind;
+
+/// Text of a value for `set_parameter`.
+std::string parameter_text(nb::handle value);
+
+/// Name of the class of a method: "AdaptiveRidge" of "adaptive-ridge".
+std::string class_name(std::string_view method);
+
+/// Names of the parameters of some structs, in order.
+template <class... Structs>
+std::vector<std::string_view> parameter_names(const Structs&... structs) {
+  std::vector<std::string_view> names;
+  const auto add = [&](const auto&, const auto& parameter) { names.push_back(parameter.name); };
+  (describe(structs, add), ...);
+  return names;
+}
+
+/// Sets a parameter in the first of the structs that has it. Throws Error(invalid_argument) for an unknown
+/// name or a value that is not allowed.
+template <class... Structs>
+void set_by_name(std::string_view who, nb::handle name, nb::handle value, Structs&... structs) {
+  const auto key = nb::cast<std::string>(nb::str(name));
+  const std::string text = parameter_text(value);
+  if ((set_parameter(structs, key, text) || ...)) return;
+  detail::fail_name("parameter of " + std::string(who), key, parameter_names(structs...));
+}
+
+/// The values of a struct's parameters as bytes, to compare.
+template <class Struct>
+void append_key(const Struct& values, std::string& key) {
+  describe(values, [&]<class T>(const T& value, const Parameter<T>&) {
+    key.append(reinterpret_cast<const char*>(&value), sizeof(T));
+  });
+}
+
+/// Makes the classes of methods, one for each method of each task, in the modules flow, stereo and detection.
+void bind_methods(nb::module_& module);
+
+/// The method that the arguments of a call name: `method` is a name, a value, or None; `preset` is a name or
+/// None. Parameters of the method and of the task's options are taken from `parameters`.
+template <class Task>
+typename Task::Method read_method(nb::handle method, nb::handle preset, const nb::dict& parameters,
+                                  typename Task::Options& options) {
+  typename Task::Method chosen;
+  if (nb::isinstance<nb::str>(method)) {
+    chosen = method_named<typename Task::Method>(nb::cast<std::string>(method));
+  } else if (!method.is_none()) {
+    bool found = false;
+    for_each_method<typename Task::Method>([&]<class Method>(const Method&) {
+      if (found || !nb::isinstance<Method>(method)) return;
+      chosen = nb::cast<const Method&>(method);
+      found = true;
+    });
+    if (!found)
+      fail("method cannot be ", nb::cast<std::string>(nb::repr(method)),
+           ": a name such as 'adaptive-ridge', or a method of this task");
+  }
+  std::visit(
+      [&]<class Method>(Method& value) {
+        if (!preset.is_none()) {
+          if (!method.is_none() && !nb::isinstance<nb::str>(method))
+            fail("preset cannot be given with a method that is a value; ", class_name(Method::name),
+                 ".preset() makes such values");
+          value = parafield::preset<Method>(nb::cast<std::string>(nb::str(preset)));
+        }
+        for (const auto [name, parameter] : parameters)
+          set_by_name(Method::name, name, parameter, value, options);
+        check(value);
+        check(options);
+      },
+      chosen);
+  return chosen;
+}
+
+/// The method as a value of its class.
+template <class Methods>
+nb::object method_object(const Methods& method) {
+  return std::visit([](const auto& value) { return nb::cast(value); }, method);
+}
+
+}  // namespace parafield::python
