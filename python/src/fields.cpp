@@ -50,7 +50,7 @@ const nb::object& values_of(Field<Task>& field) {
 /// u or v. It is a view of `uv`, so that a library without strides makes the view itself.
 nb::object component(Field<Flow>& field, int i) {
   if (field.stacked) return values_of(field)[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), i)];
-  return values_of(field)[i];
+  return values_of(field)[nb::int_(i)];
 }
 
 template <class Task>

@@ -8,6 +8,7 @@
 #include "core/backend.hpp"
 #include "core/solver.hpp"
 #include "core/views.hpp"
+#include "steps/copy/copy.hpp"
 
 namespace parafield {
 
@@ -99,11 +100,13 @@ class SolverSession final : public Session<Task> {
     const int kind = solver_.take(known_motion(input), on_host);
     pushed_ = 0;
     Result& result = target(output, on_host);
-    backend_.replay(call_keys + 2 * kind + start.has_value(), [&] {
+    const PlaneCopies copies = copies_of(result, output, on_host);
+    backend_.replay(key_of(call_keys + 2 * kind + start.has_value(), copies), [&] {
       solver_.prepare(frames_.data(), 0, slots_);
       solver_.solve(0, start ? &*start : nullptr, result);
+      if (copies.count) copy_planes(backend_, copies);
     });
-    return delivered(output, on_host);
+    return delivered(result, output, on_host);
   }
 
   const Result* push(const Frame& user_frame, Result* output) override {
@@ -118,14 +121,16 @@ class SolverSession final : public Session<Task> {
     const bool complete = pushed_ + 1 >= slots_;
     const bool warm = pushed_ >= slots_ && solver_.starts_from_last();
     const Start last = result;
-    backend_.replay(push_keys + 3 * slot + (complete ? 1 + warm : 0), [&] {
+    const PlaneCopies copies = complete ? copies_of(result, output, on_host) : PlaneCopies{};
+    backend_.replay(key_of(push_keys + 3 * slot + (complete ? 1 + warm : 0), copies), [&] {
       if (!complete)
         solver_.prepare(&frame, slot, 1);
       else if constexpr (Task::streams)
         solver_.solve_newest(frame, slot, oldest, warm ? &last : nullptr, result);
+      if (copies.count) copy_planes(backend_, copies);
     });
     ++pushed_;
-    if (complete) return &delivered(output, on_host);
+    if (complete) return &delivered(result, output, on_host);
     if (on_host) backend_.synchronize();  // the user may now change the frame
     return nullptr;
   }
@@ -153,8 +158,9 @@ class SolverSession final : public Session<Task> {
 
  private:
   // Keys of recorded solves. First come those of calls: one for each kind of known motion, with and without a
-  // start. Then come those of pushes.
+  // start. Then come those of pushes. Each has a second one for solves that end with copies of the result.
   static constexpr int call_keys = 0, push_keys = 2 * 8;
+  static int key_of(int key, const PlaneCopies& copies) { return 2 * key + (copies.count > 0); }
 
   static KnownMotion known_motion(const typename Task::Input& input) {
     if constexpr (requires { input.tracks; }) return {input.tracks, input.rotation};
@@ -184,15 +190,26 @@ class SolverSession final : public Session<Task> {
     return host_result_;
   }
 
-  /// Copies what the solver wrote to where the result belongs. For host frames waits until it is complete.
-  const Result& delivered(Result* output, bool on_host) {
-    Result& solved = target(output, on_host);
+  /// Copies from the solver's result to the user's, in the backend's memory. There are none if the solver writes
+  /// the user's, or if it goes to the host (see delivered).
+  PlaneCopies copies_of(const Result& solved, Result* output, bool on_host) const {
+    PlaneCopies copies;
+    if (!output || output == &solved || (Backend::is_gpu && on_host)) return copies;
+    detail::for_each_plane(solved, *output, [&](const auto& from, auto& to) {
+      if (to) copies.add(from.view(), to.view());
+    });
+    return copies;
+  }
+
+  /// Returns the result where the user expects it. For host frames that is on the host, complete.
+  const Result& delivered(Result& solved, Result* output, bool on_host) {
     Result& result = output ? *output : Backend::is_gpu && on_host ? host_result_ : solved;
-    if (&result != &solved)
+    if (!on_host) return result;
+    if constexpr (Backend::is_gpu)
       detail::for_each_plane(solved, result, [&](auto& from, auto& to) {
         if (to) copy(std::as_const(from).view(), to.view());
       });
-    if (on_host) synchronize();
+    synchronize();
     return result;
   }
 
