@@ -28,8 +28,8 @@ bool begins_with(const std::string& text, std::string_view begin) {
 TypeInfo look_at(nb::handle type) {
   TypeInfo info;
   for (const nb::handle base : nb::getattr(type, "__mro__")) {
-    const auto module = nb::cast<std::string>(nb::str(nb::getattr(base, "__module__")));
-    const auto name = nb::cast<std::string>(nb::str(nb::getattr(base, "__name__")));
+    const auto module = str_text(nb::getattr(base, "__module__"));
+    const auto name = str_text(nb::getattr(base, "__name__"));
     info.is_masked |= name == "MaskedArray" && begins_with(module, "numpy.");
     if (name == "ndarray" && module == "numpy") return info;  // its buffer can be read-only
     if (begins_with(module + ".", "torch.")) info.library = Library::torch;
@@ -48,15 +48,33 @@ TypeInfo look_at(nb::handle type) {
   return info;
 }
 
-/// Types that were seen live to the end of the process, so that a new type cannot have an old one's address.
+struct KnownType {
+  TypeInfo info;
+  nb::object watch;  ///< a weak reference, which calls forget_type
+};
+
+/// They live to the end of the process, since Python may be gone before.
+std::unordered_map<void*, KnownType>& known_types() {
+  static auto& types = *new std::unordered_map<void*, KnownType>;
+  return types;
+}
+
+/// A type is gone, and a new one may get its address.
+PyObject* forget_type(PyObject* address, PyObject*) {
+  known_types().erase(PyLong_AsVoidPtr(address));
+  Py_RETURN_NONE;
+}
+
 const TypeInfo& info_of(nb::handle object) {
-  static auto& known = *new std::unordered_map<PyObject*, TypeInfo>;
   const nb::handle type = object.type();
-  const auto found = known.find(type.ptr());
-  if (found != known.end()) return found->second;
-  const TypeInfo info = look_at(type);
-  type.inc_ref();
-  return known.emplace(type.ptr(), info).first->second;
+  const auto found = known_types().find(type.ptr());
+  if (found != known_types().end()) return found->second.info;
+  KnownType known{.info = look_at(type), .watch = {}};
+  static PyMethodDef method = {"forget_type", forget_type, METH_O, nullptr};
+  const nb::object callback = nb::steal(PyCFunction_New(&method, nb::steal(PyLong_FromVoidPtr(type.ptr())).ptr()));
+  known.watch = nb::steal(PyWeakref_NewRef(type.ptr(), callback.ptr()));
+  if (!known.watch.is_valid()) throw nb::python_error();
+  return known_types().emplace(type.ptr(), std::move(known)).first->second.info;
 }
 
 [[noreturn]] void fail_values(const Array& array, const std::string& found) {
@@ -72,7 +90,7 @@ void set_values(Array& array, const nb::dlpack::dtype& type) {
     array.values = Values::f32;
   else
     fail_values(array, nb::hasattr(array.object, "dtype")
-                           ? nb::cast<std::string>(nb::str(nb::getattr(array.object, "dtype")))
+                           ? str_text(nb::getattr(array.object, "dtype"))
                            : "code " + std::to_string(type.code) + " of " + std::to_string(type.bits) + " bit");
 }
 
@@ -103,7 +121,7 @@ void read_buffer(Array& array) {
     array.values = Values::f32;
   else
     fail_values(array, nb::hasattr(array.object, "dtype")
-                           ? nb::cast<std::string>(nb::str(nb::getattr(array.object, "dtype")))
+                           ? str_text(nb::getattr(array.object, "dtype"))
                            : "'" + format + "'");
   set_dimensions(array, raw->ndim);
   array.data = static_cast<const char*>(raw->buf);
@@ -191,9 +209,14 @@ void read_by_api(Array& array, const dlpack::ExchangeApi& api) {
 
 nb::object numpy() { return nb::module_::import_("numpy"); }
 
-/// The masked array as floats: NaN where it is masked.
-nb::object unmasked(nb::handle masked) {
-  return masked.attr("astype")(numpy().attr("float32")).attr("filled")(numpy().attr("nan"));
+/// Reads a masked array as floats: NaN where it is masked.
+void read_masked(Array& array) {
+  const nb::object masked = array.object;
+  array.object = masked.attr("data");
+  read_buffer(array);  // checks the type of the values
+  array.from_u8 = array.values == Values::u8;
+  array.object = masked.attr("astype")(numpy().attr("float32")).attr("filled")(numpy().attr("nan"));
+  read_buffer(array);
 }
 
 }  // namespace
@@ -205,11 +228,13 @@ std::string Array::shape_text() const {
 }
 
 Array read_array(nb::handle object, const std::string& name) {
+  if (object.is_none()) fail(name, " is None");
   return with_name(name, [&] {
     const TypeInfo& info = info_of(object);
     Array array{.name = name, .object = nb::borrow(object), .library = info.library};
-    if (info.is_masked) array.object = unmasked(object);
-    if (info.api) {
+    if (info.is_masked) {
+      read_masked(array);
+    } else if (info.api) {
       read_by_api(array, *info.api);
     } else if (info.has_dlpack) {
       read_dlpack(array);
@@ -223,6 +248,7 @@ Array read_array(nb::handle object, const std::string& name) {
       }
       read_buffer(array);
     }
+    array.from_u8 |= array.values == Values::u8;
     for (int i = 0; i < array.dimensions; ++i)
       if (array.shape[std::size_t(i)] < 1)
         fail(name, " has the shape ", array.shape_text(), ": it holds no values");
@@ -250,7 +276,9 @@ Array rearranged(const Array& array, const std::vector<int>& order, int channels
       object = nb::module_::import_("cupy").attr("ascontiguousarray")(object);
     else if (array.library == Library::numpy)
       object = numpy().attr("array")(object, nb::arg("order") = "C");
-    return read_array(object, array.name);
+    Array copy = read_array(object, array.name);
+    copy.from_u8 = array.from_u8;
+    return copy;
   });
 }
 

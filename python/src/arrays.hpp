@@ -35,6 +35,7 @@ struct Array {
   int dimensions = 0;
   std::array<std::int64_t, 5> shape = {}, strides = {};  ///< strides in bytes
   Values values = Values::u8;
+  bool from_u8 = false;  ///< the values are those of uint8, also where they became floats
   Memory memory = {};
   void* stream = nullptr;  ///< CUDA: the stream on which the values are ready
 
@@ -63,6 +64,7 @@ auto with_name(const std::string& name, F f) -> decltype(f()) {
   try {
     return f();
   } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) throw;  // Ctrl-C
     fail(name, ": ", message_of(error));
   }
 }

@@ -37,14 +37,24 @@ void translate(const std::exception_ptr& pointer, void*) {
 
 }  // namespace
 
+std::string str_text(nb::handle object) {
+  const nb::object text = nb::str(object);
+  Py_ssize_t size = 0;
+  if (const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size)) return {utf8, std::size_t(size)};
+  PyErr_Clear();
+  return nb::cast<std::string>(text.attr("encode")("utf-8", "backslashreplace").attr("decode")("utf-8"));
+}
+
+std::string repr_text(nb::handle object) { return str_text(nb::repr(object)); }
+
 std::string message_of(const nb::python_error& error) {
-  return nb::cast<std::string>(nb::str(nb::handle(error.value())));
+  return str_text(error.value());
 }
 
 std::string type_text(nb::handle object) {
   const nb::handle type = object.type();
-  const auto name = nb::cast<std::string>(nb::str(nb::getattr(type, "__name__")));
-  const auto module = nb::cast<std::string>(nb::str(nb::getattr(type, "__module__")));
+  const auto name = str_text(nb::getattr(type, "__name__"));
+  const auto module = str_text(nb::getattr(type, "__module__"));
   return module == "builtins" ? name : module + "." + name;
 }
 

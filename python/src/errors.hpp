@@ -19,6 +19,10 @@ template <class... Parts>
 /// Text of an exception of Python, without its type and its traceback.
 std::string message_of(const nanobind::python_error& error);
 
+/// str() of an object, and its repr(). Characters that UTF-8 does not have are escaped.
+std::string str_text(nanobind::handle object);
+std::string repr_text(nanobind::handle object);
+
 /// Name of an object's type, as messages show it: "list", "torch.Tensor".
 std::string type_text(nanobind::handle object);
 

@@ -34,7 +34,7 @@ Request<Task> read_request(nb::handle method, nb::handle preset, nb::handle devi
                            const nb::dict& parameters) {
   Request<Task> request;
   if (!threads.is_none() && !nb::try_cast(threads, request.threads))
-    fail("threads cannot be ", nb::cast<std::string>(nb::repr(threads)), ": a number, 0 = one for each core");
+    fail("threads cannot be ", repr_text(threads), ": a number, 0 = one for each core");
   request.device = read_device(device, request.threads);
   request.method = read_method<Task>(method, preset, parameters, request.options);
   return request;

@@ -13,6 +13,9 @@
 namespace parafield::python {
 namespace {
 
+/// The estimator whose `progress` this thread calls.
+thread_local const void* reporting = nullptr;
+
 /// An estimator as Python sees it. The library's one is made when the size of the frames is known. Calls of
 /// several threads take turns.
 template <class Task>
@@ -21,9 +24,17 @@ class PythonEstimator {
   PythonEstimator(Request<Task> request, FrameLayout layout, std::optional<Size> size)
       : request_(std::move(request)), layout_(std::move(layout)), size_(size) {
     if (layout_.axes.starts_with('n')) fail("axes cannot be '", layout_.axes, "': estimators take single frames");
+    if (!request_.options.progress) return;
+    request_.options.progress = [this, progress = std::move(request_.options.progress)](double share) {
+      const void* const outer = std::exchange(reporting, this);
+      progress(share);
+      reporting = outer;
+    };
   }
 
   Field<Task> call(std::vector<FrameStack> frames, const Known<Task>& known) {
+    if (known.start && known.start->count != 1)
+      fail("start is a stack of ", known.start->count, " results; give one of them");
     prepare(frames);
     Field<Task> field = output_for(frames[0]);
     std::vector<Frame> all;
@@ -56,8 +67,11 @@ class PythonEstimator {
   }
 
   void reset() {
-    cancelled_ = false;
+    check_not_reporting();
     range_.reset();
+    const nb::gil_scoped_release released;
+    const std::lock_guard lock(mutex_);
+    cancelled_ = false;
     if (estimator_) estimator_->reset();
   }
   void cancel() {
@@ -66,6 +80,7 @@ class PythonEstimator {
   }
   std::vector<double> energies() {
     if (!estimator_) return {};
+    check_not_reporting();
     const nb::gil_scoped_release released;
     const std::lock_guard lock(mutex_);
     return estimator_->energies();
@@ -88,33 +103,47 @@ class PythonEstimator {
   void prepare(std::span<FrameStack> frames) {
     if (process_ != getpid())
       fail("the estimator belongs to the process that forked this one; make one in this process");
+    check_not_reporting();
     FrameLayout layout = layout_;
     if (!layout.range && range_) layout.range = range_;
     match(frames, layout);
-    FrameStack& first = frames[0];
-    if (first.array.values != Values::u8) range_ = first.first.range;
-    if (size_ && *size_ != first.first.size())
-      fail(first.array.name, " has ", first.first.height, " x ", first.first.width, " pixels, the estimator is for ",
+    const FrameStack& first = frames[0];
+    check_size(first);
+    for (const FrameStack& frame : frames)
+      if (!frame.array.from_u8) range_ = frame.first.range;
+    if (!estimator_) make(first);
+    check_size(first);  // another thread may have made it
+    const Device own = estimator_->device();
+    if (!first.array.memory.on_host() && own != Device::cuda(first.array.memory.device))
+      fail(first.array.name, " is on cuda:", first.array.memory.device, ", the estimator works on ",
+           to_string(own));
+  }
+
+  void check_size(const FrameStack& frame) const {
+    if (size_ && *size_ != frame.first.size())
+      fail(frame.array.name, " has ", frame.first.height, " x ", frame.first.width, " pixels, the estimator is for ",
            size_->height, " x ", size_->width);
-    if (estimator_) {
-      const Device own = estimator_->device();
-      if (!first.array.memory.on_host() && own != Device::cuda(first.array.memory.device))
-        fail(first.array.name, " is on cuda:", first.array.memory.device, ", the estimator works on ",
-             to_string(own));
-      return;
-    }
+  }
+
+  /// Inside `progress` a call would wait for itself.
+  void check_not_reporting() const {
+    if (reporting == this) fail("an estimator cannot be called from its own progress; only cancel() can");
+  }
+
+  /// Makes the estimator. Its pointer changes only under Python's lock.
+  void make(const FrameStack& first) {
     typename Task::Options options = request_.options;
     options.device = device_for(request_.device, request_.threads, first);
     options.stream = Stream{first.array.stream};
+    std::unique_ptr<Estimator<Task>> made;
     {
       const nb::gil_scoped_release released;
-      const std::lock_guard lock(mutex_);
-      if (!estimator_) {
-        estimator_ = std::make_unique<Estimator<Task>>(request_.method, first.first.size(), options);
-        if (cancelled_) estimator_->cancel();
-      }
+      made = std::make_unique<Estimator<Task>>(request_.method, first.first.size(), options);
     }
+    if (estimator_) return;
+    estimator_ = std::move(made);
     size_ = first.first.size();
+    if (cancelled_) estimator_->cancel();
   }
 
   Field<Task> output_for(const FrameStack& frame) const {
@@ -158,7 +187,7 @@ class PythonEstimator {
 };
 
 EnergyReport read_energies(nb::handle energies) {
-  const auto text = nb::cast<std::string>(nb::str(energies));
+  const auto text = str_text(energies);
   constexpr std::array<std::string_view, 3> names = {"none", "result", "sweeps"};
   const auto found = std::ranges::find(names, text);
   if (found == names.end()) fail("energies cannot be '", text, "': none, result or sweeps");
@@ -191,7 +220,7 @@ std::optional<Size> read_shape(nb::handle shape) {
   Size size;
   if (!PySequence_Check(shape.ptr()) || nb::len(shape) != 2 || !nb::try_cast(shape[0], size.height) ||
       !nb::try_cast(shape[1], size.width) || size.width < 1 || size.height < 1)
-    fail("shape cannot be ", nb::cast<std::string>(nb::repr(shape)), ": height and width, such as (480, 640)");
+    fail("shape cannot be ", repr_text(shape), ": height and width, such as (480, 640)");
   return size;
 }
 
@@ -247,13 +276,13 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
         const Known<Task> known = read_known<Task>(start, tracks, rotation, frames[0]);
         return self.call(std::move(frames), known);
       },
-      nb::arg(names[0]), nb::arg(names[1]) = none, nb::kw_only(), nb::arg("start") = none,
+      nb::arg(names[0]).none(), nb::arg(names[1]) = none, nb::kw_only(), nb::arg("start") = none,
       nb::arg("tracks") = none, nb::arg("rotation") = none, nb::sig(signature.c_str()),
       "The result of the frames: two, or as the first argument a list of as many as the method takes.");
   if constexpr (Task::streams)
     type.def(
         "push", [](Self& self, nb::handle frame) { return self.push(self.read(frame, "frame")); },
-        nb::arg("frame"), nb::sig(("def push(self, frame: typing.Any) -> " + result + " | None").c_str()),
+        nb::arg("frame").none(), nb::sig(("def push(self, frame: typing.Any) -> " + result + " | None").c_str()),
         "Takes the next frame of a sequence. Gives None until the method has as many frames as it takes, then the "
         "result of the newest ones. Each frame is converted once.");
   type.def("reset", &Self::reset, "Forgets the frames that were pushed, and a cancellation.")
@@ -292,7 +321,7 @@ void bind_estimators(nb::module_& module) {
                        "(height, width); if it is not given, the first frames say it. `range`, if it is not "
                        "given, is found in the first frames and kept. `energies` asks methods that minimize an "
                        "energy for it. `progress` is called with the share of a long solve that is done.\n\n"
-                       "typing.Any number of estimators may work at once, in any threads. Calls of one estimator take "
+                       "Any number of estimators may work at once, in any threads. Calls of one estimator take "
                        "turns. Each result owns its memory.");
   bind_estimator<Stereo>(module, "StereoEstimator", sides,
                          "Disparities of many pairs of one size. See FlowEstimator.");

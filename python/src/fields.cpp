@@ -104,10 +104,12 @@ nb::object main_array(Field<Task>& field) {
 
 template <class Task>
 nb::object as_numpy(Field<Task>& field, nb::handle type, nb::handle copy) {
-  nb::object array = main_array(field);
-  const bool converts = !type.is_none();
-  if (converts) array = array.attr("astype")(type, nb::arg("copy") = false);
-  if (!copy.is_none() && nb::cast<bool>(copy)) array = array.attr("copy")();
+  const nb::object array = main_array(field);
+  const nb::object converted =
+      type.is_none() ? array : nb::object(array.attr("astype")(type, nb::arg("copy") = false));
+  if (copy.is_none()) return converted;
+  if (nb::cast<bool>(copy)) return converted.is(array) ? nb::object(array.attr("copy")()) : converted;
+  if (!converted.is(array)) fail("the values of another type are a copy, which copy=False forbids");
   return array;
 }
 
@@ -115,7 +117,7 @@ template <class Task>
 Field<Task> frame_of(const Field<Task>& field, nb::handle index) {
   if (!field.stacked) fail("a ", TaskPlanes<Task>::result, " of one frame has no index; its planes have");
   Py_ssize_t i = 0;
-  if (!nb::try_cast(index, i)) fail("the index of a frame cannot be ", nb::cast<std::string>(nb::repr(index)));
+  if (!nb::try_cast(index, i)) fail("the index of a frame cannot be ", repr_text(index));
   if (i < 0) i += field.count;
   if (i < 0 || i >= field.count) throw nb::index_error("index of a frame out of range");
   Field<Task> one;
@@ -199,19 +201,23 @@ nb::tuple state_of(const Field<Task>& field) {
 
 template <class Task>
 void restore(Field<Task>& field, const nb::tuple& state) {
-  const Size size{nb::cast<int>(state[0]), nb::cast<int>(state[1])};
-  const int count = nb::cast<int>(state[2]);
-  const bool has_confidence = nb::cast<bool>(state[4]);
-  const nb::bytes bytes = nb::cast<nb::bytes>(state[5]);
-  const std::size_t expected = bytes_of_results<Task>(size, count, has_confidence);
-  if (bytes.size() != expected) fail("the pickled field is damaged");
-  new (&field) Field<Task>(
-      field_in<Task>(make_host_storage(expected), size, count, nb::cast<bool>(state[3]), has_confidence));
+  Size size;
+  int count = 0;
+  bool stacked = false, has_confidence = false;
+  nb::bytes bytes;
+  const bool fits = state.size() == 6 && nb::try_cast(state[0], size.width) &&
+                    nb::try_cast(state[1], size.height) && nb::try_cast(state[2], count) &&
+                    nb::try_cast(state[3], stacked) && nb::try_cast(state[4], has_confidence) &&
+                    nb::try_cast(state[5], bytes) && size.width > 0 && size.height > 0 && count > 0;
+  const std::size_t expected = fits ? bytes_of_results<Task>(size, count, has_confidence) : 0;
+  if (!fits || bytes.size() != expected) fail("the pickled field is damaged");
+  new (&field) Field<Task>(field_in<Task>(make_host_storage(expected), size, count, stacked, has_confidence));
   std::memcpy(field.storage->data, bytes.c_str(), expected);
 }
 
 /// A plane of an argument, as a C-ordered NumPy array of one type.
 nb::object as_plane(nb::handle object, const std::string& name, const char* type) {
+  if (object.is_none()) fail(name, " is None");
   return with_name(name, [&] {
     const nb::module_ numpy = nb::module_::import_("numpy");
     return numpy.attr("ascontiguousarray")(object, nb::arg("dtype") = numpy.attr(type));
@@ -368,7 +374,6 @@ Field<Task> field_of(nb::handle object, const std::string& name) {
     if (field.stacked) fail(name, " is a stack of ", field.count, " results; give one of them");
     return on_host(field);
   }
-  if (object.is_none()) fail(name, " is None");
   if constexpr (std::is_same_v<Task, Flow>) {
     const nb::object plane = as_plane(object, name, "float32");
     Field<Flow> field = empty_field<Flow>(size_of(plane, name, 3, "H x W x 2"), false);

@@ -3,6 +3,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <mutex>
+
 #include "pictures.hpp"
 #include "tracks.hpp"
 
@@ -19,6 +21,7 @@ class FrameIterator {
     std::optional<FrameBuffer> frame;
     {
       const nb::gil_scoped_release released;
+      const std::lock_guard lock(mutex_);  // threads may share an iterator
       frame = reader_.next();
     }
     if (!frame) throw nb::stop_iteration();
@@ -27,6 +30,7 @@ class FrameIterator {
 
  private:
   FrameReader reader_;
+  std::mutex mutex_;
 };
 
 /// Calls f without Python's lock.
@@ -60,7 +64,7 @@ void bind_files(nb::module_& module) {
         const FrameStack picture = read_host_frame(frame, "frame");
         unlocked([&] { write_frame(path, picture.first); });
       },
-      arg("path"), arg("frame"), nb::sig("def write_frame(path: str | os.PathLike[str], frame: typing.Any) -> None"),
+      arg("path"), arg("frame").none(), nb::sig("def write_frame(path: str | os.PathLike[str], frame: typing.Any) -> None"),
       "Writes a frame by the extension: .png, .jpg, .pgm, .ppm or .pfm. The file is never half written.");
   module.def(
       "read_flow", [](const Path& path) { return numpy_field<Flow>(unlocked([&] { return read_flow(path); })); },
@@ -72,7 +76,7 @@ void bind_files(nb::module_& module) {
         const Field<Flow> field = field_of<Flow>(flow, "flow");
         unlocked([&] { write_flow(path, field.result(0), mark_invalid); });
       },
-      arg("path"), arg("flow"), nb::kw_only(), arg("mark_invalid") = false,
+      arg("path"), arg("flow").none(), nb::kw_only(), arg("mark_invalid") = false,
       nb::sig("def write_flow(path: str | os.PathLike[str], flow: typing.Any, *, mark_invalid: bool = False) -> None"),
       "Writes a flow field by the extension: .flo, .pfm, .npy or .png (KITTI).\n\n"
       "`flow` is a FlowField or an array H x W x 2. With `mark_invalid`, flow that is not valid is written as "
@@ -92,7 +96,7 @@ void bind_files(nb::module_& module) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
         unlocked([&] { write_disparity(path, field.result(0), scale, mark_invalid); });
       },
-      arg("path"), arg("disparity"), arg("scale") = 256.0f, nb::kw_only(), arg("mark_invalid") = false,
+      arg("path"), arg("disparity").none(), arg("scale") = 256.0f, nb::kw_only(), arg("mark_invalid") = false,
       nb::sig("def write_disparity(path: str | os.PathLike[str], disparity: typing.Any, scale: float = 256, *, "
               "mark_invalid: bool = False) -> None"),
       "Writes disparities by the extension: .pfm, .npy or .png (16 bit, value = disparity * scale).");
@@ -107,7 +111,7 @@ void bind_files(nb::module_& module) {
         const MotionMask view = field.result(0);
         unlocked([&] { write_mask(path, view.moving.view()); });
       },
-      arg("path"), arg("mask"), nb::sig("def write_mask(path: str | os.PathLike[str], mask: typing.Any) -> None"),
+      arg("path"), arg("mask").none(), nb::sig("def write_mask(path: str | os.PathLike[str], mask: typing.Any) -> None"),
       "Writes a mask (.png or .pgm): 255 where it is true, otherwise 0. `mask` is a MotionMask or an array H x W.");
   module.def(
       "read_tracks", [](const Path& path) { return track_array(unlocked([&] { return read_tracks(path); })); },
@@ -119,7 +123,7 @@ void bind_files(nb::module_& module) {
         const std::vector<Track> values = read_track_array(tracks, "tracks");
         unlocked([&] { write_tracks(path, values); });
       },
-      arg("path"), arg("tracks"), nb::sig("def write_tracks(path: str | os.PathLike[str], tracks: typing.Any) -> None"),
+      arg("path"), arg("tracks").none(), nb::sig("def write_tracks(path: str | os.PathLike[str], tracks: typing.Any) -> None"),
       "Writes tracks, N x 4, as text: a line x,y,u,v, then one line for each track.");
 }
 

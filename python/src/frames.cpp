@@ -74,7 +74,7 @@ std::string place_text(const Array& array) {
 FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels) {
   FrameLayout layout;
   if (!axes.is_none()) {
-    layout.axes = nb::cast<std::string>(nb::str(axes));
+    layout.axes = str_text(axes);
     if (std::ranges::find(known_axes, layout.axes) == known_axes.end())
       fail("axes cannot be '", layout.axes, "': hw, hwc, chw, nhw, nhwc or nchw");
   }
@@ -83,14 +83,14 @@ FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels) 
     bool fits = PySequence_Check(range.ptr()) && nb::len(range) == 2;
     fits = fits && nb::try_cast(range[0], black) && nb::try_cast(range[1], white);
     if (!fits)
-      fail("range cannot be ", nb::cast<std::string>(nb::repr(range)),
+      fail("range cannot be ", repr_text(range),
            ": two numbers, the values of black and white, such as (0, 1)");
     if (!(black < white) || !std::isnormal(255 / (white - black)))
-      fail("range cannot be ", nb::cast<std::string>(nb::repr(range)), ": black has to be below white");
+      fail("range cannot be ", repr_text(range), ": black has to be below white");
     layout.range = ValueRange{black, white};
   }
   if (!channels.is_none()) {
-    const auto text = nb::cast<std::string>(nb::str(channels));
+    const auto text = str_text(channels);
     if (text != "rgb" && text != "bgr") fail("channels cannot be '", text, "': rgb or bgr");
     layout.bgr = text == "bgr";
   }
@@ -152,18 +152,26 @@ void match(std::span<FrameStack> frames, const FrameLayout& layout) {
     return;
   }
   std::vector<Frame> unknown;
-  for (const FrameStack& stack : frames) {
-    if (stack.array.values == Values::u8) continue;
+  const FrameStack* found = nullptr;
+  for (FrameStack& stack : frames) {
+    if (stack.array.from_u8) {
+      stack.first.range = {0, 255};
+      continue;
+    }
     if (!stack.array.memory.on_host())
       fail(stack.array.name, " is ", stack.array.values == Values::u16 ? "uint16" : "float32", " on cuda:",
            stack.array.memory.device,
            ": say which values are black and white, as range=(0, 1) or range=(0, 255)");
+    if (found && found->array.values != stack.array.values)
+      fail(found->array.name, " has values of type uint16 or float32 and ", stack.array.name,
+           " of the other one: say which values are black and white, as range=(0, 1) or range=(0, 65535)");
+    found = &stack;
     for (int i = 0; i < stack.count; ++i) unknown.push_back(stack[i]);
   }
   if (unknown.empty()) return;
   const ValueRange range = find_value_range(unknown);
   for (FrameStack& stack : frames)
-    if (stack.array.values != Values::u8) stack.first.range = range;
+    if (!stack.array.from_u8) stack.first.range = range;
 }
 
 }  // namespace parafield::python

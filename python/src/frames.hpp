@@ -43,7 +43,7 @@ struct FrameStack {
 FrameStack read_frames(nb::handle object, const std::string& name, const FrameLayout& layout);
 
 /// Checks that all frames have one size and lie in one memory, and gives them all the same range: the
-/// layout's; otherwise the usual one for uint8, and for uint16 and float32 the one that the values suggest.
+/// layout's; otherwise 0..255 for uint8, and for uint16 and float32 the one that the values suggest.
 /// Throws Error(invalid_argument) if it is not given and the frames are on a device.
 void match(std::span<FrameStack> frames, const FrameLayout& layout);
 

@@ -55,9 +55,10 @@ const char* const detection_doc = R"(Where something moves between two frames of
 
 Arguments are those of estimate_flow. parafield.detection has all methods. Raises Error.)";
 
-/// The frames of a call: two, or those of `frame0` if it is a list, or the stack `frame0`.
+/// The frames of a call: two, or those of `frame0` if it is a list, or the stack `frame0`, which is a stack in
+/// time: so `in_time` says whether the task's frames follow each other.
 std::vector<FrameStack> read_call_frames(nb::handle frame0, nb::handle frame1, const char* name0, const char* name1,
-                                         const FrameLayout& layout) {
+                                         const FrameLayout& layout, bool in_time) {
   std::vector<FrameStack> frames;
   if (!frame1.is_none()) {
     frames.push_back(read_frames(frame0, name0, layout));
@@ -70,6 +71,7 @@ std::vector<FrameStack> read_call_frames(nb::handle frame0, nb::handle frame1, c
     if (frames.size() == 1) fail(name0, " is a list of 1 frame");
   } else {
     frames.push_back(read_frames(frame0, name0, layout));
+    if (!in_time) fail(name1, " is missing");
     if (!frames[0].stacked)
       fail(name1, " is missing. For a stack of frames say axes=\"nhw\" or axes=\"nhwc\"");
   }
@@ -85,7 +87,8 @@ void bind_functions(nb::module_& module) {
                                    nb::handle range, nb::handle channels, nb::handle threads, nb::handle start,
                                    nb::handle tracks, nb::handle rotation, const nb::dict& parameters) {
     const Request<Task> request = read_request<Task>(method, preset, device, threads, parameters);
-    const auto frames = read_call_frames(frame0, frame1, name0, name1, read_layout(axes, range, channels));
+    const auto frames = read_call_frames(frame0, frame1, name0, name1, read_layout(axes, range, channels),
+                                         Task::streams);
     const Known<Task> known = read_known<Task>(start, tracks, rotation, frames[0]);
     return solve<Task>(request, frames, known);
   };
@@ -99,7 +102,7 @@ void bind_functions(nb::module_& module) {
         return call.operator()<Flow>(frame0, frame1, "frame0", "frame1", method, preset, device, axes, range,
                                      channels, threads, start, tracks, rotation, parameters);
       },
-      arg("frame0"), arg("frame1") = none, arg("method") = "adaptive-ridge", arg("preset") = none,
+      arg("frame0").none(), arg("frame1") = none, arg("method").none() = "adaptive-ridge", arg("preset") = none,
       arg("device") = none, nb::kw_only(), arg("axes") = none, arg("range") = none, arg("channels") = none,
       arg("threads") = none, arg("start") = none, arg("tracks") = none, arg("rotation") = none,
       arg("parameters"), nb::sig("def estimate_flow(frame0: typing.Any, frame1: typing.Any = None, method: str | object = "
@@ -118,7 +121,7 @@ void bind_functions(nb::module_& module) {
         return call.operator()<Stereo>(left, right, "left", "right", method, preset, device, axes, range,
                                        channels, threads, start, nb::none(), nb::none(), parameters);
       },
-      arg("left"), arg("right") = none, arg("method") = none, arg("preset") = none, arg("device") = none,
+      arg("left").none(), arg("right") = none, arg("method") = none, arg("preset") = none, arg("device") = none,
       nb::kw_only(), arg("axes") = none, arg("range") = none, arg("channels") = none, arg("threads") = none,
       arg("start") = none, arg("parameters"), nb::sig("def estimate_disparity(left: typing.Any, right: typing.Any, method: str | object | None = None, "
               "preset: str | None = None, device: str | None = None, *, axes: typing.Literal[\"hw\", "
@@ -135,7 +138,7 @@ void bind_functions(nb::module_& module) {
         return call.operator()<Detection>(frame0, frame1, "frame0", "frame1", method, preset, device, axes,
                                           range, channels, threads, start, nb::none(), nb::none(), parameters);
       },
-      arg("frame0"), arg("frame1") = none, arg("method") = none, arg("preset") = none, arg("device") = none,
+      arg("frame0").none(), arg("frame1") = none, arg("method") = none, arg("preset") = none, arg("device") = none,
       nb::kw_only(), arg("axes") = none, arg("range") = none, arg("channels") = none, arg("threads") = none,
       arg("start") = none, arg("parameters"), nb::sig("def detect_motion(frame0: typing.Any, frame1: typing.Any = None, method: str | object | None = "
               "None, preset: str | None = None, device: str | None = None, *, axes: "

@@ -30,7 +30,7 @@ nb::object python_value(T value) {
 
 template <class T>
 std::string source_text(T value) {
-  return nb::cast<std::string>(nb::repr(python_value(value)));
+  return repr_text(python_value(value));
 }
 
 /// Text that lives to the end of the process: nanobind keeps pointers to signatures.
@@ -119,7 +119,7 @@ nb::class_<Struct> bind_struct(nb::module_& module, const std::string& name, con
              std::string text;
              for (const auto [key, value] : changed(self))
                text += (text.empty() ? "" : ", ") + nb::cast<std::string>(key) + "=" +
-                       nb::cast<std::string>(nb::repr(value));
+                       repr_text(value);
              return name + "(" + text + ")";
            })
       .def("__eq__",
@@ -187,14 +187,21 @@ void bind_task(nb::module_& module, const char* name, const char* doc) {
 
 std::string parameter_text(nb::handle value) {
   if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value) ? "true" : "false";
-  if (PyLong_Check(value.ptr()) || nb::isinstance<nb::str>(value)) return nb::cast<std::string>(nb::str(value));
-  if (PyFloat_Check(value.ptr())) return nb::cast<std::string>(nb::repr(value));
-  // Numbers of NumPy and the like
-  if (PyIndex_Check(value.ptr()))
-    return nb::cast<std::string>(nb::str(nb::steal(PyNumber_Index(value.ptr()))));
-  if (nb::hasattr(value, "__float__") && !nb::hasattr(value, "__len__"))
-    return nb::cast<std::string>(nb::repr(nb::float_(value)));
-  return nb::cast<std::string>(nb::repr(value));
+  if (PyLong_CheckExact(value.ptr()) || nb::isinstance<nb::str>(value)) return str_text(value);
+  if (PyFloat_CheckExact(value.ptr())) return repr_text(value);
+  try {
+    // Numbers of NumPy and the like, and arrays without axes, have a number of Python.
+    if (nb::hasattr(value, "item") && nb::hasattr(value, "ndim") && value.attr("ndim").equal(nb::int_(0))) {
+      const nb::object number = value.attr("item")();
+      if (!number.type().is(value.type())) return parameter_text(number);
+    }
+    const bool is_number = !nb::hasattr(value, "__len__");
+    if (is_number && PyIndex_Check(value.ptr())) return str_text(nb::int_(value));
+    if (is_number && nb::hasattr(value, "__float__")) return repr_text(nb::float_(value));
+  } catch (nb::python_error&) {
+    // It looks like a number, but is none.
+  }
+  return repr_text(value);
 }
 
 std::string class_name(std::string_view method) {

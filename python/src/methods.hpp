@@ -30,7 +30,7 @@ std::vector<std::string_view> parameter_names(const Structs&... structs) {
 /// name or a value that is not allowed.
 template <class... Structs>
 void set_by_name(std::string_view who, nb::handle name, nb::handle value, Structs&... structs) {
-  const auto key = nb::cast<std::string>(nb::str(name));
+  const auto key = str_text(name);
   const std::string text = parameter_text(value);
   if ((set_parameter(structs, key, text) || ...)) return;
   detail::fail_name("parameter of " + std::string(who), key, parameter_names(structs...));
@@ -40,7 +40,9 @@ void set_by_name(std::string_view who, nb::handle name, nb::handle value, Struct
 template <class Struct>
 void append_key(const Struct& values, std::string& key) {
   describe(values, [&]<class T>(const T& value, const Parameter<T>&) {
-    key.append(reinterpret_cast<const char*>(&value), sizeof(T));
+    T bits = value;
+    if constexpr (std::is_same_v<T, float>) bits += 0.0f;  // -0 equals 0
+    key.append(reinterpret_cast<const char*>(&bits), sizeof(T));
   });
 }
 
@@ -54,7 +56,7 @@ typename Task::Method read_method(nb::handle method, nb::handle preset, const nb
                                   typename Task::Options& options) {
   typename Task::Method chosen;
   if (nb::isinstance<nb::str>(method)) {
-    chosen = method_named<typename Task::Method>(nb::cast<std::string>(method));
+    chosen = method_named<typename Task::Method>(str_text(method));
   } else if (!method.is_none()) {
     bool found = false;
     for_each_method<typename Task::Method>([&]<class Method>(const Method&) {
@@ -63,7 +65,7 @@ typename Task::Method read_method(nb::handle method, nb::handle preset, const nb
       found = true;
     });
     if (!found)
-      fail("method cannot be ", nb::cast<std::string>(nb::repr(method)),
+      fail("method cannot be ", repr_text(method),
            ": a name such as 'adaptive-ridge', or a method of this task");
   }
   std::visit(
@@ -72,7 +74,7 @@ typename Task::Method read_method(nb::handle method, nb::handle preset, const nb
           if (!method.is_none() && !nb::isinstance<nb::str>(method))
             fail("preset cannot be given with a method that is a value; ", class_name(Method::name),
                  ".preset() makes such values");
-          value = parafield::preset<Method>(nb::cast<std::string>(nb::str(preset)));
+          value = parafield::preset<Method>(str_text(preset));
         }
         for (const auto [name, parameter] : parameters)
           set_by_name(Method::name, name, parameter, value, options);

@@ -115,7 +115,7 @@ void bind_pictures(nb::module_& module) {
         if (legend) picture = with_legend(picture, options.scheme, options.max_motion);
         return frame_array(picture);
       },
-      arg("flow"), arg("max_motion") = 0.0f, nb::kw_only(), arg("scheme") = "middlebury", arg("legend") = false,
+      arg("flow").none(), arg("max_motion") = 0.0f, nb::kw_only(), arg("scheme") = "middlebury", arg("legend") = false,
       signature("color_flow(flow: typing.Any, max_motion: float = 0, *, scheme: typing.Literal[\"middlebury\", \"marzat\"] = "
                 "\"middlebury\", legend: bool = False)"),
       "A picture of a flow field: H x W x 3, RGB.\n\n"
@@ -127,7 +127,7 @@ void bind_pictures(nb::module_& module) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
         return frame_array(color_disparity(field.result(0), {min, max, show_invalid}));
       },
-      arg("disparity"), arg("min") = 0.0f, arg("max") = 0.0f, nb::kw_only(), arg("show_invalid") = false,
+      arg("disparity").none(), arg("min") = 0.0f, arg("max") = 0.0f, nb::kw_only(), arg("show_invalid") = false,
       signature("color_disparity(disparity: typing.Any, min: float = 0, max: float = 0, *, show_invalid: bool = False)"),
       "A picture of disparities: H x W x 3, RGB, from blue (far) to red (near).\n\n"
       "`disparity` is a DisparityField or an array H x W. `min` and `max` are the disparities of the first and "
@@ -139,7 +139,7 @@ void bind_pictures(nb::module_& module) {
         const Field<Flow> field = field_of<Flow>(flow, "flow");
         return frame_array(draw_arrows(picture.first, field.result(0), {step, scale}));
       },
-      arg("frame"), arg("flow"), arg("step") = 16, arg("scale") = 0.0f,
+      arg("frame").none(), arg("flow").none(), arg("step") = 16, arg("scale") = 0.0f,
       signature("draw_arrows(frame: typing.Any, flow: typing.Any, step: int = 16, scale: float = 0)"),
       "The frame with arrows along its flow: H x W x 3, RGB.\n\n"
       "There is an arrow at every `step`th pixel. `scale` is its length / the flow's; 0 = the longest arrow is "
@@ -151,7 +151,7 @@ void bind_pictures(nb::module_& module) {
         const Field<Detection> field = field_of<Detection>(mask, "mask");
         return frame_array(overlay_mask(picture.first, field.result(0)));
       },
-      arg("frame"), arg("mask"), signature("overlay_mask(frame: typing.Any, mask: typing.Any)"),
+      arg("frame").none(), arg("mask").none(), signature("overlay_mask(frame: typing.Any, mask: typing.Any)"),
       "The frame, tinted red where the mask is true: H x W x 3, RGB.");
   module.def(
       "beside",
@@ -159,7 +159,7 @@ void bind_pictures(nb::module_& module) {
         const FrameStack first = read_host_frame(left, "left"), second = read_host_frame(right, "right");
         return frame_array(beside(first.first, second.first));
       },
-      arg("left"), arg("right"), signature("beside(left: typing.Any, right: typing.Any)"), "Two pictures side by side.");
+      arg("left").none(), arg("right").none(), signature("beside(left: typing.Any, right: typing.Any)"), "Two pictures side by side.");
 }
 
 }  // namespace parafield::python

@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "pictures.hpp"
@@ -14,7 +15,7 @@ namespace {
 /// A field of a struct of scores, for repr.
 template <class T>
 std::string named(const char* name, T value) {
-  return std::string(name) + "=" + nb::cast<std::string>(nb::repr(nb::cast(value)));
+  return std::string(name) + "=" + repr_text(nb::cast(value));
 }
 
 std::string joined(const char* name, const std::vector<std::string>& fields) {
@@ -28,6 +29,11 @@ template <class Struct, class... Values>
 void bind_numbers(nb::class_<Struct>& type, const char* name,
                   const std::pair<const char*, Values Struct::*>&... fields) {
   (type.def_ro(fields.first, fields.second), ...);
+  type.def("__getstate__", [fields...](const Struct& self) { return std::tuple(self.*fields.second...); })
+      .def("__setstate__", [fields...](Struct& self, const std::tuple<Values...>& state) {
+        new (&self) Struct{};
+        std::apply([&](const Values&... values) { ((self.*fields.second = values), ...); }, state);
+      });
   type.def("__repr__", [name, fields...](const Struct& self) {
     return joined(name, {named(fields.first, self.*fields.second)...});
   });
@@ -164,7 +170,7 @@ void bind_scenes(nb::module_& module) {
 
 void bind_tools(nb::module_& module) {
   bind_scores(module);
-  module.def("evaluate", &evaluate_any, nb::arg("estimate"), nb::arg("truth"), nb::arg("mask") = nb::none(),
+  module.def("evaluate", &evaluate_any, nb::arg("estimate").none(), nb::arg("truth").none(), nb::arg("mask") = nb::none(),
              nb::kw_only(), nb::arg("valid_only") = false,
              nb::sig("def evaluate(estimate: typing.Any, truth: typing.Any, mask: typing.Any = None, *, valid_only: bool = False) -> typing.Any"),
              "Scores of an estimate against the truth: FlowScores, DisparityScores or MaskScores.\n\n"
@@ -182,7 +188,7 @@ void bind_tools(nb::module_& module) {
           std::copy_n(depth.view().row(y), depth.size().width, static_cast<float*>(plane.row(y)));
         return frame_array(plane);
       },
-      nb::arg("disparity"), nb::arg("focal_length"), nb::arg("baseline"), nb::arg("offset") = 0.0,
+      nb::arg("disparity").none(), nb::arg("focal_length"), nb::arg("baseline"), nb::arg("offset") = 0.0,
       nb::sig("def depth_of(disparity: typing.Any, focal_length: float, baseline: float, offset: float = 0) -> "
               "numpy.typing.NDArray[numpy.float32]"),
       "Depths, H x W: focal_length * baseline / (d + offset), in the unit of `baseline`.\n\n"

@@ -2,10 +2,19 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include "tracks.hpp"
 
 namespace parafield::python {
+namespace {
+
+using CameraValues = std::tuple<float, float, float, float, float, float, float>;
+CameraValues values_of(const CameraRotation& camera) {
+  return {camera.x, camera.y, camera.z, camera.fx, camera.fy, camera.cx, camera.cy};
+}
+
+}  // namespace
 
 nb::object track_array(const std::vector<Track>& tracks) {
   const auto storage = make_host_storage(std::max<std::size_t>(1, tracks.size()) * sizeof(Track));
@@ -14,13 +23,14 @@ nb::object track_array(const std::vector<Track>& tracks) {
 }
 
 std::vector<Track> read_track_array(nb::handle object, const std::string& name) {
+  if (object.is_none()) fail(name, " is None");
   const nb::object array = with_name(name, [&] {
     const nb::module_ numpy = nb::module_::import_("numpy");
     return numpy.attr("ascontiguousarray")(object, nb::arg("dtype") = numpy.attr("float32"));
   });
   const nb::object shape = array.attr("shape");
   if (nb::len(shape) != 2 || !shape[1].equal(nb::int_(4)))
-    fail(name, " has the shape ", nb::cast<std::string>(nb::str(shape)), "; expected N x 4: x, y, u, v");
+    fail(name, " has the shape ", str_text(shape), "; expected N x 4: x, y, u, v");
   const auto* const first = reinterpret_cast<const Track*>(
       nb::cast<std::uintptr_t>(array.attr("__array_interface__")["data"][0]));
   return {first, first + nb::cast<std::size_t>(shape[0])};
@@ -62,7 +72,26 @@ void bind_tracks(nb::module_& module) {
       .def_ro("fx", &CameraRotation::fx)
       .def_ro("fy", &CameraRotation::fy)
       .def_ro("cx", &CameraRotation::cx)
-      .def_ro("cy", &CameraRotation::cy);
+      .def_ro("cy", &CameraRotation::cy)
+      .def("__repr__",
+           [](const CameraRotation& self) {
+             const auto text = [](float value) { return detail::text_of(value); };
+             return "CameraRotation(" + text(self.x) + ", " + text(self.y) + ", " + text(self.z) +
+                    ", fx=" + text(self.fx) + ", fy=" + text(self.fy) + ", cx=" + text(self.cx) +
+                    ", cy=" + text(self.cy) + ")";
+           })
+      .def("__eq__",
+           [](const CameraRotation& self, nb::handle other) {
+             return nb::isinstance<CameraRotation>(other) &&
+                    values_of(self) == values_of(nb::cast<const CameraRotation&>(other));
+           },
+           nb::sig("def __eq__(self, other: object) -> bool"))
+      .def("__hash__", [](const CameraRotation& self) { return nb::hash(nb::cast(values_of(self))); })
+      .def("__getstate__", [](const CameraRotation& self) { return values_of(self); })
+      .def("__setstate__", [](CameraRotation& self, const CameraValues& values) {
+        const auto [x, y, z, fx, fy, cx, cy] = values;
+        new (&self) CameraRotation{x, y, z, fx, fy, cx, cy};
+      });
   module.def(
       "find_tracks",
       [](nb::handle frame0, nb::handle frame1, nb::handle device, nb::handle axes, nb::handle range,
@@ -77,7 +106,7 @@ void bind_tracks(nb::module_& module) {
         match(frames, layout);
         int count = 0;
         if (!threads.is_none() && !nb::try_cast(threads, count))
-          fail("threads cannot be ", nb::cast<std::string>(nb::repr(threads)));
+          fail("threads cannot be ", repr_text(threads));
         const Device chosen = device_for(read_device(device, count), count, frames[0]);
         if (!frames[0].array.memory.on_host()) {
           // Features come back to the host, so the call waits for the frames in any case.
@@ -94,7 +123,7 @@ void bind_tracks(nb::module_& module) {
         }
         return track_array(tracks);
       },
-      nb::arg("frame0"), nb::arg("frame1"), nb::arg("device") = nb::none(), nb::kw_only(),
+      nb::arg("frame0").none(), nb::arg("frame1").none(), nb::arg("device") = nb::none(), nb::kw_only(),
       nb::arg("axes") = nb::none(), nb::arg("range") = nb::none(), nb::arg("channels") = nb::none(),
       nb::arg("threads") = nb::none(), nb::arg("parameters"), nb::sig("def find_tracks(frame0: typing.Any, frame1: typing.Any, device: str | None = None, *, axes: "
               "typing.Literal[\"hw\", \"hwc\", \"chw\"] | None = None, range: tuple[float, float] | None "
