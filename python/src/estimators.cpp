@@ -16,20 +16,47 @@ namespace {
 /// The estimator whose `progress` this thread calls.
 thread_local const void* reporting = nullptr;
 
+/// Calls the function `progress`. An exception of it cannot reach the caller: Python reports it.
+void report(const nb::object& function, double share) {
+  const nb::gil_scoped_acquire gil;
+  if (!function.is_valid()) return;
+  try {
+    function(share);
+  } catch (nb::python_error& error) {
+    error.restore();
+    PyErr_WriteUnraisable(function.ptr());
+  }
+}
+
 /// An estimator as Python sees it. The library's one is made when the size of the frames is known. Calls of
 /// several threads take turns.
 template <class Task>
 class PythonEstimator {
  public:
-  PythonEstimator(Request<Task> request, FrameLayout layout, std::optional<Size> size)
-      : request_(std::move(request)), layout_(std::move(layout)), size_(size) {
+  PythonEstimator(Request<Task> request, FrameLayout layout, std::optional<Size> size,
+                  std::shared_ptr<nb::object> progress)
+      : request_(std::move(request)), layout_(std::move(layout)), size_(size), progress_(std::move(progress)) {
     if (layout_.axes.starts_with('n')) fail("axes cannot be '", layout_.axes, "': estimators take single frames");
-    if (!request_.options.progress) return;
-    request_.options.progress = [this, progress = std::move(request_.options.progress)](double share) {
+    if (!progress_) return;
+    request_.options.progress = [this, function = progress_](double share) {
       const void* const outer = std::exchange(reporting, this);
-      progress(share);
+      report(*function, share);
       reporting = outer;
     };
+  }
+
+  /// Shows Python's garbage collector the function `progress`, which may refer to the estimator.
+  static int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (!nb::inst_ready(self)) return 0;
+    const auto& function = nb::inst_ptr<PythonEstimator>(self)->progress_;
+    if (function) Py_VISIT(function->ptr());
+    return 0;
+  }
+  static int clear(PyObject* self) {
+    if (!nb::inst_ready(self)) return 0;
+    if (const auto& function = nb::inst_ptr<PythonEstimator>(self)->progress_) function->reset();
+    return 0;
   }
 
   Field<Task> call(std::vector<FrameStack> frames, const Known<Task>& known) {
@@ -183,6 +210,7 @@ class PythonEstimator {
   std::unique_ptr<Estimator<Task>> estimator_;
   std::mutex mutex_;
   std::atomic<bool> cancelled_ = false;
+  std::shared_ptr<nb::object> progress_;  ///< null without one
   const pid_t process_ = getpid();
 };
 
@@ -194,25 +222,14 @@ EnergyReport read_energies(nb::handle energies) {
   return EnergyReport(found - names.begin());
 }
 
-/// A callback that takes Python's lock. An exception of the function cannot reach the caller: Python reports
-/// it.
-ProgressCallback read_progress(nb::handle progress) {
+std::shared_ptr<nb::object> read_progress(nb::handle progress) {
   if (progress.is_none()) return {};
   if (!PyCallable_Check(progress.ptr()))
     fail("progress is of type ", type_text(progress), "; it has to be a function of one number");
-  const auto function = std::shared_ptr<nb::object>(new nb::object(nb::borrow(progress)), [](nb::object* object) {
-    const nb::gil_scoped_acquire gil;
-    delete object;
-  });
-  return [function](double share) {
-    const nb::gil_scoped_acquire gil;
-    try {
-      (*function)(share);
-    } catch (nb::python_error& error) {
-      error.restore();
-      PyErr_WriteUnraisable(function->ptr());
-    }
-  };
+  return {new nb::object(nb::borrow(progress)), [](nb::object* object) {
+            const nb::gil_scoped_acquire gil;
+            delete object;
+          }};
 }
 
 std::optional<Size> read_shape(nb::handle shape) {
@@ -231,7 +248,10 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
   const std::string result = TaskPlanes<Task>::result;
   const std::string name0 = names[0], name1 = names[1];
   const nb::none none;
-  auto type = nb::class_<Self>(module, name, doc);
+  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&Self::traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(&Self::clear)},
+                                {0, nullptr}};
+  auto type = nb::class_<Self>(module, name, nb::type_slots(slots), doc);
   type.def(
       "__init__",
       [](Self* self, nb::handle method, nb::handle preset, nb::handle device, nb::handle shape, nb::handle axes,
@@ -239,8 +259,8 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
          const nb::kwargs& parameters) {
         Request<Task> request = read_request<Task>(method, preset, device, threads, parameters);
         request.options.energies = read_energies(energies);
-        request.options.progress = read_progress(progress);
-        new (self) Self(std::move(request), read_layout(axes, range, channels), read_shape(shape));
+        new (self) Self(std::move(request), read_layout(axes, range, channels), read_shape(shape),
+                        read_progress(progress));
       },
       nb::arg("method") = none, nb::arg("preset") = none, nb::arg("device") = none, nb::kw_only(),
       nb::arg("shape") = none, nb::arg("axes") = none, nb::arg("range") = none, nb::arg("channels") = none,
