@@ -47,8 +47,10 @@ const nb::object& values_of(Field<Task>& field) {
   return field.all_values;
 }
 
-/// u or v. It is a view of `uv`, so that a library without strides makes the view itself.
+/// u or v. For a library without strides it is a view of `uv`, which that library makes itself.
 nb::object component(Field<Flow>& field, int i) {
+  if (field.storage->library != Library::other)
+    return plane(field, field.values + i * field.pixels(), nb::dtype<float>(), field.components);
   if (field.stacked) return values_of(field)[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), i)];
   return values_of(field)[nb::int_(i)];
 }

@@ -75,40 +75,65 @@ Pool& pool() {
   return blocks;
 }
 
-nb::object float32_of(const char* library) { return nb::module_::import_(library).attr("float32"); }
+/// A library of arrays and the types of its values, looked up once. They live to the end of the process, since
+/// Python may be gone before.
+struct LibraryNames {
+  nb::module_ module;
+  nb::object float32, boolean, uint8;
+
+  LibraryNames(const char* name, const char* boolean_name)
+      : module(nb::module_::import_(name)),
+        float32(module.attr("float32")),
+        boolean(module.attr(boolean_name)),
+        uint8(module.attr("uint8")) {}
+  const nb::object& of(nb::dlpack::dtype type) const {
+    return type == nb::dtype<bool>() ? boolean : type.bits == 8 ? uint8 : float32;
+  }
+};
+
+/// The caller has Python's lock. (An import may lend it to another thread, which then looks up the same.)
+const LibraryNames& names_of(Library library) {
+  static const LibraryNames *torch = nullptr, *cupy = nullptr;
+  const LibraryNames*& names = library == Library::torch ? torch : cupy;
+  if (!names) {
+    const auto* const found = library == Library::torch ? new LibraryNames("torch", "bool") : new LibraryNames("cupy", "bool_");
+    if (!names) names = found;
+  }
+  return *names;
+}
 
 /// An array of CuPy on a device that need not be the current one.
 nb::object cupy_empty(std::size_t floats, int device) {
-  const nb::module_ cupy = nb::module_::import_("cupy");
-  const nb::object context = cupy.attr("cuda").attr("Device")(device);
+  const LibraryNames& cupy = names_of(Library::cupy);
+  const nb::object cuda = cupy.module.attr("cuda");
+  const auto empty = [&] { return nb::object(cupy.module.attr("empty")(floats, cupy.float32)); };
+  if (nb::cast<int>(cuda.attr("runtime").attr("getDevice")()) == device) return empty();
+  const nb::object context = cuda.attr("Device")(device);
   context.attr("__enter__")();
-  nb::object array;
+  const auto leave = [&] { context.attr("__exit__")(nb::none(), nb::none(), nb::none()); };
   try {
-    array = cupy.attr("empty")(floats, cupy.attr("float32"));
-  } catch (...) {
-    context.attr("__exit__")(nb::none(), nb::none(), nb::none());
+    nb::object array = empty();
+    leave();
+    return array;
+  } catch (nb::python_error&) {
+    leave();
     throw;
   }
-  context.attr("__exit__")(nb::none(), nb::none(), nb::none());
-  return array;
 }
 
 nb::object torch_view(const Storage& storage, std::size_t offset, nb::dlpack::dtype type, const nb::object& shape,
                       const nb::object& strides) {
   const std::size_t value = type.bits / 8;
-  nb::object base = storage.array;
-  if (value == 1)
-    base = base.attr("view")(nb::module_::import_("torch").attr(type == nb::dtype<bool>() ? "bool" : "uint8"));
-  return base.attr("as_strided")(shape, strides, offset / value);
+  if (value == 4) return storage.array.attr("as_strided")(shape, strides, offset / value);
+  return storage.array.attr("view")(names_of(Library::torch).of(type)).attr("as_strided")(shape, strides, offset);
 }
 
 nb::object cupy_view(const Storage& storage, std::size_t offset, nb::dlpack::dtype type, const nb::object& shape,
                      std::vector<std::int64_t> strides) {
   for (std::int64_t& stride : strides) stride *= type.bits / 8;
-  const nb::module_ cupy = nb::module_::import_("cupy");
-  const char* const name = type == nb::dtype<bool>() ? "bool_" : type.bits == 8 ? "uint8" : "float32";
+  const LibraryNames& cupy = names_of(Library::cupy);
   const nb::object pointer = storage.array.attr("data") + nb::cast(offset);
-  return cupy.attr("ndarray")(shape, cupy.attr(name), pointer, nb::tuple(nb::cast(strides)));
+  return cupy.module.attr("ndarray")(shape, cupy.of(type), pointer, nb::tuple(nb::cast(strides)));
 }
 
 }  // namespace
@@ -127,7 +152,7 @@ std::shared_ptr<Storage> make_storage(const Array& array, std::size_t bytes, boo
   storage->bytes = bytes;
   const std::size_t floats = (bytes + 3) / 4;
   if (!array.memory.on_host() && array.library == Library::torch) {
-    storage->array = array.object.attr("new_empty")(floats, nb::arg("dtype") = float32_of("torch"));
+    storage->array = array.object.attr("new_empty")(floats, nb::arg("dtype") = names_of(Library::torch).float32);
     storage->data = reinterpret_cast<char*>(nb::cast<std::uintptr_t>(storage->array.attr("data_ptr")()));
   } else if (!array.memory.on_host() && array.library == Library::cupy) {
     storage->array = cupy_empty(floats, array.memory.device);
