@@ -162,6 +162,8 @@ void read_managed(Array& array, ManagedTensor* managed) {
 /// Reads an object by the method __dlpack__. Torch and CuPy do not order streams, since the caller works on
 /// their current one; others make the legacy stream wait.
 void read_dlpack(Array& array) {
+  if (nb::hasattr(array.object, "is_deleted") && nb::cast<bool>(array.object.attr("is_deleted")()))
+    fail(array.name, " has no memory: it was deleted");
   const auto [type, index] = nb::cast<std::pair<int, int>>(nb::tuple(array.object.attr("__dlpack_device__")()));
   nb::dict arguments;
   if (type == dlpack::cuda) arguments["stream"] = array.library == Library::other ? 1 : -1;
@@ -249,6 +251,12 @@ Array read_array(nb::handle object, const std::string& name) {
       read_buffer(array);
     }
     array.from_u8 |= array.values == Values::u8;
+    if (info.library == Library::torch && array.values == Values::f32) {
+      if (nb::cast<bool>(array.object.attr("requires_grad")))
+        fail(name, " requires a gradient, which results do not have; give its detach()");
+      // A view that negates values when they are read: torch.imag of a conjugate.
+      if (nb::cast<bool>(array.object.attr("is_neg")())) return read_array(array.object.attr("resolve_neg")(), name);
+    }
     for (int i = 0; i < array.dimensions; ++i)
       if (array.shape[std::size_t(i)] < 1)
         fail(name, " has the shape ", array.shape_text(), ": it holds no values");

@@ -48,7 +48,8 @@ std::string str_text(nb::handle object) {
 std::string repr_text(nb::handle object) { return str_text(nb::repr(object)); }
 
 std::string message_of(const nb::python_error& error) {
-  return str_text(error.value());
+  const std::string text = str_text(error.value());
+  return text.substr(0, text.find('\n'));  // Torch adds the stack
 }
 
 std::string type_text(nb::handle object) {

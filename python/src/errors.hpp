@@ -16,7 +16,7 @@ template <class... Parts>
   throw Error(ErrorCode::invalid_argument, text.str());
 }
 
-/// Text of an exception of Python, without its type and its traceback.
+/// First line of an exception of Python, without its type.
 std::string message_of(const nanobind::python_error& error);
 
 /// str() of an object, and its repr(). Characters that UTF-8 does not have are escaped.

@@ -211,6 +211,7 @@ nb::object array_in(const std::shared_ptr<Storage>& storage, const void* data, n
   };
   if (storage->library == Library::torch) return make(nb::pytorch{});
   if (storage->library != Library::other) return make(nb::numpy{});
+  if (storage->memory.on_host() && !nb::hasattr(storage->like, "__array_namespace__")) return make(nb::numpy{});
   const nb::object names = storage->like.attr("__array_namespace__")();
   if (storage->memory.on_host()) {
     // A library that cannot show this memory, for its alignment or strides, gets a copy.
