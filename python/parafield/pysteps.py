@@ -8,6 +8,7 @@ time step comes out, smooth and complete, also where there is no rain. `register
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,7 @@ def motion(
 
 def register(name: str = "parafield") -> None:
     """Adds `motion` to pysteps' motion methods, so that `pysteps.motion.get_method(name)` returns it."""
-    from pysteps.motion import interface
-
+    interface: Any = importlib.import_module("pysteps.motion.interface")
     interface._methods[name.lower()] = motion
 
 
@@ -109,9 +109,11 @@ def _levels(sums: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
         coarser = _levels(_cells(sums, 2), sigma)
         coarser = np.stack([_enlarged(plane, sums.shape[1:], 2) for plane in coarser])
     elif sums[2].any():
-        return sums[:2] / sums[2]
+        coarsest: NDArray[np.float64] = sums[:2] / sums[2]
+        return coarsest
     around = np.stack([_blurred(_blurred(plane, sigma).T, sigma).T for plane in sums])
-    return (around[:2] + _PRIOR * coarser) / (around[2] + _PRIOR)
+    mean: NDArray[np.float64] = (around[:2] + _PRIOR * coarser) / (around[2] + _PRIOR)
+    return mean
 
 
 def _cells(planes: NDArray[np.float64], side: int) -> NDArray[np.float64]:
@@ -119,7 +121,8 @@ def _cells(planes: NDArray[np.float64], side: int) -> NDArray[np.float64]:
     rows, columns = (-size % side for size in planes.shape[1:])
     planes = np.pad(planes, ((0, 0), (0, rows), (0, columns)))
     count, height, width = planes.shape
-    return planes.reshape(count, height // side, side, width // side, side).mean(axis=(2, 4))
+    means: NDArray[np.float64] = planes.reshape(count, height // side, side, width // side, side).mean((2, 4))
+    return means
 
 
 def _blurred(plane: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
@@ -128,7 +131,10 @@ def _blurred(plane: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
     taps = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
     taps /= taps.sum()
     padded = np.pad(plane, ((radius, radius), (0, 0)))
-    return sum(tap * padded[i : i + len(plane)] for i, tap in enumerate(taps))
+    blurred = np.zeros_like(plane)
+    for i, tap in enumerate(taps):
+        blurred += tap * padded[i : i + len(plane)]
+    return blurred
 
 
 def _enlarged(plane: NDArray[np.float64], shape: tuple[int, ...], side: int) -> NDArray[np.float64]:

@@ -19,13 +19,13 @@ from .read import ImageSource, frames_of, read_image
 from .settings import Settings
 from .tasks import Task
 from .video import VideoSource
-from .write import format_of
+from .write import Part, format_of
 
 _own = threading.local()  # the estimator that this thread used last
 
 
 def estimate_part(task: Task, settings: Settings,
-                  source: ImageSource | VideoSource) -> tuple[parts.Part, str | None]:
+                  source: ImageSource | VideoSource) -> tuple[Part, str | None]:
     """Estimates the flow of a sequence or segment.
 
     Gives what describes the part, and the problem that ended it too early, if any. Raises Broken if there is
@@ -118,7 +118,7 @@ class _Walk:
 
 
 def _checksum(array: Array) -> int:
-    return zlib.crc32(np.ascontiguousarray(array))
+    return zlib.crc32(np.ascontiguousarray(array).data)
 
 
 def _range_of(task: Task, settings: Settings, array: Array) -> tuple[float, float] | None:

@@ -80,7 +80,7 @@ class LocalProcesses:
             task, worker.task = worker.task, None
             assert task is not None
             try:
-                complete.append((task, ready.recv()))
+                complete.append((task, worker.connection.recv()))
             except (EOFError, OSError, pickle.UnpicklingError):
                 complete.append((task, Died(worker.end(patience=5))))
                 self._workers[worker.number] = self._start(worker.number)

@@ -66,7 +66,7 @@ def _has_luma(name: str) -> bool:
 
 
 def _depth(frame: Any) -> int:
-    return max(component.bits for component in frame.format.components)
+    return int(max(component.bits for component in frame.format.components))
 
 
 def _is_limited(frame: Any) -> bool:

@@ -90,9 +90,9 @@ def make_settings(output: str, format: str, method: Any, preset: str | None, dev
     for name, value, least in (("step", step, 1), ("stride", stride, 1), ("start", start, 0),
                                ("segment", segment, 1)):
         _whole(name, value, least)
-    for name, value, least in (("stop", stop, start + 1), ("short_side", short_side, 1)):
-        if value is not None:
-            _whole(name, value, least)
+    for name, limit, least in (("stop", stop, start + 1), ("short_side", short_side, 1)):
+        if limit is not None:
+            _whole(name, limit, least)
     if shape is not None:
         if short_side is not None:
             raise argument_error("shape: it is given beside short_side; give one of them")

@@ -47,7 +47,7 @@ class VideoSource:
         """Number of frames that the header promises, 0 if none. Nothing but the header is read."""
         if self._stream.frames > 0:
             return int(self._stream.frames)
-        return round((self._container.duration or 0) / self._av.time_base * (self.frame_rate or 0))
+        return int(round((self._container.duration or 0) / self._av.time_base * (self.frame_rate or 0)))
 
     def frames(self, first: int = 0, index: Index | None = None) -> Iterator[tuple[int, Array]]:
         """Pairs of number and array, from frame `first` on. An index says how to begin in the middle.

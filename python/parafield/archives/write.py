@@ -45,9 +45,9 @@ class RawPart:
     def add(self, number: int, flow: Any) -> None:
         del number
         for plane in (flow.u, flow.v):
-            self._stream.write(np.ascontiguousarray(plane, self._dtype))
+            self._stream.write(np.ascontiguousarray(plane, self._dtype).data)
         if self._valid:
-            self._stream.write(np.ascontiguousarray(flow.valid, bool))
+            self._stream.write(np.ascontiguousarray(flow.valid, bool).data)
 
     def close(self) -> None:
         self._stream.close()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import importlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -115,8 +116,7 @@ def value_range(stack: xr.DataArray) -> tuple[float, float]:
     if stack.chunks is None:
         found = [extremes(as_3d(stack.data), fills)]
     else:
-        import dask
-
+        dask: Any = importlib.import_module("dask")  # its functions have no types
         blocks = stack.data.to_delayed().ravel()
         found = dask.compute(*[dask.delayed(extremes)(dask.delayed(as_3d)(block), fills) for block in blocks])
     black, white = min(low for low, _ in found), max(high for _, high in found)
@@ -127,8 +127,8 @@ def value_range(stack: xr.DataArray) -> tuple[float, float]:
 
 def as_3d(values: Any) -> np.ndarray:
     """An array as a stack of images."""
-    values = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
-    return values.reshape((-1, *values.shape[-2:])) if values.ndim > 1 else values.reshape((1, 1, -1))
+    array: np.ndarray = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+    return array.reshape((-1, *array.shape[-2:])) if array.ndim > 1 else array.reshape((1, 1, -1))
 
 
 def check_dtype(stack: xr.DataArray) -> None:

@@ -11,10 +11,12 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-import dask.array as da
+import dask.array
 import numpy as np
 
 from .frames import PLANES, Solver
+
+da: Any = dask.array  # its functions have no types
 
 SUPPORT = 32  # px around a pixel and its match that a tile sees
 ALIGNMENTS = (16, 32, 64)  # px, the largest that a tile has 12 of: its pyramid ends there
@@ -76,7 +78,7 @@ def solve_tile(
     return planes
 
 
-def solve(stack: da.Array, solver: Solver, max_motion: int) -> dict[str, da.Array]:
+def solve(stack: Any, solver: Solver, max_motion: int) -> dict[str, Any]:
     """The planes of the flow of a stack, T x H x W, as Dask arrays."""
     overlap = max_motion + SUPPORT
     side = max(SIDES * max_motion, overlap + ALIGNMENTS[-1])
