@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <atomic>
+#include <list>
 #include <thread>
 
 #include "interrupt.hpp"
@@ -14,16 +15,27 @@ namespace {
 /// The frames of each result that a call asks for.
 struct Items {
   const std::vector<FrameStack>& frames;
-  int count;   ///< results
-  int taken;   ///< frames of each
-  bool windows;  ///< of one stack
+  int count;      ///< results
+  int taken;      ///< frames of each
+  bool in_a_row;  ///< result i takes frames i, i + 1 ... of the first stack
 
   std::vector<Frame> operator[](int i) const {
     std::vector<Frame> all;
-    for (int k = 0; k < taken; ++k) all.push_back(windows ? frames[0][i + k] : frames[std::size_t(k)][i]);
+    for (int k = 0; k < taken; ++k) all.push_back(in_a_row ? frames[0][i + k] : frames[std::size_t(k)][i]);
     return all;
   }
 };
+
+/// Whether each stack is the one before it from its second frame on, in the same memory: stack[:-1], stack[1:].
+bool follow_each_other(const std::vector<FrameStack>& frames) {
+  for (std::size_t k = 1; k < frames.size(); ++k) {
+    const FrameStack &last = frames[k - 1], &next = frames[k];
+    if (!next.stacked || next.step != last.step || next.first.data != last[1].data ||
+        next.first.pitch != last.first.pitch || next.first.format != last.first.format)
+      return false;
+  }
+  return frames[0].stacked;
+}
 
 template <class Task>
 Items items_of(const Request<Task>& request, const std::vector<FrameStack>& frames) {
@@ -43,7 +55,7 @@ Items items_of(const Request<Task>& request, const std::vector<FrameStack>& fram
   for (const FrameStack& other : frames)
     if (other.count != first.count)
       fail(other.array.name, " is a stack of ", other.count, " frames, ", name, " one of ", first.count);
-  return {frames, first.count, taken, false};
+  return {frames, first.count, taken, follow_each_other(frames)};
 }
 
 /// Estimators that work at the same time on a stack.
@@ -54,37 +66,87 @@ int estimators_for(const typename EstimatorCache<Task>::Lease& first, int most, 
   return int(std::clamp<std::size_t>(fit, 1, std::size_t(std::min(most, count))));
 }
 
+/// Whether frames can be pushed: each is prepared once then, and results are those of calls.
 template <class Task>
-void solve_one(Estimator<Task>& estimator, const Items& items, int i, const Field<Task>& field,
-               const Known<Task>& known) {
-  const std::vector<Frame> frames = items[i];
-  typename Task::Result output = field.result(i);
-  with_input<Task>(frames, known, i, [&](const typename Task::Input& input) { estimator(input, output); });
+bool can_push(const Request<Task>& request, const Items& items, const Known<Task>& known) {
+  if (!std::is_same_v<Task, Flow> || !items.in_a_row || known.start || known.tracks || known.rotation) return false;
+  return std::visit(
+      [](const auto& method) {
+        if constexpr (requires { method.temporal; }) return !method.temporal;
+        return true;
+      },
+      request.method);
 }
+
+/// Part `index` of the `parts` of a batch, solved by one estimator that has no frames of before.
+template <class Task>
+class Part {
+ public:
+  Part(Estimator<Task>& estimator, const Request<Task>& request, const Items& items, const Field<Task>& field,
+       const Known<Task>& known, int index, int parts)
+      : estimator_(estimator),
+        items_(items),
+        field_(field),
+        known_(known),
+        begin_(edge(index, parts)),
+        end_(edge(index + 1, parts)),
+        pushes_(end_ - begin_ > 1 && can_push(request, items, known)),
+        next_(pushes_ ? begin_ - items.taken + 1 : begin_) {}
+
+  /// Takes the next frames. Returns whether there are more.
+  bool step() {
+    typename Task::Result output = field_.result(std::max(next_, begin_));
+    if (!pushes_) {
+      const std::vector<Frame> frames = items_[next_];
+      with_input<Task>(frames, known_, next_, [&](const typename Task::Input& input) { estimator_(input, output); });
+    } else if constexpr (Task::streams) {
+      estimator_.push(items_.frames[0][next_ + items_.taken - 1], output);
+    }
+    return ++next_ < end_;
+  }
+
+ private:
+  int edge(int index, int parts) const { return int(std::int64_t(items_.count) * index / parts); }
+
+  Estimator<Task>& estimator_;
+  const Items& items_;
+  const Field<Task>& field_;
+  const Known<Task>& known_;
+  int begin_, end_;
+  bool pushes_;
+  int next_;  ///< the next result; below begin_ while frames of the first one are missing
+};
 
 /// Frames on a device: the work is put on streams, and nobody waits for it.
 template <class Task>
 void solve_on_device(const Request<Task>& request, const Items& items, const Device& device, Stream stream,
                      const Field<Task>& field, const Known<Task>& known) {
   using Cache = EstimatorCache<Task>;
-  const Size size = field.size;
   const bool waits = items.frames[0].array.library == Library::other || known.tracks;
   if (items.count == 1) {
-    auto lease = Cache::take(request, size, device, stream);
-    solve_one(*lease, items, 0, field, known);
+    auto lease = Cache::take(request, field.size, device, stream);
+    Part<Task>(*lease, request, items, field, known, 0, 1).step();
     if (waits) lease->synchronize();
     return;
   }
   std::vector<typename Cache::Lease> leases;
-  leases.push_back(Cache::take(request, size, device, {}));
+  leases.push_back(Cache::take(request, field.size, device, {}));
   const int streams = estimators_for<Task>(leases[0], 8, items.count);
-  while (int(leases.size()) < streams) leases.push_back(Cache::take(request, size, device, {}));
-  for (auto& lease : leases) wait_for(device, lease->stream(), stream);
-  for (int i = 0; i < items.count; ++i)
-    solve_one(*leases[std::size_t(i % streams)], items, i, field, known);
-  for (auto& lease : leases) {
-    wait_for(device, stream, lease->stream());
-    if (waits) lease->synchronize();
+  while (int(leases.size()) < streams) leases.push_back(Cache::take(request, field.size, device, {}));
+  try {
+    std::list<Part<Task>> parts;
+    for (auto& lease : leases) {
+      lease->reset();
+      wait_for(device, lease->stream(), stream);
+      parts.emplace_back(*lease, request, items, field, known, int(parts.size()), streams);
+    }
+    while (!parts.empty()) std::erase_if(parts, [](Part<Task>& part) { return !part.step(); });
+    for (auto& lease : leases) wait_for(device, stream, lease->stream());
+    if (waits)
+      for (auto& lease : leases) lease->synchronize();
+  } catch (...) {
+    for (auto& lease : leases) lease.drop();  // waits until nothing uses the frames and results
+    throw;
   }
 }
 
@@ -101,13 +163,23 @@ void solve_on_host(const Request<Task>& request, const Items& items, const Devic
   std::atomic<bool> cancelled = false;
   std::exception_ptr error;
   std::atomic<int> next = 0;
+  int parts = 1;
   const auto work_through = [&](typename Cache::Lease& lease) {
     try {
       {
         const std::lock_guard lock(mutex);
         working.push_back(&*lease);
       }
-      for (int i; (i = next++) < items.count && !cancelled;) solve_one(*lease, items, i, field, known);
+      for (int i; (i = next++) < parts;) {
+        {
+          const std::lock_guard lock(mutex);
+          if (cancelled) break;
+          lease->reset();
+        }
+        Part<Task> part(*lease, request, items, field, known, i, parts);
+        while (!cancelled && part.step()) {
+        }
+      }
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!error) error = std::current_exception();
@@ -122,6 +194,7 @@ void solve_on_host(const Request<Task>& request, const Items& items, const Devic
     if (on_cpu && items.count > 1) each.threads = std::max(1, cores / items.count);
     auto first = Cache::take(request, field.size, each, {});
     const int workers = items.count == 1 ? 1 : estimators_for<Task>(first, on_cpu ? cores : 4, items.count);
+    parts = std::min(items.count, workers == 1 ? 1 : 4 * workers);  // so that all end at about the same time
     std::vector<std::jthread> threads;
     for (int i = 1; i < workers; ++i)
       threads.emplace_back([&] {

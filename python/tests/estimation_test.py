@@ -97,6 +97,25 @@ def test_stacks_in_time(method, frames, same):
     assert same(pf.estimate_flow([stack[i:7 - taken + 1 + i] for i in range(taken)], method=method, axes="nhw"), flows)
 
 
+@pytest.mark.parametrize("method", pf.flow.methods(), ids=lambda method: method.name)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_frames_of_a_sequence(method, threads, same):
+    """Results of a sequence are those of calls, also where each frame is prepared only once."""
+    value = method(sweeps=2) if hasattr(method, "sweeps") else method()
+    stack = np.stack(pf.render_scene("rotation", shape=(24, 32), frames=12).frames)
+    count = 12 - value.frames + 1
+    expected = [pf.estimate_flow(list(stack[i:i + value.frames]), method=value) for i in range(count)]
+    whole = pf.estimate_flow(stack, method=value, axes="nhw", threads=threads)
+    parts = [stack[k:k + count] for k in range(value.frames)]
+    in_parts = pf.estimate_flow(parts, method=value, axes="nhw", threads=threads)
+    of_copies = pf.estimate_flow([part.copy() for part in parts], method=value, axes="nhw", threads=threads)
+    for i, flow in enumerate(expected):
+        assert same(whole[i], flow) and same(in_parts[i], flow) and same(of_copies[i], flow)
+    changed = parts[:-1] + [parts[-1][::-1]]  # the last frame is not the next one
+    for i, flow in enumerate(pf.estimate_flow(changed, method=value, axes="nhw", threads=threads)):
+        assert same(flow, pf.estimate_flow([part[i] for part in changed], method=value))
+
+
 @pytest.mark.parametrize("method", [pf.AdaptiveRidge(), pf.LucasKanade(temporal=False), pf.GradientTensor(),
                                     pf.RidgeRegression(), pf.AdaptiveRidge(frames=3), pf.flow.Icm(sweeps=2)], ids=repr)
 def test_push(method, frames, same):
