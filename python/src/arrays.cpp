@@ -156,6 +156,8 @@ void read_managed(Array& array, ManagedTensor* managed) {
                    const nb::gil_scoped_acquire gil;
                    if (tensor->deleter) tensor->deleter(tensor);
                  }};
+  if constexpr (requires { managed->major; })
+    if (managed->major != 1) fail(array.name, " speaks version ", managed->major, " of DLPack, not 1");
   read_tensor(array, managed->tensor);
 }
 
@@ -164,10 +166,20 @@ void read_managed(Array& array, ManagedTensor* managed) {
 void read_dlpack(Array& array) {
   if (nb::hasattr(array.object, "is_deleted") && nb::cast<bool>(array.object.attr("is_deleted")()))
     fail(array.name, " has no memory: it was deleted");
-  const auto [type, index] = nb::cast<std::pair<int, int>>(nb::tuple(array.object.attr("__dlpack_device__")()));
+  std::pair<int, int> device;
+  if (!nb::try_cast(array.object.attr("__dlpack_device__")(), device))
+    fail(array.name, ": __dlpack_device__ of ", type_text(array.object), " gave no device");
   nb::dict arguments;
-  if (type == dlpack::cuda) arguments["stream"] = array.library == Library::other ? 1 : -1;
-  const nb::object capsule = array.object.attr("__dlpack__")(**arguments);
+  if (device.first == dlpack::cuda) arguments["stream"] = array.library == Library::other ? 1 : -1;
+  nb::object capsule;
+  try {  // NumPy's arrays that are read-only need the version
+    arguments["max_version"] = nb::make_tuple(1, 0);
+    capsule = array.object.attr("__dlpack__")(**arguments);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    arguments.attr("pop")("max_version");
+    capsule = array.object.attr("__dlpack__")(**arguments);
+  }
   const auto take = [&]<class ManagedTensor>(const char* name, const char* used, ManagedTensor*) {
     if (!PyCapsule_IsValid(capsule.ptr(), name)) return false;
     auto* const managed = static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), name));

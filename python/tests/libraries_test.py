@@ -76,6 +76,7 @@ class Other:
     class Array:
         def __init__(self, values):
             self.values = np.array(values)
+            self.values.flags.writeable = False
 
         def __dlpack__(self, **arguments):
             return self.values.__dlpack__(**arguments)
@@ -271,6 +272,16 @@ def test_torch_views_that_negate(frames, same):
     negated = torch.complex(second, second).conj().imag
     assert negated.is_neg()
     assert same(flow_of(-first, negated), flow_of(-first, -second))
+
+
+def test_dlpack_of_older_libraries(frames, same):
+    """They know no versions."""
+
+    class Old(Other.Array):
+        def __dlpack__(self, stream=None):
+            return self.values.copy().__dlpack__(stream=stream)
+
+    assert same(flow_of(*map(Old, frames[:2])), flow_of(*frames[:2]))
 
 
 def test_frames_of_two_libraries(frames, same):
