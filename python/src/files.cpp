@@ -49,7 +49,7 @@ void bind_files(nb::module_& module) {
            nb::sig("def __iter__(self) -> FrameIterator"))
       .def("__next__", &FrameIterator::next, nb::sig("def __next__(self) -> numpy.typing.NDArray[typing.Any]"));
   module.def(
-      "read_frames", [](const Path& path) { return FrameIterator(path); }, arg("path"),
+      "read_frames", [](const Path& path) { return new FrameIterator(path); }, arg("path"),
       nb::sig("def read_frames(path: str | os.PathLike[str]) -> FrameIterator"),
       "Frames of a file, a pipe or standard input (\"-\"), one after the other.\n\n"
       "A file may hold many frames if it is Y4M, PGM, PPM or PFM. Each frame is an array as read_frame gives it.");
