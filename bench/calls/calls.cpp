@@ -41,7 +41,7 @@ void measure(const Device& device, const std::string& method, const std::string&
   estimator.synchronize();
 
   Clock::duration issued = {};
-  constexpr int queued = 20;  // few enough that no call waits for room
+  constexpr int queued = 100;  // few enough that no call waits for room
   for (int done = 0; done < calls; done += queued) {
     const auto begin = Clock::now();
     for (int i = 0; i < queued; ++i) call();

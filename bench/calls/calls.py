@@ -23,7 +23,7 @@ import numpy as np
 
 import parafield as pf
 
-QUEUED = 20  # calls in a row: few enough that none waits for room on the device
+QUEUED = 100  # calls in a row: few enough that none waits for room on the device
 
 
 class Program:
@@ -106,21 +106,28 @@ def compare(program, kind, method, preset, shape, calls, rounds, threads):
 
 
 def batches(kind, shape, count, rounds):
-    """Pairs a second of a batch of default flow."""
+    """Pairs a second of batches with default flow: of pairs of frames, and of a sequence of frames."""
     import torch
 
     first, second = frames_of(shape, kind)
     stack = torch.stack if kind == "torch" else __import__("cupy").stack
-    a, b = stack([first] * count), stack([second] * count)
-    rates = []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        for _ in range(5):
-            flow = pf.estimate_flow(a, b, axes="nhw")
-        torch.cuda.synchronize()
-        rates.append(5 * count / (time.perf_counter() - begin))
-        del flow
-    return {"arrays": kind, "shape": list(shape), "pairs": count, "pairs/s": round(statistics.median(rates[1:]))}
+    firsts, seconds = stack([first] * count), stack([second] * count)
+    sequence = stack([(first, second)[i % 2] for i in range(count + 1)])
+    ways = {
+        "pairs": lambda: pf.estimate_flow(firsts, seconds, axes="nhw"),
+        "sequence": lambda: pf.estimate_flow(sequence, axes="nhw"),
+    }
+    found = {name: [] for name in ways}
+    for _ in range(rounds + 1):
+        for name, way in ways.items():
+            begin = time.perf_counter()
+            for _ in range(5):
+                flow = way()
+            torch.cuda.synchronize()
+            found[name].append(5 * count / (time.perf_counter() - begin))
+            del flow
+    rates = {name: round(statistics.median(each[1:])) for name, each in found.items()}
+    return {"arrays": kind, "shape": list(shape), "pairs": count, "pairs/s": rates}
 
 
 def growth(kind, calls):
