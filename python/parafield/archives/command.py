@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         report = extract(**given, **parameters)
     except pf.Error as error:
         sys.stderr.write(f"parafield-extract: {error}\n")
-        return _WRONG_WORDS if getattr(error, "code") == "invalid_argument" else _FAILED
+        return _WRONG_WORDS if error.code == "invalid_argument" else _FAILED
     except KeyboardInterrupt:
         sys.stderr.write("parafield-extract: interrupted; the same command goes on from here\n")
         return _INTERRUPTED
