@@ -7,6 +7,7 @@
 Frames are arrays of NumPy, PyTorch, CuPy or JAX, in host memory or on a CUDA device.
 """
 
+import copyreg
 from typing import TYPE_CHECKING, Any
 
 from . import _core, detection, flow, stereo
@@ -71,6 +72,9 @@ __version__: str = _core.__version__
 for _value in vars(_core).values():  # users know the classes as parafield.FlowField, and pickles should
     if isinstance(_value, type):
         _value.__module__ = __name__
+
+# Functions are pickled by their names, as those of Python are: multiprocessing and Dask send them.
+copyreg.pickle(type(_core.estimate_flow), lambda function: function.__qualname__)
 
 
 def __getattr__(name: str) -> Any:

@@ -326,6 +326,7 @@ nb::class_<Field<Task>> bind_field(nb::module_& module, const char* doc) {
              if (!self.stacked) throw nb::type_error("a result of one frame has no length; its planes have");
              return self.count;
            })
+      .def("__bool__", [](const F&) { return true; }, "True: push() gives a result or None.")
       .def("__getitem__", &frame_of<Task>, nb::arg("index"),
            nb::sig((std::string("def __getitem__(self, index: int) -> ") + TaskPlanes<Task>::result).c_str()),
            "The result of one frame of a stack.")

@@ -143,8 +143,8 @@ def test_results_of_one_frame_are_no_stack(result):
     with pytest.raises(pf.Error, match="one frame"):
         result[0]
     with pytest.raises(pf.Error, match="one frame"):
-        iter_of = iter(result)
-        next(iter_of)
+        list(result)
+    assert result
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))

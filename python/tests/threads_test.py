@@ -60,8 +60,7 @@ def test_other_threads_work_during_a_call(frames):
         ended = time.perf_counter()
         stop.set()
         ticker.join()
-        meanwhile = [began, *(tick for tick in ticks if began < tick < ended), ended]
-        assert ended - began > 0.03 and max(np.diff(meanwhile)) < 0.8 * (ended - began)
+        assert ended - began > 0.03 and sum(began < tick < ended for tick in ticks) >= 3
 
 
 METHODS = [pf.AdaptiveRidge(), pf.LucasKanade(), pf.flow.Icm(sweeps=3), pf.DirectInterpolation(),
