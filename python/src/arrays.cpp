@@ -71,7 +71,8 @@ const TypeInfo& info_of(nb::handle object) {
   if (found != known_types().end()) return found->second.info;
   KnownType known{.info = look_at(type), .watch = {}};
   static PyMethodDef method = {"forget_type", forget_type, METH_O, nullptr};
-  const nb::object callback = nb::steal(PyCFunction_New(&method, nb::steal(PyLong_FromVoidPtr(type.ptr())).ptr()));
+  const nb::object address = nb::steal(PyLong_FromVoidPtr(type.ptr()));
+  const nb::object callback = nb::steal(PyCFunction_New(&method, address.ptr()));
   known.watch = nb::steal(PyWeakref_NewRef(type.ptr(), callback.ptr()));
   if (!known.watch.is_valid()) throw nb::python_error();
   return known_types().emplace(type.ptr(), std::move(known)).first->second.info;
@@ -267,7 +268,8 @@ Array read_array(nb::handle object, const std::string& name) {
       if (nb::cast<bool>(array.object.attr("requires_grad")))
         fail(name, " requires a gradient, which results do not have; give its detach()");
       // A view that negates values when they are read: torch.imag of a conjugate.
-      if (nb::cast<bool>(array.object.attr("is_neg")())) return read_array(array.object.attr("resolve_neg")(), name);
+      if (nb::cast<bool>(array.object.attr("is_neg")()))
+        return read_array(array.object.attr("resolve_neg")(), name);
     }
     for (int i = 0; i < array.dimensions; ++i)
       if (array.shape[std::size_t(i)] < 1)

@@ -16,7 +16,8 @@ CALLS = {
     "find_tracks": (pf.find_tracks, ("frame0", "frame1")),
     "FlowEstimator": (lambda *frames, **options: pf.FlowEstimator(**options)(*frames), ("frame0", "frame1")),
     "StereoEstimator": (lambda *frames, **options: pf.StereoEstimator(**options)(*frames), ("left", "right")),
-    "MotionDetector": (lambda *frames, **options: pf.MotionDetector(**options)(*frames), ("frame0", "frame1")),
+    "MotionDetector": (lambda *frames, **options: pf.MotionDetector(**options)(*frames),
+                       ("frame0", "frame1")),
 }
 
 
@@ -35,8 +36,11 @@ def fails(match, function, *arguments, **options):
     return text
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float16", "int8", "int16", "int32", "int64", "uint32", "uint64", "bool",
-                                   "complex64", "object", ">u2", ">f4", "U3", "S3", "M8[s]", "u1,u1"])
+TYPES = """float64 float16 int8 int16 int32 int64 uint32 uint64 bool complex64 object >u2 >f4 U3 S3 M8[s]
+           u1,u1""".split()
+
+
+@pytest.mark.parametrize("dtype", TYPES)
 def test_types_of_values(dtype, call):
     function, (name0, name1) = call
     wrong = np.zeros((48, 64), dtype)
@@ -63,12 +67,15 @@ def test_shapes(shape, call):
                                          ("chw", (48, 64, 3)), ("nhw", (48, 64)), ("nhwc", (2, 48, 64)),
                                          ("nchw", (2, 48, 64, 3)), ("nhw", (0, 48, 64))])
 def test_axes_that_do_not_fit(axes, shape):
-    fails("^frame0 has the shape", pf.estimate_flow, np.zeros(shape, np.uint8), np.zeros(shape, np.uint8), axes=axes)
+    fails("^frame0 has the shape", pf.estimate_flow, np.zeros(shape, np.uint8), np.zeros(shape, np.uint8),
+          axes=axes)
 
 
-@pytest.mark.parametrize("wrong", [None, 5, 1.5, "a.png", b"", b"abc", [1, 2], [[1, 2], [3, 4]], {}, {1, 2}, iter([]),
-                                   object(), np.uint8(3), lambda: 0, pf, pf.LucasKanade(), slice(3), 1j,
-                                   pf.FlowField(GRAY, GRAY)], ids=lambda wrong: type(wrong).__name__)
+NO_FRAMES = [None, 5, 1.5, "a.png", b"", b"abc", [1, 2], [[1, 2], [3, 4]], {}, {1, 2}, iter([]), object(), 1j,
+             np.uint8(3), lambda: 0, pf, pf.LucasKanade(), slice(3), pf.FlowField(GRAY, GRAY)]
+
+
+@pytest.mark.parametrize("wrong", NO_FRAMES, ids=lambda wrong: type(wrong).__name__)
 def test_objects_that_are_no_frames(wrong, call):
     function, (name0, name1) = call
     fails(f"^{name0}\\b", function, wrong, GRAY)
@@ -151,7 +158,8 @@ def test_options(options, match):
     ({"shape": 3}, "shape cannot be 3: height and width"), ({"shape": (48,)}, r"shape cannot be \(48,\)"),
     ({"shape": (0, 64)}, r"shape cannot be \(0, 64\)"), ({"shape": (48.5, 64)}, "shape cannot be"),
     ({"shape": "ab"}, "shape cannot be 'ab'"), ({"axes": "nhw"}, "axes cannot be 'nhw'"),
-    ({"energies": "all"}, "energies cannot be 'all': none, result or sweeps"), ({"progress": 3}, "progress is of type int"),
+    ({"energies": "all"}, "energies cannot be 'all': none, result or sweeps"),
+    ({"progress": 3}, "progress is of type int"),
 ])
 def test_options_of_estimators(options, match):
     for estimator in (pf.FlowEstimator, pf.StereoEstimator, pf.MotionDetector):
@@ -159,8 +167,9 @@ def test_options_of_estimators(options, match):
 
 
 def test_sizes(frames):
-    """Every method gives a result or an Error for frames of any size; memory that cannot be had is an Error."""
-    for task, function in [(pf.flow, pf.estimate_flow), (pf.stereo, pf.estimate_disparity), (pf.detection, pf.detect_motion)]:
+    """Every method gives a result or an Error for frames of any size."""
+    for task, function in [(pf.flow, pf.estimate_flow), (pf.stereo, pf.estimate_disparity),
+                           (pf.detection, pf.detect_motion)]:
         for method in task.methods():
             value = method().replace(sweeps=2) if hasattr(method, "sweeps") else method()
             for shape in [(1, 1), (1, 64), (64, 1), (2, 2), (5, 5), (9, 3)]:
@@ -174,7 +183,8 @@ def test_sizes(frames):
 
 
 @pytest.mark.parametrize("start, match", [
-    (3, "^start has the shape"), ("x", "^start: "), (np.zeros((48, 64)), "^start has the shape 48 x 64; expected H x W x 2"),
+    (3, "^start has the shape"), ("x", "^start: "),
+    (np.zeros((48, 64)), "^start has the shape 48 x 64; expected H x W x 2"),
     (np.zeros((47, 64, 2)), "^start has 47 x 64 pixels, the frames have 48 x 64"),
     (pf.DisparityField(GRAY), "^start has the shape"), ([[1, 2], [3]], "^start: "),
 ])
@@ -186,7 +196,8 @@ def test_start(start, match):
 def test_start_of_stacks(frames):
     stack = np.stack(frames[:4])
     flows = pf.estimate_flow(stack, axes="nhw")
-    fails("^start holds 3 results, the frames ask for 1", pf.estimate_flow, *frames[:2], "lucas-kanade", start=flows)
+    fails("^start holds 3 results, the frames ask for 1", pf.estimate_flow, *frames[:2], "lucas-kanade",
+          start=flows)
     fails("^start is a stack of 3 results", pf.FlowEstimator("lucas-kanade"), *frames[:2], start=flows)
     fails("^start .*FlowField", pf.estimate_flow, stack, axes="nhw", start=np.zeros((3, 48, 64, 2)))
     fails("start", pf.estimate_flow, frames[:5], method="gradient-tensor", start=flows[0])
@@ -194,7 +205,8 @@ def test_start_of_stacks(frames):
 
 @pytest.mark.parametrize("options, match", [
     ({"tracks": np.zeros((3, 3))}, r"^tracks has the shape \(3, 3\); expected N x 4"),
-    ({"tracks": "abc"}, "^tracks: "), ({"tracks": 5}, "^tracks has the shape"), ({"tracks": [[1, 2], [3]]}, "^tracks: "),
+    ({"tracks": "abc"}, "^tracks: "), ({"tracks": 5}, "^tracks has the shape"),
+    ({"tracks": [[1, 2], [3]]}, "^tracks: "),
     ({"tracks": np.zeros((100_000, 4))}, "100000 tracks.*max_features"),
     ({"rotation": (0, 0, 1)}, "^rotation is of type tuple; it has to be a CameraRotation"),
 ])

@@ -23,7 +23,8 @@ def resident():
 
 def growth(work, calls):
     """Bytes, objects, and references of common objects that `calls` calls of work added."""
-    watched = [None, True, 0, "lucas-kanade", FRAME, METHOD, pf.FlowField, pf.LucasKanade, pf.FlowEstimator, pf.Error,
+    watched = [None, True, 0, "lucas-kanade", FRAME, METHOD, pf.FlowField, pf.LucasKanade, pf.FlowEstimator,
+               pf.Error,
                np.ndarray, np.dtype(np.float32), np.dtype(np.uint8), np.ma.MaskedArray, ValueError, ()]
     def measure():
         gc.collect()
@@ -169,5 +170,6 @@ def test_files_and_pictures(tmp_path):
 
 
 def test_methods():
-    check(lambda: (pf.LucasKanade(levels=2), METHOD.replace(levels=3), repr(METHOD), hash(METHOD), METHOD == 3,
+    check(lambda: (pf.LucasKanade(levels=2), METHOD.replace(levels=3), repr(METHOD), hash(METHOD),
+                   METHOD == 3,
                    METHOD.levels, pf.flow.Icm.preset("accurate")), 3_000)

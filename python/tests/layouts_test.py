@@ -65,7 +65,8 @@ def test_gray(layout, dtype, frames, same):
 def test_color(layout, dtype, color_frames, same):
     plain = [frame.astype(dtype) for frame in color_frames]
     options = {"method": pf.flow.Icm(rgb=True, sweeps=2)}  # it compares colors, not luma
-    assert same(pf.estimate_flow(*map(LAYOUTS[layout], plain), **options), pf.estimate_flow(*plain, **options))
+    assert same(pf.estimate_flow(*map(LAYOUTS[layout], plain), **options),
+                pf.estimate_flow(*plain, **options))
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
@@ -73,13 +74,15 @@ def test_orders_of_channels(dtype, color_frames, same):
     plain = [frame.astype(dtype) for frame in color_frames]
     method = pf.flow.Icm(rgb=True, sweeps=2)
     expected = pf.estimate_flow(*plain, method)
-    alpha = [np.concatenate([frame, np.full_like(frame[..., :1], i)], axis=2) for i, frame in enumerate(plain)]
+    alpha = [np.concatenate([frame, np.full_like(frame[..., :1], i)], axis=2)
+             for i, frame in enumerate(plain)]
     bgr = [np.ascontiguousarray(frame[..., ::-1]) for frame in plain]
     bgra = [np.ascontiguousarray(frame[..., [2, 1, 0, 3]]) for frame in alpha]
     chw = [np.ascontiguousarray(frame.transpose(2, 0, 1)) for frame in plain]
     for images, options in [(alpha, {}), (bgr, {"channels": "bgr"}), (bgra, {"channels": "bgr"}),
-                            (chw, {"axes": "chw"}), ([frame[::-1] for frame in chw], {"axes": "chw", "channels": "bgr"}),
-                            ([frame[..., ::-1] for frame in bgr], {"channels": "rgb"}), (plain, {"axes": "hwc"})]:
+                            (chw, {"axes": "chw"}), (plain, {"axes": "hwc"}),
+                            ([frame[::-1] for frame in chw], {"axes": "chw", "channels": "bgr"}),
+                            ([frame[..., ::-1] for frame in bgr], {"channels": "rgb"})]:
         assert same(pf.estimate_flow(*images, method, **options), expected), options
     assert not same(pf.estimate_flow(*bgr), pf.estimate_flow(*plain))
 
@@ -155,7 +158,8 @@ def test_masked_frames(frames, same):
     assert same(flow_of(np.ma.masked_array(frames[0], mask), frames[1]), expected)
     nothing = [np.ma.masked_array(frame) for frame in frames[:2]]
     assert same(flow_of(*nothing), flow_of(*frames[:2]))
-    assert same(flow_of(*(frame[:, ::-1] for frame in nothing)), flow_of(*(frame[:, ::-1] for frame in frames[:2])))
+    assert same(flow_of(*(frame[:, ::-1] for frame in nothing)),
+                flow_of(*(frame[:, ::-1] for frame in frames[:2])))
 
 
 def test_masked_bytes_keep_their_range(frames, same):

@@ -260,7 +260,8 @@ def test_torch_tensors_without_plain_memory(frames):
     freed.untyped_storage().resize_(0)
     meta = torch.empty((48, 64), dtype=torch.uint8, device="meta")
     gradient = frame.float().requires_grad_() * 2
-    for wrong in (freed, frame.to_sparse(), meta, gradient, frame.to(torch.bfloat16), frame.to(torch.complex64)):
+    for wrong in (freed, frame.to_sparse(), meta, gradient, frame.to(torch.bfloat16),
+                  frame.to(torch.complex64)):
         with pytest.raises(pf.Error, match="^frame1[^\n]*$"):
             flow_of(frame, wrong)
     assert flow_of(frame, frame).valid.any()

@@ -71,8 +71,9 @@ def test_name_preset_and_value_are_the_same(case, frames, sides, same):
     assert same(by_value, call(images, method=value, threads=1))
 
 
-@pytest.mark.parametrize("options", [{}, {"fb_check": 1}, {"speckle": 20}, {"fill": True}, {"final_median": 5},
-                                     {"fb_check": 0.5, "speckle": 9, "fill": True, "final_median": 3}],
+@pytest.mark.parametrize("options",
+                         [{}, {"fb_check": 1}, {"speckle": 20}, {"fill": True}, {"final_median": 5},
+                          {"fb_check": 0.5, "speckle": 9, "fill": True, "final_median": 3}],
                          ids=lambda options: "-".join(options) or "none")
 def test_options_of_flow(options, frames, files, command, tmp_path):
     flow = pf.estimate_flow(*frames[:2], "lucas-kanade", **options)

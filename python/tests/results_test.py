@@ -50,7 +50,8 @@ def test_planes_of_flow(flow):
 
 def test_planes_of_disparities_and_masks(frames, sides):
     field = pf.estimate_disparity(*sides)
-    assert field.d.dtype == np.float32 and field.d.shape == field.valid.shape == field.confidence.shape == (48, 64)
+    assert field.d.dtype == np.float32
+    assert field.d.shape == field.valid.shape == field.confidence.shape == (48, 64)
     mask = pf.detect_motion(*frames[:2])
     assert mask.moving.dtype == mask.valid.dtype == np.bool_ and mask.moving.shape == (48, 64)
     assert mask.confidence.dtype == np.float32 and 0 < mask.moving.sum() < mask.moving.size
@@ -97,7 +98,8 @@ def test_results_own_their_memory(frames, same):
     copies = [frame.copy() for frame in frames[:2]]
     estimator = pf.FlowEstimator("lucas-kanade")
     field, flow = estimator(*copies), pf.estimate_flow(*copies, "lucas-kanade")
-    uv, array = pf.estimate_flow(*copies, "lucas-kanade").uv, np.asarray(pf.estimate_flow(*copies, "lucas-kanade"))
+    uv = pf.estimate_flow(*copies, "lucas-kanade").uv
+    array = np.asarray(pf.estimate_flow(*copies, "lucas-kanade"))
     expected = pf.estimate_flow(*frames[:2], "lucas-kanade")
     for later in (estimator(*frames[3:5]), pf.estimate_flow(*frames[3:5], "lucas-kanade")):
         assert not same(later, expected)
@@ -199,7 +201,8 @@ def test_dlpack_of_planes(flow, flows):
 def test_fields_of_arrays(same):
     u = np.arange(6).reshape(2, 3)
     made = pf.FlowField(u, -u[::-1], valid=u > 2, confidence=u / 2)
-    assert made.u.dtype == np.float32 and np.array_equal(made.v, -u[::-1]) and np.array_equal(made.valid, u > 2)
+    assert made.u.dtype == np.float32 and np.array_equal(made.v, -u[::-1])
+    assert np.array_equal(made.valid, u > 2)
     assert made.confidence.tolist() == (u / 2).tolist()
     u[0, 0] = 9
     assert made.u[0, 0] == 0
@@ -213,7 +216,8 @@ def test_fields_of_arrays(same):
 @pytest.mark.parametrize("make, match", [
     (lambda: pf.FlowField(np.zeros((2, 3)), np.zeros((3, 2))), "v has 3 x 2 .* u has 2 x 3"),
     (lambda: pf.FlowField(np.zeros((2, 3)), np.zeros((2, 3)), valid=np.zeros((1, 3))), "valid has 1 x 3"),
-    (lambda: pf.FlowField(np.zeros((2, 3, 4)), np.zeros((2, 3))), "u has the shape 2 x 3 x 4; expected H x W"),
+    (lambda: pf.FlowField(np.zeros((2, 3, 4)), np.zeros((2, 3))),
+     "u has the shape 2 x 3 x 4; expected H x W"),
     (lambda: pf.FlowField("abc", np.zeros((2, 3))), "^u: "),
     (lambda: pf.DisparityField(np.zeros((0, 3))), "d has 0 x 3"),
     (lambda: pf.DisparityField(np.zeros((2, 3)), confidence=[[1]]), "confidence has 1 x 1"),

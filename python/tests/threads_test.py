@@ -113,7 +113,8 @@ def test_first_frames_of_two_sizes(frames):
 def test_batches_and_files_on_many_threads(frames, same, tmp_path):
     stack = np.stack(frames)
     expected = pf.estimate_flow(stack, axes="nhw")
-    assert all(same(flows, expected) for flows in on_threads(3, lambda i: pf.estimate_flow(stack, axes="nhw", threads=2)))
+    found = on_threads(3, lambda i: pf.estimate_flow(stack, axes="nhw", threads=2))
+    assert all(same(flows, expected) for flows in found)
     with open(tmp_path / "frames.pgm", "wb") as file:
         for i, frame in enumerate(frames * 4):
             pf.write_frame(tmp_path / "one.pgm", frame)
@@ -266,7 +267,7 @@ def test_handlers_of_signals_run_during_a_call():
         signal.signal(signal.SIGALRM, lambda *_: print("handled", flush=True))
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         shares = []
-        flow = pf.FlowEstimator("annealing", sweeps=1500, progress=lambda share: shares.append(share))(*frames)
+        flow = pf.FlowEstimator("annealing", sweeps=1500, progress=shares.append)(*frames)
         print(shares[-1])
     """)
     assert out == "handled\n1.0\n"
