@@ -2,6 +2,7 @@
 #include "estimation.hpp"
 
 #include <nanobind/stl/string.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <list>
@@ -11,6 +12,9 @@
 
 namespace parafield::python {
 namespace {
+
+std::atomic<int> fork_count = 0;
+[[maybe_unused]] const int counts_forks = pthread_atfork(nullptr, nullptr, [] { ++fork_count; });
 
 /// The frames of each result that a call asks for.
 struct Items {
@@ -219,6 +223,8 @@ void solve_on_host(const Request<Task>& request, const Items& items, const Devic
 }
 
 }  // namespace
+
+int forks() { return fork_count; }
 
 std::optional<Device> read_device(nb::handle device, int threads) {
   if (device.is_none()) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <unistd.h>
-
 #include <algorithm>
 #include <list>
 #include <mutex>
@@ -24,6 +22,7 @@ struct Request {
   typename Task::Options options;
   std::optional<Device> device;  ///< not given: where CUDA frames lie, otherwise the best one
   int threads = 0;
+  std::string key;  ///< bytes that differ between methods and options
 };
 
 /// Reads the arguments `device` and `threads`. Throws Error(invalid_argument).
@@ -37,6 +36,37 @@ Request<Task> read_request(nb::handle method, nb::handle preset, nb::handle devi
     fail("threads cannot be ", repr_text(threads), ": a number, 0 = one for each core");
   request.device = read_device(device, request.threads);
   request.method = read_method<Task>(method, preset, parameters, request.options);
+  request.key.push_back(char(request.method.index()));
+  std::visit([&](const auto& chosen) { append_key(chosen, request.key); }, request.method);
+  append_key(request.options, request.key);
+  return request;
+}
+
+/// The request of a call. That of the last call is kept: most calls of a program are alike, and to read it takes
+/// longer than anything else in a call.
+template <class Task>
+std::shared_ptr<const Request<Task>> request_of_call(nb::handle method, nb::handle preset, nb::handle device,
+                                                     nb::handle threads, const nb::dict& parameters) {
+  struct Last {
+    std::array<nb::object, 4> arguments;  // none of them ever changes: names, numbers and methods
+    std::shared_ptr<const Request<Task>> request;
+  };
+  static auto& last = *new Last;  // it lives to the end of the process, since Python may be gone before
+  const std::array<nb::handle, 4> arguments = {method, preset, device, threads};
+  if (parameters.size() == 0 && std::ranges::equal(arguments, last.arguments, [](nb::handle a, nb::handle b) {
+        return a.is(b);
+      }))
+    return last.request;
+  auto request = std::make_shared<const Request<Task>>(read_request<Task>(method, preset, device, threads, parameters));
+  const auto is_fixed = [](nb::handle argument) {
+    return argument.is_none() || PyUnicode_CheckExact(argument.ptr()) || PyLong_CheckExact(argument.ptr()) ||
+           is_method<Task>(argument);
+  };
+  if (parameters.size() == 0 && std::ranges::all_of(arguments, is_fixed)) {
+    Last next{{}, request};
+    std::ranges::transform(arguments, next.arguments.begin(), [](nb::handle argument) { return nb::borrow(argument); });
+    std::swap(last, next);  // the old arguments go when nothing refers to `last` any more
+  }
   return request;
 }
 
@@ -56,6 +86,9 @@ bool is_slow(const Methods& method, Size size, int count) {
   if (double(size.width) * size.height * count > 1 << 20) return true;
   return std::visit([]<class Method>(const Method&) { return LabelMethod<Method>; }, method);
 }
+
+/// How many forks made this process from that which loaded the module.
+int forks();
 
 /// Estimators that wait for their next call. Making one takes longer than a solve. At most `most_bytes` of
 /// memory and `most_kept` of them are kept.
@@ -112,13 +145,10 @@ class EstimatorCache {
   }
 
   static std::string key_of(const Request<Task>& request, Size size, const Device& device, Stream stream) {
-    std::string key;
+    std::string key = request.key;
     const auto add = [&](const auto& value) {
       key.append(reinterpret_cast<const char*>(&value), sizeof(value));
     };
-    add(request.method.index());
-    std::visit([&](const auto& method) { append_key(method, key); }, request.method);
-    append_key(request.options, key);
     add(size);
     add(device.kind);
     add(device.index);
@@ -154,15 +184,15 @@ class EstimatorCache {
 
   /// A child of fork() has none of the threads that its parent's estimators use.
   void forget_after_fork() {
-    if (process_ == getpid()) return;
-    process_ = getpid();
+    if (forks_ == forks()) return;
+    forks_ = forks();
     new std::list<Entry>(std::move(entries_));  // never destroyed: that would wait for the threads
     entries_.clear();
   }
 
   std::mutex mutex_;
   std::list<Entry> entries_;
-  pid_t process_ = getpid();
+  int forks_ = forks();
 };
 
 /// What a call knows of the motion beside the frames.

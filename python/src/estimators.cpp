@@ -119,7 +119,7 @@ class PythonEstimator {
   std::size_t workspace_bytes() const { return estimator_ ? estimator_->workspace_bytes() : 0; }
 
   ~PythonEstimator() {
-    if (estimator_ && process_ != getpid()) estimator_.release();  // its threads live in the other process
+    if (estimator_ && forks_ != forks()) estimator_.release();  // its threads live in the other process
     if (!PyGILState_Check()) return;
     const nb::gil_scoped_release released;
     estimator_.reset();
@@ -128,7 +128,7 @@ class PythonEstimator {
  private:
   /// Checks the frames and makes the estimator if there is none yet.
   void prepare(std::span<FrameStack> frames) {
-    if (process_ != getpid())
+    if (forks_ != forks())
       fail("the estimator belongs to the process that forked this one; make one in this process");
     check_not_reporting();
     FrameLayout layout = layout_;
@@ -211,7 +211,7 @@ class PythonEstimator {
   std::mutex mutex_;
   std::atomic<bool> cancelled_ = false;
   std::shared_ptr<nb::object> progress_;  ///< null without one
-  const pid_t process_ = getpid();
+  const int forks_ = forks();
 };
 
 EnergyReport read_energies(nb::handle energies) {

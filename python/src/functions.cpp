@@ -60,6 +60,7 @@ Arguments are those of estimate_flow. parafield.detection has all methods. Raise
 std::vector<FrameStack> read_call_frames(nb::handle frame0, nb::handle frame1, const char* name0, const char* name1,
                                          const FrameLayout& layout, bool in_time) {
   std::vector<FrameStack> frames;
+  frames.reserve(2);
   if (!frame1.is_none()) {
     frames.push_back(read_frames(frame0, name0, layout));
     frames.push_back(read_frames(frame1, name1, layout));
@@ -86,11 +87,11 @@ void bind_functions(nb::module_& module) {
                                    nb::handle method, nb::handle preset, nb::handle device, nb::handle axes,
                                    nb::handle range, nb::handle channels, nb::handle threads, nb::handle start,
                                    nb::handle tracks, nb::handle rotation, const nb::dict& parameters) {
-    const Request<Task> request = read_request<Task>(method, preset, device, threads, parameters);
+    const auto request = request_of_call<Task>(method, preset, device, threads, parameters);
     const auto frames = read_call_frames(frame0, frame1, name0, name1, read_layout(axes, range, channels),
                                          Task::streams);
     const Known<Task> known = read_known<Task>(start, tracks, rotation, frames[0]);
-    return solve<Task>(request, frames, known);
+    return solve<Task>(*request, frames, known);
   };
   using nb::arg;
   const nb::none none;

@@ -49,6 +49,14 @@ void append_key(const Struct& values, std::string& key) {
 /// Makes the classes of methods, one for each method of each task, in the modules flow, stereo and detection.
 void bind_methods(nb::module_& module);
 
+/// Whether an object is a method of the task.
+template <class Task>
+bool is_method(nb::handle object) {
+  bool found = false;
+  for_each_method<typename Task::Method>([&]<class Method>(const Method&) { found |= nb::isinstance<Method>(object); });
+  return found;
+}
+
 /// The method that the arguments of a call name: `method` is a name, a value, or None; `preset` is a name or
 /// None. Parameters of the method and of the task's options are taken from `parameters`.
 template <class Task>

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/backend.hpp"
@@ -80,7 +81,7 @@ class SolverSession final : public Session<Task> {
     if (int(input.frames.size()) != slots_)
       fail(ErrorCode::invalid_argument, "the method takes ", slots_, " frames, not ", input.frames.size());
     for (std::size_t i = 0; i < frames_.size(); ++i)
-      frames_[i] = checked(input.frames[i], text("frame ", i).c_str(), size_, device_);
+      frames_[i] = checked(input.frames[i], ("frame " + std::to_string(i)).c_str(), size_, device_);
     const bool on_host = frames_[0].memory.on_host();
     for (const Frame& frame : frames_)
       if (frame.memory.on_host() != on_host)
