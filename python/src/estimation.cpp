@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <list>
 #include <thread>
 
 #include "interrupt.hpp"
@@ -138,13 +137,16 @@ void solve_on_device(const Request<Task>& request, const Items& items, const Dev
   const int streams = estimators_for<Task>(leases[0], 8, items.count);
   while (int(leases.size()) < streams) leases.push_back(Cache::take(request, field.size, device, {}));
   try {
-    std::list<Part<Task>> parts;
-    for (auto& lease : leases) {
+    // A stream gets its whole part before the next one gets any: streams that all begin at once go through the
+    // same levels at the same time, which takes longer.
+    for (int i = 0; i < streams; ++i) {
+      auto& lease = leases[std::size_t(i)];
       lease->reset();
       wait_for(device, lease->stream(), stream);
-      parts.emplace_back(*lease, request, items, field, known, int(parts.size()), streams);
+      Part<Task> part(*lease, request, items, field, known, i, streams);
+      while (part.step()) {
+      }
     }
-    while (!parts.empty()) std::erase_if(parts, [](Part<Task>& part) { return !part.step(); });
     for (auto& lease : leases) wait_for(device, stream, lease->stream());
     if (waits)
       for (auto& lease : leases) lease->synchronize();
