@@ -26,6 +26,19 @@ const char* name_of(ErrorCode code) {
   return "";
 }
 
+std::string one_line(const std::string& text) {
+  constexpr std::size_t longest = 100;
+  std::string line;
+  for (const char letter : text) {
+    const bool is_space = letter == ' ' || letter == '\n' || letter == '\r' || letter == '\t';
+    if (is_space && (line.empty() || line.back() == ' ')) continue;
+    const bool begins_character = (static_cast<unsigned char>(letter) & 0xC0) != 0x80;
+    if (line.size() >= longest && begins_character) return line + "...";
+    line += is_space ? ' ' : letter;
+  }
+  return line;
+}
+
 void translate(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
@@ -45,7 +58,9 @@ std::string str_text(nb::handle object) {
   return nb::cast<std::string>(text.attr("encode")("utf-8", "backslashreplace").attr("decode")("utf-8"));
 }
 
-std::string repr_text(nb::handle object) { return str_text(nb::repr(object)); }
+std::string name_text(nb::handle object) { return one_line(str_text(object)); }
+
+std::string repr_text(nb::handle object) { return name_text(nb::repr(object)); }
 
 std::string message_of(const nb::python_error& error) {
   const std::string text = str_text(error.value());

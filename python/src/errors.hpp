@@ -19,8 +19,11 @@ template <class... Parts>
 /// First line of an exception of Python, without its type.
 std::string message_of(const nanobind::python_error& error);
 
-/// str() of an object, and its repr(). Characters that UTF-8 does not have are escaped.
+/// str() of an object. Characters that UTF-8 does not have are escaped.
 std::string str_text(nanobind::handle object);
+
+/// str() and repr() of an object in one line for messages. Long ones are cut.
+std::string name_text(nanobind::handle object);
 std::string repr_text(nanobind::handle object);
 
 /// Name of an object's type, as messages show it: "list", "torch.Tensor".

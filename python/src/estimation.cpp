@@ -233,7 +233,7 @@ std::optional<Device> read_device(nb::handle device, int threads) {
     parse_device("cpu", threads);  // checks the number
     return {};
   }
-  return parse_device(str_text(device), threads);
+  return parse_device(name_text(device), threads);
 }
 
 Device device_for(const std::optional<Device>& asked, int threads, const FrameStack& frames) {

@@ -215,7 +215,7 @@ class PythonEstimator {
 };
 
 EnergyReport read_energies(nb::handle energies) {
-  const auto text = str_text(energies);
+  const auto text = name_text(energies);
   constexpr std::array<std::string_view, 3> names = {"none", "result", "sweeps"};
   const auto found = std::ranges::find(names, text);
   if (found == names.end()) fail("energies cannot be '", text, "': none, result or sweeps");

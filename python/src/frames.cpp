@@ -74,7 +74,7 @@ std::string place_text(const Array& array) {
 FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels) {
   FrameLayout layout;
   if (!axes.is_none()) {
-    layout.axes = str_text(axes);
+    layout.axes = name_text(axes);
     if (std::ranges::find(known_axes, layout.axes) == known_axes.end())
       fail("axes cannot be '", layout.axes, "': hw, hwc, chw, nhw, nhwc or nchw");
   }
@@ -90,7 +90,7 @@ FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels) 
     layout.range = ValueRange{black, white};
   }
   if (!channels.is_none()) {
-    const auto text = str_text(channels);
+    const auto text = name_text(channels);
     if (text != "rgb" && text != "bgr") fail("channels cannot be '", text, "': rgb or bgr");
     layout.bgr = text == "bgr";
   }

@@ -30,7 +30,7 @@ std::vector<std::string_view> parameter_names(const Structs&... structs) {
 /// name or a value that is not allowed.
 template <class... Structs>
 void set_by_name(std::string_view who, nb::handle name, nb::handle value, Structs&... structs) {
-  const auto key = str_text(name);
+  const auto key = name_text(name);
   const std::string text = parameter_text(value);
   if ((set_parameter(structs, key, text) || ...)) return;
   detail::fail_name("parameter of " + std::string(who), key, parameter_names(structs...));
@@ -64,7 +64,7 @@ typename Task::Method read_method(nb::handle method, nb::handle preset, const nb
                                   typename Task::Options& options) {
   typename Task::Method chosen;
   if (nb::isinstance<nb::str>(method)) {
-    chosen = method_named<typename Task::Method>(str_text(method));
+    chosen = method_named<typename Task::Method>(name_text(method));
   } else if (!method.is_none()) {
     bool found = false;
     for_each_method<typename Task::Method>([&]<class Method>(const Method&) {
@@ -82,7 +82,7 @@ typename Task::Method read_method(nb::handle method, nb::handle preset, const nb
           if (!method.is_none() && !nb::isinstance<nb::str>(method))
             fail("preset cannot be given with a method that is a value; ", class_name(Method::name),
                  ".preset() makes such values");
-          value = parafield::preset<Method>(str_text(preset));
+          value = parafield::preset<Method>(name_text(preset));
         }
         for (const auto [name, parameter] : parameters)
           set_by_name(Method::name, name, parameter, value, options);

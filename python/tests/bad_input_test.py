@@ -147,6 +147,11 @@ def test_numbers_of_frames(frames):
     ({"levls": 3}, "no parameter of adaptive-ridge 'levls'.*did you mean 'levels'"),
     ({"levels": 99}, "levels cannot be 99; allowed: 0 to 16"),
     ({"fb_check": -1}, "fb_check cannot be -1"),
+    ({"threads": GRAY}, r"threads cannot be array\(\[\[0, 0, .*\.\.\.: a number"),
+    ({"range": GRAY}, "range cannot be array.*: two numbers"),
+    ({"device": GRAY}, "device"), ({"axes": GRAY}, "axes cannot be"), ({"method": GRAY}, "method cannot be array"),
+    ({"device": "a\nb"}, "device 'a b'"), ({"method": "\n" * 999}, "no method ''"),
+    ({"method": "\u00e4" * 999}, "no method '\u00e4+...'"), ({"a\nb" * 99: 3}, "no parameter"),
     ({"speckle": "many"}, "speckle cannot be many"),
 ])
 def test_options(options, match):
