@@ -63,6 +63,22 @@ def test_parameters_change_a_value(frames, same):
         pf.estimate_flow(*frames[:2], method, "accurate")
 
 
+def test_calls_that_alternate(frames, same):
+    """What a call keeps for the next one never shows."""
+    calls = [{}, {"preset": "fast"}, {"method": "lucas-kanade"}, {"method": pf.LucasKanade(levels=1)},
+             {"threads": 1}, {"method": pf.LucasKanade(levels=2)}, {"fill": True, "fb_check": 0.2},
+             {"device": "cpu"}, {"levels": 2}]
+    expected = [pf.FlowEstimator(**options)(*frames[:2]) for options in calls]
+    for order in np.random.default_rng(3).integers(len(calls), size=60):
+        assert same(pf.estimate_flow(*frames[:2], **calls[order]), expected[order])
+    for levels in (1, 2, 3) * 5:  # values that come and go, maybe at one address
+        assert same(pf.estimate_flow(*frames[:2], pf.LucasKanade(levels=levels)),
+                    pf.estimate_flow(*frames[:2], "lucas-kanade", levels=levels))
+    for _ in range(3):
+        with pytest.raises(pf.Error, match="threads cannot be -1"):
+            pf.estimate_flow(*frames[:2], threads=-1)
+
+
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_batches(function, pair, count, same):
     rng = np.random.default_rng(5)
