@@ -214,7 +214,7 @@ def test_energies(frames, sides):
 
 def test_progress(frames, same):
     shares = []
-    estimator = pf.FlowEstimator("annealing", sweeps=30, progress=shares.append)
+    estimator = pf.FlowEstimator("annealing", device="cpu", sweeps=30, progress=shares.append)
     flow = estimator(*frames[:2])
     assert shares == sorted(shares) and 2 < len(shares) <= 50 and shares[0] > 0 and shares[-1] == 1
     assert same(flow, pf.estimate_flow(*frames[:2], "annealing", sweeps=30))
@@ -227,18 +227,20 @@ def test_errors_in_progress_are_reported(frames, same, monkeypatch):
     def fail(share):
         raise KeyError("mine")
 
-    estimator = pf.FlowEstimator("annealing", sweeps=3, progress=fail)
+    estimator = pf.FlowEstimator("annealing", device="cpu", sweeps=3, progress=fail)
     expected = pf.estimate_flow(*frames[:2], "annealing", sweeps=3)
     assert same(estimator(*frames[:2]), expected) and set(reported) == {"'mine'"}
     reported.clear()
-    inner = pf.FlowEstimator("annealing", sweeps=3, progress=lambda share: inner(*frames[:2]))
+    inner = pf.FlowEstimator("annealing", device="cpu", sweeps=3, progress=lambda share: inner(*frames[:2]))
     assert same(inner(*frames[:2]), expected) and "progress" in reported[0]  # and it does not wait for itself
-    inner = pf.FlowEstimator("annealing", sweeps=3, progress=lambda share: pf.estimate_flow(*frames[:2]))
+    inner = pf.FlowEstimator("annealing", device="cpu", sweeps=3,
+                             progress=lambda share: pf.estimate_flow(*frames[:2]))
     assert same(inner(*frames[:2]), expected) and len(reported) == 3
 
 
 def test_cancel(frames, same):
-    estimator = pf.FlowEstimator("annealing", sweeps=20, progress=lambda share: estimator.cancel())
+    estimator = pf.FlowEstimator("annealing", device="cpu", sweeps=20,
+                                 progress=lambda share: estimator.cancel())
     for _ in range(2):
         with pytest.raises(pf.Error, match="cancel") as caught:
             estimator(*frames[:2])
@@ -256,7 +258,8 @@ def test_attributes_of_estimators(frames):
     assert estimator.method == pf.LucasKanade(levels=2)
     assert (estimator.shape, estimator.device, estimator.workspace_bytes) == (None, None, 0)
     estimator(*frames[:2])
-    assert estimator.shape == (48, 64) and estimator.device == "cpu" and estimator.workspace_bytes > 48 * 64
+    assert estimator.device == ("cpu" if pf.why_no_cuda() else "cuda:0")
+    assert estimator.shape == (48, 64) and estimator.workspace_bytes > 48 * 64
     made = pf.FlowEstimator(pf.LucasKanade(levels=2), device="cpu", shape=(48, 64))
     assert made.shape == (48, 64) and made.device == "cpu"
     assert pf.FlowEstimator(shape=np.zeros((5, 6)).shape).shape == (5, 6)

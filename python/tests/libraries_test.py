@@ -292,7 +292,7 @@ def test_frames_of_two_libraries(frames, same):
 
 
 def test_frames_in_two_places(cuda, frames):
-    library = CuPy() if pytest.importorskip("cupy") else None
+    library = CuPy()
     with pytest.raises(pf.Error, match="frame0 is on cuda:0 and frame1 in host memory"):
         flow_of(library.array(frames[0]), frames[1])
     with pytest.raises(pf.Error, match="device cannot be cpu"):

@@ -40,8 +40,9 @@ def run(program, **options):
 
 
 def test_other_threads_work_during_a_call(frames):
-    for call in (lambda: pf.estimate_flow(*frames[:2], SLOW), pf.FlowEstimator(SLOW).push,
-                 lambda: pf.FlowEstimator(SLOW)(*frames[:2])):
+    for call in (lambda: pf.estimate_flow(*frames[:2], SLOW, device="cpu"),
+                 pf.FlowEstimator(SLOW, device="cpu").push,
+                 lambda: pf.FlowEstimator(SLOW, device="cpu")(*frames[:2])):
         ticks, stop = [], threading.Event()
 
         def tick():
@@ -125,7 +126,7 @@ def test_batches_and_files_on_many_threads(frames, same, tmp_path):
 
 
 def test_cancel_from_another_thread(frames, same):
-    estimator = pf.FlowEstimator(SLOW.replace(sweeps=20000))
+    estimator = pf.FlowEstimator(SLOW.replace(sweeps=20000), device="cpu")
     began = threading.Event()
 
     def work():
@@ -146,7 +147,7 @@ def test_cancel_from_another_thread(frames, same):
 
 
 def test_reset_waits_for_the_running_call(frames, same):
-    estimator = pf.FlowEstimator(SLOW)
+    estimator = pf.FlowEstimator(SLOW, device="cpu")
     expected = pf.estimate_flow(*frames[:2], SLOW)
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(estimator, *frames[:2])
@@ -162,14 +163,16 @@ FORK = """
     import parafield as pf
 
     frames = pf.render_scene("layers", shape=(48, 64), frames=3).frames
-    estimator = pf.FlowEstimator("lucas-kanade")
+    estimator = pf.FlowEstimator("lucas-kanade", device="cpu")
     estimator.push(frames[0])
-    expected = pf.estimate_flow(*frames[:2]).uv.tobytes(), estimator.push(frames[1]).uv.tobytes()
+    first = pf.estimate_flow(*frames[:2], device="cpu")
+    expected = first.uv.tobytes(), estimator.push(frames[1]).uv.tobytes()
 
     def in_child():
         for _ in range(2):
-            assert pf.estimate_flow(*frames[:2]).uv.tobytes() == expected[0]
-        assert pf.FlowEstimator("lucas-kanade")(*frames[:2]).uv.tobytes() == expected[1]
+            assert pf.estimate_flow(*frames[:2], device="cpu").uv.tobytes() == expected[0]
+        own = pf.FlowEstimator("lucas-kanade", device="cpu")
+        assert own(*frames[:2]).uv.tobytes() == expected[1]
         try:
             estimator.push(frames[2])
         except pf.Error as error:
@@ -186,7 +189,7 @@ def test_fork():
     out = run(FORK + """
     if pid := os.fork():
         assert os.waitpid(pid, 0)[1] == 0
-        assert pf.estimate_flow(*frames[:2]).uv.tobytes() == expected[0]
+        assert pf.estimate_flow(*frames[:2], device="cpu").uv.tobytes() == expected[0]
         assert estimator.push(frames[2]) is not None
         print("parent")
     else:
@@ -202,7 +205,7 @@ def test_multiprocessing(method):
     import multiprocessing
 
     def flow_of(i):
-        return pf.estimate_flow(*frames[i:i + 2], "icm")
+        return pf.estimate_flow(*frames[i:i + 2], "icm", None, "cpu")
 
     if "{method}" == "fork":
         context = multiprocessing.get_context("fork")
@@ -211,7 +214,8 @@ def test_multiprocessing(method):
             flows = pool.map(flow_of, range(2))
     else:
         with multiprocessing.get_context("{method}").Pool(2) as pool:  # functions of a module, not of -c
-            flows = pool.starmap(pf.estimate_flow, [(*frames[i:i + 2], "icm") for i in range(2)])
+            pairs = [(*frames[i:i + 2], "icm", None, "cpu") for i in range(2)]
+            flows = pool.starmap(pf.estimate_flow, pairs)
     for i, flow in enumerate(flows):
         assert flow.uv.tobytes() == flow_of(i).uv.tobytes()
     """)
@@ -224,7 +228,7 @@ def interrupt(call):
         import parafield as pf
         frames = pf.render_scene("layers", shape=(240, 320), frames=2).frames
         slow = pf.flow.Annealing(sweeps=20000)
-        estimator = pf.FlowEstimator(slow)
+        estimator = pf.FlowEstimator(slow, device="cpu")
         print("begin", flush=True)
         try:
             {call}
@@ -252,8 +256,8 @@ def interrupt(call):
     return ended - sent
 
 
-@pytest.mark.parametrize("call", ["pf.estimate_flow(*frames, slow)", "estimator(*frames)",
-                                  "pf.estimate_flow([frames[0]] * 2, method=slow, threads=1)",
+@pytest.mark.parametrize("call", ["pf.estimate_flow(*frames, slow, device='cpu')", "estimator(*frames)",
+                                  "pf.estimate_flow([frames[0]] * 2, method=slow, device='cpu', threads=1)",
                                   "estimator.push(frames[0]); estimator.push(frames[1])"])
 def test_interrupts(call):
     assert interrupt(call) < 1.5
@@ -267,7 +271,7 @@ def test_handlers_of_signals_run_during_a_call():
         signal.signal(signal.SIGALRM, lambda *_: print("handled", flush=True))
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         shares = []
-        flow = pf.FlowEstimator("annealing", sweeps=1500, progress=shares.append)(*frames)
+        flow = pf.FlowEstimator("annealing", device="cpu", sweeps=1500, progress=shares.append)(*frames)
         print(shares[-1])
     """)
     assert out == "handled\n1.0\n"
