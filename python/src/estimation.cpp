@@ -127,8 +127,10 @@ void solve_on_device(const Request<Task>& request, const Items& items, const Dev
   using Cache = EstimatorCache<Task>;
   const bool waits = items.frames[0].array.library == Library::other || known.tracks;
   if (items.count == 1) {
-    auto lease = Cache::take(request, field.size, device, stream);
+    auto lease = Cache::take(request, field.size, device, lasting_stream(items.frames[0].array));
+    wait_for(device, lease->stream(), stream);
     Part<Task>(*lease, request, items, field, known, 0, 1).step();
+    wait_for(device, stream, lease->stream());
     if (waits) lease->synchronize();
     return;
   }
@@ -227,6 +229,11 @@ void solve_on_host(const Request<Task>& request, const Items& items, const Devic
 }  // namespace
 
 int forks() { return fork_count; }
+
+Stream lasting_stream(const Array& frames) {
+  const auto handle = reinterpret_cast<std::uintptr_t>(frames.stream);
+  return frames.library == Library::torch || handle <= 2 ? Stream{frames.stream} : Stream{};
+}
 
 std::optional<Device> read_device(nb::handle device, int threads) {
   if (device.is_none()) {

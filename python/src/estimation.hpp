@@ -80,6 +80,10 @@ int frames_taken(const Methods& method) {
 /// device that is not the one asked for.
 Device device_for(const std::optional<Device>& asked, int threads, const FrameStack& frames);
 
+/// The stream of an estimator for such frames: that of their library if it lives to the end of the process, as
+/// PyTorch's do and the legacy one does; otherwise null, for a stream of the estimator's own.
+Stream lasting_stream(const Array& frames);
+
 /// Whether a solve takes so long that Ctrl-C should end it.
 template <class Methods>
 bool is_slow(const Methods& method, Size size, int count) {

@@ -161,7 +161,7 @@ class PythonEstimator {
   void make(const FrameStack& first) {
     typename Task::Options options = request_.options;
     options.device = device_for(request_.device, request_.threads, first);
-    options.stream = Stream{first.array.stream};
+    options.stream = lasting_stream(first.array);
     std::unique_ptr<Estimator<Task>> made;
     {
       const nb::gil_scoped_release released;
