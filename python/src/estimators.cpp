@@ -120,7 +120,6 @@ class PythonEstimator {
 
   ~PythonEstimator() {
     if (estimator_ && forks_ != forks()) estimator_.release();  // its threads live in the other process
-    if (!PyGILState_Check()) return;
     const nb::gil_scoped_release released;
     estimator_.reset();
   }
