@@ -120,7 +120,8 @@ endif()
 # BUILD_SHARED_LIBS chooses.
 function(add_kind target kind)
   add_library(${target} ${kind} ${objects})
-  set_target_properties(${target} PROPERTIES OUTPUT_NAME parafield EXPORT_NAME parafield LINKER_LANGUAGE CXX)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME parafield EXPORT_NAME parafield LINKER_LANGUAGE CXX
+    CUDA_STANDARD_REQUIRED OFF)  # as above: its file API, which pip's builds ask, would report an error
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${target} PUBLIC cxx_std_20)
