@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "arrays.hpp"
 
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -37,14 +36,7 @@ TypeInfo look_at(nb::handle type) {
   }
   info.has_dlpack = nb::hasattr(type, "__dlpack__");
   if (info.has_dlpack && info.library == Library::numpy) info.library = Library::other;
-  if (nb::hasattr(type, "__dlpack_c_exchange_api__")) {
-    const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__");
-    const auto* api = static_cast<const dlpack::ExchangeApi*>(
-        PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
-    if (!api) PyErr_Clear();
-    while (api && api->major != 1) api = api->previous;
-    info.api = api;
-  }
+  info.api = dlpack::exchange_api_of(type);
   return info;
 }
 
@@ -78,29 +70,6 @@ const TypeInfo& info_of(nb::handle object) {
   return known_types().emplace(type.ptr(), std::move(known)).first->second.info;
 }
 
-[[noreturn]] void fail_values(const Array& array, const std::string& found) {
-  fail(array.name, " has values of type ", found, "; frames have uint8, uint16 or float32");
-}
-
-void set_values(Array& array, const nb::dlpack::dtype& type) {
-  if (type == nb::dtype<std::uint8_t>())
-    array.values = Values::u8;
-  else if (type == nb::dtype<std::uint16_t>())
-    array.values = Values::u16;
-  else if (type == nb::dtype<float>())
-    array.values = Values::f32;
-  else
-    fail_values(array, nb::hasattr(array.object, "dtype")
-                           ? str_text(nb::getattr(array.object, "dtype"))
-                           : "code " + std::to_string(type.code) + " of " + std::to_string(type.bits) + " bit");
-}
-
-void set_dimensions(Array& array, int dimensions) {
-  if (dimensions > int(array.shape.size()))
-    fail(array.name, " has ", dimensions, " axes; at most 4 can be used: frames, height, width, channels");
-  array.dimensions = dimensions;
-}
-
 /// Reads an object that has a buffer.
 void read_buffer(Array& array) {
   auto view = std::make_unique<Py_buffer>();
@@ -121,105 +90,13 @@ void read_buffer(Array& array) {
   else if (format == "f")
     array.values = Values::f32;
   else
-    fail_values(array, nb::hasattr(array.object, "dtype")
-                           ? str_text(nb::getattr(array.object, "dtype"))
-                           : "'" + format + "'");
-  set_dimensions(array, raw->ndim);
+    array.fail_values("'" + format + "'");
+  array.set_dimensions(raw->ndim);
   array.data = static_cast<const char*>(raw->buf);
   for (int i = 0; i < raw->ndim; ++i) {
     array.shape[std::size_t(i)] = raw->shape[i];
     array.strides[std::size_t(i)] = raw->strides[i];
   }
-}
-
-void read_tensor(Array& array, const dlpack::Tensor& tensor) {
-  const auto& device = tensor.device;
-  if (device.device_type == dlpack::cuda || device.device_type == dlpack::cuda_managed)
-    array.memory = Memory::cuda(device.device_id);
-  else if (device.device_type != dlpack::cpu && device.device_type != dlpack::cuda_host)
-    fail(array.name, " is in the memory of a device that is neither the host nor a CUDA device");
-  set_values(array, tensor.dtype);
-  set_dimensions(array, tensor.ndim);
-  array.data = static_cast<const char*>(tensor.data);
-  if (array.data) array.data += tensor.byte_offset;
-  std::int64_t step = bytes_of(array.values);
-  for (int i = tensor.ndim - 1; i >= 0; --i) {
-    array.shape[std::size_t(i)] = tensor.shape[i];
-    array.strides[std::size_t(i)] = tensor.strides ? tensor.strides[i] * bytes_of(array.values) : step;
-    step *= tensor.shape[i];
-  }
-}
-
-template <class ManagedTensor>
-void read_managed(Array& array, ManagedTensor* managed) {
-  array.owner = {managed, [](void* pointer) {
-                   auto* const tensor = static_cast<ManagedTensor*>(pointer);
-                   const nb::gil_scoped_acquire gil;
-                   if (tensor->deleter) tensor->deleter(tensor);
-                 }};
-  if constexpr (requires { managed->major; })
-    if (managed->major != 1) fail(array.name, " speaks version ", managed->major, " of DLPack, not 1");
-  read_tensor(array, managed->tensor);
-}
-
-/// Reads an object by the method __dlpack__. Torch and CuPy do not order streams, since the caller works on
-/// their current one; others make the legacy stream wait.
-void read_dlpack(Array& array) {
-  if (nb::hasattr(array.object, "is_deleted") && nb::cast<bool>(array.object.attr("is_deleted")()))
-    fail(array.name, " has no memory: it was deleted");
-  std::pair<int, int> device;
-  if (!nb::try_cast(array.object.attr("__dlpack_device__")(), device))
-    fail(array.name, ": __dlpack_device__ of ", type_text(array.object), " gave no device");
-  nb::dict arguments;
-  if (device.first == dlpack::cuda) arguments["stream"] = array.library == Library::other ? 1 : -1;
-  nb::object capsule;
-  try {  // NumPy's arrays that are read-only need the version
-    arguments["max_version"] = nb::make_tuple(1, 0);
-    capsule = array.object.attr("__dlpack__")(**arguments);
-  } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_TypeError)) throw;
-    arguments.attr("pop")("max_version");
-    capsule = array.object.attr("__dlpack__")(**arguments);
-  }
-  const auto take = [&]<class ManagedTensor>(const char* name, const char* used, ManagedTensor*) {
-    if (!PyCapsule_IsValid(capsule.ptr(), name)) return false;
-    auto* const managed = static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), name));
-    PyCapsule_SetName(capsule.ptr(), used);
-    read_managed(array, managed);
-    return true;
-  };
-  if (!take("dltensor", "used_dltensor", static_cast<dlpack::Managed*>(nullptr)) &&
-      !take("dltensor_versioned", "used_dltensor_versioned", static_cast<dlpack::ManagedVersioned*>(nullptr)))
-    fail(array.name, ": __dlpack__ of ", type_text(array.object), " gave no tensor");
-}
-
-/// The stream that the array's library uses now. Null stands for the legacy stream in both libraries.
-void* current_stream(const Array& array) {
-  void* const legacy = reinterpret_cast<void*>(1);
-  if (array.library == Library::other) return legacy;
-  std::uintptr_t stream = 0;
-  if (array.library == Library::torch)
-    stream = nb::cast<std::uintptr_t>(
-        nb::module_::import_("torch").attr("cuda").attr("current_stream")(array.memory.device).attr("cuda_stream"));
-  else
-    stream = nb::cast<std::uintptr_t>(
-        nb::module_::import_("cupy").attr("cuda").attr("get_current_stream")().attr("ptr"));
-  return stream ? reinterpret_cast<void*>(stream) : legacy;
-}
-
-void read_by_api(Array& array, const dlpack::ExchangeApi& api) {
-  if (api.tensor_of) {
-    dlpack::Tensor tensor;
-    if (api.tensor_of(array.object.ptr(), &tensor) != 0) throw nb::python_error();
-    read_tensor(array, tensor);
-  } else {
-    dlpack::ManagedVersioned* managed = nullptr;
-    if (api.managed_of(array.object.ptr(), &managed) != 0) throw nb::python_error();
-    read_managed(array, managed);
-  }
-  if (array.memory.on_host()) return;
-  if (api.current_stream(dlpack::cuda, array.memory.device, &array.stream) != 0) throw nb::python_error();
-  if (!array.stream) array.stream = reinterpret_cast<void*>(1);
 }
 
 nb::object numpy() { return nb::module_::import_("numpy"); }
@@ -242,6 +119,18 @@ std::string Array::shape_text() const {
   return dimensions ? text : "none";
 }
 
+void Array::set_dimensions(int count) {
+  if (count > int(shape.size()))
+    fail(name, " has ", count, " axes; at most 4 can be used: frames, height, width, channels");
+  dimensions = count;
+}
+
+void Array::fail_values(const std::string& format) const {
+  fail(name, " has values of type ",
+       nb::hasattr(object, "dtype") ? str_text(nb::getattr(object, "dtype")) : format,
+       "; frames have uint8, uint16 or float32");
+}
+
 Array read_array(nb::handle object, const std::string& name) {
   if (object.is_none()) fail(name, " is None");
   return with_name(name, [&] {
@@ -250,10 +139,9 @@ Array read_array(nb::handle object, const std::string& name) {
     if (info.is_masked) {
       read_masked(array);
     } else if (info.api) {
-      read_by_api(array, *info.api);
+      dlpack::read(array, *info.api);
     } else if (info.has_dlpack) {
-      read_dlpack(array);
-      if (!array.memory.on_host()) array.stream = current_stream(array);
+      dlpack::read(array);
     } else {
       if (!PyObject_CheckBuffer(array.object.ptr())) {
         if (!nb::hasattr(object, "__array_interface__") && !nb::hasattr(object, "__array__"))

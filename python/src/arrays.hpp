@@ -40,6 +40,13 @@ struct Array {
   void* stream = nullptr;  ///< CUDA: the stream on which the values are ready
 
   std::string shape_text() const;  ///< "480 x 640 x 3"
+
+  /// Sets the number of axes. Throws Error(invalid_argument) if there are too many.
+  void set_dimensions(int count);
+
+  /// Throws Error(invalid_argument): the values are of none of the types. `format` names theirs if the object
+  /// has no dtype.
+  [[noreturn]] void fail_values(const std::string& format) const;
 };
 
 /// Reads an array without a copy. `name` is the argument's. Masked arrays of NumPy become floats with NaN.

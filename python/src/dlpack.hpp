@@ -4,8 +4,10 @@
 
 #include <cstdint>
 
-/// The structs by which Python's array libraries hand arrays to each other (DLPack 1.x, dlpack.h). nanobind
-/// declares the tensor itself; here are the structs around it.
+#include "arrays.hpp"
+
+/// How Python's array libraries hand arrays to each other (DLPack 1.x): the structs of dlpack.h around the
+/// tensor, which nanobind declares, and the reading of arrays.
 namespace parafield::python::dlpack {
 
 using Tensor = nanobind::dlpack::dltensor;
@@ -40,5 +42,15 @@ struct ExchangeApi {
   int (*tensor_of)(void* object, Tensor* out);  ///< a view; may be null
   int (*current_stream)(int device_type, std::int32_t device, void** out);
 };
+
+/// The functions that a type of arrays offers; null if it offers none.
+const ExchangeApi* exchange_api_of(nb::handle type);
+
+/// Reads `array.object`, an array of a type that offers `api`.
+void read(Array& array, const ExchangeApi& api);
+
+/// Reads `array.object` by its method __dlpack__. Torch and CuPy do not order streams, since the caller works
+/// on their current one; others make the legacy stream wait.
+void read(Array& array);
 
 }  // namespace parafield::python::dlpack
