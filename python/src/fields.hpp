@@ -116,19 +116,39 @@ Field<Task> new_field(const Array& array, Size size, int count, bool stacked, bo
                         stacked, true);
 }
 
+/// A result of one frame in host memory, of NumPy arrays.
+template <class Task>
+Field<Task> host_field(Size size, bool has_confidence) {
+  return field_in<Task>(make_host_storage(bytes_of_results<Task>(size, 1, has_confidence)), size, 1, false,
+                        has_confidence);
+}
+
 /// The same result with its memory on the host.
 template <class Task>
 Field<Task> on_host(const Field<Task>& field);
 
+/// The same result in memory of its own, in the same place. In host memory a frame of a stack is packed.
+template <class Task>
+Field<Task> copied(const Field<Task>& field);
+
 /// A result of NumPy arrays with a copy of a field of the library.
 template <class Task>
 Field<Task> numpy_field(const typename Task::Result& result);
+
+/// Fields in host memory with copies of planes that are arguments: arrays H x W. `valid` and `confidence` may
+/// be None. `name` is the first argument's. Throws Error(invalid_argument).
+Field<Flow> flow_from_planes(nb::handle u, nb::handle v, nb::handle valid, nb::handle confidence);
+Field<Stereo> disparity_from_plane(nb::handle d, nb::handle valid, nb::handle confidence,
+                                   const std::string& name = "d");
+Field<Detection> mask_from_plane(nb::handle moving, nb::handle valid, nb::handle confidence,
+                                 const std::string& name = "moving");
 
 /// A field in host memory for an argument: a FlowField (DisparityField, MotionMask), or an array H x W x 2
 /// (H x W), whose values are copied as float32 (bool). Throws Error(invalid_argument).
 template <class Task>
 Field<Task> field_of(nb::handle object, const std::string& name);
 
+/// The classes FlowField, DisparityField, MotionMask.
 void bind_fields(nb::module_& module);
 
 }  // namespace parafield::python

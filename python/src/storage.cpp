@@ -194,6 +194,18 @@ std::shared_ptr<Storage> copy_to_host(const Storage& storage) {
   return copy;
 }
 
+std::shared_ptr<Storage> copy_on_device(const Storage& storage) {
+  const auto copy = std::make_shared<Storage>();
+  copy->library = storage.library;
+  copy->memory = storage.memory;
+  copy->bytes = storage.bytes;
+  const bool torch = storage.library == Library::torch;
+  copy->array = storage.array.attr(torch ? "clone" : "copy")();
+  const nb::object address = torch ? copy->array.attr("data_ptr")() : copy->array.attr("data").attr("ptr");
+  copy->data = reinterpret_cast<char*>(nb::cast<std::uintptr_t>(address));
+  return copy;
+}
+
 nb::object array_in(const std::shared_ptr<Storage>& storage, const void* data, nb::dlpack::dtype type,
                     const std::vector<std::size_t>& shape, const std::vector<std::int64_t>& strides) {
   const auto offset = std::size_t(static_cast<const char*>(data) - storage->data);

@@ -38,6 +38,9 @@ std::shared_ptr<Storage> make_host_storage(std::size_t bytes);
 /// A copy in host memory: arrays of the same library, or NumPy's if the library has none there.
 std::shared_ptr<Storage> copy_to_host(const Storage& storage);
 
+/// A copy on the same device, made by the `array` itself, in the order of its library's stream.
+std::shared_ptr<Storage> copy_on_device(const Storage& storage);
+
 /// An array of the storage's library that shows part of the storage, without a copy where the library allows
 /// it. Strides are in values. `type` is float32, bool or uint8.
 nb::object array_in(const std::shared_ptr<Storage>& storage, const void* data, nb::dlpack::dtype type,

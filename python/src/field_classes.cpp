@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+#include "fields.hpp"
+#include "pictures.hpp"
+
+namespace parafield::python {
+namespace {
+
+using Shape = std::vector<std::size_t>;
+using Strides = std::vector<std::int64_t>;
+
+/// Shape and strides of a plane of a field: N x H x W of a stack, otherwise H x W. `steps` is the distance
+/// from frame to frame in planes.
+std::pair<Shape, Strides> plane_layout(const Planes& field, int steps) {
+  Shape shape = {std::size_t(field.size.height), std::size_t(field.size.width)};
+  Strides strides = {field.size.width, 1};
+  if (field.stacked) {
+    shape.insert(shape.begin(), std::size_t(field.count));
+    strides.insert(strides.begin(), field.pixels() * steps);
+  }
+  return {shape, strides};
+}
+
+nb::object plane(const Planes& field, const void* data, nb::dlpack::dtype type, int steps = 1) {
+  const auto [shape, strides] = plane_layout(field, steps);
+  return array_in(field.storage, data, type, shape, strides);
+}
+
+/// The float planes of a field: N x 2 x H x W, or N x H x W of one component.
+template <class Task>
+const nb::object& values_of(Field<Task>& field) {
+  if (!field.all_values) {
+    auto [shape, strides] = plane_layout(field, field.components);
+    if (field.components > 1) {
+      shape.insert(shape.end() - 2, std::size_t(field.components));
+      strides.insert(strides.end() - 2, field.pixels());
+    }
+    field.all_values = array_in(field.storage, field.values, nb::dtype<float>(), shape, strides);
+  }
+  return field.all_values;
+}
+
+/// u or v. For a library without strides it is a view of `uv`, which that library makes itself.
+nb::object component(Field<Flow>& field, int i) {
+  if (field.storage->library != Library::other)
+    return plane(field, field.values + i * field.pixels(), nb::dtype<float>(), field.components);
+  if (field.stacked) return values_of(field)[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), i)];
+  return values_of(field)[nb::int_(i)];
+}
+
+template <class Task>
+const nb::object& confidence_of(Field<Task>& field) {
+  if (!field.all_confidence)
+    field.all_confidence = field.confidence ? plane(field, field.confidence, nb::dtype<float>()) : nb::none();
+  return field.all_confidence;
+}
+
+template <class Task>
+const nb::object& valid_of(Field<Task>& field) {
+  if (!field.all_valid) field.all_valid = plane(field, field.valid, nb::dtype<bool>());
+  return field.all_valid;
+}
+
+const nb::object& moving_of(Field<Detection>& field) {
+  if (!field.all_moving) field.all_moving = plane(field, field.moving, nb::dtype<bool>());
+  return field.all_moving;
+}
+
+std::string device_text(const Planes& field) {
+  const Memory memory = field.storage->memory;
+  return memory.on_host() ? "cpu" : "cuda:" + std::to_string(memory.device);
+}
+
+template <class Task>
+nb::tuple shape_of(const Field<Task>& field) {
+  if (field.stacked) return nb::make_tuple(field.count, field.size.height, field.size.width);
+  return nb::make_tuple(field.size.height, field.size.width);
+}
+
+/// What numpy.asarray gives: H x W x 2, H x W, or bool H x W.
+template <class Task>
+nb::object main_array(Field<Task>& field) {
+  if (!field.storage->memory.on_host())
+    fail("the ", TaskPlanes<Task>::result, " is on ", device_text(field),
+         "; its cpu() is a copy in host memory");
+  if constexpr (std::is_same_v<Task, Detection>) return plane(field, field.moving, nb::dtype<bool>());
+  auto [shape, strides] = plane_layout(field, field.components);
+  if (field.components > 1) {
+    shape.push_back(std::size_t(field.components));
+    strides.push_back(field.pixels());
+  }
+  // A storage of NumPy with the same memory, whatever the library of the field.
+  const auto storage = std::make_shared<Storage>();
+  storage->data = field.storage->data;
+  storage->bytes = field.storage->bytes;
+  storage->block = field.storage;
+  return array_in(storage, field.values, nb::dtype<float>(), shape, strides);
+}
+
+template <class Task>
+nb::object as_numpy(Field<Task>& field, nb::handle type, nb::handle copy) {
+  const nb::object array = main_array(field);
+  const nb::object converted =
+      type.is_none() ? array : nb::object(array.attr("astype")(type, nb::arg("copy") = false));
+  if (copy.is_none()) return converted;
+  if (nb::cast<bool>(copy)) return converted.is(array) ? nb::object(array.attr("copy")()) : converted;
+  if (!converted.is(array)) fail("the values of another type are a copy, which copy=False forbids");
+  return array;
+}
+
+template <class Task>
+Field<Task> frame_of(const Field<Task>& field, nb::handle index) {
+  if (!field.stacked) fail("a ", TaskPlanes<Task>::result, " of one frame has no index; its planes have");
+  Py_ssize_t i = 0;
+  if (!nb::try_cast(index, i)) fail("the index of a frame cannot be ", repr_text(index));
+  if (i < 0) i += field.count;
+  if (i < 0 || i >= field.count) throw nb::index_error("index of a frame out of range");
+  Field<Task> one;
+  static_cast<Planes&>(one) = field;
+  one.stacked = false;
+  one.count = 1;
+  const std::ptrdiff_t skipped = field.pixels() * i;
+  if (one.values) one.values += skipped * field.components;
+  if (one.confidence) one.confidence += skipped;
+  if (one.moving) one.moving += skipped;
+  one.valid += skipped;
+  return one;
+}
+
+template <class Task>
+std::string text_of(const Field<Task>& field) {
+  std::string text = std::string("<parafield.") + TaskPlanes<Task>::result + " ";
+  if (field.stacked) text += std::to_string(field.count) + " x ";
+  return text + std::to_string(field.size.height) + " x " + std::to_string(field.size.width) + " on " +
+         device_text(field) + ">";
+}
+
+/// The planes as bytes, for pickle.
+template <class Task>
+nb::tuple state_of(const Field<Task>& field) {
+  const Field<Task> packed = copied(on_host(field));  // a frame of a stack shares the stack's memory
+  return nb::make_tuple(field.size.width, field.size.height, field.count, field.stacked,
+                        field.confidence != nullptr, nb::bytes(packed.storage->data, packed.storage->bytes));
+}
+
+template <class Task>
+void restore(Field<Task>& field, const nb::tuple& state) {
+  Size size;
+  int count = 0;
+  bool stacked = false, has_confidence = false;
+  nb::bytes bytes;
+  const bool fits = state.size() == 6 && nb::try_cast(state[0], size.width) &&
+                    nb::try_cast(state[1], size.height) && nb::try_cast(state[2], count) &&
+                    nb::try_cast(state[3], stacked) && nb::try_cast(state[4], has_confidence) &&
+                    nb::try_cast(state[5], bytes) && size.width > 0 && size.height > 0 && count > 0;
+  const std::size_t expected = fits ? bytes_of_results<Task>(size, count, has_confidence) : 0;
+  if (!fits || bytes.size() != expected) fail("the pickled field is damaged");
+  new (&field) Field<Task>(field_in<Task>(make_host_storage(expected), size, count, stacked, has_confidence));
+  std::memcpy(field.storage->data, bytes.c_str(), expected);
+}
+
+/// What the results of all tasks have in common.
+template <class Task>
+nb::class_<Field<Task>> bind_field(nb::module_& module, const char* doc) {
+  using F = Field<Task>;
+  auto type = nb::class_<F>(module, TaskPlanes<Task>::result, doc);
+  type.def_prop_ro("valid", [](F& self) { return valid_of(self); }, nb::sig("def valid(self) -> typing.Any"),
+                   "bool, H x W (N x H x W of a stack): where the result is to be trusted.")
+      .def_prop_ro("confidence", [](F& self) { return confidence_of(self); },
+                   nb::sig("def confidence(self) -> typing.Any"),
+                   "float32, H x W (N x H x W of a stack): >= 0, grows with the method's certainty. None if the "
+                   "field comes from a file.")
+      .def_prop_ro("shape", &shape_of<Task>, nb::sig("def shape(self) -> tuple[int, ...]"),
+                   "(H, W), or (N, H, W) of a stack.")
+      .def_prop_ro("device", [](const F& self) { return device_text(self); },
+                   "Where the memory is: \"cpu\" or \"cuda:0\".")
+      .def("cpu", [](const F& self) { return on_host(self); },
+           "The same result in host memory. A result that is there already is not copied.")
+      .def("copy", &copied<Task>, "A copy with memory of its own, in the same place.")
+      .def("__array__", &as_numpy<Task>, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
+           nb::sig("def __array__(self, dtype: object = None, copy: object = None) -> numpy.typing.NDArray[typing.Any]"))
+      .def("__len__",
+           [](const F& self) {
+             if (!self.stacked) throw nb::type_error("a result of one frame has no length; its planes have");
+             return self.count;
+           })
+      .def("__bool__", [](const F&) { return true; }, "True: push() gives a result or None.")
+      .def("__getitem__", &frame_of<Task>, nb::arg("index"),
+           nb::sig((std::string("def __getitem__(self, index: int) -> ") + TaskPlanes<Task>::result).c_str()),
+           "The result of one frame of a stack.")
+      .def("__repr__", &text_of<Task>)
+      .def("__getstate__", &state_of<Task>, nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
+      .def("__setstate__", &restore<Task>, nb::sig("def __setstate__(self, state: tuple[typing.Any, ...]) -> None"))
+      .def("_repr_png_", [](F& self) -> nb::object {
+        if (self.stacked) return nb::none();
+        return png_of(picture_of(on_host(self)));
+      }, nb::sig("def _repr_png_(self) -> bytes | None"));
+  return type;
+}
+
+}  // namespace
+
+void bind_fields(nb::module_& module) {
+  bind_field<Flow>(module,
+                   "A flow field, of one pair of frames or of a stack of pairs.\n\n"
+                   "frame0(x) matches frame1(x + flow(x)). Arrays are of the library that the frames came from, "
+                   "and lie where the frames were. The field owns its memory. numpy.asarray(flow) is H x W x 2, "
+                   "as in OpenCV. len(flow) and flow[i] are those of a stack.")
+      .def(
+          "__init__",
+          [](Field<Flow>* self, nb::handle u, nb::handle v, nb::handle valid, nb::handle confidence) {
+            new (self) Field<Flow>(flow_from_planes(u, v, valid, confidence));
+          },
+          nb::arg("u"), nb::arg("v"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
+          "A field of NumPy arrays, which are copied: float32, H x W, px. `valid` is true everywhere if it is "
+          "not given.")
+      .def_prop_ro("u", [](Field<Flow>& self) { return component(self, 0); }, nb::sig("def u(self) -> typing.Any"),
+                   "float32, H x W (N x H x W of a stack): px to the right.")
+      .def_prop_ro("v", [](Field<Flow>& self) { return component(self, 1); }, nb::sig("def v(self) -> typing.Any"),
+                   "float32, H x W (N x H x W of a stack): px down.")
+      .def_prop_ro("uv", [](Field<Flow>& self) { return values_of(self); }, nb::sig("def uv(self) -> typing.Any"),
+                   "float32, 2 x H x W (N x 2 x H x W of a stack): u and v in one array, without a copy.");
+  bind_field<Stereo>(module,
+                     "Disparities of the left image, of one pair or of a stack of pairs.\n\n"
+                     "x_right = x_left - d. numpy.asarray(disparity) is d.")
+      .def(
+          "__init__",
+          [](Field<Stereo>* self, nb::handle d, nb::handle valid, nb::handle confidence) {
+            new (self) Field<Stereo>(disparity_from_plane(d, valid, confidence));
+          },
+          nb::arg("d"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
+          "A field of NumPy arrays, which are copied: float32, H x W, px.")
+      .def_prop_ro("d", [](Field<Stereo>& self) { return values_of(self); }, nb::sig("def d(self) -> typing.Any"),
+                   "float32, H x W (N x H x W of a stack): px.");
+  bind_field<Detection>(module,
+                        "A motion mask, of one pair of frames or of a stack of pairs.\n\n"
+                        "numpy.asarray(mask) is `moving`.")
+      .def(
+          "__init__",
+          [](Field<Detection>* self, nb::handle moving, nb::handle valid, nb::handle confidence) {
+            new (self) Field<Detection>(mask_from_plane(moving, valid, confidence));
+          },
+          nb::arg("moving"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
+          "A mask of NumPy arrays, which are copied: bool, H x W.")
+      .def_prop_ro("moving", [](Field<Detection>& self) { return moving_of(self); },
+                   nb::sig("def moving(self) -> typing.Any"),
+                   "bool, H x W (N x H x W of a stack): where something moves in the newer frame, or left.");
+}
+
+}  // namespace parafield::python
