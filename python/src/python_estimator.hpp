@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "estimation.hpp"
+#include "interrupt.hpp"
+
+namespace parafield::python {
+
+/// The estimator whose `progress` this thread calls.
+inline thread_local const void* reporting = nullptr;
+
+/// Calls the function `progress`. An exception of it cannot reach the caller: Python reports it.
+inline void report(const nb::object& function, double share) {
+  const nb::gil_scoped_acquire gil;
+  if (!function.is_valid()) return;
+  try {
+    function(share);
+  } catch (nb::python_error& error) {
+    error.restore();
+    PyErr_WriteUnraisable(function.ptr());
+  }
+}
+
+/// An estimator as Python sees it. The library's one is made when the size of the frames is known. Calls of
+/// several threads take turns.
+template <class Task>
+class PythonEstimator {
+ public:
+  PythonEstimator(Request<Task> request, FrameLayout layout, std::optional<Size> size,
+                  std::shared_ptr<nb::object> progress)
+      : request_(std::move(request)), layout_(std::move(layout)), size_(size), progress_(std::move(progress)) {
+    if (layout_.axes.starts_with('n')) fail("axes cannot be '", layout_.axes, "': estimators take single frames");
+    if (!progress_) return;
+    request_.options.progress = [this, function = progress_](double share) {
+      const void* const outer = std::exchange(reporting, this);
+      report(*function, share);
+      reporting = outer;
+    };
+  }
+
+  /// Shows Python's garbage collector the function `progress`, which may refer to the estimator.
+  static int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (!nb::inst_ready(self)) return 0;
+    const auto& function = nb::inst_ptr<PythonEstimator>(self)->progress_;
+    if (function) Py_VISIT(function->ptr());
+    return 0;
+  }
+  static int clear(PyObject* self) {
+    if (!nb::inst_ready(self)) return 0;
+    if (const auto& function = nb::inst_ptr<PythonEstimator>(self)->progress_) function->reset();
+    return 0;
+  }
+
+  Field<Task> call(std::vector<FrameStack> frames, const Known<Task>& known) {
+    if (known.start && known.start->count != 1)
+      fail("start is a stack of ", known.start->count, " results; give one of them");
+    prepare(frames);
+    Field<Task> field = output_for(frames[0]);
+    std::vector<Frame> all;
+    for (const FrameStack& frame : frames) all.push_back(frame.first);
+    run(frames[0], [&] {
+      typename Task::Result output = field.result(0);
+      with_input<Task>(all, known, 0,
+                       [&](const typename Task::Input& input) { (*estimator_)(input, output); });
+    });
+    return field;
+  }
+
+  /// Nothing until the method has as many frames as it takes.
+  std::optional<Field<Task>> push(FrameStack frame) requires Task::streams {
+    prepare({&frame, 1});
+    Field<Task> field = output_for(frame);
+    bool complete = false;
+    run(frame, [&] {
+      typename Task::Result output = field.result(0);
+      complete = estimator_->push(frame.first, output);
+    });
+    if (!complete) return {};
+    return field;
+  }
+
+  FrameStack read(nb::handle frame, const std::string& name) const {
+    FrameStack read = read_frames(frame, name, layout_);
+    if (read.stacked) fail(name, " is a stack; estimators take single frames");
+    return read;
+  }
+
+  void reset() {
+    check_not_reporting();
+    range_.reset();
+    const nb::gil_scoped_release released;
+    const std::lock_guard lock(mutex_);
+    cancelled_ = false;
+    if (estimator_) estimator_->reset();
+  }
+  void cancel() {
+    cancelled_ = true;
+    if (estimator_) estimator_->cancel();
+  }
+  std::vector<double> energies() {
+    if (!estimator_) return {};
+    check_not_reporting();
+    const nb::gil_scoped_release released;
+    const std::lock_guard lock(mutex_);
+    return estimator_->energies();
+  }
+
+  const Request<Task>& request() const { return request_; }
+  std::optional<Size> size() const { return size_; }
+  std::optional<Device> device() const { return estimator_ ? estimator_->device() : request_.device; }
+  std::size_t workspace_bytes() const { return estimator_ ? estimator_->workspace_bytes() : 0; }
+
+  ~PythonEstimator() {
+    if (estimator_ && forks_ != forks()) estimator_.release();  // its threads live in the other process
+    const nb::gil_scoped_release released;
+    estimator_.reset();
+  }
+
+ private:
+  /// Checks the frames and makes the estimator if there is none yet.
+  void prepare(std::span<FrameStack> frames) {
+    if (forks_ != forks())
+      fail("the estimator belongs to the process that forked this one; make one in this process");
+    check_not_reporting();
+    FrameLayout layout = layout_;
+    if (!layout.range && range_) layout.range = range_;
+    match(frames, layout);
+    const FrameStack& first = frames[0];
+    check_size(first);
+    for (const FrameStack& frame : frames)
+      if (!frame.array.from_u8) range_ = frame.first.range;
+    if (!estimator_) make(first);
+    check_size(first);  // another thread may have made it
+    const Device own = estimator_->device();
+    if (!first.array.memory.on_host() && own != Device::cuda(first.array.memory.device))
+      fail(first.array.name, " is on cuda:", first.array.memory.device, ", the estimator works on ",
+           to_string(own));
+  }
+
+  void check_size(const FrameStack& frame) const {
+    if (size_ && *size_ != frame.first.size())
+      fail(frame.array.name, " has ", frame.first.height, " x ", frame.first.width, " pixels, the estimator is for ",
+           size_->height, " x ", size_->width);
+  }
+
+  /// Inside `progress` a call would wait for itself.
+  void check_not_reporting() const {
+    if (reporting == this) fail("an estimator cannot be called from its own progress; only cancel() can");
+  }
+
+  /// Makes the estimator. Its pointer changes only under Python's lock.
+  void make(const FrameStack& first) {
+    typename Task::Options options = request_.options;
+    options.device = device_for(request_.device, request_.threads, first);
+    options.stream = lasting_stream(first.array);
+    std::unique_ptr<Estimator<Task>> made;
+    {
+      const nb::gil_scoped_release released;
+      made = std::make_unique<Estimator<Task>>(request_.method, first.first.size(), options);
+    }
+    if (estimator_) return;
+    estimator_ = std::move(made);
+    size_ = first.first.size();
+    if (cancelled_) estimator_->cancel();
+  }
+
+  Field<Task> output_for(const FrameStack& frame) const {
+    const bool on_host = frame.array.memory.on_host();
+    return new_field<Task>(frame.array, *size_, 1, false,
+                           on_host && estimator_->device().kind == Device::Kind::cuda);
+  }
+
+  /// Runs a call without Python's lock, on the stream of the frames' library.
+  void run(const FrameStack& frame, const std::function<void()>& work) {
+    const Device device = estimator_->device();
+    const Stream theirs{frame.array.stream};
+    const bool on_host = frame.array.memory.on_host();
+    const auto locked = [&] {
+      const std::lock_guard lock(mutex_);
+      if (!on_host) wait_for(device, estimator_->stream(), theirs);
+      work();
+      if (!on_host) wait_for(device, theirs, estimator_->stream());
+      if (!on_host && frame.array.library == Library::other) estimator_->synchronize();
+    };
+    bool interrupted = false;
+    try {
+      run_without_lock(on_host && is_slow(request_.method, *size_, 1), locked, [&] {
+        interrupted = true;
+        estimator_->cancel();
+      });
+    } catch (...) {
+      if (interrupted && !cancelled_) estimator_->reset();
+      throw;
+    }
+  }
+
+  Request<Task> request_;
+  FrameLayout layout_;
+  std::optional<Size> size_;
+  std::optional<ValueRange> range_;  ///< that of the first frames, if none is given
+  std::unique_ptr<Estimator<Task>> estimator_;
+  std::mutex mutex_;
+  std::atomic<bool> cancelled_ = false;
+  std::shared_ptr<nb::object> progress_;  ///< null without one
+  const int forks_ = forks();
+};
+
+}  // namespace parafield::python
