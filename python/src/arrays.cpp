@@ -170,7 +170,8 @@ Array read_array(nb::handle object, const std::string& name) {
 Array rearranged(const Array& array, const std::vector<int>& order, int channels, bool reversed) {
   return with_name(array.name, [&] {
     const bool torch = array.library == Library::torch;
-    nb::object object = array.library == Library::numpy ? numpy().attr("asarray")(array.object) : array.object;
+    nb::object object =
+        array.library == Library::numpy ? numpy().attr("asarray")(array.object) : array.object;
     object = object.attr(torch ? "permute" : "transpose")(nb::cast(order));
     const auto last = [&](const nb::slice& slice) {
       object = object[nb::make_tuple(nb::ellipsis(), slice)];

@@ -56,8 +56,10 @@ void* current_stream(const Array& array) {
   if (array.library == Library::other) return legacy;
   std::uintptr_t stream = 0;
   if (array.library == Library::torch)
-    stream = nb::cast<std::uintptr_t>(
-        nb::module_::import_("torch").attr("cuda").attr("current_stream")(array.memory.device).attr("cuda_stream"));
+    stream = nb::cast<std::uintptr_t>(nb::module_::import_("torch")
+                                          .attr("cuda")
+                                          .attr("current_stream")(array.memory.device)
+                                          .attr("cuda_stream"));
   else
     stream = nb::cast<std::uintptr_t>(
         nb::module_::import_("cupy").attr("cuda").attr("get_current_stream")().attr("ptr"));
@@ -69,7 +71,8 @@ void* current_stream(const Array& array) {
 const ExchangeApi* exchange_api_of(nb::handle type) {
   if (!nb::hasattr(type, "__dlpack_c_exchange_api__")) return nullptr;
   const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__");
-  const auto* api = static_cast<const ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  const auto* api =
+      static_cast<const ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
   if (!api) PyErr_Clear();
   while (api && api->major != 1) api = api->previous;
   return api;

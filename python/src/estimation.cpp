@@ -29,7 +29,8 @@ struct Items {
   }
 };
 
-/// Whether each stack is the one before it from its second frame on, in the same memory: stack[:-1], stack[1:].
+/// Whether each stack is the one before it from its second frame on, in the same memory: stack[:-1],
+/// stack[1:].
 bool follow_each_other(const std::vector<FrameStack>& frames) {
   for (std::size_t k = 1; k < frames.size(); ++k) {
     const FrameStack &last = frames[k - 1], &next = frames[k];
@@ -48,8 +49,8 @@ Items items_of(const Request<Task>& request, const std::vector<FrameStack>& fram
   const auto method = std::visit([](const auto& chosen) { return chosen.name; }, request.method);
   if (frames.size() == 1 && first.stacked) {
     if (first.count < taken)
-      fail(name, " is a stack of ", first.count, first.count == 1 ? " frame; " : " frames; ", method, " takes ",
-           taken);
+      fail(name, " is a stack of ", first.count, first.count == 1 ? " frame; " : " frames; ", method,
+           " takes ", taken);
     return {frames, first.count - taken + 1, taken, true};
   }
   if (int(frames.size()) != taken)
@@ -72,7 +73,8 @@ int estimators_for(const typename EstimatorCache<Task>::Lease& first, int most, 
 /// Whether frames can be pushed: each is prepared once then, and results are those of calls.
 template <class Task>
 bool can_push(const Request<Task>& request, const Items& items, const Known<Task>& known) {
-  if (!std::is_same_v<Task, Flow> || !items.in_a_row || known.start || known.tracks || known.rotation) return false;
+  if (!std::is_same_v<Task, Flow> || !items.in_a_row || known.start || known.tracks || known.rotation)
+    return false;
   return std::visit(
       [](const auto& method) {
         if constexpr (requires { method.temporal; }) return !method.temporal;
@@ -101,7 +103,8 @@ class Part {
     typename Task::Result output = field_.result(std::max(next_, begin_));
     if (!pushes_) {
       const std::vector<Frame> frames = items_[next_];
-      with_input<Task>(frames, known_, next_, [&](const typename Task::Input& input) { estimator_(input, output); });
+      with_input<Task>(frames, known_, next_,
+                       [&](const typename Task::Input& input) { estimator_(input, output); });
     } else if constexpr (Task::streams) {
       estimator_.push(items_.frames[0][next_ + items_.taken - 1], output);
     }
@@ -139,8 +142,8 @@ void solve_on_device(const Request<Task>& request, const Items& items, const Dev
   const int streams = estimators_for<Task>(leases[0], 8, items.count);
   while (int(leases.size()) < streams) leases.push_back(Cache::take(request, field.size, device, {}));
   try {
-    // A stream gets its whole part before the next one gets any: streams that all begin at once go through the
-    // same levels at the same time, which takes longer.
+    // A stream gets its whole part before the next one gets any: streams that all begin at once go through
+    // the same levels at the same time, which takes longer.
     for (int i = 0; i < streams; ++i) {
       auto& lease = leases[std::size_t(i)];
       lease->reset();
@@ -267,7 +270,8 @@ std::optional<Field<Task>> read_start(nb::handle start, const FrameStack& frames
   else
     fail("start is of type ", type_text(start), "; for frames on a device and for stacks it has to be a ",
          TaskPlanes<Task>::result);
-  if (field->storage->memory != frames.array.memory && !(field->storage->memory.on_host() && frames.array.memory.on_host()))
+  if (field->storage->memory != frames.array.memory &&
+      !(field->storage->memory.on_host() && frames.array.memory.on_host()))
     fail("start is not where the frames are");
   if (field->size != frames.first.size())
     fail("start has ", field->size.height, " x ", field->size.width, " pixels, the frames have ",
@@ -276,7 +280,8 @@ std::optional<Field<Task>> read_start(nb::handle start, const FrameStack& frames
 }
 
 template <class Task>
-Field<Task> solve(const Request<Task>& request, const std::vector<FrameStack>& frames, const Known<Task>& known) {
+Field<Task> solve(const Request<Task>& request, const std::vector<FrameStack>& frames,
+                  const Known<Task>& known) {
   const FrameStack& first = frames[0];
   const Items items = items_of(request, frames);
   if (known.start && known.start->count != items.count)

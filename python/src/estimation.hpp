@@ -42,8 +42,8 @@ Request<Task> read_request(nb::handle method, nb::handle preset, nb::handle devi
   return request;
 }
 
-/// The request of a call. That of the last call is kept: most calls of a program are alike, and to read it takes
-/// longer than anything else in a call.
+/// The request of a call. That of the last call is kept: most calls of a program are alike, and to read it
+/// takes longer than anything else in a call.
 template <class Task>
 std::shared_ptr<const Request<Task>> request_of_call(nb::handle method, nb::handle preset, nb::handle device,
                                                      nb::handle threads, const nb::dict& parameters) {
@@ -57,14 +57,16 @@ std::shared_ptr<const Request<Task>> request_of_call(nb::handle method, nb::hand
         return a.is(b);
       }))
     return last.request;
-  auto request = std::make_shared<const Request<Task>>(read_request<Task>(method, preset, device, threads, parameters));
+  auto request =
+      std::make_shared<const Request<Task>>(read_request<Task>(method, preset, device, threads, parameters));
   const auto is_fixed = [](nb::handle argument) {
     return argument.is_none() || PyUnicode_CheckExact(argument.ptr()) || PyLong_CheckExact(argument.ptr()) ||
            is_method<Task>(argument);
   };
   if (parameters.size() == 0 && std::ranges::all_of(arguments, is_fixed)) {
     Last next{{}, request};
-    std::ranges::transform(arguments, next.arguments.begin(), [](nb::handle argument) { return nb::borrow(argument); });
+    std::ranges::transform(arguments, next.arguments.begin(),
+                           [](nb::handle argument) { return nb::borrow(argument); });
     std::swap(last, next);  // the old arguments go when nothing refers to `last` any more
   }
   return request;
@@ -80,8 +82,8 @@ int frames_taken(const Methods& method) {
 /// device that is not the one asked for.
 Device device_for(const std::optional<Device>& asked, int threads, const FrameStack& frames);
 
-/// The stream of an estimator for such frames: that of their library if it lives to the end of the process, as
-/// PyTorch's do and the legacy one does; otherwise null, for a stream of the estimator's own.
+/// The stream of an estimator for such frames: that of their library if it lives to the end of the process,
+/// as PyTorch's do and the legacy one does; otherwise null, for a stream of the estimator's own.
 Stream lasting_stream(const Array& frames);
 
 /// Whether a solve takes so long that Ctrl-C should end it.
@@ -253,7 +255,8 @@ void with_input(const std::vector<Frame>& frames, const Known<Task>& known, int 
 /// The flow of frames, which match each other (frames.hpp): of each pair of two stacks, of each window of one
 /// stack, or of single frames. The caller has Python's lock.
 template <class Task>
-Field<Task> solve(const Request<Task>& request, const std::vector<FrameStack>& frames, const Known<Task>& known);
+Field<Task> solve(const Request<Task>& request, const std::vector<FrameStack>& frames,
+                  const Known<Task>& known);
 
 /// The functions estimate_flow, estimate_disparity, detect_motion, clear_cache.
 void bind_functions(nb::module_& module);

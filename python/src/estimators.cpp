@@ -51,9 +51,9 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
   auto type = nb::class_<Self>(module, name, nb::type_slots(slots), doc);
   type.def(
       "__init__",
-      [](Self* self, nb::handle method, nb::handle preset, nb::handle device, nb::handle shape, nb::handle axes,
-         nb::handle range, nb::handle channels, nb::handle threads, nb::handle energies, nb::handle progress,
-         const nb::kwargs& parameters) {
+      [](Self* self, nb::handle method, nb::handle preset, nb::handle device, nb::handle shape,
+         nb::handle axes, nb::handle range, nb::handle channels, nb::handle threads, nb::handle energies,
+         nb::handle progress, const nb::kwargs& parameters) {
         Request<Task> request = read_request<Task>(method, preset, device, threads, parameters);
         request.options.energies = read_energies(energies);
         new (self) Self(std::move(request), read_layout(axes, range, channels), read_shape(shape),
@@ -62,14 +62,16 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
       nb::arg("method") = none, nb::arg("preset") = none, nb::arg("device") = none, nb::kw_only(),
       nb::arg("shape") = none, nb::arg("axes") = none, nb::arg("range") = none, nb::arg("channels") = none,
       nb::arg("threads") = none, nb::arg("energies") = "none", nb::arg("progress") = none,
-      nb::arg("parameters"), nb::sig("def __init__(self, method: str | object | None = None, preset: str | None = None, "
-              "device: str | None = None, *, shape: tuple[int, int] | None = None, axes: "
-              "typing.Literal[\"hw\", \"hwc\", \"chw\"] | None = None, range: tuple[float, float] | None "
-              "= None, channels: typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: int | None = "
-              "None, energies: typing.Literal[\"none\", \"result\", \"sweeps\"] = \"none\", progress: "
-              "collections.abc.Callable[[float], object] | None = None, **parameters: bool | int | float | str) -> "
-              "None"));
-  const std::string extra = std::is_same_v<Task, Flow> ? ", tracks: typing.Any = None, rotation: CameraRotation | None = None" : "";
+      nb::arg("parameters"),
+      nb::sig("def __init__(self, method: str | object | None = None, preset: str | None = None, device: str "
+              "| None = None, *, shape: tuple[int, int] | None = None, axes: typing.Literal[\"hw\", \"hwc\", "
+              "\"chw\"] | None = None, range: tuple[float, float] | None = None, channels: "
+              "typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: int | None = None, energies: "
+              "typing.Literal[\"none\", \"result\", \"sweeps\"] = \"none\", progress: "
+              "collections.abc.Callable[[float], object] | None = None, **parameters: bool | int | float | "
+              "str) -> None"));
+  const std::string extra =
+      std::is_same_v<Task, Flow> ? ", tracks: typing.Any = None, rotation: CameraRotation | None = None" : "";
   const std::string signature = "def __call__(self, " + name0 + ": typing.Any, " + name1 +
                                 ": typing.Any = None, *, start: typing.Any = None" + extra + ") -> " + result;
   type.def(
@@ -78,7 +80,8 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
                      nb::handle rotation) {
         std::vector<FrameStack> frames;
         if (frame1.is_none()) {
-          if (!nb::isinstance<nb::list>(frame0) && !nb::isinstance<nb::tuple>(frame0)) fail(name1, " is missing");
+          if (!nb::isinstance<nb::list>(frame0) && !nb::isinstance<nb::tuple>(frame0))
+            fail(name1, " is missing");
           int i = 0;
           for (const nb::handle frame : frame0)
             frames.push_back(self.read(frame, name0 + "[" + std::to_string(i++) + "]"));
@@ -99,31 +102,37 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
   if constexpr (Task::streams)
     type.def(
         "push", [](Self& self, nb::handle frame) { return self.push(self.read(frame, "frame")); },
-        nb::arg("frame").none(), nb::sig(("def push(self, frame: typing.Any) -> " + result + " | None").c_str()),
-        "Takes the next frame of a sequence. Gives None until the method has as many frames as it takes, then the "
-        "result of the newest ones. Each frame is converted once.");
+        nb::arg("frame").none(),
+        nb::sig(("def push(self, frame: typing.Any) -> " + result + " | None").c_str()),
+        "Takes the next frame of a sequence. Gives None until the method has as many frames as it takes, "
+        "then the result of the newest ones. Each frame is converted once.");
   type.def("reset", &Self::reset, "Forgets the frames that were pushed, and a cancellation.")
       .def("cancel", &Self::cancel,
            "Makes the running call of another thread and all later calls raise Error, until reset().")
       .def("energies", &Self::energies,
-           "The energies of the last result, as `energies` asked for them. Empty for methods without an energy.")
-      .def_prop_ro("method", [](const Self& self) { return method_object(self.request().method); },
-                   nb::sig("def method(self) -> typing.Any"), "The method, a value of its class.")
-      .def_prop_ro("shape",
-                   [](const Self& self) -> nb::object {
-                     if (!self.size()) return nb::none();
-                     return nb::make_tuple(self.size()->height, self.size()->width);
-                   },
-                   nb::sig("def shape(self) -> tuple[int, int] | None"),
-                   "Height and width of the frames; None before the first ones.")
-      .def_prop_ro("device",
-                   [](const Self& self) -> nb::object {
-                     if (!self.device()) return nb::none();
-                     return nb::cast(to_string(*self.device()));
-                   },
-                   nb::sig("def device(self) -> str | None"),
-                   "The device, such as \"cpu\" or \"cuda:0\"; None before the first frames if none was given.")
-      .def_prop_ro("workspace_bytes", &Self::workspace_bytes, "Memory of the device that the estimator holds.");
+           "The energies of the last result, as `energies` asked for them. Empty for methods without an "
+           "energy.")
+      .def_prop_ro(
+          "method", [](const Self& self) { return method_object(self.request().method); },
+          nb::sig("def method(self) -> typing.Any"), "The method, a value of its class.")
+      .def_prop_ro(
+          "shape",
+          [](const Self& self) -> nb::object {
+            if (!self.size()) return nb::none();
+            return nb::make_tuple(self.size()->height, self.size()->width);
+          },
+          nb::sig("def shape(self) -> tuple[int, int] | None"),
+          "Height and width of the frames; None before the first ones.")
+      .def_prop_ro(
+          "device",
+          [](const Self& self) -> nb::object {
+            if (!self.device()) return nb::none();
+            return nb::cast(to_string(*self.device()));
+          },
+          nb::sig("def device(self) -> str | None"),
+          "The device, such as \"cpu\" or \"cuda:0\"; None before the first frames if none was given.")
+      .def_prop_ro("workspace_bytes", &Self::workspace_bytes,
+                   "Memory of the device that the estimator holds.");
   return type;
 }
 
@@ -132,19 +141,20 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
 void bind_estimators(nb::module_& module) {
   const char* frames[] = {"frame0", "frame1"};
   const char* sides[] = {"left", "right"};
-  bind_estimator<Flow>(module, "FlowEstimator", frames,
-                       "Flow of many frames of one size.\n\n"
-                       "It keeps its memory from call to call. Arguments are those of estimate_flow. `shape` is "
-                       "(height, width); if it is not given, the first frames say it. `range`, if it is not "
-                       "given, is found in the first frames and kept. `energies` asks methods that minimize an "
-                       "energy for it. `progress` is called with the share of a long solve that is done.\n\n"
-                       "Any number of estimators may work at once, in any threads. Calls of one estimator take "
-                       "turns. Each result owns its memory.");
+  bind_estimator<Flow>(
+      module, "FlowEstimator", frames,
+      "Flow of many frames of one size.\n\n"
+      "It keeps its memory from call to call. Arguments are those of estimate_flow. `shape` is (height, "
+      "width); if it is not given, the first frames say it. `range`, if it is not given, is found in the "
+      "first frames and kept. `energies` asks methods that minimize an energy for it. `progress` is called "
+      "with the share of a long solve that is done.\n\n"
+      "Any number of estimators may work at once, in any threads. Calls of one estimator take turns. Each "
+      "result owns its memory.");
   bind_estimator<Stereo>(module, "StereoEstimator", sides,
                          "Disparities of many pairs of one size. See FlowEstimator.");
-  bind_estimator<Detection>(module, "MotionDetector", frames,
-                            "Motion masks of many frames of one size. See FlowEstimator. Pushed frames use the last "
-                            "pair's mask.");
+  bind_estimator<Detection>(
+      module, "MotionDetector", frames,
+      "Motion masks of many frames of one size. See FlowEstimator. Pushed frames use the last pair's mask.");
 }
 
 }  // namespace parafield::python

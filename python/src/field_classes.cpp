@@ -49,7 +49,8 @@ const nb::object& values_of(Field<Task>& field) {
 nb::object component(Field<Flow>& field, int i) {
   if (field.storage->library != Library::other)
     return plane(field, field.values + i * field.pixels(), nb::dtype<float>(), field.components);
-  if (field.stacked) return values_of(field)[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), i)];
+  if (field.stacked)
+    return values_of(field)[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), i)];
   return values_of(field)[nb::int_(i)];
 }
 
@@ -169,62 +170,76 @@ template <class Task>
 nb::class_<Field<Task>> bind_field(nb::module_& module, const char* doc) {
   using F = Field<Task>;
   auto type = nb::class_<F>(module, TaskPlanes<Task>::result, doc);
-  type.def_prop_ro("valid", [](F& self) { return valid_of(self); }, nb::sig("def valid(self) -> typing.Any"),
-                   "bool, H x W (N x H x W of a stack): where the result is to be trusted.")
-      .def_prop_ro("confidence", [](F& self) { return confidence_of(self); },
-                   nb::sig("def confidence(self) -> typing.Any"),
-                   "float32, H x W (N x H x W of a stack): >= 0, grows with the method's certainty. None if the "
-                   "field comes from a file.")
+  type.def_prop_ro(
+          "valid", [](F& self) { return valid_of(self); }, nb::sig("def valid(self) -> typing.Any"),
+          "bool, H x W (N x H x W of a stack): where the result is to be trusted.")
+      .def_prop_ro(
+          "confidence", [](F& self) { return confidence_of(self); },
+          nb::sig("def confidence(self) -> typing.Any"),
+          "float32, H x W (N x H x W of a stack): >= 0, grows with the method's certainty. None if the field "
+          "comes from a file.")
       .def_prop_ro("shape", &shape_of<Task>, nb::sig("def shape(self) -> tuple[int, ...]"),
                    "(H, W), or (N, H, W) of a stack.")
-      .def_prop_ro("device", [](const F& self) { return device_text(self); },
-                   "Where the memory is: \"cpu\" or \"cuda:0\".")
-      .def("cpu", [](const F& self) { return on_host(self); },
-           "The same result in host memory. A result that is there already is not copied.")
+      .def_prop_ro(
+          "device", [](const F& self) { return device_text(self); },
+          "Where the memory is: \"cpu\" or \"cuda:0\".")
+      .def(
+          "cpu", [](const F& self) { return on_host(self); },
+          "The same result in host memory. A result that is there already is not copied.")
       .def("copy", &copied<Task>, "A copy with memory of its own, in the same place.")
       .def("__array__", &as_numpy<Task>, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
-           nb::sig("def __array__(self, dtype: object = None, copy: object = None) -> numpy.typing.NDArray[typing.Any]"))
+           nb::sig("def __array__(self, dtype: object = None, copy: object = None) -> "
+                   "numpy.typing.NDArray[typing.Any]"))
       .def("__len__",
            [](const F& self) {
              if (!self.stacked) throw nb::type_error("a result of one frame has no length; its planes have");
              return self.count;
            })
-      .def("__bool__", [](const F&) { return true; }, "True: push() gives a result or None.")
+      .def(
+          "__bool__", [](const F&) { return true; }, "True: push() gives a result or None.")
       .def("__getitem__", &frame_of<Task>, nb::arg("index"),
            nb::sig((std::string("def __getitem__(self, index: int) -> ") + TaskPlanes<Task>::result).c_str()),
            "The result of one frame of a stack.")
       .def("__repr__", &text_of<Task>)
       .def("__getstate__", &state_of<Task>, nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
-      .def("__setstate__", &restore<Task>, nb::sig("def __setstate__(self, state: tuple[typing.Any, ...]) -> None"))
-      .def("_repr_png_", [](F& self) -> nb::object {
-        if (self.stacked) return nb::none();
-        return png_of(picture_of(on_host(self)));
-      }, nb::sig("def _repr_png_(self) -> bytes | None"));
+      .def("__setstate__", &restore<Task>,
+           nb::sig("def __setstate__(self, state: tuple[typing.Any, ...]) -> None"))
+      .def(
+          "_repr_png_",
+          [](F& self) -> nb::object {
+            if (self.stacked) return nb::none();
+            return png_of(picture_of(on_host(self)));
+          },
+          nb::sig("def _repr_png_(self) -> bytes | None"));
   return type;
 }
 
 }  // namespace
 
 void bind_fields(nb::module_& module) {
-  bind_field<Flow>(module,
-                   "A flow field, of one pair of frames or of a stack of pairs.\n\n"
-                   "frame0(x) matches frame1(x + flow(x)). Arrays are of the library that the frames came from, "
-                   "and lie where the frames were. The field owns its memory. numpy.asarray(flow) is H x W x 2, "
-                   "as in OpenCV. len(flow) and flow[i] are those of a stack.")
+  bind_field<Flow>(
+      module,
+      "A flow field, of one pair of frames or of a stack of pairs.\n\n"
+      "frame0(x) matches frame1(x + flow(x)). Arrays are of the library that the frames came from, and lie "
+      "where the frames were. The field owns its memory. numpy.asarray(flow) is H x W x 2, as in OpenCV. "
+      "len(flow) and flow[i] are those of a stack.")
       .def(
           "__init__",
           [](Field<Flow>* self, nb::handle u, nb::handle v, nb::handle valid, nb::handle confidence) {
             new (self) Field<Flow>(flow_from_planes(u, v, valid, confidence));
           },
           nb::arg("u"), nb::arg("v"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
-          "A field of NumPy arrays, which are copied: float32, H x W, px. `valid` is true everywhere if it is "
-          "not given.")
-      .def_prop_ro("u", [](Field<Flow>& self) { return component(self, 0); }, nb::sig("def u(self) -> typing.Any"),
-                   "float32, H x W (N x H x W of a stack): px to the right.")
-      .def_prop_ro("v", [](Field<Flow>& self) { return component(self, 1); }, nb::sig("def v(self) -> typing.Any"),
-                   "float32, H x W (N x H x W of a stack): px down.")
-      .def_prop_ro("uv", [](Field<Flow>& self) { return values_of(self); }, nb::sig("def uv(self) -> typing.Any"),
-                   "float32, 2 x H x W (N x 2 x H x W of a stack): u and v in one array, without a copy.");
+          "A field of NumPy arrays, which are copied: float32, H x W, px. `valid` is true everywhere if it "
+          "is not given.")
+      .def_prop_ro(
+          "u", [](Field<Flow>& self) { return component(self, 0); }, nb::sig("def u(self) -> typing.Any"),
+          "float32, H x W (N x H x W of a stack): px to the right.")
+      .def_prop_ro(
+          "v", [](Field<Flow>& self) { return component(self, 1); }, nb::sig("def v(self) -> typing.Any"),
+          "float32, H x W (N x H x W of a stack): px down.")
+      .def_prop_ro(
+          "uv", [](Field<Flow>& self) { return values_of(self); }, nb::sig("def uv(self) -> typing.Any"),
+          "float32, 2 x H x W (N x 2 x H x W of a stack): u and v in one array, without a copy.");
   bind_field<Stereo>(module,
                      "Disparities of the left image, of one pair or of a stack of pairs.\n\n"
                      "x_right = x_left - d. numpy.asarray(disparity) is d.")
@@ -235,8 +250,9 @@ void bind_fields(nb::module_& module) {
           },
           nb::arg("d"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
           "A field of NumPy arrays, which are copied: float32, H x W, px.")
-      .def_prop_ro("d", [](Field<Stereo>& self) { return values_of(self); }, nb::sig("def d(self) -> typing.Any"),
-                   "float32, H x W (N x H x W of a stack): px.");
+      .def_prop_ro(
+          "d", [](Field<Stereo>& self) { return values_of(self); }, nb::sig("def d(self) -> typing.Any"),
+          "float32, H x W (N x H x W of a stack): px.");
   bind_field<Detection>(module,
                         "A motion mask, of one pair of frames or of a stack of pairs.\n\n"
                         "numpy.asarray(mask) is `moving`.")

@@ -49,8 +49,8 @@ Field<Task> copied(const Field<Task>& field) {
   like.library = field.storage->library;
   like.object = field.storage->like;
   Field<Task> copy = field_in<Task>(
-      make_storage(like, bytes_of_results<Task>(field.size, field.count, field.confidence), false), field.size,
-      field.count, field.stacked, field.confidence);
+      make_storage(like, bytes_of_results<Task>(field.size, field.count, field.confidence), false),
+      field.size, field.count, field.stacked, field.confidence);
   copy_planes(field, copy);
   return copy;
 }

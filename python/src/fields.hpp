@@ -89,7 +89,8 @@ std::size_t bytes_of_results(Size size, int count, bool has_confidence) {
 
 /// A result in `storage`, whose size is bytes_of_results.
 template <class Task>
-Field<Task> field_in(std::shared_ptr<Storage> storage, Size size, int count, bool stacked, bool has_confidence) {
+Field<Task> field_in(std::shared_ptr<Storage> storage, Size size, int count, bool stacked,
+                     bool has_confidence) {
   Field<Task> field;
   field.stacked = stacked;
   field.count = count;

@@ -45,17 +45,21 @@ auto unlocked(F f) {
 void bind_files(nb::module_& module) {
   using nb::arg;
   nb::class_<FrameIterator>(module, "FrameIterator", "Frames of a file or a pipe: see read_frames.")
-      .def("__iter__", [](nb::handle self) { return nb::borrow(self); },
-           nb::sig("def __iter__(self) -> FrameIterator"))
-      .def("__next__", &FrameIterator::next, nb::sig("def __next__(self) -> numpy.typing.NDArray[typing.Any]"));
+      .def(
+          "__iter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __iter__(self) -> FrameIterator"))
+      .def("__next__", &FrameIterator::next,
+           nb::sig("def __next__(self) -> numpy.typing.NDArray[typing.Any]"));
   module.def(
       "read_frames", [](const Path& path) { return new FrameIterator(path); }, arg("path"),
       nb::sig("def read_frames(path: str | os.PathLike[str]) -> FrameIterator"),
       "Frames of a file, a pipe or standard input (\"-\"), one after the other.\n\n"
-      "A file may hold many frames if it is Y4M, PGM, PPM or PFM. Each frame is an array as read_frame gives it.");
+      "A file may hold many frames if it is Y4M, PGM, PPM or PFM. Each frame is an array as read_frame gives "
+      "it.");
   module.def(
       "read_frame", [](const Path& path) { return frame_array(unlocked([&] { return read_frame(path); })); },
-      arg("path"), nb::sig("def read_frame(path: str | os.PathLike[str]) -> numpy.typing.NDArray[typing.Any]"),
+      arg("path"),
+      nb::sig("def read_frame(path: str | os.PathLike[str]) -> numpy.typing.NDArray[typing.Any]"),
       "A frame: H x W or H x W x 3 (RGB), uint8, uint16 or float32.\n\n"
       "Formats: PNG, JPEG, TIFF, PGM, PPM, PFM, .npy, Y4M with one frame.");
   module.def(
@@ -64,10 +68,12 @@ void bind_files(nb::module_& module) {
         const FrameStack picture = read_host_frame(frame, "frame");
         unlocked([&] { write_frame(path, picture.first); });
       },
-      arg("path"), arg("frame").none(), nb::sig("def write_frame(path: str | os.PathLike[str], frame: typing.Any) -> None"),
+      arg("path"), arg("frame").none(),
+      nb::sig("def write_frame(path: str | os.PathLike[str], frame: typing.Any) -> None"),
       "Writes a frame by the extension: .png, .jpg, .pgm, .ppm or .pfm. The file is never half written.");
   module.def(
-      "read_flow", [](const Path& path) { return numpy_field<Flow>(unlocked([&] { return read_flow(path); })); },
+      "read_flow",
+      [](const Path& path) { return numpy_field<Flow>(unlocked([&] { return read_flow(path); })); },
       arg("path"), nb::sig("def read_flow(path: str | os.PathLike[str]) -> FlowField"),
       "A flow field of a file: .flo, PFM, .npy (H x W x 2) or KITTI's PNG. Its confidence is None.");
   module.def(
@@ -77,10 +83,11 @@ void bind_files(nb::module_& module) {
         unlocked([&] { write_flow(path, field.result(0), mark_invalid); });
       },
       arg("path"), arg("flow").none(), nb::kw_only(), arg("mark_invalid") = false,
-      nb::sig("def write_flow(path: str | os.PathLike[str], flow: typing.Any, *, mark_invalid: bool = False) -> None"),
+      nb::sig("def write_flow(path: str | os.PathLike[str], flow: typing.Any, *, mark_invalid: bool = False) "
+              "-> None"),
       "Writes a flow field by the extension: .flo, .pfm, .npy or .png (KITTI).\n\n"
-      "`flow` is a FlowField or an array H x W x 2. With `mark_invalid`, flow that is not valid is written as "
-      "unknown (1e10).");
+      "`flow` is a FlowField or an array H x W x 2. With `mark_invalid`, flow that is not valid is written "
+      "as unknown (1e10).");
   module.def(
       "read_disparity",
       [](const Path& path, float scale) {
@@ -97,12 +104,14 @@ void bind_files(nb::module_& module) {
         unlocked([&] { write_disparity(path, field.result(0), scale, mark_invalid); });
       },
       arg("path"), arg("disparity").none(), arg("scale") = 256.0f, nb::kw_only(), arg("mark_invalid") = false,
-      nb::sig("def write_disparity(path: str | os.PathLike[str], disparity: typing.Any, scale: float = 256, *, "
-              "mark_invalid: bool = False) -> None"),
+      nb::sig(
+          "def write_disparity(path: str | os.PathLike[str], disparity: typing.Any, scale: float = 256, *, "
+          "mark_invalid: bool = False) -> None"),
       "Writes disparities by the extension: .pfm, .npy or .png (16 bit, value = disparity * scale).");
   module.def(
       "read_mask", [](const Path& path) { return mask_array(unlocked([&] { return read_mask(path); })); },
-      arg("path"), nb::sig("def read_mask(path: str | os.PathLike[str]) -> numpy.typing.NDArray[numpy.bool_]"),
+      arg("path"),
+      nb::sig("def read_mask(path: str | os.PathLike[str]) -> numpy.typing.NDArray[numpy.bool_]"),
       "A mask, H x W: true where a channel of the file's pixel is above 0.");
   module.def(
       "write_mask",
@@ -111,11 +120,14 @@ void bind_files(nb::module_& module) {
         const MotionMask view = field.result(0);
         unlocked([&] { write_mask(path, view.moving.view()); });
       },
-      arg("path"), arg("mask").none(), nb::sig("def write_mask(path: str | os.PathLike[str], mask: typing.Any) -> None"),
-      "Writes a mask (.png or .pgm): 255 where it is true, otherwise 0. `mask` is a MotionMask or an array H x W.");
+      arg("path"), arg("mask").none(),
+      nb::sig("def write_mask(path: str | os.PathLike[str], mask: typing.Any) -> None"),
+      "Writes a mask (.png or .pgm): 255 where it is true, otherwise 0. `mask` is a MotionMask or an array H "
+      "x W.");
   module.def(
-      "read_tracks", [](const Path& path) { return track_array(unlocked([&] { return read_tracks(path); })); },
-      arg("path"), nb::sig("def read_tracks(path: str | os.PathLike[str]) -> numpy.typing.NDArray[numpy.float32]"),
+      "read_tracks",
+      [](const Path& path) { return track_array(unlocked([&] { return read_tracks(path); })); }, arg("path"),
+      nb::sig("def read_tracks(path: str | os.PathLike[str]) -> numpy.typing.NDArray[numpy.float32]"),
       "Tracks of a text file: an array N x 4 of x, y, u and v, px.");
   module.def(
       "write_tracks",
@@ -123,7 +135,8 @@ void bind_files(nb::module_& module) {
         const std::vector<Track> values = read_track_array(tracks, "tracks");
         unlocked([&] { write_tracks(path, values); });
       },
-      arg("path"), arg("tracks").none(), nb::sig("def write_tracks(path: str | os.PathLike[str], tracks: typing.Any) -> None"),
+      arg("path"), arg("tracks").none(),
+      nb::sig("def write_tracks(path: str | os.PathLike[str], tracks: typing.Any) -> None"),
       "Writes tracks, N x 4, as text: a line x,y,u,v, then one line for each track.");
 }
 

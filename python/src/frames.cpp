@@ -23,7 +23,8 @@ std::string axes_of(const Array& array) {
   if (array.dimensions == 4 && is_channels(last)) return "nhwc";
   const std::string has = array.name + " has the shape " + array.shape_text() + ". ";
   if (array.dimensions == 3 && is_channels(array.shape[0]))
-    fail(has, "Say axes=\"chw\" if the first axis are channels, or axes=\"nhw\" if this is a stack of frames");
+    fail(has,
+         "Say axes=\"chw\" if the first axis are channels, or axes=\"nhw\" if this is a stack of frames");
   if (array.dimensions == 3) fail(has, "Say axes=\"nhw\" if this is a stack of frames");
   if (array.dimensions == 4 && is_channels(array.shape[1]))
     fail(has, "Say axes=\"nchw\" if this is a stack of frames with ", array.shape[1], " channels");
@@ -124,12 +125,13 @@ FrameStack read_frames(nb::handle object, const std::string& name, const FrameLa
   frames.stacked = at.n >= 0;
   frames.count = int(length(at.n));
   if (frames.stacked) frames.step = array.strides[0];
-  frames.first = {.data = array.data,
-                  .width = int(length(at.w)),
-                  .height = int(length(at.h)),
-                  .pitch = std::ptrdiff_t(length(at.h) > 1 ? array.strides[std::size_t(at.h)] : 0),
-                  .format = format_of(array, int(length(at.c)), bgr && (readable || array.values == Values::u8)),
-                  .memory = array.memory};
+  frames.first = {
+      .data = array.data,
+      .width = int(length(at.w)),
+      .height = int(length(at.h)),
+      .pitch = std::ptrdiff_t(length(at.h) > 1 ? array.strides[std::size_t(at.h)] : 0),
+      .format = format_of(array, int(length(at.c)), bgr && (readable || array.values == Values::u8)),
+      .memory = array.memory};
   return frames;
 }
 
@@ -143,9 +145,11 @@ void match(std::span<FrameStack> frames, const FrameLayout& layout) {
       fail(other.array.name, " has ", size_text(other.first.size()), " pixels, ", first.array.name, " has ",
            size_text(first.first.size()));
     if (other.stacked != first.stacked)
-      fail("one of ", first.array.name, " and ", other.array.name, " is a stack of frames and one is a frame");
+      fail("one of ", first.array.name, " and ", other.array.name,
+           " is a stack of frames and one is a frame");
     if (other.array.stream != first.array.stream)
-      fail(first.array.name, " and ", other.array.name, " belong to libraries that use different CUDA streams");
+      fail(first.array.name, " and ", other.array.name,
+           " belong to libraries that use different CUDA streams");
   }
   if (layout.range) {
     for (FrameStack& stack : frames) stack.first.range = *layout.range;

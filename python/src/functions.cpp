@@ -55,10 +55,10 @@ const char* const detection_doc = R"(Where something moves between two frames of
 
 Arguments are those of estimate_flow. parafield.detection has all methods. Raises Error.)";
 
-/// The frames of a call: two, or those of `frame0` if it is a list, or the stack `frame0`, which is a stack in
-/// time: so `in_time` says whether the task's frames follow each other.
-std::vector<FrameStack> read_call_frames(nb::handle frame0, nb::handle frame1, const char* name0, const char* name1,
-                                         const FrameLayout& layout, bool in_time) {
+/// The frames of a call: two, or those of `frame0` if it is a list, or the stack `frame0`, which is a stack
+/// in time: so `in_time` says whether the task's frames follow each other.
+std::vector<FrameStack> read_call_frames(nb::handle frame0, nb::handle frame1, const char* name0,
+                                         const char* name1, const FrameLayout& layout, bool in_time) {
   std::vector<FrameStack> frames;
   frames.reserve(2);
   if (!frame1.is_none()) {
@@ -85,8 +85,9 @@ std::vector<FrameStack> read_call_frames(nb::handle frame0, nb::handle frame1, c
 void bind_functions(nb::module_& module) {
   const auto call = []<class Task>(nb::handle frame0, nb::handle frame1, const char* name0, const char* name1,
                                    nb::handle method, nb::handle preset, nb::handle device, nb::handle axes,
-                                   nb::handle range, nb::handle channels, nb::handle threads, nb::handle start,
-                                   nb::handle tracks, nb::handle rotation, const nb::dict& parameters) {
+                                   nb::handle range, nb::handle channels, nb::handle threads,
+                                   nb::handle start, nb::handle tracks, nb::handle rotation,
+                                   const nb::dict& parameters) {
     const auto request = request_of_call<Task>(method, preset, device, threads, parameters);
     const auto frames = read_call_frames(frame0, frame1, name0, name1, read_layout(axes, range, channels),
                                          Task::streams);
@@ -103,16 +104,16 @@ void bind_functions(nb::module_& module) {
         return call.operator()<Flow>(frame0, frame1, "frame0", "frame1", method, preset, device, axes, range,
                                      channels, threads, start, tracks, rotation, parameters);
       },
-      arg("frame0").none(), arg("frame1") = none, arg("method").none() = "adaptive-ridge", arg("preset") = none,
-      arg("device") = none, nb::kw_only(), arg("axes") = none, arg("range") = none, arg("channels") = none,
-      arg("threads") = none, arg("start") = none, arg("tracks") = none, arg("rotation") = none,
-      arg("parameters"), nb::sig("def estimate_flow(frame0: typing.Any, frame1: typing.Any = None, method: str | object = "
+      arg("frame0").none(), arg("frame1") = none, arg("method").none() = "adaptive-ridge",
+      arg("preset") = none, arg("device") = none, nb::kw_only(), arg("axes") = none, arg("range") = none,
+      arg("channels") = none, arg("threads") = none, arg("start") = none, arg("tracks") = none,
+      arg("rotation") = none, arg("parameters"),
+      nb::sig("def estimate_flow(frame0: typing.Any, frame1: typing.Any = None, method: str | object = "
               "\"adaptive-ridge\", preset: str | None = None, device: str | None = None, *, axes: "
-              "typing.Literal[\"hw\", \"hwc\", \"chw\", \"nhw\", \"nhwc\", \"nchw\"] | None = None, "
-              "range: tuple[float, float] | None = None, channels: typing.Literal[\"rgb\", \"bgr\"] | "
-              "None = None, threads: int | None = None, start: typing.Any = None, tracks: typing.Any = None, "
-              "rotation: CameraRotation | None = None, **parameters: bool | int | float | str) -> "
-              "FlowField"),
+              "typing.Literal[\"hw\", \"hwc\", \"chw\", \"nhw\", \"nhwc\", \"nchw\"] | None = None, range: "
+              "tuple[float, float] | None = None, channels: typing.Literal[\"rgb\", \"bgr\"] | None = None, "
+              "threads: int | None = None, start: typing.Any = None, tracks: typing.Any = None, rotation: "
+              "CameraRotation | None = None, **parameters: bool | int | float | str) -> FlowField"),
       flow_doc);
   module.def(
       "estimate_disparity",
@@ -122,14 +123,15 @@ void bind_functions(nb::module_& module) {
         return call.operator()<Stereo>(left, right, "left", "right", method, preset, device, axes, range,
                                        channels, threads, start, nb::none(), nb::none(), parameters);
       },
-      arg("left").none(), arg("right") = none, arg("method") = none, arg("preset") = none, arg("device") = none,
-      nb::kw_only(), arg("axes") = none, arg("range") = none, arg("channels") = none, arg("threads") = none,
-      arg("start") = none, arg("parameters"), nb::sig("def estimate_disparity(left: typing.Any, right: typing.Any, method: str | object | None = None, "
-              "preset: str | None = None, device: str | None = None, *, axes: typing.Literal[\"hw\", "
-              "\"hwc\", \"chw\", \"nhw\", \"nhwc\", \"nchw\"] | None = None, range: tuple[float, "
-              "float] | None = None, channels: typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: "
-              "int | None = None, start: typing.Any = None, **parameters: bool | int | float | str) -> "
-              "DisparityField"),
+      arg("left").none(), arg("right") = none, arg("method") = none, arg("preset") = none,
+      arg("device") = none, nb::kw_only(), arg("axes") = none, arg("range") = none, arg("channels") = none,
+      arg("threads") = none, arg("start") = none, arg("parameters"),
+      nb::sig(
+          "def estimate_disparity(left: typing.Any, right: typing.Any, method: str | object | None = None, "
+          "preset: str | None = None, device: str | None = None, *, axes: typing.Literal[\"hw\", \"hwc\", "
+          "\"chw\", \"nhw\", \"nhwc\", \"nchw\"] | None = None, range: tuple[float, float] | None = None, "
+          "channels: typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: int | None = None, start: "
+          "typing.Any = None, **parameters: bool | int | float | str) -> DisparityField"),
       disparity_doc);
   module.def(
       "detect_motion",
@@ -137,16 +139,18 @@ void bind_functions(nb::module_& module) {
              nb::handle axes, nb::handle range, nb::handle channels, nb::handle threads, nb::handle start,
              const nb::kwargs& parameters) {
         return call.operator()<Detection>(frame0, frame1, "frame0", "frame1", method, preset, device, axes,
-                                          range, channels, threads, start, nb::none(), nb::none(), parameters);
+                                          range, channels, threads, start, nb::none(), nb::none(),
+                                          parameters);
       },
-      arg("frame0").none(), arg("frame1") = none, arg("method") = none, arg("preset") = none, arg("device") = none,
-      nb::kw_only(), arg("axes") = none, arg("range") = none, arg("channels") = none, arg("threads") = none,
-      arg("start") = none, arg("parameters"), nb::sig("def detect_motion(frame0: typing.Any, frame1: typing.Any = None, method: str | object | None = "
-              "None, preset: str | None = None, device: str | None = None, *, axes: "
-              "typing.Literal[\"hw\", \"hwc\", \"chw\", \"nhw\", \"nhwc\", \"nchw\"] | None = None, "
-              "range: tuple[float, float] | None = None, channels: typing.Literal[\"rgb\", \"bgr\"] | "
-              "None = None, threads: int | None = None, start: typing.Any = None, **parameters: bool | "
-              "int | float | str) -> MotionMask"),
+      arg("frame0").none(), arg("frame1") = none, arg("method") = none, arg("preset") = none,
+      arg("device") = none, nb::kw_only(), arg("axes") = none, arg("range") = none, arg("channels") = none,
+      arg("threads") = none, arg("start") = none, arg("parameters"),
+      nb::sig(
+          "def detect_motion(frame0: typing.Any, frame1: typing.Any = None, method: str | object | None = "
+          "None, preset: str | None = None, device: str | None = None, *, axes: typing.Literal[\"hw\", "
+          "\"hwc\", \"chw\", \"nhw\", \"nhwc\", \"nchw\"] | None = None, range: tuple[float, float] | None = "
+          "None, channels: typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: int | None = None, "
+          "start: typing.Any = None, **parameters: bool | int | float | str) -> MotionMask"),
       detection_doc);
   module.def(
       "clear_cache",

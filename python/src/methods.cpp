@@ -41,7 +41,8 @@ std::string signature(const std::string& head) {
   std::string text = head;
   const Struct defaults{};
   describe(defaults, [&]<class T>(const T& value, const Parameter<T>& parameter) {
-    text += std::string(", ") + std::string(parameter.name) + ": " + kind_text<T>() + " = " + source_text(value);
+    text +=
+        std::string(", ") + std::string(parameter.name) + ": " + kind_text<T>() + " = " + source_text(value);
   });
   return text;
 }
@@ -222,9 +223,10 @@ void bind_methods(nb::module_& module) {
   bind_task<Flow>(module, "flow", "Methods of optical flow.");
   bind_task<Stereo>(module, "stereo", "Methods of stereo.");
   bind_task<Detection>(module, "detection", "Methods of motion detection.");
-  auto tracking = bind_struct<FeatureTracking>(
-      module, "FeatureTracking",
-      "How find_tracks finds and tracks features.\n\nParameters\n----------\n" + parameter_lines<FeatureTracking>());
+  auto tracking =
+      bind_struct<FeatureTracking>(module, "FeatureTracking",
+                                   "How find_tracks finds and tracks features.\n\nParameters\n----------\n" +
+                                       parameter_lines<FeatureTracking>());
   (void)tracking;
 }
 

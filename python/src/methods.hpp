@@ -53,7 +53,8 @@ void bind_methods(nb::module_& module);
 template <class Task>
 bool is_method(nb::handle object) {
   bool found = false;
-  for_each_method<typename Task::Method>([&]<class Method>(const Method&) { found |= nb::isinstance<Method>(object); });
+  for_each_method<typename Task::Method>(
+      [&]<class Method>(const Method&) { found |= nb::isinstance<Method>(object); });
   return found;
 }
 

@@ -48,9 +48,10 @@ nb::object mask_array(const Image<std::uint8_t>& mask) {
   const auto storage = make_host_storage(std::size_t(size.width) * std::size_t(size.height));
   for (int y = 0; y < size.height; ++y)
     std::transform(mask.view().row(y), mask.view().row(y) + size.width,
-                   storage->data + std::ptrdiff_t(y) * size.width, [](std::uint8_t value) { return value != 0; });
-  return array_in(storage, storage->data, nb::dtype<bool>(), {std::size_t(size.height), std::size_t(size.width)},
-                  {size.width, 1});
+                   storage->data + std::ptrdiff_t(y) * size.width,
+                   [](std::uint8_t value) { return value != 0; });
+  return array_in(storage, storage->data, nb::dtype<bool>(),
+                  {std::size_t(size.height), std::size_t(size.width)}, {size.width, 1});
 }
 
 FrameStack read_host_frame(nb::handle object, const std::string& name) {
@@ -115,23 +116,26 @@ void bind_pictures(nb::module_& module) {
         if (legend) picture = with_legend(picture, options.scheme, options.max_motion);
         return frame_array(picture);
       },
-      arg("flow").none(), arg("max_motion") = 0.0f, nb::kw_only(), arg("scheme") = "middlebury", arg("legend") = false,
-      signature("color_flow(flow: typing.Any, max_motion: float = 0, *, scheme: typing.Literal[\"middlebury\", \"marzat\"] = "
-                "\"middlebury\", legend: bool = False)"),
+      arg("flow").none(), arg("max_motion") = 0.0f, nb::kw_only(), arg("scheme") = "middlebury",
+      arg("legend") = false,
+      signature("color_flow(flow: typing.Any, max_motion: float = 0, *, scheme: "
+                "typing.Literal[\"middlebury\", \"marzat\"] = \"middlebury\", legend: bool = False)"),
       "A picture of a flow field: H x W x 3, RGB.\n\n"
-      "`flow` is a FlowField or an array H x W x 2. Motion of `max_motion` px has full color; 0 = the longest "
-      "motion. `legend` draws a wheel with the scale in a corner.");
+      "`flow` is a FlowField or an array H x W x 2. Motion of `max_motion` px has full color; 0 = the "
+      "longest motion. `legend` draws a wheel with the scale in a corner.");
   module.def(
       "color_disparity",
       [](nb::handle disparity, float min, float max, bool show_invalid) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
         return frame_array(color_disparity(field.result(0), {min, max, show_invalid}));
       },
-      arg("disparity").none(), arg("min") = 0.0f, arg("max") = 0.0f, nb::kw_only(), arg("show_invalid") = false,
-      signature("color_disparity(disparity: typing.Any, min: float = 0, max: float = 0, *, show_invalid: bool = False)"),
+      arg("disparity").none(), arg("min") = 0.0f, arg("max") = 0.0f, nb::kw_only(),
+      arg("show_invalid") = false,
+      signature("color_disparity(disparity: typing.Any, min: float = 0, max: float = 0, *, show_invalid: "
+                "bool = False)"),
       "A picture of disparities: H x W x 3, RGB, from blue (far) to red (near).\n\n"
-      "`disparity` is a DisparityField or an array H x W. `min` and `max` are the disparities of the first and "
-      "the last color, px; 0, 0 = the range of the valid pixels. Pixels that are not valid are black.");
+      "`disparity` is a DisparityField or an array H x W. `min` and `max` are the disparities of the first "
+      "and the last color, px; 0, 0 = the range of the valid pixels. Pixels that are not valid are black.");
   module.def(
       "draw_arrows",
       [](nb::handle frame, nb::handle flow, int step, float scale) {
@@ -142,8 +146,8 @@ void bind_pictures(nb::module_& module) {
       arg("frame").none(), arg("flow").none(), arg("step") = 16, arg("scale") = 0.0f,
       signature("draw_arrows(frame: typing.Any, flow: typing.Any, step: int = 16, scale: float = 0)"),
       "The frame with arrows along its flow: H x W x 3, RGB.\n\n"
-      "There is an arrow at every `step`th pixel. `scale` is its length / the flow's; 0 = the longest arrow is "
-      "`step` px long.");
+      "There is an arrow at every `step`th pixel. `scale` is its length / the flow's; 0 = the longest arrow "
+      "is `step` px long.");
   module.def(
       "overlay_mask",
       [](nb::handle frame, nb::handle mask) {
@@ -159,7 +163,8 @@ void bind_pictures(nb::module_& module) {
         const FrameStack first = read_host_frame(left, "left"), second = read_host_frame(right, "right");
         return frame_array(beside(first.first, second.first));
       },
-      arg("left").none(), arg("right").none(), signature("beside(left: typing.Any, right: typing.Any)"), "Two pictures side by side.");
+      arg("left").none(), arg("right").none(), signature("beside(left: typing.Any, right: typing.Any)"),
+      "Two pictures side by side.");
 }
 
 }  // namespace parafield::python

@@ -32,8 +32,12 @@ class PythonEstimator {
  public:
   PythonEstimator(Request<Task> request, FrameLayout layout, std::optional<Size> size,
                   std::shared_ptr<nb::object> progress)
-      : request_(std::move(request)), layout_(std::move(layout)), size_(size), progress_(std::move(progress)) {
-    if (layout_.axes.starts_with('n')) fail("axes cannot be '", layout_.axes, "': estimators take single frames");
+      : request_(std::move(request)),
+        layout_(std::move(layout)),
+        size_(size),
+        progress_(std::move(progress)) {
+    if (layout_.axes.starts_with('n'))
+      fail("axes cannot be '", layout_.axes, "': estimators take single frames");
     if (!progress_) return;
     request_.options.progress = [this, function = progress_](double share) {
       const void* const outer = std::exchange(reporting, this);
@@ -144,8 +148,8 @@ class PythonEstimator {
 
   void check_size(const FrameStack& frame) const {
     if (size_ && *size_ != frame.first.size())
-      fail(frame.array.name, " has ", frame.first.height, " x ", frame.first.width, " pixels, the estimator is for ",
-           size_->height, " x ", size_->width);
+      fail(frame.array.name, " has ", frame.first.height, " x ", frame.first.width,
+           " pixels, the estimator is for ", size_->height, " x ", size_->width);
   }
 
   /// Inside `progress` a call would wait for itself.

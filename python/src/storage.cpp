@@ -33,7 +33,9 @@ class Pool {
         free_bytes_ -= bytes;
       }
     }
-    if (!block.data) block = {bytes, memory, detail::allocate(std::ptrdiff_t(step), std::ptrdiff_t(bytes / step), memory).data};
+    if (!block.data)
+      block = {bytes, memory,
+               detail::allocate(std::ptrdiff_t(step), std::ptrdiff_t(bytes / step), memory).data};
     void* const data = block.data.get();
     return {data, [this, block](void*) { give_back(block); }};
   }
@@ -75,8 +77,8 @@ Pool& pool() {
   return blocks;
 }
 
-/// A library of arrays and the types of its values, looked up once. They live to the end of the process, since
-/// Python may be gone before.
+/// A library of arrays and the types of its values, looked up once. They live to the end of the process,
+/// since Python may be gone before.
 struct LibraryNames {
   nb::module_ module;
   nb::object float32, boolean, uint8;
@@ -96,7 +98,8 @@ const LibraryNames& names_of(Library library) {
   static const LibraryNames *torch = nullptr, *cupy = nullptr;
   const LibraryNames*& names = library == Library::torch ? torch : cupy;
   if (!names) {
-    const auto* const found = library == Library::torch ? new LibraryNames("torch", "bool") : new LibraryNames("cupy", "bool_");
+    const auto* const found =
+        library == Library::torch ? new LibraryNames("torch", "bool") : new LibraryNames("cupy", "bool_");
     if (!names) names = found;
   }
   return *names;
@@ -121,15 +124,16 @@ nb::object cupy_empty(std::size_t floats, int device) {
   }
 }
 
-nb::object torch_view(const Storage& storage, std::size_t offset, nb::dlpack::dtype type, const nb::object& shape,
-                      const nb::object& strides) {
+nb::object torch_view(const Storage& storage, std::size_t offset, nb::dlpack::dtype type,
+                      const nb::object& shape, const nb::object& strides) {
   const std::size_t value = type.bits / 8;
   if (value == 4) return storage.array.attr("as_strided")(shape, strides, offset / value);
-  return storage.array.attr("view")(names_of(Library::torch).of(type)).attr("as_strided")(shape, strides, offset);
+  return storage.array.attr("view")(names_of(Library::torch).of(type))
+      .attr("as_strided")(shape, strides, offset);
 }
 
-nb::object cupy_view(const Storage& storage, std::size_t offset, nb::dlpack::dtype type, const nb::object& shape,
-                     std::vector<std::int64_t> strides) {
+nb::object cupy_view(const Storage& storage, std::size_t offset, nb::dlpack::dtype type,
+                     const nb::object& shape, std::vector<std::int64_t> strides) {
   for (std::int64_t& stride : strides) stride *= type.bits / 8;
   const LibraryNames& cupy = names_of(Library::cupy);
   const nb::object pointer = storage.array.attr("data") + nb::cast(offset);
@@ -152,11 +156,13 @@ std::shared_ptr<Storage> make_storage(const Array& array, std::size_t bytes, boo
   storage->bytes = bytes;
   const std::size_t floats = (bytes + 3) / 4;
   if (!array.memory.on_host() && array.library == Library::torch) {
-    storage->array = array.object.attr("new_empty")(floats, nb::arg("dtype") = names_of(Library::torch).float32);
+    storage->array =
+        array.object.attr("new_empty")(floats, nb::arg("dtype") = names_of(Library::torch).float32);
     storage->data = reinterpret_cast<char*>(nb::cast<std::uintptr_t>(storage->array.attr("data_ptr")()));
   } else if (!array.memory.on_host() && array.library == Library::cupy) {
     storage->array = cupy_empty(floats, array.memory.device);
-    storage->data = reinterpret_cast<char*>(nb::cast<std::uintptr_t>(storage->array.attr("data").attr("ptr")));
+    storage->data =
+        reinterpret_cast<char*>(nb::cast<std::uintptr_t>(storage->array.attr("data").attr("ptr")));
   } else {
     storage->block = pool().take(bytes, array.memory.on_host() && pinned ? Memory::pinned() : array.memory);
     storage->data = static_cast<char*>(storage->block.get());
@@ -223,7 +229,8 @@ nb::object array_in(const std::shared_ptr<Storage>& storage, const void* data, n
   };
   if (storage->library == Library::torch) return make(nb::pytorch{});
   if (storage->library != Library::other) return make(nb::numpy{});
-  if (storage->memory.on_host() && !nb::hasattr(storage->like, "__array_namespace__")) return make(nb::numpy{});
+  if (storage->memory.on_host() && !nb::hasattr(storage->like, "__array_namespace__"))
+    return make(nb::numpy{});
   const nb::object names = storage->like.attr("__array_namespace__")();
   if (storage->memory.on_host()) {
     // A library that cannot show this memory, for its alignment or strides, gets a copy.

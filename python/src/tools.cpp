@@ -43,24 +43,26 @@ void bind_scores(nb::module_& module) {
   auto flow = nb::class_<FlowScores>(
       module, "FlowScores",
       "Errors of a flow field. NaN if no pixel counts.\n\n"
-      "aae and aae_std are in degrees, epe and epe_std in px. r1, r3 and r5 are shares, 0 to 1, of pixels with an "
-      "endpoint error above 1, 3 and 5 px. density is the share whose estimate is valid.");
-  bind_numbers(flow, "FlowScores", std::pair("aae", &FlowScores::aae), std::pair("aae_std", &FlowScores::aae_std),
-               std::pair("epe", &FlowScores::epe), std::pair("epe_std", &FlowScores::epe_std),
-               std::pair("r1", &FlowScores::r1), std::pair("r3", &FlowScores::r3), std::pair("r5", &FlowScores::r5),
+      "aae and aae_std are in degrees, epe and epe_std in px. r1, r3 and r5 are shares, 0 to 1, of pixels "
+      "with an endpoint error above 1, 3 and 5 px. density is the share whose estimate is valid.");
+  bind_numbers(flow, "FlowScores", std::pair("aae", &FlowScores::aae),
+               std::pair("aae_std", &FlowScores::aae_std), std::pair("epe", &FlowScores::epe),
+               std::pair("epe_std", &FlowScores::epe_std), std::pair("r1", &FlowScores::r1),
+               std::pair("r3", &FlowScores::r3), std::pair("r5", &FlowScores::r5),
                std::pair("density", &FlowScores::density), std::pair("pixels", &FlowScores::pixels),
                std::pair("unknown", &FlowScores::unknown), std::pair("missing", &FlowScores::missing));
   auto disparity = nb::class_<DisparityScores>(
       module, "DisparityScores",
       "Errors of a disparity field. NaN if no pixel counts.\n\n"
-      "bad_0_5, bad_1, bad_2 and bad_4 are shares, 0 to 1, of pixels with an error above so many px. average and "
-      "rms are in px. d1_all is KITTI's share.");
+      "bad_0_5, bad_1, bad_2 and bad_4 are shares, 0 to 1, of pixels with an error above so many px. average "
+      "and rms are in px. d1_all is KITTI's share.");
   bind_numbers(disparity, "DisparityScores", std::pair("bad_0_5", &DisparityScores::bad_0_5),
                std::pair("bad_1", &DisparityScores::bad_1), std::pair("bad_2", &DisparityScores::bad_2),
                std::pair("bad_4", &DisparityScores::bad_4), std::pair("average", &DisparityScores::average),
                std::pair("rms", &DisparityScores::rms), std::pair("d1_all", &DisparityScores::d1_all),
                std::pair("density", &DisparityScores::density), std::pair("pixels", &DisparityScores::pixels),
-               std::pair("unknown", &DisparityScores::unknown), std::pair("missing", &DisparityScores::missing));
+               std::pair("unknown", &DisparityScores::unknown),
+               std::pair("missing", &DisparityScores::missing));
   auto mask = nb::class_<MaskScores>(
       module, "MaskScores",
       "Scores of a motion mask, as CDnet has them. `+` gives the scores of several frames together.");
@@ -72,7 +74,8 @@ void bind_scores(nb::module_& module) {
                std::pair("false_negatives", &MaskScores::false_negatives),
                std::pair("true_negatives", &MaskScores::true_negatives),
                std::pair("unscored", &MaskScores::unscored));
-  mask.def("__add__", [](MaskScores self, const MaskScores& other) { return self += other; }, nb::is_operator());
+  mask.def(
+      "__add__", [](MaskScores self, const MaskScores& other) { return self += other; }, nb::is_operator());
 }
 
 /// The fields of two arguments with the mask of those that count.
@@ -95,9 +98,10 @@ nb::object evaluate_any(nb::handle estimate, nb::handle truth, nb::handle mask, 
   };
   if (is(Detection{})) {
     const Field<Detection> moving = field_of<Detection>(estimate, "estimate");
-    const FrameStack labels = nb::isinstance<Field<Detection>>(truth)
-                                  ? read_host_frame(frame_array(picture_of(field_of<Detection>(truth, "truth"))), "truth")
-                                  : read_host_frame(truth, "truth");
+    const FrameStack labels =
+        nb::isinstance<Field<Detection>>(truth)
+            ? read_host_frame(frame_array(picture_of(field_of<Detection>(truth, "truth"))), "truth")
+            : read_host_frame(truth, "truth");
     std::optional<Field<Detection>> counts;
     EvaluationOptions options;
     if (!mask.is_none()) {
@@ -116,25 +120,30 @@ void bind_scenes(nb::module_& module) {
   nb::class_<SceneInfo>(module, "SceneInfo", "Name of a scene, and what it shows.")
       .def_ro("name", &SceneInfo::name)
       .def_ro("help", &SceneInfo::help)
-      .def("__repr__", [](const SceneInfo& self) { return "SceneInfo(name='" + std::string(self.name) + "')"; });
+      .def("__repr__",
+           [](const SceneInfo& self) { return "SceneInfo(name='" + std::string(self.name) + "')"; });
   module.def(
       "scenes", [] { return std::vector<SceneInfo>(scenes().begin(), scenes().end()); },
       nb::sig("def scenes() -> list[SceneInfo]"), "Every scene that render_scene knows.");
   struct PythonScene {
     nb::list frames, flow, occluded, depth, disparity, moving;
   };
-  nb::class_<PythonScene>(module, "Scene",
-                          "A rendered sequence with its exact truth. Every field is a list.\n\n"
-                          "frames: arrays H x W (H x W x 3 in color), uint8. flow[i]: FlowField from frame i to i + "
-                          "1. occluded[i]: bool, where frame i + 1 does not show a pixel of frame i. depth, "
-                          "disparity and moving are empty if the scene has none.")
-      .def_ro("frames", &PythonScene::frames, nb::sig("def frames(self) -> list[numpy.typing.NDArray[numpy.uint8]]"))
+  nb::class_<PythonScene>(
+      module, "Scene",
+      "A rendered sequence with its exact truth. Every field is a list.\n\n"
+      "frames: arrays H x W (H x W x 3 in color), uint8. flow[i]: FlowField from frame i to i + 1. "
+      "occluded[i]: bool, where frame i + 1 does not show a pixel of frame i. depth, disparity and moving "
+      "are empty if the scene has none.")
+      .def_ro("frames", &PythonScene::frames,
+              nb::sig("def frames(self) -> list[numpy.typing.NDArray[numpy.uint8]]"))
       .def_ro("flow", &PythonScene::flow, nb::sig("def flow(self) -> list[FlowField]"))
       .def_ro("occluded", &PythonScene::occluded,
               nb::sig("def occluded(self) -> list[numpy.typing.NDArray[numpy.bool_]]"))
-      .def_ro("depth", &PythonScene::depth, nb::sig("def depth(self) -> list[numpy.typing.NDArray[numpy.float32]]"))
+      .def_ro("depth", &PythonScene::depth,
+              nb::sig("def depth(self) -> list[numpy.typing.NDArray[numpy.float32]]"))
       .def_ro("disparity", &PythonScene::disparity, nb::sig("def disparity(self) -> list[DisparityField]"))
-      .def_ro("moving", &PythonScene::moving, nb::sig("def moving(self) -> list[numpy.typing.NDArray[numpy.bool_]]"));
+      .def_ro("moving", &PythonScene::moving,
+              nb::sig("def moving(self) -> list[numpy.typing.NDArray[numpy.bool_]]"));
   module.def(
       "render_scene",
       [](const std::string& name, std::pair<int, int> shape, int frames, std::uint64_t seed, bool fine,
@@ -155,14 +164,15 @@ void bind_scenes(nb::module_& module) {
             std::copy_n(depth.view().row(y), depth.size().width, static_cast<float*>(plane.row(y)));
           result.depth.append(frame_array(plane));
         }
-        for (const auto& field : scene.disparity) result.disparity.append(nb::cast(numpy_field<Stereo>(field)));
+        for (const auto& field : scene.disparity)
+          result.disparity.append(nb::cast(numpy_field<Stereo>(field)));
         for (const auto& mask : scene.moving) result.moving.append(mask_array(mask));
         return result;
       },
       nb::arg("name"), nb::arg("shape") = std::pair(480, 640), nb::arg("frames") = 2, nb::arg("seed") = 1,
       nb::kw_only(), nb::arg("fine") = true, nb::arg("color") = false,
-      nb::sig("def render_scene(name: str, shape: tuple[int, int] = (480, 640), frames: int = 2, seed: int = 1, *, "
-              "fine: bool = True, color: bool = False) -> Scene"),
+      nb::sig("def render_scene(name: str, shape: tuple[int, int] = (480, 640), frames: int = 2, seed: int = "
+              "1, *, fine: bool = True, color: bool = False) -> Scene"),
       "Renders a scene with its truth: the same bytes on every machine. `shape` is (height, width).");
 }
 
@@ -170,13 +180,15 @@ void bind_scenes(nb::module_& module) {
 
 void bind_tools(nb::module_& module) {
   bind_scores(module);
-  module.def("evaluate", &evaluate_any, nb::arg("estimate").none(), nb::arg("truth").none(), nb::arg("mask") = nb::none(),
-             nb::kw_only(), nb::arg("valid_only") = false,
-             nb::sig("def evaluate(estimate: typing.Any, truth: typing.Any, mask: typing.Any = None, *, valid_only: bool = False) -> typing.Any"),
-             "Scores of an estimate against the truth: FlowScores, DisparityScores or MaskScores.\n\n"
-             "Each is a field of the library or an array: H x W x 2 is flow, H x W are disparities. A MotionMask is "
-             "scored against labels as CDnet draws them, or another mask. Pixels that are false in `mask` do not "
-             "count; with `valid_only` only those count that the estimate calls valid.");
+  module.def(
+      "evaluate", &evaluate_any, nb::arg("estimate").none(), nb::arg("truth").none(),
+      nb::arg("mask") = nb::none(), nb::kw_only(), nb::arg("valid_only") = false,
+      nb::sig("def evaluate(estimate: typing.Any, truth: typing.Any, mask: typing.Any = None, *, valid_only: "
+              "bool = False) -> typing.Any"),
+      "Scores of an estimate against the truth: FlowScores, DisparityScores or MaskScores.\n\n"
+      "Each is a field of the library or an array: H x W x 2 is flow, H x W are disparities. A MotionMask is "
+      "scored against labels as CDnet draws them, or another mask. Pixels that are false in `mask` do not "
+      "count; with `valid_only` only those count that the estimate calls valid.");
   bind_scenes(module);
   module.def(
       "depth_of",
@@ -189,8 +201,9 @@ void bind_tools(nb::module_& module) {
         return frame_array(plane);
       },
       nb::arg("disparity").none(), nb::arg("focal_length"), nb::arg("baseline"), nb::arg("offset") = 0.0,
-      nb::sig("def depth_of(disparity: typing.Any, focal_length: float, baseline: float, offset: float = 0) -> "
-              "numpy.typing.NDArray[numpy.float32]"),
+      nb::sig(
+          "def depth_of(disparity: typing.Any, focal_length: float, baseline: float, offset: float = 0) -> "
+          "numpy.typing.NDArray[numpy.float32]"),
       "Depths, H x W: focal_length * baseline / (d + offset), in the unit of `baseline`.\n\n"
       "Depth is infinity where the disparity is not valid, or where d + offset is not above 0.");
   nb::class_<DeviceInfo>(module, "DeviceInfo", "Facts about a device.")
@@ -203,7 +216,8 @@ void bind_tools(nb::module_& module) {
       .def("__repr__", [](const DeviceInfo& self) {
         return joined("DeviceInfo", {named("device", to_string(self.device)), named("name", self.name)});
       });
-  module.def("devices", &devices, nb::sig("def devices() -> list[DeviceInfo]"), "Every usable device, the CPU first.");
+  module.def("devices", &devices, nb::sig("def devices() -> list[DeviceInfo]"),
+             "Every usable device, the CPU first.");
   module.def("why_no_cuda", &why_no_cuda, "The reason why no CUDA device can be used; empty if one can.");
 }
 

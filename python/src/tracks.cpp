@@ -52,11 +52,12 @@ void read_motion(nb::handle tracks, nb::handle rotation, const FrameStack& frame
 }
 
 void bind_tracks(nb::module_& module) {
-  nb::class_<CameraRotation>(module, "CameraRotation",
-                             "A camera's turn from one frame to the next.\n\n"
-                             "It turns about the axis (x, y, z), in the camera's coordinates (x to the right, y "
-                             "down, z forward), by the vector's length in radians. fx and fy are the focal "
-                             "lengths and cx, cy the principal point, px.")
+  nb::class_<CameraRotation>(
+      module, "CameraRotation",
+      "A camera's turn from one frame to the next.\n\n"
+      "It turns about the axis (x, y, z), in the camera's coordinates (x to the right, y down, z forward), "
+      "by the vector's length in radians. fx and fy are the focal lengths and cx, cy the principal point, "
+      "px.")
       .def(
           "__init__",
           [](CameraRotation* self, float x, float y, float z, float fx, float fy, float cx, float cy) {
@@ -64,8 +65,8 @@ void bind_tracks(nb::module_& module) {
             check(rotation);
             new (self) CameraRotation(rotation);
           },
-          nb::arg("x"), nb::arg("y"), nb::arg("z"), nb::kw_only(), nb::arg("fx"), nb::arg("fy"), nb::arg("cx"),
-          nb::arg("cy"))
+          nb::arg("x"), nb::arg("y"), nb::arg("z"), nb::kw_only(), nb::arg("fx"), nb::arg("fy"),
+          nb::arg("cx"), nb::arg("cy"))
       .def_ro("x", &CameraRotation::x)
       .def_ro("y", &CameraRotation::y)
       .def_ro("z", &CameraRotation::z)
@@ -80,12 +81,13 @@ void bind_tracks(nb::module_& module) {
                     ", fx=" + text(self.fx) + ", fy=" + text(self.fy) + ", cx=" + text(self.cx) +
                     ", cy=" + text(self.cy) + ")";
            })
-      .def("__eq__",
-           [](const CameraRotation& self, nb::handle other) {
-             return nb::isinstance<CameraRotation>(other) &&
-                    values_of(self) == values_of(nb::cast<const CameraRotation&>(other));
-           },
-           nb::sig("def __eq__(self, other: object) -> bool"))
+      .def(
+          "__eq__",
+          [](const CameraRotation& self, nb::handle other) {
+            return nb::isinstance<CameraRotation>(other) &&
+                   values_of(self) == values_of(nb::cast<const CameraRotation&>(other));
+          },
+          nb::sig("def __eq__(self, other: object) -> bool"))
       .def("__hash__", [](const CameraRotation& self) { return nb::hash(nb::cast(values_of(self))); })
       .def("__getstate__", [](const CameraRotation& self) { return values_of(self); })
       .def("__setstate__", [](CameraRotation& self, const CameraValues& values) {
@@ -125,10 +127,11 @@ void bind_tracks(nb::module_& module) {
       },
       nb::arg("frame0").none(), nb::arg("frame1").none(), nb::arg("device") = nb::none(), nb::kw_only(),
       nb::arg("axes") = nb::none(), nb::arg("range") = nb::none(), nb::arg("channels") = nb::none(),
-      nb::arg("threads") = nb::none(), nb::arg("parameters"), nb::sig("def find_tracks(frame0: typing.Any, frame1: typing.Any, device: str | None = None, *, axes: "
-              "typing.Literal[\"hw\", \"hwc\", \"chw\"] | None = None, range: tuple[float, float] | None "
-              "= None, channels: typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: int | None = "
-              "None, **parameters: bool | int | float | str) -> numpy.typing.NDArray[numpy.float32]"),
+      nb::arg("threads") = nb::none(), nb::arg("parameters"),
+      nb::sig("def find_tracks(frame0: typing.Any, frame1: typing.Any, device: str | None = None, *, axes: "
+              "typing.Literal[\"hw\", \"hwc\", \"chw\"] | None = None, range: tuple[float, float] | None = "
+              "None, channels: typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: int | None = None, "
+              "**parameters: bool | int | float | str) -> numpy.typing.NDArray[numpy.float32]"),
       "Features of frame0 and their flow to frame1: an array N x 4 of x, y, u and v, px.\n\n"
       "Frames are as in estimate_flow. The array is NumPy's. Parameters are those of FeatureTracking. Raises "
       "Error.");
