@@ -92,6 +92,13 @@ Scores scores_of(nb::handle estimate, nb::handle truth, nb::handle mask, bool va
   return evaluate(first.result(0), second.result(0), options);
 }
 
+/// Whether an object is a mask: a MotionMask or an array of bool.
+bool is_mask(nb::handle object) {
+  if (nb::isinstance<Field<Detection>>(object)) return true;
+  const std::string type = nb::hasattr(object, "dtype") ? str_text(nb::getattr(object, "dtype")) : "";
+  return type == "bool" || type == "torch.bool";
+}
+
 nb::object evaluate_any(nb::handle estimate, nb::handle truth, nb::handle mask, bool valid_only) {
   const auto is = [&]<class Task>(Task) {
     return nb::isinstance<Field<Task>>(estimate) || nb::isinstance<Field<Task>>(truth);
@@ -99,7 +106,7 @@ nb::object evaluate_any(nb::handle estimate, nb::handle truth, nb::handle mask, 
   if (is(Detection{})) {
     const Field<Detection> moving = field_of<Detection>(estimate, "estimate");
     const FrameStack labels =
-        nb::isinstance<Field<Detection>>(truth)
+        is_mask(truth)
             ? read_host_frame(frame_array(picture_of(field_of<Detection>(truth, "truth"))), "truth")
             : read_host_frame(truth, "truth");
     std::optional<Field<Detection>> counts;
@@ -187,8 +194,9 @@ void bind_tools(nb::module_& module) {
               "bool = False) -> typing.Any"),
       "Scores of an estimate against the truth: FlowScores, DisparityScores or MaskScores.\n\n"
       "Each is a field of the library or an array: H x W x 2 is flow, H x W are disparities. A MotionMask is "
-      "scored against labels as CDnet draws them, or another mask. Pixels that are false in `mask` do not "
-      "count; with `valid_only` only those count that the estimate calls valid.");
+      "scored against labels as CDnet draws them, or another mask, which may be an array of bool. Pixels "
+      "that are false in `mask` do not count; with `valid_only` only those count that the estimate calls "
+      "valid.");
   bind_scenes(module);
   module.def(
       "depth_of",

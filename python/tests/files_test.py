@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Files, pictures, scores, rendered scenes and tracks: the same as the command's."""
+"""Files, pictures, rendered scenes and tracks: the same as the command's."""
 
-import json
 import math
 
 import numpy as np
@@ -210,48 +209,6 @@ def test_pictures(flow, disparity, frames, color_frames):
                            (lambda: pf.color_flow(None), "flow is None")]:
         with pytest.raises(pf.Error, match=match):
             picture()
-
-
-def test_scores_of_known_errors(same):
-    truth = np.zeros((10, 20, 2), np.float32)
-    estimate = truth + np.float32([3, 4])
-    scores = pf.evaluate(estimate, truth)
-    assert type(scores) is pf.FlowScores and (scores.epe, scores.epe_std, scores.pixels) == (5, 0, 200)
-    assert (scores.r1, scores.r3, scores.r5, scores.density) == (1, 1, 0, 1)
-    assert math.isclose(scores.aae, math.degrees(math.acos(1 / math.sqrt(26))), rel_tol=1e-6)
-    mask = np.zeros((10, 20), bool)
-    mask[:, :5] = True
-    estimate[:, :5] = 0
-    assert pf.evaluate(estimate, truth, mask).epe == 0 and pf.evaluate(estimate, truth, mask).pixels == 50
-    field = pf.FlowField(estimate[..., 0], estimate[..., 1], valid=mask)
-    assert pf.evaluate(field, truth, valid_only=True).epe == 0
-    assert math.isclose(pf.evaluate(field, truth).epe, 3.75) and pf.evaluate(field, truth).density == 0.25
-    assert math.isnan(pf.evaluate(field, truth, ~mask, valid_only=True).epe)
-    d = pf.evaluate(np.full((4, 4), 3.0), np.full((4, 4), 1.0))
-    assert type(d) is pf.DisparityScores and (d.average, d.rms, d.bad_1, d.bad_2) == (2, 2, 1, 0)
-    assert d.pixels == 16
-    moving = np.array([[True, True, False, False]])
-    m = pf.evaluate(pf.MotionMask(moving), np.array([[255, 0, 255, 85]], np.uint8))
-    assert type(m) is pf.MaskScores and (m.true_positives, m.false_positives, m.false_negatives) == (1, 1, 1)
-    assert m.unscored == 1 and m.precision == m.recall == 0.5
-    assert (m + m).true_positives == 2 and (m + m).f1 == m.f1
-    assert pf.evaluate(pf.MotionMask(moving), pf.MotionMask(moving)).f1 == 1
-    for wrong, match in [((estimate, truth[1:]), "20x10.*20x9"), ((estimate, None), "truth is None"),
-                         ((3, 4), "^estimate has the shape"), ((field, d), "^truth")]:
-        with pytest.raises(pf.Error, match=match):
-            pf.evaluate(*wrong)
-
-
-def test_scores_are_the_commands(flow, frames, command, tmp_path):
-    truth = pf.render_scene("layers", shape=(48, 64), frames=2, seed=3).flow[0]
-    pf.write_flow(tmp_path / "e.npy", flow)
-    pf.write_flow(tmp_path / "t.npy", truth)
-    theirs = json.loads(command("eval", tmp_path / "e.npy", tmp_path / "t.npy", "--json"))
-    ours = pf.evaluate(np.asarray(flow), truth)
-    for name in ("aae", "aae_std", "epe", "epe_std", "r1", "r3", "r5", "density", "pixels", "unknown",
-                 "missing"):
-        assert getattr(ours, name) == theirs[name]
-        assert f"{name}={getattr(ours, name)!r}" in repr(ours)
 
 
 @pytest.mark.parametrize("name", [scene.name for scene in pf.scenes()])
