@@ -39,6 +39,16 @@ std::optional<Size> read_shape(nb::handle shape) {
 }
 
 template <class Task>
+std::string text_of(const PythonEstimator<Task>& estimator, const char* name) {
+  std::string text = "<parafield." + std::string(name) + " ";
+  text += str_text(nb::repr(method_object(estimator.request().method)));
+  if (const auto size = estimator.size())
+    text += ", " + std::to_string(size->height) + " x " + std::to_string(size->width);
+  if (const auto device = estimator.device()) text += ", " + to_string(*device);
+  return text + ">";
+}
+
+template <class Task>
 nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char* name, const char* names[2],
                                                  const char* doc) {
   using Self = PythonEstimator<Task>;
@@ -132,7 +142,8 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
           nb::sig("def device(self) -> str | None"),
           "The device, such as \"cpu\" or \"cuda:0\"; None before the first frames if none was given.")
       .def_prop_ro("workspace_bytes", &Self::workspace_bytes,
-                   "Memory of the device that the estimator holds.");
+                   "Memory of the device that the estimator holds.")
+      .def("__repr__", [name](const Self& self) { return text_of(self, name); });
   return type;
 }
 

@@ -270,6 +270,16 @@ def test_attributes_of_estimators(frames):
             made(wrong, wrong)
 
 
+def test_texts_of_estimators(frames):
+    estimator = pf.FlowEstimator("lucas-kanade", levels=2)
+    assert repr(estimator) == "<parafield.FlowEstimator LucasKanade(levels=2)>"
+    estimator(*frames[:2])
+    assert repr(estimator) == f"<parafield.FlowEstimator LucasKanade(levels=2), 48 x 64, {estimator.device}>"
+    made = pf.StereoEstimator("icm", device="cpu")
+    assert repr(made) == f"<parafield.StereoEstimator {made.method!r}, cpu>"
+    assert repr(pf.MotionDetector(shape=(5, 6))).endswith(", 5 x 6>")
+
+
 def test_range_of_the_first_frames_is_kept(frames, same):
     floats = [frame.astype(np.float32) / 255 for frame in frames]
     estimator = pf.FlowEstimator("lucas-kanade")
