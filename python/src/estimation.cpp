@@ -2,7 +2,6 @@
 #include "estimation.hpp"
 
 #include <nanobind/stl/string.h>
-#include <pthread.h>
 
 #include <atomic>
 #include <thread>
@@ -11,9 +10,6 @@
 
 namespace parafield::python {
 namespace {
-
-std::atomic<int> fork_count = 0;
-[[maybe_unused]] const int counts_forks = pthread_atfork(nullptr, nullptr, [] { ++fork_count; });
 
 /// The frames of each result that a call asks for.
 struct Items {
@@ -230,8 +226,6 @@ void solve_on_host(const Request<Task>& request, const Items& items, const Devic
 }
 
 }  // namespace
-
-int forks() { return fork_count; }
 
 Stream lasting_stream(const Array& frames) {
   const auto handle = reinterpret_cast<std::uintptr_t>(frames.stream);

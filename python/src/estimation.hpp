@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fields.hpp"
+#include "forks.hpp"
 #include "frames.hpp"
 #include "methods.hpp"
 
@@ -93,9 +94,6 @@ bool is_slow(const Methods& method, Size size, int count) {
   return std::visit([]<class Method>(const Method&) { return LabelMethod<Method>; }, method);
 }
 
-/// How many forks made this process from that which loaded the module.
-int forks();
-
 /// Estimators that wait for their next call. Making one takes longer than a solve. At most `most_bytes` of
 /// memory and `most_kept` of them are kept.
 template <class Task>
@@ -106,7 +104,7 @@ class EstimatorCache {
    public:
     Lease(Lease&&) = default;
     ~Lease() {
-      if (estimator_) cache().put(std::move(key_), std::move(estimator_));
+      if (estimator_) cache.put(std::move(key_), std::move(estimator_));
     }
     Estimator<Task>& operator*() const { return *estimator_; }
     Estimator<Task>* operator->() const { return estimator_.get(); }
@@ -123,7 +121,7 @@ class EstimatorCache {
   /// Takes an estimator, or makes one. Does not need Python's lock.
   static Lease take(const Request<Task>& request, Size size, const Device& device, Stream stream) {
     std::string key = key_of(request, size, device, stream);
-    if (auto found = cache().find(key)) return {std::move(key), std::move(found)};
+    if (auto found = cache.find(key)) return {std::move(key), std::move(found)};
     typename Task::Options options = request.options;
     options.device = device;
     options.stream = stream;
@@ -132,8 +130,9 @@ class EstimatorCache {
 
   static void clear() {
     std::list<Entry> unused;
-    const std::lock_guard lock(cache().mutex_);
-    unused.swap(cache().entries_);
+    const std::lock_guard lock(cache.mutex_);
+    cache.forget_after_fork();
+    unused.swap(cache.entries_);
   }
 
  private:
@@ -145,10 +144,7 @@ class EstimatorCache {
   };
 
   /// It lives to the end of the process, since CUDA may be gone before.
-  static EstimatorCache& cache() {
-    static auto& all = *new EstimatorCache;
-    return all;
-  }
+  inline static EstimatorCache& cache = *new EstimatorCache;
 
   static std::string key_of(const Request<Task>& request, Size size, const Device& device, Stream stream) {
     std::string key = request.key;
@@ -196,7 +192,7 @@ class EstimatorCache {
     entries_.clear();
   }
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::list<Entry> entries_;
   int forks_ = forks();
 };

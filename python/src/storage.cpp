@@ -10,6 +10,8 @@
 #include <mutex>
 #include <utility>
 
+#include "forks.hpp"
+
 namespace parafield::python {
 namespace {
 
@@ -66,16 +68,13 @@ class Pool {
     }
   }
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::list<Block> free_;
   std::size_t free_bytes_ = 0;
 };
 
 /// It lives to the end of the process: results may be destroyed at exit.
-Pool& pool() {
-  static auto& blocks = *new Pool;
-  return blocks;
-}
+Pool& pool = *new Pool;
 
 /// A library of arrays and the types of its values, looked up once. They live to the end of the process,
 /// since Python may be gone before.
@@ -164,7 +163,7 @@ std::shared_ptr<Storage> make_storage(const Array& array, std::size_t bytes, boo
     storage->data =
         reinterpret_cast<char*>(nb::cast<std::uintptr_t>(storage->array.attr("data").attr("ptr")));
   } else {
-    storage->block = pool().take(bytes, array.memory.on_host() && pinned ? Memory::pinned() : array.memory);
+    storage->block = pool.take(bytes, array.memory.on_host() && pinned ? Memory::pinned() : array.memory);
     storage->data = static_cast<char*>(storage->block.get());
     if (array.library == Library::other) storage->like = array.object;
   }
@@ -182,7 +181,7 @@ std::shared_ptr<Storage> copy_to_host(const Storage& storage) {
     copy->data = reinterpret_cast<char*>(nb::cast<std::uintptr_t>(copy->array.attr("data_ptr")()));
     return copy;
   }
-  copy->block = pool().take(storage.bytes, Memory::host());
+  copy->block = pool.take(storage.bytes, Memory::host());
   copy->data = static_cast<char*>(copy->block.get());
   if (storage.array) {  // CuPy orders the copy behind its current stream
     const nb::object array = storage.array.attr("get")();
@@ -246,7 +245,7 @@ nb::object array_in(const std::shared_ptr<Storage>& storage, const void* data, n
 
 void empty_pool() {
   const nb::gil_scoped_release released;
-  pool().clear();
+  pool.clear();
 }
 
 }  // namespace parafield::python

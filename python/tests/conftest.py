@@ -3,6 +3,8 @@
 
 import os
 import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +77,20 @@ def command():
     def run(*words):
         done = subprocess.run([program, *map(os.fspath, map(str, words))], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run_program():
+    """A function that runs a program in a process of its own, and gives its output."""
+
+    def run(program):
+        done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True,
+                              text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert "leaked" not in done.stderr
         return done.stdout
 
     return run

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Threads, processes that fork, and Ctrl-C."""
+"""Threads and Ctrl-C."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -28,15 +27,6 @@ def on_threads(count, work):
 
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(begin, range(count)))
-
-
-def run(program, **options):
-    """Runs a program in a process of its own; checks that it ends well."""
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True,
-                          timeout=60, **options)
-    assert done.returncode == 0, done.stderr
-    assert "leaked" not in done.stderr
-    return done.stdout
 
 
 def test_other_threads_work_during_a_call(frames):
@@ -157,70 +147,6 @@ def test_reset_waits_for_the_running_call(frames, same):
         assert same(running.result(), expected)
 
 
-FORK = """
-    import os, sys
-    import numpy as np
-    import parafield as pf
-
-    frames = pf.render_scene("layers", shape=(48, 64), frames=3).frames
-    estimator = pf.FlowEstimator("lucas-kanade", device="cpu")
-    estimator.push(frames[0])
-    first = pf.estimate_flow(*frames[:2], device="cpu")
-    expected = first.uv.tobytes(), estimator.push(frames[1]).uv.tobytes()
-
-    def in_child():
-        for _ in range(2):
-            assert pf.estimate_flow(*frames[:2], device="cpu").uv.tobytes() == expected[0]
-        own = pf.FlowEstimator("lucas-kanade", device="cpu")
-        assert own(*frames[:2]).uv.tobytes() == expected[1]
-        try:
-            estimator.push(frames[2])
-        except pf.Error as error:
-            assert "process" in str(error)
-        else:
-            raise AssertionError("the parent's estimator has no threads here")
-        pf.clear_cache()
-        return True
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_fork():
-    out = run(FORK + """
-    if pid := os.fork():
-        assert os.waitpid(pid, 0)[1] == 0
-        assert pf.estimate_flow(*frames[:2], device="cpu").uv.tobytes() == expected[0]
-        assert estimator.push(frames[2]) is not None
-        print("parent")
-    else:
-        in_child()
-        del estimator
-    """)
-    assert out == "parent\n"
-
-
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_multiprocessing(method):
-    run(FORK + f"""
-    import multiprocessing
-
-    def flow_of(i):
-        return pf.estimate_flow(*frames[i:i + 2], "icm", None, "cpu")
-
-    if "{method}" == "fork":
-        context = multiprocessing.get_context("fork")
-        with context.Pool(2) as pool:
-            assert pool.apply(in_child)
-            flows = pool.map(flow_of, range(2))
-    else:
-        with multiprocessing.get_context("{method}").Pool(2) as pool:  # functions of a module, not of -c
-            pairs = [(*frames[i:i + 2], "icm", None, "cpu") for i in range(2)]
-            flows = pool.starmap(pf.estimate_flow, pairs)
-    for i, flow in enumerate(flows):
-        assert flow.uv.tobytes() == flow_of(i).uv.tobytes()
-    """)
-
-
 def interrupt(call):
     """Sends Ctrl-C to a process during a call, and gives the seconds until the call ended."""
     program = textwrap.dedent(f"""
@@ -263,8 +189,8 @@ def test_interrupts(call):
     assert interrupt(call) < 1.5
 
 
-def test_handlers_of_signals_run_during_a_call():
-    out = run("""
+def test_handlers_of_signals_run_during_a_call(run_program):
+    out = run_program("""
         import signal, sys
         import parafield as pf
         frames = pf.render_scene("layers", shape=(96, 128), frames=2).frames
