@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,14 @@ class SolverSession final : public Session<Task> {
         staging_(std::size_t(slots_)) {
     backend_.cancelled_by(cancelled_);
     if constexpr (Backend::is_gpu) device_result_ = Result(size, backend_.memory());
+  }
+
+  /// Waits for the work that the backend still has: it uses the memory that goes now.
+  ~SolverSession() override {
+    try {
+      if constexpr (Backend::is_gpu) backend_.synchronize();
+    } catch (const std::exception&) {  // the device failed, and its work ended with it
+    }
   }
 
   const Result& call(const typename Task::Input& input, Result* output) override {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Estimators on many threads: made, used, moved and destroyed at once, with the results of one alone.
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <future>
 #include <thread>
 
@@ -211,6 +213,43 @@ TEST_F(ManyThreadsCuda, AStreamWaitsForAnotherAndNoThreadDoes) {
     cudaStreamDestroy(first);
     cudaStreamDestroy(second);
   });
+}
+
+TEST_F(ManyThreadsCuda, AnEstimatorGoesWhenItsWorkIsDone) {
+  const Size size{640, 480};
+  const Scene scene = render_scene("rotation", {.size = size});
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  FrameBuffer frames[2];
+  for (int i = 0; i < 2; ++i) {
+    frames[i] = FrameBuffer(size, PixelFormat::gray_u8, Memory::cuda());
+    const Frame from = scene.frames[std::size_t(i)], to = frames[i];
+    detail::copy(const_cast<void*>(to.data), to.pitch, to.memory, from.data, from.pitch, from.memory, size.width,
+                 size.height);
+  }
+  for (int i = 0; i < 5; ++i) {
+    FlowField flow(size, Memory::cuda());
+    auto estimator = std::make_unique<FlowEstimator>(AdaptiveRidge{}, size,
+                                                     FlowOptions{.device = Device::cuda(), .stream = {stream}});
+    std::atomic<bool> go_on = false;
+    const auto wait = [](void* data) {
+      while (!*static_cast<std::atomic<bool>*>(data)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    ASSERT_EQ(cudaLaunchHostFunc(stream, wait, &go_on), cudaSuccess);
+    const std::array<Frame, 2> input = {frames[0], frames[1]};
+    (*estimator)({.frames = input}, flow);
+    std::future<void> gone = std::async(std::launch::async, [&] { estimator.reset(); });
+    EXPECT_EQ(gone.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+    go_on = true;
+    gone.get();
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    const FlowField expected =
+        estimate_flow(scene.frames[0], scene.frames[1], AdaptiveRidge{}, {.device = Device::cuda()});
+    const Image<float> u = flow.u.to(Memory::host());
+    for (int y = 0; y < size.height; ++y)
+      ASSERT_EQ(std::memcmp(u.view().row(y), expected.u.view().row(y), sizeof(float) * 640), 0) << y;
+  }
+  cudaStreamDestroy(stream);
 }
 
 #endif
