@@ -106,7 +106,8 @@ def compare(program, kind, method, preset, shape, calls, rounds, threads):
 
 
 def batches(kind, shape, count, rounds):
-    """Pairs a second of batches with default flow: of pairs of frames, and of a sequence of frames."""
+    """Pairs a second of batches with default flow: of pairs of frames, and of a sequence of frames. Each batch
+    alone, and five that wait in line."""
     import torch
 
     first, second = frames_of(shape, kind)
@@ -117,15 +118,16 @@ def batches(kind, shape, count, rounds):
         "pairs": lambda: pf.estimate_flow(firsts, seconds, axes="nhw"),
         "sequence": lambda: pf.estimate_flow(sequence, axes="nhw"),
     }
-    found = {name: [] for name in ways}
+    found = {f"{name}, {line}": [] for name in ways for line in ("alone", "five in line")}
     for _ in range(rounds + 1):
         for name, way in ways.items():
-            begin = time.perf_counter()
-            for _ in range(5):
-                flow = way()
-            torch.cuda.synchronize()
-            found[name].append(5 * count / (time.perf_counter() - begin))
-            del flow
+            for line, repeat in (("alone", 1), ("five in line", 5)):
+                begin = time.perf_counter()
+                for _ in range(repeat):
+                    flow = way()
+                torch.cuda.synchronize()
+                found[f"{name}, {line}"].append(repeat * count / (time.perf_counter() - begin))
+                del flow
     rates = {name: round(statistics.median(each[1:])) for name, each in found.items()}
     return {"arrays": kind, "shape": list(shape), "pairs": count, "pairs/s": rates}
 
