@@ -69,9 +69,14 @@ if TYPE_CHECKING:
 
 __version__: str = _core.__version__
 
-for _value in vars(_core).values():  # users know the classes as parafield.FlowField, and pickles should
-    if isinstance(_value, type):
-        _value.__module__ = __name__
+# Users know the classes as parafield.FlowField and parafield.flow.AdaptiveRidge, and pickles should.
+for _class in vars(_core).values():
+    if isinstance(_class, type):
+        _class.__module__ = __name__
+for _task in (flow, stereo, detection):
+    for _class in _task.methods():
+        _class.__module__ = _task.__name__
+del _class, _task
 
 # Functions are pickled by their names, as those of Python are: multiprocessing and Dask send them.
 copyreg.pickle(type(_core.estimate_flow), lambda function: function.__qualname__)

@@ -3,7 +3,3 @@
 
 from ._core.flow import *  # noqa: F403
 from ._core.flow import methods as methods
-
-for _method in methods():
-    _method.__module__ = __name__
-del _method

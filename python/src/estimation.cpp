@@ -58,11 +58,11 @@ Items items_of(const Request<Task>& request, const std::vector<FrameStack>& fram
   return {frames, first.count, taken, follow_each_other(frames)};
 }
 
-/// Estimators that work at the same time on a stack.
+/// Estimators that work at the same time on a stack: no more than the cache keeps.
 template <class Task>
 int estimators_for(const typename EstimatorCache<Task>::Lease& first, int most, int count) {
-  constexpr std::size_t most_bytes = std::size_t(4) << 30;
-  const std::size_t fit = most_bytes / std::max<std::size_t>(1, first->workspace_bytes());
+  const std::size_t fit =
+      EstimatorCache<Task>::most_bytes / std::max<std::size_t>(1, first->workspace_bytes());
   return int(std::clamp<std::size_t>(fit, 1, std::size_t(std::min(most, count))));
 }
 
@@ -230,6 +230,13 @@ void solve_on_host(const Request<Task>& request, const Items& items, const Devic
 Stream lasting_stream(const Array& frames) {
   const auto handle = reinterpret_cast<std::uintptr_t>(frames.stream);
   return frames.library == Library::torch || handle <= 2 ? Stream{frames.stream} : Stream{};
+}
+
+int read_threads(nb::handle threads) {
+  int count = 0;
+  if (!threads.is_none() && !nb::try_cast(threads, count))
+    fail("threads cannot be ", repr_text(threads), ": a number, 0 = one for each core");
+  return count;
 }
 
 std::optional<Device> read_device(nb::handle device, int threads) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <algorithm>
+#include <array>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -26,15 +28,17 @@ struct Request {
   std::string key;  ///< bytes that differ between methods and options
 };
 
-/// Reads the arguments `device` and `threads`. Throws Error(invalid_argument).
+/// Reads the argument `threads`. Throws Error(invalid_argument).
+int read_threads(nb::handle threads);
+
+/// Reads the argument `device`, and checks the number of threads. Throws Error(invalid_argument).
 std::optional<Device> read_device(nb::handle device, int threads);
 
 template <class Task>
 Request<Task> read_request(nb::handle method, nb::handle preset, nb::handle device, nb::handle threads,
                            const nb::dict& parameters) {
   Request<Task> request;
-  if (!threads.is_none() && !nb::try_cast(threads, request.threads))
-    fail("threads cannot be ", repr_text(threads), ": a number, 0 = one for each core");
+  request.threads = read_threads(threads);
   request.device = read_device(device, request.threads);
   request.method = read_method<Task>(method, preset, parameters, request.options);
   request.key.push_back(char(request.method.index()));
@@ -99,6 +103,8 @@ bool is_slow(const Methods& method, Size size, int count) {
 template <class Task>
 class EstimatorCache {
  public:
+  static constexpr std::size_t most_kept = 32, most_bytes = std::size_t(4) << 30;
+
   /// An estimator that nobody else uses until it comes back.
   class Lease {
    public:
@@ -136,7 +142,6 @@ class EstimatorCache {
   }
 
  private:
-  static constexpr std::size_t most_kept = 32, most_bytes = std::size_t(4) << 30;
   struct Entry {
     std::string key;
     std::unique_ptr<Estimator<Task>> estimator;

@@ -84,31 +84,40 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
       std::is_same_v<Task, Flow> ? ", tracks: typing.Any = None, rotation: CameraRotation | None = None" : "";
   const std::string signature = "def __call__(self, " + name0 + ": typing.Any, " + name1 +
                                 ": typing.Any = None, *, start: typing.Any = None" + extra + ") -> " + result;
-  type.def(
-      "__call__",
-      [name0, name1](Self& self, nb::handle frame0, nb::handle frame1, nb::handle start, nb::handle tracks,
-                     nb::handle rotation) {
-        std::vector<FrameStack> frames;
-        if (frame1.is_none()) {
-          if (!nb::isinstance<nb::list>(frame0) && !nb::isinstance<nb::tuple>(frame0))
-            fail(name1, " is missing");
-          int i = 0;
-          for (const nb::handle frame : frame0)
-            frames.push_back(self.read(frame, name0 + "[" + std::to_string(i++) + "]"));
-        } else {
-          frames.push_back(self.read(frame0, name0));
-          frames.push_back(self.read(frame1, name1));
-        }
-        const int taken = frames_taken(self.request().method);
-        if (int(frames.size()) != taken)
-          fail(std::visit([](const auto& method) { return method.name; }, self.request().method), " takes ",
-               taken, " frames, not ", frames.size());
-        const Known<Task> known = read_known<Task>(start, tracks, rotation, frames[0]);
-        return self.call(std::move(frames), known);
-      },
-      nb::arg(names[0]).none(), nb::arg(names[1]) = none, nb::kw_only(), nb::arg("start") = none,
-      nb::arg("tracks") = none, nb::arg("rotation") = none, nb::sig(signature.c_str()),
-      "The result of the frames: two, or as the first argument a list of as many as the method takes.");
+  const auto call = [name0, name1](Self& self, nb::handle frame0, nb::handle frame1, nb::handle start,
+                                   nb::handle tracks, nb::handle rotation) {
+    std::vector<FrameStack> frames;
+    if (frame1.is_none()) {
+      if (!nb::isinstance<nb::list>(frame0) && !nb::isinstance<nb::tuple>(frame0))
+        fail(name1, " is missing");
+      int i = 0;
+      for (const nb::handle frame : frame0)
+        frames.push_back(self.read(frame, name0 + "[" + std::to_string(i++) + "]"));
+    } else {
+      frames.push_back(self.read(frame0, name0));
+      frames.push_back(self.read(frame1, name1));
+    }
+    const int taken = frames_taken(self.request().method);
+    if (int(frames.size()) != taken)
+      fail(std::visit([](const auto& method) { return method.name; }, self.request().method), " takes ",
+           taken, " frames, not ", frames.size());
+    const Known<Task> known = read_known<Task>(start, tracks, rotation, frames[0]);
+    return self.call(std::move(frames), known);
+  };
+  const char* const call_doc =
+      "The result of the frames: two, or as the first argument a list of as many as the method takes.";
+  if constexpr (std::is_same_v<Task, Flow>)
+    type.def("__call__", call, nb::arg(names[0]).none(), nb::arg(names[1]) = none, nb::kw_only(),
+             nb::arg("start") = none, nb::arg("tracks") = none, nb::arg("rotation") = none,
+             nb::sig(signature.c_str()), call_doc);
+  else
+    type.def(
+        "__call__",
+        [call](Self& self, nb::handle frame0, nb::handle frame1, nb::handle start) {
+          return call(self, frame0, frame1, start, nb::none(), nb::none());
+        },
+        nb::arg(names[0]).none(), nb::arg(names[1]) = none, nb::kw_only(), nb::arg("start") = none,
+        nb::sig(signature.c_str()), call_doc);
   if constexpr (Task::streams)
     type.def(
         "push", [](Self& self, nb::handle frame) { return self.push(self.read(frame, "frame")); },

@@ -9,20 +9,6 @@
 namespace parafield::python {
 namespace {
 
-/// A plane of an argument, as a C-ordered NumPy array of one type.
-nb::object as_plane(nb::handle object, const std::string& name, const char* type) {
-  if (object.is_none()) fail(name, " is None");
-  return with_name(name, [&] {
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    return numpy.attr("ascontiguousarray")(object, nb::arg("dtype") = numpy.attr(type));
-  });
-}
-
-template <class T>
-const T* data_of(const nb::object& array) {
-  return reinterpret_cast<const T*>(nb::cast<std::uintptr_t>(array.attr("__array_interface__")["data"][0]));
-}
-
 Size size_of(const nb::object& plane, const std::string& name, std::size_t axes, const char* expected) {
   const auto shape = nb::cast<std::vector<std::size_t>>(plane.attr("shape"));
   if (shape.size() != axes || (axes == 3 && shape[2] != 2)) {
@@ -73,6 +59,14 @@ Field<Flow> flow_from_pairs(nb::handle object, const std::string& name) {
 }
 
 }  // namespace
+
+nb::object as_plane(nb::handle object, const std::string& name, const char* type) {
+  if (object.is_none()) fail(name, " is None");
+  return with_name(name, [&] {
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    return numpy.attr("ascontiguousarray")(object, nb::arg("dtype") = numpy.attr(type));
+  });
+}
 
 Field<Flow> flow_from_planes(nb::handle u, nb::handle v, nb::handle valid, nb::handle confidence) {
   const nb::object planes[] = {as_plane(u, "u", "float32"), as_plane(v, "v", "float32")};

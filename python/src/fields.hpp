@@ -78,13 +78,16 @@ struct Field : Planes {
   }
 };
 
+/// Bytes that a plane takes in a storage.
+constexpr std::size_t plane_bytes(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
 /// Bytes of a task's results.
 template <class Task>
 std::size_t bytes_of_results(Size size, int count, bool has_confidence) {
   const std::size_t pixels = std::size_t(size.width) * std::size_t(size.height) * std::size_t(count);
-  const auto rounded = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
-  return rounded(pixels * 4 * TaskPlanes<Task>::components) + (has_confidence ? rounded(pixels * 4) : 0) +
-         rounded(pixels) * (1 + TaskPlanes<Task>::has_moving);
+  return plane_bytes(pixels * 4 * TaskPlanes<Task>::components) +
+         (has_confidence ? plane_bytes(pixels * 4) : 0) +
+         plane_bytes(pixels) * (1 + TaskPlanes<Task>::has_moving);
 }
 
 /// A result in `storage`, whose size is bytes_of_results.
@@ -98,7 +101,7 @@ Field<Task> field_in(std::shared_ptr<Storage> storage, Size size, int count, boo
   char* next = storage->data;
   const auto take = [&](std::size_t bytes) {
     char* const plane = next;
-    next += (bytes + 255) / 256 * 256;
+    next += plane_bytes(bytes);
     return plane;
   };
   const std::size_t pixels = std::size_t(field.pixels()) * std::size_t(count);
@@ -135,6 +138,14 @@ Field<Task> copied(const Field<Task>& field);
 /// A result of NumPy arrays with a copy of a field of the library.
 template <class Task>
 Field<Task> numpy_field(const typename Task::Result& result);
+
+/// An argument's values as a C-ordered NumPy array of one type ("float32", "bool_"), and where they lie.
+/// Throws Error(invalid_argument).
+nb::object as_plane(nb::handle object, const std::string& name, const char* type);
+template <class T>
+const T* data_of(const nb::object& array) {
+  return reinterpret_cast<const T*>(nb::cast<std::uintptr_t>(array.attr("__array_interface__")["data"][0]));
+}
 
 /// Fields in host memory with copies of planes that are arguments: arrays H x W. `valid` and `confidence` may
 /// be None. `name` is the first argument's. Throws Error(invalid_argument).

@@ -115,43 +115,30 @@ void bind_functions(nb::module_& module) {
               "threads: int | None = None, start: typing.Any = None, tracks: typing.Any = None, rotation: "
               "CameraRotation | None = None, **parameters: bool | int | float | str) -> FlowField"),
       flow_doc);
-  module.def(
-      "estimate_disparity",
-      [call](nb::handle left, nb::handle right, nb::handle method, nb::handle preset, nb::handle device,
-             nb::handle axes, nb::handle range, nb::handle channels, nb::handle threads, nb::handle start,
-             const nb::kwargs& parameters) {
-        return call.operator()<Stereo>(left, right, "left", "right", method, preset, device, axes, range,
-                                       channels, threads, start, nb::none(), nb::none(), parameters);
-      },
-      arg("left").none(), arg("right") = none, arg("method") = none, arg("preset") = none,
-      arg("device") = none, nb::kw_only(), arg("axes") = none, arg("range") = none, arg("channels") = none,
-      arg("threads") = none, arg("start") = none, arg("parameters"),
-      nb::sig(
-          "def estimate_disparity(left: typing.Any, right: typing.Any, method: str | object | None = None, "
-          "preset: str | None = None, device: str | None = None, *, axes: typing.Literal[\"hw\", \"hwc\", "
-          "\"chw\", \"nhw\", \"nhwc\", \"nchw\"] | None = None, range: tuple[float, float] | None = None, "
-          "channels: typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: int | None = None, start: "
-          "typing.Any = None, **parameters: bool | int | float | str) -> DisparityField"),
-      disparity_doc);
-  module.def(
-      "detect_motion",
-      [call](nb::handle frame0, nb::handle frame1, nb::handle method, nb::handle preset, nb::handle device,
-             nb::handle axes, nb::handle range, nb::handle channels, nb::handle threads, nb::handle start,
-             const nb::kwargs& parameters) {
-        return call.operator()<Detection>(frame0, frame1, "frame0", "frame1", method, preset, device, axes,
-                                          range, channels, threads, start, nb::none(), nb::none(),
-                                          parameters);
-      },
-      arg("frame0").none(), arg("frame1") = none, arg("method") = none, arg("preset") = none,
-      arg("device") = none, nb::kw_only(), arg("axes") = none, arg("range") = none, arg("channels") = none,
-      arg("threads") = none, arg("start") = none, arg("parameters"),
-      nb::sig(
-          "def detect_motion(frame0: typing.Any, frame1: typing.Any = None, method: str | object | None = "
-          "None, preset: str | None = None, device: str | None = None, *, axes: typing.Literal[\"hw\", "
-          "\"hwc\", \"chw\", \"nhw\", \"nhwc\", \"nchw\"] | None = None, range: tuple[float, float] | None = "
-          "None, channels: typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: int | None = None, "
-          "start: typing.Any = None, **parameters: bool | int | float | str) -> MotionMask"),
-      detection_doc);
+  const auto define = [&]<class Task>(Task, const char* name, const char* name0, const char* name1,
+                                      const char* doc) {
+    const std::string signature =
+        "def " + std::string(name) + "(" + name0 + ": typing.Any, " + name1 +
+        ": typing.Any = None, method: str | object | None = None, preset: str | None = None, device: str | "
+        "None = None, *, axes: typing.Literal[\"hw\", \"hwc\", \"chw\", \"nhw\", \"nhwc\", \"nchw\"] | None "
+        "= None, range: tuple[float, float] | None = None, channels: typing.Literal[\"rgb\", \"bgr\"] | None "
+        "= None, threads: int | None = None, start: typing.Any = None, **parameters: bool | int | float | "
+        "str) -> " + TaskPlanes<Task>::result;
+    module.def(
+        name,
+        [call, name0, name1](nb::handle frame0, nb::handle frame1, nb::handle method, nb::handle preset,
+                             nb::handle device, nb::handle axes, nb::handle range, nb::handle channels,
+                             nb::handle threads, nb::handle start, const nb::kwargs& parameters) {
+          return call.template operator()<Task>(frame0, frame1, name0, name1, method, preset, device, axes,
+                                                range, channels, threads, start, nb::none(), nb::none(),
+                                                parameters);
+        },
+        arg(name0).none(), arg(name1) = none, arg("method") = none, arg("preset") = none,
+        arg("device") = none, nb::kw_only(), arg("axes") = none, arg("range") = none, arg("channels") = none,
+        arg("threads") = none, arg("start") = none, arg("parameters"), nb::sig(signature.c_str()), doc);
+  };
+  define(Stereo{}, "estimate_disparity", "left", "right", disparity_doc);
+  define(Detection{}, "detect_motion", "frame0", "frame1", detection_doc);
   module.def(
       "clear_cache",
       [] {

@@ -22,14 +22,15 @@ ColorScheme read_scheme(const std::string& scheme) {
 
 }  // namespace
 
-nb::object frame_array(const FrameBuffer& frame) {
-  const PixelFormat format = frame.format();
+nb::object frame_array(const In<Frame>& frame) {
+  const PixelFormat format = frame.format;
   const int channel_count = channels(format), pixel_bytes = bytes_per_pixel(format);
   const Size size = frame.size();
   const std::size_t row_bytes = std::size_t(size.width) * std::size_t(pixel_bytes);
   const auto storage = make_host_storage(row_bytes * std::size_t(size.height));
   for (int y = 0; y < size.height; ++y)
-    std::memcpy(storage->data + std::size_t(y) * row_bytes, frame.row(y), row_bytes);
+    std::memcpy(storage->data + std::size_t(y) * row_bytes,
+                static_cast<const char*>(frame.data) + y * frame.pitch, row_bytes);
   std::vector<std::size_t> shape = {std::size_t(size.height), std::size_t(size.width)};
   std::vector<std::int64_t> strides = {size.width * channel_count, channel_count};
   if (channel_count > 1) {

@@ -5,8 +5,8 @@
 
 namespace parafield::python {
 
-/// A frame as an array of NumPy, H x W or H x W x C.
-nb::object frame_array(const FrameBuffer& frame);
+/// A frame in host memory as an array of NumPy, H x W or H x W x C.
+nb::object frame_array(const In<Frame>& frame);
 
 /// A plane of bytes as an array of NumPy, H x W, bool.
 nb::object mask_array(const Image<std::uint8_t>& mask);

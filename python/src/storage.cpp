@@ -123,6 +123,14 @@ nb::object cupy_empty(std::size_t floats, int device) {
   }
 }
 
+/// Gives the storage its array, and the address of that.
+void hold(Storage& storage, nb::object array) {
+  storage.array = std::move(array);
+  const nb::object address = storage.library == Library::torch ? storage.array.attr("data_ptr")()
+                                                               : storage.array.attr("data").attr("ptr");
+  storage.data = reinterpret_cast<char*>(nb::cast<std::uintptr_t>(address));
+}
+
 nb::object torch_view(const Storage& storage, std::size_t offset, nb::dlpack::dtype type,
                       const nb::object& shape, const nb::object& strides) {
   const std::size_t value = type.bits / 8;
@@ -155,13 +163,10 @@ std::shared_ptr<Storage> make_storage(const Array& array, std::size_t bytes, boo
   storage->bytes = bytes;
   const std::size_t floats = (bytes + 3) / 4;
   if (!array.memory.on_host() && array.library == Library::torch) {
-    storage->array =
-        array.object.attr("new_empty")(floats, nb::arg("dtype") = names_of(Library::torch).float32);
-    storage->data = reinterpret_cast<char*>(nb::cast<std::uintptr_t>(storage->array.attr("data_ptr")()));
+    hold(*storage, array.object.attr("new_empty")(
+                       floats, nb::arg("dtype") = names_of(Library::torch).float32));
   } else if (!array.memory.on_host() && array.library == Library::cupy) {
-    storage->array = cupy_empty(floats, array.memory.device);
-    storage->data =
-        reinterpret_cast<char*>(nb::cast<std::uintptr_t>(storage->array.attr("data").attr("ptr")));
+    hold(*storage, cupy_empty(floats, array.memory.device));
   } else {
     storage->block = pool.take(bytes, array.memory.on_host() && pinned ? Memory::pinned() : array.memory);
     storage->data = static_cast<char*>(storage->block.get());
@@ -177,8 +182,7 @@ std::shared_ptr<Storage> copy_to_host(const Storage& storage) {
   copy->bytes = storage.bytes;
   if (storage.library == Library::torch && storage.array) {
     copy->library = Library::torch;
-    copy->array = storage.array.attr("cpu")();
-    copy->data = reinterpret_cast<char*>(nb::cast<std::uintptr_t>(copy->array.attr("data_ptr")()));
+    hold(*copy, storage.array.attr("cpu")());
     return copy;
   }
   copy->block = pool.take(storage.bytes, Memory::host());
@@ -204,10 +208,7 @@ std::shared_ptr<Storage> copy_on_device(const Storage& storage) {
   copy->library = storage.library;
   copy->memory = storage.memory;
   copy->bytes = storage.bytes;
-  const bool torch = storage.library == Library::torch;
-  copy->array = storage.array.attr(torch ? "clone" : "copy")();
-  const nb::object address = torch ? copy->array.attr("data_ptr")() : copy->array.attr("data").attr("ptr");
-  copy->data = reinterpret_cast<char*>(nb::cast<std::uintptr_t>(address));
+  hold(*copy, storage.array.attr(storage.library == Library::torch ? "clone" : "copy")());
   return copy;
 }
 

@@ -78,18 +78,34 @@ void bind_scores(nb::module_& module) {
       "__add__", [](MaskScores self, const MaskScores& other) { return self += other; }, nb::is_operator());
 }
 
-/// The fields of two arguments with the mask of those that count.
-template <class Task, class Scores>
-Scores scores_of(nb::handle estimate, nb::handle truth, nb::handle mask, bool valid_only) {
-  const Field<Task> first = field_of<Task>(estimate, "estimate"), second = field_of<Task>(truth, "truth");
-  std::optional<Field<Detection>> counts;
-  EvaluationOptions options{.valid_only = valid_only};
-  if (!mask.is_none()) {
-    counts = field_of<Detection>(mask, "mask");
-    options.mask = {counts->moving, counts->size.width, counts->size.height, counts->size.width};
+/// The pixels that count, of the argument `mask`.
+struct Counting {
+  std::optional<Field<Detection>> field;
+
+  explicit Counting(nb::handle mask) {
+    if (!mask.is_none()) field = field_of<Detection>(mask, "mask");
   }
-  const nb::gil_scoped_release released;
-  return evaluate(first.result(0), second.result(0), options);
+  EvaluationOptions options(bool valid_only) const {
+    EvaluationOptions options{.valid_only = valid_only};
+    if (field) options.mask = {field->moving, field->size.width, field->size.height, field->size.width};
+    return options;
+  }
+};
+
+template <class Task>
+nb::object scores_of(nb::handle estimate, nb::handle truth, nb::handle mask, bool valid_only) {
+  const Field<Task> first = field_of<Task>(estimate, "estimate"), second = field_of<Task>(truth, "truth");
+  const Counting counting(mask);
+  const auto scores = [&] {
+    const nb::gil_scoped_release released;
+    return evaluate(first.result(0), second.result(0), counting.options(valid_only));
+  }();
+  return nb::cast(scores);
+}
+
+nb::object mask_scores(nb::handle estimate, const In<Frame>& labels, nb::handle mask) {
+  const Field<Detection> moving = field_of<Detection>(estimate, "estimate");
+  return nb::cast(evaluate(moving.result(0), labels, Counting(mask).options(false)));
 }
 
 /// Whether an object is a mask: a MotionMask or an array of bool.
@@ -104,23 +120,22 @@ nb::object evaluate_any(nb::handle estimate, nb::handle truth, nb::handle mask, 
     return nb::isinstance<Field<Task>>(estimate) || nb::isinstance<Field<Task>>(truth);
   };
   if (is(Detection{})) {
-    const Field<Detection> moving = field_of<Detection>(estimate, "estimate");
-    const FrameStack labels =
-        is_mask(truth)
-            ? read_host_frame(frame_array(picture_of(field_of<Detection>(truth, "truth"))), "truth")
-            : read_host_frame(truth, "truth");
-    std::optional<Field<Detection>> counts;
-    EvaluationOptions options;
-    if (!mask.is_none()) {
-      counts = field_of<Detection>(mask, "mask");
-      options.mask = {counts->moving, counts->size.width, counts->size.height, counts->size.width};
-    }
-    return nb::cast(evaluate(moving.result(0), labels.first, options));
+    if (is_mask(truth)) return mask_scores(estimate, picture_of(field_of<Detection>(truth, "truth")), mask);
+    return mask_scores(estimate, read_host_frame(truth, "truth").first, mask);
   }
   const bool flow = is(Flow{}) || (!is(Stereo{}) && nb::hasattr(estimate, "ndim") &&
                                    estimate.attr("ndim").equal(nb::int_(3)));
-  if (flow) return nb::cast(scores_of<Flow, FlowScores>(estimate, truth, mask, valid_only));
-  return nb::cast(scores_of<Stereo, DisparityScores>(estimate, truth, mask, valid_only));
+  if (flow) return scores_of<Flow>(estimate, truth, mask, valid_only);
+  return scores_of<Stereo>(estimate, truth, mask, valid_only);
+}
+
+nb::object depth_array(const Image<float>& depth) {
+  const View<const float> view = depth.view();
+  return frame_array(Frame{.data = view.data,
+                           .width = view.width,
+                           .height = view.height,
+                           .pitch = view.pitch,
+                           .format = PixelFormat::gray_f32});
 }
 
 void bind_scenes(nb::module_& module) {
@@ -165,12 +180,7 @@ void bind_scenes(nb::module_& module) {
         for (const auto& frame : scene.frames) result.frames.append(frame_array(frame));
         for (const auto& flow : scene.flow) result.flow.append(nb::cast(numpy_field<Flow>(flow)));
         for (const auto& mask : scene.occluded) result.occluded.append(mask_array(mask));
-        for (const auto& depth : scene.depth) {
-          FrameBuffer plane(depth.size(), PixelFormat::gray_f32);
-          for (int y = 0; y < depth.size().height; ++y)
-            std::copy_n(depth.view().row(y), depth.size().width, static_cast<float*>(plane.row(y)));
-          result.depth.append(frame_array(plane));
-        }
+        for (const auto& depth : scene.depth) result.depth.append(depth_array(depth));
         for (const auto& field : scene.disparity)
           result.disparity.append(nb::cast(numpy_field<Stereo>(field)));
         for (const auto& mask : scene.moving) result.moving.append(mask_array(mask));
@@ -202,11 +212,7 @@ void bind_tools(nb::module_& module) {
       "depth_of",
       [](nb::handle disparity, double focal_length, double baseline, double offset) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
-        const Image<float> depth = depth_of(field.result(0), focal_length, baseline, offset);
-        FrameBuffer plane(depth.size(), PixelFormat::gray_f32);
-        for (int y = 0; y < depth.size().height; ++y)
-          std::copy_n(depth.view().row(y), depth.size().width, static_cast<float*>(plane.row(y)));
-        return frame_array(plane);
+        return depth_array(depth_of(field.result(0), focal_length, baseline, offset));
       },
       nb::arg("disparity").none(), nb::arg("focal_length"), nb::arg("baseline"), nb::arg("offset") = 0.0,
       nb::sig(

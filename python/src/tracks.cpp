@@ -23,16 +23,11 @@ nb::object track_array(const std::vector<Track>& tracks) {
 }
 
 std::vector<Track> read_track_array(nb::handle object, const std::string& name) {
-  if (object.is_none()) fail(name, " is None");
-  const nb::object array = with_name(name, [&] {
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    return numpy.attr("ascontiguousarray")(object, nb::arg("dtype") = numpy.attr("float32"));
-  });
+  const nb::object array = as_plane(object, name, "float32");
   const nb::object shape = array.attr("shape");
   if (nb::len(shape) != 2 || !shape[1].equal(nb::int_(4)))
     fail(name, " has the shape ", str_text(shape), "; expected N x 4: x, y, u, v");
-  const auto* const first = reinterpret_cast<const Track*>(
-      nb::cast<std::uintptr_t>(array.attr("__array_interface__")["data"][0]));
+  const auto* const first = data_of<Track>(array);
   return {first, first + nb::cast<std::size_t>(shape[0])};
 }
 
@@ -106,9 +101,7 @@ void bind_tracks(nb::module_& module) {
         for (const FrameStack& frame : frames)
           if (frame.stacked) fail(frame.array.name, " is a stack; find_tracks takes single frames");
         match(frames, layout);
-        int count = 0;
-        if (!threads.is_none() && !nb::try_cast(threads, count))
-          fail("threads cannot be ", repr_text(threads));
+        const int count = read_threads(threads);
         const Device chosen = device_for(read_device(device, count), count, frames[0]);
         if (!frames[0].array.memory.on_host()) {
           // Features come back to the host, so the call waits for the frames in any case.

@@ -5,8 +5,6 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 import parafield as pf
 
 from .errors import argument_error
@@ -116,7 +114,7 @@ def make_settings(output: str, format: str, method: Any, preset: str | None, dev
     value, options = resolve_method(method, preset, parameters)
     if color is None:
         color = "gray" if value.name in _METHODS_OF_LUMA else "rgb"
-    return Settings(output=output, format=format, method=value, frames=frames_taken(value), options=options,
+    return Settings(output=output, format=format, method=value, frames=value.frames, options=options,
                     device=device, dtype=dtype, bound=bound, valid=bool(valid), step=step, stride=stride,
                     start=start, stop=stop, short_side=short_side, shape=shape, color=color, range=range,
                     segment=segment)
@@ -128,17 +126,6 @@ def resolve_method(method: Any, preset: str | None,
     value = pf.FlowEstimator(method, preset, device="cpu", **parameters).method
     options = {name: given for name, given in parameters.items() if not hasattr(value, name)}
     return value, options
-
-
-def frames_taken(method: Any) -> int:
-    """Number of frames that a flow takes."""
-    if hasattr(method, "frames"):
-        return int(method.frames)
-    estimator = pf.FlowEstimator(method, device="cpu", shape=(16, 16), threads=1)
-    black, count = np.zeros((16, 16), np.uint8), 1
-    while estimator.push(black) is None:
-        count += 1
-    return count
 
 
 def _one_of(name: str, value: object, values: tuple[str, ...]) -> None:
