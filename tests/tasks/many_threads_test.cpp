@@ -231,12 +231,13 @@ TEST_F(ManyThreadsCuda, AnEstimatorGoesWhenItsWorkIsDone) {
     FlowField flow(size, Memory::cuda());
     auto estimator = std::make_unique<FlowEstimator>(AdaptiveRidge{}, size,
                                                      FlowOptions{.device = Device::cuda(), .stream = {stream}});
+    const std::array<Frame, 2> input = {frames[0], frames[1]};
+    (*estimator)({.frames = input}, flow);  // loads the kernels: that may wait for every stream
     std::atomic<bool> go_on = false;
     const auto wait = [](void* data) {
       while (!*static_cast<std::atomic<bool>*>(data)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
     ASSERT_EQ(cudaLaunchHostFunc(stream, wait, &go_on), cudaSuccess);
-    const std::array<Frame, 2> input = {frames[0], frames[1]};
     (*estimator)({.frames = input}, flow);
     std::future<void> gone = std::async(std::launch::async, [&] { estimator.reset(); });
     EXPECT_EQ(gone.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
