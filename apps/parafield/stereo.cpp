@@ -24,9 +24,33 @@ struct StereoCommandOptions : EstimationOptions<Stereo> {
   TruthOptions truth;
 };
 
-void write(const StereoCommandOptions& options, const DisparityField& field, const FrameBuffer& left) {
+StereoEnergy& energy_of(StereoMethod& method) {
+  return std::visit([](auto& chosen) -> StereoEnergy& { return chosen.energy; }, method);
+}
+
+/// Adds disparities_found: true if the images said how many there are, and warnings: texts on what is wrong with
+/// the pair, which are notes on stderr, too.
+void add_findings(Report& report, const PairFindings& findings, int given, const StereoEnergy& used, bool quiet) {
+  std::vector<std::string> warnings;
+  if (findings.swapped())
+    warnings.push_back(
+        fmt::format("the views seem to be swapped: {:.0f} % of the matches lie to the right in the right image",
+                    100 * findings.negative));
+  else if (given > 0 && findings.disparities > given + 16)
+    warnings.push_back(fmt::format(
+        "{} disparities seem to be too few: the pair needs about {}; without --disparities the images say it", given,
+        findings.disparities));
+  report.json["disparities_found"] = given == 0;
+  report.json["warnings"] = warnings;
+  if (given == 0)
+    report.text += fmt::format("{} disparities from {} on, found in the images\n", used.disparities, used.min_disparity);
+  for (const std::string& warning : warnings)
+    if (!quiet) note(warning);
+}
+
+void write(const StereoCommandOptions& options, const DisparityField& field, bool filled, const FrameBuffer& left) {
   // Filled pixels are written as valid.
-  const DisparityView disparity = options.task.fill ? DisparityView{field.d} : DisparityView(field);
+  const DisparityView disparity = filled ? DisparityView{field.d} : DisparityView(field);
   const WhileWriting whole;
   if (!options.output.empty())
     write_disparity(options.output, disparity, options.scale.value_or(kitti_scale));
@@ -44,7 +68,7 @@ void write(const StereoCommandOptions& options, const DisparityField& field, con
 }
 
 void run(const StereoCommandOptions& options) {
-  const StereoMethod method = options.method.method();
+  StereoMethod method = options.method.method();
   const Device device = options.device.device();
   StereoOptions task = options.task;
   task.energies = options.energies(method);
@@ -65,18 +89,23 @@ void run(const StereoCommandOptions& options) {
       [&](const std::string& file) { return read_disparity_of(file, options.true_scale, "--gt-scale"); });
   const auto mask = read_like(options.truth.mask, options.left, left.size(), read_mask);
 
+  StereoEnergy& energy = energy_of(method);
+  const int given = energy.disparities;
+  const PairFindings findings = examine_pair(pair[0], pair[1], energy.min_disparity);
+  if (given == 0) energy.disparities = findings.disparities;
+
   const auto [disparity, times, energies] = estimate<Stereo>(method, device, pair, task, options);
   Report report = options.begin("stereo", method, left.size());
-  report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, left.size(), times);
   add_range(report, left.range());
   add_findings(report, disparity);
+  add_findings(report, findings, given, energy, options.quiet);
   add_energies(report, task.energies, energies);
   if (truth.d)
     add_scores_both_ways(
         report, {.mask = mask, .valid_only = options.truth.valid_only},
         [&, &field = disparity](const EvaluationOptions& how) { return evaluate(field, truth, how); });
-  write(options, disparity, left);
+  write(options, disparity, energy.checks.fill, left);
   add_files(report, {options.output, options.valid, options.color, options.depth});
   options.print(report);
 }
@@ -138,7 +167,7 @@ void add_stereo(App& program) {
       .needs(truth);
   options.add_to(command);
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
-                    "stereo left.png right.png -m belief-propagation --preset accurate"});
+                    "stereo left.png right.png --preset fast"});
 }
 
 }  // namespace parafield::command

@@ -16,32 +16,20 @@ struct StereoInput {
   std::optional<DisparityView> start = {};  ///< first guess of the disparities, in the frames' memory
 };
 
-/// Options of every method of stereo. The steps that refine the result run in the order of their options.
+/// Options of every method of stereo.
 struct StereoOptions {
   static constexpr std::string_view name = "stereo options";
 
   /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
-  PF_PARAMETER(float, lr_check, 0, range(0, 1e6, "px"),
-               "Left-right check, 0 = none. A disparity is valid only where the right image's disparity "
-               "differs by at most "
-               "this. The right image is solved, too, which takes twice the time.");
-  PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
-               "Largest region that is dropped, 0 = none. Connected regions of similar disparity with at "
-               "most this many pixels become not valid.");
-  PF_PARAMETER(bool, fill, false,
-               "Fill in disparities that are not valid. A pixel takes the smaller of the nearest valid "
-               "disparities to its left and right: the background's. It stays not valid.");
-  PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
-               "Side of a median of the disparities, 0 = none. It is the last step.");
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
 };
 
-/// Every method of stereo.
-using StereoMethod = std::variant<WinnerTakesAll<StereoEnergy>, Icm<StereoEnergy>, Annealing<StereoEnergy>,
-                                  BeliefPropagation<StereoEnergy>>;
+/// Every method of stereo. The first is the default.
+using StereoMethod = std::variant<BeliefPropagation<StereoEnergy>, WinnerTakesAll<StereoEnergy>,
+                                  Icm<StereoEnergy>, Annealing<StereoEnergy>>;
 
 /// The task of stereo.
 struct PARAFIELD_API Stereo {
@@ -53,7 +41,8 @@ struct PARAFIELD_API Stereo {
 };
 
 /// Estimator of disparities. Call it as operator()(left, right). Both images are rectified: a match lies on
-/// the same row.
+/// the same row. A method with disparities = 0 gets their number from the first pair, by `examine_pair`;
+/// method() says it then, and `reset()` forgets it.
 using StereoEstimator = Estimator<Stereo>;
 
 /// One-shot form of the estimator: the disparities of the left image, in the memory of the frames. Throws
@@ -61,6 +50,21 @@ using StereoEstimator = Estimator<Stereo>;
 PARAFIELD_API DisparityField estimate_disparity(const In<Frame>& left, const In<Frame>& right,
                                                 const StereoMethod& method = {},
                                                 const StereoOptions& options = {});
+
+/// What a coarse search finds out about a pair.
+struct PairFindings {
+  int disparities = 1;  ///< number of disparities, from 0 or from below 0 on, that the pair needs
+  float matched = 0;    ///< share, 0..1, of the left image's pixels whose matches agree in both directions
+  float negative = 0;   ///< share, 0..1, of the matched pixels with a disparity below -1 px or so
+  /// Whether the views seem to be swapped: most of the matched pixels lie farther right in the right image.
+  bool swapped() const { return negative > 0.6f; }
+};
+
+/// Examines a rectified pair at a width of at most 128 px: finds disparities of both signs up to 0.4 of the
+/// width. `min_disparity`: the least disparity that `disparities` counts from. The frames may lie in the
+/// memory of a device, which is waited for. Throws Error(invalid_argument) for frames that differ in size,
+/// and for what an estimator refuses.
+PARAFIELD_API PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min_disparity = 0);
 
 /// Depths of the left image: focal_length * baseline / (d + offset), in the unit of `baseline`.
 /// `focal_length` is in px of the image. `offset`, in px, is how far the right camera's principal point lies

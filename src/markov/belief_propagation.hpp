@@ -14,6 +14,14 @@
 
 namespace parafield {
 
+/// Parameters of BeliefPropagation without its energy.
+struct PropagationPlan {
+  int levels = 0, iterations = 0;
+  Precision precision = Precision::exact;
+  int blocks = 1, block_overlap = 0, memory_limit = 0;
+  float most_cost = 1e30f;  // highest data cost, or 1e30 if it is not known
+};
+
 /// Hierarchical belief propagation of an image or a block (Grauer-Gray section 4). `Value` is the type of
 /// messages and data costs: see messages.hpp.
 template <class Backend, class Value>
@@ -21,8 +29,10 @@ class Propagation {
  public:
   /// `size`: of the image or block. `weighted`: edges have weights of their own.
   Propagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size size,
-              int levels, int iterations, bool weighted)
-      : backend_(backend), units_(pair_units<Value>(pair, grid)), iterations_(iterations) {
+              int levels, const PropagationPlan& plan, bool weighted)
+      : backend_(backend),
+        units_(pair_units<Value>(pair, grid, plan.most_cost)),
+        iterations_(plan.iterations) {
     for (int k = 0; k < levels; ++k) {
       PropagationLevel<Value> level{.width = size.width, .height = size.height};
       const LevelCounts counts = level_counts<Backend, Value>(backend, units_, size);
@@ -38,7 +48,7 @@ class Propagation {
 
   /// Bytes of the data costs and messages of all levels.
   static double bytes(const Backend& backend, LabelGrid grid, const PairCost& pair, Size size, int levels) {
-    const PairUnits units = pair_units<Value>(pair, grid);
+    const PairUnits units = pair_units<Value>(pair, grid, 0);
     double sum = 0;
     for (int k = 0; k < levels; ++k, size = coarser(size)) {
       const LevelCounts counts = level_counts<Backend, Value>(backend, units, size);
@@ -87,13 +97,6 @@ class Propagation {
   std::vector<PropagationLevel<Value>> levels_;  // finest first
 };
 
-/// Parameters of BeliefPropagation without its energy.
-struct PropagationPlan {
-  int levels = 0, iterations = 0;
-  Precision precision = Precision::exact;
-  int blocks = 1, block_overlap = 0, memory_limit = 0;
-};
-
 /// Belief propagation of an image, block by block.
 template <class Backend>
 class BlockPropagation {
@@ -108,7 +111,7 @@ class BlockPropagation {
     const int levels = levels_of(plan.levels, blocks_.size);
     const auto take = [&]<class Value>() {
       propagation_.template emplace<Propagation<Backend, Value>>(backend, workspace, grid, pair, blocks_.size,
-                                                                 levels, plan.iterations, weighted);
+                                                                 levels, plan, weighted);
     };
     plan.precision == Precision::exact ? take.template operator()<float>()
                                        : take.template operator()<std::uint16_t>();

@@ -60,8 +60,9 @@ class MatchingSolver : public SolverBase<Solver> {
     if (uses_edges())
       for (int j = 0; j < smoothness_.neighbors / 2; ++j) edges_.forward[j] = workspace.image<float>(size);
     if (propagates()) {
-      beliefs_.emplace(backend, workspace, grid, pair_, size, optimizer_.propagation, uses_edges(),
-                       stores_costs());
+      PropagationPlan plan = optimizer_.propagation;
+      plan.most_cost = most_cost();
+      beliefs_.emplace(backend, workspace, grid, pair_, size, plan, uses_edges(), stores_costs());
       if (beliefs_->blocks().size() > 1 && reports_ && stores_costs())
         at_labels_.middle = workspace.image<float>(size);
     }
@@ -82,7 +83,9 @@ class MatchingSolver : public SolverBase<Solver> {
     if (uses_edges()) find_edges(frames_[first]);
     const View<Label> labels =
         propagates() ? propagate(first, step, main) : minimize(first, step, start_u, start_v, main);
-    label_values(backend_, {labels, costs_, frames_[first].known, grid_, step, sub_pixel_}, u, v, trust);
+    label_values(backend_,
+                 {labels, costs_, frames_[first].known, grid_, step, sub_pixel_, grid_.ny > 1 ? 0 : least_disparity_offset},
+                 u, v, trust);
   }
 
  private:
@@ -116,6 +119,14 @@ class MatchingSolver : public SolverBase<Solver> {
       if (volume_) match(backend_, matching, volume_, {});
       EdgeWeights edges;
       for (int j = 0; j < 2; ++j) edges.forward[j] = part_of(edges_.forward[j], block.x, block.y, size);
+      if (is_lazy() && cost_.data == DataTerm::mix) {
+        const auto solve = [&]<class Data>(const Data& data) {
+          const Energy<Data> energy{size.width, size.height, grid_, pair_, edges, data};
+          beliefs_->solve(block, energy, labels, costs_, false, [](int) {}, progress_);
+        };
+        cost_.rgb ? solve(MixedCosts<true>{matching}) : solve(MixedCosts<false>{matching});
+        continue;
+      }
       with_data(matching, [&]<class Data>(const Data& data) {
         const Energy<Data> energy{size.width, size.height, grid_, pair_, edges, data};
         const auto record = [&](int i) {
@@ -157,8 +168,17 @@ class MatchingSolver : public SolverBase<Solver> {
   bool needs_luma() const {
     return (!cost_.rgb && differs()) || compares(DataTerm::census) || compares(DataTerm::gradient);
   }
-  /// Whether data costs are computed when they are read, which takes no longer than to load them.
-  bool is_lazy() const { return cost_.data == DataTerm::absolute && cost_.aggregation == 1; }
+  /// Whether data costs are computed when they are read, which takes no longer than to load them. Belief
+  /// propagation reads them once, so that it computes those of `mix`, too.
+  bool is_lazy() const {
+    if (cost_.aggregation > 1) return false;
+    return cost_.data == DataTerm::absolute || (cost_.data == DataTerm::mix && propagates() && !reports_);
+  }
+  /// The highest data cost that there can be, infinity if there is no limit.
+  float most_cost() const {
+    const float limit = cost_.truncation > 0 ? cost_.truncation : 1e30f;
+    return cost_.weight * smaller(limit, most_difference(cost_.data));
+  }
   /// Whether data costs are stored: for solvers that read them often.
   bool stores_costs() const { return !is_lazy() && (!is_winner() || grid_.ny > 1 || reports_); }
 

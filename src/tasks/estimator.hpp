@@ -98,7 +98,8 @@ std::vector<double> Estimator<Task>::energies() {
 }
 template <class Task>
 auto Estimator<Task>::method() const -> const Method& {
-  return impl_->method;
+  const Method* const found = impl_->session->found();
+  return found ? *found : impl_->method;
 }
 template <class Task>
 Size Estimator<Task>::size() const {

@@ -8,16 +8,17 @@
 #include "steps/median/median.hpp"
 #include "steps/speckle/speckle.hpp"
 
-/// Solvers of flow and stereo with the checks and filters that the options of the task add for every method.
+/// Solvers of flow and stereo with the checks and filters that every method of the task has.
 namespace parafield {
 
 /// Removes speckles, fills, and takes a median, of one or two planes.
 template <class Backend>
 class Refinement {
  public:
-  template <class Options>
-  Refinement(Backend& backend, Workspace& workspace, Size size, const Options& options, int planes)
-      : backend_(backend), speckle_(options.speckle), median_(options.final_median), fills_(options.fill) {
+  /// `checks`: FlowOptions or DisparityChecks.
+  template <class Checks>
+  Refinement(Backend& backend, Workspace& workspace, Size size, const Checks& checks, int planes)
+      : backend_(backend), speckle_(checks.speckle), median_(checks.final_median), fills_(checks.fill) {
     if (speckle_ > 0) {
       components_ = workspace.image<std::int32_t>(size);
       counts_ = workspace.image<std::int32_t>(size);
@@ -100,7 +101,7 @@ class RefinedFlow : public Solver {
   FlowPlanes backward_;  // flow of the second frame to the first
 };
 
-/// A solver of stereo and StereoOptions.
+/// A solver of stereo and DisparityChecks.
 template <class Backend, class Solver>
 class RefinedDisparities : public Solver {
   static_assert(Solves<Solver, const DisparityView*, View<float>, Trust, bool>);
@@ -110,10 +111,10 @@ class RefinedDisparities : public Solver {
   RefinedDisparities(Backend& backend, Workspace& workspace, const Method& method, Size size,
                      const StereoOptions& options)
       : Solver(backend, workspace, checked(method, size), size,
-               {options.energies, options.progress, options.lr_check > 0}),
+               {options.energies, options.progress, method.energy.checks.lr_check > 0}),
         backend_(backend),
-        refinement_(backend, workspace, size, options, 1),
-        lr_check_(options.lr_check) {
+        refinement_(backend, workspace, size, method.energy.checks, 1),
+        lr_check_(method.energy.checks.lr_check) {
     if (lr_check_ > 0) right_ = workspace.image<float>(size);
   }
 

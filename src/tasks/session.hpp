@@ -41,6 +41,8 @@ class Session {
   virtual std::vector<double> energies() = 0;
   virtual Stream stream() const = 0;
   virtual std::size_t workspace_bytes() const = 0;
+  /// The method with parameters that the session has found in the first frames, if it finds any.
+  virtual const typename Task::Method* found() const { return nullptr; }
 };
 
 /// Copies a host frame into `staging`, in the memory of a GPU's backend. Returns the copy.

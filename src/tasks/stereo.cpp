@@ -3,11 +3,22 @@
 
 #include "markov/disparity.hpp"
 #include "tasks/estimator.hpp"
+#include "tasks/found_disparities.hpp"
 #include "tasks/refined.hpp"
 
 namespace parafield {
 
-static auto session_of(const auto&... inputs) { return make_session<Stereo, RefinedDisparities>(inputs...); }
+static std::unique_ptr<Session<Stereo>> session_of(const StereoMethod& method, Size size, const Device& device,
+                                                   const StereoOptions& options) {
+  const int disparities = std::visit([](const auto& chosen) { return chosen.energy.disparities; }, method);
+  if (disparities > 0) return make_session<Stereo, RefinedDisparities>(method, size, device, options);
+  return with_backend(device, [&]<class Backend>() -> std::unique_ptr<Session<Stereo>> {
+    return std::make_unique<FoundDisparities<Backend>>(
+        method, size, device, options, [size, device](const StereoMethod& found, const StereoOptions& own) {
+          return make_session<Stereo, RefinedDisparities>(found, size, device, own);
+        });
+  });
+}
 
 template class Estimator<Stereo>;
 

@@ -10,7 +10,7 @@ enum class DataTerm {
   squared,   ///< difference^2
   census,    ///< bits that differ in the 5x5 census transforms, 0..24
   gradient,  ///< |difference| of the horizontal derivatives (central differences) of luma
-  mix        ///< (1 - exp(-census / 10)) + 0.7 (1 - exp(-absolute / 12)) + 0.5 (1 - exp(-gradient / 3))
+  mix        ///< 0.08 min(census, 10) + 0.05 min(absolute, 14) + 0.15 min(gradient, 3)
 };
 constexpr std::array<std::string_view, 5> names_of(DataTerm) {
   return {"absolute", "squared", "census", "gradient", "mix"};
@@ -61,14 +61,34 @@ struct Smoothness {
   PF_PARAMETER(float, edge_floor, 0.2f, range(0, 1), "Smoothness factor at strong edges.");
 };
 
+/// Checks and filters that refine disparities. They run in the order of the fields.
+struct DisparityChecks {
+  PF_PARAMETER(float, lr_check, 0, range(0, 1e6, "px"),
+               "Left-right check, 0 = none. A disparity is valid only where the right image's disparity "
+               "differs by at most "
+               "this. The right image is solved, too, which takes twice the time.");
+  PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
+               "Largest region that is dropped, 0 = none. Connected regions of similar disparity with at "
+               "most this many pixels become not valid.");
+  PF_PARAMETER(bool, fill, false,
+               "Fill in disparities that are not valid. A pixel takes the smaller of the nearest valid "
+               "disparities to its left and right: the background's. It stays not valid.");
+  PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
+               "Side of a median of the disparities, 0 = none. It is the last step.");
+};
+
 /// Disparities min_disparity .. min_disparity + disparities - 1 (Jodoin eqs. 8, 9): x_right = x_left - d.
 struct StereoEnergy {
-  PF_PARAMETER(int, disparities, 64, range(1, 4096), "Number of disparities.");
+  PF_PARAMETER(int, disparities, 0, range(0, 4096),
+               "Number of disparities, 0 = as many as the images need. A coarse search finds them.");
   PF_PARAMETER(int, min_disparity, 0, range(-4096, 4096, "px"),
                "Least disparity. Disparity d: x_right = x_left - d.");
   PF_PARAMETERS_OF(MatchingCost, cost, .aggregation = 7);
   PF_PARAMETERS_OF(Smoothness, smoothness);
-  PF_PARAMETER(bool, sub_pixel, false, "Refine disparities. A parabola goes through three data costs.");
+  PF_PARAMETER(bool, sub_pixel, false,
+               "Refine disparities. A parabola goes through three costs. Offsets below 0.15 px become 0: so "
+               "surfaces that face the camera keep whole disparities.");
+  PF_PARAMETERS_OF(DisparityChecks, checks);
 };
 
 /// Whole displacements in [-max_displacement, max_displacement]^2 (Jodoin eq. 7 and after).

@@ -11,6 +11,17 @@ namespace parafield {
 // smoothness costs of all pairs of neighbors. Each method solves any energy, but belief propagation needs
 // energies with 4 neighbors. Among labels of the same cost, the lowest is taken.
 
+/// Energy and checks of stereo's accurate presets: several data terms, smoothness that is weaker across image
+/// edges, a left-right check, filling and a median.
+constexpr StereoEnergy accurate_disparities() {
+  StereoEnergy energy;
+  energy.cost = MatchingCost{.data = DataTerm::mix, .rgb = true};
+  energy.smoothness = Smoothness{.beta = 0.6f, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
+  energy.sub_pixel = true;
+  energy.checks = {.lr_check = 1, .fill = true, .final_median = 3};
+  return energy;
+}
+
 /// Takes the label of least data cost at each pixel. Smoothness counts only in the reported energy.
 template <class EnergyType>
 struct WinnerTakesAll {
@@ -83,8 +94,8 @@ struct Annealing {
 /// With quadratic smoothness it also grows with the difference of labels that the truncation allows.
 ///
 /// Messages of precision `fast` are 16-bit whole numbers. Their unit is at least 1/7168 of the largest cost
-/// of a pair of labels. Both precisions give the same bits on every device. Defaults: the paper's data and
-/// smoothness.
+/// of a pair of labels. Both precisions give the same bits on every device. Defaults: for flow the paper's data
+/// and smoothness, for stereo those of the preset `quality`.
 template <class EnergyType>
 struct BeliefPropagation {
   static constexpr std::string_view name = "belief-propagation";
@@ -92,13 +103,14 @@ struct BeliefPropagation {
   static constexpr std::string_view source =
       "Grauer-Gray, Kambhamettu, Palaniappan 2008, sections 3 to 6; Felzenszwalb, Huttenlocher 2004";
   static constexpr int frames = 2;
+  static constexpr bool is_stereo = std::is_same_v<EnergyType, StereoEnergy>;
   using Energy = EnergyType;
 
-  PF_PARAMETERS_OF(Energy, energy, paper_energy());
+  PF_PARAMETERS_OF(Energy, energy, default_energy());
   PF_PARAMETER(int, levels, 5, range(1, 12), "Number of levels. The finest has the size of the images.");
-  PF_PARAMETER(int, iterations, 7, range(1, 10000),
+  PF_PARAMETER(int, iterations, is_stereo ? 4 : 7, range(1, 10000),
                "Iterations on each level. Each updates the messages from one set of the checkerboard.");
-  PF_PARAMETER(Precision, precision, Precision::exact,
+  PF_PARAMETER(Precision, precision, is_stereo ? Precision::fast : Precision::exact,
                "Precision of messages. exact: 32-bit floats. fast: 16 bits, in about half the time. Use fast "
                "with truncated smoothness: without truncation, if beta times the number of labels is far "
                "above the data costs, these are lost in rounding.");
@@ -116,12 +128,20 @@ struct BeliefPropagation {
       detail::fail_parameter(name, "neighbors", detail::text_of(neighbors), "4");
   }
 
- private:
+  /// The energy of Grauer-Gray's sections 3 to 6.
   static constexpr Energy paper_energy() {
     Energy energy;
     energy.cost = MatchingCost{.weight = 0.07f, .truncation = 15, .presmooth = 1};
     energy.smoothness = Smoothness{.beta = 1, .smoothness_truncation = 1.7f, .neighbors = 4};
     return energy;
+  }
+
+ private:
+  static constexpr Energy default_energy() {
+    if constexpr (is_stereo)
+      return accurate_disparities();
+    else
+      return paper_energy();
   }
 };
 
@@ -176,10 +196,13 @@ requires requires(Method method) { method.energy.cost; }
 std::array<Preset<Method>, 2> presets(const Method&) {
   constexpr bool flow = requires(Method method) { method.energy.max_displacement; };
   Method accurate;
-  accurate.energy.cost = MatchingCost{.data = DataTerm::mix, .rgb = true};
-  accurate.energy.smoothness =
-      Smoothness{.beta = 0.6f, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
-  accurate.energy.sub_pixel = flow;
+  if constexpr (flow) {
+    accurate.energy.cost = MatchingCost{.data = DataTerm::mix, .rgb = true};
+    accurate.energy.smoothness = accurate_disparities().smoothness;
+    accurate.energy.sub_pixel = true;
+  } else {
+    accurate.energy = accurate_disparities();
+  }
   int& window = accurate.energy.cost.aggregation;
   if constexpr (requires { accurate.order; }) {
     accurate.order = SiteOrder::colored;
@@ -192,19 +215,34 @@ std::array<Preset<Method>, 2> presets(const Method&) {
     window = flow ? 3 : 1;
   } else if constexpr (requires { accurate.precision; }) {
     accurate.iterations = 8;
-    if constexpr (flow) {  // weak smoothness: labels blend, and the parabola finds flow between them
-      accurate.energy.smoothness.beta = 0.015f;
-      accurate.energy.smoothness.smoothness_truncation = 40;
-      accurate.energy.smoothness.edge_floor = 0.1f;
-      accurate.energy.cost.presmooth = 0.6f;
-      window = 13;
-    }
+    // Weak smoothness: labels blend, and the parabola finds flow between them.
+    accurate.energy.smoothness.beta = 0.015f;
+    accurate.energy.smoothness.smoothness_truncation = 40;
+    accurate.energy.smoothness.edge_floor = 0.1f;
+    accurate.energy.cost.presmooth = 0.6f;
+    window = 13;
   } else {
     window = 13;
     accurate.energy.cost.aggregation_sigma = 2.6f;
   }
   return {{{"paper", Method{}, "The paper's model."},
            {"accurate", accurate, "Several data terms, and smoothness that is weaker across image edges."}}};
+}
+
+/// Presets of belief propagation for disparities.
+inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(const BeliefPropagation<StereoEnergy>&) {
+  using Method = BeliefPropagation<StereoEnergy>;
+  Method fast, accurate, paper;
+  fast.iterations = 2;
+  accurate.iterations = 8;
+  accurate.precision = Precision::exact;
+  paper.energy = Method::paper_energy();
+  paper.iterations = 7;
+  paper.precision = Precision::exact;
+  return {{{"quality", Method{}, "The best for most pairs: several data terms, checks and filling."},
+           {"fast", fast, "Half the iterations."},
+           {"accurate", accurate, "Twice the iterations, and messages of 32 bits."},
+           {"paper", paper, "The paper's model."}}};
 }
 
 }  // namespace parafield

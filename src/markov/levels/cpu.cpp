@@ -11,22 +11,24 @@ void pack_data(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
   cpu.few_rows(energy.height, [&](RowRange part, void* memory) {
     const LabelGrid grid = energy.grid;
     const int width = energy.width;
-    float* const least = static_cast<float*>(memory);
+    float *const least = static_cast<float*>(memory), *const line = least + width;
+    const bool relative = units.relative;
     for (int y = part.begin; y < part.end; ++y) {
-      if constexpr (sizeof(Value) < sizeof(float)) {
-        for (int x = 0; x < width; ++x) least[x] = 3e38f;
-        for (int label = 0; label < grid.count(); ++label) {
-          const auto costs = energy.data.row(y, label % grid.nx, label / grid.nx);
-          for (int x = 0; x < width; ++x) least[x] = smaller(least[x], costs(x));
-        }
+      for (int x = 0; x < width; ++x) least[x] = relative ? 3e38f : 0.0f;
+      for (int label = 0; label < grid.count() && relative; ++label) {
+        const auto costs = energy.data.row(y, label % grid.nx, label / grid.nx);
+        for (int x = 0; x < width; ++x) least[x] = smaller(least[x], costs(x));
       }
       for (int label = 0; label < grid.count(); ++label) {
         const auto costs = energy.data.row(y, label % grid.nx, label / grid.nx);
+#pragma GCC ivdep  // scratch memory does not overlap with planes
+        for (int x = 0; x < width; ++x) line[x] = costs(x);
         for (int parity = 0; parity < 2; ++parity) {
           Value* const out = rows.data(y, parity) + label * rows.pitch;
           const int count = (width - parity + 1) / 2;
+#pragma GCC ivdep
           for (int i = 0; i < count; ++i)
-            out[i] = data_value(costs(2 * i + parity), least[2 * i + parity], units, Value());
+            out[i] = data_value(line[2 * i + parity], least[2 * i + parity], units, Value());
         }
       }
     }

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(threads)
     cost[i] = costs(smaller(first + i, grid.nx - 1));  // beyond the last label its cost again, for `least`
     least = smaller(least, cost[i]);
   }
-  if constexpr (sizeof(Value) == 2) least = least_over(least, packing.lanes);
+  least = units.relative ? least_over(least, packing.lanes) : 0.0f;
   if (row >= energy.height || lane * PerLane >= packing.values) return;
   const auto value = [&](int i) {
     if (first + i >= grid.nx) return Value(sizeof(Value) == 4 ? 1e30f : float(data_units));
@@ -50,8 +50,9 @@ __global__ void __launch_bounds__(threads)
   const LabelGrid grid = energy.grid;
   const auto site = energy.data.site(x, y);
   const auto cost = [&](int label) { return site.row(label / grid.nx)(label % grid.nx); };
-  float least = 3e38f;
-  if constexpr (sizeof(Value) == 2) {
+  float least = 0;
+  if (units.relative) {
+    least = 3e38f;
     for (int label = lane; label < grid.count(); label += 32) least = smaller(least, cost(label));
     least = least_over(least, 32);
   }

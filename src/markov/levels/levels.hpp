@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "markov/energy.hpp"
+#include "markov/match/match.hpp"
 
 /// Levels of belief propagation: what they hold, and the steps that compute it. Their values are floats
 /// (Precision::exact) or 16-bit whole numbers, which count units of cost (Precision::fast).
@@ -13,7 +13,8 @@ struct PairUnits {
   float slope = 0, limit = 0;
   int reach = 0;            // of quadratic costs: labels farther apart than this cost the limit
   float per_cost = 1;       // units in a cost of 1
-  float most_data = 1e30f;  // highest data cost above the least of its pixel
+  float most_data = 1e30f;  // highest data cost
+  bool relative = false;    // data costs count from the least of their pixel, as they may be too high otherwise
 
   /// An edge's slope or limit as a value, rounded to whole units.
   template <class Value>
@@ -26,8 +27,9 @@ struct PairUnits {
 constexpr int most_units = 7168;            // highest pair cost
 constexpr int data_units = 4 * most_units;  // highest data cost: a label with more never wins
 
+/// `most_cost`: the highest data cost, or 1e30 if it is not known.
 template <class Value>
-PairUnits pair_units(const PairCost& pair, LabelGrid grid);
+PairUnits pair_units(const PairCost& pair, LabelGrid grid, float most_cost);
 
 /// Level of belief propagation. An edge keeps the message last sent: an iteration reads the messages that one
 /// set of the checkerboard has received and overwrites them, in place, with those that it sends. A level with
@@ -64,15 +66,15 @@ void sum_data(Backend& backend, const PairUnits& units, const PropagationLevel<V
 template <class Backend>
 void mean_weights(Backend& backend, const View<float>* fine, const View<float>* coarse);
 
-/// Bytes of scratch memory for each CPU thread: sums of a chunk for all labels, or a row of least costs.
+/// Bytes of scratch memory for each CPU thread: sums of a chunk for all labels, or two rows of costs.
 constexpr int level_chunk_bytes = 256;
 inline std::size_t level_scratch(LabelGrid grid, int width) {
-  return larger(2 * level_chunk_bytes * std::size_t(grid.count()), sizeof(float) * std::size_t(width));
+  return larger(2 * level_chunk_bytes * std::size_t(grid.count()), 2 * sizeof(float) * std::size_t(width));
 }
 
 // Both backends compute these.
 
-/// Value of a data cost: the cost itself, or its units above the least cost of the pixel.
+/// Value of a data cost: the cost itself, or its units above `least`.
 PF_HD float data_value(float cost, float, const PairUnits&, float) { return cost; }
 PF_HD std::uint16_t data_value(float cost, float least, const PairUnits& units, std::uint16_t) {
   return std::uint16_t(clamp((cost - least) * units.per_cost + 0.5f, 0.0f, units.most_data));
@@ -101,6 +103,8 @@ PF_HD float mean_weight(const View<float>& fine, int j, int x, int y) {
   PF_STEP(sum_data<Backend, Value>);                  \
   PF_STEP(pack_data<Backend, StoredCosts, Value>);    \
   PF_STEP(pack_data<Backend, Differences<1>, Value>); \
-  PF_STEP(pack_data<Backend, Differences<3>, Value>)
+  PF_STEP(pack_data<Backend, Differences<3>, Value>); \
+  PF_STEP(pack_data<Backend, MixedCosts<false>, Value>); \
+  PF_STEP(pack_data<Backend, MixedCosts<true>, Value>)
 
 }  // namespace parafield

@@ -7,7 +7,7 @@
 namespace parafield {
 
 template <class Value>
-PairUnits pair_units(const PairCost& pair, LabelGrid grid) {
+PairUnits pair_units(const PairCost& pair, LabelGrid grid, float most_cost) {
   PairUnits units{.grid = grid,
                   .quadratic = pair.model == PairModel::quadratic,
                   .slope = pair.slope,
@@ -18,15 +18,16 @@ PairUnits pair_units(const PairCost& pair, LabelGrid grid) {
   if constexpr (std::is_integral_v<Value>) {
     const double dx = grid.nx - 1, dy = grid.ny - 1;
     const double farthest = pair.slope * (units.quadratic ? dx * dx + dy * dy : dx + dy);
-    const double most_cost = std::fmax(std::fmin(double(pair.limit), farthest), 1e-20);
+    const double most_pair = std::fmax(std::fmin(double(pair.limit), farthest), 1e-20);
     // The slope is a whole number of units if possible: then no pair cost is rounded.
-    const double steps = std::floor(most_units * pair.slope / most_cost);
-    const double per_cost = steps >= 1 && pair.slope > 0 ? steps / pair.slope : most_units / most_cost;
+    const double steps = std::floor(most_units * pair.slope / most_pair);
+    const double per_cost = steps >= 1 && pair.slope > 0 ? steps / pair.slope : most_units / most_pair;
     units.per_cost = float(per_cost);
     units.slope = float(pair.slope * per_cost);
-    units.limit = float(std::round(most_cost * per_cost));
+    units.limit = float(std::round(most_pair * per_cost));
     if (!units.quadratic) units.slope = smaller(std::round(units.slope), units.limit);
     units.most_data = float(data_units);
+    units.relative = double(most_cost) * per_cost > data_units;
   }
   return units;
 }

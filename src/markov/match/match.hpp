@@ -89,6 +89,11 @@ PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b
                         a.color[2][at] - b.color[2][to]);
 }
 
+/// DataTerm::mix of three differences.
+PF_HD float mixed_difference(float census, float absolute, float gradient) {
+  return fma(0.15f, smaller(gradient, 3.0f), fma(0.05f, smaller(absolute, 14.0f), 0.08f * smaller(census, 10.0f)));
+}
+
 /// Difference of pixel `at` of a and pixel `to` of b: see DataTerm.
 template <DataTerm Term, bool Color>
 PF_HD float data_term(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
@@ -110,11 +115,52 @@ PF_HD float data_term(const ComparedPlanes& a, const ComparedPlanes& b, std::ptr
     const float bits = census_distance(a.census[at], b.census[to]);
     const float gradient = magnitude(a.gradient[at] - b.gradient[to]);
     const float absolute = absolute_difference<Color>(a, b, at, to);
-    const float sum = fma(0.7f, 1 - exponential(absolute * (-1.0f / 12)), 1 - exponential(bits * -0.1f));
-    const float mix = fma(0.5f, 1 - exponential(gradient * (-1.0f / 3)), sum);
+    const float mix = mixed_difference(bits, absolute, gradient);
     return bits > 24 ? bits : mix;  // more than 24 bits: outside the image
   }
 }
+
+/// Highest difference of a data term: 1e30 if it has none.
+PF_HD float most_difference(DataTerm term) {
+  if (term == DataTerm::census) return 24;
+  if (term == DataTerm::mix) return mixed_difference(24, 255, 255);
+  return 1e30f;
+}
+
+/// Data costs of DataTerm::mix without a window, computed when they are read: see Differences.
+template <bool Color>
+struct MixedCosts {
+  Matching matching;
+
+  struct Row {
+    ComparedPlanes a, b;
+    float weight, limit;
+    std::ptrdiff_t at, to;
+    PF_HD float operator()(int x) const {
+      return weight * smaller(data_term<DataTerm::mix, Color>(a, b, at + x, to + x), limit);
+    }
+  };
+  PF_HD Row row(int y, int lx, int ly) const {
+    const std::ptrdiff_t at = y * matching.pitch;
+    return {matching.frame0, matching.frame1, matching.weight, matching.limit,
+            at, at + match_offset(matching, lx, ly)};
+  }
+
+  struct LabelRow {
+    const Matching& m;
+    std::ptrdiff_t at, to;  // to: the match of the first label
+    PF_HD float operator()(int lx) const {
+      return m.weight *
+             smaller(data_term<DataTerm::mix, Color>(m.frame0, m.frame1, at, to + lx * m.step), m.limit);
+    }
+  };
+  struct Site {
+    const Matching& m;
+    std::ptrdiff_t at;
+    PF_HD LabelRow row(int ly) const { return {m, at, at + match_offset(m, 0, ly)}; }
+  };
+  PF_HD Site site(int x, int y) const { return {matching, y * matching.pitch + x}; }
+};
 
 /// Calls f.template operator()<Term, Color>() with a data term and whether it compares color.
 template <class F>

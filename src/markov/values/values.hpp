@@ -19,7 +19,11 @@ struct Values {
   LabelGrid grid;
   int step = 1;  // a label of value (x, y) moves a pixel by (x * step, y) px
   bool sub_pixel = false;
+  float least_offset = 0;  // a smaller offset becomes 0, px
 };
+
+/// Values::least_offset of disparities: surfaces that face the camera keep whole disparities.
+constexpr float least_disparity_offset = 0.15f;
 
 /// Stores the values of labels, px, refined by parabolas with sub_pixel; `v` is empty for disparities.
 /// Confidence: the smaller label_confidence of x and y. Valid: known pixels with a match inside the image.
@@ -45,8 +49,11 @@ PF_HD float parabola(float before, float middle, float after) {
 }
 
 /// Value along x or y of a label with whole value `whole` and the costs around it.
-PF_HD float label_value(int whole, bool sub_pixel, float before, float middle, float after) {
-  return sub_pixel ? float(whole) + parabola(before, middle, after) : float(whole);
+/// Offsets below `least_offset` count as 0.
+PF_HD float label_value(int whole, bool sub_pixel, float least_offset, float before, float middle,
+                        float after) {
+  const float offset = sub_pixel ? parabola(before, middle, after) : 0.0f;
+  return float(whole) + (magnitude(offset) < least_offset ? 0.0f : offset);
 }
 
 /// Mean cost of the two labels beside a label, less its own; at least 0.

@@ -27,18 +27,20 @@ PF_HD std::uint32_t census_of(At at) {
 /// Stands for a pixel outside the image where a match there has to cost more than any other.
 constexpr std::uint32_t no_census = 1u << 31;
 
-/// Number of bits that differ, 0..24; 1e30 if one of the two is no_census.
+/// Number of bits that differ, 0..24; above 1e9 if one of the two is no_census.
 PF_HD float census_distance(std::uint32_t a, std::uint32_t b) {
   const std::uint32_t different = a ^ b;
 #ifdef __CUDA_ARCH__
-  const int count = __popc(different);
+  const int count = __popc(different & 0xffffffu);
 #else
+  // The sums of the three bytes are added one by one: g++ takes the usual product for a call of popcount, which
+  // it cannot vectorize.
   std::uint32_t sum = different - (different >> 1 & 0x55555555u);
   sum = (sum & 0x33333333u) + (sum >> 2 & 0x33333333u);
-  sum = (sum + (sum >> 4)) & 0x0f0f0f0fu;
-  const int count = int(sum * 0x01010101u >> 24);
+  sum = (sum + (sum >> 4)) & 0x0f0f0fu;
+  const int count = int((sum + (sum >> 8) + (sum >> 16)) & 0xffu);
 #endif
-  return int(different) < 0 ? 1e30f : float(count);
+  return float(count | int(different >> 31) << 30);
 }
 
 }  // namespace parafield

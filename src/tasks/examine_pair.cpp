@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "core/views.hpp"
+#include "parafield/stereo.hpp"
+#include "tasks/session.hpp"
+
+namespace parafield {
+namespace {
+
+/// The frame, or a copy of it in host memory.
+Frame on_host(const Frame& frame, FrameBuffer& copy) {
+  if (frame.memory.on_host()) return frame;
+  copy = FrameBuffer(frame.size(), frame.format, Memory::host());
+  copy.set_range(frame.range);
+  Frame there = copy;
+  detail::copy(const_cast<void*>(there.data), there.pitch, there.memory, frame.data, frame.pitch, frame.memory,
+               row_bytes(frame), frame.height);
+  return there;
+}
+
+/// `kept`: the first samples of each pixel, which `small` has.
+template <class T>
+void shrink_values(const Frame& frame, int factor, int kept, const Frame& small) {
+  const int samples = channels(frame.format);
+  for (int y = 0; y < small.height; ++y) {
+    float* const out = static_cast<float*>(const_cast<void*>(small.data)) + y * small.pitch / sizeof(float);
+    for (int i = 0; i < small.width * kept; ++i) {
+      const int x = i / kept * factor, sample = i % kept;
+      const int columns = std::min(factor, frame.width - x), rows = std::min(factor, frame.height - y * factor);
+      float sum = 0;
+      for (int row = 0; row < rows; ++row) {
+        const T* const in = reinterpret_cast<const T*>(static_cast<const char*>(frame.data) +
+                                                       (std::ptrdiff_t(y) * factor + row) * frame.pitch);
+        for (int column = 0; column < columns; ++column) sum += float(in[(x + column) * samples + sample]);
+      }
+      out[i] = sum / float(columns * rows);
+    }
+  }
+}
+
+/// The means of blocks of factor x factor pixels, gray or three colors. Blue and red may be exchanged.
+FrameBuffer shrunk(const Frame& frame, int factor) {
+  const int bytes = bytes_per_pixel(frame.format) / channels(frame.format);
+  const int kept = std::min(channels(frame.format), 3);
+  const PixelFormat format = kept == 1 ? PixelFormat::gray_f32 : PixelFormat::rgb_f32;
+  FrameBuffer small({(frame.width + factor - 1) / factor, (frame.height + factor - 1) / factor}, format);
+  small.set_range(range_of(frame));
+  const Frame to = small;
+  if (bytes == 1)
+    shrink_values<std::uint8_t>(frame, factor, kept, to);
+  else if (bytes == 2)
+    shrink_values<std::uint16_t>(frame, factor, kept, to);
+  else
+    shrink_values<float>(frame, factor, kept, to);
+  return small;
+}
+
+}  // namespace
+
+PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min_disparity) {
+  constexpr int most_width = 128;
+  const Frame both[] = {left, right};
+  FrameBuffer copies[2], small[2];
+  const Size size = both[0].size();
+  const int factor = std::max(1, (size.width + most_width - 1) / most_width);
+  for (int i = 0; i < 2; ++i) {
+    const Frame& frame = both[i];
+    const Device device = frame.memory.on_host() ? Device::cpu() : Device::cuda(frame.memory.device);
+    small[i] = shrunk(on_host(checked(frame, i == 0 ? "left" : "right", size, device), copies[i]), factor);
+  }
+  const int width = small[0].size().width, reach = width * 2 / 5;
+  BeliefPropagation<StereoEnergy> method;
+  method.energy.disparities = 2 * reach + 1;
+  method.energy.min_disparity = -reach;
+  method.energy.sub_pixel = false;
+  method.energy.checks.fill = false;
+  const DisparityField field =
+      estimate_disparity(small[0], small[1], method, {.device = Device::cpu()});
+
+  std::vector<int> counts(std::size_t(2 * reach + 1));
+  int matched = 0, negative = 0;
+  for (int y = 0; y < field.size().height; ++y)
+    for (int x = 0; x < width; ++x) {
+      if (!field.valid(x, y)) continue;
+      const int d = std::clamp(int(std::lround(field.d(x, y))), -reach, reach);
+      ++counts[std::size_t(d + reach)];
+      ++matched;
+      negative += d < 0;
+    }
+  // The largest disparity that more than a few pixels have, the error of a coarse one, and a margin.
+  int most = reach, beyond = 0;
+  while (most > -reach && (beyond += counts[std::size_t(most + reach)]) * 300 <= matched) --most;
+  const int needed = (most + 1) * factor + factor / 2 - min_disparity + 1;
+  const int room = size.width - std::max(0, min_disparity);
+  PairFindings findings;
+  findings.disparities = std::clamp((std::max(needed, 1) + 15) / 16 * 16, 1, std::max(1, room));
+  findings.matched = float(matched) / float(width * field.size().height);
+  findings.negative = matched ? float(negative) / float(matched) : 0.0f;
+  return findings;
+}
+
+}  // namespace parafield

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <mutex>
+#include <optional>
+
+#include "core/fail.hpp"
+#include "parafield/stereo.hpp"
+#include "tasks/session.hpp"
+
+namespace parafield {
+
+/// A session of stereo whose method does not say how many disparities there are. The first pair shows it, and a
+/// session with that number does the work.
+template <class Backend>
+class FoundDisparities final : public Session<Stereo> {
+ public:
+  /// `make(method, options)` makes the session that works.
+  using Make = std::function<std::unique_ptr<Session<Stereo>>(const StereoMethod&, const StereoOptions&)>;
+
+  FoundDisparities(const StereoMethod& method, Size size, const Device& device, const StereoOptions& options,
+                   Make make)
+      : method_(method),
+        size_(size),
+        device_(device),
+        options_(options),
+        make_(std::move(make)),
+        backend_(device, options.stream) {
+    options_.stream = backend_.stream();
+  }
+
+  const DisparityField& call(const StereoInput& input, DisparityField* output) override {
+    if (!session_) begin(input);
+    return session_->call(input, output);
+  }
+  const DisparityField* push(const Frame&, DisparityField*) override { return nullptr; }  // pairs are no stream
+  void reset() override {
+    const std::lock_guard lock(mutex_);
+    cancelled_ = false;
+    session_.reset();
+    found_.reset();
+  }
+  void synchronize() override {
+    if (session_) session_->synchronize();
+  }
+  void cancel() noexcept override {
+    const std::lock_guard lock(mutex_);
+    cancelled_ = true;
+    if (session_) session_->cancel();
+  }
+  std::vector<double> energies() override { return session_ ? session_->energies() : std::vector<double>{}; }
+  Stream stream() const override { return backend_.stream(); }
+  std::size_t workspace_bytes() const override { return session_ ? session_->workspace_bytes() : 0; }
+  const StereoMethod* found() const override { return found_ ? &*found_ : nullptr; }
+
+ private:
+  /// Finds the number of disparities and makes the session.
+  void begin(const StereoInput& input) {
+    if (input.frames.size() != 2)
+      fail(ErrorCode::invalid_argument, "the method takes 2 frames, not ", input.frames.size());
+    Frame frames[2];
+    FrameBuffer copies[2];
+    for (int i = 0; i < 2; ++i) {
+      frames[i] = checked(input.frames[std::size_t(i)], i == 0 ? "frame 0" : "frame 1", size_, device_);
+      if (!frames[i].memory.on_host()) frames[i] = on_host(frames[i], copies[i]);
+    }
+    StereoMethod method = method_;
+    std::visit(
+        [&](auto& chosen) {
+          StereoEnergy& energy = chosen.energy;
+          energy.disparities = examine_pair(frames[0], frames[1], energy.min_disparity).disparities;
+        },
+        method);
+    std::unique_ptr<Session<Stereo>> session = make_(method, options_);
+    const std::lock_guard lock(mutex_);
+    session_ = std::move(session);
+    found_ = method;
+    if (cancelled_) session_->cancel();
+  }
+
+  /// A copy in host memory of a device's frame, ordered by the stream.
+  Frame on_host(const Frame& frame, FrameBuffer& copy) {
+    const auto active = backend_.activate();
+    copy = FrameBuffer(frame.size(), frame.format, Memory::host());
+    Frame there = copy;
+    there.range = frame.range;
+    backend_.copy(const_cast<void*>(there.data), there.pitch, frame.data, frame.pitch, row_bytes(frame),
+                  frame.height);
+    backend_.synchronize();
+    return there;
+  }
+
+  const StereoMethod method_;
+  const Size size_;
+  const Device device_;
+  StereoOptions options_;
+  const Make make_;
+  Backend backend_;
+  std::mutex mutex_;  // of session_ and cancelled_, as another thread may cancel
+  bool cancelled_ = false;
+  std::unique_ptr<Session<Stereo>> session_;  // goes before the backend's stream
+  std::optional<StereoMethod> found_;
+};
+
+}  // namespace parafield
