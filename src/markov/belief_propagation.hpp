@@ -16,7 +16,7 @@ namespace parafield {
 
 /// Parameters of BeliefPropagation without its energy.
 struct PropagationPlan {
-  int levels = 0, iterations = 0;
+  int levels = 0, iterations = 0, finest_iterations = 0;
   Precision precision = Precision::exact;
   int blocks = 1, block_overlap = 0, memory_limit = 0;
   float most_cost = 1e30f;  // highest data cost, or 1e30 if it is not known
@@ -32,12 +32,12 @@ class Propagation {
               int levels, const PropagationPlan& plan, bool weighted)
       : backend_(backend),
         units_(pair_units<Value>(pair, grid, plan.most_cost)),
-        iterations_(plan.iterations) {
+        plan_(plan) {
     for (int k = 0; k < levels; ++k) {
       PropagationLevel<Value> level{.width = size.width, .height = size.height};
       const LevelCounts counts = level_counts<Backend, Value>(backend, units_, size);
       level.data = workspace.array<Value>(counts.data);
-      for (int set = 0; set < sets(k); ++set)
+      for (int set = 0; set < sets(k, plan); ++set)
         level.edges[set] = {workspace.array<Value>(counts.across), workspace.array<Value>(counts.down)};
       for (int j = 0; j < 2 && k > 0 && weighted; ++j) level.weights[j] = workspace.image<float>(size);
       levels_.push_back(level);
@@ -47,13 +47,14 @@ class Propagation {
   }
 
   /// Bytes of the data costs and messages of all levels.
-  static double bytes(const Backend& backend, LabelGrid grid, const PairCost& pair, Size size, int levels) {
+  static double bytes(const Backend& backend, LabelGrid grid, const PairCost& pair, Size size, int levels,
+                      const PropagationPlan& plan) {
     const PairUnits units = pair_units<Value>(pair, grid, 0);
     double sum = 0;
     for (int k = 0; k < levels; ++k, size = coarser(size)) {
       const LevelCounts counts = level_counts<Backend, Value>(backend, units, size);
       sum += double(sizeof(Value)) *
-             (double(counts.data) + sets(k) * (double(counts.across) + double(counts.down)));
+             (double(counts.data) + sets(k, plan) * (double(counts.across) + double(counts.down)));
     }
     return sum;
   }
@@ -63,37 +64,47 @@ class Propagation {
   /// level. Calls done(share), 0 to 1, after every iteration of every level.
   template <class Data, class After, class Done>
   void solve(const Energy<Data>& energy, const Beliefs& beliefs, bool each, After after, Done done) {
-    const int top = int(levels_.size()) - 1, last = iterations_ - 1;
+    const int top = int(levels_.size()) - 1;
     for (int j = 0; j < 2; ++j) levels_[0].weights[j] = energy.edges.forward[j];
     pack_data(backend_, energy, units_, levels_[0]);
     for (int k = 1; k <= top; ++k) {
       sum_data(backend_, units_, levels_[k - 1], levels_[k]);
       if (levels_[k].weights[0]) mean_weights(backend_, levels_[k - 1].weights, levels_[k].weights);
     }
-    double pixels = 0, passed = 0;  // pixels of all levels; pixels of all iterations so far
-    for (const auto& level : levels_) pixels += double(level.width) * level.height;
+    double all = 0, passed = 0;  // pixels of all iterations, and of those so far
+    const auto pixels_of = [](const PropagationLevel<Value>& level) { return double(level.width) * level.height; };
+    for (int k = 0; k <= top; ++k) all += pixels_of(levels_[k]) * iterations_of(k);
     for (int k = top; k >= 0; --k)
-      for (int i = 0; i < iterations_; ++i) {
-        const bool reads = k == 0 && (i == last || each);
-        send_messages(backend_, units_, levels_[k], levels_[smaller(k + 1, top)],
-                      iteration_of(k, top, i, iterations_), reads ? beliefs : Beliefs{});
+      for (int i = 0; i < iterations_of(k); ++i) {
+        const bool reads = k == 0 && (i == iterations_of(0) - 1 || each);
+        const Iteration iteration = iteration_of(k, top, i, iterations_of(k), plan_.iterations);
+        send_messages(backend_, units_, levels_[k], levels_[smaller(k + 1, top)], iteration,
+                      reads ? beliefs : Beliefs{});
         if (reads) {
           read_beliefs(backend_, units_, levels_[0], 1 - (i & 1), beliefs);
           after(i);
         }
-        passed += double(levels_[k].width) * levels_[k].height;
-        done(passed / (pixels * iterations_));
+        passed += pixels_of(levels_[k]);
+        done(passed / all);
       }
+    if (iterations_of(0) > 0) return;
+    read_coarse_beliefs(backend_, units_, levels_[0], top > 0 ? levels_[1] : PropagationLevel<Value>{},
+                        (plan_.iterations - 1) & 1, beliefs);
+    after(0);
+    if (top == 0) done(1);
   }
 
  private:
   static Size coarser(Size size) { return {(size.width + 1) / 2, (size.height + 1) / 2}; }
   /// Number of sets of edges in a level: see PropagationLevel.
-  static int sets(int level) { return level == 0 ? 1 : 2; }
+  static int sets(int level, const PropagationPlan& plan) {
+    return level > 0 ? 2 : plan.finest_iterations > 0 ? 1 : 0;
+  }
+  int iterations_of(int level) const { return level > 0 ? plan_.iterations : plan_.finest_iterations; }
 
   Backend& backend_;
   const PairUnits units_;
-  const int iterations_;
+  const PropagationPlan plan_;
   std::vector<PropagationLevel<Value>> levels_;  // finest first
 };
 
@@ -150,8 +161,8 @@ class BlockPropagation {
       const int levels = levels_of(plan.levels, size);
       const double volume = stored ? double(sizeof(float)) * grid.count() * size.width * size.height : 0;
       const double rest = plan.precision == Precision::exact
-                              ? Propagation<Backend, float>::bytes(backend, grid, pair, size, levels)
-                              : Propagation<Backend, std::uint16_t>::bytes(backend, grid, pair, size, levels);
+                              ? Propagation<Backend, float>::bytes(backend, grid, pair, size, levels, plan)
+                              : Propagation<Backend, std::uint16_t>::bytes(backend, grid, pair, size, levels, plan);
       return (volume + rest) / mib;
     };
     const double needed = mib_of(plan.blocks);

@@ -27,7 +27,7 @@ struct Optimizer {
   /// Number of energies in a report of all sweeps (EnergyReport::sweeps).
   int records() const {
     if (kind != Kind::belief_propagation) return sweeps + 1;
-    return propagation.blocks == 1 ? propagation.iterations : 1;
+    return propagation.blocks == 1 ? larger(propagation.finest_iterations, 1) : 1;
   }
 
   /// Temperature of a sweep: it falls from t_max to t_min by the same factor each time.
@@ -57,8 +57,10 @@ Optimizer optimizer_of(const Annealing<E>& method) {
 template <class E>
 Optimizer optimizer_of(const BeliefPropagation<E>& method) {
   return {.kind = Optimizer::Kind::belief_propagation,
-          .propagation = {method.levels, method.iterations, method.precision, method.blocks,
-                          method.block_overlap, method.memory_limit}};
+          .propagation = {
+              method.levels, method.iterations,
+              method.finest_iterations < 0 ? method.iterations : method.finest_iterations, method.precision,
+              method.blocks, method.block_overlap, method.memory_limit}};
 }
 
 /// Smoothness as a pair cost.

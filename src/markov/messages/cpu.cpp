@@ -46,6 +46,19 @@ Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, i
   return all;
 }
 
+/// Messages that a chunk's pixels have received before an iteration. `scratch`: room for them.
+template <class Value>
+Messages<Value> received_before(const Rows<Value>& rows, const Rows<Value>& coarser, const Iteration& iteration,
+                                int y, int first, int i0, Value* scratch) {
+  if (iteration.from == Iteration::From::here) return edges_of(rows, 0, y, first, i0);
+  if (iteration.from == Iteration::From::coarser)
+    return received_by_blocks(coarser, iteration.coarser_color, y, i0, scratch);
+  Messages<Value> none;
+  for (Labeled<Value>& with : none.with) with = {scratch, chunk<Value>};
+  for (int i = 0; i < rows.labels * chunk<Value>; ++i) scratch[i] = 0;
+  return none;
+}
+
 /// Pair costs of a chunk's edges to one neighbor.
 template <class Value>
 struct EdgeCosts {
@@ -132,35 +145,79 @@ void lower(Labeled<Value> h, Labeled<Value> spare, int count, const PairUnits& u
                   : lower_linear(h, spare, count, costs);
 }
 
-/// Computes the beliefs of a chunk's pixels and stores the labels of least belief.
+/// Labels of least belief so far of a chunk's pixels.
 template <class Value>
-void read_chunk(const PairUnits& units, Labeled<Value> data, const Messages<Value>& in, Labeled<Value> belief,
-                int first, int i0, int y, const Beliefs& beliefs) {
-  const LabelGrid grid = units.grid;
-  constexpr int n = chunk<Value>;
-  Value least[n];
-  int best[n];
-  for (int i = 0; i < n; ++i) best[i] = 0, least[i] = farthest<Value>;
-  for (int label = 0; label < grid.count(); ++label) {
-    const Value *const d = data[label], *const left = in.with[0][label], *const up = in.with[1][label],
-                       *const right = in.with[2][label], *const down = in.with[3][label];
-    Value* const sum = belief[label];
-    for (int i = 0; i < n; ++i) sum[i] = Value((d[i] + (left[i] + right[i])) + (up[i] + down[i]));
-    for (int i = 0; i < n; ++i) {
+struct LeastBeliefs {
+  Value least[chunk<Value>];
+  int best[chunk<Value>];
+
+  LeastBeliefs() {
+    for (int i = 0; i < chunk<Value>; ++i) best[i] = 0, least[i] = farthest<Value>;
+  }
+  void update(const Value* sum, int label) {
+    for (int i = 0; i < chunk<Value>; ++i) {
       const bool better = sum[i] < least[i];
       least[i] = better ? sum[i] : least[i];
       best[i] = better ? label : best[i];
     }
   }
+};
+
+/// Stores the labels of least belief of a chunk's pixels, and the beliefs around them.
+template <class Value>
+void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, Labeled<Value> belief, int first,
+                   int i0, int y, const Beliefs& beliefs) {
+  const LabelGrid grid = units.grid;
   if (y < beliefs.y0 || y >= beliefs.y1) return;
   const float cost = 1 / units.per_cost;
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < chunk<Value>; ++i) {
     const int x = 2 * (i0 + i) + first;
     if (x < beliefs.x0 || x >= beliefs.x1) continue;
-    const int ly = best[i] / grid.nx, lx = best[i] - ly * grid.nx;
+    const int best = winners.best[i], ly = best / grid.nx, lx = best - ly * grid.nx;
     beliefs.labels(x, y) = grid.label(lx, ly);
     store_costs_around(beliefs.costs, grid, lx, ly, x, y,
                        [&](int at_x, int at_y) { return float(belief[at_y * grid.nx + at_x][i]) * cost; });
+  }
+}
+
+/// Computes the beliefs of a chunk's pixels and stores the labels of least belief.
+template <class Value>
+void read_chunk(const PairUnits& units, Labeled<Value> data, const Messages<Value>& in, Labeled<Value> belief,
+                int first, int i0, int y, const Beliefs& beliefs) {
+  constexpr int n = chunk<Value>;
+  LeastBeliefs<Value> winners;
+  for (int label = 0; label < units.grid.count(); ++label) {
+    const Value *const d = data[label], *const left = in.with[0][label], *const up = in.with[1][label],
+                       *const right = in.with[2][label], *const down = in.with[3][label];
+    Value* const sum = belief[label];
+#pragma GCC ivdep  // scratch memory does not overlap with levels
+    for (int i = 0; i < n; ++i) sum[i] = Value((d[i] + (left[i] + right[i])) + (up[i] + down[i]));
+    winners.update(sum, label);
+  }
+  store_beliefs(units, winners, belief, first, i0, y, beliefs);
+}
+
+/// Sums of the messages that a row of pixels has received, for a chunk of its columns from column i0 on. The color
+/// that sent last, `ended_with`, received its messages before, in the first set of edges.
+template <class Value>
+void sum_received(const Rows<Value>& rows, int ended_with, int y, int i0, Labeled<Value> sums) {
+  const auto of_columns = [&](int parity) {
+    return edges_of(rows, ((parity + y) & 1) == ended_with ? 0 : 1, y, parity, i0 / 2);
+  };
+  const Messages<Value> even = of_columns(0), odd = of_columns(1);
+  for (int label = 0; label < rows.labels; ++label) {
+    const Value *left[2], *up[2], *right[2], *down[2];
+    for (int parity = 0; parity < 2; ++parity) {
+      const Messages<Value>& in = parity == 0 ? even : odd;
+      left[parity] = in.with[0][label], up[parity] = in.with[1][label];
+      right[parity] = in.with[2][label], down[parity] = in.with[3][label];
+    }
+    Value* const out = sums[label];
+#pragma GCC ivdep
+    for (int i = 0; i < chunk<Value> / 2; ++i) {
+      out[2 * i] = Value((left[0][i] + right[0][i]) + (up[0][i] + down[0][i]));
+      out[2 * i + 1] = Value((left[1][i] + right[1][i]) + (up[1][i] + down[1][i]));
+    }
   }
 }
 
@@ -238,14 +295,7 @@ void send_messages(Backend& cpu, const PairUnits& units, const PropagationLevel<
       for (int i0 = 0; 2 * i0 + first < level.width; i0 += n) {
         const Labeled<Value> data{rows.data(y, first) + i0, rows.pitch};
         const Messages<Value> here = edges_of(rows, 0, y, first, i0);
-        Messages<Value> in = here;
-        if (iteration.from == Iteration::From::coarser)
-          in = received_by_blocks(coarser, iteration.coarser_color, y, i0, received);
-        if (iteration.from == Iteration::From::nothing)
-          for (int k = 0; k < 4; ++k) {
-            in.with[k] = {received, n};
-            for (int i = 0; i < labels * n; ++i) received[i] = 0;
-          }
+        const Messages<Value> in = received_before(rows, coarser, iteration, y, first, i0, received);
         if (beliefs.labels) read_chunk(units, data, in, {scratch, n}, first, i0, y, beliefs);
         for (int k = 0; k < 4 && iteration.keeps; ++k)
           for (int label = 0; label < labels; ++label)
@@ -272,9 +322,42 @@ void read_beliefs(Backend& cpu, const PairUnits& units, const PropagationLevel<V
   });
 }
 
+template <class Backend, class Value>
+void read_coarse_beliefs(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& level,
+                         const PropagationLevel<Value>& coarser_level, int coarser_color, const Beliefs& beliefs) {
+  const Rows<Value> rows(level, units), coarser(coarser_level, units);
+  // Pixels of even columns, and those of odd ones, lie side by side in memory like their blocks.
+  cpu.few_rows((level.height + 1) / 2, [&](RowRange part, void* memory) {
+    constexpr int n = chunk<Value>;
+    const int labels = rows.labels;
+    const Labeled<Value> belief{static_cast<Value*>(memory), n}, received{belief[labels], n};
+    for (int label = 0; label < labels && !coarser_level.data; ++label)
+      for (int i = 0; i < n; ++i) received[label][i] = 0;
+    for (int block_y = part.begin; block_y < part.end; ++block_y)
+      for (int i0 = 0; 2 * i0 < level.width; i0 += n) {
+        if (coarser_level.data) sum_received(coarser, coarser_color, block_y, i0, received);
+        for (int y = 2 * block_y; y < smaller(2 * block_y + 2, level.height); ++y)
+          for (int first = 0; first < 2; ++first) {
+            const Labeled<Value> data{rows.data(y, first) + i0, rows.pitch};
+            LeastBeliefs<Value> winners;
+            for (int label = 0; label < labels; ++label) {
+              const Value *const d = data[label], *const in = received[label];
+              Value* const sum = belief[label];
+#pragma GCC ivdep
+              for (int i = 0; i < n; ++i) sum[i] = Value(d[i] + in[i]);
+              winners.update(sum, label);
+            }
+            store_beliefs(units, winners, belief, first, i0, y, beliefs);
+          }
+      }
+  });
+}
+
 PF_STEP(send_messages<Cpu, float>);
 PF_STEP(send_messages<Cpu, std::uint16_t>);
 PF_STEP(read_beliefs<Cpu, float>);
 PF_STEP(read_beliefs<Cpu, std::uint16_t>);
+PF_STEP(read_coarse_beliefs<Cpu, float>);
+PF_STEP(read_coarse_beliefs<Cpu, std::uint16_t>);
 
 }  // namespace parafield

@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(threads)
     PF_UNROLL
     for (int k = 0; k < 4; ++k) in[k].clear();
   }
-  if (beliefs.labels) read_pixel(data, in, own, packing, units, beliefs);
+  if (beliefs.labels) read_pixel(sum_of(data, in), own, packing, units, beliefs);
 
   const bool has_neighbor[4] = {x > 0, y > 0, x + 1 < level.width, y + 1 < level.height};
   find_edges(level, 0, x, y, packing.values, edges);
@@ -105,7 +105,45 @@ __global__ void __launch_bounds__(threads)
     PF_UNROLL
     for (int k = 0; k < 4; ++k) in[k].load(edges[k] + at);
   }
-  read_pixel(data, in, own, packing, units, beliefs);
+  read_pixel(sum_of(data, in), own, packing, units, beliefs);
+}
+
+/// Reads the beliefs of all pixels from the coarser level. A group of lanes reads the four pixels of a block in
+/// turn.
+template <class Value, int PerLane>
+__global__ void __launch_bounds__(threads)
+    read_coarse_kernel(PairUnits units, Packing packing, PropagationLevel<Value> level,
+                       PropagationLevel<Value> coarser, int coarser_color, Beliefs beliefs) {
+  begin_kernel();
+  const int block = int(blockIdx.x) * (threads / packing.lanes) + int(threadIdx.x) / packing.lanes;
+  const int columns = (level.width + 1) / 2, block_y = block / columns, block_x = block - block_y * columns;
+  const int lane = int(threadIdx.x) % packing.lanes, at = lane * PerLane;
+  const bool has_values = at < packing.values, inside = 2 * block_y < level.height;
+  LaneMessages<Value, PerLane> in;
+  PF_UNROLL
+  for (int k = 0; k < 4; ++k) in[k].clear();
+  if (coarser.data && has_values && inside) {
+    Value* edges[4];
+    find_edges(coarser, ((block_x + block_y) & 1) == coarser_color ? 0 : 1, block_x, block_y, packing.values,
+               edges);
+    PF_UNROLL
+    for (int k = 0; k < 4; ++k) in[k].load(edges[k] + at);
+  }
+  PF_UNROLL
+  for (int i = 0; i < in[0].words; ++i)
+    in[0].word[i] = (in[0].word[i] + in[2].word[i]) + (in[1].word[i] + in[3].word[i]);
+  for (int pixel = 0; pixel < 4; ++pixel) {
+    OwnPixel own{2 * block_x + (pixel & 1), 2 * block_y + (pixel >> 1), lane};
+    own.inside = inside && own.x < level.width && own.y < level.height;
+    if (!own.inside) own.x = own.y = 0;
+    LaneValues<Value, PerLane> data;
+    data.clear();
+    if (has_values)
+      data.load(level.data + (std::ptrdiff_t(own.y) * level.width + own.x) * packing.values + at);
+    PF_UNROLL
+    for (int i = 0; i < data.words; ++i) data.word[i] = data.word[i] + in[0].word[i];
+    read_pixel(data, own, packing, units, beliefs);
+  }
 }
 
 /// Threads of the CUDA block of one pixel.
@@ -158,9 +196,28 @@ void read_beliefs(Backend& cuda, const PairUnits& units, const PropagationLevel<
   });
 }
 
+template <class Backend, class Value>
+void read_coarse_beliefs(Backend& cuda, const PairUnits& units, const PropagationLevel<Value>& level,
+                         const PropagationLevel<Value>& coarser, int coarser_color, const Beliefs& beliefs) {
+  const Packing packing = packing_of<Value>(units);
+  if (packing.per_lane == 0) {
+    const int count = long_threads(units.grid);
+    return cuda.launch(read_long_coarse_kernel<Value>, dim3(unsigned(level.width) * unsigned(level.height)),
+                       dim3(unsigned(count)), 8 * std::size_t(count), units, packing.values, level, coarser,
+                       coarser_color, beliefs);
+  }
+  const int blocks = (level.width + 1) / 2 * ((level.height + 1) / 2);
+  with_packing<Value>(packing, [&]<int PerLane, bool Rows>() {
+    cuda.launch(read_coarse_kernel<Value, PerLane>, dim3(blocks_for(blocks, threads / packing.lanes)),
+                dim3(threads), 0, units, packing, level, coarser, coarser_color, beliefs);
+  });
+}
+
 PF_STEP(send_messages<Cuda, float>);
 PF_STEP(send_messages<Cuda, std::uint16_t>);
 PF_STEP(read_beliefs<Cuda, float>);
 PF_STEP(read_beliefs<Cuda, std::uint16_t>);
+PF_STEP(read_coarse_beliefs<Cuda, float>);
+PF_STEP(read_coarse_beliefs<Cuda, std::uint16_t>);
 
 }  // namespace parafield

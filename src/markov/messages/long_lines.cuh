@@ -94,16 +94,26 @@ __device__ void lower_quadratic(Value* h, Value* spare, const PairUnits& units, 
   __syncthreads();
 }
 
-/// Stores the label of least belief and the beliefs around it. `scan`: two values for each thread.
+/// Belief of a label in messages that a pixel has received.
 template <class Value>
-__device__ void read_pixel_together(const Value* data, Value* const (&in)[4], bool has_received, int x, int y,
-                                    const PairUnits& units, const Beliefs& beliefs, float* scan) {
-  if (x < beliefs.x0 || x >= beliefs.x1 || y < beliefs.y0 || y >= beliefs.y1) return;
-  const LabelGrid grid = units.grid;
-  const auto belief = [&](int label) {
+struct BeliefOf {
+  const Value *data, *in[4];
+  bool has_received;
+
+  __device__ BeliefOf(const Value* data, Value* const (&in)[4], bool has_received)
+      : data(data), in{in[0], in[1], in[2], in[3]}, has_received(has_received) {}
+  __device__ float operator()(int label) const {
     const auto at = [&](int k) { return has_received ? Sum<Value>(in[k][label]) : Sum<Value>(0); };
     return float((Sum<Value>(data[label]) + (at(0) + at(2))) + (at(1) + at(3)));
-  };
+  }
+};
+
+/// Stores the label of least belief(label) and the beliefs around it. `scan`: two values for each thread.
+template <class BeliefFunction>
+__device__ void read_pixel_together(BeliefFunction belief, int x, int y, const PairUnits& units,
+                                    const Beliefs& beliefs, float* scan) {
+  if (x < beliefs.x0 || x >= beliefs.x1 || y < beliefs.y0 || y >= beliefs.y1) return;
+  const LabelGrid grid = units.grid;
   const int thread = int(threadIdx.x), count = int(blockDim.x);
   int* const labels = reinterpret_cast<int*>(scan + count);
   scan[thread] = 3.2e38f, labels[thread] = 1 << 30;
@@ -148,7 +158,7 @@ __global__ void send_long_kernel(PairUnits units, int values, PropagationLevel<V
   find_edges(level, 0, x, y, values, here);
   find_edges(level, iteration.last ? 1 : 0, x, y, values, out);
   if (beliefs.labels) {
-    read_pixel_together(data, in, has_received, x, y, units, beliefs, scan);
+    read_pixel_together(BeliefOf<Value>(data, in, has_received), x, y, units, beliefs, scan);
     __syncthreads();  // thread 0 may still read messages that all threads overwrite below
   }
 
@@ -223,8 +233,28 @@ __global__ void read_long_kernel(PairUnits units, int values, PropagationLevel<V
   if (!find_pixel(level.width, color, int(blockIdx.x), x, y)) return;
   Value* in[4];
   find_edges(level, 0, x, y, values, in);
-  read_pixel_together(level.data + (std::ptrdiff_t(y) * level.width + x) * values, in, true, x, y, units,
-                      beliefs, reinterpret_cast<float*>(shared));
+  const Value* const data = level.data + (std::ptrdiff_t(y) * level.width + x) * values;
+  read_pixel_together(BeliefOf<Value>(data, in, true), x, y, units, beliefs, reinterpret_cast<float*>(shared));
+}
+
+/// Reads the beliefs of a pixel from the coarser level, if there is one. Shared memory as above.
+template <class Value>
+__global__ void read_long_coarse_kernel(PairUnits units, int values, PropagationLevel<Value> level,
+                                        PropagationLevel<Value> coarser, int coarser_color, Beliefs beliefs) {
+  begin_kernel();
+  extern __shared__ char shared[];
+  const int y = int(blockIdx.x) / level.width, x = int(blockIdx.x) - y * level.width;
+  const bool has_received = coarser.data != nullptr;
+  Value* in[4] = {};
+  if (has_received)
+    find_edges(coarser, ((x / 2 + y / 2) & 1) == coarser_color ? 0 : 1, x / 2, y / 2, values, in);
+  const Value* const data = level.data + (std::ptrdiff_t(y) * level.width + x) * values;
+  read_pixel_together(
+      [=, &in](int label) {
+        const auto at = [&](int k) { return has_received ? Sum<Value>(in[k][label]) : Sum<Value>(0); };
+        return float(Sum<Value>(data[label]) + ((at(0) + at(2)) + (at(1) + at(3))));
+      },
+      x, y, units, beliefs, reinterpret_cast<float*>(shared));
 }
 
 }  // namespace

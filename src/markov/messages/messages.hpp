@@ -25,12 +25,12 @@ struct Iteration {
   bool keeps = false;      // received messages are copied to the first set of edges
 };
 
-/// Iteration i of a level; `top`: the coarsest level.
-PF_HD Iteration iteration_of(int level, int top, int i, int iterations) {
+/// Iteration i of the `iterations` of a level; `top`: the coarsest level; `coarser`: iterations of the coarser one.
+PF_HD Iteration iteration_of(int level, int top, int i, int iterations, int coarser) {
   using From = Iteration::From;
   const From from = i > 0 ? From::here : level < top ? From::coarser : From::nothing;
   const bool last = i == iterations - 1 && level > 0;
-  return {i & 1, from, (iterations - 1) & 1, last, last && from != From::here};
+  return {i & 1, from, (coarser - 1) & 1, last, last && from != From::here};
 }
 
 /// Runs an iteration. `beliefs`: of the pixels that send, read before they do (step 4).
@@ -42,6 +42,13 @@ void send_messages(Backend& backend, const PairUnits& units, const PropagationLe
 template <class Backend, class Value>
 void read_beliefs(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& level, int color,
                   const Beliefs& beliefs);
+
+/// Reads the beliefs of all pixels of a level without messages. A pixel takes those that its block, one pixel of the
+/// coarser level, has received: data + ((left + right) + (up + down)). `coarser_color`: the color that sent last
+/// there. A coarser level without data is none: then beliefs are data costs.
+template <class Backend, class Value>
+void read_coarse_beliefs(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& level,
+                         const PropagationLevel<Value>& coarser, int coarser_color, const Beliefs& beliefs);
 
 /// Bytes of scratch memory for each CPU thread: nine chunks of pixels for all labels.
 inline std::size_t message_scratch(LabelGrid grid) {

@@ -20,6 +20,7 @@ struct OwnPixel {
   int lane;     // number of this thread among the pixel's lanes
   bool inside;  // whether there is such a pixel
 
+  __device__ OwnPixel(int x, int y, int lane) : x(x), y(y), lane(lane), inside(true) {}
   /// `pixel`: number among the pixels of a color.
   __device__ OwnPixel(int width, int height, int color, int pixel, int lane) : lane(lane) {
     inside = find_pixel(width, color, pixel, x, y) && y < height;
@@ -27,18 +28,28 @@ struct OwnPixel {
   }
 };
 
+/// Beliefs: data costs plus messages.
+template <class Value, int PerLane>
+__device__ LaneValues<Value, PerLane> sum_of(const LaneValues<Value, PerLane>& data,
+                                             const LaneMessages<Value, PerLane>& in) {
+  LaneValues<Value, PerLane> sums;
+  PF_UNROLL
+  for (int i = 0; i < data.words; ++i)
+    sums.word[i] = (data.word[i] + (in[0].word[i] + in[2].word[i])) + (in[1].word[i] + in[3].word[i]);
+  return sums;
+}
+
 /// Stores the label of least belief and the beliefs around it. All lanes of a warp must call this.
 template <class Value, int PerLane>
-__device__ void read_pixel(const LaneValues<Value, PerLane>& data, const LaneMessages<Value, PerLane>& in,
-                           const OwnPixel& own, const Packing& packing, const PairUnits& units,
-                           const Beliefs& beliefs) {
+__device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixel& own, const Packing& packing,
+                           const PairUnits& units, const Beliefs& beliefs) {
   constexpr int words = LaneValues<Value, PerLane>::words;
   const LabelGrid grid = units.grid;
   const int x = own.x, y = own.y, lane = own.lane;
   float belief[PerLane];
   PF_UNROLL
   for (int i = 0; i < words; ++i) {
-    const auto sum = (data.word[i] + (in[0].word[i] + in[2].word[i])) + (in[1].word[i] + in[3].word[i]);
+    const auto sum = sums.word[i];
     if constexpr (sizeof(Value) == 4)
       belief[i] = sum;
     else
