@@ -35,6 +35,8 @@ class Propagation {
         plan_(plan) {
     for (int k = 0; k < levels; ++k) {
       PropagationLevel<Value> level{.width = size.width, .height = size.height};
+      level.most_data =
+          k == 0 ? units_.most_finest : smaller(4 * levels_.back().most_data, units_.most_data);
       const LevelCounts counts = level_counts<Backend, Value>(backend, units_, size);
       level.data = workspace.array<Value>(counts.data);
       for (int set = 0; set < sets(k, plan); ++set)

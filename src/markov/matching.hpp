@@ -152,7 +152,7 @@ class MatchingSolver : public SolverBase<Solver> {
 
   /// Planes of a frame. One that is not needed is empty.
   struct FramePlanes {
-    View<float> luma, color[3], gradient;
+    View<float> luma, color[3], gradient[3];
     View<std::uint32_t> census;
     View<std::uint8_t> known;
   };
@@ -167,6 +167,10 @@ class MatchingSolver : public SolverBase<Solver> {
   bool needs_color() const { return (cost_.rgb && differs()) || uses_edges(); }
   bool needs_luma() const {
     return (!cost_.rgb && differs()) || compares(DataTerm::census) || compares(DataTerm::gradient);
+  }
+  /// Number of planes of derivatives: none, that of luma, or those of the colors.
+  int gradients() const {
+    return !compares(DataTerm::gradient) ? 0 : cost_.rgb && cost_.data == DataTerm::mix ? 3 : 1;
   }
   /// Whether data costs are computed when they are read, which takes no longer than to load them. Belief
   /// propagation reads them once, so that it computes those of `mix`, too.
@@ -195,7 +199,7 @@ class MatchingSolver : public SolverBase<Solver> {
     if (needs_color())
       for (View<float>& plane : frame.color) plane = take_plane<float>(workspace);
     if (compares(DataTerm::census)) frame.census = take_plane<std::uint32_t>(workspace);
-    if (compares(DataTerm::gradient)) frame.gradient = take_plane<float>(workspace);
+    for (int i = 0; i < gradients(); ++i) frame.gradient[i] = take_plane<float>(workspace);
     frame.known = workspace.image<std::uint8_t>(size_);
   }
 
@@ -230,9 +234,9 @@ class MatchingSolver : public SolverBase<Solver> {
         census(backend_, data[i].luma, data[i].census);
         planes[i].add(data[i].census, no_census);
       }
-      if (data[i].gradient) {
-        central_differences(backend_, data[i].luma, data[i].gradient);
-        planes[i].add(words(data[i].gradient), nan);
+      for (int j = 0; j < gradients(); ++j) {
+        central_differences(backend_, gradients() > 1 ? data[i].color[j] : data[i].luma, data[i].gradient[j]);
+        planes[i].add(words(data[i].gradient[j]), nan);
       }
     }
     if (columns_ > 0 || rows_ > 0) extend(backend_, planes, count, columns_, rows_, cost_.truncation == 0);
@@ -256,7 +260,7 @@ class MatchingSolver : public SolverBase<Solver> {
     const auto at = [=](const auto& plane) { return plane ? &plane(x, y) : nullptr; };
     return {at(frame.luma),
             {at(frame.color[0]), at(frame.color[1]), at(frame.color[2])},
-            at(frame.gradient),
+            {at(frame.gradient[0]), at(frame.gradient[1]), at(frame.gradient[2])},
             at(frame.census)};
   }
 

@@ -111,10 +111,11 @@ class RefinedDisparities : public Solver {
   RefinedDisparities(Backend& backend, Workspace& workspace, const Method& method, Size size,
                      const StereoOptions& options)
       : Solver(backend, workspace, checked(method, size), size,
-               {options.energies, options.progress, method.energy.checks.lr_check > 0}),
+               {options.energies, options.progress, solves_right(method.energy.checks)}),
         backend_(backend),
         refinement_(backend, workspace, size, method.energy.checks, 1),
-        lr_check_(method.energy.checks.lr_check) {
+        lr_check_(method.energy.checks.lr_check),
+        solves_right_(solves_right(method.energy.checks)) {
     if (lr_check_ > 0) right_ = workspace.image<float>(size);
   }
 
@@ -123,7 +124,10 @@ class RefinedDisparities : public Solver {
     const View<std::uint8_t> valid = result.valid;
     Solver::solve(0, start, left, {valid, result.confidence}, true);
     if (lr_check_ > 0) {
-      Solver::solve(1, nullptr, right_, {}, false);
+      if (solves_right_)
+        Solver::solve(1, nullptr, right_, {}, false);
+      else
+        project_disparities(backend_, View<const float>(left), right_);
       check_disparities(backend_, View<const float>(left), View<const float>(right_), lr_check_, valid);
     }
     refinement_(&left, &to, 1, valid,
@@ -131,6 +135,9 @@ class RefinedDisparities : public Solver {
   }
 
  private:
+  static bool solves_right(const DisparityChecks& checks) {
+    return checks.lr_check > 0 && checks.right_view == RightView::solved;
+  }
   /// Throws Error(invalid_argument) for disparities that no pixel can have.
   template <class Method>
   static const Method& checked(const Method& method, Size size) {
@@ -144,6 +151,7 @@ class RefinedDisparities : public Solver {
   Backend& backend_;
   Refinement<Backend> refinement_;
   const float lr_check_;
+  const bool solves_right_;
   View<float> right_;  // disparities of the right image
 };
 

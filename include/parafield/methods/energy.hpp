@@ -10,7 +10,9 @@ enum class DataTerm {
   squared,   ///< difference^2
   census,    ///< bits that differ in the 5x5 census transforms, 0..24
   gradient,  ///< |difference| of the horizontal derivatives (central differences) of luma
-  mix        ///< 0.08 min(census, 10) + 0.05 min(absolute, 14) + 0.15 min(gradient, 3)
+  /// 0.08 min(census, 10) + 0.05 min(absolute, 18) + 0.48 min(gradient, 2), in color with the mean of the
+  /// channels' gradients
+  mix
 };
 constexpr std::array<std::string_view, 5> names_of(DataTerm) {
   return {"absolute", "squared", "census", "gradient", "mix"};
@@ -61,12 +63,22 @@ struct Smoothness {
   PF_PARAMETER(float, edge_floor, 0.2f, range(0, 1), "Smoothness factor at strong edges.");
 };
 
+/// Where the left-right check takes the right image's disparities from.
+enum class RightView {
+  solved,    ///< the method solves the right image, too: twice the time
+  projected  ///< the left image's disparities, moved into the right image, where near surfaces hide far ones
+};
+constexpr std::array<std::string_view, 2> names_of(RightView) { return {"solved", "projected"}; }
+
 /// Checks and filters that refine disparities. They run in the order of the fields.
 struct DisparityChecks {
   PF_PARAMETER(float, lr_check, 0, range(0, 1e6, "px"),
                "Left-right check, 0 = none. A disparity is valid only where the right image's disparity "
-               "differs by at most "
-               "this. The right image is solved, too, which takes twice the time.");
+               "differs by at most this.");
+  PF_PARAMETER(RightView, right_view, RightView::solved,
+               "Right image's disparities for the left-right check. solved: the method solves the right image, "
+               "too, which takes twice the time. projected: the left image's are moved there, and near surfaces "
+               "hide far ones.");
   PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
                "Largest region that is dropped, 0 = none. Connected regions of similar disparity with at "
                "most this many pixels become not valid.");

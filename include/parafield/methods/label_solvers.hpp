@@ -16,7 +16,8 @@ namespace parafield {
 constexpr StereoEnergy accurate_disparities() {
   StereoEnergy energy;
   energy.cost = MatchingCost{.data = DataTerm::mix, .rgb = true};
-  energy.smoothness = Smoothness{.beta = 0.6f, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
+  energy.smoothness = Smoothness{
+      .beta = 0.7f, .smoothness_truncation = 4.3f, .neighbors = 4, .edge_scale = 15, .edge_floor = 0.16f};
   energy.sub_pixel = true;
   energy.checks = {.lr_check = 1, .fill = true, .final_median = 3};
   return energy;
@@ -201,7 +202,8 @@ std::array<Preset<Method>, 2> presets(const Method&) {
   Method accurate;
   if constexpr (flow) {
     accurate.energy.cost = MatchingCost{.data = DataTerm::mix, .rgb = true};
-    accurate.energy.smoothness = accurate_disparities().smoothness;
+    accurate.energy.smoothness =
+        Smoothness{.beta = 0.6f, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
     accurate.energy.sub_pixel = true;
   } else {
     accurate.energy = accurate_disparities();
@@ -238,13 +240,14 @@ inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(const Beli
   Method fast, accurate, paper;
   fast.iterations = 2;
   fast.finest_iterations = 0;
+  fast.energy.checks.right_view = RightView::projected;
   accurate.iterations = 8;
   accurate.precision = Precision::exact;
   paper.energy = Method::paper_energy();
   paper.iterations = 7;
   paper.precision = Precision::exact;
   return {{{"quality", Method{}, "The best for most pairs: several data terms, checks and filling."},
-           {"fast", fast, "No messages between single pixels: less time and memory, more errors."},
+           {"fast", fast, "No messages between single pixels, and only the left image is solved."},
            {"accurate", accurate, "Twice the iterations, and messages of 32 bits."},
            {"paper", paper, "The paper's model."}}};
 }

@@ -39,38 +39,57 @@ template <class Backend, class Value>
 void sum_data(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& fine,
               const PropagationLevel<Value>& coarse) {
   const Rows<Value> from(fine, units), to(coarse, units);
-  cpu.few_rows(coarse.height, [&](RowRange part, void* memory) {
-    const int labels = units.grid.count();
-    Sum<Value>* const sums = static_cast<Sum<Value>*>(memory);  // of a chunk, label by label
-    for (int y = part.begin; y < part.end; ++y)
-      for (int parity = 0; parity < 2; ++parity) {
-        const int count = (coarse.width - parity + 1) / 2;
-        const bool below = 2 * y + 1 < fine.height;
-        for (int i0 = 0; i0 < count; i0 += chunk<Value>) {
-          const int n = smaller(chunk<Value>, count - i0);
-          Sum<Value> least[chunk<Value>];
-          for (int i = 0; i < n; ++i) least[i] = Sum<Value>(1 << 30);
-          for (int label = 0; label < labels; ++label) {
-            const auto at = [&](int row, int column) {
-              return from.data(2 * y + row, column) + label * from.pitch + 2 * i0 + parity;
-            };
-            const Value *const a = at(0, 0), *const b = at(0, 1), *const c = at(below, 0),
-                               *const d = at(below, 1);
-            Sum<Value>* const sum = sums + label * chunk<Value>;
-            for (int i = 0; i < n; ++i) {
-              const Sum<Value> above = Sum<Value>(a[2 * i]) + Sum<Value>(b[2 * i]);
-              const Sum<Value> under = Sum<Value>(c[2 * i]) + Sum<Value>(d[2 * i]);
-              sum[i] = above + (below ? under : Sum<Value>(0));
-              least[i] = smaller(least[i], sum[i]);
+  // `Wide` holds the sum of four values: of low ones 16 bits do.
+  const auto with = [&]<class Wide>() {
+    cpu.few_rows(coarse.height, [&](RowRange part, void* memory) {
+      constexpr int n = chunk<Value>;
+      const int labels = units.grid.count();
+      const Wide most = Wide(smaller(units.most_data, 65535.0f));
+      Wide* const sums = static_cast<Wide*>(memory);  // of a chunk, label by label
+      for (int y = part.begin; y < part.end; ++y)
+        for (int parity = 0; parity < 2; ++parity) {
+          const int count = (coarse.width - parity + 1) / 2;
+          const bool below = 2 * y + 1 < fine.height;
+          for (int i0 = 0; i0 < count; i0 += n) {
+            const int used = smaller(n, count - i0);
+            Wide least[n];
+            for (int i = 0; i < n; ++i) least[i] = Wide(sizeof(Wide) == 2 ? 65535 : 1 << 30);
+            for (int label = 0; label < labels; ++label) {
+              const auto at = [&](int row, int column) {
+                return from.data(2 * y + row, column) + label * from.pitch + 2 * i0 + parity;
+              };
+              const Value *const a = at(0, 0), *const b = at(0, 1), *const c = at(below, 0),
+                                 *const d = at(below, 1);
+              Wide* const sum = sums + label * n;
+#pragma GCC ivdep  // scratch memory does not overlap with levels
+              for (int i = 0; i < used; ++i) {
+                const Wide above = Wide(Wide(a[2 * i]) + Wide(b[2 * i]));
+                const Wide under = Wide(Wide(c[2 * i]) + Wide(d[2 * i]));
+                sum[i] = Wide(above + (below ? under : Wide(0)));
+              }
+              for (int i = 0; i < used; ++i) least[i] = smaller(least[i], sum[i]);
+            }
+            for (int label = 0; label < labels; ++label) {
+              const Wide* const sum = sums + label * n;
+              Value* const out = to.data(y, parity) + label * to.pitch + i0;
+#pragma GCC ivdep
+              for (int i = 0; i < used; ++i) {
+                if constexpr (std::is_same_v<Value, float>)
+                  out[i] = sum[i];
+                else
+                  out[i] = Value(smaller(Wide(sum[i] - least[i]), most));
+              }
             }
           }
-          for (int label = 0; label < labels; ++label)
-            for (int i = 0; i < n; ++i)
-              to.data(y, parity)[label * to.pitch + i0 + i] =
-                  summed_value(sums[label * chunk<Value> + i], least[i], units, Value());
         }
-      }
-  });
+    });
+  };
+  if constexpr (std::is_same_v<Value, float>)
+    with.template operator()<float>();
+  else if (4 * fine.most_data <= 65535)
+    with.template operator()<std::uint16_t>();
+  else
+    with.template operator()<int>();
 }
 
 template <class Backend>

@@ -14,6 +14,7 @@ struct PairUnits {
   int reach = 0;            // of quadratic costs: labels farther apart than this cost the limit
   float per_cost = 1;       // units in a cost of 1
   float most_data = 1e30f;  // highest data cost
+  float most_finest = 1e30f;  // highest data cost of the finest level
   bool relative = false;    // data costs count from the least of their pixel, as they may be too high otherwise
 
   /// An edge's slope or limit as a value, rounded to whole units.
@@ -42,6 +43,7 @@ struct PropagationLevel {
   struct Edges {
     Value *across = nullptr, *down = nullptr;
   } edges[2] = {};
+  float most_data = 1e30f;      // no data cost is higher
   View<float> weights[2] = {};  // of the edges to the right and down; an empty plane stands for weight 1
 };
 

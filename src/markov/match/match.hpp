@@ -9,7 +9,8 @@ namespace parafield {
 
 /// Planes that data terms compare, of one pitch, with room for every match. One that is not needed is null.
 struct ComparedPlanes {
-  const float *luma = nullptr, *color[3] = {}, *gradient = nullptr;
+  const float *luma = nullptr, *color[3] = {};
+  const float* gradient[3] = {};  // of luma, or of each color
   const std::uint32_t* census = nullptr;
 };
 
@@ -80,6 +81,15 @@ struct WinnerSoFar {
   }
 };
 
+/// Absolute difference of the derivatives of gray, or of color as a mean over the channels.
+template <bool Color>
+PF_HD float gradient_difference(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
+                                std::ptrdiff_t to) {
+  if constexpr (!Color) return magnitude(a.gradient[0][at] - b.gradient[0][to]);
+  return mean_magnitude(a.gradient[0][at] - b.gradient[0][to], a.gradient[1][at] - b.gradient[1][to],
+                        a.gradient[2][at] - b.gradient[2][to]);
+}
+
 /// Absolute difference of gray, or of color as a mean over the channels.
 template <bool Color>
 PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
@@ -91,7 +101,7 @@ PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b
 
 /// DataTerm::mix of three differences.
 PF_HD float mixed_difference(float census, float absolute, float gradient) {
-  return fma(0.15f, smaller(gradient, 3.0f), fma(0.05f, smaller(absolute, 14.0f), 0.08f * smaller(census, 10.0f)));
+  return fma(0.48f, smaller(gradient, 2.0f), fma(0.05f, smaller(absolute, 18.0f), 0.08f * smaller(census, 10.0f)));
 }
 
 /// Difference of pixel `at` of a and pixel `to` of b: see DataTerm.
@@ -110,10 +120,10 @@ PF_HD float data_term(const ComparedPlanes& a, const ComparedPlanes& b, std::ptr
   } else if constexpr (Term == DataTerm::census) {
     return census_distance(a.census[at], b.census[to]);
   } else if constexpr (Term == DataTerm::gradient) {
-    return magnitude(a.gradient[at] - b.gradient[to]);
+    return gradient_difference<false>(a, b, at, to);
   } else {
     const float bits = census_distance(a.census[at], b.census[to]);
-    const float gradient = magnitude(a.gradient[at] - b.gradient[to]);
+    const float gradient = gradient_difference<Color>(a, b, at, to);
     const float absolute = absolute_difference<Color>(a, b, at, to);
     const float mix = mixed_difference(bits, absolute, gradient);
     return bits > 24 ? bits : mix;  // more than 24 bits: outside the image

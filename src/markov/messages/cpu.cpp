@@ -72,13 +72,24 @@ void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& unit
                      int i0, EdgeCosts<Value>& costs) {
   const View<float>& plane = level.weights[edge_plane(k)];
   const Offset to = neighbor_offset(k);
-  const int row = is_forward(k) ? y : y + to.y, shift = is_forward(k) ? 0 : to.x;
-  for (int i = 0; i < chunk<Value>; ++i) {
-    const int x = 2 * (i0 + i) + first + shift;
-    const float weight = plane ? plane(clamp(x, 0, level.width - 1), clamp(row, 0, level.height - 1)) : 1.0f;
-    costs.unrounded[i] = weight * units.slope;
+  constexpr int n = chunk<Value>;
+  float weights[2 * n];  // of edges of all columns from the chunk's first on
+  if (plane) {
+    const int begin = 2 * i0 + first + (is_forward(k) ? 0 : to.x);
+    const float* const row = plane.row(clamp(is_forward(k) ? y : y + to.y, 0, level.height - 1));
+    const int inside = smaller(2 * n, level.width - begin);
+    for (int i = larger(-begin, 0); i < inside; ++i) weights[i] = row[begin + i];
+    for (int i = larger(inside, 0); i < 2 * n; ++i) weights[i] = 0;  // edges out of the image
+    if (begin < 0) weights[0] = 0;
+  } else {
+    for (int i = 0; i < 2 * n; ++i) weights[i] = 1;
+  }
+  const float slope = units.slope, limit = units.limit;
+  for (int i = 0; i < n; ++i) {
+    const float weight = weights[2 * i];
+    costs.unrounded[i] = weight * slope;
     costs.slope[i] = PairUnits::value_of<Value>(costs.unrounded[i]);
-    costs.limit[i] = PairUnits::value_of<Value>(weight * units.limit);
+    costs.limit[i] = PairUnits::value_of<Value>(weight * limit);
   }
 }
 

@@ -8,7 +8,7 @@ namespace parafield {
 
 /// Planes of a frame, of one size and pitch: floats, or 32-bit words of a census.
 struct Planes {
-  static constexpr int most = 6;
+  static constexpr int most = 8;
   View<std::uint32_t> plane[most];
   std::uint32_t outside[most] = {};  // value outside the image: see extend
   int count = 0;

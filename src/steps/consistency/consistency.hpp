@@ -19,6 +19,11 @@ template <class Backend>
 void check_disparities(Backend& backend, View<const float> left, View<const float> right, float tolerance,
                        View<std::uint8_t> valid);
 
+/// Projects the disparities of the left image into the right one: each pixel gets the largest, the nearest surface's,
+/// of those that lead to it, or -infinity where none does.
+template <class Backend>
+void project_disparities(Backend& backend, View<const float> left, View<float> right);
+
 PF_HD bool is_consistent(float u, float v, const float* back_u, const float* back_v, int pitch, int width,
                          int height, int x, int y, float tolerance) {
   const Match match = locate(float(x) + u, float(y) + v, width, height);
@@ -27,12 +32,23 @@ PF_HD bool is_consistent(float u, float v, const float* back_u, const float* bac
   return match.inside & (fma(du, du, dv * dv) <= tolerance * tolerance);
 }
 
+/// Column of the right image that a disparity leads to from column x of the left one.
+struct Column {
+  bool inside;
+  int x;
+};
+PF_HD Column column_at(int x, float d, int width) {
+  const float place = float(x) - d + 0.5f;  // rounds down to the column; NaN is outside
+  return {bool((place >= 0) & (place < float(width))), int(clamp(place, 0.0f, float(width - 1)))};
+}
+
 /// `d`: the left disparity at column x; `right`: the row of right disparities.
 PF_HD bool is_consistent(float d, const float* right, int width, int x, float tolerance) {
-  const float place = float(x) - d + 0.5f;  // rounds down to the column; NaN is outside
-  const bool inside = (place >= 0) & (place < float(width));
-  const int column = int(clamp(place, 0.0f, float(width - 1)));
-  return inside & (magnitude(right[column] - d) <= tolerance);
+  const Column column = column_at(x, d, width);
+  return column.inside & (magnitude(right[column.x] - d) <= tolerance);
 }
+
+/// No disparity has been projected here.
+constexpr float not_projected = -__builtin_inff();
 
 }  // namespace parafield

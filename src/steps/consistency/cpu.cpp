@@ -35,7 +35,22 @@ void check_disparities(Backend& cpu, View<const float> left, View<const float> r
   });
 }
 
+template <class Backend>
+void project_disparities(Backend& cpu, View<const float> left, View<float> right) {
+  cpu.rows(left.height, [=](int y) {
+    const float* const d = left.row(y);
+    float* const out = right.row(y);
+    const int width = left.width;
+    for (int x = 0; x < width; ++x) out[x] = not_projected;
+    for (int x = 0; x < width; ++x) {
+      const Column column = column_at(x, d[x], width);
+      if (column.inside) out[column.x] = larger(out[column.x], d[x]);
+    }
+  });
+}
+
 PF_STEP(check_consistency<Cpu>);
 PF_STEP(check_disparities<Cpu>);
+PF_STEP(project_disparities<Cpu>);
 
 }  // namespace parafield

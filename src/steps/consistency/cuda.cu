@@ -24,8 +24,36 @@ __global__ void disparities_kernel(View<const float> left, View<const float> rig
   if (!is_consistent(left(x, y), right.row(y), valid.width, x, tolerance)) valid(x, y) = 0;
 }
 
+// Disparities are projected as whole numbers that have their order: so an atomic maximum finds the largest.
+
+__device__ int ordered(float value) {
+  const int bits = __float_as_int(value);
+  return bits >= 0 ? bits : bits ^ 0x7fffffff;
+}
+__device__ float value_of(int ordered) { return __int_as_float(ordered >= 0 ? ordered : ordered ^ 0x7fffffff); }
+
+__global__ void clear_kernel(View<int> right) {
+  begin_kernel();
+  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x < right.width && y < right.height) right(x, y) = ordered(not_projected);
+}
+__global__ void project_kernel(View<const float> left, View<int> right) {
+  begin_kernel();
+  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x >= left.width || y >= left.height) return;
+  const float d = left(x, y);
+  const Column column = column_at(x, d, left.width);
+  if (column.inside) atomicMax(&right(column.x, y), ordered(d));
+}
+__global__ void decode_kernel(View<int> ordered, View<float> right) {
+  begin_kernel();
+  const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x < right.width && y < right.height) right(x, y) = value_of(ordered(x, y));
+}
+
 const dim3 block(32, 8);
-dim3 grid_for(View<std::uint8_t> valid) { return {blocks_for(valid.width, 32), blocks_for(valid.height, 8)}; }
+template <class T>
+dim3 grid_for(View<T> valid) { return {blocks_for(valid.width, 32), blocks_for(valid.height, 8)}; }
 
 }  // namespace
 
@@ -42,7 +70,16 @@ void check_disparities(Backend& cuda, View<const float> left, View<const float> 
   cuda.launch(disparities_kernel, grid_for(valid), block, 0, left, right, tolerance, valid);
 }
 
+template <class Backend>
+void project_disparities(Backend& cuda, View<const float> left, View<float> right) {
+  const View<int> whole{reinterpret_cast<int*>(right.data), right.width, right.height, right.pitch};
+  cuda.launch(clear_kernel, grid_for(right), block, 0, whole);
+  cuda.launch(project_kernel, grid_for(right), block, 0, left, whole);
+  cuda.launch(decode_kernel, grid_for(right), block, 0, whole, right);
+}
+
 PF_STEP(check_consistency<Cuda>);
 PF_STEP(check_disparities<Cuda>);
+PF_STEP(project_disparities<Cuda>);
 
 }  // namespace parafield
