@@ -3,6 +3,7 @@
 #   apps, python, examples      the public headers
 #   tasks               methods, steps, core
 #   methods             gradient, guided, markov: steps, core, never each other
+#   rectification       core
 #   steps               core
 #   io color evaluation scenes      core
 #   core
@@ -14,7 +15,8 @@ set(below_steps core steps)
 foreach(family gradient guided markov)
   set(below_${family} core steps ${family})
 endforeach()
-set(below_tasks core steps gradient guided markov tasks)
+set(below_rectification core)
+set(below_tasks core steps rectification gradient guided markov tasks)
 foreach(folder io color evaluation scenes)
   set(below_${folder} core ${folder})
 endforeach()

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Words and numbers in calibrations.
+#include <charconv>
+#include <cmath>
+
+#include "io/calibration.hpp"
+
+namespace parafield::io {
+
+void CalibrationText::skip_space() {
+  for (; !rest_.empty(); rest_.remove_prefix(1)) {
+    const char c = rest_.front();
+    if (c == '#') {  // a comment, up to the end of the line
+      rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
+      if (rest_.empty()) return;
+    } else if (c != ' ' && c != '\t' && c != '\r' && c != '\n') {
+      return;
+    }
+    line_ += rest_.front() == '\n';
+  }
+}
+
+bool CalibrationText::accept(char c) {
+  skip_space();
+  if (!rest_.starts_with(c)) return false;
+  rest_.remove_prefix(1);
+  return true;
+}
+
+bool CalibrationText::accept(std::string_view word) {
+  skip_space();
+  if (!rest_.starts_with(word)) return false;
+  rest_.remove_prefix(word.size());
+  return true;
+}
+
+void CalibrationText::expect(char c) {
+  if (accept(c)) return;
+  const std::string_view found = token();
+  fail(" should have '", c, "' where ", found.empty() ? "it ends" : detail::quoted(found), " is");
+}
+
+std::string_view CalibrationText::token() {
+  skip_space();
+  if (rest_.empty()) return {};
+  const std::size_t end =
+      std::max<std::size_t>(1, std::min(rest_.find_first_of(" \t\r\n,;:[]"), rest_.size()));
+  const std::string_view result = rest_.substr(0, end);
+  rest_.remove_prefix(end);
+  return result;
+}
+
+std::string_view CalibrationText::word() {
+  const std::string_view found = token();
+  if (found.empty()) fail(" ends too early");
+  return found;
+}
+
+double CalibrationText::number() {
+  const std::string_view found = token();
+  std::string_view digits = found;
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  double value = 0;
+  const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (found.empty()) fail(" ends where a number should be");
+  if (error != std::errc{} || last != digits.data() + digits.size() || !std::isfinite(value))
+    fail(" should have a finite number where ", detail::quoted(found), " is");
+  return value;
+}
+
+int CalibrationText::count() {
+  const double value = number();
+  if (!(value >= 1 && value <= max_side && value == std::floor(value)))
+    fail(" should be a whole number of 1 to ", max_side, ", not ", value);
+  return int(value);
+}
+
+void CalibrationText::end() {
+  const std::string_view found = token();
+  if (!found.empty()) fail(" should end where ", detail::quoted(found), " is");
+}
+
+Matrix bracketed(CalibrationText& text) {
+  constexpr std::size_t most = 64;  // values; a calibration's matrices have at most 14
+  Matrix matrix{1, 0, {}};
+  text.expect('[');
+  int columns = 0;
+  while (!text.accept(']')) {
+    if (text.accept(';')) {
+      if (matrix.columns && columns != matrix.columns) text.fail(" has rows of different lengths");
+      matrix.columns = columns;
+      columns = 0;
+      ++matrix.rows;
+      continue;
+    }
+    if (matrix.values.size() == most) text.fail(" has more than ", most, " values");
+    matrix.values.push_back(text.number());
+    ++columns;
+    text.accept(',');
+  }
+  if (matrix.columns && columns != matrix.columns) text.fail(" has rows of different lengths");
+  matrix.columns = columns;
+  return matrix;
+}
+
+std::string_view plain_text(ByteSpan bytes) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  std::string_view text = text_of(bytes);
+  if (text.find('\0') != text.npos) fail_format("not text: it has bytes of 0");
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  return text;
+}
+
+std::string_view next_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+Camera camera_of(const Matrix& m, const CalibrationText& text) {
+  if (!m.is(3, 3)) text.fail(" should be a matrix of 3x3, not ", m.rows, "x", m.columns);
+  const std::vector<double>& v = m.values;
+  if (v[1] != 0 || v[3] != 0 || v[6] != 0 || v[7] != 0 || v[8] != 1)
+    text.fail(" should be a camera's matrix, fx 0 cx; 0 fy cy; 0 0 1, without skew");
+  if (!(v[0] > 0 && v[4] > 0)) text.fail(" has focal lengths ", v[0], " and ", v[4], " px; they are above 0");
+  return {v[0], v[4], v[2], v[5]};
+}
+
+}  // namespace parafield::io

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+#include "core/fail.hpp"
+#include "core/views.hpp"
+#include "rectification/views.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr int along_border = 128;  // samples of each side of an image
+
+[[noreturn]] void fail_value(const auto&... parts) { fail(ErrorCode::invalid_argument, parts...); }
+
+void check_camera(const Camera& camera, const char* side) {
+  const auto [k1, k2, p1, p2, k3, k4, k5, k6] = camera.distortion;
+  for (const double value : {camera.fx, camera.fy, camera.cx, camera.cy, k1, k2, p1, p2, k3, k4, k5, k6})
+    if (!std::isfinite(value)) fail_value("the ", side, " camera of the calibration has a value ", value);
+  if (!(camera.fx > 0 && camera.fy > 0))
+    fail_value("the ", side, " camera of the calibration has focal lengths ", camera.fx, " and ", camera.fy,
+               " px; they are above 0");
+}
+
+void check_rotation(const Matrix3& rotation) {
+  const Matrix3 square = product(rotation, transposed(rotation));
+  double largest = 0;
+  for (std::size_t i = 0; i < 9; ++i) largest = std::max(largest, std::abs(square[i] - identity3[i]));
+  if (!(largest <= 0.01) || !(determinant(rotation) > 0))
+    fail_value("R of the calibration is no rotation: its columns should have length 1 and right angles; ",
+               "R R^T differs by ", largest, " from that, and its determinant is ", determinant(rotation));
+}
+
+/// Throws for a baseline that is not along the rows. `t`: T between cameras with one orientation.
+void check_translation(const Vector3& t, const Vector3& given) {
+  const auto said = [&] { return text("T = (", given[0], ", ", given[1], ", ", given[2], ")"); };
+  const double length = std::hypot(t[0], t[1], t[2]);
+  if (!(length > 0) || !std::isfinite(length))
+    fail_value(said(), " of the calibration: the cameras should stand apart");
+  if (std::abs(t[1]) > std::abs(t[0]))
+    fail(ErrorCode::unsupported, said(),
+         " of the calibration: the cameras stand one above the other; stereo needs them side by side");
+  if (!(std::abs(t[0]) > 0.5 * length))
+    fail_value(said(),
+               " of the calibration: one camera stands before the other; stereo needs them side by side");
+  if (t[0] > 0)
+    fail_value(said(),
+               " of the calibration: the right camera stands to the left of the left one; exchange the ",
+               "images, and calibrate them so");
+}
+
+Size checked_size(const StereoCalibration& calibration, Size size) {
+  const Size own = calibration.size;
+  if (own != Size{} && (own.width < 1 || own.height < 1))
+    fail_value("the calibration is for images of ", own.width, "x", own.height, " px");
+  if (size == Size{}) size = own;
+  if (size == Size{}) fail_value("the calibration has no size of the images; give it");
+  if (size.width < 1 || size.height < 1)
+    fail_value("images of ", size.width, "x", size.height, " px cannot be rectified");
+  if (own != Size{} && own != size)
+    fail_value("the calibration is for images of ", own.width, "x", own.height, " px, the frames are ",
+               size.width, "x", size.height);
+  return size;
+}
+
+/// Calls f(x, y) along the border of an image.
+template <class F>
+void around(Size size, F f) {
+  const double right = size.width - 1, bottom = size.height - 1;
+  for (int i = 0; i <= along_border; ++i) {
+    const double share = double(i) / along_border;
+    f(share * right, 0.0);
+    f(share * right, bottom);
+    f(0.0, share * bottom);
+    f(right, share * bottom);
+  }
+}
+
+/// The rotated ray of a place in the image, on the plane z = 1. Where the lens shows none, that of a place nearer
+/// to the principal point.
+Place rotated_ray(const Camera& camera, const Lens& lens, const Matrix3& rotation, Place pixel) {
+  for (int i = 0; i < 200; ++i) {
+    if (const auto ray = lens.ray(pixel)) {
+      const Vector3 at = applied(rotation, {ray->x, ray->y, 1});
+      if (at[2] > 0.01) return {at[0] / at[2], at[1] / at[2]};
+    }
+    pixel = {camera.cx + 0.95 * (pixel.x - camera.cx), camera.cy + 0.95 * (pixel.y - camera.cy)};
+  }
+  fail_value("the calibration turns a camera away from its rectified view");
+}
+
+/// Mean of the rotated rays of the image's corners.
+Place middle_of(const Camera& camera, const Matrix3& rotation, Size size) {
+  const Lens lens(camera);
+  Place sum{0, 0};
+  for (const double x : {0.0, double(size.width - 1)})
+    for (const double y : {0.0, double(size.height - 1)}) {
+      const Place ray = rotated_ray(camera, lens, rotation, {x, y});
+      sum = {sum.x + ray.x / 4, sum.y + ray.y / 4};
+    }
+  return sum;
+}
+
+/// The usual focal length of a camera: without that of the corners' distortion, as OpenCV has it.
+double usual_focal(const Camera& camera, Size size) {
+  const double square = double(size.width) * size.width + double(size.height) * size.height;
+  const double shrunk = 1 + camera.distortion.k1 * square / (4 * camera.fy * camera.fy);
+  return camera.distortion.k1 < 0 ? camera.fy * std::max(shrunk, 0.05) : camera.fy;
+}
+
+/// Smallest focal length with which all pixels of both views lie in the images.
+double smallest_focal(const StereoCalibration& calibration, const Rectification& plan) {
+  const double usual = plan.geometry.focal;
+  RectifiedView views[] = {left_view(calibration, plan), right_view(calibration, plan)};
+  const auto fits = [&](double factor) {
+    bool inside = true;
+    for (RectifiedView& view : views) {
+      view.zoom(usual * factor);
+      around(plan.size, [&](double x, double y) { inside = inside && view.source(x, y).has_value(); });
+    }
+    return inside;
+  };
+  double above = 64;
+  if (!fits(above))
+    fail_value("by this calibration the rectified views show nothing that lies in both images");
+  constexpr double step = 0.98;
+  while (above > 1e-3 && fits(above * step)) above *= step;
+  double below = above * step;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (above + below) / 2;
+    (fits(middle) ? above : below) = middle;
+  }
+  return usual * above;
+}
+
+/// Largest focal length with which both views show the whole images.
+double largest_focal(const StereoCalibration& calibration, const Rectification& plan) {
+  const auto& [size, g, left, right] = plan;
+  double focal = 1e12;
+  const auto limit = [&](double ray, double center, int pixels) {
+    if (ray < 0) focal = std::min(focal, center / -ray);
+    if (ray > 0) focal = std::min(focal, (pixels - 1 - center) / ray);
+  };
+  const auto show = [&](const Camera& camera, const Matrix3& rotation, double cx) {
+    const Lens lens(camera);
+    around(plan.size, [&](double x, double y) {
+      const Place ray = rotated_ray(camera, lens, rotation, {x, y});
+      limit(ray.x, cx, plan.size.width);
+      limit(ray.y, plan.geometry.cy, plan.size.height);
+    });
+  };
+  show(calibration.left, left, g.cx);
+  show(calibration.right, right, g.cx + g.doffs);
+  if (!(focal > 0))
+    fail_value("by this calibration no rectified view shows the whole images; take a smaller alpha");
+  return focal;
+}
+
+/// A pair that is rectified already: its cameras stay as they are.
+Rectification kept(const StereoCalibration& calibration, Size size) {
+  const Camera &left = calibration.left, &right = calibration.right;
+  const auto near = [](double a, double b, double tolerance) { return std::abs(a - b) <= tolerance; };
+  if (!near(left.fx, left.fy, 1e-6 * left.fx) || !near(left.fx, right.fx, 1e-6 * left.fx) ||
+      !near(left.fx, right.fy, 1e-6 * left.fx) || !near(left.cy, right.cy, 1e-6 * left.fx) ||
+      !(left.distortion == LensDistortion{}) || !(right.distortion == LensDistortion{}))
+    fail_value("cameras of a rectified pair should have one focal length, one cy and no distortion");
+  return {size,
+          {left.fx, -calibration.translation[0], left.cx, left.cy, right.cx - left.cx},
+          identity3,
+          identity3};
+}
+
+}  // namespace
+
+Rectification plan_rectification(const StereoCalibration& calibration, Size given, double alpha) {
+  const Size size = checked_size(calibration, given);
+  if (!(alpha >= 0 && alpha <= 1)) fail_value("alpha cannot be ", alpha, "; it is 0 to 1");
+  check_camera(calibration.left, "left");
+  check_camera(calibration.right, "right");
+  check_rotation(calibration.rotation);
+  const Rotation half = half_of(rotation_of(calibration.rotation));
+  const Matrix3 forward = matrix_of(half), backward = transposed(forward);
+  const Vector3 between = applied(backward, calibration.translation);
+  check_translation(between, calibration.translation);
+  if (calibration.rectified) return kept(calibration, size);
+
+  // Both cameras get one orientation, then their rows that of the baseline.
+  const Matrix3 level = matrix_of(rotation_between(between, {-1, 0, 0}));
+  Rectification plan{size, {}, product(level, forward), product(level, backward)};
+  StereoGeometry& g = plan.geometry;
+  g.baseline = std::hypot(between[0], between[1], between[2]);
+  g.focal = std::min(usual_focal(calibration.left, size), usual_focal(calibration.right, size));
+  const Place left = middle_of(calibration.left, plan.left_rotation, size),
+              right = middle_of(calibration.right, plan.right_rotation, size);
+  g.cx = (size.width - 1) / 2.0 - g.focal * (left.x + right.x) / 2;
+  g.cy = (size.height - 1) / 2.0 - g.focal * (left.y + right.y) / 2;
+  const double small = alpha < 1 ? smallest_focal(calibration, plan) : 0,
+               large = alpha > 0 ? largest_focal(calibration, plan) : 0;
+  g.focal = (1 - alpha) * small + alpha * large;
+  return plan;
+}
+
+}  // namespace parafield

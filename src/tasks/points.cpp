@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+
+#include "core/views.hpp"
+#include "parafield/rectification.hpp"
+#include "steps/convert/convert.hpp"
+#include "tasks/session.hpp"
+
+namespace parafield {
+
+std::vector<ColorPoint> points_of(const In<DisparityView>& disparity, const In<Frame>& left,
+                                  const StereoGeometry& geometry) {
+  check_disparity(disparity, "the disparity field");
+  const Frame frame = checked(left, "the left frame", disparity.size(), Device::cpu());
+  const auto& [focal, baseline, cx, cy, doffs] = geometry;
+  if (!(focal > 0 && baseline > 0) || !std::isfinite(focal + baseline + cx + cy + doffs))
+    fail(ErrorCode::invalid_argument, "no points by a focal length of ", focal, " px, a baseline of ",
+         baseline, ", the principal point (", cx, ", ", cy, ") and doffs ", doffs,
+         ": focal length and baseline should be above 0, and all finite");
+  std::vector<ColorPoint> points;
+  with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
+    const auto byte = [&](const Sample* row, int x, int channel) {
+      const float value = channel_of(row, x, channel, Channels, Red, scale);
+      return std::uint8_t(clamp(value, 0.0f, 255.0f) + 0.5f);
+    };
+    for (int y = 0; y < frame.height; ++y) {
+      const Sample* const row = row_of<Sample>(frame, y);
+      for (int x = 0; x < frame.width; ++x) {
+        const double d = disparity.d(x, y) + doffs;
+        if (!has_value(disparity.d(x, y)) || !is_set(disparity.valid, x, y) || !(d > 0)) continue;
+        const double z = focal * baseline / d;
+        points.push_back({float((x - cx) * z / focal), float((y - cy) * z / focal), float(z), byte(row, x, 0),
+                          byte(row, x, 1), byte(row, x, 2)});
+      }
+    }
+  });
+  return points;
+}
+
+}  // namespace parafield
