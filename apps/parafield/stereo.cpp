@@ -2,6 +2,7 @@
 #include <cmath>
 #include <optional>
 
+#include "calibration.hpp"
 #include "commands.hpp"
 #include "estimation.hpp"
 #include "fields.hpp"
@@ -15,10 +16,10 @@ constexpr float kitti_scale = 256;
 
 struct StereoCommandOptions : EstimationOptions<Stereo> {
   std::string left, right;
-  std::string output, valid, color, depth;
+  std::string output, valid, color;
   std::optional<float> scale;  // for -o FILE.png
   float true_scale = 0;
-  double focal = 0, baseline = 0, offset = 0;
+  CameraOptions camera;
   FrameOptions reading;
   bool beside = false;
   TruthOptions truth;
@@ -48,7 +49,8 @@ void add_findings(Report& report, const PairFindings& findings, int given, const
     if (!quiet) note(warning);
 }
 
-void write(const StereoCommandOptions& options, const DisparityField& field, bool filled, const FrameBuffer& left) {
+void write(const StereoCommandOptions& options, const DisparityField& field, bool filled,
+           const CalibratedPair& pair) {
   // Filled pixels are written as valid.
   const DisparityView disparity = filled ? DisparityView{field.d} : DisparityView(field);
   const WhileWriting whole;
@@ -57,14 +59,10 @@ void write(const StereoCommandOptions& options, const DisparityField& field, boo
   if (!options.valid.empty()) write_mask(options.valid, field.valid);
   if (!options.color.empty()) {
     FrameBuffer picture = color_disparity(disparity);
-    if (options.beside) picture = beside(left, picture);
+    if (options.beside) picture = beside(pair.frames[0], picture);
     write_frame(options.color, picture);
   }
-  if (!options.depth.empty()) {
-    const Image<float> depth = depth_of(disparity, options.focal, options.baseline, options.offset);
-    const View<const float> view = depth;
-    write_frame(options.depth, Frame{view.data, view.width, view.height, view.pitch, PixelFormat::gray_f32});
-  }
+  options.camera.write(pair, disparity, field);
 }
 
 void run(const StereoCommandOptions& options) {
@@ -72,18 +70,21 @@ void run(const StereoCommandOptions& options) {
   const Device device = options.device.device();
   StereoOptions task = options.task;
   task.energies = options.energies(method);
-  check_outputs({{"-o", options.output, {".pfm", ".png", ".npy"}},
-                 {"--valid", options.valid, {".png", ".pgm"}},
-                 {"--color", options.color, picture_extensions},
-                 {"--depth", options.depth, {".pfm"}}},
-                {options.left, options.right, options.truth.truth, options.truth.mask});
+  options.camera.check();
+  std::vector<Output> outputs = options.camera.outputs();
+  outputs.insert(outputs.begin(), {{"-o", options.output, {".pfm", ".png", ".npy"}},
+                                   {"--valid", options.valid, {".png", ".pgm"}},
+                                   {"--color", options.color, picture_extensions}});
+  std::vector<Path> inputs = options.camera.inputs();
+  inputs.insert(inputs.end(), {options.left, options.right, options.truth.truth, options.truth.mask});
+  check_outputs(outputs, inputs);
   if (options.scale && !has_extension(options.output, ".png"))
     throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.output));
   const DeviceInfo info = describe_device(device);
 
-  const std::vector<FrameBuffer> pair =
-      read_frames({options.left, options.right}, options.reading, 2, options.quiet, "stereo");
-  const FrameBuffer& left = pair[0];
+  const CalibratedPair pair = options.camera.prepared(
+      read_frames({options.left, options.right}, options.reading, 2, options.quiet, "stereo"), device);
+  const FrameBuffer& left = pair.frames[0];
   const DisparityField truth = read_like(
       options.truth.truth, options.left, left.size(),
       [&](const std::string& file) { return read_disparity_of(file, options.true_scale, "--gt-scale"); });
@@ -91,13 +92,14 @@ void run(const StereoCommandOptions& options) {
 
   StereoEnergy& energy = energy_of(method);
   const int given = energy.disparities;
-  const PairFindings findings = examine_pair(pair[0], pair[1], energy.min_disparity);
+  const PairFindings findings = examine_pair(left, pair.frames[1], energy.min_disparity);
   if (given == 0) energy.disparities = findings.disparities;
 
-  const auto [disparity, times, energies] = estimate<Stereo>(method, device, pair, task, options);
+  const auto [disparity, times, energies] = estimate<Stereo>(method, device, pair.frames, task, options);
   Report report = options.begin("stereo", method, left.size());
   add_times(report, name_of(method), info, left.size(), times);
   add_range(report, left.range());
+  pair.add_to(report);
   add_findings(report, disparity);
   add_findings(report, findings, given, energy, options.quiet);
   add_energies(report, task.energies, energies);
@@ -105,39 +107,22 @@ void run(const StereoCommandOptions& options) {
     add_scores_both_ways(
         report, {.mask = mask, .valid_only = options.truth.valid_only},
         [&, &field = disparity](const EvaluationOptions& how) { return evaluate(field, truth, how); });
-  write(options, disparity, energy.checks.fill, left);
-  add_files(report, {options.output, options.valid, options.color, options.depth});
+  write(options, disparity, energy.checks.fill, pair);
+  std::vector<std::string> files = {options.output, options.valid, options.color};
+  for (const std::string& file : options.camera.files()) files.push_back(file);
+  add_files(report, files);
   options.print(report);
-}
-
-/// Adds the options for depths.
-void add_camera(App& command, StereoCommandOptions& options) {
-  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
-  const Option depth = command.add_option("--depth FILE", options.depth),
-               focal = command.add_option("--focal PX", options.focal, "with --depth: focal length"),
-               baseline = command.add_option("--baseline B", options.baseline),
-               offset = command.add_setting("--doffs PX", options.offset);
-  depth.needs(focal).needs(baseline).help(
-      "write depths, by --focal and --baseline: .pfm. They are focal * baseline / (disparity + doffs), "
-      "infinite where the disparity is not valid");
-  focal.is(positive, "a finite number above 0").needs(depth);
-  baseline.is(positive, "a finite number above 0").needs(depth);
-  baseline.help("with --depth: distance of the cameras. Depths have its unit");
-  offset.is([](double value) { return std::isfinite(value); }, "a finite number").needs(depth);
-  offset.help(
-      "with --depth: offset of the right camera's principal point to the right of the left one's. "
-      "Middlebury's calibration files have it");
-  command.leave_out_of_help(offset);
 }
 
 }  // namespace
 
 void add_stereo(App& program) {
   auto [command, options] = add_command<StereoCommandOptions>(
-      program, "stereo", "Estimate the disparities of a rectified pair of images", run);
+      program, "stereo", "Estimate the disparities of a pair of images", run);
   command.add_option("LEFT FILE", options.left, fmt::format("left image: {}", frame_formats));
-  command.add_option("RIGHT FILE", options.right,
-                     "right image of the same size. Matches lie on the same row");
+  command.add_option(
+      "RIGHT FILE", options.right,
+      "right image of the same size. Matches lie on the same row, if there is no --calibration");
   const Option output = command.add_option("-o,--output FILE", options.output);
   output.help(
       "write the disparities: .pfm, .npy or .png. They are those of the left image. A .pfm or .npy has px at "
@@ -153,7 +138,7 @@ void add_stereo(App& program) {
                                  picture_formats));
   command.add_flag("--beside", options.beside, "put the left image and the picture side by side")
       .needs(command.get_option("--color"));
-  add_camera(command, options);
+  options.camera.add_to(command);
   options.reading.add_to(command);
   const Option truth = options.truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or .png. Unknown ones do not count");
@@ -167,7 +152,8 @@ void add_stereo(App& program) {
       .needs(truth);
   options.add_to(command);
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
-                    "stereo left.png right.png --preset fast"});
+                    "stereo left.png right.png --preset fast",
+                    "stereo left.png right.png --calibration stereo.yml --points cloud.ply"});
 }
 
 }  // namespace parafield::command

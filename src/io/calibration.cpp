@@ -137,7 +137,7 @@ CalibrationParts decode_opencv(ByteSpan bytes) {
   const std::size_t first = all.find_first_not_of(" \t\r\n");
   if (first == all.npos) fail_format("the file is empty");
   if (all[first] == '<' || all[first] == '{')
-    fail_format("an ", all[first] == '<' ? "XML" : "JSON", " file; OpenCV writes YAML to a name with .yml");
+    fail_format(all[first] == '<' ? "an XML" : "a JSON", " file; OpenCV writes YAML to a name with .yml");
   CalibrationParts parts;
   Sides sides;
   for (const CalibrationEntry& entry : entries_of(all)) {
@@ -185,7 +185,7 @@ StereoCalibration calibration_of(CalibrationParts parts, const CalibrationParts&
   join(parts.translation, more.translation, "T");
   if (!twice.empty()) fail_format("the second file has ", twice, ", too");
   if (!missing.empty())
-    fail_format("a stereo calibration needs K1, D1, K2, D2, R and T; ", missing, " is missing",
+    fail_format("a stereo calibration needs K1, D1, K2, D2, R and T; missing: ", missing,
                 parts.rotation || missing.find('K') != missing.npos
                     ? ""
                     : " (OpenCV's sample writes R and T to a second file, extrinsics.yml)");

@@ -82,15 +82,18 @@ void CalibrationText::end() {
 
 Matrix bracketed(CalibrationText& text) {
   constexpr std::size_t most = 64;  // values; a calibration's matrices have at most 14
-  Matrix matrix{1, 0, {}};
-  text.expect('[');
+  Matrix matrix;
   int columns = 0;
+  const auto end_row = [&] {
+    if (matrix.rows > 0 && columns != matrix.columns) text.fail(" has rows of different lengths");
+    matrix.columns = columns;
+    columns = 0;
+    ++matrix.rows;
+  };
+  text.expect('[');
   while (!text.accept(']')) {
     if (text.accept(';')) {
-      if (matrix.columns && columns != matrix.columns) text.fail(" has rows of different lengths");
-      matrix.columns = columns;
-      columns = 0;
-      ++matrix.rows;
+      end_row();
       continue;
     }
     if (matrix.values.size() == most) text.fail(" has more than ", most, " values");
@@ -98,8 +101,7 @@ Matrix bracketed(CalibrationText& text) {
     ++columns;
     text.accept(',');
   }
-  if (matrix.columns && columns != matrix.columns) text.fail(" has rows of different lengths");
-  matrix.columns = columns;
+  end_row();
   return matrix;
 }
 

@@ -64,12 +64,12 @@ Size checked_size(const StereoCalibration& calibration, Size size) {
   return size;
 }
 
-/// Calls f(x, y) along the border of an image.
+/// Calls f(x, y) along the border of an image, at `along` places of each side and its end.
 template <class F>
-void around(Size size, F f) {
+void around(Size size, F f, int along = along_border) {
   const double right = size.width - 1, bottom = size.height - 1;
-  for (int i = 0; i <= along_border; ++i) {
-    const double share = double(i) / along_border;
+  for (int i = 0; i <= along; ++i) {
+    const double share = double(i) / along;
     f(share * right, 0.0);
     f(share * right, bottom);
     f(0.0, share * bottom);
@@ -113,11 +113,12 @@ double usual_focal(const Camera& camera, Size size) {
 double smallest_focal(const StereoCalibration& calibration, const Rectification& plan) {
   const double usual = plan.geometry.focal;
   RectifiedView views[] = {left_view(calibration, plan), right_view(calibration, plan)};
-  const auto fits = [&](double factor) {
+  const auto fits = [&](double factor, int along = along_border) {
     bool inside = true;
     for (RectifiedView& view : views) {
       view.zoom(usual * factor);
-      around(plan.size, [&](double x, double y) { inside = inside && view.source(x, y).has_value(); });
+      around(
+          plan.size, [&](double x, double y) { inside = inside && view.source(x, y).has_value(); }, along);
     }
     return inside;
   };
@@ -131,6 +132,8 @@ double smallest_focal(const StereoCalibration& calibration, const Rectification&
     const double middle = (above + below) / 2;
     (fits(middle) ? above : below) = middle;
   }
+  const int every_pixel = std::max(std::max(plan.size.width, plan.size.height) - 1, 1);
+  while (above < 64 && !fits(above, every_pixel)) above *= 1.0005;
   return usual * above;
 }
 

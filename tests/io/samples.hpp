@@ -245,4 +245,30 @@ inline std::vector<Sample> tracks() {
   };
 }
 
+/// A calibration as OpenCV writes it, with entries that are not read.
+inline std::string opencv_calibration() {
+  return "%YAML:1.0\n---\n# a comment\nK1: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n"
+         "   data: [ 520., 0., 318.5, 0., 522., 243.25, 0., 0., 1. ]\n"
+         "D1: !!opencv-matrix\n   rows: 1\n   cols: 5\n   dt: d\n"
+         "   data: [ -0.28, 9.0000000000000000e-02, 1.2e-03,\n       -7.0e-04, 0.01 ]\n"
+         "K2: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n"
+         "   data: [ 527., 0., 324., 0., 526., 236.75, 0., 0., 1. ]\n"
+         "D2: !!opencv-matrix\n   rows: 8\n   cols: 1\n   dt: d\n"
+         "   data: [ -0.31, 0.12, -9.0e-04, 1.1e-03, 0., 0.5, 0.25, 0.125 ]\n"
+         "image_width: 640\nimage_height: 480\ncalibration_time: \"Tue Nov 24 03:00:00 2026\"\n"
+         "views:\n   - { name:left01, error:0.25 }\n   - { name:left02, error:0.5 }\n"
+         "R: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n"
+         "   data: [ 1., 0., 0., 0., 0., -1., 0., 1., 0. ]\n"
+         "T: !!opencv-matrix\n   rows: 3\n   cols: 1\n   dt: d\n   data: [ -0.12, 4.0e-03, 6.0e-03 ]\n";
+}
+inline std::string middlebury_calibration() {
+  return "cam0=[3997.5 0 1176.75; 0 3997.5 1011.75; 0 0 1]\ncam1=[3997.5 0 1307.75; 0 3997.5 1011.75; 0 0 "
+         "1]\n"
+         "doffs=131\nbaseline=193.5\nwidth=2964\nheight=1988\nndisp=280\nisint=0\nvmin=31\nvmax=257\n"
+         "dyavg=0.918\ndymax=1.516\n";
+}
+inline std::vector<Sample> calibrations() {
+  return {{"stereo.yml", bytes_of(opencv_calibration())}, {"calib.txt", bytes_of(middlebury_calibration())}};
+}
+
 }  // namespace parafield::samples

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "estimation.hpp"
+#include "fields.hpp"
+#include "interrupt.hpp"
+
+namespace parafield::command {
+namespace {
+
+Json rows_json(const RowAlignment& rows) {
+  return {{"tracks", rows.tracks},     {"median_dy", rows.median_dy}, {"median_error", rows.median_error},
+          {"error_90", rows.error_90}, {"above_1", rows.above_1},     {"rotation", rows.rotation}};
+}
+
+std::string rows_text(const RowAlignment& rows) {
+  if (rows.tracks < RowAlignment::least_tracks) return fmt::format("unknown, of {} tracks", rows.tracks);
+  return fmt::format("median {:.3f} px, 90 % below {:.3f} px, of {} tracks", rows.median_error, rows.error_90,
+                     rows.tracks);
+}
+
+/// A rectified view as a picture of u8 or, if `wide`, u16. Unknown pixels are black.
+FrameBuffer picture_of(const Frame& view, bool wide) {
+  const int count = channels(view.format);
+  const PixelFormat gray = wide ? PixelFormat::gray_u16 : PixelFormat::gray_u8,
+                    color = wide ? PixelFormat::rgb_u16 : PixelFormat::rgb_u8;
+  FrameBuffer picture(view.size(), count == 1 ? gray : color);
+  const float most = wide ? 65535.0f : 255.0f, gain = most / (view.range.white - view.range.black);
+  const auto fill = [&]<class T>(T* to, const float* from) {
+    for (int i = 0; i < view.width * count; ++i) {
+      const float value = (from[i] - view.range.black) * gain;
+      to[i] = value > 0 ? T(std::lround(std::min(value, most))) : T(0);
+    }
+  };
+  for (int y = 0; y < view.height; ++y) {
+    const auto* from = reinterpret_cast<const float*>(static_cast<const char*>(view.data) + y * view.pitch);
+    if (wide)
+      fill(static_cast<std::uint16_t*>(picture.row(y)), from);
+    else
+      fill(static_cast<std::uint8_t*>(picture.row(y)), from);
+  }
+  return picture;
+}
+
+/// Writes a rectified view. A .pfm has its values, and NaN where unknown; a .png has 16 bit if the file has.
+void write_view(const std::string& file, const Frame& view, bool wide) {
+  if (has_extension(file, ".pfm"))
+    write_frame(file, view);
+  else if (!file.empty())
+    write_frame(file, picture_of(view, wide && has_extension(file, ".png")));
+}
+
+double share_of(const Image<std::uint8_t>& region) {
+  return double(count_of(region)) / (double(region.size().width) * region.size().height);
+}
+
+}  // namespace
+
+void CalibratedPair::add_to(Report& report) const {
+  if (!json.is_null()) report.json["rectification"] = json;
+  report.text += text;
+}
+
+void CameraOptions::check() const {
+  const bool asked = !depth.empty() || !points.empty();
+  const char* const file = points.empty() ? "--depth" : "--points";
+  if (asked && calibration.empty() && !(focal > 0 && baseline > 0))
+    throw UsageError(fmt::format("{} needs --calibration, or --focal and --baseline", file));
+  if (!asked && (focal > 0 || baseline > 0 || offset != 0))
+    throw UsageError(fmt::format("{} needs --depth or --points", focal > 0      ? "--focal"
+                                                                 : baseline > 0 ? "--baseline"
+                                                                                : "--doffs"));
+  if (depth_scale && !has_extension(depth, ".png"))
+    throw UsageError(fmt::format("--depth-scale needs a PNG; {} has the unit of the baseline", depth));
+}
+
+std::vector<Output> CameraOptions::outputs() const {
+  const std::vector<std::string_view> views = {".png", ".jpg", ".jpeg", ".pfm"};
+  return {{"--depth", depth, {".pfm", ".npy", ".png"}},
+          {"--points", points, {".ply"}},
+          {"--rectified-left", rectified_left, views},
+          {"--rectified-right", rectified_right, views}};
+}
+
+CalibratedPair CameraOptions::prepared(std::vector<FrameBuffer> frames, const Device& device) const {
+  CalibratedPair pair{.frames = std::move(frames)};
+  const Size size = pair.frames[0].size();
+  if (calibration.empty()) {
+    if (focal > 0) pair.geometry = {focal, baseline, (size.width - 1) / 2.0, (size.height - 1) / 2.0, offset};
+    return pair;
+  }
+  const StereoCalibration cameras = read_calibration(calibration, extrinsics);
+  const Rectification plan = naming(calibration, [&] { return plan_rectification(cameras, size, alpha); });
+  const StereoGeometry& g = *(pair.geometry = plan.geometry);
+  pair.json = {{"focal", g.focal}, {"baseline", g.baseline}, {"cx", g.cx}, {"cy", g.cy}, {"doffs", g.doffs}};
+  pair.text = fmt::format("cameras: focal length {:.2f} px, baseline {:g}\n", g.focal, g.baseline);
+  const RowAlignment before = measure_row_alignment(pair.frames[0], pair.frames[1], device);
+  pair.json["before"] = rows_json(before);
+  if (cameras.rectified) {
+    if (!rectified_left.empty() || !rectified_right.empty())
+      throw UsageError(
+          fmt::format("{}: the images are rectified already; there are no views to write", calibration));
+    pair.text += fmt::format("rows: the images are rectified already; {}\n", rows_text(before));
+    return pair;
+  }
+  Rectifier rectifier(cameras, size, {.device = device, .alpha = alpha});
+  const RectifiedPair& views = rectifier(pair.frames[0], pair.frames[1]);
+  const RowAlignment after = measure_row_alignment(views.left, views.right, device);
+  pair.json["after"] = rows_json(after);
+  pair.json["seen"] = share_of(rectifier.region().left);
+  pair.text += fmt::format("rows before rectification: {}\nrows after rectification: {}\n", rows_text(before),
+                           rows_text(after));
+  const auto is_wide = [](PixelFormat format) { return bytes_per_pixel(format) == 2 * channels(format); };
+  pair.wide = is_wide(pair.frames[0].format());
+  pair.frames.clear();
+  pair.frames.push_back(views.left.to(Memory::host()));
+  pair.frames.push_back(views.right.to(Memory::host()));
+  return pair;
+}
+
+void CameraOptions::write(const CalibratedPair& pair, const DisparityView& disparity,
+                          const DisparityView& field) const {
+  if (!depth.empty()) {
+    const auto& [focal_length, distance, cx, cy, doffs] = pair.geometry.value();
+    write_depth(depth, depth_of(disparity, focal_length, distance, doffs).view(), depth_scale.value_or(1));
+  }
+  if (!points.empty()) write_points(points, points_of(field, pair.frames[0], pair.geometry.value()));
+  write_view(rectified_left, pair.frames[0], pair.wide);
+  write_view(rectified_right, pair.frames[1], pair.wide);
+}
+
+void CameraOptions::add_to(App& command) {
+  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
+  const Option file =
+      command.add_option("--calibration FILE", calibration)
+          .help(
+              "calibration of the cameras: OpenCV's YAML (K1, D1, K2, D2, R, T) or Middlebury's "
+              "calib.txt. By OpenCV's, both images are undistorted and rectified first. The "
+              "report says how well rows match before and after");
+  const Option second = command.add_option("--extrinsics FILE", extrinsics,
+                                           "with --calibration: a second file of OpenCV, with R and T");
+  const Option shown = command.add_setting("--alpha A", alpha).range(0, 1);
+  shown.help(
+      "with --calibration: how much the rectified views show. 0: all their pixels lie in both images; 1: "
+      "they "
+      "show the whole images, and pixels beyond are not valid");
+  const Option left = command.add_option("--rectified-left FILE", rectified_left),
+               right = command.add_option("--rectified-right FILE", rectified_right);
+  left.help(
+      "with --calibration: write the rectified left view: .png, .jpg or .pfm. A .pfm has NaN outside the "
+      "image");
+  right.help("with --calibration: write the rectified right view");
+  for (const Option& option : {second, shown, left, right}) option.needs(file);
+  command.add_option(
+      "--depth FILE", depth,
+      "write depths, in the unit of the baseline: .pfm, .npy or .png. They are focal * baseline / "
+      "(disparity + doffs), infinite where not valid. A .png has depth * --depth-scale in 16 bit, and 0 "
+      "where not valid or too large");
+  const Option scale =
+      add_scale(command, "--depth-scale", depth_scale,
+                "with --depth FILE.png: the file's value of a depth of 1. Without it 1. A baseline in "
+                "meters and 1000 give millimeters");
+  scale.needs(command.get_option("--depth"));
+  command.add_option(
+      "--points FILE", points,
+      "write a point cloud with the colors of the left view, in the unit of the baseline: .ply. It "
+      "has the valid pixels, but not those that were filled in");
+  const Option length = command.add_option("--focal PX", focal, "without --calibration: focal length"),
+               distance = command.add_option("--baseline B", baseline),
+               doffs = command.add_setting("--doffs PX", offset);
+  length.is(positive, "a finite number above 0").excludes(file);
+  distance.is(positive, "a finite number above 0").excludes(file);
+  distance.help("without --calibration: distance of the cameras. Depths and points have its unit");
+  doffs.is([](double value) { return std::isfinite(value); }, "a finite number").excludes(file);
+  doffs.help(
+      "without --calibration: offset of the right camera's principal point to the right of the left one's");
+  for (const Option& option : {second, shown, scale, doffs}) command.leave_out_of_help(option);
+}
+
+}  // namespace parafield::command

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "files.hpp"
+#include "options.hpp"
+#include "report.hpp"
+
+/// Cameras of parafield stereo: calibration, rectification, depths and points.
+namespace parafield::command {
+
+/// A pair of images, rectified if there is a calibration, and what is known of its cameras.
+struct CalibratedPair {
+  std::vector<FrameBuffer> frames = {};  ///< left, right
+  std::optional<StereoGeometry> geometry = {};
+  bool wide = false;      ///< rectified views are written with 16 bit
+  Json json = {};         ///< of the report: "rectification"
+  std::string text = {};  ///< of the report
+
+  void add_to(Report& report) const;
+};
+
+/// --calibration, --focal and the files that need them.
+struct CameraOptions {
+  std::string calibration, extrinsics;
+  double alpha = 0;
+  std::string rectified_left, rectified_right, depth, points;
+  std::optional<float> depth_scale;
+  double focal = 0, baseline = 0, offset = 0;
+
+  void add_to(App& command);
+  /// Throws UsageError for files without the options that they need.
+  void check() const;
+  std::vector<Output> outputs() const;
+  std::vector<Path> inputs() const { return {calibration, extrinsics}; }
+  std::vector<std::string> files() const { return {depth, points, rectified_left, rectified_right}; }
+
+  /// The pair that is estimated: both views rectified by the calibration. Without one the frames as they are.
+  CalibratedPair prepared(std::vector<FrameBuffer> frames, const Device& device) const;
+  /// Writes the files. `disparity`: with the pixels that count for depths; `field`: those that were not filled in.
+  void write(const CalibratedPair& pair, const DisparityView& disparity, const DisparityView& field) const;
+};
+
+}  // namespace parafield::command

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#include "io/calibration.hpp"
+#include "parafield/error.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace parafield;
+  const io::ByteSpan bytes{data, size};
+  try {
+    if (io::is_middlebury(bytes))
+      io::decode_middlebury(bytes);
+    else
+      io::calibration_of(io::decode_opencv(bytes));
+  } catch (const Error&) {
+  }
+  return 0;
+}
