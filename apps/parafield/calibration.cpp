@@ -135,50 +135,53 @@ void CameraOptions::write(const CalibratedPair& pair, const DisparityView& dispa
 
 void CameraOptions::add_to(App& command) {
   const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
-  const Option file =
-      command.add_option("--calibration FILE", calibration)
-          .help(
-              "calibration of the cameras: OpenCV's YAML (K1, D1, K2, D2, R, T) or Middlebury's "
-              "calib.txt. By OpenCV's, both images are undistorted and rectified first. The "
-              "report says how well rows match before and after");
-  const Option second = command.add_option("--extrinsics FILE", extrinsics,
-                                           "with --calibration: a second file of OpenCV, with R and T");
-  const Option shown = command.add_setting("--alpha A", alpha).range(0, 1);
-  shown.help(
-      "with --calibration: how much the rectified views show. 0: all their pixels lie in both images; 1: "
-      "they "
-      "show the whole images, and pixels beyond are not valid");
-  const Option left = command.add_option("--rectified-left FILE", rectified_left),
+  const Option file = command.add_option("--calibration FILE", calibration),
+               second = command.add_option("--extrinsics FILE", extrinsics),
+               shown = command.add_setting("--alpha A", alpha).range(0, 1),
+               left = command.add_option("--rectified-left FILE", rectified_left),
                right = command.add_option("--rectified-right FILE", rectified_right);
+  file.help(
+      "rectify the images first, by this calibration. It is OpenCV's YAML with K1, D1, K2, D2, R and T, or "
+      "Middlebury's calib.txt, whose images are rectified already. The report says how well rows match "
+      "before "
+      "and after");
+  second.help("with --calibration: a second file of OpenCV, which has R and T");
+  shown.help(
+      "with --calibration: how much the rectified views show. 0: all their pixels lie in the images; 1: they "
+      "show the whole images, and pixels beyond are not valid");
   left.help(
-      "with --calibration: write the rectified left view: .png, .jpg or .pfm. A .pfm has NaN outside the "
-      "image");
+      "with --calibration: write the rectified left view: .png, .jpg or .pfm. Pixels outside the image are "
+      "black, "
+      "in a .pfm NaN");
   right.help("with --calibration: write the rectified right view");
-  for (const Option& option : {second, shown, left, right}) option.needs(file);
-  command.add_option(
-      "--depth FILE", depth,
-      "write depths, in the unit of the baseline: .pfm, .npy or .png. They are focal * baseline / "
-      "(disparity + doffs), infinite where not valid. A .png has depth * --depth-scale in 16 bit, and 0 "
-      "where not valid or too large");
+  const Option depths = command.add_option("--depth FILE", depth),
+               points_file = command.add_option("--points FILE", points);
+  depths.help(
+      "write depths: .pfm, .npy or .png. They are focal * baseline / (disparity + doffs), in the unit of the "
+      "baseline or T, and infinite where not valid. A .png has depth * --depth-scale in 16 bit, and 0 where "
+      "not "
+      "valid or too large");
+  points_file.help(
+      "write a cloud of colored points: .ply. They are the valid pixels, without those that were filled in, "
+      "in "
+      "the unit of the baseline or T");
   const Option scale =
       add_scale(command, "--depth-scale", depth_scale,
-                "with --depth FILE.png: the file's value of a depth of 1. Without it 1. A baseline in "
-                "meters and 1000 give millimeters");
-  scale.needs(command.get_option("--depth"));
-  command.add_option(
-      "--points FILE", points,
-      "write a point cloud with the colors of the left view, in the unit of the baseline: .ply. It "
-      "has the valid pixels, but not those that were filled in");
-  const Option length = command.add_option("--focal PX", focal, "without --calibration: focal length"),
+                "with --depth FILE.png: the file's value of a depth of 1. Without it 1. With a "
+                "baseline in meters, 1000 gives millimeters");
+  const Option length = command.add_option("--focal PX", focal),
                distance = command.add_option("--baseline B", baseline),
                doffs = command.add_setting("--doffs PX", offset);
-  length.is(positive, "a finite number above 0").excludes(file);
+  length.is(positive, "a finite number above 0").excludes(file).help("without --calibration: focal length");
   distance.is(positive, "a finite number above 0").excludes(file);
   distance.help("without --calibration: distance of the cameras. Depths and points have its unit");
   doffs.is([](double value) { return std::isfinite(value); }, "a finite number").excludes(file);
   doffs.help(
       "without --calibration: offset of the right camera's principal point to the right of the left one's");
-  for (const Option& option : {second, shown, scale, doffs}) command.leave_out_of_help(option);
+  scale.needs(depths);
+  for (const Option& option : {second, shown, left, right}) option.needs(file);
+  for (const Option& option : {second, shown, left, right, scale, length, distance, doffs})
+    command.leave_out_of_help(option);
 }
 
 }  // namespace parafield::command

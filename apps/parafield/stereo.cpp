@@ -153,7 +153,7 @@ void add_stereo(App& program) {
   options.add_to(command);
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
                     "stereo left.png right.png --preset fast",
-                    "stereo left.png right.png --calibration stereo.yml --points cloud.ply"});
+                    "stereo left.png right.png --calibration calib.txt --points cloud.ply"});
 }
 
 }  // namespace parafield::command

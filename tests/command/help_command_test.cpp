@@ -22,6 +22,8 @@ class HelpCommand : public CommandTest {
     for (const char* to : {"b.png", "right.png", "truth.png"}) copy("frame0001.png", to);
     for (const char* to : {"flow.flo", "truth.flo"}) copy("flow0000.flo", to);
     for (const char* to : {"mask.png", "labels.png"}) copy("occluded0000.png", to);
+    std::ofstream(path("calib.txt")) << "cam0=[90 0 48; 0 90 32; 0 0 1]\ncam1=[90 0 48; 0 90 32; 0 0 1]\n"
+                                     << "baseline=0.1\n";
     run_well({"stereo", path("left.png"), path("right.png"), "-o", path("disparity.pfm"), "-q"});
     run_well({"tracks", path("a.png"), path("b.png"), "-o", path("tracks.csv"), "-q"});
     std::filesystem::create_directory(path("bin"));

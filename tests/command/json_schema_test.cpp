@@ -107,6 +107,9 @@ TEST_F(JsonSchema, FitsWhatEveryCommandPrints) {
   checked(with({"flow", frame0()}, {"-o", path("f%d.flo"), "-q"}));
   checked(with({"flow"}, {"-m", "icm", "--energy", "sweeps", "--sweeps", "2"}));
   checked(with({"stereo"}, {"-m", "icm", "--energy", "result", "--sweeps", "2", "-o", path("d.pfm")}));
+  std::ofstream(path("calib.txt"))
+      << "cam0=[90 0 40; 0 90 30; 0 0 1]\ncam1=[90 0 42; 0 90 30; 0 0 1]\nbaseline=2\n";
+  checked(with({"stereo"}, {"--calibration", path("calib.txt"), "--points", path("p.ply")}));
   checked(with({"stereo"}, {"--gt", path("d.pfm"), "--mask", frame0()}));
   checked(with({"detect"}, {"-o", path("m.png"), "--energy", "result"}));
   checked(with({"detect", frame1()}, {"-o", path("m%d.png")}));

@@ -169,8 +169,8 @@ TEST_F(StereoCommand, RefusesWhatIsNotUnderstood) {
   expect_failure(2, {"stereo", path("left.png")}, {"RIGHT"});
   expect_failure(2, stereo({"-o", path("out.flo")}), {"-o", ".pfm or .png or .npy"});
   expect_failure(2, stereo({"--color", path("out.pfm")}), {"--color", ".png"});
-  expect_failure(2, stereo({"--depth", path("out.png"), "--focal", "1", "--baseline", "1"}),
-                 {"--depth", ".pfm"});
+  expect_failure(2, stereo({"--depth", path("out.jpg"), "--focal", "1", "--baseline", "1"}),
+                 {"--depth", ".pfm or .npy or .png"});
   expect_failure(2, stereo({"-o", out, "--color", path("a.png"), "--valid", path("a.png")}),
                  {"the same file"});
   expect_failure(2, stereo({"--depth", depth}), {"--depth", "--focal"});

@@ -51,8 +51,10 @@ inline Point ray_of(const Camera& camera, const Pixel& pixel) {
   double x = (pixel.x - camera.cx) / camera.fx, y = (pixel.y - camera.cy) / camera.fy;
   for (int i = 0; i < 300; ++i) {
     const Pixel seen = project(camera, {x, y, 1});
-    x += (pixel.x - seen.x) / camera.fx;
-    y += (pixel.y - seen.y) / camera.fy;
+    const double dx = (pixel.x - seen.x) / camera.fx, dy = (pixel.y - seen.y) / camera.fy;
+    x += dx;
+    y += dy;
+    if (std::abs(dx) + std::abs(dy) < 1e-13) break;
   }
   return {x, y, 1};
 }
