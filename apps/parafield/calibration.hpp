@@ -39,7 +39,8 @@ struct CameraOptions {
 
   /// The pair that is estimated: both views rectified by the calibration. Without one the frames as they are.
   CalibratedPair prepared(std::vector<FrameBuffer> frames, const Device& device) const;
-  /// Writes the files. `disparity`: with the pixels that count for depths; `field`: those that were not filled in.
+  /// Writes the files. `disparity`: with the pixels that count for depths; `field`: those that were not
+  /// filled in.
   void write(const CalibratedPair& pair, const DisparityView& disparity, const DisparityView& field) const;
 };
 

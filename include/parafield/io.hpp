@@ -126,18 +126,20 @@ PARAFIELD_API std::vector<Track> read_tracks(const std::filesystem::path& path);
 PARAFIELD_API void write_tracks(const std::filesystem::path& path, std::span<const Track> tracks);
 
 /// Reads the calibration of a stereo camera, by its content:
-/// - OpenCV's YAML, as FileStorage writes it: the matrices K1 or M1, D1 (4, 5 or 8 coefficients), K2 or M2, D2, R
-///   and T; the size of the images, if it is there (image_width and image_height, or imageSize). Other entries are
-///   ignored. A `second` file may have what the first lacks: OpenCV's sample writes R and T to extrinsics.yml.
+/// - OpenCV's YAML, as FileStorage writes it: the matrices K1 or M1, D1 (4, 5 or 8 coefficients), K2 or M2,
+///   D2, R and T; the size of the images, if it is there (image_width and image_height, or imageSize). Other
+///   entries are ignored. A `second` file may have what the first lacks: OpenCV's sample writes R and T to
+///   extrinsics.yml.
 /// - Middlebury's calib.txt: cam0, cam1, baseline, doffs, width and height. The images are rectified already.
 ///
 /// Error(format) names the line. Other checks of the values are those of plan_rectification.
 PARAFIELD_API StereoCalibration read_calibration(const std::filesystem::path& path,
                                                  const std::filesystem::path& second = {});
 
-/// Writes depths: .pfm or .npy (float32) as they are, infinite where unknown, or .png (gray, 16 bit). The PNG holds
-/// depth * `scale`, rounded, and 0 where the depth is unknown or above 65535 / scale.
-PARAFIELD_API void write_depth(const std::filesystem::path& path, const View<const float>& depth, float scale = 1);
+/// Writes depths: .pfm or .npy (float32) as they are, infinite where unknown, or .png (gray, 16 bit). The PNG
+/// holds depth * `scale`, rounded, and 0 where the depth is unknown or above 65535 / scale.
+PARAFIELD_API void write_depth(const std::filesystem::path& path, const View<const float>& depth,
+                               float scale = 1);
 
 /// Writes points: .ply, binary and little-endian, with x, y and z (float) and red, green and blue (uchar).
 PARAFIELD_API void write_points(const std::filesystem::path& path, std::span<const ColorPoint> points);

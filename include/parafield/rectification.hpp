@@ -7,9 +7,9 @@
 
 #include "parafield/fields.hpp"
 
-/// Pairs of images from cameras that are not aligned: their calibration, the rectified views that stereo needs,
-/// and points in space. Coordinates of a camera are x to the right, y down and z forward, from its center. Pixels
-/// are counted from (0, 0), the center of the first one. These are OpenCV's conventions.
+/// Pairs of images from cameras that are not aligned: their calibration, the rectified views that stereo
+/// needs, and points in space. Coordinates of a camera are x to the right, y down and z forward, from its
+/// center. Pixels are counted from (0, 0), the center of the first one. These are OpenCV's conventions.
 namespace parafield {
 
 /// Distortion of a lens, as OpenCV's calibrateCamera gives it. A ray (x, y, 1), r^2 = x^2 + y^2, is seen at
@@ -21,16 +21,17 @@ struct LensDistortion {
 };
 
 /// A camera: its focal lengths and principal point, px, and its lens.
-struct Camera {
+struct CalibratedCamera {
   double fx = 0, fy = 0, cx = 0, cy = 0;
   LensDistortion distortion = {};
-  bool operator==(const Camera&) const = default;
+  bool operator==(const CalibratedCamera&) const = default;
 };
 
-/// Calibration of a stereo camera, as OpenCV's stereoCalibrate gives it. A point at X from the left camera is at
-/// R X + T from the right one. T has the unit of everything that follows from it: baseline, depths, points.
+/// Calibration of a stereo camera, as OpenCV's stereoCalibrate gives it. A point at X from the left camera is
+/// at R X + T from the right one. T has the unit of everything that follows from it: baseline, depths,
+/// points.
 struct StereoCalibration {
-  Camera left, right;
+  CalibratedCamera left, right;
   std::array<double, 9> rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1};  ///< R, row by row
   std::array<double, 3> translation = {};                        ///< T
   Size size = {};          ///< of the images that were calibrated, px; 0x0 = not known
@@ -55,13 +56,13 @@ struct Rectification {
   std::array<double, 9> left_rotation, right_rotation;
 };
 
-/// Plans the rectification of images of a size, which may be 0x0 if the calibration has one. Each camera takes
-/// half of R, both turn until the baseline is along their rows, and they get one focal length and one principal
-/// point (Bouguet's method, as OpenCV's stereoRectify with CALIB_ZERO_DISPARITY). `alpha` says how much they show:
-/// 0 = all pixels of both views lie in the images, 1 = both views show the whole images, between = in between.
-/// A pair that is rectified already keeps its cameras. Throws Error(invalid_argument) for values out of range,
-/// another size than that of the calibration, an R that is no rotation, or a right camera to the left of the left
-/// one, and Error(unsupported) for cameras one above the other.
+/// Plans the rectification of images of a size, which may be 0x0 if the calibration has one. Each camera
+/// takes half of R, both turn until the baseline is along their rows, and they get one focal length and one
+/// principal point (Bouguet's method, as OpenCV's stereoRectify with CALIB_ZERO_DISPARITY). `alpha` says how
+/// much they show: 0 = all pixels of both views lie in the images, 1 = both views show the whole images,
+/// between = in between. A pair that is rectified already keeps its cameras. Throws Error(invalid_argument)
+/// for values out of range, another size than that of the calibration, an R that is no rotation, or a right
+/// camera to the left of the left one, and Error(unsupported) for cameras one above the other.
 PARAFIELD_API Rectification plan_rectification(const StereoCalibration& calibration, Size size = {},
                                                double alpha = 0);
 
@@ -72,8 +73,8 @@ struct RectifierOptions {
   double alpha = 0;                   ///< as plan_rectification takes it
 };
 
-/// Both rectified views, gray_f32 or rgb_f32, in the range of the frames. Pixels that show nothing of the image
-/// are NaN: for estimators they are unknown.
+/// Both rectified views, gray_f32 or rgb_f32, in the range of the frames. Pixels that show nothing of the
+/// image are NaN: for estimators they are unknown.
 struct RectifiedPair {
   FrameBuffer left, right;
 };
@@ -83,8 +84,9 @@ struct RectifiedRegion {
   Image<std::uint8_t> left, right;
 };
 
-/// Undistorts and rectifies pairs of frames. Tables of the places where each pixel looks are made once; frames
-/// are read there by linear interpolation. Every device gives the same bits. It is used by one thread at a time.
+/// Undistorts and rectifies pairs of frames. Tables of the places where each pixel looks are made once;
+/// frames are read there by linear interpolation. Every device gives the same bits. It is used by one thread
+/// at a time.
 class PARAFIELD_API Rectifier {
  public:
   /// For frames of a size, which may be 0x0 if the calibration has one. Throws like plan_rectification,
@@ -96,8 +98,8 @@ class PARAFIELD_API Rectifier {
   Rectifier& operator=(Rectifier&&) noexcept;
 
   /// Both views, in the memory of the frames, as they are until the next call. Frames are of any format, both
-  /// gray or both in color, in host memory or the device's. With frames on a CUDA device the call returns before
-  /// the views are complete: they are ready for work on the stream. Throws Error(invalid_argument).
+  /// gray or both in color, in host memory or the device's. With frames on a CUDA device the call returns
+  /// before the views are complete: they are ready for work on the stream. Throws Error(invalid_argument).
   const RectifiedPair& operator()(const In<Frame>& left, const In<Frame>& right);
 
   const Rectification& plan() const;
@@ -110,8 +112,9 @@ class PARAFIELD_API Rectifier {
   std::unique_ptr<Impl> impl_;
 };
 
-/// How well the rows of a stereo pair are aligned, from tracks of features. dy is the row of a match in the right
-/// image - its row in the left one, px. All but `tracks` are NaN where there are fewer than `least_tracks`.
+/// How well the rows of a stereo pair are aligned, from tracks of features. dy is the row of a match in the
+/// right image - its row in the left one, px. All but `tracks` are NaN where there are fewer than
+/// `least_tracks`.
 struct RowAlignment {
   static constexpr int least_tracks = 20;
 
@@ -126,9 +129,9 @@ struct RowAlignment {
   double largest_disparity = 0;  ///< 5 % of the tracks have a larger disparity, px
 };
 
-/// Measures the alignment of a pair of frames of one size from features that are tracked from the left one to the
-/// right one and back. Tracks whose dy does not fit the plane dy = a + b x + c y of the others are not used.
-/// Memory and device are as for find_tracks. Every device gives the same. Throws like find_tracks.
+/// Measures the alignment of a pair of frames of one size from features that are tracked from the left one to
+/// the right one and back. Tracks whose dy does not fit the plane dy = a + b x + c y of the others are not
+/// used. Memory and device are as for find_tracks. Every device gives the same. Throws like find_tracks.
 PARAFIELD_API RowAlignment measure_row_alignment(const In<Frame>& left, const In<Frame>& right,
                                                  const std::optional<Device>& device = {});
 
@@ -138,9 +141,9 @@ struct ColorPoint {
   std::uint8_t red, green, blue;
 };
 
-/// The points of a disparity field, row by row, in the unit of the baseline, with the colors of the left view.
-/// Pixels that are not valid or not finite, or where d + doffs is not above 0, give none. A frame's values become
-/// 0..255 by its range; a color that is not finite is black. Both are in host memory. Throws
+/// The points of a disparity field, row by row, in the unit of the baseline, with the colors of the left
+/// view. Pixels that are not valid or not finite, or where d + doffs is not above 0, give none. A frame's
+/// values become 0..255 by its range; a color that is not finite is black. Both are in host memory. Throws
 /// Error(invalid_argument) for other sizes, or a focal length or baseline that is not above 0.
 PARAFIELD_API std::vector<ColorPoint> points_of(const In<DisparityView>& disparity, const In<Frame>& left,
                                                 const StereoGeometry& geometry);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 
-/// Entries of OpenCV's YAML at the left margin: "name: value". Lines that are indented, or begin with no name,
-/// belong to the entry before.
+/// Entries of OpenCV's YAML at the left margin: "name: value". Lines that are indented, or begin with no
+/// name, belong to the entry before.
 std::vector<CalibrationEntry> entries_of(std::string_view text) {
   std::vector<CalibrationEntry> entries;
   const char* begin = nullptr;  // of the last entry's value
@@ -214,7 +214,7 @@ bool is_middlebury(ByteSpan bytes) {
 
 StereoCalibration decode_middlebury(ByteSpan bytes) {
   std::string_view text = plain_text(bytes);
-  std::optional<Camera> camera[2];
+  std::optional<CalibratedCamera> camera[2];
   std::optional<double> baseline, doffs;
   std::optional<int> width, height;
   for (std::size_t number = 1; !text.empty(); ++number) {

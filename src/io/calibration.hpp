@@ -59,8 +59,8 @@ Matrix bracketed(CalibrationText& text);
 
 /// What one of OpenCV's files has of a calibration.
 struct CalibrationParts {
-  std::optional<Camera> camera[2];        ///< K1 and K2, without distortion
-  std::optional<LensDistortion> lens[2];  ///< D1 and D2
+  std::optional<CalibratedCamera> camera[2];  ///< K1 and K2, without distortion
+  std::optional<LensDistortion> lens[2];      ///< D1 and D2
   std::optional<std::array<double, 9>> rotation;
   std::optional<std::array<double, 3>> translation;
   std::optional<Size> size;
@@ -77,7 +77,7 @@ StereoCalibration decode_middlebury(ByteSpan bytes);
 std::string_view plain_text(ByteSpan bytes);
 /// Takes the next line from the front.
 std::string_view next_line(std::string_view& text);
-/// Camera of a matrix (fx 0 cx; 0 fy cy; 0 0 1).
-Camera camera_of(const Matrix& matrix, const CalibrationText& text);
+/// CalibratedCamera of a matrix (fx 0 cx; 0 fy cy; 0 0 1).
+CalibratedCamera camera_of(const Matrix& matrix, const CalibrationText& text);
 
 }  // namespace parafield::io

@@ -120,7 +120,7 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
-Camera camera_of(const Matrix& m, const CalibrationText& text) {
+CalibratedCamera camera_of(const Matrix& m, const CalibrationText& text) {
   if (!m.is(3, 3)) text.fail(" should be a matrix of 3x3, not ", m.rows, "x", m.columns);
   const std::vector<double>& v = m.values;
   if (v[1] != 0 || v[3] != 0 || v[6] != 0 || v[7] != 0 || v[8] != 1)

@@ -72,7 +72,8 @@ static double radial(const LensDistortion& d, double r2) {
   return below > 0 ? (1 + r2 * (d.k1 + r2 * (d.k2 + r2 * d.k3))) / below : 0;
 }
 
-Lens::Lens(const Camera& camera) : camera_(camera), limit2_(std::numeric_limits<double>::infinity()) {
+Lens::Lens(const CalibratedCamera& camera)
+    : camera_(camera), limit2_(std::numeric_limits<double>::infinity()) {
   constexpr double step = 1e-3, farthest = 10;  // 84 degrees off the axis
   double last = 0;
   for (double r = step; r <= farthest; r += step) {

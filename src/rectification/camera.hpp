@@ -36,10 +36,10 @@ struct Place {
 /// A camera with its lens.
 class Lens {
  public:
-  explicit Lens(const Camera& camera);
+  explicit Lens(const CalibratedCamera& camera);
 
-  /// Where the image shows a ray; none beyond the radius up to which the distortion grows: there the formula folds
-  /// back into the image.
+  /// Where the image shows a ray; none beyond the radius up to which the distortion grows: there the formula
+  /// folds back into the image.
   std::optional<Place> seen(const Place& ray) const;
   /// The ray that the image shows at a place, if there is one.
   std::optional<Place> ray(const Place& pixel) const;
@@ -47,7 +47,7 @@ class Lens {
  private:
   Place distorted(const Place& ray) const;
 
-  Camera camera_;
+  CalibratedCamera camera_;
   double limit2_;  // radius at which the distortion stops to grow, squared
 };
 

@@ -14,7 +14,7 @@ constexpr int along_border = 128;  // samples of each side of an image
 
 [[noreturn]] void fail_value(const auto&... parts) { fail(ErrorCode::invalid_argument, parts...); }
 
-void check_camera(const Camera& camera, const char* side) {
+void check_camera(const CalibratedCamera& camera, const char* side) {
   const auto [k1, k2, p1, p2, k3, k4, k5, k6] = camera.distortion;
   for (const double value : {camera.fx, camera.fy, camera.cx, camera.cy, k1, k2, p1, p2, k3, k4, k5, k6})
     if (!std::isfinite(value)) fail_value("the ", side, " camera of the calibration has a value ", value);
@@ -77,9 +77,9 @@ void around(Size size, F f, int along = along_border) {
   }
 }
 
-/// The rotated ray of a place in the image, on the plane z = 1. Where the lens shows none, that of a place nearer
-/// to the principal point.
-Place rotated_ray(const Camera& camera, const Lens& lens, const Matrix3& rotation, Place pixel) {
+/// The rotated ray of a place in the image, on the plane z = 1. Where the lens shows none, that of a place
+/// nearer to the principal point.
+Place rotated_ray(const CalibratedCamera& camera, const Lens& lens, const Matrix3& rotation, Place pixel) {
   for (int i = 0; i < 200; ++i) {
     if (const auto ray = lens.ray(pixel)) {
       const Vector3 at = applied(rotation, {ray->x, ray->y, 1});
@@ -91,7 +91,7 @@ Place rotated_ray(const Camera& camera, const Lens& lens, const Matrix3& rotatio
 }
 
 /// Mean of the rotated rays of the image's corners.
-Place middle_of(const Camera& camera, const Matrix3& rotation, Size size) {
+Place middle_of(const CalibratedCamera& camera, const Matrix3& rotation, Size size) {
   const Lens lens(camera);
   Place sum{0, 0};
   for (const double x : {0.0, double(size.width - 1)})
@@ -103,7 +103,7 @@ Place middle_of(const Camera& camera, const Matrix3& rotation, Size size) {
 }
 
 /// The usual focal length of a camera: without that of the corners' distortion, as OpenCV has it.
-double usual_focal(const Camera& camera, Size size) {
+double usual_focal(const CalibratedCamera& camera, Size size) {
   const double square = double(size.width) * size.width + double(size.height) * size.height;
   const double shrunk = 1 + camera.distortion.k1 * square / (4 * camera.fy * camera.fy);
   return camera.distortion.k1 < 0 ? camera.fy * std::max(shrunk, 0.05) : camera.fy;
@@ -145,7 +145,7 @@ double largest_focal(const StereoCalibration& calibration, const Rectification& 
     if (ray < 0) focal = std::min(focal, center / -ray);
     if (ray > 0) focal = std::min(focal, (pixels - 1 - center) / ray);
   };
-  const auto show = [&](const Camera& camera, const Matrix3& rotation, double cx) {
+  const auto show = [&](const CalibratedCamera& camera, const Matrix3& rotation, double cx) {
     const Lens lens(camera);
     around(plan.size, [&](double x, double y) {
       const Place ray = rotated_ray(camera, lens, rotation, {x, y});
@@ -162,7 +162,7 @@ double largest_focal(const StereoCalibration& calibration, const Rectification& 
 
 /// A pair that is rectified already: its cameras stay as they are.
 Rectification kept(const StereoCalibration& calibration, Size size) {
-  const Camera &left = calibration.left, &right = calibration.right;
+  const CalibratedCamera &left = calibration.left, &right = calibration.right;
   const auto near = [](double a, double b, double tolerance) { return std::abs(a - b) <= tolerance; };
   if (!near(left.fx, left.fy, 1e-6 * left.fx) || !near(left.fx, right.fx, 1e-6 * left.fx) ||
       !near(left.fx, right.fy, 1e-6 * left.fx) || !near(left.cy, right.cy, 1e-6 * left.fx) ||

@@ -8,7 +8,8 @@ namespace parafield {
 class RectifiedView {
  public:
   /// `rotation`: of the camera to the rectified one, whose focal length and principal point follow.
-  RectifiedView(const Camera& camera, Size size, const Matrix3& rotation, double focal, double cx, double cy)
+  RectifiedView(const CalibratedCamera& camera, Size size, const Matrix3& rotation, double focal, double cx,
+                double cy)
       : lens_(camera), size_(size), back_(transposed(rotation)), focal_(focal), cx_(cx), cy_(cy) {}
 
   /// The view with another focal length.

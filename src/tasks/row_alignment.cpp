@@ -11,8 +11,8 @@
 namespace parafield {
 namespace {
 
-/// A match: the place of the feature and, in the right image, its row's difference. Places are means of the left
-/// and right image's, from the middle of the image: it is not known which of the images is turned.
+/// A match: the place of the feature and, in the right image, its row's difference. Places are means of the
+/// left and right image's, from the middle of the image: it is not known which of the images is turned.
 struct RowMatch {
   double x, y, dy, disparity;
 };
@@ -35,7 +35,8 @@ double ranked(const std::vector<RowMatch>& matches, double share, auto value) {
   return ranked(std::move(values), share);
 }
 
-/// Solves the symmetric system of a plane's least squares. Where the features lie in a line, the plane is level.
+/// Solves the symmetric system of a plane's least squares. Where the features lie in a line, the plane is
+/// level.
 RowPlane solved(const double (&m)[6], const double (&b)[3], double median) {
   const auto [a, d, e, f, g, h] = m;  // (a d e; d f g; e g h)
   const double i = f * h - g * g, j = e * g - d * h, k = d * g - e * f, whole = a * i + d * j + e * k;
@@ -45,7 +46,8 @@ RowPlane solved(const double (&m)[6], const double (&b)[3], double median) {
           (k * b[0] + (d * e - a * g) * b[1] + (a * f - d * d) * b[2]) / whole};
 }
 
-/// The plane with the least sum of |dy - plane|, by least squares of changing weights. Matches of 30 % may be wrong.
+/// The plane with the least sum of |dy - plane|, by least squares of changing weights. Matches of 30 % may be
+/// wrong.
 RowPlane plane_of(const std::vector<RowMatch>& matches) {
   const double median = ranked(matches, 0.5, [](const RowMatch& match) { return match.dy; });
   RowPlane plane{median, 0, 0};

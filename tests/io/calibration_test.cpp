@@ -30,8 +30,9 @@ std::string replaced(std::string text, std::string_view old, std::string_view wi
 }
 
 void expect_values(const StereoCalibration& c) {
-  EXPECT_EQ(c.left, (Camera{520, 522, 318.5, 243.25, {-0.28, 0.09, 0.0012, -7e-4, 0.01}}));
-  EXPECT_EQ(c.right, (Camera{527, 526, 324, 236.75, {-0.31, 0.12, -9e-4, 0.0011, 0, 0.5, 0.25, 0.125}}));
+  EXPECT_EQ(c.left, (CalibratedCamera{520, 522, 318.5, 243.25, {-0.28, 0.09, 0.0012, -7e-4, 0.01}}));
+  EXPECT_EQ(c.right,
+            (CalibratedCamera{527, 526, 324, 236.75, {-0.31, 0.12, -9e-4, 0.0011, 0, 0.5, 0.25, 0.125}}));
   EXPECT_EQ(c.rotation, (std::array<double, 9>{1, 0, 0, 0, 0, -1, 0, 1, 0}));
   EXPECT_EQ(c.translation, (std::array<double, 3>{-0.12, 4e-3, 6e-3}));
   EXPECT_FALSE(c.rectified);
@@ -120,7 +121,7 @@ TEST(Calibrations, ErrorsOfYamlNameTheLine) {
 TEST(Calibrations, Middleburys) {
   const std::string text = samples::middlebury_calibration();
   const StereoCalibration c = middlebury(text);
-  EXPECT_EQ(c.left, (Camera{3997.5, 3997.5, 1176.75, 1011.75}));
+  EXPECT_EQ(c.left, (CalibratedCamera{3997.5, 3997.5, 1176.75, 1011.75}));
   EXPECT_EQ(c.right.cx, 1307.75);
   EXPECT_EQ(c.translation, (std::array<double, 3>{-193.5, 0, 0}));
   EXPECT_EQ(c.size, (Size{2964, 1988}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-// A stereo camera in float64, by OpenCV's equations (opencv, calib3d: Detailed Description), and a textured plane
-// that it sees.
+// A stereo camera in float64, by OpenCV's equations (opencv, calib3d: Detailed Description), and a textured
+// plane that it sees.
 #include <array>
 #include <cmath>
 
@@ -38,7 +38,7 @@ inline std::array<double, 9> turn(double x, double y, double z) {
 }
 
 /// Where a camera sees a point.
-inline Pixel project(const Camera& camera, const Point& point) {
+inline Pixel project(const CalibratedCamera& camera, const Point& point) {
   const auto& k = camera.distortion;
   const double x = point.x / point.z, y = point.y / point.z, r2 = x * x + y * y, r4 = r2 * r2, r6 = r4 * r2;
   const double g = (1 + k.k1 * r2 + k.k2 * r4 + k.k3 * r6) / (1 + k.k4 * r2 + k.k5 * r4 + k.k6 * r6);
@@ -47,7 +47,7 @@ inline Pixel project(const Camera& camera, const Point& point) {
 }
 
 /// The ray of a pixel, at z = 1: the fixed point of "take the distortion off".
-inline Point ray_of(const Camera& camera, const Pixel& pixel) {
+inline Point ray_of(const CalibratedCamera& camera, const Pixel& pixel) {
   double x = (pixel.x - camera.cx) / camera.fx, y = (pixel.y - camera.cy) / camera.fy;
   for (int i = 0; i < 300; ++i) {
     const Pixel seen = project(camera, {x, y, 1});

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "io/folder.hpp"
 #include "guided/tracks_on.hpp"
+#include "io/folder.hpp"
 #include "noise.hpp"
 #include "oracle/stereo_camera.hpp"
 #include "support.hpp"

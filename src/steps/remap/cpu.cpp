@@ -3,17 +3,58 @@
 #include "steps/remap/remap.hpp"
 
 namespace parafield {
+namespace {
+
+constexpr int chunk = 64;  // pixels whose places are found, read and mixed in loops of their own
+
+/// Pixels of a row of the result, at most a chunk. The first and the last loop vectorize.
+template <class Sample, int Channels, int Red>
+void remap_chunk(const Frame& frame, const float* x, const float* y, int count, float* out) {
+  constexpr int values = Channels == 1 ? 1 : 3;
+  const int width = frame.width, height = frame.height;
+  const std::ptrdiff_t stride = frame.pitch / std::ptrdiff_t(sizeof(Sample));
+  int column[chunk], row[chunk], inside[chunk];
+  float share_x[chunk], share_y[chunk];
+  for (int i = 0; i < count; ++i) {
+    const Match at = locate(x[i], y[i], width, height);
+    column[i] = at.x;
+    row[i] = at.y;
+    share_x[i] = at.share_x;
+    share_y[i] = at.share_y;
+    inside[i] = at.inside;
+  }
+  float first[values][chunk], right[values][chunk], below[values][chunk], last[values][chunk];
+  const Sample* const samples = static_cast<const Sample*>(frame.data);
+  for (int i = 0; i < count; ++i) {
+    const Match at{column[i], row[i], 0, 0, true};
+    const Neighborhood around = neighborhood(at, width, height, Channels, stride);
+    const Sample* const here = samples + around.first;
+    PF_UNROLL
+    for (int c = 0; c < values; ++c) {
+      const Sample* const sample = here + channel_in_frame(c, Red);
+      first[c][i] = float(sample[0]);
+      right[c][i] = float(sample[around.right]);
+      below[c][i] = float(sample[around.below]);
+      last[c][i] = float(sample[around.below + around.right]);
+    }
+  }
+  for (int c = 0; c < values; ++c)
+    for (int i = 0; i < count; ++i)
+      out[i * values + c] = remapped_value(first[c][i], right[c][i], below[c][i], last[c][i], share_x[i],
+                                           share_y[i], inside[i]);
+}
+
+}  // namespace
 
 template <class Backend>
 void remap(Backend& cpu, const RemappedFrame& remapped) {
-  with_samples(remapped.frame.format, [&]<class Sample>(int channels, int red) {
+  with_samples(remapped.frame.format, [&]<class Sample, int Channels, int Red>() {
     const RemappedFrame all = remapped;
-    const int count = channels == 1 ? 1 : 3;
     cpu.rows(all.x.height, [=](int y) {
-      const float *at_x = all.x.row(y), *at_y = all.y.row(y);
-      float* out = all.values.row(y);
-      for (int x = 0; x < all.x.width; ++x)
-        remap_pixel<Sample>(all.frame, channels, red, at_x[x], at_y[x], out + x * count);
+      for (int x = 0; x < all.x.width; x += chunk)
+        remap_chunk<Sample, Channels, Red>(all.frame, all.x.row(y) + x, all.y.row(y) + x,
+                                           smaller(chunk, all.x.width - x),
+                                           all.values.row(y) + x * (Channels == 1 ? 1 : 3));
     });
   });
 }

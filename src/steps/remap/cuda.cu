@@ -10,9 +10,20 @@ __global__ void remap_kernel(RemappedFrame all) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= all.x.width || y >= all.x.height) return;
-  with_samples(all.frame.format, [&]<class Sample>(int channels, int red) {
-    const int count = channels == 1 ? 1 : 3;
-    remap_pixel<Sample>(all.frame, channels, red, all.x(x, y), all.y(x, y), all.values.row(y) + x * count);
+  with_samples(all.frame.format, [&]<class Sample, int Channels, int Red>() {
+    constexpr int values = Channels == 1 ? 1 : 3;
+    const Frame& frame = all.frame;
+    const Match at = locate(all.x(x, y), all.y(x, y), frame.width, frame.height);
+    const Neighborhood around =
+        neighborhood(at, frame.width, frame.height, Channels, frame.pitch / std::ptrdiff_t(sizeof(Sample)));
+    const Sample* const here = static_cast<const Sample*>(frame.data) + around.first;
+    float* const out = all.values.row(y) + x * values;
+    PF_UNROLL
+    for (int c = 0; c < values; ++c) {
+      const Sample* const sample = here + channel_in_frame(c, Red);
+      out[c] = remapped_value(float(sample[0]), float(sample[around.right]), float(sample[around.below]),
+                              float(sample[around.below + around.right]), at.share_x, at.share_y, at.inside);
+    }
   });
 }
 
