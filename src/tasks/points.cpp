@@ -12,7 +12,8 @@ std::vector<ColorPoint> points_of(const In<DisparityView>& disparity, const In<F
                                   const StereoGeometry& geometry) {
   check_disparity(disparity, "the disparity field");
   const Frame frame = checked(left, "the left frame", disparity.size(), Device::cpu());
-  const auto& [focal, baseline, cx, cy, doffs] = geometry;
+  const double focal = geometry.focal, baseline = geometry.baseline, cx = geometry.cx, cy = geometry.cy,
+               doffs = geometry.doffs;
   if (!(focal > 0 && baseline > 0) || !std::isfinite(focal + baseline + cx + cy + doffs))
     fail(ErrorCode::invalid_argument, "no points by a focal length of ", focal, " px, a baseline of ",
          baseline, ", the principal point (", cx, ", ", cy, ") and doffs ", doffs,

@@ -80,7 +80,7 @@ void drop_outliers(std::vector<RowMatch>& matches) {
 RowAlignment measure_row_alignment(const In<Frame>& left, const In<Frame>& right,
                                    const std::optional<Device>& device) {
   // Disparities may be a large share of the width: the coarsest level has a few pixels.
-  const FeatureTracking tracking{.max_features = 1500, .track_levels = 16};
+  const FeatureTracking tracking{.max_features = 1000, .track_levels = 16, .track_iterations = 10};
   std::vector<RowMatch> matches;
   for (const Track& track : find_tracks(left, right, tracking, device))
     matches.push_back({track.x + track.u / 2 - left.width / 2.0, track.y + track.v / 2 - left.height / 2.0,

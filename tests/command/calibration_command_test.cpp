@@ -12,7 +12,7 @@ namespace {
 class CalibrationCommand : public CommandTest {
  protected:
   const StereoCalibration cameras_ = oracle::some_calibration();
-  const oracle::TexturedPlane plane_;
+  const oracle::TexturedPlane plane_{};
 
   void SetUp() override {
     CommandTest::SetUp();

@@ -19,7 +19,7 @@ namespace {
 class RectifierOn : public OnDevice {
  protected:
   const StereoCalibration calibration_ = oracle::some_calibration();
-  const oracle::TexturedPlane plane_;
+  const oracle::TexturedPlane plane_{};
 
   Rectifier rectifier(double alpha = 0) const {
     return Rectifier(calibration_, {}, {.device = device(), .alpha = alpha});
@@ -168,7 +168,7 @@ struct Moved {
 Moved moved(double degrees, double down, double scale) {
   const Size size{320, 240};
   Moved frames{{size, PixelFormat::gray_f32}, {size, PixelFormat::gray_f32}};
-  const oracle::TexturedPlane texture;
+  const oracle::TexturedPlane texture{};
   const double angle = degrees * std::acos(-1) / 180, c = std::cos(angle), s = std::sin(angle);
   const double cx = (size.width - 1) / 2.0, cy = (size.height - 1) / 2.0;
   for (int y = 0; y < size.height; ++y)
