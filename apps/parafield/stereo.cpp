@@ -29,25 +29,50 @@ StereoEnergy& energy_of(StereoMethod& method) {
   return std::visit([](auto& chosen) -> StereoEnergy& { return chosen.energy; }, method);
 }
 
-/// Adds disparities_found: true if the images said how many there are, and warnings: texts on what is wrong with
-/// the pair, which are notes on stderr, too.
-void add_findings(Report& report, const PairFindings& findings, int given, const StereoEnergy& used, bool quiet) {
-  std::vector<std::string> warnings;
-  if (findings.swapped())
-    warnings.push_back(
-        fmt::format("the views seem to be swapped: {:.0f} % of the matches lie to the right in the right image",
-                    100 * findings.negative));
-  else if (given > 0 && findings.disparities > given + 16)
-    warnings.push_back(fmt::format(
-        "{} disparities seem to be too few: the pair needs about {}; without --disparities the images say it", given,
-        findings.disparities));
-  report.json["disparities_found"] = given == 0;
-  report.json["warnings"] = warnings;
-  if (given == 0)
-    report.text += fmt::format("{} disparities from {} on, found in the images\n", used.disparities, used.min_disparity);
-  for (const std::string& warning : warnings)
-    if (!quiet) note(warning);
-}
+/// What the command finds out about a pair before it estimates.
+struct Examined {
+  PairFindings findings;
+  RowAlignment rows;
+  int given = 0;  ///< --disparities
+
+  Examined(const std::vector<FrameBuffer>& pair, const Device& device, const StereoEnergy& energy)
+      : findings(examine_pair(pair[0], pair[1], energy.min_disparity)),
+        rows(measure_row_alignment(pair[0], pair[1], Device::cpu(device.threads))),
+        given(energy.disparities) {}
+
+  /// Texts on what is wrong with the pair.
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> all;
+    if (findings.swapped())
+      all.push_back(
+          fmt::format("the views seem to be swapped: {:.0f} % of the matches lie farther right in the right image",
+                      100 * findings.negative));
+    else if (given > 0 && findings.disparities > given + 16)
+      all.push_back(
+          fmt::format("{} disparities seem to be too few: the pair needs about {}; without --disparities the images "
+                      "say how many",
+                      given, findings.disparities));
+    const bool measured = rows.tracks >= RowAlignment::least_tracks;
+    if (measured && (rows.median_error > 0.75 || std::abs(rows.rotation) > 0.3))
+      all.push_back(
+          fmt::format("the rows are not aligned: matches lie {:.1f} px off their rows (median of {} tracks), and the "
+                      "right image seems to be turned by {:.2f} degrees; rectify the pair, or see --calibration",
+                      rows.median_error, rows.tracks, rows.rotation));
+    return all;
+  }
+
+  /// Adds disparities_found, warnings and row_error. Warnings are notes on stderr, too.
+  void add_to(Report& report, const StereoEnergy& used, bool quiet) const {
+    report.json["disparities_found"] = given == 0;
+    if (given == 0)
+      report.text +=
+          fmt::format("{} disparities from {} on, found in the images\n", used.disparities, used.min_disparity);
+    report.json["row_error"] = rows.tracks > 0 ? Json(rows.median_error) : Json();
+    report.json["warnings"] = warnings();
+    for (const std::string& warning : warnings())
+      if (!quiet) note(warning);
+  }
+};
 
 void write(const StereoCommandOptions& options, const DisparityField& field, bool filled,
            const CalibratedPair& pair) {
@@ -91,9 +116,8 @@ void run(const StereoCommandOptions& options) {
   const auto mask = read_like(options.truth.mask, options.left, left.size(), read_mask);
 
   StereoEnergy& energy = energy_of(method);
-  const int given = energy.disparities;
-  const PairFindings findings = examine_pair(left, pair.frames[1], energy.min_disparity);
-  if (given == 0) energy.disparities = findings.disparities;
+  const Examined examined(pair.frames, device, energy);
+  if (energy.disparities == 0) energy.disparities = examined.findings.disparities;
 
   const auto [disparity, times, energies] = estimate<Stereo>(method, device, pair.frames, task, options);
   Report report = options.begin("stereo", method, left.size());
@@ -101,7 +125,7 @@ void run(const StereoCommandOptions& options) {
   add_range(report, left.range());
   pair.add_to(report);
   add_findings(report, disparity);
-  add_findings(report, findings, given, energy, options.quiet);
+  examined.add_to(report, energy, options.quiet);
   add_energies(report, task.energies, energies);
   if (truth.d)
     add_scores_both_ways(
