@@ -4,7 +4,7 @@
 #   tasks               methods, steps, core
 #   methods             gradient, guided, markov: steps, core, never each other
 #   steps               core
-#   io color evaluation scenes      core
+#   io color evaluation scenes masks      core
 #   core
 # Of the public headers, those that list methods (flow, stereo, detection) are for tasks alone.
 #   cmake -DSOURCE=<repository> -P layers.cmake
@@ -15,7 +15,7 @@ foreach(family gradient guided markov)
   set(below_${family} core steps ${family})
 endforeach()
 set(below_tasks core steps gradient guided markov tasks)
-foreach(folder io color evaluation scenes)
+foreach(folder io color evaluation scenes masks)
   set(below_${folder} core ${folder})
 endforeach()
 set(lists_of_methods flow stereo detection parafield)

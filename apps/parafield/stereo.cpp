@@ -52,25 +52,27 @@ void run(const StereoCommandOptions& options) {
                  {"--valid", options.valid, {".png", ".pgm"}},
                  {"--color", options.color, picture_extensions},
                  {"--depth", options.depth, {".pfm"}}},
-                {options.left, options.right, options.truth.truth, options.truth.mask});
+                {options.left, options.right, options.truth.truth, options.truth.mask, options.reading.mask});
   if (options.scale && !has_extension(options.output, ".png"))
     throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.output));
   const DeviceInfo info = describe_device(device);
 
+  std::vector<KnownPixels> known;
   const std::vector<FrameBuffer> pair =
-      read_frames({options.left, options.right}, options.reading, 2, options.quiet, "stereo");
+      read_frames({options.left, options.right}, options.reading, 2, options.quiet, "stereo", "", &known);
   const FrameBuffer& left = pair[0];
   const DisparityField truth = read_like(
       options.truth.truth, options.left, left.size(),
       [&](const std::string& file) { return read_disparity_of(file, options.true_scale, "--gt-scale"); });
   const auto mask = read_like(options.truth.mask, options.left, left.size(), read_mask);
 
-  const auto [disparity, times, energies] = estimate<Stereo>(method, device, pair, task, options);
+  auto [disparity, times, energies] = estimate<Stereo>(method, device, pair, task, options);
+  mark_unknown(disparity, known[0], known[1]);
   Report report = options.begin("stereo", method, left.size());
   report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, left.size(), times);
   add_range(report, left.range());
-  add_findings(report, disparity);
+  add_findings(report, disparity, known[0]);
   add_energies(report, task.energies, energies);
   if (truth.d)
     add_scores_both_ways(
@@ -126,6 +128,8 @@ void add_stereo(App& program) {
       .needs(command.get_option("--color"));
   add_camera(command, options);
   options.reading.add_to(command);
+  options.reading.add_mask_to(command);
+  command.leave_out_of_help(command.get_option("--input-mask"));
   const Option truth = options.truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or .png. Unknown ones do not count");
   command.get_option("--mask").help(

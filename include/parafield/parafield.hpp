@@ -8,6 +8,7 @@
 #include "parafield/flow.hpp"
 #include "parafield/image.hpp"
 #include "parafield/io.hpp"
+#include "parafield/masks.hpp"
 #include "parafield/scenes.hpp"
 #include "parafield/stereo.hpp"
 #include "parafield/tracks.hpp"
