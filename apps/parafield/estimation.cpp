@@ -107,7 +107,8 @@ static std::int64_t unknown_of(const KnownPixels& known) {
 static void add_valid(Report& report, std::int64_t valid, std::int64_t pixels, std::int64_t masked) {
   if (masked > 0) {
     report.json["masked"] = double(masked) / double(pixels);
-    report.text += fmt::format("{:.2f} % of the pixels have no value; ", 100 * double(masked) / double(pixels));
+    report.text +=
+        fmt::format("{:.2f} % of the pixels have no value; ", 100 * double(masked) / double(pixels));
   }
   const double share = double(valid) / double(pixels);
   report.json["valid"] = share;

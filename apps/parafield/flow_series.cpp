@@ -66,8 +66,8 @@ class Writer {
     if (number > checked_) check_outputs(files.outputs(), inputs_of(options_));
     // Where the system gives no thread, it is written when somebody waits for it.
     writing_ = std::async(std::launch::async | std::launch::deferred,
-                          [this, &field, files, number, frame = std::move(frame),
-                           known0 = std::move(known0), known1 = std::move(known1)] {
+                          [this, &field, files, number, frame = std::move(frame), known0 = std::move(known0),
+                           known1 = std::move(known1)] {
                             mark_unknown(field, known0, known1);
                             if (number == 1 && !files.color.empty())
                               picture_.fit(field);  // one scale for the whole series
@@ -148,7 +148,8 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
       if (pushed++ >= (window - 1) / 2) frames.push_back({std::move(*frame), std::move(known)});
       if (!complete) continue;
       milliseconds.push_back(time);
-      writer.write(std::move(frames[0].frame), std::move(frames[0].known), frames[1].known.to(Memory::host()));
+      writer.write(std::move(frames[0].frame), std::move(frames[0].known),
+                   frames[1].known.to(Memory::host()));
       frames.pop_front();
       if (counted && source.count() <= int(options.frames.size()))
         line.update(double(writer.count()) / expected);

@@ -82,8 +82,8 @@ void run(const TracksOptions& options) {
                 {options.frame0, options.frame1, options.truth, options.reading.mask});
   const DeviceInfo info = describe_device(device);
   std::vector<KnownPixels> known;
-  const std::vector<FrameBuffer> frames = read_frames({options.frame0, options.frame1}, options.reading, 2,
-                                                      options.quiet, "tracks", "", &known);
+  const std::vector<FrameBuffer> frames =
+      read_frames({options.frame0, options.frame1}, options.reading, 2, options.quiet, "tracks", "", &known);
   const Size size = frames[0].size();
   const FlowField truth = read_like(options.truth, options.frame0, size, read_flow);
 

@@ -10,14 +10,13 @@ namespace {
 
 void check_mask(Size field, MaskView mask) {
   if (mask && mask.size() != field)
-    fail(ErrorCode::invalid_argument, "the field has ", field.width, "x", field.height,
-         " pixels, its mask ", mask.width, "x", mask.height);
+    fail(ErrorCode::invalid_argument, "the field has ", field.width, "x", field.height, " pixels, its mask ",
+         mask.width, "x", mask.height);
 }
 
 /// Marks a field. erase(x, y) removes the value of a pixel; match(x, y) is where it leads.
 template <class Field, class Erase, class Find>
-void mark(Field& field, MaskView known0, MaskView known1, Erase erase,
-          Find match) {
+void mark(Field& field, MaskView known0, MaskView known1, Erase erase, Find match) {
   const Size size = field.size();
   check_mask(size, known0);
   check_mask(size, known1);
@@ -49,14 +48,18 @@ struct Place {
 void mark_unknown(FlowField& flow, const In<MaskView>& known0, const In<MaskView>& known1) {
   mark(
       flow, known0, known1, [&](int x, int y) { flow.u(x, y) = flow.v(x, y) = unknown; },
-      [&](int x, int y) { return Place{double(x) + flow.u(x, y), double(y) + flow.v(x, y)}; });
+      [&](int x, int y) {
+        return Place{double(x) + flow.u(x, y), double(y) + flow.v(x, y)};
+      });
 }
 
 void mark_unknown(DisparityField& disparity, const In<MaskView>& known_left,
                   const In<MaskView>& known_right) {
   mark(
       disparity, known_left, known_right, [&](int x, int y) { disparity.d(x, y) = unknown; },
-      [&](int x, int y) { return Place{double(x) - disparity.d(x, y), double(y)}; });
+      [&](int x, int y) {
+        return Place{double(x) - disparity.d(x, y), double(y)};
+      });
 }
 
 }  // namespace parafield

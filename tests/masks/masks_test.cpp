@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "parafield/masks.hpp"
+
 #include <cmath>
 #include <limits>
 
 #include "io/folder.hpp"
 #include "parafield/flow.hpp"
 #include "parafield/io.hpp"
-#include "parafield/masks.hpp"
 #include "parafield/scenes.hpp"
 
 namespace parafield {
@@ -19,8 +20,7 @@ FrameBuffer frame_with(PixelFormat format, Size size, Value value) {
   FrameBuffer frame(size, format);
   const int count = channels(format);
   for (int y = 0; y < size.height; ++y)
-    for (int i = 0; i < size.width * count; ++i)
-      static_cast<T*>(frame.row(y))[i] = T(value(i / count, y));
+    for (int i = 0; i < size.width * count; ++i) static_cast<T*>(frame.row(y))[i] = T(value(i / count, y));
   return frame;
 }
 
@@ -47,8 +47,8 @@ TEST(Masks, AnInclinedPlaneIsContinued) {
         EXPECT_NEAR(static_cast<const std::uint8_t*>(whole.row(y))[x * channels(format)], plane(x, y), 1)
             << x << " " << y;
   }
-  FrameBuffer wide = frame_with<std::uint16_t>(PixelFormat::gray_u16, size,
-                                               [&](int x, int y) { return 256 * plane(x, y); });
+  FrameBuffer wide =
+      frame_with<std::uint16_t>(PixelFormat::gray_u16, size, [&](int x, int y) { return 256 * plane(x, y); });
   wide.set_range({0, 60000});
   const FrameBuffer whole = filled(wide, lines);
   EXPECT_EQ(whole.range(), (ValueRange{0, 60000}));
