@@ -6,6 +6,7 @@
 #include "parafield/error.hpp"
 #include "parafield/evaluation.hpp"
 #include "parafield/flow.hpp"
+#include "parafield/heights.hpp"
 #include "parafield/image.hpp"
 #include "parafield/io.hpp"
 #include "parafield/masks.hpp"
