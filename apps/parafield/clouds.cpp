@@ -157,6 +157,7 @@ void run(const App& command, CloudsOptions& options) {
   reading.range = fmt::format("{},{}", source.range().black, source.range().white);
   if (!options.stereo.right.empty())
     typed([&] { heights.emplace(options.stereo, reading, size, device, options.quiet); });
+  if (heights) heights->skip(middle);
 
   struct Waiting {
     FrameBuffer frame;

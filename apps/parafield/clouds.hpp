@@ -62,6 +62,10 @@ class CloudHeights {
   CloudHeights(const Options& options, const FrameOptions& reading, Size size, const Device& device,
                bool quiet);
 
+  /// Leaves out the first images, whose motion the method does not find.
+  void skip(int images) {
+    for (int i = 0; i < images; ++i) right_.next();
+  }
   /// Heights of the next left image, NaN where unknown. They are valid until the next call.
   View<const float> operator()(const Frame& left, const KnownPixels& known);
   /// Moves them along the motion to the next image.

@@ -19,8 +19,8 @@ struct HeightFilterOptions {
 /// Means of heights along the trajectories of the motion. For each frame call operator() with its heights,
 /// then move() with the flow to the next frame:
 ///   mean += (height - mean) / min(number of frames in it + 1, frames)
-/// Where a frame has no height, its trajectory's mean stands in. Where several trajectories meet, the highest
-/// goes on, as it hides the others.
+/// Where a frame has no height, its trajectory's mean stands in, but not with `frames` 1. Where several
+/// trajectories meet, the highest goes on, as it hides the others.
 class PARAFIELD_API HeightFilter {
  public:
   /// Throws Error(invalid_argument) for a size below 1x1, fewer than 1 frame, or a tolerance that is negative or

@@ -54,6 +54,7 @@ View<const float> HeightFilter::operator()(View<const float> heights) {
       std::uint8_t& count = count_(x, y);
       const float height = heights(x, y);
       if (!std::isfinite(height)) {
+        if (options_.frames == 1) count = 0;
         if (count == 0) mean = no_height;
         continue;
       }

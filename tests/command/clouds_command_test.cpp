@@ -182,6 +182,20 @@ TEST_F(CloudsCommand, EveryMethodTracks) {
                    .contains("preset"));
 }
 
+/// A method of more frames leaves out the first images; the heights are still those of the flow's images.
+TEST_F(CloudsCommand, HeightsBelongToTheFlowsImages) {
+  render_pairs(3);
+  const Words common{"--stereo",           frame(1), frame(3), frame(5), "--disparities", "16",
+                     "--height-smoothing", "1",      "-q"};
+  run_well(join(join({"clouds"}, lefts(3)), join(common, {"--height", path("all%d.npy")})));
+  run_well(
+      join(join({"clouds"}, lefts(3)), join(common, {"--height", path("three%d.npy"), "--frames", "3"})));
+  for (const int i : {1, 2}) {
+    const std::string number = std::to_string(i), next = std::to_string(i + 1);
+    EXPECT_TRUE(read_text(path("three" + number + ".npy")) == read_text(path("all" + next + ".npy"))) << i;
+  }
+}
+
 TEST_F(CloudsCommand, WrongWordsAreErrors) {
   render_pairs(2, "64x48");
   const Words clouds = join({"clouds"}, lefts(2));
