@@ -53,8 +53,8 @@ View<const float> HeightFilter::operator()(View<const float> heights) {
       float& mean = mean_(x, y);
       std::uint8_t& count = count_(x, y);
       const float height = heights(x, y);
+      if (options_.frames == 1) count = 0;
       if (!std::isfinite(height)) {
-        if (options_.frames == 1) count = 0;
         if (count == 0) mean = no_height;
         continue;
       }
