@@ -43,8 +43,9 @@ void check_options(const CloudsOptions& options) {
   if ((options.arrow.units.km_per_pixel > 0) != (options.arrow.units.minutes > 0))
     throw UsageError("--km-per-pixel and --minutes: speeds need both");
   if (has_stereo && options.stereo.right.size() != options.frames.size())
-    throw UsageError(fmt::format("--stereo: {} files for {} FRAMES; each has its partner",
-                                 options.stereo.right.size(), options.frames.size()));
+    throw UsageError(
+        fmt::format("--stereo: the number of files is {}, that of FRAMES {}; each has its partner",
+                    options.stereo.right.size(), options.frames.size()));
   if (options.frames.size() == 1 && has_stereo && options.frames[0] == "-" && options.stereo.right[0] == "-")
     throw UsageError("--stereo: - stands for standard input, once");
   const std::size_t count = std::max<std::size_t>(options.frames.size(), 1);

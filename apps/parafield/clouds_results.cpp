@@ -99,8 +99,9 @@ View<const float> CloudHeights::operator()(const Frame& left, const KnownPixels&
   KnownPixels known_right;
   const std::optional<FrameBuffer> right = right_.next(&known_right);
   if (!right)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("--stereo: there are {} images for more left ones", right_.count()));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("--stereo: has {} images, FRAMES has more; each has its partner", right_.count()));
   DisparityField field = estimator_(left, *right).to(Memory::host());
   mark_unknown(field, known, known_right);
   const Image<float> heights = height_of(field, options_.scale, options_.offset);

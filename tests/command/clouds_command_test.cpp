@@ -203,7 +203,7 @@ TEST_F(CloudsCommand, WrongWordsAreErrors) {
   expect_failure(2, join(clouds, {"--height", path("h%d.npy")}), {"--stereo"});
   expect_failure(2, join(clouds, {"--km-per-pixel", "4"}), {"--minutes"});
   expect_failure(2, join(clouds, {"--minutes", "-1", "--km-per-pixel", "4"}), {"--minutes"});
-  expect_failure(2, join(clouds, {"--stereo", frame(1)}), {"1 files for 2 FRAMES"});
+  expect_failure(2, join(clouds, {"--stereo", frame(1)}), {"number of files is 1, that of FRAMES 2"});
   expect_failure(2, {"clouds", frame(0)}, {"takes 2 frames or more, not 1"});
   expect_failure(2, join(clouds, {"--csv", path("t.doc")}), {"t.doc", ".csv"});
   expect_failure(2, join(clouds, {"--preset", "sequence"}), {"takes 5 frames or more"});
