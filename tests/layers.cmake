@@ -5,7 +5,7 @@
 #   methods             gradient, guided, markov: steps, core, never each other
 #   rectification       core
 #   steps               core
-#   io color evaluation scenes      core
+#   io color evaluation scenes masks      core
 #   core
 # Of the public headers, those that list methods (flow, stereo, detection) are for tasks alone.
 #   cmake -DSOURCE=<repository> -P layers.cmake
@@ -17,7 +17,7 @@ foreach(family gradient guided markov)
 endforeach()
 set(below_rectification core rectification)
 set(below_tasks core steps rectification gradient guided markov tasks)
-foreach(folder io color evaluation scenes)
+foreach(folder io color evaluation scenes masks)
   set(below_${folder} core ${folder})
 endforeach()
 set(lists_of_methods flow stereo detection parafield)

@@ -9,6 +9,7 @@ void add_flow(App& program);
 void add_stereo(App& program);
 void add_detect(App& program);
 void add_tracks(App& program);
+void add_clouds(App& program);
 void add_eval(App& program);
 void add_color(App& program);
 void add_synth(App& program);

@@ -99,13 +99,24 @@ void add_energies(Report& report, EnergyReport asked, const std::vector<double>&
   }
 }
 
-static void add_valid(Report& report, std::int64_t valid, std::int64_t pixels) {
+/// Number of pixels without a value.
+static std::int64_t unknown_of(const KnownPixels& known) {
+  return known ? std::int64_t(known.size().width) * known.size().height - count_of(known) : 0;
+}
+
+static void add_valid(Report& report, std::int64_t valid, std::int64_t pixels, std::int64_t masked) {
+  if (masked > 0) {
+    report.json["masked"] = double(masked) / double(pixels);
+    report.text +=
+        fmt::format("{:.2f} % of the pixels have no value; ", 100 * double(masked) / double(pixels));
+  }
   const double share = double(valid) / double(pixels);
   report.json["valid"] = share;
   report.text += fmt::format("{:.2f} % of the pixels are valid", 100 * share);
 }
 
-void FlowFindings::add(const FlowField& flow) {
+void FlowFindings::add(const FlowField& flow, const KnownPixels& known) {
+  masked += unknown_of(known);
   const auto [width, height] = flow.size();
   pixels += std::int64_t(width) * height;
   for (int y = 0; y < height; ++y)
@@ -119,7 +130,7 @@ void FlowFindings::add(const FlowField& flow) {
 }
 
 void add_findings(Report& report, const FlowFindings& findings) {
-  add_valid(report, findings.valid, findings.pixels);
+  add_valid(report, findings.valid, findings.pixels, findings.masked);
   const bool any = findings.valid > 0;
   const double mean = findings.sum / double(findings.valid);
   report.json["mean_motion"] = any ? Json(mean) : Json();
@@ -129,7 +140,7 @@ void add_findings(Report& report, const FlowFindings& findings) {
           : "\n";
 }
 
-void add_findings(Report& report, const DisparityField& disparity) {
+void add_findings(Report& report, const DisparityField& disparity, const KnownPixels& known) {
   const auto [width, height] = disparity.size();
   float least = INFINITY, largest = -INFINITY;
   for (int y = 0; y < height; ++y)
@@ -139,7 +150,7 @@ void add_findings(Report& report, const DisparityField& disparity) {
       largest = std::max(largest, disparity.d(x, y));
     }
   const bool any = least <= largest;
-  add_valid(report, count_of(disparity.valid), std::int64_t(width) * height);
+  add_valid(report, count_of(disparity.valid), std::int64_t(width) * height, unknown_of(known));
   report.json["least_disparity"] = any ? json_of(least) : Json();
   report.json["largest_disparity"] = any ? json_of(largest) : Json();
   report.text += any ? fmt::format(", with disparities of {:.2f} to {:.2f} px\n", least, largest) : "\n";

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "files.hpp"
+#include "frames.hpp"
 #include "measure.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -181,16 +182,16 @@ void add_energies(Report& report, EnergyReport asked, const std::vector<double>&
 
 /// Motion of the valid pixels of some fields.
 struct FlowFindings {
-  std::int64_t pixels = 0, valid = 0;
-  double sum = 0, largest = 0;  ///< lengths of motions, px
+  std::int64_t pixels = 0, valid = 0, masked = 0;  ///< masked: without a value in the frame
+  double sum = 0, largest = 0;                     ///< lengths of motions, px
 
-  void add(const FlowField& flow);
+  void add(const FlowField& flow, const KnownPixels& known);
 };
 
-/// Adds the share of valid pixels, and the mean and the largest motion of these.
+/// Adds the share of valid pixels, and the mean and the largest motion of these; masked, if there are some.
 void add_findings(Report& report, const FlowFindings& findings);
 /// Adds the share of valid pixels, and the least and the largest disparity of these.
-void add_findings(Report& report, const DisparityField& disparity);
+void add_findings(Report& report, const DisparityField& disparity, const KnownPixels& known);
 
 /// Adds the names of the files that were written; of a series, its pattern. Empty names do not count.
 void add_files(Report& report, const std::vector<std::string>& names);

@@ -131,13 +131,14 @@ void run(const FlowCommandOptions& options) {
   if (int(options.frames.size()) > count && has_extension(options.frames.back(), ".flo"))
     throw UsageError(fmt::format("FRAMES: {0} is no frame; -o {0} writes it", options.frames.back()));
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
-  inputs.insert(inputs.end(), {options.truth.truth, options.truth.mask, tracks_file});
+  inputs.insert(inputs.end(), {options.truth.truth, options.truth.mask, tracks_file, options.reading.mask});
   check_outputs(options.files.outputs(), inputs);
   const DeviceInfo info = describe_device(device);
 
+  std::vector<KnownPixels> known;
   const std::vector<FrameBuffer> frames =
       read_frames(options.frames, options.reading, count, options.quiet, name_of(method),
-                  "; for a sequence name a series of files, like -o flow%04d.flo");
+                  "; for a sequence name a series of files, like -o flow%04d.flo", &known);
   const FrameBuffer& frame = frames[std::size_t(middle)];
   const std::string& name = options.frames[std::min(std::size_t(middle), options.frames.size() - 1)];
   const FlowField truth = read_like(options.truth.truth, name, frame.size(), read_flow);
@@ -157,7 +158,8 @@ void run(const FlowCommandOptions& options) {
     given.tracks = tracks;
   }
 
-  const auto [flow, times, energies] = estimate<Flow>(method, device, frames, task, options, given);
+  auto [flow, times, energies] = estimate<Flow>(method, device, frames, task, options, given);
+  mark_unknown(flow, known[std::size_t(middle)], known[std::size_t(middle) + 1]);
   Report report = options.begin("flow", method, frame.size());
   if (given.tracks) report.json["tracks"] = tracks.size();
   if (sift) {
@@ -168,7 +170,7 @@ void run(const FlowCommandOptions& options) {
   add_times(report, name_of(method), info, frame.size(), times);
   add_range(report, frame.range());
   FlowFindings findings;
-  findings.add(flow);
+  findings.add(flow, known[std::size_t(middle)]);
   add_findings(report, findings);
   add_energies(report, task.energies, energies);
   if (sift)
@@ -214,6 +216,7 @@ void add_flow(App& program) {
   options.picture.add_to(command, color);
   for (const char* of_colors : {"--legend", "--max-motion"}) command.get_option(of_colors).needs(color);
   options.reading.add_to(command);
+  options.reading.add_mask_to(command);
   options.guides.add_to(command);
   options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
   options.add_to(command, &sift_features);

@@ -21,6 +21,12 @@ void check_words(const FlowCommandOptions& options) {
   refuse(options.method.has_own(), "--features sift");
 }
 
+std::vector<Path> inputs_of(const FlowCommandOptions& options) {
+  std::vector<Path> inputs(options.frames.begin(), options.frames.end());
+  inputs.emplace_back(options.reading.mask);
+  return inputs;
+}
+
 /// Writes flows in the order in which they come, each while the next one is estimated.
 class Writer {
  public:
@@ -51,19 +57,22 @@ class Writer {
   }
 
   /// Begins to write the field that free_field() returned, and the findings of it. Waits for the one before.
-  void write(FrameBuffer frame) {
+  /// known0, known1: masks of the flow's frame and the next one.
+  void write(FrameBuffer frame, KnownPixels known0, KnownPixels known1) {
     end();
-    const FlowField& field = fields_[count_ % 2];
+    FlowField& field = fields_[count_ % 2];
     const int number = ++count_;
     const FlowFiles files = options_.files.numbered(number);
-    if (number > checked_) check_outputs(files.outputs(), {options_.frames.begin(), options_.frames.end()});
+    if (number > checked_) check_outputs(files.outputs(), inputs_of(options_));
     // Where the system gives no thread, it is written when somebody waits for it.
     writing_ = std::async(std::launch::async | std::launch::deferred,
-                          [this, &field, files, number, frame = std::move(frame)] {
+                          [this, &field, files, number, frame = std::move(frame), known0 = std::move(known0),
+                           known1 = std::move(known1)] {
+                            mark_unknown(field, known0, known1);
                             if (number == 1 && !files.color.empty())
                               picture_.fit(field);  // one scale for the whole series
                             files.write(picture_, field, frame);
-                            findings_.add(field);
+                            findings_.add(field, known0);
                             ++written_;
                           });
   }
@@ -102,8 +111,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   const bool counted = int(options.frames.size()) >= window;
   const int expected =
       std::max(int(options.frames.size()) - window + 1, 1);  // more where a file has several frames
-  check_series(options.files.outputs(), std::size_t(expected),
-               {options.frames.begin(), options.frames.end()});
+  check_series(options.files.outputs(), std::size_t(expected), inputs_of(options));
   const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
 
@@ -122,20 +130,26 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   Timer timer(Device::cpu()), whole(Device::cpu());
   whole.start();
   std::vector<double> milliseconds;
-  std::deque<FrameBuffer> frames;  // from the one on whose flow comes next
+  struct Waiting {
+    FrameBuffer frame;
+    KnownPixels known;
+  };
+  std::deque<Waiting> frames;  // from the one on whose flow comes next
   Writer writer(options, expected);
   int pushed = 0;
   ProgressLine line(!options.quiet);
   line.begin("estimating");
   writer.during([&] {
-    while (std::optional<FrameBuffer> frame = source.next()) {
+    KnownPixels known;
+    while (std::optional<FrameBuffer> frame = source.next(&known)) {
       timer.start();
       const bool complete = estimator.push(*frame, writer.free_field(size));
       const double time = timer.stop();
-      if (pushed++ >= (window - 1) / 2) frames.push_back(std::move(*frame));
+      if (pushed++ >= (window - 1) / 2) frames.push_back({std::move(*frame), std::move(known)});
       if (!complete) continue;
       milliseconds.push_back(time);
-      writer.write(std::move(frames.front()));
+      writer.write(std::move(frames[0].frame), std::move(frames[0].known),
+                   frames[1].known.to(Memory::host()));
       frames.pop_front();
       if (counted && source.count() <= int(options.frames.size()))
         line.update(double(writer.count()) / expected);

@@ -14,6 +14,30 @@ namespace {
 
 ValueRange range_in(const Frame& frame) { return find_value_range({&frame, 1}); }
 
+/// Takes from `known` the pixels that `other` lacks.
+void take_away(KnownPixels& known, KnownPixels other) {
+  if (!other) return;
+  if (!known) {
+    known = std::move(other);
+    return;
+  }
+  for (int y = 0; y < known.size().height; ++y)
+    for (int x = 0; x < known.size().width; ++x) known(x, y) = known(x, y) && other(x, y);
+}
+
+/// The pixels that --input-mask and --overlay leave.
+KnownPixels given_mask(const FrameOptions& options) {
+  KnownPixels known;
+  if (!options.mask.empty()) known = read_mask(options.mask);
+  if (options.overlay.empty()) return known;
+  KnownPixels free = read_mask(options.overlay);
+  if (known) check_same_size(options.mask, known.size(), options.overlay, free.size());
+  for (int y = 0; y < free.size().height; ++y)
+    for (int x = 0; x < free.size().width; ++x) free(x, y) = !free(x, y);
+  take_away(known, std::move(free));
+  return known;
+}
+
 }  // namespace
 
 ValueRange usual_range(PixelFormat format) {
@@ -25,6 +49,23 @@ void FrameOptions::add_to(App& command) {
       .help(
           "values that are black and white, as 0,1 or 0,1023. Without it floats and 16-bit values have the "
           "range that the first frames suggest, and a note says which if it is not 0 to 255 or 65535");
+}
+
+void FrameOptions::add_mask_to(App& command) {
+  fills = true;
+  command.add_option("--input-mask FILE", mask)
+      .help(
+          "a picture that is 0 where the frames have no value. There the result is unknown, and around it as "
+          "good as without. Pixels of a PNG with alpha 0 and floats that are not finite have no value "
+          "either");
+}
+
+void FrameOptions::add_overlay_to(App& command) {
+  command.add_option("--overlay FILE", overlay)
+      .help(
+          "a picture that is not 0 where something is drawn over the frames, as coastlines. They have no "
+          "value "
+          "there");
 }
 
 std::optional<ValueRange> FrameOptions::given() const {
@@ -40,7 +81,11 @@ std::optional<ValueRange> FrameOptions::given() const {
 /// The files, which one thread at a time reads.
 class FrameSource::Files {
  public:
-  explicit Files(std::vector<std::string> files) : files_(std::move(files)) {}
+  Files(std::vector<std::string> files, const FrameOptions& options)
+      : files_(std::move(files)),
+        fills_(options.fills),
+        mask_name_(options.mask.empty() ? options.overlay : options.mask),
+        mask_(given_mask(options)) {}
 
   std::optional<Named> next() {
     for (; at_ < files_.size(); ++at_, reader_.reset(), number_ = 0) {
@@ -48,14 +93,29 @@ class FrameSource::Files {
       ++number_;
       const std::string file = files_[at_] == "-" ? "standard input" : files_[at_];
       if (std::optional<FrameBuffer> frame = reader_->next())
-        return Named{std::move(*frame), number_ == 1 ? file : fmt::format("frame {} of {}", number_, file)};
+        return known_frame(std::move(*frame),
+                           number_ == 1 ? file : fmt::format("frame {} of {}", number_, file));
       if (number_ == 1) throw Error(ErrorCode::format, files_[at_] + ": holds no frame");
     }
     return {};
   }
 
  private:
+  /// The frame with its mask. Pixels without a value are filled.
+  Named known_frame(FrameBuffer frame, std::string name) const {
+    if (!fills_) return {std::move(frame), std::move(name), {}};
+    if (mask_) check_same_size(name, frame.size(), mask_name_, mask_.size());
+    KnownPixels known = mask_.to(Memory::host());
+    take_away(known, known_pixels(frame));
+    if (number_ == 1) take_away(known, read_alpha(files_[at_]));
+    if (known) frame = naming(name, [&] { return filled(frame, known); });
+    return {std::move(frame), std::move(name), std::move(known)};
+  }
+
   const std::vector<std::string> files_;
+  const bool fills_;
+  const std::string mask_name_;
+  const KnownPixels mask_;
   std::size_t at_ = 0;
   std::optional<FrameReader> reader_;
   int number_ = 0;
@@ -63,7 +123,7 @@ class FrameSource::Files {
 
 FrameSource::FrameSource(const std::vector<std::string>& files, const FrameOptions& options, int ahead,
                          bool quiet)
-    : files_(std::make_shared<Files>(files)), range_(options.given()), quiet_(quiet) {
+    : files_(std::make_shared<Files>(files, options)), range_(options.given()), quiet_(quiet) {
   if (std::ranges::count(files, "-") > 1) throw UsageError("FRAMES: - stands for standard input, once");
   coming_ = begin_to_read();
   std::vector<Frame> first;
@@ -102,7 +162,7 @@ bool FrameSource::await_one() {
   return true;
 }
 
-std::optional<FrameBuffer> FrameSource::next() {
+std::optional<FrameBuffer> FrameSource::next(KnownPixels* known) {
   if (waiting_.empty() && !await_one()) return {};
   Named one = std::move(waiting_.front());
   waiting_.pop_front();
@@ -117,20 +177,24 @@ std::optional<FrameBuffer> FrameSource::next() {
     }
   }
   one.frame.set_range(*range_);
+  if (known) *known = std::move(one.known);
   return std::move(one.frame);
 }
 
 std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files, const FrameOptions& options,
-                                     int count, bool quiet, std::string_view who, std::string_view more) {
+                                     int count, bool quiet, std::string_view who, std::string_view more,
+                                     std::vector<KnownPixels>* known) {
   const auto fail = [&](const std::string& number, std::string_view instead = "") {
     throw UsageError(fmt::format("FRAMES: {} takes {} frames, not {}{}", who, count, number, instead));
   };
   if (int(files.size()) > count) fail(std::to_string(files.size()), more);
   FrameSource source(files, options, count, quiet);
   std::vector<FrameBuffer> frames;
-  while (std::optional<FrameBuffer> frame = source.next()) {
+  KnownPixels mask;
+  while (std::optional<FrameBuffer> frame = source.next(&mask)) {
     if (int(frames.size()) == count) fail("more", more);
     frames.push_back(std::move(*frame));
+    if (known) known->push_back(std::move(mask));
   }
   if (int(frames.size()) < count) fail(std::to_string(frames.size()));
   return frames;

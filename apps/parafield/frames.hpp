@@ -14,11 +14,21 @@
 /// The frames that a command reads.
 namespace parafield::command {
 
-/// --range.
+/// A mask of pixels that have a value: 0 where they have none. No data: all have one.
+using KnownPixels = Image<std::uint8_t>;
+
+/// --range, --input-mask, --overlay.
 struct FrameOptions {
-  std::string range;
+  std::string range, mask, overlay;
+  bool fills = false;  ///< pixels without a value are filled, and told
 
   void add_to(App& command);
+  /// Adds --input-mask. From then on pixels without a value are filled: by the mask, by alpha, or not finite.
+  void add_mask_to(App& command);
+  /// Adds --overlay, too.
+  void add_overlay_to(App& command);
+  /// The files of masks, inputs beside the frames.
+  std::vector<Path> files() const { return {mask, overlay}; }
   /// Throws UsageError.
   std::optional<ValueRange> given() const;
 };
@@ -31,9 +41,9 @@ class FrameSource {
   /// of their format, a note on stderr says so. Throws what FrameReader throws and UsageError.
   FrameSource(const std::vector<std::string>& files, const FrameOptions& options, int ahead, bool quiet);
 
-  /// The next frame, or none at the end. Throws what FrameReader throws and, for a frame of another size than
-  /// the first, Error(invalid_argument).
-  std::optional<FrameBuffer> next();
+  /// The next frame, or none at the end. `known` becomes its mask. Throws what FrameReader throws and, for a
+  /// frame of another size than the first, Error(invalid_argument).
+  std::optional<FrameBuffer> next(KnownPixels* known = nullptr);
 
   int count() const { return count_; }  ///< frames read so far
   Size size() const { return size_; }   ///< 0x0 if there is no frame
@@ -43,6 +53,7 @@ class FrameSource {
   struct Named {
     FrameBuffer frame;
     std::string name;
+    KnownPixels known;
   };
   class Files;
 
@@ -61,10 +72,10 @@ class FrameSource {
 };
 
 /// Reads `count` frames. Throws UsageError if the files have fewer or more: `who` takes that many, and `more` says
-/// what can be done with others.
+/// what can be done with others. `known` takes their masks.
 std::vector<FrameBuffer> read_frames(const std::vector<std::string>& files, const FrameOptions& options,
                                      int count, bool quiet, std::string_view who = "the command",
-                                     std::string_view more = "");
+                                     std::string_view more = "", std::vector<KnownPixels>* known = nullptr);
 
 /// The range of a frame that names none.
 ValueRange usual_range(PixelFormat format);

@@ -101,30 +101,42 @@ void run(const StereoCommandOptions& options) {
                                    {"--valid", options.valid, {".png", ".pgm"}},
                                    {"--color", options.color, picture_extensions}});
   std::vector<Path> inputs = options.camera.inputs();
-  inputs.insert(inputs.end(), {options.left, options.right, options.truth.truth, options.truth.mask});
+  inputs.insert(inputs.end(), {options.left, options.right, options.truth.truth, options.truth.mask,
+                               options.reading.mask});
   check_outputs(outputs, inputs);
   if (options.scale && !has_extension(options.output, ".png"))
     throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.output));
   const DeviceInfo info = describe_device(device);
 
+  std::vector<KnownPixels> known;
   const CalibratedPair pair = options.camera.prepared(
-      read_frames({options.left, options.right}, options.reading, 2, options.quiet, "stereo"), device);
-  const FrameBuffer& left = pair.frames[0];
+      read_frames({options.left, options.right}, options.reading, 2, options.quiet, "stereo", "", &known), device);
+  const bool is_rectified = !options.camera.calibration.empty();
+  if (is_rectified && (known[0] || known[1]))
+    throw UsageError("with --calibration the images need a value at every pixel: rectify them without it first");
+  // Rectified views are NaN where the cameras saw nothing.
+  std::vector<FrameBuffer> frames;
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (is_rectified) known[i] = known_pixels(pair.frames[i]);
+    frames.push_back(is_rectified ? filled(pair.frames[i], known[i]) : pair.frames[i].to(Memory::host()));
+  }
+  const FrameBuffer& left = frames[0];
   const DisparityField truth = read_like(
       options.truth.truth, options.left, left.size(),
       [&](const std::string& file) { return read_disparity_of(file, options.true_scale, "--gt-scale"); });
   const auto mask = read_like(options.truth.mask, options.left, left.size(), read_mask);
 
   StereoEnergy& energy = energy_of(method);
-  const Examined examined(pair.frames, device, energy);
+  const Examined examined(frames, device, energy);
   if (energy.disparities == 0) energy.disparities = examined.findings.disparities;
 
-  const auto [disparity, times, energies] = estimate<Stereo>(method, device, pair.frames, task, options);
+  auto [disparity, times, energies] = estimate<Stereo>(method, device, frames, task, options);
+  mark_unknown(disparity, known[0], known[1]);
   Report report = options.begin("stereo", method, left.size());
   add_times(report, name_of(method), info, left.size(), times);
   add_range(report, left.range());
   pair.add_to(report);
-  add_findings(report, disparity);
+  add_findings(report, disparity, known[0]);
   examined.add_to(report, energy, options.quiet);
   add_energies(report, task.energies, energies);
   if (truth.d)
@@ -164,6 +176,8 @@ void add_stereo(App& program) {
       .needs(command.get_option("--color"));
   options.camera.add_to(command);
   options.reading.add_to(command);
+  options.reading.add_mask_to(command);
+  command.leave_out_of_help(command.get_option("--input-mask"));
   const Option truth = options.truth.add_to(
       command, "true disparities to compare with: .pfm, .npy or .png. Unknown ones do not count");
   command.get_option("--mask").help(

@@ -40,6 +40,18 @@ TrackScores scores_of(const std::vector<Track>& tracks, const FlowField& truth) 
   return scores;
 }
 
+/// Drops the tracks that begin or end nearest to a pixel without a value.
+void drop_unknown(std::vector<Track>& tracks, const KnownPixels& known0, const KnownPixels& known1) {
+  const auto is_unknown = [](const KnownPixels& known, float x, float y) {
+    if (!known) return false;
+    const auto nearest = [](float at, int side) { return std::clamp(int(std::lround(at)), 0, side - 1); };
+    return known(nearest(x, known.size().width), nearest(y, known.size().height)) == 0;
+  };
+  std::erase_if(tracks, [&](const Track& track) {
+    return is_unknown(known0, track.x, track.y) || is_unknown(known1, track.x + track.u, track.y + track.v);
+  });
+}
+
 /// The frame with an arrow from each feature to its match.
 FrameBuffer picture_of(const Frame& frame, const std::vector<Track>& tracks) {
   FlowField flow(frame.size());  // valid nowhere
@@ -67,17 +79,20 @@ void run(const TracksOptions& options) {
   if (sift) check_sift_parameters(options.tracking.named());
   const Device device = device_of(options.device, sift);
   check_outputs({{"-o", options.output, {".csv", ".txt"}}, {"--color", options.color, picture_extensions}},
-                {options.frame0, options.frame1, options.truth});
+                {options.frame0, options.frame1, options.truth, options.reading.mask});
   const DeviceInfo info = describe_device(device);
+  std::vector<KnownPixels> known;
   const std::vector<FrameBuffer> frames =
-      read_frames({options.frame0, options.frame1}, options.reading, 2, options.quiet, "tracks");
+      read_frames({options.frame0, options.frame1}, options.reading, 2, options.quiet, "tracks", "", &known);
   const Size size = frames[0].size();
   const FlowField truth = read_like(options.truth, options.frame0, size, read_flow);
 
   const FrameBuffer there[] = {frames[0].to(memory_of(device)), frames[1].to(memory_of(device))};
   const auto find = [&] {
-    return sift ? sift_tracks(there[0], there[1], tracking, options.device.threads)
-                : find_tracks(there[0], there[1], tracking, device);
+    std::vector<Track> all = sift ? sift_tracks(there[0], there[1], tracking, options.device.threads)
+                                  : find_tracks(there[0], there[1], tracking, device);
+    drop_unknown(all, known[0], known[1]);
+    return all;
   };
   Timer timer(Device::cpu());
   timer.start();
@@ -138,6 +153,7 @@ void add_tracks(App& program) {
       "true flow to compare with: .flo, .pfm, .npy or .png. It is compared at the pixel nearest "
       "to each feature. Unknown flow does not count");
   options.reading.add_to(command);
+  options.reading.add_mask_to(command);
   options.add_to(command);
   options.device.add_to(command);
   const std::vector<ParameterValue> parameters = parameters_of(FeatureTracking{});

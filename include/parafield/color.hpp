@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <string_view>
+
 #include "parafield/fields.hpp"
 
 /// Pictures of fields. All frames, fields and masks are in host memory; a Frame in other memory is
@@ -54,6 +56,11 @@ PARAFIELD_API float arrow_scale(const In<FlowView>& flow, int step);
 /// for a flow field of another size, a step below 1, or a scale that is negative or not finite.
 PARAFIELD_API FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow,
                                       const ArrowOptions& options = {});
+
+/// The picture with a horizontal arrow of `length` px in its lower left corner, and a label of letters from
+/// the space to z beside it: what an arrow of that length stands for. A picture that is too small for it stays as it
+/// is. Throws Error(invalid_argument) for a length that is not above 0 and finite, or for another letter.
+PARAFIELD_API FrameBuffer with_scale_arrow(const In<Frame>& picture, float length, std::string_view label);
 
 /// Options of `color_disparity`.
 struct DisparityColorOptions {

@@ -25,7 +25,7 @@
 namespace parafield {
 
 /// Reads a frame, gray or rgb, u8, u16 or f32:
-/// - PNG: 1 to 16 bit, gray, palette or RGB. Alpha is dropped.
+/// - PNG: 1 to 16 bit, gray, palette or RGB. Alpha is dropped; read_alpha reads it.
 /// - JPEG: 8 bit, gray or color, baseline or progressive. CMYK is Error(unsupported).
 /// - TIFF and BigTIFF: gray or RGB of 1 to 16 bit, float32 or float64 (read as f32, values as they are),
 ///   palette, YCbCr of 8 bit; strips or tiles, every compression of the installed libtiff. Alpha is dropped.
@@ -80,16 +80,17 @@ PARAFIELD_API void write_frame(const std::filesystem::path& path, const In<Frame
 /// - Middlebury's .flo.
 /// - PFM of three channels (PF), in either byte order: u, v and a channel that is ignored.
 /// - .npy: a NumPy array of little-endian float32 or float64, height x width x 2, in C order.
-/// - KITTI's RGB PNG of 16 bit: u, v = (value - 32768) / 64, the third channel is `valid`.
+/// - KITTI's RGB PNG of 16 bit: u, v = (value - 32768) / 64, the third channel is `valid`. Three zeros are
+///   NaN.
 ///
 /// In the first three formats flow with |u| or |v| > 1e9 or NaN is unknown, and its `valid` is 0.
 PARAFIELD_API FlowField read_flow(const std::filesystem::path& path);
 
 /// Writes a flow field: .flo, .pfm, .npy (float32) or .png (KITTI). The first three hold the flow of every
 /// pixel, but not `valid`. With `mark_invalid` they hold 1e10, which readers take for unknown, where `valid`
-/// is 0. KITTI's PNG holds flow rounded to 1/64 px, and `valid`. Valid flow outside -512..511.98 px is
-/// Error(invalid_argument). Unknown flow is not valid there; where flow is not valid and does not fit, it is
-/// 0.
+/// is 0; .flo holds it where the flow is NaN, too. KITTI's PNG holds flow rounded to 1/64 px, and `valid`.
+/// Valid flow outside -512..511.98 px is Error(invalid_argument). Unknown flow is three zeros there; where
+/// flow is not valid and does not fit, it is 0.
 PARAFIELD_API void write_flow(const std::filesystem::path& path, const In<FlowView>& flow,
                               bool mark_invalid = false);
 
@@ -112,6 +113,10 @@ PARAFIELD_API void write_disparity(const std::filesystem::path& path, const In<D
 
 /// Reads a mask from any file that read_frame reads: 1 where a channel of the pixel is above 0, otherwise 0.
 PARAFIELD_API Image<std::uint8_t> read_mask(const std::filesystem::path& path);
+
+/// Reads the alpha of a PNG file, turned as read_frame turns its pixels: 0 where it is 0, otherwise 1. No data
+/// if the file is no PNG, has no alpha, or is a pipe or standard input.
+PARAFIELD_API Image<std::uint8_t> read_alpha(const std::filesystem::path& path);
 
 /// Writes a mask: .png or .pgm, 255 where it is not 0, otherwise 0. A pitch of 0 means that rows touch.
 PARAFIELD_API void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask);

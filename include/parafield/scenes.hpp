@@ -18,13 +18,17 @@ namespace parafield {
 /// and is the same for all frames, except in `flythrough` and `stereo`, whose cameras follow a valley.
 struct Scene {
   std::vector<FrameBuffer> frames;  ///< gray_u8; with SceneOptions::color rgb_u8
-  std::vector<FlowField> flow;      ///< flow[i]: from frame i to i + 1, at every pixel; no confidence
-  /// occluded[i]: 1 where frame i + 1 does not show a pixel of frame i: its match is hidden or outside.
+  /// flow[i]: from frame i to i + 1, at every pixel; no confidence. In `clouds` it is from frame i to i + 2,
+  /// from left to left or from right to right.
+  std::vector<FlowField> flow;
+  /// occluded[i]: 1 where the frame to which flow[i] leads does not show a pixel of frame i: its match is
+  /// hidden or outside.
   std::vector<Image<std::uint8_t>> occluded;
   /// depth[i]: of frame i along the viewing direction, in scene units; infinity in the sky. Empty for flat
   /// scenes.
   std::vector<Image<float>> depth;
-  /// disparity[i]: of frame 2 i, whose right image is frame 2 i + 1, at every pixel. Only `stereo` has them.
+  /// disparity[i]: of frame 2 i, whose right image is frame 2 i + 1, at every pixel. Only `stereo` and
+  /// `clouds` have them. In `clouds` that of the ground is 0.
   std::vector<DisparityField> disparity;
   /// moving[i]: 1 where frame i + 1 shows a thing that moves. Only `balloons` has them.
   std::vector<Image<std::uint8_t>> moving;
@@ -53,6 +57,8 @@ struct SceneInfo {
 /// cameras, with disparities). The cameras of `flythrough` and `stereo` are level: at depth d the pixel (x, y)
 /// sees the point (x - (width - 1) / 2, y - (0.42 height - 0.5)) d / f, with f = 0.8 max(width, 4/3 height) px.
 /// The baseline of `stereo` is 0.17.
+/// clouds (over ground, both moving, seen by two satellites) are translucent at their edges: a pixel has the
+/// flow and the disparity of the clouds where these cover at least half of the light.
 PARAFIELD_API std::span<const SceneInfo> scenes();
 
 /// Renders a scene: the same bytes for the same options on every machine. Throws Error(invalid_argument) for

@@ -153,7 +153,8 @@ void bind_scenes(nb::module_& module) {
   nb::class_<PythonScene>(
       module, "Scene",
       "A rendered sequence with its exact truth. Every field is a list.\n\n"
-      "frames: arrays H x W (H x W x 3 in color), uint8. flow[i]: FlowField from frame i to i + 1. "
+      "frames: arrays H x W (H x W x 3 in color), uint8. flow[i]: FlowField from frame i to i + 1 (in clouds "
+      "i + 2). "
       "occluded[i]: bool, where frame i + 1 does not show a pixel of frame i. depth, disparity and moving "
       "are empty if the scene has none.")
       .def_ro("frames", &PythonScene::frames,

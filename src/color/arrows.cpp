@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "color/picture.hpp"
 #include "core/views.hpp"
@@ -37,6 +39,25 @@ void draw(FrameBuffer& picture, const Segment& line, double radius, const std::a
       blend(row + 3 * x, color, radius + 0.5 - std::sqrt(away_x * away_x + away_y * away_y));
     }
   }
+}
+
+constexpr std::array<double, 3> yellow{255, 225, 0}, dark{20, 20, 20};
+
+/// Draws an arrow from (x, y) by (u, v), px. One that is too short is a dot.
+void draw_arrow(FrameBuffer& picture, double x, double y, double u, double v) {
+  const double length = std::sqrt(u * u + v * v), tip_x = x + u, tip_y = y + v;
+  // The shaft, then the two sides of the head, 27 degrees (slope 1/2) off the shaft.
+  Segment parts[3] = {{x, y, tip_x, tip_y}};
+  int count = 1;
+  if (length < 1) {
+    parts[0] = {x, y, x, y};
+  } else {
+    const double head = std::clamp(0.3 * length, 1.5, 6.0) / length;
+    for (const double side : {-0.5, 0.5})
+      parts[count++] = {tip_x, tip_y, tip_x - head * (u - side * v), tip_y - head * (v + side * u)};
+  }
+  for (int i = 0; i < count; ++i) draw(picture, parts[i], 1.7, dark);
+  for (int i = 0; i < count; ++i) draw(picture, parts[i], 0.7, yellow);
 }
 
 void check_step(int step) {
@@ -77,26 +98,31 @@ FrameBuffer draw_arrows(const In<Frame>& frame, const In<FlowView>& flow, const 
     fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its flow ",
          flow.u.width, "x", flow.u.height);
 
-  const std::array<double, 3> yellow{255, 225, 0}, dark{20, 20, 20};
   const double scale = options.scale > 0 ? options.scale : arrow_scale(flow, options.step);
-  for_arrows(flow, options.step, [&](int x, int y) {
-    const double u = scale * flow.u(x, y), v = scale * flow.v(x, y);
-    const double length = std::sqrt(u * u + v * v);
-    const double tip_x = x + u, tip_y = y + v;
-    // The shaft, then the two sides of the head, 27 degrees (slope 1/2) off the shaft.
-    Segment parts[3] = {{double(x), double(y), tip_x, tip_y}};
-    int count = 1;
-    if (length < 1) {
-      parts[0] = {double(x), double(y), double(x), double(y)};
-    } else {
-      const double head = std::clamp(0.3 * length, 1.5, 6.0) / length;
-      for (const double side : {-0.5, 0.5})
-        parts[count++] = {tip_x, tip_y, tip_x - head * (u - side * v), tip_y - head * (v + side * u)};
-    }
-    for (int i = 0; i < count; ++i) draw(picture, parts[i], 1.7, dark);
-    for (int i = 0; i < count; ++i) draw(picture, parts[i], 0.7, yellow);
-  });
+  for_arrows(flow, options.step,
+             [&](int x, int y) { draw_arrow(picture, x, y, scale * flow.u(x, y), scale * flow.v(x, y)); });
   return picture;
+}
+
+FrameBuffer with_scale_arrow(const In<Frame>& picture, float length, std::string_view label) {
+  if (!(length > 0 && std::isfinite(length)))
+    fail(ErrorCode::invalid_argument, "length cannot be ", length, "; an arrow is above 0 px long");
+  if (std::ranges::any_of(label, [](char letter) { return letter < ' ' || letter > 'z'; }))
+    fail(ErrorCode::invalid_argument, "label cannot be ", std::string(label),
+         "; its letters are ASCII up to z");
+  FrameBuffer drawn = to_rgb(picture, "the picture");
+  const Size size = drawn.size();
+  const int letter = std::max(std::min(size.width, size.height) / 250, 1), margin = 6 * letter;
+  const int arrow = int(std::ceil(length)), text = text_width(label, letter);
+  const int height = 11 * letter, top = size.height - margin - height, left = margin;
+  const int width = arrow + 3 * margin + text;
+  if (left + width > size.width || top < 0) return drawn;
+  for (int y = top; y < top + height; ++y)
+    for (int x = left; x < left + width; ++x)
+      blend(static_cast<std::uint8_t*>(drawn.row(y)) + 3 * x, {255, 255, 255}, 0.75);
+  draw_arrow(drawn, left + margin, top + height / 2.0 - 0.5, length, 0);
+  write_text(drawn, label, left + 2 * margin + arrow, top + 2 * letter, letter);
+  return drawn;
 }
 
 }  // namespace parafield

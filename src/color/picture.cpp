@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "color/letters.hpp"
 #include "core/views.hpp"
 #include "parafield/color.hpp"
 
@@ -45,6 +46,23 @@ FrameBuffer to_rgb(const Frame& frame, const char* what) {
     copy(static_cast<const char*>(frame.data) + y * pitch_of(frame), frame.width, count, order,
          range_of(frame), static_cast<std::uint8_t*>(picture.row(y)));
   return picture;
+}
+
+int text_width(std::string_view text, int size) { return int(text.size()) * 6 * size; }
+
+void write_text(FrameBuffer& picture, std::string_view text, int left, int top, int size) {
+  const auto fill = [&](int x0, int y0, int width, int height, double level, double coverage) {
+    const Size room = picture.size();
+    for (int y = std::max(y0, 0); y < std::min(y0 + height, room.height); ++y)
+      for (int x = std::max(x0, 0); x < std::min(x0 + width, room.width); ++x)
+        blend(static_cast<std::uint8_t*>(picture.row(y)) + 3 * x, {level, level, level}, coverage);
+  };
+  fill(left - size, top - size, text_width(text, size) + size, 9 * size, 255, 0.75);
+  for (std::size_t i = 0; i < text.size(); ++i)
+    for (int x = 0; x < 5; ++x)
+      for (int y = 0; y < 7; ++y)
+        if (letters[std::size_t(text[i] - ' ')][std::size_t(x)] >> y & 1)
+          fill(left + size * (int(i) * 6 + x), top + size * y, size, size, 20, 1);
 }
 
 FrameBuffer beside(const In<Frame>& left, const In<Frame>& right) {

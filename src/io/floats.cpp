@@ -2,6 +2,7 @@
 #include "io/floats.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -61,8 +62,11 @@ Bytes encode_flow(Content format, const FlowView& flow, bool mark_invalid) {
   const int channels = format == Content::pfm ? 3 : 2;
   return encode_floats(format, flow.size(), channels, [&](int x, int y, int channel) {
     if (channel == 2) return 0.0f;
-    if (mark_invalid && !is_set(flow.valid, x, y)) return 1e10f;
-    return channel == 0 ? flow.u(x, y) : flow.v(x, y);
+    constexpr float unknown = 1e10f;
+    const float u = flow.u(x, y), v = flow.v(x, y);
+    if (mark_invalid && !is_set(flow.valid, x, y)) return unknown;
+    if (format == Content::flo && (std::isnan(u) || std::isnan(v))) return unknown;  // as Middlebury's
+    return channel == 0 ? u : v;
   });
 }
 

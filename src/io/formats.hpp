@@ -45,6 +45,8 @@ PngHeader png_header(ByteSpan bytes);  ///< works without libpng
 /// Pixels as they are stored, or turned as the EXIF data of the file says.
 enum class Orientation { stored, as_viewed };
 FrameBuffer decode_png(ByteSpan bytes, Orientation orientation = Orientation::as_viewed);
+/// The alpha of a PNG file, 255 where it is not 0, turned likewise; no data if it has none.
+FrameBuffer decode_png_alpha(ByteSpan bytes);
 Bytes encode_png(const Frame& frame);  ///< like decode_png, Error(unsupported) without libpng
 
 /// A frame, turned as its EXIF data says. Error(unsupported) without libjpeg.

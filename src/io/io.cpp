@@ -185,22 +185,38 @@ void write_disparity(const std::filesystem::path& path, const In<DisparityView>&
   });
 }
 
+namespace {
+
+/// 1 where a channel of the pixel is above 0.
+Image<std::uint8_t> mask_of(const FrameBuffer& frame) {
+  Image<std::uint8_t> mask(frame.size());
+  const int count = channels(frame.format());
+  const auto fill = [&]<class T>(View<const T> values) {
+    for (int y = 0; y < mask.size().height; ++y)
+      for (int x = 0; x < mask.size().width; ++x)
+        mask(x, y) = std::any_of(&values(count * x, y), &values(count * x, y) + count,
+                                 [](T value) { return value > 0; });
+  };
+  const int value_bytes = bytes_per_pixel(frame.format()) / count;
+  if (value_bytes == 1) fill(values_of<std::uint8_t>(frame));
+  if (value_bytes == 2) fill(values_of<std::uint16_t>(frame));
+  if (value_bytes == 4) fill(values_of<float>(frame));
+  return mask;
+}
+
+}  // namespace
+
 Image<std::uint8_t> read_mask(const std::filesystem::path& path) {
   const FrameBuffer frame = read_frame(path);
-  return io::naming(path, [&] {
-    Image<std::uint8_t> mask(frame.size());
-    const int count = channels(frame.format());
-    const auto fill = [&]<class T>(View<const T> values) {
-      for (int y = 0; y < mask.size().height; ++y)
-        for (int x = 0; x < mask.size().width; ++x)
-          mask(x, y) = std::any_of(&values(count * x, y), &values(count * x, y) + count,
-                                   [](T value) { return value > 0; });
-    };
-    const int value_bytes = bytes_per_pixel(frame.format()) / count;
-    if (value_bytes == 1) fill(values_of<std::uint8_t>(frame));
-    if (value_bytes == 2) fill(values_of<std::uint16_t>(frame));
-    if (value_bytes == 4) fill(values_of<float>(frame));
-    return mask;
+  return io::naming(path, [&] { return mask_of(frame); });
+}
+
+Image<std::uint8_t> read_alpha(const std::filesystem::path& path) {
+  return io::naming(path, [&]() -> Image<std::uint8_t> {
+    if (path == "-" || !std::filesystem::is_regular_file(path)) return {};
+    if (io::content_of(io::InputFile(path).first(io::recognized_by)) != io::Content::png) return {};
+    const FrameBuffer alpha = io::decode_png_alpha(io::read_content(path));
+    return alpha.size() == Size{} ? Image<std::uint8_t>() : mask_of(alpha);
   });
 }
 

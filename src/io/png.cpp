@@ -90,7 +90,7 @@ void next_bytes(png_structp png, png_bytep to, std::size_t count) {
 }
 
 /// Reads up to the first row. Rows will be gray or RGB of 8 or 16 bit in the machine's byte order.
-bool start_reading(Reader& reader) {
+bool start_reading(Reader& reader, bool keep_alpha = false) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   png_set_read_fn(reader.png, &reader, next_bytes);
   // Text, time, color profiles and the like are not read.
@@ -103,7 +103,11 @@ bool start_reading(Reader& reader) {
   png_set_expand_gray_1_2_4_to_8(reader.png);
   if (png_get_color_type(reader.png, reader.info) == PNG_COLOR_TYPE_PALETTE)
     png_set_palette_to_rgb(reader.png);
-  png_set_strip_alpha(reader.png);
+  if (keep_alpha) {
+    if (png_get_valid(reader.png, reader.info, PNG_INFO_tRNS)) png_set_tRNS_to_alpha(reader.png);
+  } else {
+    png_set_strip_alpha(reader.png);
+  }
   if (std::endian::native == std::endian::little) png_set_swap(reader.png);
   reader.passes = png_set_interlace_handling(reader.png);
   png_read_update_info(reader.png, reader.info);
@@ -172,7 +176,8 @@ bool write_image(Writer& writer, const Frame& frame, bool rgb, bool wide) {
 
 }  // namespace
 
-FrameBuffer decode_png(ByteSpan bytes, Orientation orientation) {
+/// Throws for a header that promises more pixels than the file or the memory can hold.
+static void check_header(ByteSpan bytes) {
   // Deflate makes at most 1032 bytes out of one. A header that promises more is damaged.
   const PngHeader header = png_header(bytes);
   constexpr int channels_of[] = {1, 1, 3, 1, 2, 1, 4};
@@ -183,7 +188,11 @@ FrameBuffer decode_png(ByteSpan bytes, Orientation orientation) {
                 " bit do not fit into its ", bytes.size(), " bytes");
   // A small file of one color can hold a picture that is larger than the memory. No estimator takes it.
   check_pixels("a PNG file", header.size.width, header.size.height);
+}
 
+FrameBuffer decode_png(ByteSpan bytes, Orientation orientation) {
+  const PngHeader header = png_header(bytes);
+  check_header(bytes);
   Reader reader(bytes);
   reader.check();
   if (!start_reading(reader)) reader.fail_damaged();
@@ -196,6 +205,28 @@ FrameBuffer decode_png(ByteSpan bytes, Orientation orientation) {
          " bytes, not ", expected);
   if (!read_rows(reader, values_of<std::uint8_t>(frame))) reader.fail_damaged();
   return orientation == Orientation::stored ? std::move(frame) : turned(std::move(frame), reader.orientation);
+}
+
+FrameBuffer decode_png_alpha(ByteSpan bytes) {
+  const PngHeader header = png_header(bytes);
+  check_header(bytes);
+  Reader reader(bytes);
+  reader.check();
+  if (!start_reading(reader, true)) reader.fail_damaged();
+  const std::size_t channels = png_get_channels(reader.png, reader.info);
+  if (channels % 2 != 0) return {};  // gray or RGB
+  const std::size_t bytes_each = png_get_bit_depth(reader.png, reader.info) / 8;
+  Image<std::uint8_t> rows({int(png_get_rowbytes(reader.png, reader.info)), header.size.height});
+  if (!read_rows(reader, rows)) reader.fail_damaged();
+  FrameBuffer alpha(header.size, PixelFormat::gray_u8);
+  const View<std::uint8_t> values = values_of<std::uint8_t>(alpha);
+  for (int y = 0; y < values.height; ++y)
+    for (int x = 0; x < values.width; ++x) {
+      const std::uint8_t* const end = rows.view().row(y) + (std::size_t(x) + 1) * channels * bytes_each;
+      values(x, y) =
+          std::any_of(end - bytes_each, end, [](std::uint8_t byte) { return byte != 0; }) ? 255 : 0;
+    }
+  return turned(std::move(alpha), reader.orientation);
 }
 
 Bytes encode_png(const Frame& frame) {
@@ -214,6 +245,7 @@ Bytes encode_png(const Frame& frame) {
 FrameBuffer decode_png(ByteSpan, Orientation) {
   fail(ErrorCode::unsupported, "PNG files cannot be read: parafield was built without libpng");
 }
+FrameBuffer decode_png_alpha(ByteSpan bytes) { return decode_png(bytes); }
 Bytes encode_png(const Frame&) {
   fail(ErrorCode::unsupported, "PNG files cannot be written: parafield was built without libpng");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fields in PNG files of 16 bit (KITTI: Menze and Geiger 2015, development kit).
 // Flow is RGB: u, v = (value - 32768) / 64, the third channel is 1 where the flow is known.
+// Three zeros are this library's own: no flow at all, not even a doubtful one.
 // Disparities are gray: value / scale, 0 = unknown; also of 8 bit (Middlebury: Scharstein and Szeliski 2002).
 #include <cmath>
 #include <limits>
@@ -39,6 +40,8 @@ FlowField decode_kitti(ByteSpan bytes) {
       flow.u(x, y) = (float(values(3 * x, y)) - 32768) / 64;
       flow.v(x, y) = (float(values(3 * x + 1, y)) - 32768) / 64;
       flow.valid(x, y) = values(3 * x + 2, y) != 0;
+      if (!values(3 * x, y) && !values(3 * x + 1, y) && !values(3 * x + 2, y))
+        flow.u(x, y) = flow.v(x, y) = std::numeric_limits<float>::quiet_NaN();
     }
   return flow;
 }
@@ -50,6 +53,7 @@ Bytes encode_kitti(const FlowView& flow) {
     for (int x = 0; x < flow.size().width; ++x) {
       const float u = flow.u(x, y), v = flow.v(x, y);
       const bool valid = has_value(u, v) && is_set(flow.valid, x, y);
+      if (!has_value(u, v)) continue;  // three zeros: unknown
       // Flow that is not valid may be anything. If it does not fit, it becomes 0, as in KITTI's own files.
       const bool fits = std::abs(u) < 511.98f && std::abs(v) < 511.98f;
       values(3 * x, y) = to_value(valid || fits ? u : 0, x, y);

@@ -12,12 +12,18 @@ constexpr SceneInfo stereo{
     "the same valley from two cameras side by side: frames 0 and 1 are the left and the "
     "right image, and so on; true disparities, depth, occlusion"};
 
+constexpr SceneInfo clouds{
+    "clouds",
+    "clouds with translucent edges over ground, both moving, from two sides: frames 0 and 1 are left and "
+    "right, frames 2 and 3 the next pair; flow goes to the next frame of the same side; true disparities"};
+
 std::span<const SceneInfo> scenes() {
   static const auto infos = [] {
     std::vector<SceneInfo> list;
     for (const LayeredScene& scene : layered_scenes()) list.push_back(scene.info);
     list.push_back(flythrough);
     list.push_back(stereo);
+    list.push_back(clouds);
     return list;
   }();
   return infos;
@@ -42,6 +48,7 @@ Scene render_scene(std::string_view name, const SceneOptions& options) {
     fail(ErrorCode::invalid_argument, "frames cannot be ", options.frames, "; a scene has at least 1");
   if (name == flythrough.name) return render_flythrough(options);
   if (name == stereo.name) return render_stereo(options);
+  if (name == clouds.name) return render_clouds(options);
   for (const LayeredScene& scene : layered_scenes())
     if (name == scene.info.name) return render_layers(scene, options, picture_behind(scene, options));
   std::string known;

@@ -195,5 +195,26 @@ TEST(Legend, LiesInTheCorner) {
     EXPECT_EQ(with_legend(gray(size, 5), ColorScheme::marzat).size(), size);
 }
 
+TEST(Pictures, ScaleArrowStandsInTheLowerLeftCorner) {
+  const FrameBuffer dark({200, 100}, PixelFormat::gray_u8);
+  const FrameBuffer drawn = with_scale_arrow(dark, 40, "20 m/s");
+  const auto at = [&](int x, int y) { return static_cast<const std::uint8_t*>(drawn.row(y)) + 3 * x; };
+  int yellow = 0, changed = 0;
+  for (int y = 0; y < 100; ++y)
+    for (int x = 0; x < 200; ++x) {
+      if (y < 80 || x > 110) {
+        EXPECT_EQ(at(x, y)[0], 0) << x << " " << y;
+      }
+      changed += at(x, y)[0] > 0;
+      yellow += at(x, y)[0] > 200 && at(x, y)[2] < 60;
+    }
+  EXPECT_GE(yellow, 40) << "the shaft is 40 px long";
+  EXPECT_GT(changed, 500);
+  const FrameBuffer small = with_scale_arrow(dark, 190, "20 m/s");
+  EXPECT_EQ(static_cast<const std::uint8_t*>(small.row(90))[3 * 20], 0) << "there is no room for it";
+  EXPECT_THROW(with_scale_arrow(dark, 0, "1 px"), Error);
+  EXPECT_THROW(with_scale_arrow(dark, 10, "~"), Error);
+}
+
 }  // namespace
 }  // namespace parafield

@@ -116,6 +116,11 @@ TEST_F(JsonSchema, FitsWhatEveryCommandPrints) {
   checked(with({"detect"}, {"--gt", path("m.png")}));
   checked(with({"tracks"}, {"--gt", truth(), "-o", path("t.csv")}));
   checked(with({"flow"}, {"-m", "direct-interpolation", "--tracks", path("t.csv")}));
+  checked(with({"clouds"}, {"--csv", path("c.csv"), "--km-per-pixel", "4", "--minutes", "15", "--arrows",
+                            path("a%d.png"), "--input-mask", frame0()}));
+  checked(
+      with({"clouds"}, {"--stereo", frame1(), frame0(), "--disparities", "8", "--height", path("h%d.npy")}));
+  checked(with({"flow"}, {"--input-mask", frame0()}));
   checked({"eval", path("f.flo"), truth(), "--json"});
   checked({"eval", path("d.pfm"), path("d.pfm"), "--json", "--mask", frame0()});
   checked({"eval", path("m.png"), path("m.png"), "--task", "mask", "--json"});

@@ -10,6 +10,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const parafield::Error&) {
   }
   try {
+    if (parafield::io::content_of({data, size}) == parafield::io::Content::png)
+      parafield::io::decode_png_alpha({data, size});
+  } catch (const parafield::Error&) {
+  }
+  try {
     parafield::io::ByteStream bytes({data, size}, false);
     parafield::io::FrameStream frames(bytes);
     while (frames.next()) continue;

@@ -43,6 +43,7 @@ void decode(io::ByteSpan bytes) {
   if (flow || io::is_pfm_of_flow(exact)) io::decode_flow(exact);
   if (flow) return;
   io::decode_frame(exact);
+  if (content == io::Content::png) io::decode_png_alpha(exact);
   // As from a pipe.
   io::ByteStream stream(exact, false);
   if (content == io::Content::pnm || content == io::Content::pfm || content == io::Content::y4m)

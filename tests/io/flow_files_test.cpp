@@ -159,19 +159,20 @@ TEST(Kitti, RoundsAndKeepsToItsRange) {
     expect_error(ErrorCode::invalid_argument, "px at pixel (2, 0); KITTI's format holds -512 to 511.98 px",
                  [&] { write_flow(folder / "a.png", flow); });
   }
-  // Unknown flow and large flow that is not valid are written as 0, as in KITTI's files.
+  // Unknown flow stays unknown. Large flow that is not valid is written as 0, as in KITTI's files.
   for (const float unknown : {1e10f, nan, -INFINITY}) {
     flow.v(2, 0) = unknown;
     write_flow(folder / "a.png", flow);
     back = read_flow(folder / "a.png");
     EXPECT_EQ(back.valid(1, 0), 1);
     EXPECT_EQ(back.valid(2, 0), 0);
-    EXPECT_EQ(back.v(2, 0), 0);
+    EXPECT_TRUE(std::isnan(back.u(2, 0)) && std::isnan(back.v(2, 0)));
   }
   flow.v(2, 0) = 600;
   flow.valid(2, 0) = 0;
   write_flow(folder / "a.png", flow);
   EXPECT_EQ(read_flow(folder / "a.png").valid(2, 0), 0);
+  EXPECT_EQ(read_flow(folder / "a.png").v(2, 0), 0);
   EXPECT_EQ(folder.files(), 1);
 }
 

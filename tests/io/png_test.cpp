@@ -52,6 +52,36 @@ TEST(Png, TransparentColorIsDropped) {
   for (int x = 0; x < 4; ++x) EXPECT_EQ(value_at(frame, x, 0, 0), unsigned(x));
 }
 
+TEST(Png, AlphaIsAMask) {
+  const Folder folder;
+  const auto alpha_of = [&](const Header& header, unsigned full, const png_bytes::Chunks& chunks = {}) {
+    const auto value = [&](int x, int, int channel) {
+      return channel + 1 == header.channels() ? unsigned(x) * full
+                                              : 7u;  // alpha is 0, 1, 2, ... times `full`
+    };
+    return read_alpha(folder.with("a.png", png_bytes::file(header, value, chunks)));
+  };
+  for (const int color_type : {4, 6})
+    for (const int depth : {8, 16})
+      for (const bool interlaced : {false, true}) {
+        const Image<std::uint8_t> alpha = alpha_of({5, 3, depth, color_type, interlaced}, 1);
+        ASSERT_EQ(alpha.size(), (Size{5, 3}));
+        for (int x = 0; x < 5; ++x) EXPECT_EQ(alpha(x, 2), x > 0) << color_type << " " << depth;
+      }
+  const Image<std::uint8_t> wide = alpha_of({3, 1, 16, 4}, 256);  // 0x0000, 0x0100, 0x0200
+  EXPECT_TRUE(!wide(0, 0) && wide(1, 0) && wide(2, 0));
+  const Image<std::uint8_t> color = alpha_of({4, 1, 8, 0}, 1, {{}, {0, 2}});  // gray 2 is transparent
+  EXPECT_TRUE(color(1, 0) && !color(2, 0) && color(3, 0));
+  EXPECT_FALSE(alpha_of({4, 1, 8, 0}, 1)) << "it has none";
+  EXPECT_FALSE(alpha_of({4, 1, 8, 2}, 1));
+  EXPECT_FALSE(read_alpha(folder.with("a.pgm", {'P', '5', ' ', '1', ' ', '1', ' ', '9', '\n', 5})));
+  expect_error(ErrorCode::format, "a.png", [&] {
+    png_bytes::Bytes file = png_bytes::file({9, 9, 8, 4}, [](int, int, int) { return 1u; });
+    file.resize(file.size() - 60);
+    read_alpha(folder.with("a.png", file));
+  });
+}
+
 TEST(Png, ColorsOutsideThePaletteAreBlack) {
   const auto value = [](int x, int, int) { return unsigned(x * 85); };
   const FrameBuffer frame = io::decode_frame(png_bytes::file({4, 1, 8, 3}, value, {{1, 2, 3}, {}}));

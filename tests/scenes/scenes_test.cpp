@@ -28,7 +28,8 @@ TEST(Scenes, AreListed) {
   }
   EXPECT_EQ(
       names,
-      "translation rotation zoom affine layers pole large bar camouflage poles balloons flythrough stereo ");
+      "translation rotation zoom affine layers pole large bar camouflage poles balloons flythrough stereo "
+      "clouds ");
 }
 
 TEST_P(EveryScene, HasAllFramesAndTheirTruth) {
@@ -234,7 +235,7 @@ TEST(Scenes, BadOptionsAreErrors) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
     EXPECT_STREQ(error.what(),
                  "there is no scene 'waterfall'; the scenes are translation, rotation, zoom, affine, layers, "
-                 "pole, large, bar, camouflage, poles, balloons, flythrough, stereo");
+                 "pole, large, bar, camouflage, poles, balloons, flythrough, stereo, clouds");
   }
   EXPECT_THROW(render_scene("zoom", {.size = {0, 4}}), Error);
   EXPECT_THROW(render_scene("zoom", {.size = {4, -1}}), Error);

@@ -77,7 +77,7 @@ inline int levels_of(const AdaptiveRidge& method, Size size) {
   return levels;
 }
 
-inline std::array<Preset<AdaptiveRidge>, 4> presets(const AdaptiveRidge&) {
+inline std::array<Preset<AdaptiveRidge>, 5> presets(const AdaptiveRidge&) {
   return {{{"default", AdaptiveRidge{}, "Two frames."},
            {"fast", {.iterations = 2, .rounds = 1, .shrinkage = 1}, "Takes two thirds of the time."},
            {"accurate",
@@ -90,7 +90,10 @@ inline std::array<Preset<AdaptiveRidge>, 4> presets(const AdaptiveRidge&) {
              .shrinkage = 1,
              .likeness = 5},
             "Lower error at five times the cost."},
-           {"sequence", {.frames = 5, .prefilter = 0.2f}, "Five frames, for steady motion."}}};
+           {"sequence", {.frames = 5, .prefilter = 0.2f}, "Five frames, for steady motion."},
+           {"clouds",
+            {.iterations = 8, .contrast = 40, .robust = 2},
+            "Clouds, which grow and fade. Takes twice the time."}}};
 }
 
 }  // namespace parafield

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+#include "clouds.hpp"
+
+#include <cmath>
+#include <deque>
+
+#include "commands.hpp"
+#include "interrupt.hpp"
+
+namespace parafield::command {
+namespace {
+
+struct CloudsOptions {
+  std::vector<std::string> frames;
+  std::string flow, valid, arrows, table, heights;
+  float height_png = 256;
+  FrameOptions reading;
+  CloudArrows arrow;
+  CloudHeights::Options stereo;
+  FlowOptions task;
+  DeviceOptions device;
+  MethodOptions<FlowMethod> method;
+  bool json = false, quiet = false;
+
+  std::vector<Output> series() const {
+    return {{"-o", flow, {".flo", ".png", ".pfm", ".npy"}},
+            {"--valid", valid, {".png", ".pgm"}},
+            {"--arrows", arrows, picture_extensions},
+            {"--height", heights, {".npy", ".pfm", ".png"}}};
+  }
+  std::vector<Path> inputs() const {
+    std::vector<Path> all(frames.begin(), frames.end());
+    all.insert(all.end(), stereo.right.begin(), stereo.right.end());
+    for (const Path& mask : reading.files()) all.push_back(mask);
+    return all;
+  }
+};
+
+/// Throws UsageError for options that do not fit together.
+void check_options(const CloudsOptions& options) {
+  const bool has_stereo = !options.stereo.right.empty();
+  if (!options.heights.empty() && !has_stereo) throw UsageError("--height: needs --stereo, the other view");
+  if ((options.arrow.units.km_per_pixel > 0) != (options.arrow.units.minutes > 0))
+    throw UsageError("--km-per-pixel and --minutes: speeds need both");
+  if (has_stereo && options.stereo.right.size() != options.frames.size())
+    throw UsageError(
+        fmt::format("--stereo: the number of files is {}, that of FRAMES {}; each has its partner",
+                    options.stereo.right.size(), options.frames.size()));
+  if (options.frames.size() == 1 && has_stereo && options.frames[0] == "-" && options.stereo.right[0] == "-")
+    throw UsageError("--stereo: - stands for standard input, once");
+  const std::size_t count = std::max<std::size_t>(options.frames.size(), 1);
+  check_series(options.series(), count, options.inputs());
+  std::vector<Path> inputs = options.inputs();
+  for (const Output& output : options.series())
+    for (std::size_t i = 1; !output.path.empty() && i <= count; ++i)
+      inputs.push_back(numbered(output.path, int(i)));
+  check_outputs({{"--csv", options.table, {".csv", ".txt"}}}, inputs);
+}
+
+/// Writes what was asked for, and sums it up.
+class Results {
+ public:
+  explicit Results(const CloudsOptions& options)
+      : options_(options),
+        arrows_(options.arrow),
+        table_(options.arrow.step, options.arrow.units, !options.stereo.right.empty()) {}
+
+  void write_motion(int number, const FlowField& field, const Frame& frame, const KnownPixels& known,
+                    View<const float> height) {
+    const WhileWriting whole;
+    if (!options_.flow.empty()) write_flow(numbered(options_.flow, number), field);
+    if (!options_.valid.empty()) write_mask(numbered(options_.valid, number), field.valid);
+    if (number == 1) arrows_.fit(field);  // one scale for all pictures
+    if (!options_.arrows.empty()) write_frame(numbered(options_.arrows, number), arrows_.draw(field, frame));
+    if (!options_.table.empty()) table_.add(number, field, height);
+    findings_.add(field, known);
+  }
+
+  void write_height(int number, View<const float> height) {
+    for (int y = 0; y < height.height; ++y)
+      for (int x = 0; x < height.width; ++x)
+        if (const float value = height(x, y); std::isfinite(value)) {
+          least_ = std::min(least_, value);
+          most_ = std::max(most_, value);
+        }
+    const WhileWriting whole;
+    if (!options_.heights.empty())
+      naming_height([&] {
+        write_disparity(numbered(options_.heights, number), DisparityView{height}, options_.height_png);
+      });
+  }
+
+  void end(Report& report) const {
+    if (!options_.table.empty()) write_text(options_.table, table_.text());
+    add_findings(report, findings_);
+    const CloudUnits& units = options_.arrow.units;
+    if (units.given() && findings_.valid > 0) {
+      const double unit = units.meters_per_second(), mean = findings_.sum / double(findings_.valid);
+      report.json["mean_speed"] = unit * mean;
+      report.json["largest_speed"] = unit * findings_.largest;
+      report.text += fmt::format("speeds of {:.2f} m/s on average, {:.2f} m/s at most\n", unit * mean,
+                                 unit * findings_.largest);
+    }
+    if (least_ <= most_) {
+      report.json["least_height"] = json_of(least_);
+      report.json["largest_height"] = json_of(most_);
+      report.text += fmt::format("heights of {:.4g} to {:.4g}\n", least_, most_);
+    }
+    add_files(report, {options_.flow, options_.valid, options_.arrows, options_.table, options_.heights});
+    if (options_.arrows.empty()) return;
+    report.json["arrow_scale"] = json_of(arrows_.scale);
+    report.text += fmt::format("arrows are {:.3g} times as long as the flow\n", arrows_.scale);
+  }
+
+ private:
+  /// Says what else than disparities a PNG of heights may hold.
+  template <class F>
+  void naming_height(F f) const {
+    try {
+      f();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::invalid_argument || !has_extension(options_.heights, ".png")) throw;
+      throw Error(error.code(),
+                  fmt::format("{}: a PNG holds heights of 0 to {:g}, with --height-png {:g}",
+                              options_.heights, 65535 / options_.height_png, options_.height_png));
+    }
+  }
+
+  const CloudsOptions& options_;
+  CloudArrows arrows_;
+  CloudTable table_;
+  FlowFindings findings_;
+  float least_ = INFINITY, most_ = -INFINITY;
+};
+
+void run(const App& command, CloudsOptions& options) {
+  if (options.method.preset.empty() && command.get_option("--method").count() == 0)
+    options.method.preset = "clouds";
+  const FlowMethod method = options.method.method();
+  const int window = frames_of(method), middle = (window - 1) / 2;
+  if (options.task.fb_check > 0 && window != 2)
+    throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", window));
+  check_options(options);
+  FlowOptions task = options.task;
+  const Device device = options.device.device();
+  task.device = device;
+  const DeviceInfo info = describe_device(device);
+
+  FrameSource source(options.frames, options.reading, window, options.quiet);
+  if (source.count() < window)
+    throw UsageError(
+        fmt::format("FRAMES: {} takes {} frames or more, not {}", name_of(method), window, source.count()));
+  const Size size = source.size();
+  FlowEstimator estimator(method, size, task);
+  FlowField field(size);
+  std::optional<CloudHeights> heights;
+  FrameOptions reading = options.reading;  // both views have one range
+  reading.range = fmt::format("{},{}", source.range().black, source.range().white);
+  if (!options.stereo.right.empty())
+    typed([&] { heights.emplace(options.stereo, reading, size, device, options.quiet); });
+  if (heights) heights->skip(middle);
+
+  struct Waiting {
+    FrameBuffer frame;
+    KnownPixels known;
+  };
+  std::deque<Waiting> frames;  // from the one on whose flow comes next
+  Results results(options);
+  Timer timer(Device::cpu()), whole(Device::cpu());
+  whole.start();
+  std::vector<double> milliseconds;
+  int pushed = 0, flows = 0;
+  View<const float> height;
+  const auto find_height = [&](int number) {
+    if (!heights) return;
+    height = (*heights)(frames[0].frame, frames[0].known);
+    results.write_height(number, height);
+  };
+  ProgressLine line(!options.quiet);
+  line.begin("estimating");
+  KnownPixels known;
+  while (std::optional<FrameBuffer> frame = source.next(&known)) {
+    timer.start();
+    const bool complete = estimator.push(*frame, field);
+    const double time = timer.stop();
+    if (pushed++ >= middle) frames.push_back({std::move(*frame), std::move(known)});
+    if (!complete) continue;
+    milliseconds.push_back(time);
+    mark_unknown(field, frames[0].known, frames[1].known);
+    const int number = ++flows;
+    find_height(number);
+    results.write_motion(number, field, frames[0].frame, frames[0].known, height);
+    if (heights) heights->move(field);
+    frames.pop_front();
+    line.count(flows, "flows");
+  }
+  find_height(flows + 1);
+  line.end();
+  const double seconds = whole.stop() / 1000;
+
+  Report report = begin_report("clouds");
+  report.json["method"] = name_of(method);
+  if (!options.method.preset.empty()) report.json["preset"] = options.method.preset;
+  report.json["parameters"] = parameters_json(parameters_of(method));
+  report.json.update(parameters_json(parameters_of(task)));
+  add_times(report, name_of(method), info, size, times_of(milliseconds));
+  report.json["frames"] = source.count();
+  report.json["flows"] = flows;
+  report.json["seconds"] = seconds;
+  report.text += fmt::format("{} frames, {} flow{} in {:.2f} s with reading and writing\n", source.count(),
+                             flows, flows == 1 ? "" : "s", seconds);
+  add_range(report, source.range());
+  results.end(report);
+  if (options.json || !options.quiet) print(report, options.json);
+}
+
+void add_height_options(App& command, CloudsOptions& options) {
+  const Option stereo = command.add_option("--stereo FILE", options.stereo.right);
+  constexpr const char* group = "Heights, from a stereo partner";
+  stereo.help(
+      "the same clouds from the right, an image for each of FRAMES: rectified, matches lie on the same row "
+      "and "
+      "further left");
+  const Option height = command.add_option("--height PATTERN", options.heights),
+               scale = command.add_setting("--height-scale X", options.stereo.scale),
+               offset = command.add_setting("--height-offset X", options.stereo.offset),
+               smoothing = command.add_setting("--height-smoothing N", options.stereo.smoothing),
+               png = command.add_setting("--height-png X", options.height_png),
+               disparities = command.add_setting("--disparities N", options.stereo.disparities),
+               least = command.add_setting("--min-disparity PX", options.stereo.min_disparity);
+  height.help(
+      "write heights, as height%04d.npy: .npy, .pfm, or .png of 16 bit. They are NaN, in PNG 0, where "
+      "unknown");
+  scale.is([](double value) { return value != 0 && std::isfinite(value); }, "a finite number other than 0");
+  scale.help("height of 1 px of disparity, in any unit: height = scale * disparity + offset");
+  offset.is([](double value) { return std::isfinite(value); }, "a finite number");
+  offset.help("height of disparity 0");
+  smoothing.range(1, 255).help("frames whose heights are averaged along the motion; 1 = none");
+  png.is([](double value) { return value > 0 && std::isfinite(value); }, "a finite number above 0");
+  png.help("with --height FILE.png: the file's value of height 1");
+  disparities.range(1, 4096).help("number of disparities that are searched");
+  least.range(-4096, 4096).help("the least of them");
+  for (const Option each : {stereo, height, scale, offset, smoothing, png, disparities, least})
+    each.group(group);
+  for (const Option each : {height, scale, offset, smoothing, png, disparities, least}) each.needs(stereo);
+  for (const Option each : {smoothing, png, least}) command.leave_out_of_help(each);
+}
+
+}  // namespace
+
+void add_clouds(App& program) {
+  const auto options = std::make_shared<CloudsOptions>();
+  App command =
+      program.add_subcommand("clouds", "Track clouds in satellite images: their motion and heights");
+  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
+  command.add_option("FRAMES FILE", options->frames,
+                     fmt::format("images of one size, in time order: {}", frame_formats));
+  command.add_option(
+      "-o,--output PATTERN", options->flow,
+      "write the motion of each image, as flow%04d.flo: .flo, .npy, .pfm or KITTI's .png, px. The "
+      "number of the first one is 1");
+  command.add_option(
+      "--arrows PATTERN", options->arrows,
+      fmt::format("write each image with its motion as arrows, and a scale arrow: {}", picture_formats));
+  command.add_option(
+      "--csv FILE", options->table,
+      "write a table of the arrows: frame, x, y, u, v (px), speed (m/s) and direction where it is "
+      "known, height, valid. The direction is where the wind comes from, degrees clockwise from "
+      "the top of the image (north)");
+  command.add_option("--valid PATTERN", options->valid,
+                     "write where the motion is valid: .png or .pgm. Valid pixels are 255, others 0");
+  command.add_option("--km-per-pixel KM", options->arrow.units.km_per_pixel, "size of a pixel, for speeds")
+      .is(positive, "a finite number above 0");
+  command.add_option("--minutes MIN", options->arrow.units.minutes, "time from image to image, for speeds")
+      .is(positive, "a finite number above 0");
+  command.add_setting("--step PX", options->arrow.step, "distance of the arrows and the table's lines")
+      .range(1, 100000);
+  const Option scale = command.add_option("--scale X", options->arrow.scale).range(1e-3, 1e6);
+  scale.help("length of an arrow / length of the flow; default: nearly all are at most 1.25 steps long");
+  command.leave_out_of_help(scale);
+  add_height_options(command, *options);
+  options->reading.add_to(command);
+  options->reading.add_mask_to(command);
+  options->reading.add_overlay_to(command);
+  command.add_flag("--json", options->json, "print the report as one JSON object");
+  command.add_flag("-q,--quiet", options->quiet, "print no text report");
+  options->device.add_to(command);
+  describe(options->task, TaskOptions{command});
+  options->method.add_to(command);
+  command.get_option("--method").help("method of motion; with -m or --preset, --help lists its parameters");
+  command.examples({"clouds frame*.png --overlay lines.png --arrows arrows%02d.png",
+                    "clouds frame*.png --csv motion.csv --km-per-pixel 4 --minutes 15",
+                    "clouds a.png b.png --stereo right.png b.png --height h%02d.npy"});
+  command.before_help([command, &method = options->method] {
+    if (command.get_option("--method").count() + command.get_option("--preset").count() == 0)
+      static_cast<const ParameterOptions&>(method).show_only("");
+  });
+  command.callback([command, options] { run(command, *options); });
+}
+
+}  // namespace parafield::command

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimation.hpp"
+#include "frames.hpp"
+
+/// The command clouds: motion and heights of clouds in a sequence of images.
+namespace parafield::command {
+
+/// Units of a sequence: with both, motion has a speed.
+struct CloudUnits {
+  double km_per_pixel = 0, minutes = 0;  ///< 0 = not given
+
+  bool given() const { return km_per_pixel > 0 && minutes > 0; }
+  /// Speed of a motion of 1 px a frame, m/s.
+  double meters_per_second() const { return 1000 * km_per_pixel / (60 * minutes); }
+};
+
+/// Direction from which the wind comes that moves by (u, v), px: degrees clockwise from the top of the image, 0
+/// to 360.
+double wind_direction(double u, double v);
+
+/// Arrows over the images, with a scale.
+struct CloudArrows {
+  int step = 24;    ///< px
+  float scale = 0;  ///< length of an arrow / length of the flow; 0: fit() sets it
+  CloudUnits units;
+
+  /// Sets the scale, if none is given, to one with which nearly all arrows are at most 1.25 steps long.
+  void fit(const FlowView& flow);
+  FrameBuffer draw(const FlowView& flow, const Frame& frame) const;
+};
+
+/// The table of --csv: a line for each arrow of each flow.
+class CloudTable {
+ public:
+  CloudTable(int step, CloudUnits units, bool has_heights);
+
+  /// Adds the lines of a flow. `height` may be empty.
+  void add(int number, const FlowView& flow, View<const float> height);
+  const std::string& text() const { return text_; }
+
+ private:
+  const int step_;
+  const CloudUnits units_;
+  const bool has_heights_;
+  std::string text_;
+};
+
+/// Finds heights in stereo pairs and smooths them along the motion.
+class CloudHeights {
+ public:
+  struct Options {
+    std::vector<std::string> right;  ///< the partners of the frames; empty = no stereo
+    double scale = 1, offset = 0;
+    int disparities = 64, min_disparity = 0, smoothing = 4;
+  };
+
+  CloudHeights(const Options& options, const FrameOptions& reading, Size size, const Device& device,
+               bool quiet);
+
+  /// Leaves out the first images, whose motion the method does not find.
+  void skip(int images) {
+    for (int i = 0; i < images; ++i) right_.next();
+  }
+  /// Heights of the next left image, NaN where unknown. They are valid until the next call.
+  View<const float> operator()(const Frame& left, const KnownPixels& known);
+  /// Moves them along the motion to the next image.
+  void move(const FlowView& flow) { filter_.move(flow); }
+
+ private:
+  const Options options_;
+  FrameSource right_;
+  StereoEstimator estimator_;
+  HeightFilter filter_;
+};
+
+}  // namespace parafield::command

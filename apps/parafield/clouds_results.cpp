@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+#include <numbers>
+
+#include "clouds.hpp"
+
+namespace parafield::command {
+namespace {
+
+/// Calls f(x, y) for the pixels of the grid whose flow is known. The grid is that of draw_arrows.
+template <class F>
+void for_grid(const FlowView& flow, int step, F f) {
+  const auto first = [&](int side) { return std::min(step, side) / 2; };
+  for (int y = first(flow.u.height); y < flow.u.height; y += step)
+    for (int x = first(flow.u.width); x < flow.u.width; x += step)
+      if (std::abs(flow.u(x, y)) <= 1e9f && std::abs(flow.v(x, y)) <= 1e9f) f(x, y);
+}
+
+/// The largest of 1, 2 and 5 times a power of ten that is at most `most`.
+double round_number(double most) {
+  const double power = std::pow(10, std::floor(std::log10(most)));
+  return power * (most >= 5 * power ? 5 : most >= 2 * power ? 2 : 1);
+}
+
+/// Stereo of clouds: smooth surfaces, values between whole disparities.
+StereoMethod stereo_method(const CloudHeights::Options& options) {
+  auto method = preset<BeliefPropagation<StereoEnergy>>("accurate");
+  method.energy.sub_pixel = true;
+  method.energy.disparities = options.disparities;
+  method.energy.min_disparity = options.min_disparity;
+  check(method);
+  return method;
+}
+
+StereoOptions stereo_options(const Device& device) {
+  StereoOptions options;
+  options.device = device;
+  options.lr_check = 1.5f;
+  options.speckle = 50;
+  return options;
+}
+
+}  // namespace
+
+double wind_direction(double u, double v) {
+  const double degrees = std::atan2(-u, v) * 180 / std::numbers::pi;
+  return degrees < 0 ? degrees + 360 : degrees;
+}
+
+void CloudArrows::fit(const FlowView& flow) {
+  if (scale > 0) return;
+  std::vector<double> lengths;
+  for_grid(flow, step, [&](int x, int y) {
+    if (!flow.valid || flow.valid(x, y)) lengths.push_back(std::hypot(flow.u(x, y), flow.v(x, y)));
+  });
+  std::ranges::sort(lengths);
+  const double most = lengths.empty() ? 0 : quantile(lengths, 0.98);
+  scale = most > 1e-3 ? float(1.25 * step / most) : 1;
+}
+
+FrameBuffer CloudArrows::draw(const FlowView& flow, const Frame& frame) const {
+  const FrameBuffer picture = draw_arrows(frame, flow, {.step = step, .scale = scale});
+  const double unit = units.given() ? units.meters_per_second() : 1,
+               shown = round_number(2.5 * step / scale * unit);
+  return with_scale_arrow(picture, float(shown / unit * scale),
+                          fmt::format("{:g} {}", shown, units.given() ? "m/s" : "px"));
+}
+
+CloudTable::CloudTable(int step, CloudUnits units, bool has_heights)
+    : step_(step), units_(units), has_heights_(has_heights) {
+  text_ = fmt::format("frame,x,y,u,v{}{},valid\n", units_.given() ? ",speed,direction" : "",
+                      has_heights_ ? ",height" : "");
+}
+
+void CloudTable::add(int number, const FlowView& flow, View<const float> height) {
+  for_grid(flow, step_, [&](int x, int y) {
+    const double u = flow.u(x, y), v = flow.v(x, y);
+    text_ += fmt::format("{},{},{},{:.4f},{:.4f}", number, x, y, u, v);
+    if (units_.given())
+      text_ +=
+          fmt::format(",{:.3f},{:.1f}", std::hypot(u, v) * units_.meters_per_second(), wind_direction(u, v));
+    if (has_heights_) {
+      const bool known = height && std::isfinite(height(x, y));
+      text_ += known ? fmt::format(",{:.4f}", height(x, y)) : ",";
+    }
+    text_ += fmt::format(",{}\n", int(!flow.valid || flow.valid(x, y)));
+  });
+}
+
+CloudHeights::CloudHeights(const Options& options, const FrameOptions& reading, Size size,
+                           const Device& device, bool quiet)
+    : options_(options),
+      right_(options.right, reading, 1, quiet),
+      estimator_(stereo_method(options), size, stereo_options(device)),
+      filter_(size, {.frames = options.smoothing, .tolerance = float(1.5 * std::abs(options.scale))}) {
+}  // 1.5 px
+
+View<const float> CloudHeights::operator()(const Frame& left, const KnownPixels& known) {
+  KnownPixels known_right;
+  const std::optional<FrameBuffer> right = right_.next(&known_right);
+  if (!right)
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("--stereo: has {} images, FRAMES has more; each has its partner", right_.count()));
+  DisparityField field = estimator_(left, *right).to(Memory::host());
+  mark_unknown(field, known, known_right);
+  const Image<float> heights = height_of(field, options_.scale, options_.offset);
+  return filter_(heights);
+}
+
+}  // namespace parafield::command

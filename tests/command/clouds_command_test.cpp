@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+
+#include "run_command.hpp"
+
+// parafield clouds: motion, tables, pictures and heights of a rendered sequence of stereo pairs.
+namespace parafield::test {
+namespace {
+
+class CloudsCommand : public CommandTest {
+ protected:
+  /// Renders pairs of images; left(i) and right(i) are their names.
+  void render_pairs(int pairs, const std::string& size = "320x240", int seed = 1) const {
+    run_well({"synth", "clouds", "-o", path("sky"), "--size", size, "--frames", std::to_string(2 * pairs),
+              "--seed", std::to_string(seed), "-q"});
+  }
+  std::string frame(int i) const { return path("sky/frame000" + std::to_string(i) + ".png"); }
+  Words lefts(int pairs) const {
+    Words names;
+    for (int i = 0; i < pairs; ++i) names.push_back(frame(2 * i));
+    return names;
+  }
+  Words rights(int pairs) const {
+    Words names;
+    for (int i = 0; i < pairs; ++i) names.push_back(frame(2 * i + 1));
+    return names;
+  }
+  DisparityField disparity(int pair) const {
+    return read_disparity(path("sky/disparity000" + std::to_string(2 * pair) + ".pfm"));
+  }
+
+  static Words join(Words first, const Words& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  }
+
+  /// Lines of a file, each split at its commas.
+  std::vector<Words> table(const std::string& name) const {
+    std::istringstream lines(read_text(path(name)));
+    std::vector<Words> rows;
+    for (std::string line; std::getline(lines, line);) {
+      Words cells(1);
+      for (const char letter : line)
+        if (letter == ',')
+          cells.emplace_back();
+        else
+          cells.back() += letter;
+      rows.push_back(cells);
+    }
+    return rows;
+  }
+};
+
+/// Of the clouds' pixels that both views show, 95 % have a height within 5 % of the range, which is that from the
+/// ground to the highest cloud; their motion is right to 0.15 px.
+TEST_F(CloudsCommand, HeightsAndMotionAreThoseOfTheScene) {
+  for (const int seed : {1, 2, 3}) {
+    render_pairs(2, "640x480", seed);
+    const Outcome outcome =
+        run_well(join(join({"clouds"}, lefts(2)),
+                      join({"--stereo"}, join(rights(2), {"-o", path("f%d.npy"), "--height", path("h%d.pfm"),
+                                                          "--height-scale", "0.5", "--height-offset", "2",
+                                                          "--disparities", "24", "--json"}))));
+    const auto json = outcome.json();
+    EXPECT_EQ(json.at("flows"), 1);
+    EXPECT_EQ(json.at("preset"), "clouds");
+    const FlowField flow = read_flow(path("f1.npy")), truth = read_flow(path("sky/flow0000.flo"));
+    for (const int pair : {0, 1}) {
+      const DisparityField d = disparity(pair),
+                           h = read_disparity(path("h" + std::to_string(pair + 1) + ".pfm"));
+      float most = 0;
+      int clouds = 0, near = 0;
+      double errors = 0;
+      for (int y = 0; y < 480; ++y)
+        for (int x = 0; x < 640; ++x) most = std::max(most, d.d(x, y));
+      for (int y = 0; y < 480; ++y)
+        for (int x = 0; x < 640; ++x) {
+          if (d.d(x, y) == 0 || float(x) < d.d(x, y)) continue;  // ground, or not in the right image
+          ++clouds;
+          const double wanted = 2 + 0.5 * d.d(x, y), range = 0.5 * most;
+          near += std::abs(h.d(x, y) - wanted) <= 0.05 * range;
+          if (pair == 0) errors += std::hypot(flow.u(x, y) - truth.u(x, y), flow.v(x, y) - truth.v(x, y));
+        }
+      EXPECT_GE(near, 0.95 * clouds) << "seed " << seed << " pair " << pair << ": " << double(near) / clouds;
+      if (pair == 0) {
+        EXPECT_LE(errors / clouds, 0.15) << "seed " << seed;
+      }
+    }
+  }
+}
+
+TEST_F(CloudsCommand, SmoothingLowersTheErrorOfHeights) {
+  render_pairs(4);
+  const auto error = [&](const std::string& smoothing) {
+    run_well(join(join({"clouds"}, lefts(4)),
+                  join({"--stereo"}, join(rights(4), {"--height", path("h%d.npy"), "--disparities", "16",
+                                                      "--height-smoothing", smoothing, "-q"}))));
+    const DisparityField d = disparity(3), h = read_disparity(path("h4.npy"));
+    double sum = 0;
+    int count = 0;
+    for (int y = 0; y < 240; ++y)
+      for (int x = 20; x < 320; ++x)
+        if (const double off = std::abs(h.d(x, y) - d.d(x, y)); d.d(x, y) > 0 && off < 1) {
+          sum += off * off;
+          ++count;
+        }
+    EXPECT_GT(count, 320 * 240 / 5);
+    return std::sqrt(sum / count);
+  };
+  const double smooth = error("4"), single = error("1");
+  EXPECT_LT(smooth, 0.95 * single) << smooth << " " << single;
+}
+
+TEST_F(CloudsCommand, TheTableHasTheFlowsSpeedsAndDirections) {
+  render_pairs(3);
+  run_well(join(join({"clouds"}, lefts(3)),
+                {"--csv", path("t.csv"), "-o", path("f%d.flo"), "--valid", path("v%d.png"), "--arrows",
+                 path("a%d.png"), "--step", "40", "--km-per-pixel", "4", "--minutes", "15"}));
+  const std::vector<Words> rows = table("t.csv");
+  ASSERT_EQ(rows.size(), 1 + 2 * 8 * 6u);
+  EXPECT_EQ(rows[0], (Words{"frame", "x", "y", "u", "v", "speed", "direction", "valid"}));
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const Words& row = rows[i];
+    const FlowField flow = read_flow(path("f" + row[0] + ".flo"));
+    const int x = std::stoi(row[1]), y = std::stoi(row[2]);
+    const double u = flow.u(x, y), v = flow.v(x, y), speed = std::stod(row[5]),
+                 from = std::stod(row[6]) * std::acos(-1) / 180;
+    EXPECT_NEAR(std::stod(row[3]), u, 1e-4);
+    EXPECT_NEAR(std::stod(row[4]), v, 1e-4);
+    EXPECT_NEAR(speed, std::hypot(u, v) * 4000 / 900, 1e-3);
+    // The wind comes from there: against its motion, with north at the top.
+    EXPECT_NEAR(-std::sin(from) * std::hypot(u, v), u, 0.02);
+    EXPECT_NEAR(std::cos(from) * std::hypot(u, v), v, 0.02);
+  }
+  EXPECT_EQ(read_frame(path("a1.png")).size(), (Size{320, 240}));
+  EXPECT_EQ(read_mask(path("v2.png")).size(), (Size{320, 240}));
+}
+
+TEST_F(CloudsCommand, OverlaysAreUnknownAndTheHeightStandsInTheTable) {
+  render_pairs(2);
+  Image<std::uint8_t> lines({320, 240});
+  for (int y = 0; y < 240; ++y)
+    for (int x = 0; x < 320; ++x) lines(x, y) = x == 60 || y == 100;
+  write_mask(path("lines.png"), lines.view());
+  const auto json =
+      run_well(join(join({"clouds"}, lefts(2)),
+                    join({"--stereo"}, join(rights(2), {"--overlay", path("lines.png"), "-o", path("f%d.npy"),
+                                                        "--csv", path("t.csv"), "--height", path("h%d.png"),
+                                                        "--json", "--disparities", "16", "--step", "20"}))))
+          .json();
+  EXPECT_NEAR(json.at("masked").get<double>(), 559.0 / (320 * 240), 1e-9);
+  EXPECT_TRUE(json.contains("largest_height"));
+  const FlowField flow = read_flow(path("f1.npy"));
+  EXPECT_TRUE(std::isnan(flow.u(60, 7)) && std::isnan(flow.v(9, 100)));
+  EXPECT_FALSE(std::isnan(flow.u(61, 7)));
+  const std::vector<Words> rows = table("t.csv");
+  EXPECT_EQ(rows[0], (Words{"frame", "x", "y", "u", "v", "height", "valid"}));
+  EXPECT_EQ(read_disparity(path("h2.png")).size(), (Size{320, 240}));
+  // The same lines as a mask of what has a value.
+  Image<std::uint8_t> known({320, 240});
+  for (int y = 0; y < 240; ++y)
+    for (int x = 0; x < 320; ++x) known(x, y) = !lines(x, y);
+  write_mask(path("known.png"), known.view());
+  run_well(
+      join(join({"clouds"}, lefts(2)), {"--input-mask", path("known.png"), "-o", path("m%d.npy"), "-q"}));
+  EXPECT_TRUE(read_text(path("m1.npy")) == read_text(path("f1.npy")));
+}
+
+TEST_F(CloudsCommand, EveryMethodTracks) {
+  render_pairs(4, "96x72");
+  for (const Words& method : {Words{"-m", "belief-propagation"},
+                              {"-m", "multi-hypothesis"},
+                              {"--preset", "sequence", "--frames", "3"}}) {
+    const auto json =
+        run_well(join(join({"clouds"}, lefts(4)),
+                      join({"-o", path("f%d.flo"), "--arrows", path("a%d.jpg"), "--json"}, method)))
+            .json();
+    EXPECT_EQ(json.at("flows"), method[1] == "sequence" ? 2 : 3);
+  }
+  EXPECT_FALSE(run_well(join(join({"clouds"}, lefts(4)), {"-m", "adaptive-ridge", "--json"}))
+                   .json()
+                   .contains("preset"));
+}
+
+/// A method of more frames leaves out the first images; the heights are still those of the flow's images.
+TEST_F(CloudsCommand, HeightsBelongToTheFlowsImages) {
+  render_pairs(3);
+  const Words common{"--stereo",           frame(1), frame(3), frame(5), "--disparities", "16",
+                     "--height-smoothing", "1",      "-q"};
+  run_well(join(join({"clouds"}, lefts(3)), join(common, {"--height", path("all%d.npy")})));
+  run_well(
+      join(join({"clouds"}, lefts(3)), join(common, {"--height", path("three%d.npy"), "--frames", "3"})));
+  for (const int i : {1, 2}) {
+    const std::string number = std::to_string(i), next = std::to_string(i + 1);
+    EXPECT_TRUE(read_text(path("three" + number + ".npy")) == read_text(path("all" + next + ".npy"))) << i;
+  }
+}
+
+TEST_F(CloudsCommand, WrongWordsAreErrors) {
+  render_pairs(2, "64x48");
+  const Words clouds = join({"clouds"}, lefts(2));
+  expect_failure(2, join(clouds, {"-o", path("f.flo")}), {"f.flo", "needs the place of a number"});
+  expect_failure(2, join(clouds, {"--height", path("h%d.npy")}), {"--stereo"});
+  expect_failure(2, join(clouds, {"--km-per-pixel", "4"}), {"--minutes"});
+  expect_failure(2, join(clouds, {"--minutes", "-1", "--km-per-pixel", "4"}), {"--minutes"});
+  expect_failure(2, join(clouds, {"--stereo", frame(1)}), {"number of files is 1, that of FRAMES 2"});
+  expect_failure(2, {"clouds", frame(0)}, {"takes 2 frames or more, not 1"});
+  expect_failure(2, join(clouds, {"--csv", path("t.doc")}), {"t.doc", ".csv"});
+  expect_failure(2, join(clouds, {"--preset", "sequence"}), {"takes 5 frames or more"});
+  expect_failure(2, join(clouds, join({"--disparities", "100", "--stereo"}, rights(2))),
+                 {"disparities from 0 to 99"});
+  expect_failure(1, join(clouds, {"-o", path("sky/frame000%d.png")}), {"is an input"});
+  expect_failure(1, join(clouds, {"--overlay", path("missing.png")}), {"missing.png"});
+  expect_failure(1,
+                 join(clouds, join({"--height", path("h%d.png"), "--height-offset", "-100", "--disparities",
+                                    "8", "--stereo"},
+                                   rights(2))),
+                 {"a PNG holds heights of 0 to 255.99"});
+}
+
+}  // namespace
+}  // namespace parafield::test
