@@ -29,22 +29,24 @@ StereoEnergy& energy_of(StereoMethod& method) {
   return std::visit([](auto& chosen) -> StereoEnergy& { return chosen.energy; }, method);
 }
 
-/// Adds disparities_found: true if the images said how many there are, and warnings: texts on what is wrong with
-/// the pair, which are notes on stderr, too.
-void add_findings(Report& report, const PairFindings& findings, int given, const StereoEnergy& used, bool quiet) {
+/// Adds disparities_found: true if the images said how many there are, and warnings: texts on what is wrong
+/// with the pair, which are notes on stderr, too.
+void add_findings(Report& report, const PairFindings& findings, int given, const StereoEnergy& used,
+                  bool quiet) {
   std::vector<std::string> warnings;
   if (findings.swapped())
-    warnings.push_back(
-        fmt::format("the views seem to be swapped: {:.0f} % of the matches lie to the right in the right image",
-                    100 * findings.negative));
+    warnings.push_back(fmt::format(
+        "the views seem to be swapped: {:.0f} % of the matches lie to the right in the right image",
+        100 * findings.negative));
   else if (given > 0 && findings.disparities > given + 16)
     warnings.push_back(fmt::format(
-        "{} disparities seem to be too few: the pair needs about {}; without --disparities the images say it", given,
-        findings.disparities));
+        "{} disparities seem to be too few: the pair needs about {}; without --disparities the images say it",
+        given, findings.disparities));
   report.json["disparities_found"] = given == 0;
   report.json["warnings"] = warnings;
   if (given == 0)
-    report.text += fmt::format("{} disparities from {} on, found in the images\n", used.disparities, used.min_disparity);
+    report.text += fmt::format("{} disparities from {} on, found in the images\n", used.disparities,
+                               used.min_disparity);
   for (const std::string& warning : warnings)
     if (!quiet) note(warning);
 }
@@ -151,6 +153,9 @@ void add_stereo(App& program) {
       "3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
       .needs(truth);
   options.add_to(command);
+  for (const char* name :
+       {"--aggregation-sigma", "--presmooth", "--edge-floor", "--blocks", "--block-overlap", "--memory-limit"})
+    command.leave_out_of_help(command.get_option(name));
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
                     "stereo left.png right.png --preset fast",
                     "stereo left.png right.png --calibration stereo.yml --points cloud.ply"});
