@@ -12,7 +12,8 @@ void draw_disparities(const Study& study, const std::filesystem::path& file) {
   std::optional<StereoScene> scene;
   if (study.data && !study.quick) scene = read_stereo(*study.data, "tsukuba");
   if (!scene) scene = stereo_scene(render_stereo(study.size({384, 288}), 16), 16);
-  BeliefPropagation<StereoEnergy> method{.iterations = 10};
+  auto method = preset<BeliefPropagation<StereoEnergy>>("paper");
+  method.iterations = 10;
   method.energy.disparities = scene->disparities;
   std::vector<FrameBuffer> fields;
   for (const StereoMethod& solver : {StereoMethod(WinnerTakesAll<StereoEnergy>{method.energy}),

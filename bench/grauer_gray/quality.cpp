@@ -29,7 +29,7 @@ Annealing<Energy> annealing(const Study& study, const Energy& energy) {
 
 /// Energy of the paper, section 4.
 StereoEnergy paper_energy(int disparities) {
-  StereoEnergy energy = BeliefPropagation<StereoEnergy>{}.energy;
+  StereoEnergy energy = preset<BeliefPropagation<StereoEnergy>>("paper").energy;
   energy.disparities = disparities;
   return energy;
 }
@@ -211,7 +211,7 @@ Table accurate_table(const Study& study, const LabelScenes& scenes) {
   Table table{
       "The preset accurate",
       "% of the pixels seen in both views, and of all pixels, with an error above 1 and 2 px, beside a "
-      "prototype. With a left-right check of 1 px, filling and a median of 3.",
+      "prototype. With a left-right check of 1 px, filling and a median of 3, and whole disparities.",
       {"scene", "labels", "precision", "bad 1", "prototype: bad 1", "bad 2", "prototype: bad 2", "all: bad 1",
        "prototype: all, bad 1", "all: bad 2", "prototype: all, bad 2"},
       {}};
@@ -228,11 +228,11 @@ Table accurate_table(const Study& study, const LabelScenes& scenes) {
     const StereoScene* scene = find(scenes, prototype.scene);
     if (!scene) continue;
     for (const Precision precision : precisions) {
-      auto method = presets(BeliefPropagation<StereoEnergy>{})[1].method;
+      auto method = preset<BeliefPropagation<StereoEnergy>>("accurate");
       method.energy.disparities = scene->disparities;
+      method.energy.sub_pixel = false;
       method.precision = precision;
-      const auto [field, energy] = solved<Stereo>(study.device, method, scene->left, scene->right,
-                                                  {.lr_check = 1, .fill = true, .final_median = 3});
+      const auto [field, energy] = solved<Stereo>(study.device, method, scene->left, scene->right);
       const Errors seen = errors(field, *scene, true), all = errors(field, *scene, false);
       table.rows.push_back({scene->name,
                             scene->disparities,

@@ -31,7 +31,7 @@ Call call_of(const Study& study, const Run& run, Precision precision, Memory mem
 Call call_of(const Study& study, const Run& run, Precision precision, Memory memory) {
   const int range = run.range;
   if (run.task == Run::Task::stereo) {
-    StereoEnergy energy = BeliefPropagation<StereoEnergy>{}.energy;
+    StereoEnergy energy = preset<BeliefPropagation<StereoEnergy>>("paper").energy;
     energy.disparities = range;
     return call_of<Stereo>(study, run, precision, memory, energy, render_stereo,
                            {range, range * 3 / 4, range / 2});

@@ -4,7 +4,7 @@
 
 namespace parafield::bench {
 
-/// Run of belief propagation that is timed. Other parameters are the method's defaults.
+/// Run of belief propagation that is timed. Other parameters are the paper's.
 struct Run {
   enum class Task { stereo, motion };
   Task task = Task::stereo;

@@ -28,6 +28,15 @@ struct Request {
   std::string key;  ///< bytes that differ between methods and options
 };
 
+/// Request::key of a method and options.
+template <class Task>
+std::string key_of(const Request<Task>& request) {
+  std::string key(1, char(request.method.index()));
+  std::visit([&](const auto& chosen) { append_key(chosen, key); }, request.method);
+  append_key(request.options, key);
+  return key;
+}
+
 /// Reads the argument `threads`. Throws Error(invalid_argument).
 int read_threads(nb::handle threads);
 
@@ -41,9 +50,7 @@ Request<Task> read_request(nb::handle method, nb::handle preset, nb::handle devi
   request.threads = read_threads(threads);
   request.device = read_device(device, request.threads);
   request.method = read_method<Task>(method, preset, parameters, request.options);
-  request.key.push_back(char(request.method.index()));
-  std::visit([&](const auto& chosen) { append_key(chosen, request.key); }, request.method);
-  append_key(request.options, request.key);
+  request.key = key_of(request);
   return request;
 }
 

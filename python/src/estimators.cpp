@@ -41,7 +41,7 @@ std::optional<Size> read_shape(nb::handle shape) {
 template <class Task>
 std::string text_of(const PythonEstimator<Task>& estimator, const char* name) {
   std::string text = "<parafield." + std::string(name) + " ";
-  text += str_text(nb::repr(method_object(estimator.request().method)));
+  text += str_text(nb::repr(method_object(estimator.method())));
   if (const auto size = estimator.size())
     text += ", " + std::to_string(size->height) + " x " + std::to_string(size->width);
   if (const auto device = estimator.device()) text += ", " + to_string(*device);
@@ -132,8 +132,10 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
            "The energies of the last result, as `energies` asked for them. Empty for methods without an "
            "energy.")
       .def_prop_ro(
-          "method", [](const Self& self) { return method_object(self.request().method); },
-          nb::sig("def method(self) -> typing.Any"), "The method, a value of its class.")
+          "method", [](const Self& self) { return method_object(self.method()); },
+          nb::sig("def method(self) -> typing.Any"),
+          "The method, a value of its class. After the first frames it has what they showed: the number of "
+          "disparities where it was 0.")
       .def_prop_ro(
           "shape",
           [](const Self& self) -> nb::object {
@@ -171,7 +173,9 @@ void bind_estimators(nb::module_& module) {
       "Any number of estimators may work at once, in any threads. Calls of one estimator take turns. Each "
       "result owns its memory.");
   bind_estimator<Stereo>(module, "StereoEstimator", sides,
-                         "Disparities of many pairs of one size. See FlowEstimator.");
+                         "Disparities of many pairs of one size. See FlowEstimator.\n\n"
+                         "With disparities = 0, the default, the first pair says how many there are; "
+                         "`method` has the number then, and reset() forgets it.");
   bind_estimator<Detection>(
       module, "MotionDetector", frames,
       "Motion masks of many frames of one size. See FlowEstimator. Pushed frames use the last pair's mask.");

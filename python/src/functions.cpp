@@ -48,8 +48,9 @@ returns before the work is done; it is on the stream that the frames' library us
 
 const char* const disparity_doc = R"(The disparities of the left image of a rectified pair.
 
-x_right = x_left - d. Arguments are those of estimate_flow. parafield.stereo has all methods. Parameters
-include the options of stereo: lr_check, speckle, fill, final_median. Raises Error.)";
+x_right = x_left - d. Arguments are those of estimate_flow. parafield.stereo has all methods. With
+disparities = 0, the default, the images say how many there are: of a stack the largest number that a pair
+needs (examine_pair). For frames on a CUDA device the call waits for them then. Raises Error.)";
 
 const char* const detection_doc = R"(Where something moves between two frames of a still camera.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <parafield/version.hpp>
 
-#include "estimation.hpp"
+#include "found_disparities.hpp"
 #include "methods.hpp"
 #include "pictures.hpp"
 #include "tracks.hpp"
@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
   bind_fields(module);
   bind_tracks(module);
   bind_functions(module);
+  bind_examination(module);
   bind_estimators(module);
   bind_files(module);
   bind_pictures(module);

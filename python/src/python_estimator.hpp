@@ -67,11 +67,14 @@ class PythonEstimator {
     Field<Task> field = output_for(frames[0]);
     std::vector<Frame> all;
     for (const FrameStack& frame : frames) all.push_back(frame.first);
+    typename Task::Method used;
     run(frames[0], [&] {
       typename Task::Result output = field.result(0);
       with_input<Task>(all, known, 0,
                        [&](const typename Task::Input& input) { (*estimator_)(input, output); });
+      used = estimator_->method();
     });
+    method_ = used;
     return field;
   }
 
@@ -97,6 +100,7 @@ class PythonEstimator {
   void reset() {
     check_not_reporting();
     range_.reset();
+    method_.reset();
     const nb::gil_scoped_release released;
     const std::lock_guard lock(mutex_);
     cancelled_ = false;
@@ -115,6 +119,8 @@ class PythonEstimator {
   }
 
   const Request<Task>& request() const { return request_; }
+  /// The method, with what the first frames have shown.
+  const typename Task::Method& method() const { return method_ ? *method_ : request_.method; }
   std::optional<Size> size() const { return size_; }
   std::optional<Device> device() const { return estimator_ ? estimator_->device() : request_.device; }
   std::size_t workspace_bytes() const { return estimator_ ? estimator_->workspace_bytes() : 0; }
@@ -206,6 +212,7 @@ class PythonEstimator {
   Request<Task> request_;
   FrameLayout layout_;
   std::optional<Size> size_;
+  std::optional<typename Task::Method> method_;  ///< that of the last call; under Python's lock
   std::optional<ValueRange> range_;  ///< that of the first frames, if none is given
   std::unique_ptr<Estimator<Task>> estimator_;
   std::mutex mutex_;

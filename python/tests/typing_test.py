@@ -82,6 +82,8 @@ estimator.reset()
 # Stereo, motion detection, tracks
 disparity = pf.estimate_disparity(frame0, frame1, disparities=8, lr_check=1)
 assert_type(disparity, pf.DisparityField)
+assert_type(pf.examine_pair(frame0, frame1), pf.PairFindings)
+assert_type(pf.examine_pair(frame0, frame1).disparities, int)
 assert_type(pf.StereoEstimator("icm", disparities=8)(frame0, frame1), pf.DisparityField)
 assert_type(pf.depth_of(disparity, focal_length=256, baseline=0.2), NDArray[np.float32])
 assert_type(pf.detect_motion(frame0, frame1), pf.MotionMask)

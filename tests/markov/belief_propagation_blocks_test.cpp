@@ -44,7 +44,7 @@ class BeliefPropagationBlocks : public PropagationTest {
     for (const Precision precision : {Precision::exact, Precision::fast})
       for (const bool edges : {false, true})
         for (const int levels : {1, 5}) {
-          BeliefPropagation<Energy> method{.energy = small_energy<Energy>()};
+          auto method = paper(small_energy<Energy>());
           method.energy.cost.truncation = 15;
           method.energy.sub_pixel = true;
           if (edges) method.energy.smoothness.edge_scale = 20;
@@ -68,7 +68,7 @@ class BeliefPropagationBlocks : public PropagationTest {
     const Size size{38, 26};
     const RandomPair pair(size, 9, true);
     for (const DataTerm data : {DataTerm::absolute, DataTerm::mix}) {
-      BeliefPropagation<Energy> method{.energy = small_energy<Energy>()};
+      auto method = paper(small_energy<Energy>());
       method.energy.cost = {.data = data, .truncation = 3, .aggregation = 5, .presmooth = 1};
       method.energy.smoothness.edge_scale = 30;
       method.energy.sub_pixel = true;
@@ -94,7 +94,7 @@ class BeliefPropagationBlocks : public PropagationTest {
     for (const DataTerm data : {DataTerm::absolute, DataTerm::census, DataTerm::mix})
       for (const int aggregation : {1, 5})
         for (const int blocks : {2, 3, 5, 8}) {  // none divides the sides
-          BeliefPropagation<Energy> method{.energy = small_energy<Energy>()};
+          auto method = paper(small_energy<Energy>());
           method.energy.cost.data = data;
           method.energy.cost.aggregation = aggregation;
           method.blocks = blocks;
@@ -116,7 +116,7 @@ class BeliefPropagationBlocks : public PropagationTest {
       EXPECT_EQ(found.message, message);
       EXPECT_EQ(found.code, ErrorCode::invalid_argument);
     };
-    const BeliefPropagation<Energy> fine{.energy = small_energy<Energy>()};
+    const auto fine = paper(small_energy<Energy>());
     const auto with = [&](auto change) {
       BeliefPropagation<Energy> method = fine;
       change(method);
@@ -158,7 +158,8 @@ class BeliefPropagationBlocks : public PropagationTest {
     const RandomPair pair(size, 11);
     for (const Precision precision : {Precision::exact, Precision::fast})
       for (const DataTerm data : {DataTerm::absolute, DataTerm::census}) {
-        BeliefPropagation<Energy> method{.energy = small_energy<Energy>(), .precision = precision};
+        auto method = paper(small_energy<Energy>());
+        method.precision = precision;
         method.energy.cost.data = data;
         method.memory_limit = 1;
         const auto rejection = [&](const auto& m) {
@@ -227,8 +228,7 @@ TEST_P(BeliefPropagationBlocks, RejectsAStart) {
   const Size size{30, 20};
   const RandomPair pair(size, 12);
   const Frame frames[] = {pair.frame0, pair.frame1};
-  StereoEstimator stereo(BeliefPropagation<StereoEnergy>{.energy = small_energy<StereoEnergy>()}, size,
-                         {.device = device()});
+  StereoEstimator stereo(paper(small_energy<StereoEnergy>()), size, {.device = device()});
   FlowEstimator flow(BeliefPropagation<DisplacementEnergy>{.energy = small_energy<DisplacementEnergy>()},
                      size, {.device = device()});
   const DisparityField disparities(size);

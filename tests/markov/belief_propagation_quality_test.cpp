@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Energies and errors of belief propagation on real sequences, on the CPU and on CUDA.
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 
 #include "on.hpp"
 #include "parafield/parafield.hpp"
@@ -20,25 +22,43 @@ struct StereoScene {
   }
   FrameBuffer left() const { return read_frame(file("left.png")); }
   FrameBuffer right() const { return read_frame(file("right.png")); }
+  DisparityField truth() const { return read_disparity(file("disp_left.png"), scale); }
+  /// The pixels seen in both images.
+  Image<std::uint8_t> seen() const { return read_mask(file("nonocc_derived.png")); }
   /// Share of the pixels seen in both images with an error above 1 px, %.
   double bad_1(const DisparityField& field) const {
-    const Image<std::uint8_t> mask = read_mask(file("nonocc_derived.png"));
-    return 100 * evaluate(field, read_disparity(file("disp_left.png"), scale), {.mask = mask}).bad_1;
+    const Image<std::uint8_t> mask = seen();
+    return 100 * evaluate(field, truth(), {.mask = mask}).bad_1;
+  }
+  /// Root of the mean square error of the same pixels, px. An error above 2 px counts as 2 px.
+  double cut_rms(const DisparityField& field) const {
+    const DisparityField expected = truth();
+    const Image<std::uint8_t> mask = seen();
+    double sum = 0;
+    int count = 0;
+    for (int y = 0; y < field.size().height; ++y)
+      for (int x = 0; x < field.size().width; ++x) {
+        if (!mask(x, y) || !expected.valid(x, y)) continue;
+        const double error = std::min(std::abs(double(field.d(x, y)) - expected.d(x, y)), 2.0);
+        sum += error * error;
+        ++count;
+      }
+    return std::sqrt(sum / count);
   }
 };
 constexpr StereoScene tsukuba{"tsukuba", 16, 16}, venus{"venus", 32, 8}, cones{"cones", 64, 4},
     art{"art", 80, 3}, aloe{"aloe", 80, 3};
 
-/// Default parameters, with a scene's number of disparities.
-BeliefPropagation<StereoEnergy> defaults(const StereoScene& scene) {
-  BeliefPropagation<StereoEnergy> method;
+/// Parameters of a preset, with a scene's number of disparities.
+BeliefPropagation<StereoEnergy> with(const char* name, const StereoScene& scene) {
+  auto method = preset<BeliefPropagation<StereoEnergy>>(name);
   method.energy.disparities = scene.disparities;
   return method;
 }
 
 /// Parameters of a public code.
 BeliefPropagation<StereoEnergy> stronger(const StereoScene& scene) {
-  BeliefPropagation<StereoEnergy> method = defaults(scene);
+  BeliefPropagation<StereoEnergy> method = with("paper", scene);
   method.energy.cost.weight = 0.1f;
   method.energy.cost.presmooth = 0;
   method.energy.smoothness.smoothness_truncation = float(scene.disparities) / 7.5f;
@@ -54,14 +74,33 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
   }
 
   /// Expects at most `most` % of bad pixels, for both precisions.
-  void expect_bad_1(const StereoScene& scene, BeliefPropagation<StereoEnergy> method, double most,
-                    const StereoOptions& options = {}) {
+  void expect_bad_1(const StereoScene& scene, BeliefPropagation<StereoEnergy> method, double most) {
     for (const Precision precision : {Precision::exact, Precision::fast}) {
       method.precision = precision;
-      EXPECT_LE(scene.bad_1(estimate_disparity(scene.left(), scene.right(), method, on(device_, options))),
-                most)
+      EXPECT_LE(scene.bad_1(solve(scene, method)), most)
           << scene.name << ", " << names_of(precision)[int(precision)];
     }
+  }
+
+  DisparityField solve(const StereoScene& scene, const BeliefPropagation<StereoEnergy>& method) {
+    return estimate_disparity(scene.left(), scene.right(), method, {.device = device_});
+  }
+
+  /// Expects at most `most` % of bad pixels of a preset with whole disparities, and `most_refined` % with its
+  /// own. These have a lower error, by the share `gain` at least.
+  void expect_preset(const char* name, const StereoScene& scene, double most, double most_refined,
+                     double gain) {
+    BeliefPropagation<StereoEnergy> method = with(name, scene);
+    const DisparityField refined = solve(scene, method);
+    method.energy.sub_pixel = false;
+    const DisparityField whole = solve(scene, method);
+    const double bad = scene.bad_1(whole), bad_refined = scene.bad_1(refined);
+    const double rms = scene.cut_rms(whole), rms_refined = scene.cut_rms(refined);
+    std::printf("%s, %s: bad 1.0 %.2f %%, refined %.2f %%; rms %.3f px, refined %.3f px (%+.1f %%)\n", name,
+                scene.name, bad, bad_refined, rms, rms_refined, 100 * (rms_refined / rms - 1));
+    EXPECT_LE(bad, most) << name << ", " << scene.name;
+    EXPECT_LE(bad_refined, most_refined) << name << ", " << scene.name;
+    EXPECT_LE(rms_refined, (1 - gain) * rms) << name << ", " << scene.name;
   }
 
   template <class Estimator>
@@ -87,7 +126,7 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
   Device device_;
 };
 
-TEST_P(BeliefPropagationQuality, DefaultParameters) { expect_bad_1(tsukuba, defaults(tsukuba), 3.1); }
+TEST_P(BeliefPropagationQuality, PaperParameters) { expect_bad_1(tsukuba, with("paper", tsukuba), 3.1); }
 
 TEST_P(BeliefPropagationQuality, StrongerSmoothness) {
   expect_bad_1(tsukuba, stronger(tsukuba), 2.4);
@@ -96,14 +135,36 @@ TEST_P(BeliefPropagationQuality, StrongerSmoothness) {
 }
 
 TEST_P(BeliefPropagationQuality, AccurateDisparities) {
-  const auto expect = [&](const StereoScene& scene, double most) {
-    auto method = preset<BeliefPropagation<StereoEnergy>>("accurate");
-    method.energy.disparities = scene.disparities;
-    expect_bad_1(scene, method, most, {.lr_check = 1, .fill = true, .final_median = 3});
-  };
-  expect(tsukuba, 1.75);
-  expect(venus, 0.65);
-  expect(cones, 2.35);
+  expect_preset("accurate", tsukuba, 1.7, 2.0, 0.03);
+  expect_preset("accurate", venus, 0.64, 0.6, 0.05);
+  expect_preset("accurate", cones, 2.2, 2.2, 0.05);
+}
+
+TEST_P(BeliefPropagationQuality, QualityDisparities) {
+  expect_preset("quality", tsukuba, 1.8, 2.05, 0.03);
+  expect_preset("quality", venus, 0.7, 0.65, 0.06);
+  expect_preset("quality", cones, 2.2, 2.2, 0.06);
+  expect_preset("quality", art, 4.6, 4.6, 0.05);
+  expect_preset("quality", aloe, 1.8, 1.8, 0.08);
+}
+
+TEST_P(BeliefPropagationQuality, FastDisparities) {
+  expect_preset("fast", tsukuba, 4, 4, -0.1);
+  expect_preset("fast", venus, 1.2, 1.2, 0.05);
+  expect_preset("fast", cones, 4.5, 4.5, 0.05);
+  expect_preset("fast", art, 8.5, 8.5, 0.05);
+  expect_preset("fast", aloe, 4, 4, 0.05);
+}
+
+/// The number of disparities found in the images gives nearly the errors of the true number. A thousandth of
+/// aloe's pixels lies beyond.
+TEST_P(BeliefPropagationQuality, FoundDisparities) {
+  for (const StereoScene& scene : {tsukuba, venus, cones, art, aloe}) {
+    const double given = scene.bad_1(solve(scene, with("quality", scene)));
+    const double found = scene.bad_1(solve(scene, BeliefPropagation<StereoEnergy>{}));
+    std::printf("%s: bad 1.0 %.2f %%, with the number found %.2f %%\n", scene.name, given, found);
+    EXPECT_LE(found, given + 0.15) << scene.name;
+  }
 }
 
 TEST_P(BeliefPropagationQuality, AccurateDisplacements) {
@@ -122,7 +183,7 @@ TEST_P(BeliefPropagationQuality, AccurateDisplacements) {
 
 TEST_P(BeliefPropagationQuality, EnergyOfDisparitiesIsBelowIcm) {
   for (const StereoScene& scene : {tsukuba, venus, cones, art, aloe})
-    expect_below_icm<StereoEstimator>(scene.name, defaults(scene), scene.left(), scene.right());
+    expect_below_icm<StereoEstimator>(scene.name, with("paper", scene), scene.left(), scene.right());
 }
 
 TEST_P(BeliefPropagationQuality, EnergyOfDisplacementsIsBelowIcm) {
@@ -136,7 +197,7 @@ TEST_P(BeliefPropagationQuality, EnergyOfDisplacementsIsBelowIcm) {
 }
 
 TEST_P(BeliefPropagationQuality, EnergyOfTsukubaIsNearAnnealing) {
-  BeliefPropagation<StereoEnergy> method = defaults(tsukuba);
+  BeliefPropagation<StereoEnergy> method = with("paper", tsukuba);
   method.iterations = 20;
   const FrameBuffer left = tsukuba.left(), right = tsukuba.right();
   const double annealing =

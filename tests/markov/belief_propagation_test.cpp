@@ -18,8 +18,7 @@ class BeliefPropagationTest : public PropagationTest {
     const oracle::LabelEnergy costs = oracle::energy_of(pair.frame0, pair.frame1, energy);
     const double least = oracle::chain_minimum(costs);
     for (const int levels : {1, 2, 6}) {
-      BeliefPropagation<Energy> method;
-      method.energy = energy;
+      auto method = paper(energy);
       method.levels = levels;
       method.iterations = 2 * longest;
       const auto solved = solve<Task>(method, pair);
@@ -49,7 +48,7 @@ class BeliefPropagationTest : public PropagationTest {
   template <class Task, class Energy>
   void expect_reports() {
     const RandomPair pair({31, 22}, 3);
-    BeliefPropagation<Energy> method{.energy = small_energy<Energy>()};
+    auto method = paper(small_energy<Energy>());
     const oracle::LabelEnergy costs = oracle::energy_of(pair.frame0, pair.frame1, method.energy);
     for (const Precision precision : {Precision::exact, Precision::fast})
       for (const int levels : {1, 4}) {
@@ -85,7 +84,7 @@ class BeliefPropagationTest : public PropagationTest {
     const auto energy_by = [&](const auto& method) { return solve<Task>(method, pair).energies.at(0); };
     const double icm = energy_by(Icm<Energy>{energy, 30, SiteOrder::colored});
     const double annealing = energy_by(Annealing<Energy>{energy, 500, 1, 0.05f});
-    BeliefPropagation<Energy> method{.energy = energy};
+    auto method = paper(energy);
     const double few = energy_by(method);
     method.iterations = 20;
     const double many = energy_by(method);
@@ -128,7 +127,7 @@ TEST_P(BeliefPropagationTest, FindsLowEnergiesOfDisparities) {
       left(x, y) = float(on_board(x) ? near(x, y) : far(x, y)) + noise();
       right(x, y) = float(on_board(x + 9) ? near(x + 9, y) : far(x + 2, y)) + noise();
     }
-  StereoEnergy energy = BeliefPropagation<StereoEnergy>{}.energy;
+  StereoEnergy energy = paper<StereoEnergy>().energy;
   energy.disparities = 14;
   expect_low<Stereo>(energy, {frame_of(left), frame_of(right)});
 }
@@ -145,8 +144,9 @@ TEST_P(BeliefPropagationTest, WithoutSmoothnessTakesTheWinner) {
   energy.smoothness.beta = 0;
   const auto winner = solve<Stereo>(WinnerTakesAll<StereoEnergy>{energy}, pair);
   for (const Precision precision : {Precision::exact, Precision::fast}) {
-    const auto solved =
-        solve<Stereo>(BeliefPropagation<StereoEnergy>{.energy = energy, .precision = precision}, pair);
+    auto method = paper(energy);
+    method.precision = precision;
+    const auto solved = solve<Stereo>(method, pair);
     EXPECT_EQ(labels_of(solved.field, energy), labels_of(winner.field, energy));
     EXPECT_EQ(solved.energies, winner.energies);
   }
@@ -156,8 +156,8 @@ TEST_P(BeliefPropagationTest, WithoutSmoothnessTakesTheWinner) {
 TEST_P(BeliefPropagationTest, IsRepeatable) {
   const RandomPair pair({61, 37}, 14);
   for (const Precision precision : {Precision::exact, Precision::fast}) {
-    const BeliefPropagation<StereoEnergy> method{.energy = small_energy<StereoEnergy>(),
-                                                 .precision = precision};
+    auto method = paper(small_energy<StereoEnergy>());
+    method.precision = precision;
     StereoEstimator one(method, {61, 37}, {.device = parse_device(GetParam(), 1)}),
         more(method, {61, 37}, {.device = parse_device(GetParam(), 3)});
     const DisparityField first = one(pair.frame0, pair.frame1).to(Memory::host());

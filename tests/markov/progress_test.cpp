@@ -108,6 +108,7 @@ TEST_P(ProgressTest, CountsSweeps) {
 TEST_P(ProgressTest, CountsIterationsByTheirPixels) {
   BeliefPropagation<StereoEnergy> method;
   method.energy.disparities = 5;
+  method.energy.checks.lr_check = 0;  // one solve
   method.levels = 2;
   method.iterations = 1;
   EXPECT_EQ(shares<Stereo>(method), (std::vector<double>{0.2, 1})) << "12x8 of 12x8 + 24x16 pixels";
@@ -137,7 +138,8 @@ TEST_P(ProgressTest, CountsTheSecondSolveOfACheck) {
   icm.energy.disparities = 5;
   icm.sweeps = 2;
   const std::vector<double> quarters{0.25, 0.5, 0.75, 1};
-  EXPECT_EQ(shares<Stereo>(icm, {.lr_check = 1}), quarters);
+  icm.energy.checks.lr_check = 1;
+  EXPECT_EQ(shares<Stereo>(icm), quarters);
   BeliefPropagation<DisplacementEnergy> method;
   method.energy.max_displacement = 1;
   method.levels = 1;
@@ -150,7 +152,8 @@ TEST_P(ProgressTest, CountsTheSecondSolveOfACheck) {
 TEST_P(ProgressTest, IsSilentForMethodsWithoutSweeps) {
   WinnerTakesAll<StereoEnergy> winner;
   winner.energy.disparities = 5;
-  EXPECT_TRUE(shares<Stereo>(winner, {.lr_check = 1, .energies = EnergyReport::result}).empty());
+  winner.energy.checks.lr_check = 1;
+  EXPECT_TRUE(shares<Stereo>(winner, {.energies = EnergyReport::result}).empty());
   EXPECT_TRUE(shares<Flow>(LucasKanade{}, {.fb_check = 1}).empty());
 }
 

@@ -61,10 +61,22 @@ void expect_part(const Result& whole, int x0, int y0, const Result& part, const 
             << "plane " << i << " at " << x << ", " << y << " of the part\n  " << what;
 }
 
-/// Energy of the paper (the method's default) with few labels and without presmoothing.
+/// The paper's parameters.
+template <class Energy>
+BeliefPropagation<Energy> paper() {
+  return preset<BeliefPropagation<Energy>>("paper");
+}
+template <class Energy>
+BeliefPropagation<Energy> paper(const Energy& energy) {
+  auto method = paper<Energy>();
+  method.energy = energy;
+  return method;
+}
+
+/// Energy of the paper with few labels and without presmoothing.
 template <class Energy>
 Energy small_energy() {
-  Energy energy = BeliefPropagation<Energy>{}.energy;
+  Energy energy = paper<Energy>().energy;
   if constexpr (requires { energy.disparities; })
     energy.disparities = 6;
   else

