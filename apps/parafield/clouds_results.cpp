@@ -25,19 +25,11 @@ double round_number(double most) {
 /// Stereo of clouds: smooth surfaces, values between whole disparities.
 StereoMethod stereo_method(const CloudHeights::Options& options) {
   auto method = preset<BeliefPropagation<StereoEnergy>>("accurate");
-  method.energy.sub_pixel = true;
   method.energy.disparities = options.disparities;
   method.energy.min_disparity = options.min_disparity;
+  method.energy.checks = {.lr_check = 1.5f, .speckle = 50};
   check(method);
   return method;
-}
-
-StereoOptions stereo_options(const Device& device) {
-  StereoOptions options;
-  options.device = device;
-  options.lr_check = 1.5f;
-  options.speckle = 50;
-  return options;
 }
 
 }  // namespace
@@ -91,7 +83,7 @@ CloudHeights::CloudHeights(const Options& options, const FrameOptions& reading, 
                            const Device& device, bool quiet)
     : options_(options),
       right_(options.right, reading, 1, quiet),
-      estimator_(stereo_method(options), size, stereo_options(device)),
+      estimator_(stereo_method(options), size, {.device = device}),
       filter_(size, {.frames = options.smoothing, .tolerance = float(1.5 * std::abs(options.scale))}) {
 }  // 1.5 px
 

@@ -220,6 +220,7 @@ void add_flow(App& program) {
   options.guides.add_to(command);
   options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
   options.add_to(command, &sift_features);
+  command.leave_out_of_help(command.get_option("--block-overlap"));
   command.examples({"flow a.png b.png -o flow.flo --color flow.png",
                     "flow a.png b.png --gt truth.flo --preset fast --json",
                     "flow frame*.png -o flow%04d.flo"});

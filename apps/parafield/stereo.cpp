@@ -127,7 +127,7 @@ void run(const StereoCommandOptions& options) {
   const auto mask = read_like(options.truth.mask, options.left, left.size(), read_mask);
 
   StereoEnergy& energy = energy_of(method);
-  const Examined examined(frames, device, energy);
+  const Examined examined(pair.frames, device, energy);
   if (energy.disparities == 0) energy.disparities = examined.findings.disparities;
 
   auto [disparity, times, energies] = estimate<Stereo>(method, device, frames, task, options);
@@ -190,7 +190,7 @@ void add_stereo(App& program) {
       .needs(truth);
   options.add_to(command);
   for (const char* name :
-       {"--aggregation-sigma", "--presmooth", "--edge-floor", "--blocks", "--block-overlap", "--memory-limit"})
+       {"--weight", "--aggregation-sigma", "--presmooth", "--edge-floor", "--blocks", "--block-overlap", "--memory-limit"})
     command.leave_out_of_help(command.get_option(name));
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
                     "stereo left.png right.png --preset fast",

@@ -160,7 +160,7 @@ TEST_F(CalibrationCommand, PairsOfMiddleburyAreRectifiedAlready) {
       "cam0=[250 0 160; 0 250 120; 0 0 1]\ncam1=[250 0 170; 0 250 120; 0 0 1]\nbaseline=120\n";
   write("calib.txt", text + "width=320\nheight=240\ndoffs=10\nndisp=32\n");
   const auto report = json({"--calibration", path("calib.txt"), "--depth", path("z.pfm"), "-o", path("d.pfm"),
-                            "--valid", path("valid.png")});
+                            "--valid", path("valid.png"), "--no-fill", "-q"});
   EXPECT_FALSE(report["rectification"].contains("after"));
   EXPECT_EQ(report["rectification"]["doffs"], 10);
   const DisparityField d = read_disparity(path("d.pfm")), z = read_disparity(path("z.pfm"));

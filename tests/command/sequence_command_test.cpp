@@ -108,9 +108,9 @@ TEST_F(SequenceCommand, ReadsPairsFromAPipe) {
   const std::string fifo = path("fifo");
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   std::thread feeder([&] { write(fifo, stream_of({frames[0]})); });
-  run_well({"stereo", fifo, frames[1], "-o", path("d.pfm")});
+  run_well({"stereo", fifo, frames[1], "-o", path("d.pfm"), "-q"});
   feeder.join();
-  run_well({"stereo", frames[0], frames[1], "-o", path("e.pfm")});
+  run_well({"stereo", frames[0], frames[1], "-o", path("e.pfm"), "-q"});
   EXPECT_TRUE(read_text(path("d.pfm")) == read_text(path("e.pfm")));
 }
 
@@ -273,7 +273,7 @@ TEST_F(RangeCommand, BadRangesAreErrors) {
   for (const Words& command : {Words{"stereo"}, {"detect"}, {"tracks"}}) {
     expect_failure(2, join(command, {frames[0], frames[1], "--range", "5,3"}), {"--range 5,3", "black"});
     EXPECT_EQ(
-        run_well(join(command, {frames[0], frames[1], "--range", "0,200", "--json"})).json().at("range"),
+        run_well(join(command, {frames[0], frames[1], "--range", "0,200", "--json", "-q"})).json().at("range"),
         nlohmann::json::parse("[0.0, 200.0]"));
   }
 }

@@ -42,7 +42,7 @@ TEST(CensusDistance, CountsTheBitsThatDiffer) {
     ASSERT_EQ(census_distance(a, b), float(std::bitset<32>(a ^ b).count()));
   }
   EXPECT_EQ(census_distance(0, 0xffffff), 24);
-  EXPECT_EQ(census_distance(5, no_census), 1e30f);
+  EXPECT_GT(census_distance(5, no_census), 1e9f);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Census, every_target(), target_name);

@@ -76,9 +76,9 @@ struct DisparityChecks {
                "Left-right check, 0 = none. A disparity is valid only where the right image's disparity "
                "differs by at most this.");
   PF_PARAMETER(RightView, right_view, RightView::solved,
-               "Right image's disparities for the left-right check. solved: the method solves the right image, "
-               "too, which takes twice the time. projected: the left image's are moved there, and near surfaces "
-               "hide far ones.");
+               "Right view's source. It is for the left-right check. solved: the method solves the right image, "
+               "too, which takes twice the time. projected: the left image's disparities are moved there, and "
+               "near surfaces hide far ones.");
   PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
                "Largest region that is dropped, 0 = none. Connected regions of similar disparity with at "
                "most this many pixels become not valid.");
@@ -92,7 +92,7 @@ struct DisparityChecks {
 /// Disparities min_disparity .. min_disparity + disparities - 1 (Jodoin eqs. 8, 9): x_right = x_left - d.
 struct StereoEnergy {
   PF_PARAMETER(int, disparities, 0, range(0, 4096),
-               "Number of disparities, 0 = as many as the images need. A coarse search finds them.");
+               "Number of disparities, 0 = found. A coarse search finds how many the images need.");
   PF_PARAMETER(int, min_disparity, 0, range(-4096, 4096, "px"),
                "Least disparity. Disparity d: x_right = x_left - d.");
   PF_PARAMETERS_OF(MatchingCost, cost, .aggregation = 7);

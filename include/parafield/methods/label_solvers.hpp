@@ -17,7 +17,7 @@ constexpr StereoEnergy accurate_disparities() {
   StereoEnergy energy;
   energy.cost = MatchingCost{.data = DataTerm::mix, .rgb = true};
   energy.smoothness = Smoothness{
-      .beta = 0.7f, .smoothness_truncation = 4.3f, .neighbors = 4, .edge_scale = 15, .edge_floor = 0.16f};
+      .beta = 0.9f, .smoothness_truncation = 4, .neighbors = 4, .edge_scale = 15, .edge_floor = 0.16f};
   energy.sub_pixel = true;
   energy.checks = {.lr_check = 1, .fill = true, .final_median = 3};
   return energy;
@@ -112,8 +112,8 @@ struct BeliefPropagation {
   PF_PARAMETER(int, iterations, is_stereo ? 4 : 7, range(1, 10000),
                "Iterations on each level. Each updates the messages from one set of the checkerboard.");
   PF_PARAMETER(int, finest_iterations, -1, range(-1, 10000),
-               "Iterations on the finest level, -1 = as many as on the others. With 0 its pixels read the "
-               "messages of the next level, which takes much less time and memory.");
+               "Those of the finest level, -1 = as many. With 0 its pixels read the messages of the next level, "
+               "which takes much less time and memory.");
   PF_PARAMETER(Precision, precision, is_stereo ? Precision::fast : Precision::exact,
                "Precision of messages. exact: 32-bit floats. fast: 16 bits, in about half the time. Use fast "
                "with truncated smoothness: without truncation, if beta times the number of labels is far "
