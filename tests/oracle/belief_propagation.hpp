@@ -8,7 +8,7 @@ namespace parafield::oracle {
 
 /// Costs as whole numbers of units, for Precision::fast. A pair cost is at most about 7168 units; the slope
 /// of linear smoothness is a whole number of units if it is at least one. Data costs reach 28672 units. If a
-/// cost may be higher, they count from the least of their pixel.
+/// cost may be above 8190 units, they count from the least of their pixel.
 struct Units {
   double per_cost = 1;  ///< units in a cost of 1
   bool quadratic = false;
@@ -26,7 +26,7 @@ struct Units {
     per_cost = steps >= 1 ? steps / beta : 7168 / most;
     limit = std::round(most * per_cost);
     slope = quadratic ? beta * per_cost : std::min(std::round(beta * per_cost), limit);
-    relative = most_data * per_cost > 4 * 7168;
+    relative = most_data * per_cost + 1 > 8190;
   }
 
   static double rounded(double value) { return std::floor(value + 0.5); }

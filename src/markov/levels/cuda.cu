@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(threads)
   least = units.relative ? least_over(least, packing.lanes) : 0.0f;
   if (row >= energy.height || lane * PerLane >= packing.values) return;
   const auto value = [&](int i) {
-    if (first + i >= grid.nx) return Value(sizeof(Value) == 4 ? 1e30f : float(data_units));
+    if (first + i >= grid.nx) return Value(sizeof(Value) == 4 ? 1e30f : float(no_label));
     return data_value(cost[i], least, units, Value());
   };
   LaneValues<Value, PerLane> values;
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(threads)
     least = least_over(least, 32);
   }
   Value* const out = level.data + (std::ptrdiff_t(y) * energy.width + x) * values;
-  const Value none = Value(sizeof(Value) == 4 ? 1e30f : float(data_units));
+  const Value none = Value(sizeof(Value) == 4 ? 1e30f : float(no_label));
   for (int label = lane; label < values; label += 32)
     out[label] = label < grid.count() ? data_value(cost(label), least, units, Value()) : none;
 }

@@ -26,7 +26,9 @@ struct PairUnits {
 
 // A belief, four messages and a data cost, is at most 8 * 7168 units; one more pair cost fits in 16 bits.
 constexpr int most_units = 7168;            // highest pair cost
-constexpr int data_units = 4 * most_units;  // highest data cost: a label with more never wins
+constexpr int data_units = 4 * most_units;  // highest data cost: a label with so much more than another never wins
+constexpr int low_units = 8190;             // data costs up to this need not count from the least of their pixel
+constexpr int no_label = data_units + low_units;  // data cost of what is no label: 16 bits hold its beliefs, too
 
 /// `most_cost`: the highest data cost, or 1e30 if it is not known.
 template <class Value>

@@ -27,7 +27,7 @@ PairUnits pair_units(const PairCost& pair, LabelGrid grid, float most_cost) {
     units.limit = float(std::round(most_pair * per_cost));
     if (!units.quadratic) units.slope = smaller(std::round(units.slope), units.limit);
     units.most_data = float(data_units);
-    units.relative = double(most_cost) * per_cost > data_units;
+    units.relative = double(most_cost) * per_cost + 1 > low_units;
     units.most_finest = units.relative ? units.most_data : float(double(most_cost) * per_cost + 1);
   }
   return units;

@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(threads)
   if (!has_values) {
     PF_UNROLL
     for (auto& word : data.word)
-      word = sizeof(Value) == 4 ? WordOf<Value>(1e30f) : filled(WordOf<Value>(data_units));
+      word = sizeof(Value) == 4 ? WordOf<Value>(1e30f) : filled(WordOf<Value>(no_label));
   }
   if (!has_values || iteration.from == Iteration::From::nothing) {
     PF_UNROLL

@@ -26,16 +26,16 @@ __global__ void disparities_kernel(View<const float> left, View<const float> rig
 
 // Disparities are projected as whole numbers that have their order: so an atomic maximum finds the largest.
 
-__device__ int ordered(float value) {
+__device__ int ordered_bits(float value) {
   const int bits = __float_as_int(value);
   return bits >= 0 ? bits : bits ^ 0x7fffffff;
 }
-__device__ float value_of(int ordered) { return __int_as_float(ordered >= 0 ? ordered : ordered ^ 0x7fffffff); }
+__device__ float value_of_bits(int ordered) { return __int_as_float(ordered >= 0 ? ordered : ordered ^ 0x7fffffff); }
 
-__global__ void clear_kernel(View<int> right) {
+__global__ void begin_projection_kernel(View<int> right) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
-  if (x < right.width && y < right.height) right(x, y) = ordered(not_projected);
+  if (x < right.width && y < right.height) right(x, y) = ordered_bits(not_projected);
 }
 __global__ void project_kernel(View<const float> left, View<int> right) {
   begin_kernel();
@@ -43,12 +43,12 @@ __global__ void project_kernel(View<const float> left, View<int> right) {
   if (x >= left.width || y >= left.height) return;
   const float d = left(x, y);
   const Column column = column_at(x, d, left.width);
-  if (column.inside) atomicMax(&right(column.x, y), ordered(d));
+  if (column.inside) atomicMax(&right(column.x, y), ordered_bits(d));
 }
-__global__ void decode_kernel(View<int> ordered, View<float> right) {
+__global__ void end_projection_kernel(View<int> ordered, View<float> right) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
-  if (x < right.width && y < right.height) right(x, y) = value_of(ordered(x, y));
+  if (x < right.width && y < right.height) right(x, y) = value_of_bits(ordered(x, y));
 }
 
 const dim3 block(32, 8);
@@ -73,9 +73,9 @@ void check_disparities(Backend& cuda, View<const float> left, View<const float> 
 template <class Backend>
 void project_disparities(Backend& cuda, View<const float> left, View<float> right) {
   const View<int> whole{reinterpret_cast<int*>(right.data), right.width, right.height, right.pitch};
-  cuda.launch(clear_kernel, grid_for(right), block, 0, whole);
+  cuda.launch(begin_projection_kernel, grid_for(right), block, 0, whole);
   cuda.launch(project_kernel, grid_for(right), block, 0, left, whole);
-  cuda.launch(decode_kernel, grid_for(right), block, 0, whole, right);
+  cuda.launch(end_projection_kernel, grid_for(right), block, 0, whole, right);
 }
 
 PF_STEP(check_consistency<Cuda>);
