@@ -63,7 +63,7 @@ class Propagation {
 
   /// Solves. Stores the labels of least belief and the beliefs around them in `beliefs` and calls
   /// after(iteration): once, after the last iteration, or with `each` after every iteration of the finest
-  /// level. Calls done(share), 0 to 1, after every iteration of every level.
+  /// level; once, too, if that level has none. Calls done(share), 0 to 1, after every iteration of every level.
   template <class Data, class After, class Done>
   void solve(const Energy<Data>& energy, const Beliefs& beliefs, bool each, After after, Done done) {
     const int top = int(levels_.size()) - 1;

@@ -71,6 +71,28 @@ TEST_P(Consistency, HalvesAreRoundedToTheRight) {
   EXPECT_EQ(valid.view()(3, 0), 0);
 }
 
+TEST_P(Consistency, ProjectedDisparitiesAreTheLargest) {
+  for (const Size size : sizes) {
+    Guarded left(size), right(size);
+    std::mt19937 random(17);
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) left.view()(x, y) = float(random() % 65) / 4 - 4;
+    run_on(GetParam(), {&left, &right}, [&]<class Backend>(Backend& backend) {
+      project_disparities<Backend>(backend, left.view(), right.view());
+    });
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        float expected = -std::numeric_limits<float>::infinity();
+        for (int from = 0; from < size.width; ++from) {
+          const double d = left.view()(from, y);
+          if (std::floor(from - d + 0.5) == x) expected = std::max(expected, float(d));
+        }
+        ASSERT_EQ(right.view()(x, y), expected) << text_of(size) << " at (" << x << ", " << y << ")";
+      }
+    right.expect_intact_guard(text_of(size));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, Consistency, every_target(), target_name);
 
 }  // namespace
