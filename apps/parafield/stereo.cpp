@@ -44,20 +44,20 @@ struct Examined {
   std::vector<std::string> warnings() const {
     std::vector<std::string> all;
     if (findings.swapped())
-      all.push_back(
-          fmt::format("the views seem to be swapped: {:.0f} % of the matches lie farther right in the right image",
-                      100 * findings.negative));
+      all.push_back(fmt::format(
+          "the views seem to be swapped: {:.0f} % of the matches lie farther right in the right image",
+          100 * findings.negative));
     else if (given > 0 && findings.disparities > given + 16)
-      all.push_back(
-          fmt::format("{} disparities seem to be too few: the pair needs about {}; without --disparities the images "
-                      "say how many",
-                      given, findings.disparities));
+      all.push_back(fmt::format(
+          "{} disparities seem to be too few: the pair needs about {}; without --disparities the images "
+          "say how many",
+          given, findings.disparities));
     const bool measured = rows.tracks >= RowAlignment::least_tracks;
     if (measured && (rows.median_error > 0.75 || std::abs(rows.rotation) > 0.3))
-      all.push_back(
-          fmt::format("the rows are not aligned: matches lie {:.1f} px off their rows (median of {} tracks), and the "
-                      "right image seems to be turned by {:.2f} degrees; rectify the pair, or see --calibration",
-                      rows.median_error, rows.tracks, rows.rotation));
+      all.push_back(fmt::format(
+          "the rows are not aligned: matches lie {:.1f} px off their rows (median of {} tracks), and the "
+          "right image seems to be turned by {:.2f} degrees; rectify the pair, or see --calibration",
+          rows.median_error, rows.tracks, rows.rotation));
     return all;
   }
 
@@ -65,8 +65,8 @@ struct Examined {
   void add_to(Report& report, const StereoEnergy& used, bool quiet) const {
     report.json["disparities_found"] = given == 0;
     if (given == 0)
-      report.text +=
-          fmt::format("{} disparities from {} on, found in the images\n", used.disparities, used.min_disparity);
+      report.text += fmt::format("{} disparities from {} on, found in the images\n", used.disparities,
+                                 used.min_disparity);
     report.json["row_error"] = rows.tracks > 0 ? Json(rows.median_error) : Json();
     report.json["warnings"] = warnings();
     for (const std::string& warning : warnings())
@@ -101,8 +101,8 @@ void run(const StereoCommandOptions& options) {
                                    {"--valid", options.valid, {".png", ".pgm"}},
                                    {"--color", options.color, picture_extensions}});
   std::vector<Path> inputs = options.camera.inputs();
-  inputs.insert(inputs.end(), {options.left, options.right, options.truth.truth, options.truth.mask,
-                               options.reading.mask});
+  inputs.insert(inputs.end(),
+                {options.left, options.right, options.truth.truth, options.truth.mask, options.reading.mask});
   check_outputs(outputs, inputs);
   if (options.scale && !has_extension(options.output, ".png"))
     throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.output));
@@ -110,10 +110,12 @@ void run(const StereoCommandOptions& options) {
 
   std::vector<KnownPixels> known;
   const CalibratedPair pair = options.camera.prepared(
-      read_frames({options.left, options.right}, options.reading, 2, options.quiet, "stereo", "", &known), device);
+      read_frames({options.left, options.right}, options.reading, 2, options.quiet, "stereo", "", &known),
+      device);
   const bool is_rectified = !options.camera.calibration.empty();
   if (is_rectified && (known[0] || known[1]))
-    throw UsageError("with --calibration the images need a value at every pixel: rectify them without it first");
+    throw UsageError(
+        "with --calibration the images need a value at every pixel: rectify them without it first");
   // Rectified views are NaN where the cameras saw nothing.
   std::vector<FrameBuffer> frames;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -189,8 +191,8 @@ void add_stereo(App& program) {
       "3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
       .needs(truth);
   options.add_to(command);
-  for (const char* name :
-       {"--weight", "--aggregation-sigma", "--presmooth", "--edge-floor", "--blocks", "--block-overlap", "--memory-limit"})
+  for (const char* name : {"--weight", "--aggregation-sigma", "--presmooth", "--edge-floor", "--blocks",
+                           "--block-overlap", "--memory-limit"})
     command.leave_out_of_help(command.get_option(name));
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
                     "stereo left.png right.png --preset fast",

@@ -71,10 +71,11 @@ Table target_table(const Study& study) {
       Icm<DisplacementEnergy>{displacement}, motion);
   add(Flow{}, "displacement d_max 6, SA 500", cuda, 300, large, 169, 500, 16, 15,
       Annealing<DisplacementEnergy>{displacement}, motion);
-  add(Stereo{}, "stereo 64, 7x7, WTA", cuda, 0.15, pair, 64, 1, 8, 11, WinnerTakesAll<StereoEnergy>{{.disparities = 64}},
-      stereo);
+  add(Stereo{}, "stereo 64, 7x7, WTA", cuda, 0.15, pair, 64, 1, 8, 11,
+      WinnerTakesAll<StereoEnergy>{{.disparities = 64}}, stereo);
   add(Detection{}, "motion detection, ICM 10", cpu, 5, vga, 2, 10, 6, 8, Icm<ChangeEnergy>{}, change);
-  add(Stereo{}, "stereo 64, 7x7, WTA", cpu, 12, pair, 64, 1, 8, 11, WinnerTakesAll<StereoEnergy>{{.disparities = 64}}, stereo);
+  add(Stereo{}, "stereo 64, 7x7, WTA", cpu, 12, pair, 64, 1, 8, 11,
+      WinnerTakesAll<StereoEnergy>{{.disparities = 64}}, stereo);
 
   for (const Target& target : targets) {
     const bool gpu = target.kind == cuda;

@@ -164,8 +164,8 @@ void solve_on_host(const Request<Task>& request, const Items& items, const Devic
                    const Field<Task>& field, const Known<Task>& known) {
   using Cache = EstimatorCache<Task>;
   const bool on_cpu = device.kind == Device::Kind::cpu;
-  const int cores = std::max(1, on_cpu && device.threads > 0 ? device.threads
-                                                             : int(std::thread::hardware_concurrency()));
+  const int cores =
+      std::max(1, on_cpu && device.threads > 0 ? device.threads : int(std::thread::hardware_concurrency()));
   std::mutex mutex;
   std::vector<Estimator<Task>*> working;
   std::atomic<bool> cancelled = false;

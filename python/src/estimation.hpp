@@ -65,9 +65,8 @@ std::shared_ptr<const Request<Task>> request_of_call(nb::handle method, nb::hand
   };
   static auto& last = *new Last;  // it lives to the end of the process, since Python may be gone before
   const std::array<nb::handle, 4> arguments = {method, preset, device, threads};
-  if (parameters.size() == 0 && std::ranges::equal(arguments, last.arguments, [](nb::handle a, nb::handle b) {
-        return a.is(b);
-      }))
+  if (parameters.size() == 0 &&
+      std::ranges::equal(arguments, last.arguments, [](nb::handle a, nb::handle b) { return a.is(b); }))
     return last.request;
   auto request =
       std::make_shared<const Request<Task>>(read_request<Task>(method, preset, device, threads, parameters));
@@ -252,8 +251,7 @@ void with_input(const std::vector<Frame>& frames, const Known<Task>& known, int 
     input.rotation = known.rotation;
     if (known.tracks) {
       const auto* data = known.tracks->data();
-      if (known.tracks_on_device)
-        data = reinterpret_cast<const Track*>(known.tracks_on_device.view().data);
+      if (known.tracks_on_device) data = reinterpret_cast<const Track*>(known.tracks_on_device.view().data);
       input.tracks = std::span(data, known.tracks->size());
     }
   }

@@ -88,8 +88,7 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
                                    nb::handle tracks, nb::handle rotation) {
     std::vector<FrameStack> frames;
     if (frame1.is_none()) {
-      if (!nb::isinstance<nb::list>(frame0) && !nb::isinstance<nb::tuple>(frame0))
-        fail(name1, " is missing");
+      if (!nb::isinstance<nb::list>(frame0) && !nb::isinstance<nb::tuple>(frame0)) fail(name1, " is missing");
       int i = 0;
       for (const nb::handle frame : frame0)
         frames.push_back(self.read(frame, name0 + "[" + std::to_string(i++) + "]"));

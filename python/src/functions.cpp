@@ -90,8 +90,8 @@ void bind_functions(nb::module_& module) {
                                    nb::handle start, nb::handle tracks, nb::handle rotation,
                                    const nb::dict& parameters) {
     const auto request = request_of_call<Task>(method, preset, device, threads, parameters);
-    const auto frames = read_call_frames(frame0, frame1, name0, name1, read_layout(axes, range, channels),
-                                         Task::streams);
+    const auto frames =
+        read_call_frames(frame0, frame1, name0, name1, read_layout(axes, range, channels), Task::streams);
     const Known<Task> known = read_known<Task>(start, tracks, rotation, frames[0]);
     return solve<Task>(*request, frames, known);
   };
@@ -124,7 +124,8 @@ void bind_functions(nb::module_& module) {
         "None = None, *, axes: typing.Literal[\"hw\", \"hwc\", \"chw\", \"nhw\", \"nhwc\", \"nchw\"] | None "
         "= None, range: tuple[float, float] | None = None, channels: typing.Literal[\"rgb\", \"bgr\"] | None "
         "= None, threads: int | None = None, start: typing.Any = None, **parameters: bool | int | float | "
-        "str) -> " + TaskPlanes<Task>::result;
+        "str) -> " +
+        TaskPlanes<Task>::result;
     module.def(
         name,
         [call, name0, name1](nb::handle frame0, nb::handle frame1, nb::handle method, nb::handle preset,

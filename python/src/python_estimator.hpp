@@ -213,7 +213,7 @@ class PythonEstimator {
   FrameLayout layout_;
   std::optional<Size> size_;
   std::optional<typename Task::Method> method_;  ///< that of the last call; under Python's lock
-  std::optional<ValueRange> range_;  ///< that of the first frames, if none is given
+  std::optional<ValueRange> range_;              ///< that of the first frames, if none is given
   std::unique_ptr<Estimator<Task>> estimator_;
   std::mutex mutex_;
   std::atomic<bool> cancelled_ = false;

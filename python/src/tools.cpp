@@ -222,8 +222,9 @@ void bind_tools(nb::module_& module) {
       "Depths, H x W: focal_length * baseline / (d + offset), in the unit of `baseline`.\n\n"
       "Depth is infinity where the disparity is not valid, or where d + offset is not above 0.");
   nb::class_<DeviceInfo>(module, "DeviceInfo", "Facts about a device.")
-      .def_prop_ro("device", [](const DeviceInfo& self) { return to_string(self.device); },
-                   "Its name as an argument: \"cpu\" or \"cuda:0\".")
+      .def_prop_ro(
+          "device", [](const DeviceInfo& self) { return to_string(self.device); },
+          "Its name as an argument: \"cpu\" or \"cuda:0\".")
       .def_ro("name", &DeviceInfo::name, "The name that the processor or the GPU gives itself.")
       .def_ro("instruction_set", &DeviceInfo::instruction_set)
       .def_ro("threads", &DeviceInfo::threads)

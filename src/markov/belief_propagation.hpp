@@ -30,13 +30,10 @@ class Propagation {
   /// `size`: of the image or block. `weighted`: edges have weights of their own.
   Propagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size size,
               int levels, const PropagationPlan& plan, bool weighted)
-      : backend_(backend),
-        units_(pair_units<Value>(pair, grid, plan.most_cost)),
-        plan_(plan) {
+      : backend_(backend), units_(pair_units<Value>(pair, grid, plan.most_cost)), plan_(plan) {
     for (int k = 0; k < levels; ++k) {
       PropagationLevel<Value> level{.width = size.width, .height = size.height};
-      level.most_data =
-          k == 0 ? units_.most_finest : smaller(4 * levels_.back().most_data, units_.most_data);
+      level.most_data = k == 0 ? units_.most_finest : smaller(4 * levels_.back().most_data, units_.most_data);
       const LevelCounts counts = level_counts<Backend, Value>(backend, units_, size);
       level.data = workspace.array<Value>(counts.data);
       for (int set = 0; set < sets(k, plan); ++set)
@@ -74,7 +71,9 @@ class Propagation {
       if (levels_[k].weights[0]) mean_weights(backend_, levels_[k - 1].weights, levels_[k].weights);
     }
     double all = 0, passed = 0;  // pixels of all iterations, and of those so far
-    const auto pixels_of = [](const PropagationLevel<Value>& level) { return double(level.width) * level.height; };
+    const auto pixels_of = [](const PropagationLevel<Value>& level) {
+      return double(level.width) * level.height;
+    };
     for (int k = 0; k <= top; ++k) all += pixels_of(levels_[k]) * iterations_of(k);
     for (int k = top; k >= 0; --k)
       for (int i = 0; i < iterations_of(k); ++i) {
@@ -162,9 +161,10 @@ class BlockPropagation {
       const Size size = BlockGrid(image, blocks, plan.block_overlap).size;
       const int levels = levels_of(plan.levels, size);
       const double volume = stored ? double(sizeof(float)) * grid.count() * size.width * size.height : 0;
-      const double rest = plan.precision == Precision::exact
-                              ? Propagation<Backend, float>::bytes(backend, grid, pair, size, levels, plan)
-                              : Propagation<Backend, std::uint16_t>::bytes(backend, grid, pair, size, levels, plan);
+      const double rest =
+          plan.precision == Precision::exact
+              ? Propagation<Backend, float>::bytes(backend, grid, pair, size, levels, plan)
+              : Propagation<Backend, std::uint16_t>::bytes(backend, grid, pair, size, levels, plan);
       return (volume + rest) / mib;
     };
     const double needed = mib_of(plan.blocks);

@@ -84,7 +84,8 @@ class MatchingSolver : public SolverBase<Solver> {
     const View<Label> labels =
         propagates() ? propagate(first, step, main) : minimize(first, step, start_u, start_v, main);
     label_values(backend_,
-                 {labels, costs_, frames_[first].known, grid_, step, sub_pixel_, grid_.ny > 1 ? 0 : least_disparity_offset},
+                 {labels, costs_, frames_[first].known, grid_, step, sub_pixel_,
+                  grid_.ny > 1 ? 0 : least_disparity_offset},
                  u, v, trust);
   }
 
@@ -122,7 +123,8 @@ class MatchingSolver : public SolverBase<Solver> {
       if (is_lazy() && cost_.data == DataTerm::mix) {
         const auto solve = [&]<class Data>(const Data& data) {
           const Energy<Data> energy{size.width, size.height, grid_, pair_, edges, data};
-          beliefs_->solve(block, energy, labels, costs_, false, [](int) {}, progress_);
+          beliefs_->solve(
+              block, energy, labels, costs_, false, [](int) {}, progress_);
         };
         cost_.rgb ? solve(MixedCosts<true>{matching}) : solve(MixedCosts<false>{matching});
         continue;

@@ -17,8 +17,8 @@ Frame on_host(const Frame& frame, FrameBuffer& copy) {
   copy = FrameBuffer(frame.size(), frame.format, Memory::host());
   copy.set_range(frame.range);
   Frame there = copy;
-  detail::copy(const_cast<void*>(there.data), there.pitch, there.memory, frame.data, frame.pitch, frame.memory,
-               row_bytes(frame), frame.height);
+  detail::copy(const_cast<void*>(there.data), there.pitch, there.memory, frame.data, frame.pitch,
+               frame.memory, row_bytes(frame), frame.height);
   return there;
 }
 
@@ -30,7 +30,8 @@ void shrink_values(const Frame& frame, int factor, int kept, const Frame& small)
     float* const out = static_cast<float*>(const_cast<void*>(small.data)) + y * small.pitch / sizeof(float);
     for (int i = 0; i < small.width * kept; ++i) {
       const int x = i / kept * factor, sample = i % kept;
-      const int columns = std::min(factor, frame.width - x), rows = std::min(factor, frame.height - y * factor);
+      const int columns = std::min(factor, frame.width - x),
+                rows = std::min(factor, frame.height - y * factor);
       float sum = 0;
       for (int row = 0; row < rows; ++row) {
         const T* const in = reinterpret_cast<const T*>(static_cast<const char*>(frame.data) +
@@ -78,8 +79,7 @@ PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min
   method.energy.min_disparity = -reach;
   method.energy.sub_pixel = false;
   method.energy.checks.fill = false;
-  const DisparityField field =
-      estimate_disparity(small[0], small[1], method, {.device = Device::cpu()});
+  const DisparityField field = estimate_disparity(small[0], small[1], method, {.device = Device::cpu()});
 
   std::vector<int> counts(std::size_t(2 * reach + 1));
   int matched = 0, negative = 0;

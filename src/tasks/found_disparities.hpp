@@ -32,7 +32,9 @@ class FoundDisparities final : public Session<Stereo> {
     if (!session_) begin(input);
     return session_->call(input, output);
   }
-  const DisparityField* push(const Frame&, DisparityField*) override { return nullptr; }  // pairs are no stream
+  const DisparityField* push(const Frame&, DisparityField*) override {
+    return nullptr;
+  }  // pairs are no stream
   void reset() override {
     const std::lock_guard lock(mutex_);
     cancelled_ = false;

@@ -8,8 +8,8 @@
 
 namespace parafield {
 
-static std::unique_ptr<Session<Stereo>> session_of(const StereoMethod& method, Size size, const Device& device,
-                                                   const StereoOptions& options) {
+static std::unique_ptr<Session<Stereo>> session_of(const StereoMethod& method, Size size,
+                                                   const Device& device, const StereoOptions& options) {
   const int disparities = std::visit([](const auto& chosen) { return chosen.energy.disparities; }, method);
   if (disparities > 0) return make_session<Stereo, RefinedDisparities>(method, size, device, options);
   return with_backend(device, [&]<class Backend>() -> std::unique_ptr<Session<Stereo>> {

@@ -272,9 +272,10 @@ TEST_F(RangeCommand, BadRangesAreErrors) {
                    {range, "too near to black or too far"});
   for (const Words& command : {Words{"stereo"}, {"detect"}, {"tracks"}}) {
     expect_failure(2, join(command, {frames[0], frames[1], "--range", "5,3"}), {"--range 5,3", "black"});
-    EXPECT_EQ(
-        run_well(join(command, {frames[0], frames[1], "--range", "0,200", "--json", "-q"})).json().at("range"),
-        nlohmann::json::parse("[0.0, 200.0]"));
+    EXPECT_EQ(run_well(join(command, {frames[0], frames[1], "--range", "0,200", "--json", "-q"}))
+                  .json()
+                  .at("range"),
+              nlohmann::json::parse("[0.0, 200.0]"));
   }
 }
 

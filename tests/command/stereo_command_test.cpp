@@ -149,9 +149,8 @@ TEST_F(StereoCommand, WritesDepths) {
 
 TEST_F(StereoCommand, RefinesTheResult) {
   const double plain = json({"-m", "winner-takes-all"})["valid"];
-  const auto report =
-      json({"-m", "winner-takes-all", "--lr-check", "1", "--speckle", "20", "--fill", "--final-median", "3",
-            "-o", path("filled.png"), "--valid", path("valid.png")});
+  const auto report = json({"-m", "winner-takes-all", "--lr-check", "1", "--speckle", "20", "--fill",
+                            "--final-median", "3", "-o", path("filled.png"), "--valid", path("valid.png")});
   EXPECT_EQ(report["parameters"]["lr_check"], 1);
   EXPECT_EQ(report["parameters"]["speckle"], 20);
   EXPECT_EQ(report["parameters"]["fill"], true);

@@ -85,7 +85,7 @@ class BeliefOracle : public OnDevice {
       const RandomPair pair = c.images();
       const oracle::LabelEnergy energy = energy_of(c, pair);
       const oracle::BeliefPropagation expected(energy, c.method.levels, c.method.iterations,
-                                                c.method.finest_iterations);
+                                               c.method.finest_iterations);
       expect_beliefs<Task>(
           c, solve<Task>(c, pair), [&](int x, int y) { return expected.beliefs(x, y); }, 1, 0);
       if (HasFatalFailure()) return;
@@ -108,7 +108,7 @@ class BeliefOracle : public OnDevice {
       const oracle::LabelEnergy energy = energy_of(c, pair);
       const oracle::Units units = units_of(c, energy);
       const oracle::BeliefPropagation expected(energy, c.method.levels, c.method.iterations,
-                                                c.method.finest_iterations, units);
+                                               c.method.finest_iterations, units);
       expect_beliefs<Task>(
           c, solve<Task>(c, pair), [&](int x, int y) { return expected.beliefs(x, y); }, units.per_cost,
           4 / units.per_cost);
@@ -153,7 +153,7 @@ class BeliefOracle : public OnDevice {
       const double bound =
           worst(c.method.levels, c.method.iterations, whole ? 0 : labels_apart + 1) / units.per_cost;
       const oracle::BeliefPropagation expected(energy, c.method.levels, c.method.iterations,
-                                                c.method.finest_iterations);
+                                               c.method.finest_iterations);
       furthest_ = 0;
       expect_beliefs<Task>(
           c, solve<Task>(c, pair), [&](int x, int y) { return expected.beliefs(x, y); }, 1, bound);
@@ -183,7 +183,7 @@ class BeliefOracle : public OnDevice {
       for (const Block& block : blocks_of(c.size, c.method.blocks, c.method.block_overlap)) {
         const oracle::LabelEnergy part = part_of(energy, block.x, block.y, block.size);
         const oracle::BeliefPropagation expected(part, c.method.levels, c.method.iterations,
-                                                  c.method.finest_iterations, units);
+                                                 c.method.finest_iterations, units);
         for (int y = block.y0; y < block.y1; ++y)
           for (int x = block.x0; x < block.x1; ++x)
             beliefs[std::size_t(y) * c.size.width + x] = expected.beliefs(x - block.x, y - block.y);
@@ -243,7 +243,7 @@ class BeliefOracle : public OnDevice {
       const auto labels = labels_of(whole, c.method.energy);
       const oracle::LabelEnergy energy = energy_of(c, pair);
       const oracle::BeliefPropagation expected(energy, c.method.levels, c.method.iterations,
-                                                c.method.finest_iterations);
+                                               c.method.finest_iterations);
       for (int y = 0; y < c.size.height; ++y)
         for (int x = 0; x < c.size.width; ++x) {
           const Reading reading{expected.beliefs(x, y), columns_of(c.method.energy)};
@@ -309,7 +309,7 @@ TEST_P(BeliefOracle, AgreesOnAScene) {
   const auto expect = [&]<class Task>(auto c) {
     const oracle::LabelEnergy energy = energy_of(c, pair);
     const oracle::BeliefPropagation expected(energy, c.method.levels, c.method.iterations,
-                                                c.method.finest_iterations);
+                                             c.method.finest_iterations);
     EXPECT_EQ(expected.levels(), 5);
     expect_beliefs<Task>(
         c, solve<Task>(c, pair), [&](int x, int y) { return expected.beliefs(x, y); }, 1, 0);

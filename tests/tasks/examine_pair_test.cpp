@@ -132,10 +132,11 @@ TEST(ExaminePair, CoversRealScenes) {
         if (truth.valid(x, y)) known.push_back(truth.d(x, y));
     const float most = std::ranges::max(known);
     const PairFindings found = examine_pair(left, right);
-    const auto beyond = std::ranges::count_if(known, [&](float d) { return d > float(found.disparities - 1); });
+    const auto beyond =
+        std::ranges::count_if(known, [&](float d) { return d > float(found.disparities - 1); });
     const double missed = 100.0 * double(beyond) / double(known.size());
-    std::printf("%s: up to %.1f px; %d disparities found, %.2f %% of the truth beyond, %.0f %% matched\n", name,
-                most, found.disparities, missed, 100 * found.matched);
+    std::printf("%s: up to %.1f px; %d disparities found, %.2f %% of the truth beyond, %.0f %% matched\n",
+                name, most, found.disparities, missed, 100 * found.matched);
     EXPECT_LE(missed, 0.5) << name;
     EXPECT_LE(found.disparities, (int(2 * (most + 1)) + 15) / 16 * 16) << name;
     EXPECT_FALSE(found.swapped()) << name;

@@ -77,8 +77,7 @@ TEST_P(FoundOn, FramesOnTheDeviceFindTheSame) {
   StereoEstimator estimator({}, size, {.device = device()});
   const DisparityField& field = estimator(left, right);
   estimator.synchronize();
-  EXPECT_EQ(values_of(field),
-            values_of(estimate_disparity(pair.left, pair.right, {}, {.device = device()})));
+  EXPECT_EQ(values_of(field), values_of(estimate_disparity(pair.left, pair.right, {}, {.device = device()})));
   EXPECT_EQ(disparities_of(estimator.method()), expected.disparities);
 }
 
@@ -91,7 +90,9 @@ TEST_P(FoundOn, RefusesWhatItCannotUse) {
   EXPECT_EQ(message_of([&] { estimator({one}); }), "the method takes 2 frames, not 1");
   EXPECT_EQ(disparities_of(estimator.method()), 0) << "no pair was examined";
   const DisparityField start(size);
-  EXPECT_EQ(message_of([&] { estimator({two, start}); }),
+  EXPECT_EQ(message_of([&] {
+              estimator({two, start});
+            }),
             "the method, with these parameters, has no use for a start");
   EXPECT_EQ(message_of([&] { estimator(pair.left, pair.right); }), "no error") << "usable after errors";
   BeliefPropagation<StereoEnergy> method;
@@ -108,10 +109,10 @@ TEST_P(FoundOn, ReportsEnergiesAndProgress) {
   const Size size{80, 50};
   const WallPair pair(size, 3, 9);
   std::vector<double> shares;
-  StereoEstimator estimator({}, size,
-                            {.device = device(),
-                             .energies = EnergyReport::result,
-                             .progress = [&](double share) { shares.push_back(share); }});
+  StereoEstimator estimator(
+      {}, size, {.device = device(), .energies = EnergyReport::result, .progress = [&](double share) {
+                   shares.push_back(share);
+                 }});
   EXPECT_TRUE(estimator.energies().empty());
   estimator(pair.left, pair.right);
   estimator.synchronize();
@@ -147,7 +148,8 @@ TEST_P(FoundOn, ACancelOfAnotherThreadEndsTheFirstCall) {
 
   StereoEstimator before({}, size, {.device = device()});
   before.cancel();
-  EXPECT_NE(message_of([&] { before(pair.left, pair.right); }), "no error") << "cancelled before the first call";
+  EXPECT_NE(message_of([&] { before(pair.left, pair.right); }), "no error")
+      << "cancelled before the first call";
   before.reset();
   EXPECT_EQ(message_of([&] { before(pair.left, pair.right); }), "no error");
 }

@@ -61,9 +61,7 @@ TEST_P(StereoOn, RefusesWhatDoesNotFit) {
     return message_of([&] { StereoEstimator(method, size, on(device(), options)); });
   };
   using W = WinnerTakesAll<StereoEnergy>;
-  const auto checked = [](const DisparityChecks& checks) {
-    return W{{.disparities = 4, .checks = checks}};
-  };
+  const auto checked = [](const DisparityChecks& checks) { return W{{.disparities = 4, .checks = checks}}; };
   EXPECT_EQ(message(W{{.disparities = 64}}, {63, 40}),
             "disparities from 0 to 63 do not fit into images 63 px wide: they lie between -62 and 62");
   EXPECT_EQ(message(W{{.disparities = 64}}, {64, 40}), "no error");

@@ -75,10 +75,11 @@ struct DisparityChecks {
   PF_PARAMETER(float, lr_check, 0, range(0, 1e6, "px"),
                "Left-right check, 0 = none. A disparity is valid only where the right image's disparity "
                "differs by at most this.");
-  PF_PARAMETER(RightView, right_view, RightView::solved,
-               "Right view's source. It is for the left-right check. solved: the method solves the right image, "
-               "too, which takes twice the time. projected: the left image's disparities are moved there, and "
-               "near surfaces hide far ones.");
+  PF_PARAMETER(
+      RightView, right_view, RightView::solved,
+      "Right view's source. It is for the left-right check. solved: the method solves the right image, "
+      "too, which takes twice the time. projected: the left image's disparities are moved there, and "
+      "near surfaces hide far ones.");
   PF_PARAMETER(int, speckle, 0, range(0, 1 << 29, "px"),
                "Largest region that is dropped, 0 = none. Connected regions of similar disparity with at "
                "most this many pixels become not valid.");

@@ -111,9 +111,10 @@ struct BeliefPropagation {
   PF_PARAMETER(int, levels, 5, range(1, 12), "Number of levels. The finest has the size of the images.");
   PF_PARAMETER(int, iterations, is_stereo ? 4 : 7, range(1, 10000),
                "Iterations on each level. Each updates the messages from one set of the checkerboard.");
-  PF_PARAMETER(int, finest_iterations, -1, range(-1, 10000),
-               "Those of the finest level, -1 = as many. With 0 its pixels read the messages of the next level, "
-               "which takes much less time and memory.");
+  PF_PARAMETER(
+      int, finest_iterations, -1, range(-1, 10000),
+      "Those of the finest level, -1 = as many. With 0 its pixels read the messages of the next level, "
+      "which takes much less time and memory.");
   PF_PARAMETER(Precision, precision, is_stereo ? Precision::fast : Precision::exact,
                "Precision of messages. exact: 32-bit floats. fast: 16 bits, in about half the time. Use fast "
                "with truncated smoothness: without truncation, if beta times the number of labels is far "
@@ -235,7 +236,8 @@ std::array<Preset<Method>, 2> presets(const Method&) {
 }
 
 /// Presets of belief propagation for disparities.
-inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(const BeliefPropagation<StereoEnergy>&) {
+inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
+    const BeliefPropagation<StereoEnergy>&) {
   using Method = BeliefPropagation<StereoEnergy>;
   Method fast, accurate, paper;
   fast.iterations = 2;

@@ -11,11 +11,11 @@ struct PairUnits {
   LabelGrid grid;
   bool quadratic = false;
   float slope = 0, limit = 0;
-  int reach = 0;            // of quadratic costs: labels farther apart than this cost the limit
-  float per_cost = 1;       // units in a cost of 1
-  float most_data = 1e30f;  // highest data cost
+  int reach = 0;              // of quadratic costs: labels farther apart than this cost the limit
+  float per_cost = 1;         // units in a cost of 1
+  float most_data = 1e30f;    // highest data cost
   float most_finest = 1e30f;  // highest data cost of the finest level
-  bool relative = false;    // data costs count from the least of their pixel, as they may be too high otherwise
+  bool relative = false;  // data costs count from the least of their pixel, as they may be too high otherwise
 
   /// An edge's slope or limit as a value, rounded to whole units.
   template <class Value>
@@ -25,10 +25,12 @@ struct PairUnits {
 };
 
 // A belief, four messages and a data cost, is at most 8 * 7168 units; one more pair cost fits in 16 bits.
-constexpr int most_units = 7168;            // highest pair cost
-constexpr int data_units = 4 * most_units;  // highest data cost: a label with so much more than another never wins
-constexpr int low_units = 8190;             // data costs up to this need not count from the least of their pixel
-constexpr int no_label = data_units + low_units;  // data cost of what is no label: 16 bits hold its beliefs, too
+constexpr int most_units = 7168;  // highest pair cost
+constexpr int data_units =
+    4 * most_units;              // highest data cost: a label with so much more than another never wins
+constexpr int low_units = 8190;  // data costs up to this need not count from the least of their pixel
+constexpr int no_label =
+    data_units + low_units;  // data cost of what is no label: 16 bits hold its beliefs, too
 
 /// `most_cost`: the highest data cost, or 1e30 if it is not known.
 template <class Value>
@@ -102,12 +104,12 @@ PF_HD float mean_weight(const View<float>& fine, int j, int x, int y) {
 }
 
 /// Compiles the steps for a backend and its values.
-#define PF_LEVEL_STEPS(Backend, Value)                \
-  PF_STEP(level_counts<Backend, Value>);              \
-  PF_STEP(sum_data<Backend, Value>);                  \
-  PF_STEP(pack_data<Backend, StoredCosts, Value>);    \
-  PF_STEP(pack_data<Backend, Differences<1>, Value>); \
-  PF_STEP(pack_data<Backend, Differences<3>, Value>); \
+#define PF_LEVEL_STEPS(Backend, Value)                   \
+  PF_STEP(level_counts<Backend, Value>);                 \
+  PF_STEP(sum_data<Backend, Value>);                     \
+  PF_STEP(pack_data<Backend, StoredCosts, Value>);       \
+  PF_STEP(pack_data<Backend, Differences<1>, Value>);    \
+  PF_STEP(pack_data<Backend, Differences<3>, Value>);    \
   PF_STEP(pack_data<Backend, MixedCosts<false>, Value>); \
   PF_STEP(pack_data<Backend, MixedCosts<true>, Value>)
 

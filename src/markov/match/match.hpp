@@ -101,7 +101,8 @@ PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b
 
 /// DataTerm::mix of three differences.
 PF_HD float mixed_difference(float census, float absolute, float gradient) {
-  return fma(0.48f, smaller(gradient, 2.0f), fma(0.05f, smaller(absolute, 18.0f), 0.08f * smaller(census, 10.0f)));
+  return fma(0.48f, smaller(gradient, 2.0f),
+             fma(0.05f, smaller(absolute, 18.0f), 0.08f * smaller(census, 10.0f)));
 }
 
 /// Difference of pixel `at` of a and pixel `to` of b: see DataTerm.
@@ -152,8 +153,12 @@ struct MixedCosts {
   };
   PF_HD Row row(int y, int lx, int ly) const {
     const std::ptrdiff_t at = y * matching.pitch;
-    return {matching.frame0, matching.frame1, matching.weight, matching.limit,
-            at, at + match_offset(matching, lx, ly)};
+    return {matching.frame0,
+            matching.frame1,
+            matching.weight,
+            matching.limit,
+            at,
+            at + match_offset(matching, lx, ly)};
   }
 
   struct LabelRow {

@@ -48,8 +48,8 @@ Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, i
 
 /// Messages that a chunk's pixels have received before an iteration. `scratch`: room for them.
 template <class Value>
-Messages<Value> received_before(const Rows<Value>& rows, const Rows<Value>& coarser, const Iteration& iteration,
-                                int y, int first, int i0, Value* scratch) {
+Messages<Value> received_before(const Rows<Value>& rows, const Rows<Value>& coarser,
+                                const Iteration& iteration, int y, int first, int i0, Value* scratch) {
   if (iteration.from == Iteration::From::here) return edges_of(rows, 0, y, first, i0);
   if (iteration.from == Iteration::From::coarser)
     return received_by_blocks(coarser, iteration.coarser_color, y, i0, scratch);
@@ -176,8 +176,8 @@ struct LeastBeliefs {
 
 /// Stores the labels of least belief of a chunk's pixels, and the beliefs around them.
 template <class Value>
-void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, Labeled<Value> belief, int first,
-                   int i0, int y, const Beliefs& beliefs) {
+void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, Labeled<Value> belief,
+                   int first, int i0, int y, const Beliefs& beliefs) {
   const LabelGrid grid = units.grid;
   if (y < beliefs.y0 || y >= beliefs.y1) return;
   const float cost = 1 / units.per_cost;
@@ -335,7 +335,8 @@ void read_beliefs(Backend& cpu, const PairUnits& units, const PropagationLevel<V
 
 template <class Backend, class Value>
 void read_coarse_beliefs(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& level,
-                         const PropagationLevel<Value>& coarser_level, int coarser_color, const Beliefs& beliefs) {
+                         const PropagationLevel<Value>& coarser_level, int coarser_color,
+                         const Beliefs& beliefs) {
   const Rows<Value> rows(level, units), coarser(coarser_level, units);
   // Pixels of even columns, and those of odd ones, lie side by side in memory like their blocks.
   cpu.few_rows((level.height + 1) / 2, [&](RowRange part, void* memory) {

@@ -234,7 +234,8 @@ __global__ void read_long_kernel(PairUnits units, int values, PropagationLevel<V
   Value* in[4];
   find_edges(level, 0, x, y, values, in);
   const Value* const data = level.data + (std::ptrdiff_t(y) * level.width + x) * values;
-  read_pixel_together(BeliefOf<Value>(data, in, true), x, y, units, beliefs, reinterpret_cast<float*>(shared));
+  read_pixel_together(BeliefOf<Value>(data, in, true), x, y, units, beliefs,
+                      reinterpret_cast<float*>(shared));
 }
 
 /// Reads the beliefs of a pixel from the coarser level, if there is one. Shared memory as above.

@@ -41,8 +41,8 @@ __device__ LaneValues<Value, PerLane> sum_of(const LaneValues<Value, PerLane>& d
 
 /// Stores the label of least belief and the beliefs around it. All lanes of a warp must call this.
 template <class Value, int PerLane>
-__device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixel& own, const Packing& packing,
-                           const PairUnits& units, const Beliefs& beliefs) {
+__device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixel& own,
+                           const Packing& packing, const PairUnits& units, const Beliefs& beliefs) {
   constexpr int words = LaneValues<Value, PerLane>::words;
   const LabelGrid grid = units.grid;
   const int x = own.x, y = own.y, lane = own.lane;

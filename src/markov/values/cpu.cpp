@@ -26,12 +26,14 @@ void label_values(Backend& cpu, const Values& values, View<float> u, View<float>
                        *const after = costs.after_x.row(y);
     float* const to = u.row(y);
     for (int x = 0; x < width; ++x)
-      to[x] = label_value(grid.x0 + (labels[x] & mask), sub_pixel, least_offset, before[x], middle[x], after[x]);
+      to[x] =
+          label_value(grid.x0 + (labels[x] & mask), sub_pixel, least_offset, before[x], middle[x], after[x]);
     if (v) {
       const float *const above = costs.before_y.row(y), *const below = costs.after_y.row(y);
       float* const to_v = v.row(y);
       for (int x = 0; x < width; ++x)
-        to_v[x] = label_value(grid.y0 + (labels[x] >> shift), sub_pixel, least_offset, above[x], middle[x], below[x]);
+        to_v[x] = label_value(grid.y0 + (labels[x] >> shift), sub_pixel, least_offset, above[x], middle[x],
+                              below[x]);
     }
     if (!trust.valid) return;
     float* const confidence = trust.confidence.row(y);

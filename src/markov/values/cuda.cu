@@ -21,10 +21,12 @@ __global__ void label_values_kernel(Values values, View<float> u, View<float> v,
   const Label label = values.labels(x, y);
   const float middle = costs.middle(x, y), before = costs.before_x(x, y), after = costs.after_x(x, y);
   float confidence = label_confidence(before, middle, after);
-  u(x, y) = label_value(grid.x0 + grid.x(label), values.sub_pixel, values.least_offset, before, middle, after);
+  u(x, y) =
+      label_value(grid.x0 + grid.x(label), values.sub_pixel, values.least_offset, before, middle, after);
   if (v) {
     const float above = costs.before_y(x, y), below = costs.after_y(x, y);
-    v(x, y) = label_value(grid.y0 + grid.y(label), values.sub_pixel, values.least_offset, above, middle, below);
+    v(x, y) =
+        label_value(grid.y0 + grid.y(label), values.sub_pixel, values.least_offset, above, middle, below);
     confidence = smaller(confidence, label_confidence(above, middle, below));
   }
   if (!trust.valid) return;

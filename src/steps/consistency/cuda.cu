@@ -30,7 +30,9 @@ __device__ int ordered_bits(float value) {
   const int bits = __float_as_int(value);
   return bits >= 0 ? bits : bits ^ 0x7fffffff;
 }
-__device__ float value_of_bits(int ordered) { return __int_as_float(ordered >= 0 ? ordered : ordered ^ 0x7fffffff); }
+__device__ float value_of_bits(int ordered) {
+  return __int_as_float(ordered >= 0 ? ordered : ordered ^ 0x7fffffff);
+}
 
 __global__ void begin_projection_kernel(View<int> right) {
   begin_kernel();
@@ -53,7 +55,9 @@ __global__ void end_projection_kernel(View<int> ordered, View<float> right) {
 
 const dim3 block(32, 8);
 template <class T>
-dim3 grid_for(View<T> valid) { return {blocks_for(valid.width, 32), blocks_for(valid.height, 8)}; }
+dim3 grid_for(View<T> valid) {
+  return {blocks_for(valid.width, 32), blocks_for(valid.height, 8)};
+}
 
 }  // namespace
 
