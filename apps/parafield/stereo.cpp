@@ -106,6 +106,11 @@ void run(const StereoCommandOptions& options) {
   check_outputs(outputs, inputs);
   if (options.scale && !has_extension(options.output, ".png"))
     throw UsageError(fmt::format("--scale needs a PNG; {} holds px", options.output));
+  StereoEnergy& energy = energy_of(method);
+  if (has_extension(options.output, ".png") && energy.min_disparity < 0)
+    throw UsageError(
+        fmt::format("a PNG holds no disparities below 0, but --min-disparity is {}; write {} as .pfm",
+                    energy.min_disparity, options.output));
   const DeviceInfo info = describe_device(device);
 
   std::vector<KnownPixels> known;
@@ -128,7 +133,6 @@ void run(const StereoCommandOptions& options) {
       [&](const std::string& file) { return read_disparity_of(file, options.true_scale, "--gt-scale"); });
   const auto mask = read_like(options.truth.mask, options.left, left.size(), read_mask);
 
-  StereoEnergy& energy = energy_of(method);
   const Examined examined(pair.frames, device, energy);
   if (energy.disparities == 0) energy.disparities = examined.findings.disparities;
 

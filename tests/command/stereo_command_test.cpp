@@ -219,6 +219,7 @@ TEST_F(StereoCommand, RefusesImagesThatDoNotFit) {
       {"0 to 60", "60 px wide"});
   expect_failure(1, stereo({"--min-disparity", "50"}), {"50 to 65", "60 px wide"});
   expect_failure(1, stereo({"--min-disparity", "-70"}), {"-70", "60 px wide"});
+  expect_failure(2, stereo({"--min-disparity", "-5", "-o", path("d.png")}), {"d.png", "-5", ".pfm"});
   expect_failure(1, stereo({"-o", left}), {left, "is an input"});
   expect_failure(1, stereo({"-o", path("none/out.pfm")}), {path("none/out.pfm")});
 }
