@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
-#include "markov/levels/rows.hpp"
-#include "markov/messages/messages.hpp"
+#include "markov/messages/envelopes.hpp"
 
 // Pixels of a color are adjacent in memory (levels/rows.hpp). Chunks of them compute their messages label by
 // label in scratch memory, and every inner loop runs along the row.
@@ -23,17 +22,20 @@ Messages<Value> edges_of(const Rows<Value>& rows, int set, int y, int first, int
            {rows.down(set, y + 1, first) + i0, rows.pitch}}};
 }
 
+/// Messages that every second pixel of a row has received, those of columns 2 i + parity from i = i0 on. The
+/// color that sent last, `ended_with`, received its messages before, in the first set of edges.
+template <class Value>
+Messages<Value> received_by(const Rows<Value>& rows, int ended_with, int y, int parity, int i0) {
+  return edges_of(rows, ((parity + y) & 1) == ended_with ? 0 : 1, y, parity, i0);
+}
+
 /// Messages that a chunk's pixels have received at the coarser level, where two columns of pixels take turns.
-/// The color that sent last, `ended_with`, received its messages before, in the first set of edges.
 template <class Value>
 Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, int y, int i0,
                                    Value* scratch) {
   const int labels = coarser.labels, block_y = y / 2;
-  const auto of_column = [&](int parity) {
-    const int set = ((parity + block_y) & 1) == ended_with ? 0 : 1;
-    return edges_of(coarser, set, block_y, parity, i0 / 2);
-  };
-  const Messages<Value> even = of_column(0), odd = of_column(1);
+  const Messages<Value> even = received_by(coarser, ended_with, block_y, 0, i0 / 2),
+                        odd = received_by(coarser, ended_with, block_y, 1, i0 / 2);
   Messages<Value> all;
   for (int k = 0; k < 4; ++k) {
     all.with[k] = {scratch + k * labels * chunk<Value>, chunk<Value>};
@@ -57,103 +59,6 @@ Messages<Value> received_before(const Rows<Value>& rows, const Rows<Value>& coar
   for (Labeled<Value>& with : none.with) with = {scratch, chunk<Value>};
   for (int i = 0; i < rows.labels * chunk<Value>; ++i) scratch[i] = 0;
   return none;
-}
-
-/// Pair costs of a chunk's edges to one neighbor.
-template <class Value>
-struct EdgeCosts {
-  Value slope[chunk<Value>], limit[chunk<Value>];
-  float unrounded[chunk<Value>];  // slope, for quadratic costs
-};
-
-/// Finds the pair costs of the edges to neighbor k.
-template <class Value>
-void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& units, int k, int y, int first,
-                     int i0, EdgeCosts<Value>& costs) {
-  const View<float>& plane = level.weights[edge_plane(k)];
-  const Offset to = neighbor_offset(k);
-  constexpr int n = chunk<Value>;
-  float weights[2 * n];  // of edges of all columns from the chunk's first on
-  if (plane) {
-    const int begin = 2 * i0 + first + (is_forward(k) ? 0 : to.x);
-    const float* const row = plane.row(clamp(is_forward(k) ? y : y + to.y, 0, level.height - 1));
-    const int inside = smaller(2 * n, level.width - begin);
-    for (int i = larger(-begin, 0); i < inside; ++i) weights[i] = row[begin + i];
-    for (int i = larger(inside, 0); i < 2 * n; ++i) weights[i] = 0;  // edges out of the image
-    if (begin < 0) weights[0] = 0;
-  } else {
-    for (int i = 0; i < 2 * n; ++i) weights[i] = 1;
-  }
-  const float slope = units.slope, limit = units.limit;
-  for (int i = 0; i < n; ++i) {
-    const float weight = weights[2 * i];
-    costs.unrounded[i] = weight * slope;
-    costs.slope[i] = PairUnits::value_of<Value>(costs.unrounded[i]);
-    costs.limit[i] = PairUnits::value_of<Value>(weight * limit);
-  }
-}
-
-/// Lower envelope for linear costs over `count` labels, h[l] = min over m of h[m] + slope |l - m|, in two
-/// passes (Grauer-Gray section 3). `spare`: room for as many values.
-void lower_linear(Labeled<float> h, Labeled<float> spare, int count, const EdgeCosts<float>& costs) {
-  constexpr int n = chunk<float>;
-  float least[n];
-  for (int i = 0; i < n; ++i) least[i] = 3e38f;
-  for (int label = 0; label < count; ++label) {
-    const float *const in = h[label], at = float(label);
-    float* const out = spare[label];
-    for (int i = 0; i < n; ++i) {
-      least[i] = smaller(least[i], fma(-costs.slope[i], at, in[i]));
-      out[i] = fma(costs.slope[i], at, least[i]);
-    }
-  }
-  for (int i = 0; i < n; ++i) least[i] = 3e38f;
-  for (int label = count - 1; label >= 0; --label) {
-    const float *const before = spare[label], at = float(label);
-    float* const in = h[label];
-    for (int i = 0; i < n; ++i) {
-      least[i] = smaller(least[i], fma(costs.slope[i], at, in[i]));
-      in[i] = smaller(before[i], fma(-costs.slope[i], at, least[i]));
-    }
-  }
-}
-void lower_linear(Labeled<std::uint16_t> h, Labeled<std::uint16_t>, int count,
-                  const EdgeCosts<std::uint16_t>& costs) {
-  constexpr int n = chunk<std::uint16_t>;
-  const auto pass = [&](const std::uint16_t* from, std::uint16_t* to) {
-    for (int i = 0; i < n; ++i) {
-      const std::uint16_t beside = std::uint16_t(from[i] + costs.slope[i]);
-      to[i] = smaller(to[i], beside);
-    }
-  };
-  for (int label = 1; label < count; ++label) pass(h[label - 1], h[label]);
-  for (int label = count - 2; label >= 0; --label) pass(h[label + 1], h[label]);
-}
-
-/// Lower envelope for quadratic costs: h[l] = min over m of h[m] + slope (l - m)^2, where |l - m| <= reach.
-template <class Value>
-void lower_quadratic(Labeled<Value> h, Labeled<Value> spare, int count, int reach,
-                     const EdgeCosts<Value>& costs) {
-  constexpr int n = chunk<Value>;
-  for (int label = 0; label < count; ++label) {
-    Value* const out = spare[label];
-    for (int i = 0; i < n; ++i) out[i] = h[label][i];
-    for (int other = larger(0, label - reach); other <= smaller(count - 1, label + reach); ++other) {
-      const float square = float((label - other) * (label - other));
-      const Value* const in = h[other];
-      for (int i = 0; i < n; ++i)
-        out[i] = smaller(out[i], raised(in[i], costs.unrounded[i], costs.limit[i], square));
-    }
-  }
-  for (int label = 0; label < count; ++label)
-    for (int i = 0; i < n; ++i) h[label][i] = spare[label][i];
-}
-
-template <class Value>
-void lower(Labeled<Value> h, Labeled<Value> spare, int count, const PairUnits& units,
-           const EdgeCosts<Value>& costs) {
-  units.quadratic ? lower_quadratic(h, spare, count, units.reach, costs)
-                  : lower_linear(h, spare, count, costs);
 }
 
 /// Labels of least belief so far of a chunk's pixels.
@@ -208,14 +113,11 @@ void read_chunk(const PairUnits& units, Labeled<Value> data, const Messages<Valu
   store_beliefs(units, winners, belief, first, i0, y, beliefs);
 }
 
-/// Sums of the messages that a row of pixels has received, for a chunk of its columns from column i0 on. The color
-/// that sent last, `ended_with`, received its messages before, in the first set of edges.
+/// Sums of the messages that a row of pixels has received, for a chunk of its columns from column i0 on.
 template <class Value>
 void sum_received(const Rows<Value>& rows, int ended_with, int y, int i0, Labeled<Value> sums) {
-  const auto of_columns = [&](int parity) {
-    return edges_of(rows, ((parity + y) & 1) == ended_with ? 0 : 1, y, parity, i0 / 2);
-  };
-  const Messages<Value> even = of_columns(0), odd = of_columns(1);
+  const Messages<Value> even = received_by(rows, ended_with, y, 0, i0 / 2),
+                        odd = received_by(rows, ended_with, y, 1, i0 / 2);
   for (int label = 0; label < rows.labels; ++label) {
     const Value *left[2], *up[2], *right[2], *down[2];
     for (int parity = 0; parity < 2; ++parity) {
