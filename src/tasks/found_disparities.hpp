@@ -59,17 +59,14 @@ class FoundDisparities final : public Session<Stereo> {
   void begin(const StereoInput& input) {
     if (input.frames.size() != 2)
       fail(ErrorCode::invalid_argument, "the method takes 2 frames, not ", input.frames.size());
-    Frame frames[2];
-    FrameBuffer copies[2];
-    for (int i = 0; i < 2; ++i) {
-      frames[i] = checked(input.frames[std::size_t(i)], i == 0 ? "frame 0" : "frame 1", size_, device_);
-      if (!frames[i].memory.on_host()) frames[i] = on_host(frames[i], copies[i]);
-    }
+    const Frame left = checked(input.frames[0], "frame 0", size_, device_),
+                right = checked(input.frames[1], "frame 1", size_, device_);
+    backend_.synchronize();  // frames of a device are complete on its stream
     StereoMethod method = method_;
     std::visit(
         [&](auto& chosen) {
           StereoEnergy& energy = chosen.energy;
-          energy.disparities = examine_pair(frames[0], frames[1], energy.min_disparity).disparities;
+          energy.disparities = examine_pair(left, right, energy.min_disparity).disparities;
         },
         method);
     std::unique_ptr<Session<Stereo>> session = make_(method, options_);
@@ -77,18 +74,6 @@ class FoundDisparities final : public Session<Stereo> {
     session_ = std::move(session);
     found_ = method;
     if (cancelled_) session_->cancel();
-  }
-
-  /// A copy in host memory of a device's frame, ordered by the stream.
-  Frame on_host(const Frame& frame, FrameBuffer& copy) {
-    const auto active = backend_.activate();
-    copy = FrameBuffer(frame.size(), frame.format, Memory::host());
-    Frame there = copy;
-    there.range = frame.range;
-    backend_.copy(const_cast<void*>(there.data), there.pitch, frame.data, frame.pitch, row_bytes(frame),
-                  frame.height);
-    backend_.synchronize();
-    return there;
   }
 
   const StereoMethod method_;
