@@ -101,6 +101,7 @@ CalibratedPair CameraOptions::prepared(std::vector<FrameBuffer> frames, const De
   const RowAlignment before = measure_row_alignment(pair.frames[0], pair.frames[1], device);
   pair.json["before"] = rows_json(before);
   if (cameras.rectified) {
+    pair.rows = before;
     if (!rectified_left.empty() || !rectified_right.empty())
       throw UsageError(
           fmt::format("{}: the images are rectified already; there are no views to write", calibration));
@@ -111,6 +112,7 @@ CalibratedPair CameraOptions::prepared(std::vector<FrameBuffer> frames, const De
   const RectifiedPair& views = rectifier(pair.frames[0], pair.frames[1]);
   const RowAlignment after = measure_row_alignment(views.left, views.right, device);
   pair.json["after"] = rows_json(after);
+  pair.rows = after;
   pair.json["seen"] = share_of(rectifier.region().left);
   pair.text += fmt::format("rows before rectification: {}\nrows after rectification: {}\n", rows_text(before),
                            rows_text(after));

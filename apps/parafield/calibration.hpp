@@ -15,9 +15,10 @@ namespace parafield::command {
 struct CalibratedPair {
   std::vector<FrameBuffer> frames = {};  ///< left, right
   std::optional<StereoGeometry> geometry = {};
-  bool wide = false;      ///< rectified views are written with 16 bit
-  Json json = {};         ///< of the report: "rectification"
-  std::string text = {};  ///< of the report
+  std::optional<RowAlignment> rows = {};  ///< of `frames`, where it has been measured
+  bool wide = false;                      ///< rectified views are written with 16 bit
+  Json json = {};                         ///< of the report: "rectification"
+  std::string text = {};                  ///< of the report
 
   void add_to(Report& report) const;
 };

@@ -35,9 +35,9 @@ struct Examined {
   RowAlignment rows;
   int given = 0;  ///< --disparities
 
-  Examined(const std::vector<FrameBuffer>& pair, const Device& device, const StereoEnergy& energy)
-      : findings(examine_pair(pair[0], pair[1], energy.min_disparity)),
-        rows(measure_row_alignment(pair[0], pair[1], Device::cpu(device.threads))),
+  Examined(const CalibratedPair& pair, const Device& device, const StereoEnergy& energy)
+      : findings(examine_pair(pair.frames[0], pair.frames[1], energy.min_disparity)),
+        rows(pair.rows ? *pair.rows : measure_row_alignment(pair.frames[0], pair.frames[1], device)),
         given(energy.disparities) {}
 
   /// Texts on what is wrong with the pair.
@@ -133,7 +133,7 @@ void run(const StereoCommandOptions& options) {
       [&](const std::string& file) { return read_disparity_of(file, options.true_scale, "--gt-scale"); });
   const auto mask = read_like(options.truth.mask, options.left, left.size(), read_mask);
 
-  const Examined examined(pair.frames, device, energy);
+  const Examined examined(pair, device, energy);
   if (energy.disparities == 0) energy.disparities = examined.findings.disparities;
 
   auto [disparity, times, energies] = estimate<Stereo>(method, device, frames, task, options);
