@@ -49,6 +49,26 @@ if(NOT TIFF_FOUND)
   not_built("TIFF files" "libtiff 4.5 or newer was not found (Debian: libtiff-dev)")
 endif()
 
+# The netCDF C library brings some forty others, and most programs read no NetCDF. So it is loaded when a file
+# is read or written: the build needs its header and its name only.
+if(PARAFIELD_NETCDF STREQUAL "OFF" OR PARAFIELD_BUILD_FUZZ)
+  not_built("NetCDF files" "PARAFIELD_NETCDF is OFF, or this is a build for fuzzing")
+else()
+  find_path(NETCDF_INCLUDE_DIR netcdf_mem.h)
+  find_library(NETCDF_LIBRARY netcdf)
+  if(NETCDF_INCLUDE_DIR AND NETCDF_LIBRARY)
+    get_filename_component(NETCDF_LIBRARY_FILE ${NETCDF_LIBRARY} REALPATH)
+    get_filename_component(NETCDF_NAME ${NETCDF_LIBRARY_FILE} NAME)
+    string(REGEX REPLACE "(\\.so\\.[0-9]+).*" "\\1" NETCDF_NAME ${NETCDF_NAME})  # libnetcdf.so.19
+    set(NetCDF_FOUND TRUE)
+    set(NetCDF_VERSION "(${NETCDF_NAME}, loaded when it is used)")
+  elseif(PARAFIELD_NETCDF STREQUAL "ON")
+    message(FATAL_ERROR "PARAFIELD_NETCDF is ON, but no netCDF C library was found")
+  else()
+    not_built("NetCDF files" "the netCDF C library was not found (Debian: libnetcdf-dev)")
+  endif()
+endif()
+
 if(PARAFIELD_BUILD_COMMAND OR PARAFIELD_BUILD_BENCH)
   find_package(CLI11 CONFIG QUIET)
   find_package(fmt CONFIG QUIET)

@@ -26,7 +26,8 @@ endif()
 target_compile_options(parafield_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${host_options};${warnings}>)
 target_compile_definitions(parafield_build INTERFACE
   $<$<BOOL:${PARAFIELD_HAS_CUDA}>:PARAFIELD_HAS_CUDA> $<$<BOOL:${PNG_FOUND}>:PARAFIELD_HAS_PNG>
-  $<$<BOOL:${JPEG_FOUND}>:PARAFIELD_HAS_JPEG> $<$<BOOL:${TIFF_FOUND}>:PARAFIELD_HAS_TIFF>)
+  $<$<BOOL:${JPEG_FOUND}>:PARAFIELD_HAS_JPEG> $<$<BOOL:${TIFF_FOUND}>:PARAFIELD_HAS_TIFF>
+  $<$<BOOL:${NetCDF_FOUND}>:PARAFIELD_HAS_NETCDF>)
 if(PARAFIELD_HAS_CUDA)
   target_include_directories(parafield_build SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
 endif()
@@ -55,6 +56,10 @@ if(TIFF_FOUND)
 endif()
 add_library(parafield_common OBJECT ${sources})
 target_link_libraries(parafield_common PRIVATE parafield_build Threads::Threads ${file_formats})
+if(NetCDF_FOUND)
+  target_include_directories(parafield_common SYSTEM PRIVATE ${NETCDF_INCLUDE_DIR})
+  target_compile_definitions(parafield_common PRIVATE PARAFIELD_NETCDF_NAME="${NETCDF_NAME}")
+endif()
 target_precompile_headers(parafield_common PRIVATE <algorithm> <cmath> <cstring> <filesystem> <fstream> <functional>
   <memory> <optional> <sstream> <string> <variant> <vector>)
 if(PARAFIELD_SANITIZE AND NOT PARAFIELD_BUILD_FUZZ)

@@ -14,6 +14,7 @@ struct CloudsOptions {
   std::vector<std::string> frames;
   std::string flow, valid, arrows, table, heights;
   float height_png = 256;
+  CloudFileOptions file;
   FrameOptions reading;
   CloudArrows arrow;
   CloudHeights::Options stereo;
@@ -54,16 +55,22 @@ void check_options(const CloudsOptions& options) {
   for (const Output& output : options.series())
     for (std::size_t i = 1; !output.path.empty() && i <= count; ++i)
       inputs.push_back(numbered(output.path, int(i)));
-  check_outputs({{"--csv", options.table, {".csv", ".txt"}}}, inputs);
+  check_outputs({{"--csv", options.table, {".csv", ".txt"}}, {"--netcdf", options.file.path, {".nc"}}},
+                inputs);
+  options.file.check(options.arrow.units, has_stereo);
 }
 
 /// Writes what was asked for, and sums it up.
 class Results {
  public:
-  explicit Results(const CloudsOptions& options)
+  Results(const CloudsOptions& options, Size size)
       : options_(options),
         arrows_(options.arrow),
-        table_(options.arrow.step, options.arrow.units, !options.stereo.right.empty()) {}
+        table_(options.arrow.step, options.arrow.units, !options.stereo.right.empty()) {
+    if (!options.file.path.empty())
+      file_ =
+          std::make_unique<CloudFile>(options.file, size, options.arrow.units, !options.stereo.right.empty());
+  }
 
   void write_motion(int number, const FlowField& field, const Frame& frame, const KnownPixels& known,
                     View<const float> height) {
@@ -73,6 +80,7 @@ class Results {
     if (number == 1) arrows_.fit(field);  // one scale for all pictures
     if (!options_.arrows.empty()) write_frame(numbered(options_.arrows, number), arrows_.draw(field, frame));
     if (!options_.table.empty()) table_.add(number, field, height);
+    if (file_) file_->add(field, height);
     findings_.add(field, known);
   }
 
@@ -91,6 +99,7 @@ class Results {
   }
 
   void end(Report& report) const {
+    if (file_) file_->close();
     if (!options_.table.empty()) write_text(options_.table, table_.text());
     add_findings(report, findings_);
     const CloudUnits& units = options_.arrow.units;
@@ -106,7 +115,8 @@ class Results {
       report.json["largest_height"] = json_of(most_);
       report.text += fmt::format("heights of {:.4g} to {:.4g}\n", least_, most_);
     }
-    add_files(report, {options_.flow, options_.valid, options_.arrows, options_.table, options_.heights});
+    add_files(report, {options_.flow, options_.valid, options_.arrows, options_.table, options_.heights,
+                       options_.file.path});
     if (options_.arrows.empty()) return;
     report.json["arrow_scale"] = json_of(arrows_.scale);
     report.text += fmt::format("arrows are {:.3g} times as long as the flow\n", arrows_.scale);
@@ -129,6 +139,7 @@ class Results {
   const CloudsOptions& options_;
   CloudArrows arrows_;
   CloudTable table_;
+  std::unique_ptr<CloudFile> file_;
   FlowFindings findings_;
   float least_ = INFINITY, most_ = -INFINITY;
 };
@@ -165,7 +176,7 @@ void run(const App& command, CloudsOptions& options) {
     KnownPixels known;
   };
   std::deque<Waiting> frames;  // from the one on whose flow comes next
-  Results results(options);
+  Results results(options, size);
   Timer timer(Device::cpu()), whole(Device::cpu());
   whole.start();
   std::vector<double> milliseconds;
@@ -202,6 +213,8 @@ void run(const App& command, CloudsOptions& options) {
   report.json["method"] = name_of(method);
   if (!options.method.preset.empty()) report.json["preset"] = options.method.preset;
   report.json["parameters"] = parameters_json(parameters_of(method));
+  std::visit([&](const auto& one) { add_divisions(report, one, size, estimator.blocks(), options.quiet); },
+             method);
   report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, size, times_of(milliseconds));
   report.json["frames"] = source.count();
@@ -254,7 +267,7 @@ void add_clouds(App& program) {
       program.add_subcommand("clouds", "Track clouds in satellite images: their motion and heights");
   const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
   command.add_option("FRAMES FILE", options->frames,
-                     fmt::format("images of one size, in time order: {}", frame_formats));
+                     fmt::format("images of one size, in time order: NetCDF, {}", frame_formats));
   command.add_option(
       "-o,--output PATTERN", options->flow,
       "write the motion of each image, as flow%04d.flo: .flo, .npy, .pfm or KITTI's .png, px. The "
@@ -269,6 +282,7 @@ void add_clouds(App& program) {
       "the top of the image (north)");
   command.add_option("--valid PATTERN", options->valid,
                      "write where the motion is valid: .png or .pgm. Valid pixels are 255, others 0");
+  options->file.add_to(command);
   command.add_option("--km-per-pixel KM", options->arrow.units.km_per_pixel, "size of a pixel, for speeds")
       .is(positive, "a finite number above 0");
   command.add_option("--minutes MIN", options->arrow.units.minutes, "time from image to image, for speeds")

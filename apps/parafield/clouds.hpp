@@ -6,6 +6,7 @@
 
 #include "estimation.hpp"
 #include "frames.hpp"
+#include "interrupt.hpp"
 
 /// The command clouds: motion and heights of clouds in a sequence of images.
 namespace parafield::command {
@@ -50,7 +51,33 @@ class CloudTable {
   std::string text_;
 };
 
-/// Finds heights in stereo pairs and smooths them along the motion.
+/// --netcdf: motion and heights of all images in one file.
+struct CloudFileOptions {
+  std::string path, start, height_unit;
+
+  void add_to(App& command);
+  /// Throws UsageError for options that do not fit together, and Error(unsupported) without NetCDF.
+  void check(CloudUnits units, bool has_heights) const;
+};
+
+/// The file while it is written: a signal waits, so that it is whole or removed.
+class CloudFile {
+ public:
+  CloudFile(const CloudFileOptions& options, Size size, CloudUnits units, bool has_heights);
+  void add(const FlowView& flow, View<const float> height) {
+    WhileWriting::check();
+    file_.add(flow, height);
+  }
+  void close() { file_.close(); }
+
+ private:
+  const WhileWriting whole_;
+  MotionFile file_;
+};
+
+/// Finds heights in stereo pairs and smooths them along the motion. Disparities are refined by the flow from
+/// the left to the right image: the surfaces of clouds are smooth, and belief propagation's values near whole
+/// px.
 class CloudHeights {
  public:
   struct Options {
@@ -74,7 +101,12 @@ class CloudHeights {
  private:
   const Options options_;
   FrameSource right_;
+  /// Refines the disparities where the flow agrees with them.
+  void refine(DisparityField& field, const Frame& left, const Frame& right);
+
   StereoEstimator estimator_;
+  FlowEstimator flow_;
+  FlowField start_;
   HeightFilter filter_;
 };
 

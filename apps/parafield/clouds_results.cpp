@@ -84,8 +84,24 @@ CloudHeights::CloudHeights(const Options& options, const FrameOptions& reading, 
     : options_(options),
       right_(options.right, reading, 1, quiet),
       estimator_(stereo_method(options), size, {.device = device}),
+      flow_(AdaptiveRidge{}, size, {.device = device}),
+      start_(size, Memory::host(), false),
       filter_(size, {.frames = options.smoothing, .tolerance = float(1.5 * std::abs(options.scale))}) {
 }  // 1.5 px
+
+void CloudHeights::refine(DisparityField& field, const Frame& left, const Frame& right) {
+  constexpr float most_along = 0.6f, most_across = 0.2f;  // px: more is the flow of another surface
+  const float least = float(options_.min_disparity);
+  const View<float> d = field.d;
+  for (int y = 0; y < d.height; ++y)
+    for (int x = 0; x < d.width; ++x) start_.u(x, y) = -d(x, y);  // v stays 0
+  const Frame frames[] = {left, right};
+  const FlowField& flow = flow_(FlowInput{.frames = frames, .start = start_});
+  for (int y = 0; y < d.height; ++y)
+    for (int x = 0; x < d.width; ++x)
+      if (std::abs(flow.u(x, y) + d(x, y)) < most_along && std::abs(flow.v(x, y)) < most_across)
+        d(x, y) = std::max(-flow.u(x, y), least);
+}
 
 View<const float> CloudHeights::operator()(const Frame& left, const KnownPixels& known) {
   KnownPixels known_right;
@@ -95,6 +111,7 @@ View<const float> CloudHeights::operator()(const Frame& left, const KnownPixels&
         ErrorCode::invalid_argument,
         fmt::format("--stereo: has {} images, FRAMES has more; each has its partner", right_.count()));
   DisparityField field = estimator_(left, *right).to(Memory::host());
+  refine(field, left, *right);
   mark_unknown(field, known, known_right);
   const Image<float> heights = height_of(field, options_.scale, options_.offset);
   return filter_(heights);

@@ -49,6 +49,9 @@ void FrameOptions::add_to(App& command) {
       .help(
           "values that are black and white, as 0,1 or 0,1023. Without it floats and 16-bit values have the "
           "range that the first frames suggest, and a note says which if it is not 0 to 255 or 65535");
+  const Option name = command.add_option("--variable NAME", variable);
+  name.help("of NetCDF files: the variable that holds the frames. It is needed where several may");
+  command.leave_out_of_help(name);
 }
 
 void FrameOptions::add_mask_to(App& command) {
@@ -83,13 +86,14 @@ class FrameSource::Files {
  public:
   Files(std::vector<std::string> files, const FrameOptions& options)
       : files_(std::move(files)),
+        variable_(options.variable),
         fills_(options.fills),
         mask_name_(options.mask.empty() ? options.overlay : options.mask),
         mask_(given_mask(options)) {}
 
   std::optional<Named> next() {
     for (; at_ < files_.size(); ++at_, reader_.reset(), number_ = 0) {
-      if (!reader_) reader_.emplace(files_[at_]);
+      if (!reader_) reader_.emplace(files_[at_], variable_);
       ++number_;
       const std::string file = files_[at_] == "-" ? "standard input" : files_[at_];
       if (std::optional<FrameBuffer> frame = reader_->next())
@@ -113,6 +117,7 @@ class FrameSource::Files {
   }
 
   const std::vector<std::string> files_;
+  const std::string variable_;
   const bool fills_;
   const std::string mask_name_;
   const KnownPixels mask_;

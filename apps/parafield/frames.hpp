@@ -17,9 +17,9 @@ namespace parafield::command {
 /// A mask of pixels that have a value: 0 where they have none. No data: all have one.
 using KnownPixels = Image<std::uint8_t>;
 
-/// --range, --input-mask, --overlay.
+/// --range, --variable, --input-mask, --overlay.
 struct FrameOptions {
-  std::string range, mask, overlay;
+  std::string range, variable, mask, overlay;
   bool fills = false;  ///< pixels without a value are filled, and told
 
   void add_to(App& command);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "parafield/fields.hpp"
@@ -34,6 +35,9 @@ namespace parafield {
 /// - PFM: f32, values as they are. The absolute value of the file's scale is ignored.
 /// - .npy: a NumPy array of uint8, uint16, float32 or float64 (read as f32), in either byte order, height x
 ///   width, height x width x 1 or height x width x 3, in C order. Values as they are.
+/// - NetCDF (classic or NetCDF-4, where the netCDF library is: see netcdf.hpp): a variable of rows and
+///   columns, or of time, rows and columns. Values are unpacked to f32; missing ones are NaN. Where the rows'
+///   coordinate is a latitude or a projection's y, the northernmost row comes first.
 /// - Y4M (YUV4MPEG2): mono, 4:2:0, 4:2:2 or 4:4:4 of 8 to 16 bit. Mono is gray, values as they are. Color
 ///   becomes rgb by BT.601, of limited range unless the header says XCOLORRANGE=FULL. More than 8 bit become
 ///   u16. 4:1:1 and alpha are Error(unsupported). Interlaced frames are read as they are stored.
@@ -50,11 +54,12 @@ PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path);
 ///
 /// PGM, PPM and PFM may follow one another, with or without white space between, and each has a size and a
 /// format of its own. A Y4M stream has one header and any number of frames, and another stream may follow. A
-/// file of another format gives one frame.
+/// NetCDF file, which is read whole, gives its images. A file of another format gives one frame.
 class PARAFIELD_API FrameReader {
  public:
-  /// Opens a file; - is standard input. Throws Error(file).
-  explicit FrameReader(const std::filesystem::path& path);
+  /// Opens a file; - is standard input. `variable` names the one of NetCDF files that holds the images; it is
+  /// needed where several may. Throws Error(file).
+  explicit FrameReader(const std::filesystem::path& path, const std::string& variable = {});
   ~FrameReader();
   FrameReader(FrameReader&&) noexcept;
   FrameReader& operator=(FrameReader&&) noexcept;

@@ -10,6 +10,7 @@
 #include "parafield/image.hpp"
 #include "parafield/io.hpp"
 #include "parafield/masks.hpp"
+#include "parafield/netcdf.hpp"
 #include "parafield/rectification.hpp"
 #include "parafield/scenes.hpp"
 #include "parafield/stereo.hpp"

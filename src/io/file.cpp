@@ -28,44 +28,6 @@ fs::path followed(const fs::path& path) {
   return target;
 }
 
-/// A new file beside `target`. The destructor removes it unless it has taken the target's place.
-class Temporary {
- public:
-  explicit Temporary(const fs::path& target) : target_(target) {
-    static std::atomic<unsigned> count = 0;
-    int error = EEXIST;
-    for (int attempt = 0; attempt < 1000 && error == EEXIST; ++attempt) {
-      // Short, so that a target with the longest name that the file system allows can be written.
-      path_ = target.parent_path() / text(".parafield-", ::getpid(), "-", count++, ".part");
-      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      error = descriptor_ < 0 ? errno : 0;
-    }
-    if (error == 0) return;
-    const fs::path folder = target.parent_path().empty() ? "." : target.parent_path();
-    fail_writing("no file can be made in the folder ", shown(folder), ": ", reason(error));
-  }
-  ~Temporary() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!renamed_) ::unlink(path_.c_str());
-  }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-
-  int descriptor() const { return descriptor_; }
-
-  void take_place() {
-    // Some file systems report a full disk only here.
-    const int closed = ::close(std::exchange(descriptor_, -1));
-    if (closed != 0 || ::rename(path_.c_str(), target_.c_str()) != 0) fail_writing(reason(errno));
-    renamed_ = true;
-  }
-
- private:
-  fs::path target_, path_;
-  int descriptor_ = -1;
-  bool renamed_ = false;
-};
-
 }  // namespace
 
 // Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
@@ -97,25 +59,53 @@ Bytes InputFile::first(std::uint64_t count) const {
   return bytes;
 }
 
-void write_file(const fs::path& path, ByteSpan bytes) {
-  const fs::path target = followed(path);
+NewFile::NewFile(const fs::path& path) : target_(followed(path)) {
   struct stat old = {};
-  const bool replaces = ::stat(target.c_str(), &old) == 0;
+  const bool replaces = ::stat(target_.c_str(), &old) == 0;
   if (replaces && S_ISDIR(old.st_mode)) fail_writing("it is a directory");
   if (replaces && !S_ISREG(old.st_mode)) fail_writing("not a regular file, and a file is replaced whole");
   // A rename would silently replace a write-protected file.
-  if (replaces && ::access(target.c_str(), W_OK) != 0) fail_writing(reason(errno));
+  if (replaces && ::access(target_.c_str(), W_OK) != 0) fail_writing(reason(errno));
 
-  Temporary temporary(target);
+  static std::atomic<unsigned> count = 0;
+  int error = EEXIST;
+  for (int attempt = 0; attempt < 1000 && error == EEXIST; ++attempt) {
+    // Short, so that a target with the longest name that the file system allows can be written.
+    path_ = target_.parent_path() / text(".parafield-", ::getpid(), "-", count++, ".part");
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    error = descriptor_ < 0 ? errno : 0;
+  }
+  const fs::path folder = target_.parent_path().empty() ? "." : target_.parent_path();
+  if (error) fail_writing("no file can be made in the folder ", shown(folder), ": ", reason(error));
   // The permissions of the old file are kept where the system allows it.
-  if (replaces) (void)!::fchmod(temporary.descriptor(), old.st_mode & 07777);
+  if (replaces) (void)!::fchmod(descriptor_, old.st_mode & 07777);
+}
+
+NewFile::~NewFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!renamed_) ::unlink(path_.c_str());
+}
+
+void NewFile::write(ByteSpan bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t put = ::write(temporary.descriptor(), bytes.data() + done, bytes.size() - done);
+    const ssize_t put = ::write(descriptor_, bytes.data() + done, bytes.size() - done);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) fail_writing(reason(errno), " after ", done, " of ", bytes.size(), " bytes");
     done += std::size_t(put);
   }
-  temporary.take_place();
+}
+
+void NewFile::take_place() {
+  // Some file systems report a full disk only here.
+  const int closed = ::close(std::exchange(descriptor_, -1));
+  if (closed != 0 || ::rename(path_.c_str(), target_.c_str()) != 0) fail_writing(reason(errno));
+  renamed_ = true;
+}
+
+void write_file(const fs::path& path, ByteSpan bytes) {
+  NewFile file(path);
+  file.write(bytes);
+  file.take_place();
 }
 
 std::string reason(int error) { return std::generic_category().message(error); }

@@ -36,6 +36,27 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
+/// A file that will replace the one at `path`. Until then it lies beside it under another name; the
+/// destructor removes it unless it has taken its place.
+class NewFile {
+ public:
+  /// Throws Error(file) for a path that cannot be written or is no regular file.
+  explicit NewFile(const std::filesystem::path& path);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }  ///< that of the temporary file
+  void write(ByteSpan bytes);
+  /// Renames it. Throws Error(file).
+  void take_place();
+
+ private:
+  std::filesystem::path target_, path_;
+  int descriptor_ = -1;
+  bool renamed_ = false;
+};
+
 /// Writes a temporary file beside `path` and renames it. If that fails, the temporary file is removed and the
 /// file at `path` is unchanged. Throws Error(file).
 void write_file(const std::filesystem::path& path, ByteSpan bytes);

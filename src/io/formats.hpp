@@ -17,7 +17,7 @@ class ByteStream;
 /// Largest width and height. A header with more is damaged; sizes in bytes cannot overflow below it.
 inline constexpr int max_side = 1'000'000;
 
-enum class Content { png, jpeg, tiff, pnm, pfm, y4m, flo, npy, unknown };
+enum class Content { png, jpeg, tiff, netcdf, pnm, pfm, y4m, flo, npy, unknown };
 
 /// Content of a file, by its first bytes; `recognized_by` of them are enough.
 Content content_of(ByteSpan bytes);

@@ -46,12 +46,17 @@ Content FrameStream::upcoming() {
 }
 
 bool FrameStream::has_next() {
+  if (netcdf_) return netcdf_->has_next();
   if (y4m_ && !starts_with(bytes_.peek(5), "YUV4M")) return y4m_->has_next();
   if (count_ > 0 && !is_stream_format(content_)) return false;
   if (count_ > 0) skip_space(bytes_);
   if (count_ > 0 && bytes_.look() < 0) return false;
   content_ = upcoming();
   y4m_.reset();
+  if (content_ == Content::netcdf && bytes_.left()) {
+    netcdf_.emplace(bytes_.rest(), variable_);
+    return netcdf_->has_next();
+  }
   if (content_ != Content::y4m) return true;
   y4m_.emplace(bytes_);
   return y4m_->has_next();
@@ -59,8 +64,11 @@ bool FrameStream::has_next() {
 
 FrameBuffer FrameStream::read() {
   if (y4m_) return y4m_->next();
+  if (netcdf_) return netcdf_->next();
   if (content_ == Content::pnm) return read_pnm(bytes_);
   if (content_ == Content::pfm) return read_pfm(bytes_);
+  if (content_ == Content::netcdf)
+    fail(ErrorCode::unsupported, "NetCDF is not read from a pipe; PGM, PPM, PFM and Y4M are");
   const auto format = std::ranges::find(formats_of_files, content_, &FileFormat::content);
   if (format == std::end(formats_of_files) || count_ > 0)
     fail_content(
@@ -81,7 +89,7 @@ std::optional<FrameBuffer> FrameStream::next() {
     ++count_;
     return frame;
   } catch (const Error& error) {
-    if (bytes_.left() && count_ == 0 && !y4m_) throw;
+    if (bytes_.left() && count_ == 0 && !y4m_ && !netcdf_) throw;
     fail(error.code(), "frame ", count_ + 1, ": ", error.what());
   }
 }
@@ -89,7 +97,8 @@ std::optional<FrameBuffer> FrameStream::next() {
 FrameBuffer FrameStream::only() {
   std::optional<FrameBuffer> frame = next();
   if (!frame) fail_format("holds no frame");
-  if (!is_stream_format(content_)) return std::move(*frame);
+  if (netcdf_ ? !netcdf_->has_next() : !is_stream_format(content_)) return std::move(*frame);
+  if (netcdf_) fail_format("holds more than one frame; FrameReader reads one after the other");
   if (!y4m_) skip_space(bytes_);
   if (bytes_.look() < 0) return std::move(*frame);
   if (y4m_ ? y4m_->has_next() : is_stream_format(upcoming()))

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <string>
+
+#include "io/netcdf.hpp"
 #include "io/y4m.hpp"
 
 namespace parafield::io {
@@ -8,7 +11,9 @@ namespace parafield::io {
 /// know their size only.
 class FrameStream {
  public:
-  explicit FrameStream(ByteStream& bytes) : bytes_(bytes) {}
+  /// `variable`: that of NetCDF files which holds the images; empty if only one may.
+  explicit FrameStream(ByteStream& bytes, std::string variable = {})
+      : bytes_(bytes), variable_(std::move(variable)) {}
 
   /// The next frame; nothing at the end, and after an error.
   std::optional<FrameBuffer> next();
@@ -22,7 +27,9 @@ class FrameStream {
   FrameBuffer read();
 
   ByteStream& bytes_;
+  const std::string variable_;
   std::optional<Y4mReader> y4m_;
+  std::optional<NetcdfReader> netcdf_;
   Content content_ = Content::unknown;
   std::int64_t count_ = 0;  // frames read
   bool ended_ = false;

@@ -6,6 +6,7 @@
 
 #include "io/floats.hpp"
 #include "io/frames.hpp"
+#include "io/netcdf.hpp"
 
 namespace parafield {
 namespace io {
@@ -42,6 +43,7 @@ Content content_of(ByteSpan bytes) {
   if (starts_with(bytes, "\x89PNG\r\n\x1a\n")) return Content::png;
   if (starts_with(bytes, "\xff\xd8\xff")) return Content::jpeg;
   if (is_tiff(bytes)) return Content::tiff;
+  if (is_netcdf(bytes)) return Content::netcdf;
   if (is_pnm(bytes)) return Content::pnm;
   if (is_pfm(bytes)) return Content::pfm;
   if (starts_with(bytes, "YUV4MPEG2")) return Content::y4m;
@@ -55,6 +57,7 @@ void fail_content(ByteSpan bytes, const char* wanted, const char* formats, const
   if (content == Content::png) fail_format("an image (PNG), not ", wanted);
   if (content == Content::jpeg) fail_format("an image (JPEG), not ", wanted);
   if (content == Content::tiff) fail_format("an image (TIFF), not ", wanted);
+  if (content == Content::netcdf) fail_format("an image sequence (NetCDF), not ", wanted);
   if (content == Content::pnm) fail_format("an image (PGM or PPM), not ", wanted);
   if (content == Content::y4m) fail_format("a video (Y4M), not ", wanted);
   if (content == Content::flo) fail_format("a flow field (.flo), not ", wanted);
@@ -98,15 +101,16 @@ DisparityField decode_disparity(ByteSpan bytes, float scale) {
 }  // namespace io
 
 struct FrameReader::Impl {
-  explicit Impl(const std::filesystem::path& path) : name(io::name_of_stream(path)), bytes(path) {}
+  Impl(const std::filesystem::path& path, const std::string& variable)
+      : name(io::name_of_stream(path)), bytes(path), frames(bytes, variable) {}
 
   std::filesystem::path name;
   io::ByteStream bytes;
-  io::FrameStream frames{bytes};
+  io::FrameStream frames;
 };
 
-FrameReader::FrameReader(const std::filesystem::path& path)
-    : impl_(io::naming(io::name_of_stream(path), [&] { return std::make_unique<Impl>(path); })) {}
+FrameReader::FrameReader(const std::filesystem::path& path, const std::string& variable)
+    : impl_(io::naming(io::name_of_stream(path), [&] { return std::make_unique<Impl>(path, variable); })) {}
 FrameReader::~FrameReader() = default;
 FrameReader::FrameReader(FrameReader&&) noexcept = default;
 FrameReader& FrameReader::operator=(FrameReader&&) noexcept = default;

@@ -196,6 +196,38 @@ TEST_F(CloudsCommand, HeightsBelongToTheFlowsImages) {
   }
 }
 
+TEST_F(CloudsCommand, MotionGoesIntoNetCdf) {
+  render_pairs(3, "96x64");
+  const Words words =
+      join({"clouds"}, join(lefts(3), {"--netcdf", path("motion.nc"), "-o", path("f%d.npy")}));
+  if (const std::string why = why_no_netcdf(); !why.empty()) {
+    expect_failure(1, words, {"--netcdf: ", why});
+    return;
+  }
+  run_well(words);
+  FrameReader u(path("motion.nc"), "u");
+  for (const int i : {1, 2}) {
+    const std::optional<FrameBuffer> read = u.next();
+    ASSERT_TRUE(read);
+    const FlowField flow = read_flow(path("f" + std::to_string(i) + ".npy"));
+    for (int y = 0; y < 64; ++y)
+      for (int x = 0; x < 96; ++x) EXPECT_EQ(static_cast<const float*>(read->row(y))[x], flow.u(x, y));
+  }
+  EXPECT_FALSE(u.next());
+  // Its own variables are sequences of images, of which one has to be named.
+  expect_failure(1, {"clouds", path("motion.nc")}, {"motion.nc", "one has to be named: u, v"});
+  run_well({"clouds", path("motion.nc"), "--variable", "u", "--range", "-3,3", "-o", path("g%d.flo")});
+  expect_failure(1, {"flow", path("motion.nc"), "--variable", "w"}, {"in the variable w; it has u, v"});
+  expect_failure(2, join(words, {"--start", "2017-09-06T12:00"}), {"--minutes"});
+  expect_failure(2, join(words, {"--start", "noon", "--minutes", "5", "--km-per-pixel", "4"}),
+                 {"noon", "UTC"});
+  expect_failure(2, join(words, {"--height-unit", "km"}), {"--stereo"});
+  expect_failure(2, join({"clouds"}, join(lefts(3), {"--start", "2017-09-06T12:00"})), {"--netcdf"});
+  expect_failure(2, join({"clouds"}, join(lefts(3), {"--netcdf", path("motion.txt")})), {".nc"});
+  expect_failure(1, {"clouds", path("motion.nc"), "--variable", "u", "--netcdf", path("motion.nc")},
+                 {"is an input"});
+}
+
 TEST_F(CloudsCommand, WrongWordsAreErrors) {
   render_pairs(2, "64x48");
   const Words clouds = join({"clouds"}, lefts(2));
