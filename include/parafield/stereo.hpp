@@ -2,13 +2,17 @@
 #pragma once
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "parafield/estimator.hpp"
 #include "parafield/fields.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
 namespace parafield {
+
+struct RowAlignment;  // rectification.hpp
 
 /// Input of a stereo estimator.
 struct StereoInput {
@@ -57,7 +61,8 @@ struct PairFindings {
   float matched = 0;    ///< share, 0..1, of the left image's pixels whose matches agree in both directions
   float negative = 0;   ///< share, 0..1, of the matched pixels with a disparity below -1 px or so
   /// Whether the views seem to be swapped: most of the matched pixels lie farther right in the right image.
-  bool swapped() const { return negative > 0.6f; }
+  /// Where few are matched, nothing is said.
+  bool swapped() const { return negative > 0.6f && matched > 0.4f; }
 };
 
 /// Examines a rectified pair at a width of at most 128 px: finds disparities of both signs up to 0.4 of the
@@ -65,6 +70,11 @@ struct PairFindings {
 /// memory of a device, which is waited for. Throws Error(invalid_argument) for frames that differ in size,
 /// and for what an estimator refuses.
 PARAFIELD_API PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min_disparity = 0);
+
+/// What seems to be wrong with a pair, a line of text each: the views are swapped, `disparities` are too few
+/// (0: their number is found), or the rows are not aligned.
+PARAFIELD_API std::vector<std::string> pair_warnings(const PairFindings& findings, const RowAlignment& rows,
+                                                     int disparities = 0);
 
 /// Depths of the left image: focal_length * baseline / (d + offset), in the unit of `baseline`.
 /// `focal_length` is in px of the image. `offset`, in px, is how far the right camera's principal point lies

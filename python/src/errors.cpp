@@ -11,7 +11,7 @@ namespace nb = nanobind;
 namespace parafield::python {
 namespace {
 
-PyObject* error_type = nullptr;
+PyObject *error_type = nullptr, *pair_warning_type = nullptr;
 
 const char* name_of(ErrorCode code) {
   switch (code) {
@@ -74,6 +74,17 @@ std::string type_text(nb::handle object) {
   return module == "builtins" ? name : module + "." + name;
 }
 
+int read_whole_number(nb::handle number, const char* name, int least, int most) {
+  int value = 0;
+  if (!nb::try_cast(number, value) || value < least || value > most)
+    fail(name, " cannot be ", repr_text(number), ": a whole number, ", least, " to ", most);
+  return value;
+}
+
+void warn_of_pair(const std::string& text) {
+  if (PyErr_WarnEx(pair_warning_type, text.c_str(), 1) != 0) throw nb::python_error();
+}
+
 void bind_errors(nb::module_& module) {
   // The class stands in Python, since its instances have a field and are pickled.
   nb::dict scope;
@@ -94,10 +105,16 @@ class Error(ValueError):
 
     def __reduce__(self) -> tuple[type, tuple[str, str]]:
         return (type(self), (str(self), self.code))
+
+
+class PairWarning(UserWarning):
+    """Something seems to be wrong with a stereo pair: see check_pair."""
 )",
            scope);
   error_type = nb::object(scope["Error"]).release().ptr();
   module.attr("Error") = nb::handle(error_type);
+  pair_warning_type = nb::object(scope["PairWarning"]).release().ptr();
+  module.attr("PairWarning") = nb::handle(pair_warning_type);
   nb::register_exception_translator(translate);
 }
 

@@ -26,10 +26,16 @@ std::string str_text(nanobind::handle object);
 std::string name_text(nanobind::handle object);
 std::string repr_text(nanobind::handle object);
 
+/// A whole number of an argument. Throws Error(invalid_argument) for one outside least..most.
+int read_whole_number(nanobind::handle number, const char* name, int least, int most);
+
 /// Name of an object's type, as messages show it: "list", "torch.Tensor".
 std::string type_text(nanobind::handle object);
 
-/// Makes the exception `Error` and lets the library's errors be thrown as it.
+/// Gives a PairWarning, at the line of Python that calls. Throws python_error where warnings are exceptions.
+void warn_of_pair(const std::string& text);
+
+/// Makes the exception `Error` and the class PairWarning, and lets the library's errors be thrown as it.
 void bind_errors(nanobind::module_& module);
 
 }  // namespace parafield::python

@@ -29,15 +29,6 @@ std::shared_ptr<nb::object> read_progress(nb::handle progress) {
           }};
 }
 
-std::optional<Size> read_shape(nb::handle shape) {
-  if (shape.is_none()) return {};
-  Size size;
-  if (!PySequence_Check(shape.ptr()) || nb::len(shape) != 2 || !nb::try_cast(shape[0], size.height) ||
-      !nb::try_cast(shape[1], size.width) || size.width < 1 || size.height < 1)
-    fail("shape cannot be ", repr_text(shape), ": height and width, such as (480, 640)");
-  return size;
-}
-
 template <class Task>
 std::string text_of(const PythonEstimator<Task>& estimator, const char* name) {
   std::string text = "<parafield." + std::string(name) + " ";
@@ -151,6 +142,10 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
           },
           nb::sig("def device(self) -> str | None"),
           "The device, such as \"cpu\" or \"cuda:0\"; None before the first frames if none was given.")
+      .def_prop_ro(
+          "blocks", &Self::blocks,
+          "Number of blocks of the image that are solved in turn. Belief propagation chooses more than one "
+          "where memory is short.")
       .def_prop_ro("workspace_bytes", &Self::workspace_bytes,
                    "Memory of the device that the estimator holds.")
       .def("__repr__", [name](const Self& self) { return text_of(self, name); });

@@ -16,7 +16,7 @@ using Path = std::filesystem::path;
 /// Frames of a file or a pipe, one after the other.
 class FrameIterator {
  public:
-  explicit FrameIterator(const Path& path) : reader_(path) {}
+  FrameIterator(const Path& path, const std::string& variable) : reader_(path, variable) {}
   nb::object next() {
     std::optional<FrameBuffer> frame;
     {
@@ -40,6 +40,71 @@ auto unlocked(F f) {
   return f();
 }
 
+/// Points and colors, N x 3 each, as points of the library.
+std::vector<ColorPoint> read_points(nb::handle points, nb::handle colors) {
+  const nb::object places = as_plane(points, "points", "float32");
+  const auto check = [](const nb::object& array, const char* name, nb::handle rows) {
+    const nb::object shape = array.attr("shape");
+    if (nb::len(shape) != 2 || !shape[1].equal(nb::int_(3)) || !(rows.is_none() || shape[0].equal(rows)))
+      fail(name, " has the shape ", str_text(shape), "; expected ", rows.is_none() ? "N" : str_text(rows),
+           " x 3");
+  };
+  check(places, "points", nb::none());
+  const auto count = nb::cast<std::size_t>(places.attr("shape")[0]);
+  std::vector<ColorPoint> all(count, {0, 0, 0, 255, 255, 255});
+  const float* const place = data_of<float>(places);
+  for (std::size_t i = 0; i < count; ++i)
+    all[i].x = place[3 * i], all[i].y = place[3 * i + 1], all[i].z = place[3 * i + 2];
+  if (colors.is_none()) return all;
+  const nb::object given =
+      with_name("colors", [&] { return nb::module_::import_("numpy").attr("asarray")(colors); });
+  if (str_text(given.attr("dtype")) != "uint8")
+    fail("colors has values of type ", str_text(given.attr("dtype")), "; expected uint8, 0 to 255");
+  const nb::object plane = as_plane(given, "colors", "uint8");
+  check(plane, "colors", nb::cast(count));
+  const auto* const color = data_of<std::uint8_t>(plane);
+  for (std::size_t i = 0; i < count; ++i)
+    all[i].red = color[3 * i], all[i].green = color[3 * i + 1], all[i].blue = color[3 * i + 2];
+  return all;
+}
+
+/// Files of calibrations, depths and points.
+void bind_stereo_files(nb::module_& module) {
+  using nb::arg;
+  module.def(
+      "read_calibration",
+      [](const Path& path, const std::optional<Path>& second) {
+        return unlocked([&] { return read_calibration(path, second.value_or(Path())); });
+      },
+      arg("path"), arg("second") = nb::none(),
+      nb::sig("def read_calibration(path: str | os.PathLike[str], second: str | os.PathLike[str] | None = "
+              "None) -> StereoCalibration"),
+      "The calibration of a stereo camera: OpenCV's YAML or Middlebury's calib.txt.\n\n"
+      "OpenCV's has K1, D1, K2, D2, R and T, as FileStorage writes them. `second` is a file with what the "
+      "first one lacks, as extrinsics.yml.");
+  module.def(
+      "write_depth",
+      [](const Path& path, nb::handle depth, float scale) {
+        const Field<Stereo> plane = disparity_from_plane(depth, nb::none(), nb::none(), "depth");
+        unlocked([&] { write_depth(path, plane.result(0).d.view(), scale); });
+      },
+      arg("path"), arg("depth").none(), arg("scale") = 1.0f,
+      nb::sig("def write_depth(path: str | os.PathLike[str], depth: typing.Any, scale: float = 1) -> None"),
+      "Writes depths, H x W, by the extension: .pfm, .npy (as they are) or .png (16 bit, value = depth * "
+      "scale).");
+  module.def(
+      "write_points",
+      [](const Path& path, nb::handle points, nb::handle colors) {
+        const std::vector<ColorPoint> all = read_points(points, colors);
+        unlocked([&] { write_points(path, all); });
+      },
+      arg("path"), arg("points").none(), arg("colors") = nb::none(),
+      nb::sig("def write_points(path: str | os.PathLike[str], points: typing.Any, colors: typing.Any = None) "
+              "-> None"),
+      "Writes points, N x 3, and their colors, N x 3 (uint8), as .ply, binary. Without colors they are "
+      "white.");
+}
+
 }  // namespace
 
 void bind_files(nb::module_& module) {
@@ -51,17 +116,24 @@ void bind_files(nb::module_& module) {
       .def("__next__", &FrameIterator::next,
            nb::sig("def __next__(self) -> numpy.typing.NDArray[typing.Any]"));
   module.def(
-      "read_frames", [](const Path& path) { return new FrameIterator(path); }, arg("path"),
-      nb::sig("def read_frames(path: str | os.PathLike[str]) -> FrameIterator"),
+      "read_frames",
+      [](const Path& path, const std::optional<std::string>& variable) {
+        return new FrameIterator(path, variable.value_or(""));
+      },
+      arg("path"), arg("variable") = nb::none(),
+      nb::sig("def read_frames(path: str | os.PathLike[str], variable: str | None = None) -> FrameIterator"),
       "Frames of a file, a pipe or standard input (\"-\"), one after the other.\n\n"
-      "A file may hold many frames if it is Y4M, PGM, PPM or PFM. Each frame is an array as read_frame gives "
-      "it.");
+      "A file may hold many frames if it is NetCDF, Y4M, PGM, PPM or PFM. Each frame is an array as read_frame "
+      "gives it. `variable` names the one of a NetCDF file that holds the images, where several may.");
+  module.def("why_no_netcdf", &why_no_netcdf,
+             "The reason why NetCDF files cannot be read; empty if they can.\n\n"
+             "xarray reads and writes them, too: see parafield.xarray.");
   module.def(
       "read_frame", [](const Path& path) { return frame_array(unlocked([&] { return read_frame(path); })); },
       arg("path"),
       nb::sig("def read_frame(path: str | os.PathLike[str]) -> numpy.typing.NDArray[typing.Any]"),
       "A frame: H x W or H x W x 3 (RGB), uint8, uint16 or float32.\n\n"
-      "Formats: PNG, JPEG, TIFF, PGM, PPM, PFM, .npy, Y4M with one frame.");
+      "Formats: PNG, JPEG, TIFF, PGM, PPM, PFM, .npy, NetCDF and Y4M with one frame.");
   module.def(
       "write_frame",
       [](const Path& path, nb::handle frame) {
@@ -138,6 +210,17 @@ void bind_files(nb::module_& module) {
       arg("path"), arg("tracks").none(),
       nb::sig("def write_tracks(path: str | os.PathLike[str], tracks: typing.Any) -> None"),
       "Writes tracks, N x 4, as text: a line x,y,u,v, then one line for each track.");
+  module.def(
+      "read_alpha",
+      [](const Path& path) -> nb::object {
+        const Image<std::uint8_t> alpha = unlocked([&] { return read_alpha(path); });
+        return alpha ? mask_array(alpha) : nb::none();
+      },
+      arg("path"),
+      nb::sig("def read_alpha(path: str | os.PathLike[str]) -> numpy.typing.NDArray[numpy.bool_] | None"),
+      "The alpha of a PNG file, H x W: false where it is 0. None for a file without alpha.\n\n"
+      "filled() and mark_unknown() take it: pixels that are false have no value.");
+  bind_stereo_files(module);
 }
 
 }  // namespace parafield::python

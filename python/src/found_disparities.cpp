@@ -4,8 +4,8 @@
 #include <nanobind/stl/string.h>
 
 #include <atomic>
-#include <cstdlib>
 
+#include "cameras.hpp"
 #include "interrupt.hpp"
 
 namespace parafield::python {
@@ -37,15 +37,19 @@ std::optional<Request<Stereo>> with_disparities(const Request<Stereo>& request, 
   StereoEnergy& energy = energy_of(found.method);
   if (energy.disparities > 0) return {};
   std::atomic<bool> cancelled = false;
+  std::string warning;
   const auto work = [&] {
     if (!array.memory.on_host()) synchronize(device, Stream{array.stream});
     for (int i = 0; i < count && !cancelled; ++i) {
       const std::vector<Frame> pair = pair_of(i);
       const PairFindings findings = examine_pair(pair[0], pair[1], energy.min_disparity);
       energy.disparities = std::max(energy.disparities, findings.disparities);
+      for (const std::string& text : pair_warnings(findings, {}))
+        if (warning.empty()) warning = (count > 1 ? "pair " + std::to_string(i) + ": " : "") + text;
     }
   };
   run_without_lock(count > 1, work, [&] { cancelled = true; });
+  if (!warning.empty()) warn_of_pair(warning);
   found.key = key_of(found);
   return found;
 }
@@ -69,15 +73,9 @@ void bind_examination(nb::module_& module) {
       "examine_pair",
       [](nb::handle left, nb::handle right, nb::handle min_disparity, nb::handle axes, nb::handle range,
          nb::handle channels) {
-        int least = 0;
-        if (!nb::try_cast(min_disparity, least) || std::abs(least) > 4096)
-          fail("min_disparity cannot be ", repr_text(min_disparity), ": a whole number, -4096 to 4096");
+        const int least = read_whole_number(min_disparity, "min_disparity", -4096, 4096);
         const FrameLayout layout = read_layout(axes, range, channels);
-        if (layout.axes.starts_with('n'))
-          fail("axes cannot be '", layout.axes, "': examine_pair takes single frames");
-        std::vector<FrameStack> frames = {read_frames(left, "left", layout),
-                                          read_frames(right, "right", layout)};
-        match(frames, layout);
+        const std::vector<FrameStack> frames = read_pair(left, right, layout, "examine_pair");
         const nb::gil_scoped_release released;
         const Array& array = frames[0].array;
         if (!array.memory.on_host()) synchronize(Device::cuda(array.memory.device), Stream{array.stream});

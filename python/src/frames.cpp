@@ -98,6 +98,15 @@ FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels) 
   return layout;
 }
 
+std::optional<Size> read_shape(nb::handle shape) {
+  if (shape.is_none()) return {};
+  Size size;
+  if (!PySequence_Check(shape.ptr()) || nb::len(shape) != 2 || !nb::try_cast(shape[0], size.height) ||
+      !nb::try_cast(shape[1], size.width) || size.width < 1 || size.height < 1)
+    fail("shape cannot be ", repr_text(shape), ": height and width, such as (480, 640)");
+  return size;
+}
+
 FrameStack read_frames(nb::handle object, const std::string& name, const FrameLayout& layout) {
   FrameStack frames{.array = read_array(object, name)};
   Array& array = frames.array;

@@ -22,6 +22,9 @@ struct FrameLayout {
 /// Error(invalid_argument).
 FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels);
 
+/// Reads the argument `shape`, (height, width); None stands for "not given". Throws Error(invalid_argument).
+std::optional<Size> read_shape(nb::handle shape);
+
 /// The frames of one argument: one frame, or a stack of frames.
 struct FrameStack {
   Array array;

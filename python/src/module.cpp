@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <parafield/version.hpp>
 
+#include "cameras.hpp"
 #include "found_disparities.hpp"
 #include "methods.hpp"
 #include "pictures.hpp"
@@ -18,6 +19,10 @@ NB_MODULE(_core, module) {
   bind_functions(module);
   bind_examination(module);
   bind_estimators(module);
+  bind_cameras(module);
+  bind_rectification(module);
+  bind_heights(module);
+  bind_masks(module);
   bind_files(module);
   bind_pictures(module);
   bind_tools(module);

@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "new_frame.hpp"
 
 namespace parafield::python {
 namespace {
@@ -23,25 +24,13 @@ ColorScheme read_scheme(const std::string& scheme) {
 }  // namespace
 
 nb::object frame_array(const In<Frame>& frame) {
-  const PixelFormat format = frame.format;
-  const int channel_count = channels(format), pixel_bytes = bytes_per_pixel(format);
-  const Size size = frame.size();
-  const std::size_t row_bytes = std::size_t(size.width) * std::size_t(pixel_bytes);
-  const auto storage = make_host_storage(row_bytes * std::size_t(size.height));
-  for (int y = 0; y < size.height; ++y)
-    std::memcpy(storage->data + std::size_t(y) * row_bytes,
-                static_cast<const char*>(frame.data) + y * frame.pitch, row_bytes);
-  std::vector<std::size_t> shape = {std::size_t(size.height), std::size_t(size.width)};
-  std::vector<std::int64_t> strides = {size.width * channel_count, channel_count};
-  if (channel_count > 1) {
-    shape.push_back(std::size_t(channel_count));
-    strides.push_back(1);
-  }
-  const int value_bytes = pixel_bytes / channel_count;
-  const nb::dlpack::dtype type = value_bytes == 1   ? nb::dtype<std::uint8_t>()
-                                 : value_bytes == 2 ? nb::dtype<std::uint16_t>()
-                                                    : nb::dtype<float>();
-  return array_in(storage, storage->data, type, shape, strides);
+  NewFrame copy({}, frame.size(), frame.format);
+  copy.take(frame);
+  return copy.array();
+}
+
+nb::object plane_array(View<const float> plane) {
+  return frame_array(Frame{plane.data, plane.width, plane.height, plane.pitch, PixelFormat::gray_f32});
 }
 
 nb::object mask_array(const Image<std::uint8_t>& mask) {
@@ -55,12 +44,12 @@ nb::object mask_array(const Image<std::uint8_t>& mask) {
                   {std::size_t(size.height), std::size_t(size.width)}, {size.width, 1});
 }
 
-FrameStack read_host_frame(nb::handle object, const std::string& name) {
-  FrameStack frame = read_frames(object, name, {});
+FrameStack read_host_frame(nb::handle object, const std::string& name, const FrameLayout& layout) {
+  FrameStack frame = read_frames(object, name, layout);
   if (frame.stacked) fail(name, " is a stack of frames; give one of them");
   if (!frame.array.memory.on_host())
     fail(name, " is on cuda:", frame.array.memory.device, "; copy it to host memory first");
-  match({&frame, 1}, {});
+  match({&frame, 1}, layout);
   return frame;
 }
 
@@ -149,6 +138,24 @@ void bind_pictures(nb::module_& module) {
       "The frame with arrows along its flow: H x W x 3, RGB.\n\n"
       "There is an arrow at every `step`th pixel. `scale` is its length / the flow's; 0 = the longest arrow "
       "is `step` px long.");
+  module.def(
+      "arrow_scale",
+      [](nb::handle flow, int step) { return arrow_scale(field_of<Flow>(flow, "flow").result(0), step); },
+      arg("flow").none(), arg("step") = 16,
+      nb::sig("def arrow_scale(flow: typing.Any, step: int = 16) -> float"),
+      "Scale with which draw_arrows makes the longest arrow `step` px long.\n\n"
+      "It is 1 if nothing moves. Give pictures of a sequence one scale, so that their arrows can be "
+      "compared.");
+  module.def(
+      "with_scale_arrow",
+      [](nb::handle picture, float length, const std::string& label) {
+        return frame_array(with_scale_arrow(read_host_frame(picture, "picture").first, length, label));
+      },
+      arg("picture").none(), arg("length"), arg("label"),
+      signature("with_scale_arrow(picture: typing.Any, length: float, label: str)"),
+      "The picture with an arrow of `length` px in its lower left corner, and a label beside it.\n\n"
+      "The label says what an arrow of that length stands for, as \"20 m/s\". A picture that is too small "
+      "stays as it is.");
   module.def(
       "overlay_mask",
       [](nb::handle frame, nb::handle mask) {

@@ -123,6 +123,7 @@ class PythonEstimator {
   const typename Task::Method& method() const { return method_ ? *method_ : request_.method; }
   std::optional<Size> size() const { return size_; }
   std::optional<Device> device() const { return estimator_ ? estimator_->device() : request_.device; }
+  int blocks() const { return estimator_ ? estimator_->blocks().count : 1; }
   std::size_t workspace_bytes() const { return estimator_ ? estimator_->workspace_bytes() : 0; }
 
   ~PythonEstimator() {

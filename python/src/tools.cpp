@@ -8,21 +8,10 @@
 #include <nanobind/stl/vector.h>
 
 #include "pictures.hpp"
+#include "texts.hpp"
 
 namespace parafield::python {
 namespace {
-
-/// A field of a struct of scores, for repr.
-template <class T>
-std::string named(const char* name, T value) {
-  return std::string(name) + "=" + repr_text(nb::cast(value));
-}
-
-std::string joined(const char* name, const std::vector<std::string>& fields) {
-  std::string text = std::string(name) + "(";
-  for (const std::string& field : fields) text += (field == fields[0] ? "" : ", ") + field;
-  return text + ")";
-}
 
 /// Adds the fields of a struct of numbers to its class, and their repr.
 template <class Struct, class... Values>
@@ -129,15 +118,6 @@ nb::object evaluate_any(nb::handle estimate, nb::handle truth, nb::handle mask, 
   return scores_of<Stereo>(estimate, truth, mask, valid_only);
 }
 
-nb::object depth_array(const Image<float>& depth) {
-  const View<const float> view = depth.view();
-  return frame_array(Frame{.data = view.data,
-                           .width = view.width,
-                           .height = view.height,
-                           .pitch = view.pitch,
-                           .format = PixelFormat::gray_f32});
-}
-
 void bind_scenes(nb::module_& module) {
   nb::class_<SceneInfo>(module, "SceneInfo", "Name of a scene, and what it shows.")
       .def_ro("name", &SceneInfo::name)
@@ -181,7 +161,7 @@ void bind_scenes(nb::module_& module) {
         for (const auto& frame : scene.frames) result.frames.append(frame_array(frame));
         for (const auto& flow : scene.flow) result.flow.append(nb::cast(numpy_field<Flow>(flow)));
         for (const auto& mask : scene.occluded) result.occluded.append(mask_array(mask));
-        for (const auto& depth : scene.depth) result.depth.append(depth_array(depth));
+        for (const auto& depth : scene.depth) result.depth.append(plane_array(depth.view()));
         for (const auto& field : scene.disparity)
           result.disparity.append(nb::cast(numpy_field<Stereo>(field)));
         for (const auto& mask : scene.moving) result.moving.append(mask_array(mask));
@@ -213,7 +193,7 @@ void bind_tools(nb::module_& module) {
       "depth_of",
       [](nb::handle disparity, double focal_length, double baseline, double offset) {
         const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
-        return depth_array(depth_of(field.result(0), focal_length, baseline, offset));
+        return plane_array(depth_of(field.result(0), focal_length, baseline, offset).view());
       },
       nb::arg("disparity").none(), nb::arg("focal_length"), nb::arg("baseline"), nb::arg("offset") = 0.0,
       nb::sig(

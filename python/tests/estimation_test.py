@@ -260,6 +260,11 @@ def test_attributes_of_estimators(frames):
     estimator(*frames[:2])
     assert estimator.device == ("cpu" if pf.why_no_cuda() else "cuda:0")
     assert estimator.shape == (48, 64) and estimator.workspace_bytes > 48 * 64
+    assert estimator.blocks == 1
+    divided = pf.FlowEstimator("belief-propagation", blocks=4)
+    assert divided.blocks == 1
+    divided(*frames[:2])
+    assert divided.blocks == 4
     made = pf.FlowEstimator(pf.LucasKanade(levels=2), device="cpu", shape=(48, 64))
     assert made.shape == (48, 64) and made.device == "cpu"
     assert pf.FlowEstimator(shape=np.zeros((5, 6)).shape).shape == (5, 6)

@@ -113,7 +113,8 @@ def test_tracks(frames, path_of, command, tmp_path):
     assert pf.read_tracks(path_of("none.csv")).shape == (0, 4)
     for i in range(2):
         pf.write_frame(tmp_path / f"{i}.pgm", frames[i])
-    for options in ({}, {"features": "corners", "max_features": 50, "track_check": 0.25}):
+    for options in ({}, {"features": "corners", "max_features": 50, "track_check": 0.25},
+                    {"features": "matches", "match_stride": 3, "match_check": 1.0}):
         words = [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), value)]
         command("tracks", tmp_path / "0.pgm", tmp_path / "1.pgm", *words, "-q", "-o", tmp_path / "theirs.csv")
         pf.write_tracks(tmp_path / "ours.csv",

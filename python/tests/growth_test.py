@@ -70,6 +70,33 @@ def test_calls_with_all_arguments():
                                    levels=1), 3_000)
 
 
+def test_rectification():
+    camera = pf.CalibratedCamera(16, 16, 7.5, 7.5)
+    calibration = pf.StereoCalibration(camera, camera, np.eye(3), (-1, 0, 0), (16, 16))
+    rectifier = pf.Rectifier(calibration, **CPU)
+    check(lambda: rectifier(FRAME, FRAME).left, 30_000)
+
+    def work():
+        views = pf.rectify(FRAME, FRAME, calibration, **CPU)
+        pf.points_of(np.ones((16, 16)), views.left, views.geometry, range=views.range)
+
+    check(work, 1_000)
+
+
+def test_missing_pixels_and_heights():
+    broken, known = FRAME.astype(np.float32), FRAME > 20
+    broken[~known] = np.nan
+    flow = pf.estimate_flow(FRAME, FRAME, METHOD)
+    smooth = pf.HeightFilter((16, 16))
+
+    def work():
+        pf.filled(broken, known), pf.known_pixels(broken), pf.mark_unknown(flow, known)
+        smooth(pf.height_of(broken, 2))
+        smooth.move(flow)
+
+    check(work, 3_000)
+
+
 def test_results():
     def work():
         flow = pf.estimate_flow(FRAME, FRAME, METHOD, **CPU)

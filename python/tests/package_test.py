@@ -73,7 +73,8 @@ def test_arguments_are_documented():
         assert word in pf.estimate_flow.__doc__
     for estimator in (pf.FlowEstimator, pf.StereoEstimator, pf.MotionDetector):
         assert "typing." not in estimator.__doc__
-        for name in ("reset", "cancel", "energies", "method", "shape", "device", "workspace_bytes"):
+        for name in ("reset", "cancel", "energies", "method", "shape", "device", "blocks",
+                     "workspace_bytes"):
             assert inspect.getdoc(getattr(estimator, name)), name
 
 

@@ -16,6 +16,7 @@ import parafield
 pytest.importorskip("mypy")
 
 PROGRAM = '''
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -93,12 +94,37 @@ assert_type(tracks, NDArray[np.float32])
 turn = pf.CameraRotation(0, 0.01, 0, fx=60, fy=60, cx=31.5, cy=23.5)
 pf.estimate_flow(frame0, frame1, "multi-hypothesis", tracks=tracks, rotation=turn)
 
+# Calibrated cameras, heights, missing pixels
+camera = pf.CalibratedCamera(60, 60, 31.5, 23.5, (0.01, 0, 0, 0))
+calibration = pf.StereoCalibration(camera, camera, np.eye(3), (-0.1, 0, 0), (48, 64))
+views = pf.rectify(frame0, frame1, calibration, alpha=0.5)
+assert_type(views, pf.RectifiedPair)
+assert_type(views.range, tuple[float, float])
+rectifier = pf.Rectifier(calibration, (48, 64), "cpu")
+assert_type(rectifier(frame0, frame1).geometry, pf.StereoGeometry)
+assert_type(rectifier.region, tuple[NDArray[np.bool_], NDArray[np.bool_]])
+assert_type(rectifier.plan.geometry.focal, float)
+assert_type(pf.plan_rectification(calibration).left_rotation, NDArray[np.float64])
+assert_type(pf.measure_row_alignment(frame0, frame1).median_error, float)
+warnings.simplefilter("ignore", pf.PairWarning)
+pf.check_pair(frame0, frame1, 16)
+points, colors = pf.points_of(disparity, frame0, views.geometry)
+assert_type(points, NDArray[np.float32])
+pf.write_points(Path("cloud.ply"), points, colors)
+smooth = pf.HeightFilter((48, 64), tolerance=2)
+assert_type(smooth(pf.height_of(disparity, 0.5)), NDArray[np.float32])
+smooth.move(flow)
+assert_type(pf.mark_unknown(flow, pf.known_pixels(frame0)), pf.FlowField)
+assert_type(pf.mark_unknown(disparity, None, pf.known_pixels(frame0)), pf.DisparityField)
+pf.estimate_flow(pf.filled(frame0), frame1)
+assert_type(pf.with_scale_arrow(pf.draw_arrows(frame0, flow), 20.5, "20 m/s"), NDArray[np.uint8])
+
 # Files, pictures, scores
 pf.write_frame("frame.png", frame0)
 pf.write_flow(Path("flow.flo"), flow, mark_invalid=True)
 assert_type(pf.read_flow("flow.flo"), pf.FlowField)
 assert_type(pf.read_frame(Path("frame.png")), NDArray[Any])
-for read in pf.read_frames("frame.png"):
+for read in pf.read_frames("frame.png", variable=None):
     assert_type(read, NDArray[Any])
 assert_type(pf.color_flow(flow, max_motion=3, legend=True), NDArray[np.uint8])
 scores: pf.FlowScores = pf.evaluate(flow, scene.flow[0], mask=valid)
@@ -137,6 +163,8 @@ WRONG = {
     "pf.LucasKanade(windw=3)": 'Unexpected keyword argument "windw"',
     'pf.LucasKanade(window="large")': 'expected "int"',
     "pf.FlowEstimator().push(1).u": '"None" of "FlowField | None"',
+    "pf.mark_unknown(1, 2)": 'Value of type variable "_Result"',
+    "pf.Rectifier(3)": 'incompatible type "int"',
     "pf.extract(1, 2)": 'incompatible type "int"',
 }
 

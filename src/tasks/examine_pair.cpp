@@ -87,6 +87,7 @@ PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min
     for (int x = 0; x < width; ++x) {
       if (!field.valid(x, y)) continue;
       const int d = std::clamp(int(std::lround(field.d(x, y))), -reach, reach);
+      if (d == -reach && reach > 0) continue;  // the first label: that of pixels without any texture
       ++counts[std::size_t(d + reach)];
       ++matched;
       negative += d < 0;

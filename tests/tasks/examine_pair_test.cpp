@@ -99,6 +99,7 @@ TEST(ExaminePair, TakesImagesWithoutTextureAndNoise) {
     const PairFindings found = examine_pair(*left, *right);
     EXPECT_GE(found.disparities, 1);
     EXPECT_LE(found.disparities, 200);
+    EXPECT_FALSE(found.swapped());
   }
   FrameBuffer nothing({200, 100}, PixelFormat::gray_f32);
   for (int y = 0; y < 100; ++y)

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <parafield/heights.hpp>
+
+#include "cameras.hpp"
+#include "pictures.hpp"
+
+namespace parafield::python {
+namespace {
+
+const char* const points_doc = R"(The points of a disparity field, and their colors.
+
+They are arrays of NumPy: N x 3, float32, x to the right, y down and z forward from the left camera, in
+the unit of the baseline; and N x 3, uint8, red, green and blue of the left view. Pixels that are not valid
+give no point. `left` is the view whose disparities they are, in host memory; axes, range and channels are
+those of estimate_flow. `geometry` is that of rectify(), or another one. Raises Error.)";
+
+const char* const filter_doc = R"(Means of heights along the trajectories of motion.
+
+For each frame call the filter with its heights, then move() it with the flow to the next frame. The mean of a
+trajectory has about `frames` frames; 1 = no smoothing. A height that is more than `tolerance` from the mean
+begins a new one. Where a frame has no height, the mean stands in. `shape` is (height, width).)";
+
+nb::tuple point_arrays(const std::vector<ColorPoint>& points) {
+  const std::size_t count = points.size(), least = std::max<std::size_t>(count, 1);
+  const auto places = make_host_storage(least * 12), colors = make_host_storage(least * 3);
+  auto* place = reinterpret_cast<float*>(places->data);
+  auto* color = reinterpret_cast<std::uint8_t*>(colors->data);
+  for (const auto& [x, y, z, red, green, blue] : points) {
+    *place++ = x, *place++ = y, *place++ = z;
+    *color++ = red, *color++ = green, *color++ = blue;
+  }
+  return nb::make_tuple(array_in(places, places->data, nb::dtype<float>(), {count, 3}, {3, 1}),
+                        array_in(colors, colors->data, nb::dtype<std::uint8_t>(), {count, 3}, {3, 1}));
+}
+
+/// An argument of heights as a plane. They may be one of a filter's own arrays.
+struct HeightPlane {
+  Field<Stereo> field;
+
+  explicit HeightPlane(nb::handle heights)
+      : field(disparity_from_plane(heights, nb::none(), nb::none(), "heights")) {}
+  View<const float> view() const {
+    return {field.values, field.size.width, field.size.height, field.size.width * 4};
+  }
+};
+
+}  // namespace
+
+void bind_heights(nb::module_& module) {
+  using nb::arg;
+  const nb::none none;
+  const char* const floats = "numpy.typing.NDArray[numpy.float32]";
+  module.def(
+      "points_of",
+      [](nb::handle disparity, nb::handle left, const StereoGeometry& geometry, nb::handle axes,
+         nb::handle range, nb::handle channels) {
+        const Field<Stereo> field = field_of<Stereo>(disparity, "disparity");
+        const FrameStack frame = read_host_frame(left, "left", read_layout(axes, range, channels));
+        const auto points = [&] {
+          const nb::gil_scoped_release released;
+          return points_of(field.result(0), frame.first, geometry);
+        }();
+        return point_arrays(points);
+      },
+      arg("disparity").none(), arg("left").none(), arg("geometry"), nb::kw_only(), arg("axes") = none,
+      arg("range") = none, arg("channels") = none,
+      nb::sig(
+          "def points_of(disparity: typing.Any, left: typing.Any, geometry: StereoGeometry, *, axes: "
+          "typing.Literal[\"hw\", \"hwc\", \"chw\"] | None = None, range: tuple[float, float] | None = "
+          "None, channels: typing.Literal[\"rgb\", \"bgr\"] | None = None) -> "
+          "tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.uint8]]"),
+      points_doc);
+  static const std::string height_signature =
+      "def height_of(disparity: typing.Any, scale: float, offset: float = 0) -> " + std::string(floats);
+  module.def(
+      "height_of",
+      [](nb::handle disparity, double scale, double offset) {
+        return plane_array(
+            height_of(field_of<Stereo>(disparity, "disparity").result(0), scale, offset).view());
+      },
+      arg("disparity").none(), arg("scale"), arg("offset") = 0.0, nb::sig(height_signature.c_str()),
+      "Heights, H x W: scale * d + offset, in any unit. NaN where the disparity is not valid.");
+  static const std::string call_signature =
+      "def __call__(self, heights: typing.Any) -> " + std::string(floats);
+  nb::class_<HeightFilter>(module, "HeightFilter", filter_doc)
+      .def(
+          "__init__",
+          [](HeightFilter* self, nb::handle shape, int frames, float tolerance) {
+            new (self) HeightFilter(size_or_none(read_shape(shape)), {frames, tolerance});
+          },
+          arg("shape").none(), arg("frames") = 4, arg("tolerance") = 1.0f,
+          nb::sig(
+              "def __init__(self, shape: tuple[int, int], frames: int = 4, tolerance: float = 1.0) -> None"))
+      .def(
+          "__call__",
+          [](HeightFilter& self, nb::handle heights) {
+            return plane_array(self(HeightPlane(heights).view()));
+          },
+          arg("heights").none(), nb::sig(call_signature.c_str()),
+          "Takes the heights of a frame, H x W, NaN where unknown, and gives the means.")
+      .def(
+          "move",
+          [](HeightFilter& self, nb::handle flow) { self.move(field_of<Flow>(flow, "flow").result(0)); },
+          arg("flow").none(), nb::sig("def move(self, flow: typing.Any) -> None"),
+          "Moves the means to the next frame. Flow that is unknown or not valid ends its trajectory.");
+}
+
+}  // namespace parafield::python
