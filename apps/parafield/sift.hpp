@@ -14,17 +14,25 @@ inline constexpr CommandValue sift_features{
     "sift: OpenCV's SIFT features of both frames (Lowe 2004), matched with ratio and mutual test, on the "
     "CPU. Of the parameters below it uses max-features, and track-outliers with the 9 nearest features"};
 
-/// Throws UsageError if `named` has a parameter that only tracking uses.
-inline void check_sift_parameters(const std::vector<std::string_view>& named) {
-  for (const std::string_view name : named)
-    if (name.starts_with("track_") && name != "track_outliers")
-      throw UsageError(fmt::format("{}: --features sift does not use it", option_name(name)));
+/// Throws UsageError if `named` has a parameter that these features do not use.
+inline void check_feature_parameters(const std::vector<std::string_view>& named, FeatureChoice features,
+                                     bool sift) {
+  const bool matches = features == FeatureChoice::matches && !sift;
+  for (const std::string_view name : named) {
+    const bool of_tracking = name.starts_with("track_") && !(sift && name == "track_outliers");
+    if (of_tracking && (matches || sift))
+      throw UsageError(fmt::format("{}: --features {} does not use it", option_name(name),
+                                   sift ? sift_features.value : "matches"));
+    if (name.starts_with("match_") && !matches)
+      throw UsageError(fmt::format("{} is for --features matches, not {}", option_name(name),
+                                   sift ? sift_features.value : names_of(features)[std::size_t(features)]));
+  }
 }
 
 /// Removes parameters that SIFT does not use from a report, and sets features.
 inline void add_sift(Json& parameters) {
   for (const ParameterValue& each : parameters_of(FeatureTracking{}))
-    if (each.name.starts_with("track_") && each.name != "track_outliers")
+    if ((each.name.starts_with("track_") && each.name != "track_outliers") || each.name.starts_with("match_"))
       parameters.erase(std::string(each.name));
   parameters["features"] = sift_features.value;
 }

@@ -76,7 +76,7 @@ void run(const TracksOptions& options) {
   FeatureTracking tracking;
   typed([&] { options.tracking.set(tracking); });
   const bool sift = options.tracking.has_own();
-  if (sift) check_sift_parameters(options.tracking.named());
+  check_feature_parameters(options.tracking.named(), tracking.features, sift);
   const Device device = device_of(options.device, sift);
   check_outputs({{"-o", options.output, {".csv", ".txt"}}, {"--color", options.color, picture_extensions}},
                 {options.frame0, options.frame1, options.truth, options.reading.mask});
@@ -140,7 +140,7 @@ void run(const TracksOptions& options) {
 
 void add_tracks(App& program) {
   auto [command, options] = add_command<TracksOptions>(
-      program, "tracks", "Find features in a frame and track them to the next one", run);
+      program, "tracks", "Find features in a frame and track or match them to the next one", run);
   command.add_option("FRAME0 FILE", options.frame0, fmt::format("first frame: {}", frame_formats));
   command.add_option("FRAME1 FILE", options.frame1, "next frame of the same size");
   command.add_option("-o,--output FILE", options.output,
@@ -161,6 +161,7 @@ void add_tracks(App& program) {
   command.before_help([&tracking = options.tracking] { tracking.show_only(FeatureTracking::name); });
   command.examples({"tracks a.png b.png -o tracks.csv --color tracks.png",
                     "tracks a.png b.png --features corners --max-features 500 --json",
+                    "tracks a.png b.png --features matches -o matches.csv",
                     "flow a.png b.png -m direct-interpolation --tracks tracks.csv"});
 }
 

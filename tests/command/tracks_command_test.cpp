@@ -40,6 +40,32 @@ TEST_F(TracksCommand, ReportsAndWritesTracks) {
   EXPECT_EQ(run_well({"tracks", frame0(), frame1(), "-d", "cpu", "-q"}).out, "");
 }
 
+TEST_F(TracksCommand, MatchesReachFurtherThanTracking) {
+  run_well({"synth", "large", "-o", path("near"), "--size", "320x240", "-q"});
+  const Words pair = {"tracks",
+                      path("near/frame0000.png"),
+                      path("near/frame0001.png"),
+                      "--gt",
+                      path("near/flow0000.flo"),
+                      "-d",
+                      "cpu",
+                      "--features",
+                      "matches",
+                      "--json"};
+  const auto find = [&](const Words& more) {
+    Words all = pair;
+    all.insert(all.end(), more.begin(), more.end());
+    return run_well(all).json();
+  };
+  const auto json = find({"--match-stride", "5", "--match-check", "1", "-o", path("matches.csv")});
+  EXPECT_EQ(json["parameters"]["features"], "matches");
+  EXPECT_EQ(json["parameters"]["match_stride"], 5);
+  EXPECT_GT(json["kept"], json["cells"].get<int>() / 2);
+  EXPECT_LT(json["epe_median"], 0.6);
+  EXPECT_EQ(read_tracks(path("matches.csv")).size(), json["kept"]);
+  EXPECT_EQ(find({"--match-region", "65536"})["kept"], 0);
+}
+
 TEST_F(TracksCommand, NothingToTrack) {
   write_frame(path("flat.png"), FrameBuffer({40, 30}, PixelFormat::gray_u8));
   const auto json = run_well({"tracks", path("flat.png"), path("flat.png"), "-d", "cpu", "-o",
@@ -65,7 +91,11 @@ TEST_F(TracksCommand, Errors) {
   };
   expect_failure(2, {"tracks", frame0()}, {"FRAME1"});
   expect_failure(2, with({"--track-window", "8"}), {"track_window cannot be 8", "9, 11"});
-  expect_failure(2, with({"--features", "edges"}), {"edges", "even, corners"});
+  expect_failure(2, with({"--features", "edges"}), {"edges", "even, corners, matches"});
+  expect_failure(2, with({"--features", "matches", "--track-window", "5"}), {"--track-window", "matches"});
+  expect_failure(2, with({"--match-stride", "5"}), {"--match-stride", "--features matches", "even"});
+  expect_failure(2, with({"--features", "matches", "--match-stride", "1"}),
+                 {"match_stride cannot be 1", "2 to 32"});
   expect_failure(2, with({"--max-features", "0"}), {"max_features cannot be 0", "1 to 65536"});
   expect_failure(2, with({"-o", path("tracks.flo")}), {".csv"});
   expect_failure(1, with({"-o", frame0() + "/a.csv"}), {"frame0000.png"});

@@ -14,8 +14,11 @@ enum class ThreadOrder { forward, backward, random };
 
 class EmulatedCuda {
  public:
+  static constexpr bool is_gpu = true;
+
   explicit EmulatedCuda(ThreadOrder order) : order_(order) {}
 
+  void reserve_scratch(std::size_t) {}
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t,
               const Arguments&... arguments) {

@@ -29,6 +29,20 @@ TEST_P(Accuracy, AccurateDirectInterpolation) {
                                                    {whole_street, 7.55, 3.23}});
 }
 
+TEST_P(Accuracy, DirectInterpolationOfMatches) {
+  const FeatureTracking matches{.features = FeatureChoice::matches, .max_features = 30000};
+  const Sequence hard_clean{{"sintel/hard/clean/frame_0002.png", "sintel/hard/clean/frame_0003.png"},
+                            "sintel/hard/flow_0002.flo"},
+      hard_final{{"sintel/hard/final/frame_0002.png", "sintel/hard/final/frame_0003.png"},
+                 "sintel/hard/flow_0002.flo"};
+  expect(DirectInterpolation{.tracking = matches, .sigma_position = 4, .median = 5},
+         {{rubber_whale, 9.9, .24},
+          {grove2, 9.9, .31},
+          {whole_street, 9.9, .97},
+          {hard_clean, 99, 10},
+          {hard_final, 99, 8.6}});
+}
+
 TEST_P(Accuracy, MultiHypothesis) {
   expect(MultiHypothesis{},
          {{rubber_whale, 5.2, .163}, {grove2, 3.49, .234}, {venus, 4.7, .319}, {whole_street, 12, 4.13}});

@@ -60,7 +60,8 @@ TEST_P(TracksOnTarget, SameBitsOfEverySizeAndFormat) {
   int i = 0;
   for (const Size size : small_sizes)
     for (const PixelFormat format : every_format)
-      for (const FeatureChoice choice : {FeatureChoice::even, FeatureChoice::corners}) {
+      for (const FeatureChoice choice :
+           {FeatureChoice::even, FeatureChoice::corners, FeatureChoice::matches}) {
         GuardedFrame frame0(size, format, unsigned(i), 0, i % 3 * 12, 0xff),
             frame1(size, format, unsigned(i), 1.7f, i % 4 * 12, 0xff);
         const FeatureTracking tracking{.features = choice, .max_features = std::array{1, 30, 300}[i % 3]};
@@ -109,6 +110,33 @@ TEST_P(TracksOnTarget, Translation) {
       }
       EXPECT_GE(near, 0.95 * found.kept());
     }
+}
+
+TEST_P(TracksOnTarget, MatchesAreTheNearestOfEachCell) {
+  const Size size{160, 120};
+  const auto frame0 = moved(size, 0, 0, 3), frame1 = moved(size, 14, -9, 3);
+  for (const int most : {1, 50, 1200, 20000}) {
+    SCOPED_TRACE(most);
+    const auto found = tracks(frame0, frame1, {.features = FeatureChoice::matches, .max_features = most});
+    const FeatureGrid& grid = found.grid;
+    EXPECT_GE(found.kept(), 0.75 * std::min(grid.count(), 40 * 30));
+    for (int row = 0; row < grid.rows; ++row)
+      for (int column = 0; column < grid.columns; ++column) {
+        const Track& track = found(column, row);
+        if (std::isnan(track.u)) {
+          EXPECT_TRUE(std::isnan(track.x));
+          continue;
+        }
+        EXPECT_NEAR(track.u, 14, 1.1);
+        EXPECT_NEAR(track.v, -9, 1.1);
+        EXPECT_EQ(int(track.x) % 4, 2);
+        EXPECT_EQ(int(track.y) % 4, 2);
+        EXPECT_TRUE(int(track.x) >= grid.first_x(column) && int(track.x) < grid.first_x(column + 1));
+        EXPECT_TRUE(int(track.y) >= grid.first_y(row) && int(track.y) < grid.first_y(row + 1));
+        const bool is_inner = column > 2 && row > 2 && column < grid.columns - 3 && row < grid.rows - 3;
+        EXPECT_TRUE(!is_inner || std::abs(track.x - grid.center_x(column)) <= 2.5f);
+      }
+  }
 }
 
 TEST_P(TracksOnTarget, EndsOutsideAreDropped) {

@@ -14,25 +14,30 @@ class FindTracks : public OnDevice {
 };
 
 TEST_P(FindTracks, AreThoseThatAreKeptInOrderOfCells) {
-  const FeatureTracking tracking{.features = FeatureChoice::corners, .max_features = 100};
-  const GridOfTracks all = tracks_on(reference_target(), frame0_, frame1_, tracking);
-  std::vector<Track> expected;
-  for (const Track& track : all.tracks)
-    if (track.u == track.u) expected.push_back(track);
-  ASSERT_GT(expected.size(), 20u);
-  ASSERT_LT(expected.size(), all.tracks.size());
-  const Memory memory = device().kind == Device::Kind::cuda ? Memory::cuda() : Memory::host();
-  for (const Memory first : {Memory::host(), memory})
-    for (const Memory second : {Memory::host(), memory}) {
-      const auto found = find_tracks(copy_of(frame0_, first), copy_of(frame1_, second), tracking, device());
-      ASSERT_EQ(found.size(), expected.size());
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        EXPECT_EQ(found[i].x, expected[i].x);
-        EXPECT_EQ(found[i].y, expected[i].y);
-        EXPECT_EQ(found[i].u, expected[i].u);
-        EXPECT_EQ(found[i].v, expected[i].v);
+  for (const FeatureTracking& tracking :
+       {FeatureTracking{.features = FeatureChoice::corners, .max_features = 100},
+        FeatureTracking{.features = FeatureChoice::matches,
+        .max_features = 2000,
+        .matching = {.match_check = 3, .match_region = 2}}}) {
+    const GridOfTracks all = tracks_on(reference_target(), frame0_, frame1_, tracking);
+    std::vector<Track> expected;
+    for (const Track& track : all.tracks)
+      if (track.u == track.u) expected.push_back(track);
+    ASSERT_GT(expected.size(), 20u);
+    ASSERT_LT(expected.size(), all.tracks.size());
+    const Memory memory = device().kind == Device::Kind::cuda ? Memory::cuda() : Memory::host();
+    for (const Memory first : {Memory::host(), memory})
+      for (const Memory second : {Memory::host(), memory}) {
+        const auto found = find_tracks(copy_of(frame0_, first), copy_of(frame1_, second), tracking, device());
+        ASSERT_EQ(found.size(), expected.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          EXPECT_EQ(found[i].x, expected[i].x);
+          EXPECT_EQ(found[i].y, expected[i].y);
+          EXPECT_EQ(found[i].u, expected[i].u);
+          EXPECT_EQ(found[i].v, expected[i].v);
+        }
       }
-    }
+  }
 }
 
 TEST_P(FindTracks, ChecksWhatItIsGiven) {
@@ -44,6 +49,8 @@ TEST_P(FindTracks, ChecksWhatItIsGiven) {
   };
   expect(message(frame0_, frame1_, {.track_window = 4}), "feature tracking: track_window cannot be 4");
   expect(message(frame0_, frame1_, {.track_check = NAN}), "track_check cannot be nan");
+  expect(message(frame0_, frame1_, {.matching = {.match_stride = 1}}),
+         "match_stride cannot be 1; allowed: 2 to 32");
   expect(message(Frame{}, frame1_, {}), "frame0 has no data");
   Frame small = frame1_;
   small.width = 89;

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "core/workspace.hpp"
 #include "guided/features/corners.hpp"
+#include "guided/features/matched.hpp"
 #include "guided/features/outliers.hpp"
 #include "guided/features/tracking.hpp"
 #include "steps/convert/convert.hpp"
+#include "steps/matches/matcher.hpp"
 #include "steps/pyramid/pyramid.hpp"
 
 namespace parafield {
 
-/// Finds features in a frame and tracks them, from any slot to any other. Each slot has a frame's pyramid.
+/// Finds features in a frame and tracks or matches them, from any slot to any other. Each slot has a frame's
+/// pyramid.
 template <class Backend>
 class TrackFinder {
  public:
@@ -20,10 +24,17 @@ class TrackFinder {
         tracking_(tracking),
         grid_(feature_grid_of(size, tracking.max_features)),
         pyramids_(std::size_t(slots)) {
-    const std::vector<Size> sizes = pyramid_sizes(size, tracking.track_levels);
+    const bool matches = tracking.features == FeatureChoice::matches;
+    const std::vector<Size> sizes = matches ? FeatureMatcher<Backend>::level_sizes(tracking.matching, size)
+                                            : pyramid_sizes(size, tracking.track_levels);
     for (Pyramid& pyramid : pyramids_)
       for (const Size level : sizes) pyramid.level[pyramid.levels++] = workspace.image<float>(level);
     const auto cells = std::size_t(grid_.count());
+    if (matches) {
+      matcher_.emplace(backend, workspace, tracking.matching, size, slots);
+      found_ = workspace.array<Track>(cells);
+      return;
+    }
     const int steps = tracking.track_rounds + (tracking.track_outliers > 0);
     for (int i = 0; i <= smaller(steps, buffers - 1); ++i) tracks_[i] = workspace.array<Track>(cells);
     found_ = tracks_[steps % buffers];
@@ -40,10 +51,16 @@ class TrackFinder {
     for (int k = 0; k < count; ++k) luma[k] = pyramids[k].level[0];
     convert(backend_, frames, luma, count);
     build_pyramids(backend_, pyramids, count);
+    if (matcher_) matcher_->describe(pyramids, slot, count);
   }
 
   /// Finds the features of the frame in slot `from` and tracks them to the one in slot `to`.
   void find(int from, int to) {
+    if (matcher_) {
+      const View<float> luma0 = pyramid(from).level[0], luma1 = pyramid(to).level[0];
+      take_matches(backend_, matcher_->find(from, to, luma0, luma1), grid_, found_);
+      return;
+    }
     if (corners_) find_corners(backend_, pyramid(from).level[0], grid_, scores_, corners_);
     const TrackingParameters p = tracking_parameters(tracking_);
     const auto buffer = [this](int step) { return tracks_[step % buffers]; };
@@ -56,7 +73,8 @@ class TrackFinder {
       drop_outliers(backend_, buffer(rounds), grid_, tracking_.track_outliers, buffer(rounds + 1));
   }
 
-  /// Tracks, one a cell, in the backend's memory. A dropped one has u = v = NaN; no corner: x = y = NaN, too.
+  /// Tracks, one a cell, in the backend's memory. A dropped one has u = v = NaN; no corner or no match: x =
+  /// y = NaN, too.
   const Track* tracks() const { return found_; }
   int count() const { return grid_.count(); }
   FeatureGrid grid() const { return grid_; }
@@ -72,6 +90,7 @@ class TrackFinder {
   Track* tracks_[buffers] = {};    // taken in turn by tracking, rounds and outliers
   Track* found_ = nullptr;         // the last step's
   View<float> scores_;
+  std::optional<FeatureMatcher<Backend>> matcher_;
   Feature* corners_ = nullptr;  // null = features are at the centers of the cells
 };
 

@@ -44,6 +44,16 @@ T __shfl_xor_sync(unsigned, T value, int step) {
   return __shfl_sync(~0u, value, parafield::emulated::lane() ^ step);
 }
 
+/// Sum of the absolute differences of four pairs of bytes.
+inline unsigned __vsadu4(unsigned a, unsigned b) {
+  unsigned sum = 0;
+  for (int shift = 0; shift < 32; shift += 8) {
+    const int difference = int(a >> shift & 255) - int(b >> shift & 255);
+    sum += unsigned(difference < 0 ? -difference : difference);
+  }
+  return sum;
+}
+inline int __clz(int bits) { return std::countl_zero(unsigned(bits)); }
 inline int __popc(unsigned bits) { return std::popcount(bits); }
 inline int __ffs(int bits) { return bits == 0 ? 0 : std::countr_zero(unsigned(bits)) + 1; }
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
@@ -53,6 +63,11 @@ template <class T>
 T atomicCAS(T* place, T expected, T value) {
   const T old = *place;
   if (old == expected) *place = value;
+  return old;
+}
+inline int atomicMin(int* place, int value) {
+  const int old = *place;
+  if (value < old) *place = value;
   return old;
 }
 inline int atomicAdd(int* place, int value) { return (*place += value) - value; }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "core/cpu/backend.hpp"
+#include "steps/matches/patch_match.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr int patch_bytes = 8 * patch_words;
+
+/// The bytes of a patch, one after the other.
+struct Patch {
+  alignas(64) std::uint8_t bytes[patch_bytes];
+
+  void read(const Descriptors& descriptors, int x, int y) {
+    const std::uint64_t* from = patch_at(descriptors, x, y);
+    const std::ptrdiff_t pitch = patch_pitch(descriptors);
+    for (int row = 0; row < patch_side; ++row, from += pitch)
+      __builtin_memcpy(bytes + 8 * patch_side * row, from, 8 * patch_side);
+  }
+};
+
+/// Cost of a match between two patches.
+int difference(const Patch& patch, const Descriptors& descriptors, int x, int y) {
+  using Row = const std::uint8_t*;
+  constexpr int bytes = 8 * patch_side;  // of a row
+  const std::ptrdiff_t pitch = 8 * patch_pitch(descriptors);
+  const Row a = reinterpret_cast<Row>(patch_at(descriptors, x, y)), b = a + pitch, c = b + pitch,
+            d = c + pitch;
+  int sum = 0;
+  const auto add = [&sum](Row row, Row other) {
+    for (int i = 0; i < bytes; ++i) {
+      const int difference = int(row[i]) - int(other[i]);
+      sum += difference < 0 ? -difference : difference;
+    }
+  };
+  add(patch.bytes, a);
+  add(patch.bytes + bytes, b);
+  add(patch.bytes + 2 * bytes, c);
+  add(patch.bytes + 3 * bytes, d);
+  return sum;
+}
+
+int texture(const Patch& patch) {
+  int sum = 0;
+  for (int i = 0; i < patch_bytes; ++i) sum += patch.bytes[i];
+  return sum;
+}
+
+/// A seed, its patch, and the frame in which it looks for its match.
+struct Seed {
+  const SeedGrid& grid;
+  const Descriptors& to;
+  int number, column, row, x, y;
+  Patch patch;
+
+  Seed(const MatchLevel& level, int first, int column, int row)
+      : grid(level.grid),
+        to(level.frames[1 - first]),
+        number(row * level.grid.columns + column),
+        column(column),
+        row(row),
+        x(level.grid.x(column)),
+        y(level.grid.y(row)) {
+    patch.read(level.frames[first], x, y);
+  }
+
+  int cost(int u, int v) const {
+    if (!grid.has_pixel(x + u, y + v)) return outside_cost;
+    return difference(patch, to, x + u, y + v);
+  }
+  /// Takes a flow that costs less.
+  void attempt(const SeedMatch& flow, SeedMatch& best) const {
+    const int found = cost(flow.u, flow.v);
+    if (found < best.cost) best = {flow.u, flow.v, found};
+  }
+};
+
+SeedMatch started(const Seed& seed, int starts) {
+  SeedMatch best{0, 0, seed.cost(0, 0)};
+  for (int k = 0; k < starts; ++k)
+    seed.attempt(random_start(seed.grid, seed.number, seed.x, seed.y, k), best);
+  return best;
+}
+
+SeedMatch improved(const Seed& seed, const SeedMatch* matches, const SeedSearch& search) {
+  SeedMatch best = matches[seed.number];
+  SeedMatch tried[seed_neighbors + 1] = {best};
+  int count = 1;
+  for (int k = 0; k < seed_neighbors; ++k) {
+    const int neighbor = neighbor_of(seed.grid, seed.column, seed.row, search.step, k);
+    if (neighbor < 0) continue;
+    const SeedMatch flow = matches[neighbor];
+    bool is_new = true;
+    for (int i = 0; i < count; ++i) is_new &= (tried[i].u != flow.u) | (tried[i].v != flow.v);
+    if (!is_new) continue;
+    tried[count++] = flow;
+    seed.attempt(flow, best);
+  }
+  int k = 0;
+  for (int radius = search.radius; radius >= 1; radius /= 2)
+    seed.attempt(random_flow(best, seed.number, search.key, radius, k++), best);
+  return best;
+}
+
+/// Sets found[way] of each seed to f(way, seed), both ways.
+template <class Backend, class F>
+void for_each_seed(Backend& cpu, const MatchLevel& level, SeedMatch* const* found, F f) {
+  SeedMatch *const there = found[0], *const back = found[1];
+  cpu.rows(2 * level.grid.rows, [=, &level](int i) {
+    const int way = i % 2, row = i / 2, columns = level.grid.columns;
+    SeedMatch* const out = (way == 0 ? there : back) + std::ptrdiff_t(row) * columns;
+    for (int column = 0; column < columns; ++column) out[column] = f(way, Seed(level, way, column, row));
+  });
+}
+
+}  // namespace
+
+template <class Backend>
+void start_matches(Backend& cpu, const MatchLevel& level) {
+  const int starts = random_starts(level.grid);
+  for_each_seed(cpu, level, level.matches, [=](int, const Seed& seed) { return started(seed, starts); });
+}
+
+template <class Backend>
+void refine_matches(Backend& cpu, const MatchLevel& coarser, const MatchLevel& level) {
+  for_each_seed(cpu, level, level.matches, [&](int way, const Seed& seed) {
+    const SeedMatch from =
+        coarser.matches[way][coarser_seed(coarser.grid, level.grid, seed.column, seed.row)];
+    return SeedMatch{2 * from.u, 2 * from.v, seed.cost(2 * from.u, 2 * from.v)};
+  });
+}
+
+template <class Backend>
+void improve_matches(Backend& cpu, const MatchLevel& level, const SeedSearch& search,
+                     SeedMatch* const* found) {
+  for_each_seed(cpu, level, found,
+                [&](int way, const Seed& seed) { return improved(seed, level.matches[way], search); });
+}
+
+template <class Backend>
+void check_matches(Backend& cpu, const MatchLevel& finest, int first, const MatchCheck& check,
+                   const Matches& matches) {
+  cpu.rows(finest.grid.rows, [&](int row) {
+    for (int column = 0; column < finest.grid.columns; ++column) {
+      const Seed seed(finest, first, column, row);
+      const SeedMatch match = finest.matches[first][seed.number];
+      matches.u(column, row) = float(match.u);
+      matches.v(column, row) = float(match.v);
+      matches.valid(column, row) = match.cost < outside_cost && texture(seed.patch) >= least_patch_texture &&
+                                   is_finite(check.luma0(seed.x, seed.y)) &&
+                                   is_finite(check.luma1(seed.x + match.u, seed.y + match.v)) &&
+                                   comes_back(finest, first, seed.x, seed.y, match, check.distance2);
+    }
+  });
+}
+
+template <class Backend>
+void fit_matches(Backend& cpu, const MatchLevel& finest, int first, const Matches& matches) {
+  cpu.rows(finest.grid.rows, [&](int row) {
+    for (int column = 0; column < finest.grid.columns; ++column) {
+      if (!matches.valid(column, row)) continue;
+      const Seed seed(finest, first, column, row);
+      const auto [u, v, cost] = finest.matches[first][seed.number];
+      if (!is_inner(finest.grid, seed.x + u, seed.y + v)) continue;
+      matches.u(column, row) = float(u) + fitted(seed.cost(u - 1, v), cost, seed.cost(u + 1, v));
+      matches.v(column, row) = float(v) + fitted(seed.cost(u, v - 1), cost, seed.cost(u, v + 1));
+    }
+  });
+}
+
+PF_STEP(start_matches<Cpu>);
+PF_STEP(refine_matches<Cpu>);
+PF_STEP(improve_matches<Cpu>);
+PF_STEP(check_matches<Cpu>);
+PF_STEP(fit_matches<Cpu>);
+
+}  // namespace parafield
