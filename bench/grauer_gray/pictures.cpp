@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "common/pictures.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "common/scenes.hpp"
 #include "grauer_gray/study.hpp"
 
@@ -44,11 +47,53 @@ void draw_motion(const Study& study, const std::filesystem::path& file) {
   write_strip(file, older, fields);
 }
 
+/// The largest disparity of a field.
+float largest(const DisparityField& field) {
+  float most = 0;
+  for (int y = 0; y < field.size().height; ++y)
+    for (int x = 0; x < field.size().width; ++x) most = std::max(most, field.d(x, y));
+  return most;
+}
+
+/// The paper's figures for a pair whose truth is known: clouds over ground, rendered. Heights are
+/// disparities. Each file: the image, the truth, belief propagation as in sections 5 and 6.
+void draw_clouds(const Study& study, const std::filesystem::path& folder) {
+  const Scene scene = render_scene("clouds", {.size = study.size({320, 320}), .frames = 4, .seed = 2});
+  const FrameBuffer &left = scene.frames[0], &right = scene.frames[1], &next = scene.frames[2];
+
+  const float most = largest(scene.disparity[0]);
+  auto stereo = preset<BeliefPropagation<StereoEnergy>>("paper");
+  stereo.iterations = 10;
+  stereo.energy.disparities = int(std::ceil(most)) + 1;
+  const auto heights = [&](const DisparityField& field) {
+    return color_disparity(field, {.min = 0, .max = most, .show_invalid = true});
+  };
+  const DisparityField disparity = estimate_disparity(left, right, stereo, {.device = study.device});
+  std::vector<FrameBuffer> fields;
+  fields.push_back(heights(scene.disparity[0]));
+  fields.push_back(heights(disparity));
+  write_strip(folder / "cloud-heights.png", left, fields);
+
+  BeliefPropagation<DisplacementEnergy> motion{.iterations = 10};
+  motion.energy.max_displacement = 5;
+  motion.energy.cost.presmooth = 1;
+  const auto arrows = [&](const FlowField& flow) {
+    constexpr float scale = 6;
+    return with_scale_arrow(draw_arrows(left, flow, {.step = 20, .scale = scale}), 5 * scale, "5 px");
+  };
+  const FlowField flow = estimate_flow(left, next, motion, {.device = study.device});
+  fields.clear();
+  fields.push_back(arrows(scene.flow[0]));
+  fields.push_back(arrows(flow));
+  write_strip(folder / "cloud-motion.png", left, fields);
+}
+
 }  // namespace
 
 void draw_figures(const Study& study, const std::filesystem::path& folder) {
   draw_disparities(study, folder / "disparities.png");
   draw_motion(study, folder / "motion.png");
+  draw_clouds(study, folder);
 }
 
 }  // namespace parafield::bench

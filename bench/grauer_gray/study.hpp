@@ -14,7 +14,7 @@ Table target_table(const Study& study);
 std::vector<Table> quality_tables(const Study& study);
 
 /// Draws disparities of Tsukuba and motion of clouds (figs. 1 and 2) as PNGs in `folder`; of rendered scenes
-/// without the real sequences.
+/// without the real sequences. Also heights and motion of rendered clouds, beside their truth.
 void draw_figures(const Study& study, const std::filesystem::path& folder);
 
 }  // namespace parafield::bench
