@@ -34,6 +34,7 @@ Method restrained(Method method) {
   if constexpr (requires { method.iterations; }) method.iterations = std::min(method.iterations, 5);
   if constexpr (requires { method.tracking; }) {
     method.tracking.max_features = std::min(method.tracking.max_features, 200);
+    method.tracking.matching.match_iterations = std::min(method.tracking.matching.match_iterations, 4);
     method.precision = Precision::exact;  // the other is CUDA's own, of other bits
   }
   if constexpr (requires { method.resampled; }) method.resampled = std::min(method.resampled, 300);
@@ -64,6 +65,7 @@ Method fitted(Method method, Size size) {
   }
   if constexpr (requires { method.blocks; }) {
     const auto fits = [&](int count) {
+      if (count == 0) return true;
       for (int rows = 1; rows <= count; ++rows)
         if (count % rows == 0 && count / rows <= size.width && rows <= size.height) return true;
       return false;

@@ -147,7 +147,7 @@ void run(const DetectOptions& options) {
     findings.add(options, 0, estimated.result, pair[1], options.output, options.overlay);
   }
 
-  Report report = options.begin("detect", method, findings.size);
+  Report report = options.begin("detect", method, findings.size, estimated.blocks);
   add_times(report, name_of(method), info, findings.size, estimated.times);
   const double moving = double(findings.moving) / double(findings.pixels);
   report.json["frames"] = findings.frames;

@@ -75,6 +75,18 @@ void add_levels(Report& report, int asked, Size image, Size block, bool quiet) {
                    asked, block == image ? "at" : "in blocks of", block.width, block.height));
 }
 
+void add_blocks(Report& report, int asked, const SolvedBlocks& used, bool quiet) {
+  report.json["blocks_used"] = used.count;
+  if (used.count == 1) return;
+  report.json["block_margin"] = used.margin;
+  report.json["seamless"] = used.seamless;
+  if (asked > 0 || quiet) return;
+  note(fmt::format(
+      "memory is short: solved in {} blocks of {}x{} pixels, with margins of {} px; {}", used.count,
+      used.size.width, used.size.height, used.margin,
+      used.seamless ? "the result is that of one block" : "the result may differ from that of one block"));
+}
+
 void add_times(Report& report, std::string_view method, const DeviceInfo& info, Size size,
                const Times& times) {
   add_device(report.json, info);

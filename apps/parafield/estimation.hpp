@@ -45,6 +45,20 @@ EnergyReport energy_report(const std::string& energy, std::string_view method, b
 
 /// Adds levels_used for belief propagation. If they are fewer than `asked`, a note on stderr says so.
 void add_levels(Report& report, int asked, Size image, Size block, bool quiet);
+/// Adds blocks_used and, if there are several, block_margin and seamless. If nobody asked for so many blocks
+/// (`asked` is 0), a note on stderr says so.
+void add_blocks(Report& report, int asked, const SolvedBlocks& used, bool quiet);
+
+/// Adds what belief propagation says of levels and blocks, and levels_used of adaptive ridge.
+template <class Method>
+void add_divisions(Report& report, const Method& method, Size image, const SolvedBlocks& used, bool quiet) {
+  if constexpr (requires { method.block_overlap; }) {
+    add_levels(report, method.levels, image, used.size, quiet);
+    add_blocks(report, method.blocks, used, quiet);
+  } else if constexpr (requires { levels_of(method, image); }) {
+    report.json["levels_used"] = levels_of(method, image);
+  }
+}
 
 /// Options of a command that estimates.
 template <class Task>
@@ -73,21 +87,14 @@ struct EstimationOptions : ReportOptions {
     return energy_report(energy, name_of(chosen), minimizes(chosen));
   }
 
-  /// A report of the command that begins with the method, its preset and parameters and, for adaptive ridge and belief
-  /// propagation, levels_used.
-  Report begin(const char* command, const Methods& chosen, Size image) const {
+  /// A report of the command that begins with the method, its preset and parameters, and levels and blocks: see
+  /// add_divisions.
+  Report begin(const char* command, const Methods& chosen, Size image, const SolvedBlocks& used) const {
     Report report = begin_report(command);
     report.json["method"] = name_of(chosen);
     if (!method.preset.empty()) report.json["preset"] = method.preset;
     report.json["parameters"] = parameters_json(parameters_of(chosen));
-    std::visit(
-        [&](const auto& one) {
-          if constexpr (requires { one.block_overlap; })
-            add_levels(report, one.levels, image, block_size(image, one.blocks, one.block_overlap), quiet);
-          else if constexpr (requires { levels_of(one, image); })
-            report.json["levels_used"] = levels_of(one, image);
-        },
-        chosen);
+    std::visit([&](const auto& one) { add_divisions(report, one, image, used, quiet); }, chosen);
     return report;
   }
 
@@ -103,6 +110,7 @@ struct Estimate {
   typename Task::Result result;  // in host memory
   Times times;
   std::vector<double> energies;
+  SolvedBlocks blocks;
 };
 
 /// Input of an estimator: the frames and the other inputs of `given`, copied to the memory of its device.
@@ -163,7 +171,7 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   const typename Task::Result& result = estimator(resident);
   estimator.synchronize();
   const double milliseconds = timer.stop();
-  Estimate<Task> estimated{result.to(Memory::host()), time_of_first(milliseconds), {}};
+  Estimate<Task> estimated{result.to(Memory::host()), time_of_first(milliseconds), {}, estimator.blocks()};
   if (options.energies != EnergyReport::none) estimated.energies = estimator.energies();
   if (run.repeats > 0) {
     line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),

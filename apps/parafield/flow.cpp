@@ -115,19 +115,18 @@ void run(const FlowCommandOptions& options) {
   const int count = frames_of(method), middle = (count - 1) / 2;
   if (task.fb_check > 0 && count != 2)
     throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", count));
+  FeatureTracking* const tracking = tracking_of(method);
+  if (tracking)
+    check_feature_parameters(options.method.named(), tracking->features, options.method.has_own());
   if (options.is_series()) return run_series(options, method, task);
   const std::string& tracks_file = options.guides.tracks;
   FlowInput given{.frames = {}, .rotation = options.guides.camera()};
-  FeatureTracking* const tracking = tracking_of(method);
   if (!tracking && (!tracks_file.empty() || given.rotation))
     throw UsageError(fmt::format("{}: {} does not use it", tracks_file.empty() ? "--rotation" : "--tracks",
                                  name_of(method)));
   const bool sift = options.method.has_own();
-  if (sift) {
-    if (!tracks_file.empty())
-      throw UsageError("--tracks and --features sift exclude each other: both give the tracks");
-    check_sift_parameters(options.method.named());
-  }
+  if (sift && !tracks_file.empty())
+    throw UsageError("--tracks and --features sift exclude each other: both give the tracks");
   if (int(options.frames.size()) > count && has_extension(options.frames.back(), ".flo"))
     throw UsageError(fmt::format("FRAMES: {0} is no frame; -o {0} writes it", options.frames.back()));
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
@@ -158,9 +157,9 @@ void run(const FlowCommandOptions& options) {
     given.tracks = tracks;
   }
 
-  auto [flow, times, energies] = estimate<Flow>(method, device, frames, task, options, given);
+  auto [flow, times, energies, blocks] = estimate<Flow>(method, device, frames, task, options, given);
   mark_unknown(flow, known[std::size_t(middle)], known[std::size_t(middle) + 1]);
-  Report report = options.begin("flow", method, frame.size());
+  Report report = options.begin("flow", method, frame.size(), blocks);
   if (given.tracks) report.json["tracks"] = tracks.size();
   if (sift) {
     add_sift(report.json["parameters"]);

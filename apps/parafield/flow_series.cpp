@@ -160,7 +160,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   line.end();
   const double seconds = whole.stop() / 1000;
 
-  Report report = options.begin("flow", method, size);
+  Report report = options.begin("flow", method, size, estimator.blocks());
   report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, size, times_of(milliseconds));
   report.json["frames"] = source.count();

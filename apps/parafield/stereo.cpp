@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <cmath>
 #include <optional>
 
 #include "calibration.hpp"
@@ -40,27 +39,6 @@ struct Examined {
         rows(pair.rows ? *pair.rows : measure_row_alignment(pair.frames[0], pair.frames[1], device)),
         given(energy.disparities) {}
 
-  /// Texts on what is wrong with the pair.
-  std::vector<std::string> warnings() const {
-    std::vector<std::string> all;
-    if (findings.swapped())
-      all.push_back(fmt::format(
-          "the views seem to be swapped: {:.0f} % of the matches lie farther right in the right image",
-          100 * findings.negative));
-    else if (given > 0 && findings.disparities > given + 16)
-      all.push_back(fmt::format(
-          "{} disparities seem to be too few: the pair needs about {}; without --disparities the images "
-          "say how many",
-          given, findings.disparities));
-    const bool measured = rows.tracks >= RowAlignment::least_tracks;
-    if (measured && (rows.median_error > 0.75 || std::abs(rows.rotation) > 0.3))
-      all.push_back(fmt::format(
-          "the rows are not aligned: matches lie {:.1f} px off their rows (median of {} tracks), and the "
-          "right image seems to be turned by {:.2f} degrees; rectify the pair, or see --calibration",
-          rows.median_error, rows.tracks, rows.rotation));
-    return all;
-  }
-
   /// Adds disparities_found, warnings and row_error. Warnings are notes on stderr, too.
   void add_to(Report& report, const StereoEnergy& used, bool quiet) const {
     report.json["disparities_found"] = given == 0;
@@ -68,8 +46,9 @@ struct Examined {
       report.text += fmt::format("{} disparities from {} on, found in the images\n", used.disparities,
                                  used.min_disparity);
     report.json["row_error"] = rows.tracks > 0 ? Json(rows.median_error) : Json();
-    report.json["warnings"] = warnings();
-    for (const std::string& warning : warnings())
+    const std::vector<std::string> warnings = pair_warnings(findings, rows, given);
+    report.json["warnings"] = warnings;
+    for (const std::string& warning : warnings)
       if (!quiet) note(warning);
   }
 };
@@ -136,9 +115,9 @@ void run(const StereoCommandOptions& options) {
   const Examined examined(pair, device, energy);
   if (energy.disparities == 0) energy.disparities = examined.findings.disparities;
 
-  auto [disparity, times, energies] = estimate<Stereo>(method, device, frames, task, options);
+  auto [disparity, times, energies, blocks] = estimate<Stereo>(method, device, frames, task, options);
   mark_unknown(disparity, known[0], known[1]);
-  Report report = options.begin("stereo", method, left.size());
+  Report report = options.begin("stereo", method, left.size(), blocks);
   add_times(report, name_of(method), info, left.size(), times);
   add_range(report, left.range());
   pair.add_to(report);

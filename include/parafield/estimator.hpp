@@ -20,6 +20,14 @@ enum class EnergyReport {
   sweeps
 };
 
+/// Blocks of the image that a method solves in turn. Belief propagation saves memory with several.
+struct SolvedBlocks {
+  int count = 1;
+  Size size = {};        ///< of each, margins included, px
+  int margin = 0;        ///< around each: solved with it, then dropped, px
+  bool seamless = true;  ///< the margins are so wide that the result has the bits of one block
+};
+
 /// Function that is called with the share of a solve that is done, 0 to 1. The share never falls, and there
 /// are at most 50 calls a solve. On the CPU the thread that solves calls it. On CUDA a thread of the driver
 /// calls it while the device works; the function must not call CUDA then. It must not throw. It is copied,
@@ -92,7 +100,9 @@ class PARAFIELD_API Estimator {
   const Method& method() const;
   Size size() const;
   Device device() const;
-  Stream stream() const;                ///< the CUDA stream that results are written on; empty on the CPU
+  SolvedBlocks blocks()
+      const;              ///< those that the method solves; one before the first pair shows its disparities
+  Stream stream() const;  ///< the CUDA stream that results are written on; empty on the CPU
   std::size_t workspace_bytes() const;  ///< memory of the device that the estimator holds
 
  private:

@@ -21,6 +21,7 @@ struct SolverOptions {
   EnergyReport energies = EnergyReport::none;
   ProgressCallback progress = {};
   bool both_ways = false;  ///< also solve the second frame's field, for a check
+  bool colors = false;     ///< keep the frames' colors for a filter, if the solver can
 };
 
 /// Motion that the user gives beside the frames.
@@ -38,6 +39,7 @@ class SolverBase {
   bool takes_start() const { return false; }       ///< whether `solve` uses a start
   bool starts_from_last() const { return false; }  ///< whether pushed frames start from the last result
   View<double> energies() const { return {}; }     ///< of the last solve, in the backend's memory
+  SolvedBlocks blocks() const { return {}; }       ///< no size: that of the image
   void check() const {}                            ///< throws an error that only the solve itself found
 
   /// Takes the known motion of the next solve; `on_host`: it lies in host memory. Returns its kind, 0 to 7.

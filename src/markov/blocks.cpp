@@ -50,6 +50,7 @@ BlockGrid::BlockGrid(Size image, int count, int overlap) {
     fail(ErrorCode::invalid_argument, "blocks cannot be ", count, ": an image of ", image.width, "x",
          image.height, " px has columns x rows of blocks, at most ", image.width, " x ", image.height);
   size = size_of(image, counts, overlap);
+  margin = count > 1 ? overlap : 0;
   if (const double work = work_of(image, counts, size); work > most_work)
     fail(ErrorCode::invalid_argument, "block_overlap cannot be ", overlap, " px: ", count, " blocks of ",
          size.width, "x", size.height, " px have ", std::int64_t(work), " times the pixels of the image of ",
@@ -62,6 +63,83 @@ BlockGrid::BlockGrid(Size image, int count, int overlap) {
       blocks.push_back({left, top, x - left, y - top, smaller(x + width, image.width) - left,
                         smaller(y + height, image.height) - top});
     }
+}
+
+namespace {
+
+/// Blocks along one side of an image, which all have one length.
+struct Cuts {
+  int side = 0, count = 1, length = 0, step = 0, margin = 0;
+
+  int begin(int i) const { return smaller(i * step, side - length); }
+  /// What is kept of block i, counted from its begin: up to the middle of what it shares with its neighbors.
+  int kept_from(int i) const { return i > 0 ? margin : 0; }
+  int kept_to(int i) const { return i + 1 < count ? begin(i + 1) + margin - begin(i) : length; }
+};
+
+/// Cuts a side into blocks that begin at multiples of `unit`. Nothing if margins leave no room for so many.
+std::optional<Cuts> cuts_of(int side, int count, int margin, int unit) {
+  if (count == 1) return Cuts{.side = side, .length = side, .margin = margin};
+  // The last block begins at a multiple of the unit, too: so lengths are `unit` apart.
+  const std::int64_t all = side + std::int64_t(2) * margin * (count - 1);
+  std::int64_t length = (all + count - 1) / count;
+  length += ((side - length) % unit + unit) % unit;
+  const auto step = [&] { return (length - 2 * margin) / unit * unit; };
+  while (length < side && step() * (count - 1) < side - length) length += unit;
+  if (length >= side || step() < unit || step() * (count - 2) >= side - length) return {};
+  return Cuts{side, count, int(length), int(step()), margin};
+}
+
+}  // namespace
+
+std::optional<BlockGrid> BlockGrid::fewest(Size image, int margin, int unit, double work,
+                                           const std::function<bool(Size)>& fits) {
+  constexpr int most_blocks = 4096;
+  for (int count = 1; count <= most_blocks; ++count) {
+    double least = work * image.width * image.height;
+    std::optional<Cuts> across, down;
+    for (int rows = 1; rows <= count; ++rows) {
+      if (count % rows != 0) continue;
+      const auto columns_cut = cuts_of(image.width, count / rows, margin, unit),
+                 rows_cut = cuts_of(image.height, rows, margin, unit);
+      if (!columns_cut || !rows_cut) continue;
+      const double pixels = double(count) * columns_cut->length * rows_cut->length;
+      if (pixels > least || !fits({columns_cut->length, rows_cut->length})) continue;
+      least = pixels;
+      across = columns_cut;
+      down = rows_cut;
+    }
+    if (!across) continue;
+    BlockGrid grid;
+    grid.size = {across->length, down->length};
+    grid.margin = count > 1 ? margin : 0;
+    for (int j = 0; j < down->count; ++j)
+      for (int i = 0; i < across->count; ++i)
+        grid.blocks.push_back({across->begin(i), down->begin(j), across->kept_from(i), down->kept_from(j),
+                               across->kept_to(i), down->kept_to(j)});
+    return grid;
+  }
+  return {};
+}
+
+int LevelIterations::reach() const {
+  // An iteration of a level reaches one of its pixels farther, and the last data cost is that of a pixel of the
+  // coarsest level.
+  std::int64_t px = finest + (std::int64_t(1) << (levels - 1));
+  for (int k = 1; k < levels; ++k) px += std::int64_t(coarse) << k;
+  return int(px);
+}
+
+std::optional<BlockGrid> chosen_blocks(Size image, const LevelIterations& iterations, int least_margin,
+                                       const std::function<bool(Size)>& fits) {
+  // The pixels of a block have the image's colors of the checkerboard on every level, too.
+  const int unit = 1 << iterations.levels;
+  for (int share = 1; share <= 8; share *= 2) {
+    const int margin = larger(iterations.reach() / share, least_margin);
+    const double work = share < 8 ? 4 : BlockGrid::most_work;  // narrower margins before more work
+    if (auto grid = BlockGrid::fewest(image, margin, unit, work, fits)) return grid;
+  }
+  return {};
 }
 
 int levels_of(int levels, Size size) {

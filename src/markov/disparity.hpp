@@ -16,9 +16,11 @@ class DisparitySolver : public MatchingSolver<DisparitySolver<Backend>, Backend>
             backend, workspace, method, {.nx = method.energy.disparities, .x0 = method.energy.min_disparity},
             size, options) {}
 
-  void solve(int first, const DisparityView* start, View<float> result, Trust trust, bool main) {
-    this->solve_field(first, first == 0 ? -1 : 1, start ? &start->d : nullptr, nullptr, result, {}, trust,
-                      main);
+  /// Stores whole disparities, and refined ones unless `fine` is empty.
+  void solve(int first, const DisparityView* start, View<float> whole, View<float> fine, Trust trust,
+             bool main) {
+    this->solve_field(first, first == 0 ? -1 : 1, start ? &start->d : nullptr, nullptr, whole, {}, fine,
+                      trust, main);
   }
 };
 

@@ -17,7 +17,7 @@ class DisplacementSolver : public MatchingSolver<DisplacementSolver<Backend>, Ba
 
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool main) {
     this->solve_field(first, 1, start ? &start->u : nullptr, start ? &start->v : nullptr, result.u, result.v,
-                      trust, main);
+                      {}, trust, main);
   }
 
  private:

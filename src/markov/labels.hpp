@@ -67,6 +67,8 @@ View<T> part_of(const View<T>& whole, int x, int y, Size size) {
 /// Weights of the edges from each site right, down, down right and down left, 0..1. An empty plane: weight 1.
 struct EdgeWeights {
   View<float> forward[4];
+  View<float> flatness;  // 1 where there is no texture: belief propagation smooths more there; empty: 0
+  View<float> used[2];   // what it uses of the edges right and down; empty without flatness
 
   /// Weight of the edge from (x, y) to its neighbor k, which must lie inside the image.
   PF_HD float weight(int x, int y, int k) const {
@@ -76,5 +78,17 @@ struct EdgeWeights {
     return is_forward(k) ? plane(x, y) : plane(x + to.x, y + to.y);
   }
 };
+
+/// Largest factor of flatness on the weight of an edge, and that of a level: twice at the finest one.
+constexpr float most_growth = 8;
+PF_HD float growth_of(int level) {
+  float growth = 2;
+  for (int k = 0; k < level; ++k) growth *= 1.5f;
+  return smaller(growth, most_growth);
+}
+/// Weight that messages use, by the flatness of the edge's two pixels.
+PF_HD float used_weight(float plain, float flatness, float other, float growth) {
+  return plain * fma(growth - 1, smaller(flatness, other), 1.0f);
+}
 
 }  // namespace parafield

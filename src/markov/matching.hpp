@@ -3,8 +3,10 @@
 #include <optional>
 
 #include "core/solver.hpp"
+#include "markov/block_propagation.hpp"
 #include "markov/match/match.hpp"
 #include "markov/minimize.hpp"
+#include "markov/mix/words.hpp"
 #include "markov/planes/planes.hpp"
 #include "markov/values/values.hpp"
 #include "steps/convert/convert.hpp"
@@ -21,7 +23,14 @@ class MatchingSolver : public SolverBase<Solver> {
 
   /// Prepares `count` frames in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
-    if (needs_luma()) {
+    if (converts_at_once()) {
+      KnownPlanes to[slots];
+      for (int i = 0; i < count; ++i) {
+        const FramePlanes& frame = frames_[slot + i];
+        to[i] = {frame.luma, {frame.color[0], frame.color[1], frame.color[2]}, frame.known};
+      }
+      convert_known(backend_, frames, to, count);
+    } else if (needs_luma()) {
       View<float> luma[slots];
       for (int i = 0; i < count; ++i) luma[i] = frames_[slot + i].luma;
       if (cost_.presmooth > 0)
@@ -32,8 +41,18 @@ class MatchingSolver : public SolverBase<Solver> {
     prepare_rest(frames, frames_ + slot, count);
   }
 
+  /// Words of the colors of the frame in a slot: see mix.hpp. Empty if SolverOptions did not ask for them.
+  View<const std::uint32_t> colors(int slot) const { return frames_[slot].mix.color; }
+  /// Margins of the last solve, empty if the method has none: see CostsAround.
+  View<const float> margins() const { return costs_.margin; }
+
   bool takes_start() const { return !is_winner() && !propagates(); }
-  View<double> energies() const { return field_.energies(); }
+  View<double> energies() const {
+    View<double> all = field_.energies();
+    if (blocks().count > 1) all.width = smaller(all.width, 1);  // that of the result
+    return all;
+  }
+  SolvedBlocks blocks() const { return beliefs_ ? beliefs_->used() : SolvedBlocks{}; }
 
  protected:
   template <class Method>
@@ -46,7 +65,9 @@ class MatchingSolver : public SolverBase<Solver> {
         grid_(grid),
         sub_pixel_(method.energy.sub_pixel),
         reports_(options.energies != EnergyReport::none),
+        colors_(options.colors),
         optimizer_(optimizer_of(method)),
+        uniqueness_(uniqueness_of(method)),
         size_(size),
         window_(aggregation_window(cost_)),
         taps_(gaussian_taps(cost_.presmooth)),
@@ -59,10 +80,16 @@ class MatchingSolver : public SolverBase<Solver> {
       for (View<float>& plane : unsmoothed_) plane = workspace.image<float>(size);
     if (uses_edges())
       for (int j = 0; j < smoothness_.neighbors / 2; ++j) edges_.forward[j] = workspace.image<float>(size);
+    for (int j = 0; j < 2 && flattens() && propagates(); ++j) edges_.used[j] = workspace.image<float>(size);
     if (propagates()) {
       PropagationPlan plan = optimizer_.propagation;
-      plan.most_cost = most_cost();
-      beliefs_.emplace(backend, workspace, grid, pair_, size, plan, uses_edges(), stores_costs());
+      plan.demands.most_cost = most_cost();
+      if (is_lazy() && mixes() && cost_.truncation == 0) plan.demands.cost_step = cost_.weight * mix_unit;
+      if (flattens()) plan.demands.most_weight = most_growth;
+      plan.weighted = uses_edges();
+      plan.has_flatness = flattens();
+      beliefs_.emplace(backend, workspace, grid, pair_, size, plan, stores_costs());
+      if (grid.ny == 1 || uniqueness_ > 0) costs_.margin = workspace.image<float>(size);
       if (beliefs_->blocks().size() > 1 && reports_ && stores_costs())
         at_labels_.middle = workspace.image<float>(size);
     }
@@ -71,22 +98,22 @@ class MatchingSolver : public SolverBase<Solver> {
       *plane = workspace.image<float>(size);
     if (grid.ny > 1)
       for (View<float>* plane : {&costs_.before_y, &costs_.after_y}) *plane = workspace.image<float>(size);
-    backend.reserve_scratch(larger(match_scratch(matching(0, 1, size)), smooth_scratch(taps_, size.width)));
+    backend.reserve_scratch(
+        larger(larger(match_scratch(matching(0, 1, size)), smooth_scratch(taps_, size.width)),
+               word_scratch(size.width)));
   }
 
   /// Finds the field of the frame in slot `first`. A label of value (x, y) moves a pixel by (x * step, y) px.
-  /// `start_u`, `start_v`: the user's, or null. `main`: this is no second solve of a check; energies are
-  /// reported.
+  /// `start_u`, `start_v`: the user's, or null. `fine`: see label_values. `main`: this is no second solve of a
+  /// check; energies are reported.
   void solve_field(int first, int step, const View<const float>* start_u, const View<const float>* start_v,
-                   View<float> u, View<float> v, Trust trust, bool main) {
+                   View<float> u, View<float> v, View<float> fine, Trust trust, bool main) {
     progress_.begin(main ? 0 : 1);
     if (uses_edges()) find_edges(frames_[first]);
     const View<Label> labels =
         propagates() ? propagate(first, step, main) : minimize(first, step, start_u, start_v, main);
-    label_values(backend_,
-                 {labels, costs_, frames_[first].known, grid_, step, sub_pixel_,
-                  grid_.ny > 1 ? 0 : least_disparity_offset},
-                 u, v, trust);
+    label_values(backend_, {labels, costs_, frames_[first].known, grid_, step, sub_pixel_, uniqueness_}, u, v,
+                 fine, trust);
   }
 
  private:
@@ -120,13 +147,14 @@ class MatchingSolver : public SolverBase<Solver> {
       if (volume_) match(backend_, matching, volume_, {});
       EdgeWeights edges;
       for (int j = 0; j < 2; ++j) edges.forward[j] = part_of(edges_.forward[j], block.x, block.y, size);
-      if (is_lazy() && cost_.data == DataTerm::mix) {
-        const auto solve = [&]<class Data>(const Data& data) {
-          const Energy<Data> energy{size.width, size.height, grid_, pair_, edges, data};
-          beliefs_->solve(
-              block, energy, labels, costs_, false, [](int) {}, progress_);
-        };
-        cost_.rgb ? solve(MixedCosts<true>{matching}) : solve(MixedCosts<false>{matching});
+      for (int j = 0; j < 2; ++j) edges.used[j] = part_of(edges_.used[j], block.x, block.y, size);
+      edges.flatness = part_of(edges_.flatness, block.x, block.y, size);
+      if (is_lazy() && mixes()) {
+        const MixedCosts data{matching.frame0.mix, matching.frame1.mix, matching.pitch, grid_.x0, grid_.y0,
+                              matching.step,       matching.weight,     matching.limit};
+        const Energy<MixedCosts> energy{size.width, size.height, grid_, pair_, edges, data};
+        beliefs_->solve(
+            block, energy, labels, costs_, false, [](int) {}, progress_);
         continue;
       }
       with_data(matching, [&]<class Data>(const Data& data) {
@@ -154,31 +182,40 @@ class MatchingSolver : public SolverBase<Solver> {
 
   /// Planes of a frame. One that is not needed is empty.
   struct FramePlanes {
-    View<float> luma, color[3], gradient[3];
+    View<float> luma, color[3], gradient, flatness;
     View<std::uint32_t> census;
+    WordViews mix;
     View<std::uint8_t> known;
   };
 
+  template <class Method>
+  static float uniqueness_of(const Method& method) {
+    if constexpr (requires { method.uniqueness; }) return method.uniqueness;
+    return 0;
+  }
   static int magnitude_of(int value) { return value < 0 ? -value : value; }
   bool propagates() const { return optimizer_.kind == Optimizer::Kind::belief_propagation; }
   bool is_winner() const { return optimizer_.kind == Optimizer::Kind::winner_takes_all; }
-  /// Whether the smoothness is used at all, and image edges weaken it.
-  bool uses_edges() const { return smoothness_.edge_scale > 0 && (!is_winner() || reports_); }
-  bool compares(DataTerm term) const { return cost_.data == term || cost_.data == DataTerm::mix; }
-  bool differs() const { return compares(DataTerm::absolute) || cost_.data == DataTerm::squared; }
-  bool needs_color() const { return (cost_.rgb && differs()) || uses_edges(); }
-  bool needs_luma() const {
-    return (!cost_.rgb && differs()) || compares(DataTerm::census) || compares(DataTerm::gradient);
+  bool mixes() const { return cost_.data == DataTerm::mix; }
+  /// Whether areas without texture are treated apart.
+  bool flattens() const { return mixes() && cost_.texture_aware; }
+  /// Whether the smoothness is used at all, and it differs from edge to edge.
+  bool uses_edges() const {
+    return (smoothness_.edge_scale > 0 || (flattens() && propagates())) && (!is_winner() || reports_);
   }
-  /// Number of planes of derivatives: none, that of luma, or those of the colors.
-  int gradients() const {
-    return !compares(DataTerm::gradient) ? 0 : cost_.rgb && cost_.data == DataTerm::mix ? 3 : 1;
+  bool compares_levels() const { return cost_.data == DataTerm::absolute || cost_.data == DataTerm::squared; }
+  /// Whether luma and colors come from one pass over the frames.
+  bool converts_at_once() const { return needs_luma() && needs_color() && cost_.presmooth == 0; }
+  bool has_words() const { return mixes() || colors_; }
+  bool needs_color() const {
+    return (cost_.rgb && (compares_levels() || mixes())) || uses_edges() || colors_;
   }
+  bool needs_luma() const { return !(cost_.rgb && compares_levels()) || colors_; }
   /// Whether data costs are computed when they are read, which takes no longer than to load them. Belief
   /// propagation reads them once, so that it computes those of `mix`, too.
   bool is_lazy() const {
     if (cost_.aggregation > 1) return false;
-    return cost_.data == DataTerm::absolute || (cost_.data == DataTerm::mix && propagates() && !reports_);
+    return cost_.data == DataTerm::absolute || (mixes() && propagates() && !reports_);
   }
   /// The highest data cost that there can be, infinity if there is no limit.
   float most_cost() const {
@@ -200,8 +237,12 @@ class MatchingSolver : public SolverBase<Solver> {
     if (needs_luma()) frame.luma = take_plane<float>(workspace);
     if (needs_color())
       for (View<float>& plane : frame.color) plane = take_plane<float>(workspace);
-    if (compares(DataTerm::census)) frame.census = take_plane<std::uint32_t>(workspace);
-    for (int i = 0; i < gradients(); ++i) frame.gradient[i] = take_plane<float>(workspace);
+    if (cost_.data == DataTerm::census) frame.census = take_plane<std::uint32_t>(workspace);
+    if (cost_.data == DataTerm::gradient) frame.gradient = take_plane<float>(workspace);
+    if (has_words())
+      for (View<std::uint32_t>* plane : {&frame.mix.color, &frame.mix.gradient, &frame.mix.census})
+        *plane = take_plane<std::uint32_t>(workspace);
+    if (flattens()) frame.flatness = workspace.image<float>(size_);
     frame.known = workspace.image<std::uint8_t>(size_);
   }
 
@@ -224,24 +265,50 @@ class MatchingSolver : public SolverBase<Solver> {
     Planes planes[slots];
     View<std::uint8_t> known[slots];
     for (int i = 0; i < count; ++i) {
-      if (needs_color()) convert_colors(frames[i], data[i]);
+      if (needs_color() && !converts_at_once()) convert_colors(frames[i], data[i]);
       if (needs_luma()) planes[i].add(words(data[i].luma), nan);
       if (needs_color())
         for (const View<float>& plane : data[i].color) planes[i].add(words(plane), nan);
       known[i] = data[i].known;
     }
-    clean(backend_, planes, known, count);
+    if (!converts_at_once()) clean(backend_, planes, known, count);
     for (int i = 0; i < count; ++i) {
       if (data[i].census) {
         census(backend_, data[i].luma, data[i].census);
         planes[i].add(data[i].census, no_census);
       }
-      for (int j = 0; j < gradients(); ++j) {
-        central_differences(backend_, gradients() > 1 ? data[i].color[j] : data[i].luma, data[i].gradient[j]);
-        planes[i].add(words(data[i].gradient[j]), nan);
+      if (data[i].gradient) {
+        central_differences(backend_, data[i].luma, data[i].gradient);
+        planes[i].add(words(data[i].gradient), nan);
       }
     }
+    if (has_words()) find_words(data, planes, count);
     if (columns_ > 0 || rows_ > 0) extend(backend_, planes, count, columns_, rows_, cost_.truncation == 0);
+  }
+
+  /// What the mix of a frame is made of.
+  MixSource source_of(const FramePlanes& frame) const {
+    if (mixes() && !cost_.rgb) return {{frame.luma}};
+    return {{frame.luma, frame.color[0], frame.color[1], frame.color[2]}};
+  }
+  /// Finds the words of frames. They become the planes that have room for every match.
+  void find_words(const FramePlanes* data, Planes* planes, int count) {
+    MixSource sources[slots];
+    View<float> luma[slots], flatness[slots];
+    WordViews words[slots];
+    for (int i = 0; i < count; ++i) {
+      sources[i] = source_of(data[i]);
+      luma[i] = data[i].luma;
+      flatness[i] = data[i].flatness;
+      words[i] = data[i].mix;
+      if (!mixes()) continue;
+      planes[i] = {};
+      planes[i].add(words[i].color, 0);
+      planes[i].add(words[i].gradient, 0);
+      planes[i].add(words[i].census, no_census);
+    }
+    if (flattens()) find_flatness(backend_, luma, texture_taps_, flatness, count);
+    mix_words(backend_, sources, flatness, flat_taps_, words, count);
   }
 
   void convert_colors(const Frame& frame, const FramePlanes& data) {
@@ -254,7 +321,10 @@ class MatchingSolver : public SolverBase<Solver> {
   void find_edges(const FramePlanes& frame) {
     View<const float> planes[3];
     for (int i = 0; i < 3; ++i) planes[i] = frame.color[i];
-    edge_weights(backend_, planes, 3, smoothness_.edge_scale, smoothness_.edge_floor, edges_);
+    if (flattens() && propagates()) edges_.flatness = frame.flatness;
+    const bool same = smoothness_.edge_scale == 0;  // all weights are 1
+    edge_weights(backend_, planes, 3, same ? 1 : smoothness_.edge_scale, same ? 1 : smoothness_.edge_floor,
+                 edges_);
   }
 
   /// Planes of a frame from pixel (x, y) on.
@@ -262,8 +332,9 @@ class MatchingSolver : public SolverBase<Solver> {
     const auto at = [=](const auto& plane) { return plane ? &plane(x, y) : nullptr; };
     return {at(frame.luma),
             {at(frame.color[0]), at(frame.color[1]), at(frame.color[2])},
-            {at(frame.gradient[0]), at(frame.gradient[1]), at(frame.gradient[2])},
-            at(frame.census)};
+            at(frame.gradient),
+            at(frame.census),
+            {at(frame.mix.color), at(frame.mix.gradient), at(frame.mix.census)}};
   }
 
   /// Matching of a part of the image, from pixel (x, y) on.
@@ -305,11 +376,13 @@ class MatchingSolver : public SolverBase<Solver> {
   const Smoothness smoothness_;
   const PairCost pair_;
   const LabelGrid grid_;
-  const bool sub_pixel_, reports_;
+  const bool sub_pixel_, reports_, colors_;
   const Optimizer optimizer_;
+  const float uniqueness_;
   const Size size_;
   const Window window_;
   const Taps taps_;
+  const Taps texture_taps_ = gaussian_taps(texture_sigma), flat_taps_ = gaussian_taps(flat_sigma);
   const int columns_, rows_;  // room on each side of the planes: as far as labels move a pixel
   std::ptrdiff_t pitch_ = 0;  // values from one row of the planes to the next
   FramePlanes frames_[slots];

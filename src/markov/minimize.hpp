@@ -27,7 +27,7 @@ struct Optimizer {
   /// Number of energies in a report of all sweeps (EnergyReport::sweeps).
   int records() const {
     if (kind != Kind::belief_propagation) return sweeps + 1;
-    return propagation.blocks == 1 ? larger(propagation.finest_iterations, 1) : 1;
+    return propagation.blocks <= 1 ? larger(propagation.finest_iterations, 1) : 1;
   }
 
   /// Temperature of a sweep: it falls from t_max to t_min by the same factor each time.

@@ -110,6 +110,10 @@ Device Estimator<Task>::device() const {
   return impl_->device;
 }
 template <class Task>
+SolvedBlocks Estimator<Task>::blocks() const {
+  return impl_->session->blocks();
+}
+template <class Task>
 Stream Estimator<Task>::stream() const {
   return impl_->session->stream();
 }

@@ -3,7 +3,9 @@
 #include "core/solver.hpp"
 #include "parafield/flow.hpp"
 #include "parafield/stereo.hpp"
+#include "steps/color_median/color_median.hpp"
 #include "steps/consistency/consistency.hpp"
+#include "steps/disparity/disparity.hpp"
 #include "steps/fill/fill.hpp"
 #include "steps/median/median.hpp"
 #include "steps/speckle/speckle.hpp"
@@ -26,20 +28,22 @@ class Refinement {
     for (int i = 0; i < planes && median_ > 0; ++i) unsmoothed_[i] = workspace.image<float>(size);
   }
 
-  /// The plane that the solver writes: the result itself, or the median's input.
-  View<float> solved(int plane, View<float> result) const {
+  /// The plane that smooth() takes its median of: its input, or the result itself without a median.
+  View<float> unsmoothed(int plane, View<float> result) const {
     return median_ > 0 ? unsmoothed_[plane] : result;
   }
 
-  /// Refines the planes `solved` and writes the result.
+  /// Removes speckles and fills, in place.
   template <class Fill>
-  void operator()(const View<float>* planes, const View<float>* result, int count, View<std::uint8_t> valid,
-                  Fill fill) {
+  void mend(const View<float>* planes, int count, View<std::uint8_t> valid, Fill fill) {
     constexpr float speckle_step = 1;  // px between neighbors of one region
     if (speckle_ > 0)
       remove_speckles(backend_, planes, count, speckle_step, speckle_, valid, components_, counts_);
     if (fills_) fill();
-    if (median_ > 0) median(backend_, planes, median_, result, count);
+  }
+  /// Takes the median of unsmoothed(i, result[i]).
+  void smooth(const View<float>* result, int count) {
+    if (median_ > 0) median(backend_, unsmoothed_, median_, result, count);
   }
 
  private:
@@ -83,7 +87,7 @@ class RefinedFlow : public Solver {
   /// Runs solve(flow, trust) and the refinement.
   template <class Solve>
   void refine(int first, FlowField& result, Solve solve) {
-    const FlowPlanes flow{refinement_.solved(0, result.u), refinement_.solved(1, result.v)};
+    const FlowPlanes flow{refinement_.unsmoothed(0, result.u), refinement_.unsmoothed(1, result.v)};
     const Trust trust{result.valid, result.confidence};
     solve(flow, trust);
     if (fb_check_ > 0) {
@@ -91,8 +95,9 @@ class RefinedFlow : public Solver {
       check_consistency<Backend>(backend_, flow, backward_, fb_check_, trust.valid);
     }
     const View<float> planes[] = {flow.u, flow.v}, to[] = {result.u, result.v};
-    refinement_(planes, to, 2, trust.valid,
-                [&] { fill_from_row(backend_, flow, View<const std::uint8_t>(trust.valid)); });
+    refinement_.mend(planes, 2, trust.valid,
+                     [&] { fill_from_row(backend_, flow, View<const std::uint8_t>(trust.valid)); });
+    refinement_.smooth(to, 2);
   }
 
   Backend& backend_;
@@ -101,40 +106,67 @@ class RefinedFlow : public Solver {
   FlowPlanes backward_;  // flow of the second frame to the first
 };
 
-/// A solver of stereo and DisparityChecks.
+/// A solver of stereo and DisparityChecks. Up to the last step disparities are whole.
 template <class Backend, class Solver>
 class RefinedDisparities : public Solver {
-  static_assert(Solves<Solver, const DisparityView*, View<float>, Trust, bool>);
+  static_assert(Solves<Solver, const DisparityView*, View<float>, View<float>, Trust, bool>);
 
  public:
   template <class Method>
   RefinedDisparities(Backend& backend, Workspace& workspace, const Method& method, Size size,
                      const StereoOptions& options)
       : Solver(backend, workspace, checked(method, size), size,
-               {options.energies, options.progress, solves_right(method.energy.checks)}),
+               {options.energies, options.progress, solves_right(method.energy.checks),
+                method.energy.checks.color_median > 0}),
         backend_(backend),
         refinement_(backend, workspace, size, method.energy.checks, 1),
-        lr_check_(method.energy.checks.lr_check),
-        solves_right_(solves_right(method.energy.checks)) {
-    if (lr_check_ > 0) right_ = workspace.image<float>(size);
+        checks_(method.energy.checks),
+        least_(method.energy.min_disparity),
+        most_(least_ + method.energy.disparities - 1) {
+    if (checks_.lr_check > 0) right_ = workspace.image<float>(size);
+    if (checks_.color_median > 0) {
+      unvoted_ = workspace.image<float>(size);
+      if (checks_.lr_check > 0) unsure_ = workspace.image<std::uint8_t>(size);
+    }
+    if (method.energy.sub_pixel) {
+      fine_ = workspace.image<float>(size);
+      whole_ = workspace.image<float>(size);
+    }
   }
 
   void solve(int, const DisparityView* start, DisparityField& result) {
-    const View<float> left = refinement_.solved(0, result.d), to = result.d;
+    const View<float> to = result.d, whole = fine_ ? whole_ : to;  // whole: the last whole disparities
+    const View<float> unsmoothed = refinement_.unsmoothed(0, whole);
+    const View<float> left = unvoted_ ? unvoted_ : unsmoothed;
     const View<std::uint8_t> valid = result.valid;
-    Solver::solve(0, start, left, {valid, result.confidence}, true);
-    if (lr_check_ > 0) {
-      if (solves_right_)
-        Solver::solve(1, nullptr, right_, {}, false);
-      else
-        project_disparities(backend_, View<const float>(left), right_);
-      check_disparities(backend_, View<const float>(left), View<const float>(right_), lr_check_, valid);
-    }
-    refinement_(&left, &to, 1, valid,
-                [&] { fill_from_row(backend_, left, View<const std::uint8_t>(valid)); });
+    Solver::solve(0, start, left, fine_, {valid, result.confidence}, true);
+    if (checks_.lr_check > 0) compare(left, valid);
+    refinement_.mend(&left, 1, valid,
+                     [&] { fill_from_row(backend_, left, View<const std::uint8_t>(valid)); });
+    if (unvoted_)
+      color_median(backend_,
+                   {unvoted_, Solver::colors(0), valid, unsure_, checks_.color_median, least_, most_},
+                   unsmoothed);
+    refinement_.smooth(&whole, 1);
+    if (Solver::margins())
+      disparity_confidence(backend_,
+                           {whole, right_, solves_right(checks_) ? Solver::margins() : View<const float>{}},
+                           result.confidence);
+    if (!fine_) return;
+    const View<float> refined = refinement_.unsmoothed(0, to);
+    take_fine<Backend>(backend_, whole, fine_, valid, refined);
+    refinement_.smooth(&to, 1);
   }
 
  private:
+  /// The left-right check.
+  void compare(View<float> left, View<std::uint8_t> valid) {
+    if (solves_right(checks_))
+      Solver::solve(1, nullptr, right_, {}, {}, false);
+    else
+      project_disparities<Backend>(backend_, left, right_);
+    check_disparities<Backend>(backend_, left, right_, checks_.lr_check, valid, unsure_);
+  }
   static bool solves_right(const DisparityChecks& checks) {
     return checks.lr_check > 0 && checks.right_view == RightView::solved;
   }
@@ -150,9 +182,12 @@ class RefinedDisparities : public Solver {
 
   Backend& backend_;
   Refinement<Backend> refinement_;
-  const float lr_check_;
-  const bool solves_right_;
-  View<float> right_;  // disparities of the right image
+  const DisparityChecks checks_;
+  const int least_, most_;  // disparities
+  View<float> right_;       // whole disparities of the right image
+  View<std::uint8_t> unsure_;
+  View<float> unvoted_;  // input of the color median
+  View<float> whole_, fine_;
 };
 
 }  // namespace parafield

@@ -39,6 +39,7 @@ class Session {
   virtual void synchronize() = 0;
   virtual void cancel() noexcept = 0;
   virtual std::vector<double> energies() = 0;
+  virtual SolvedBlocks blocks() const = 0;
   virtual Stream stream() const = 0;
   virtual std::size_t workspace_bytes() const = 0;
   /// The method with parameters that the session has found in the first frames, if it finds any.
@@ -164,6 +165,11 @@ class SolverSession final : public Session<Task> {
     const auto active = backend_.activate();
     copy_to_host(backend_, values.data(), all.data, sizeof(double) * values.size());
     return values;
+  }
+  SolvedBlocks blocks() const override {
+    SolvedBlocks blocks = solver_.blocks();
+    if (blocks.count == 1) blocks.size = size_;
+    return blocks;
   }
   Stream stream() const override { return backend_.stream(); }
   std::size_t workspace_bytes() const override { return workspace_.bytes() + backend_.scratch_bytes(); }

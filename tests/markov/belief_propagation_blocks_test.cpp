@@ -132,8 +132,8 @@ class BeliefPropagationBlocks : public PropagationTest {
                    "belief-propagation: levels cannot be 0; allowed: 1 to 12");
     expect_invalid(with([](auto& m) { m.levels = 13; }), size,
                    "belief-propagation: levels cannot be 13; allowed: 1 to 12");
-    expect_invalid(with([](auto& m) { m.blocks = 0; }), size,
-                   "belief-propagation: blocks cannot be 0; allowed: 1 to 4096");
+    expect_invalid(with([](auto& m) { m.blocks = -1; }), size,
+                   "belief-propagation: blocks cannot be -1; allowed: 0 to 4096");
     expect_invalid(with([](auto& m) { m.block_overlap = -1; }), size,
                    "belief-propagation: block_overlap cannot be -1; allowed: 0 to 4096");
     expect_invalid(with([](auto& m) { m.memory_limit = -1; }), size,
@@ -161,6 +161,7 @@ class BeliefPropagationBlocks : public PropagationTest {
         auto method = paper(small_energy<Energy>());
         method.precision = precision;
         method.energy.cost.data = data;
+        method.blocks = 1;
         method.memory_limit = 1;
         const auto rejection = [&](const auto& m) {
           return rejection_of([&] { Estimator<Task>(m, size, {.device = device()}); });

@@ -21,7 +21,7 @@ class Consistency : public OnTarget {
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) valid.view()(x, y) = was_valid(x, y);
     run_on(GetParam(), {&left, &right, &valid}, [&]<class Backend>(Backend& backend) {
-      check_disparities<Backend>(backend, left.view(), right.view(), tolerance, valid.view());
+      check_disparities<Backend>(backend, left.view(), right.view(), tolerance, valid.view(), {});
     });
     return valid;
   }

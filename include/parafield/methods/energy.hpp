@@ -10,8 +10,8 @@ enum class DataTerm {
   squared,   ///< difference^2
   census,    ///< bits that differ in the 5x5 census transforms, 0..24
   gradient,  ///< |difference| of the horizontal derivatives (central differences) of luma
-  /// 0.08 min(census, 10) + 0.05 min(absolute, 18) + 0.48 min(gradient, 2), in color with the mean of the
-  /// channels' gradients
+  /// 0.08 min(census, 10) + 0.048 min(absolute, 18) + 0.48 min(gradient, 2), in color with the mean of the
+  /// channels' gradients. Intensities and derivatives are rounded to bytes.
   mix
 };
 constexpr std::array<std::string_view, 5> names_of(DataTerm) {
@@ -35,6 +35,9 @@ struct MatchingCost {
       "Sigma of its gaussian, 0 = equal weights. The gaussian weights the data costs in that square.");
   PF_PARAMETER(float, presmooth, 0, range(0, 5, "px"),
                "Sigma of a gaussian blur, 0 = none. It smooths both images.");
+  PF_PARAMETER(bool, texture_aware, false,
+               "Treat areas without texture apart. There the images are smoothed, intensities are not "
+               "compared, and belief propagation smooths more, most at coarse levels. It holds for mix.");
 };
 
 /// Cost of a pair of labels, before weight and truncation. Labels are numbers, or vectors for displacements.
@@ -86,6 +89,11 @@ struct DisparityChecks {
   PF_PARAMETER(bool, fill, false,
                "Fill in disparities that are not valid. A pixel takes the smaller of the nearest valid "
                "disparities to its left and right: the background's. It stays not valid.");
+  PF_PARAMETER(
+      int, color_median, 0, one_of({0, 5, 9, 13, 17, 21, 25}, "px"),
+      "Side of a weighted median, 0 = none. It goes over every second pixel of a window, for pixels that "
+      "are not valid or whose disparities in both images differ. Near pixels of similar color weigh "
+      "most.");
   PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
                "Side of a median of the disparities, 0 = none. It is the last step.");
 };
@@ -98,9 +106,10 @@ struct StereoEnergy {
                "Least disparity. Disparity d: x_right = x_left - d.");
   PF_PARAMETERS_OF(MatchingCost, cost, .aggregation = 7);
   PF_PARAMETERS_OF(Smoothness, smoothness);
-  PF_PARAMETER(bool, sub_pixel, false,
-               "Refine disparities. A parabola goes through three costs. Offsets below 0.15 px become 0: so "
-               "surfaces that face the camera keep whole disparities.");
+  PF_PARAMETER(
+      bool, sub_pixel, false,
+      "Refine disparities. Two lines of opposite slopes go through three costs. Offsets below 0.08 px "
+      "become 0: so surfaces that face the camera keep whole disparities.");
   PF_PARAMETERS_OF(DisparityChecks, checks);
 };
 

@@ -11,15 +11,15 @@ namespace parafield {
 // smoothness costs of all pairs of neighbors. Each method solves any energy, but belief propagation needs
 // energies with 4 neighbors. Among labels of the same cost, the lowest is taken.
 
-/// Energy and checks of stereo's accurate presets: several data terms, smoothness that is weaker across image
-/// edges, a left-right check, filling and a median.
+/// Energy and checks of stereo's accurate presets: several data terms, care for areas without texture, smoothness
+/// that is weaker across image edges, a left-right check, filling and medians.
 constexpr StereoEnergy accurate_disparities() {
   StereoEnergy energy;
-  energy.cost = MatchingCost{.data = DataTerm::mix, .rgb = true};
+  energy.cost = MatchingCost{.data = DataTerm::mix, .rgb = true, .texture_aware = true};
   energy.smoothness = Smoothness{
-      .beta = 0.9f, .smoothness_truncation = 4, .neighbors = 4, .edge_scale = 15, .edge_floor = 0.16f};
+      .beta = 0.7f, .smoothness_truncation = 4.3f, .neighbors = 4, .edge_scale = 15, .edge_floor = 0.16f};
   energy.sub_pixel = true;
-  energy.checks = {.lr_check = 1, .fill = true, .final_median = 3};
+  energy.checks = {.lr_check = 1, .fill = true, .color_median = 17, .final_median = 3};
   return energy;
 }
 
@@ -108,25 +108,32 @@ struct BeliefPropagation {
   using Energy = EnergyType;
 
   PF_PARAMETERS_OF(Energy, energy, default_energy());
-  PF_PARAMETER(int, levels, 5, range(1, 12), "Number of levels. The finest has the size of the images.");
+  PF_PARAMETER(int, levels, is_stereo ? 6 : 5, range(1, 12),
+               "Number of levels. The finest has the size of the images.");
   PF_PARAMETER(int, iterations, is_stereo ? 4 : 7, range(1, 10000),
                "Iterations on each level. Each updates the messages from one set of the checkerboard.");
   PF_PARAMETER(
-      int, finest_iterations, -1, range(-1, 10000),
+      int, finest_iterations, is_stereo ? 3 : -1, range(-1, 10000),
       "Those of the finest level, -1 = as many. With 0 its pixels read the messages of the next level, "
       "which takes much less time and memory.");
   PF_PARAMETER(Precision, precision, is_stereo ? Precision::fast : Precision::exact,
                "Precision of messages. exact: 32-bit floats. fast: 16 bits, in about half the time. Use fast "
                "with truncated smoothness: without truncation, if beta times the number of labels is far "
                "above the data costs, these are lost in rounding.");
-  PF_PARAMETER(int, blocks, 1, range(1, 4096),
-               "Blocks of the image, solved in turn. They save memory (section 6).");
+  PF_PARAMETER(
+      float, uniqueness, is_stereo ? 1 : 0, range(0, 1e6),
+      "Least margin of a valid label. The margin is by how much the best other label costs more, which is "
+      "not beside it.");
+  PF_PARAMETER(int, blocks, 0, range(0, 4096),
+               "Blocks of the image, 0 = as memory allows. They are solved in turn, which saves memory "
+               "(section 6). With 0 they are as few as fit, and their margins are so wide that the result is "
+               "that of one block, or as wide as fits.");
   PF_PARAMETER(int, block_overlap, 0, range(0, 4096, "px"),
                "Margin around each block. It is solved with the block and then dropped. The blocks may have "
-               "32 times the pixels of the image together.");
+               "32 times the pixels of the image together. With blocks = 0 it is the least margin.");
   PF_PARAMETER(int, memory_limit, 0, range(0, 1 << 30, "MiB"),
-               "Most memory for costs and messages, 0 = all. All is the free memory of a GPU, or the memory "
-               "of the machine.");
+               "Most memory for costs and messages, 0 = all. All is the free memory; with a number of blocks "
+               "on a CPU it is the memory of the machine.");
 
   void check_together() const {
     if (const int neighbors = energy.smoothness.neighbors; neighbors != 4)
@@ -160,10 +167,12 @@ PARAFIELD_API int levels_of(int levels, Size size);
 /// more than 32 times the image's pixels.
 PARAFIELD_API Size block_size(Size image, int blocks, int overlap);
 
-/// Number of levels that belief propagation uses for an image: as many as its blocks have room for.
+/// Number of levels that belief propagation uses for an image: as many as its blocks have room for. With
+/// blocks = 0 it is the number for one block.
 template <class EnergyType>
 int levels_of(const BeliefPropagation<EnergyType>& method, Size image) {
-  return levels_of(method.levels, block_size(image, method.blocks, method.block_overlap));
+  return levels_of(method.levels,
+                   block_size(image, method.blocks > 0 ? method.blocks : 1, method.block_overlap));
 }
 
 /// A method that minimizes an energy.
@@ -218,6 +227,8 @@ std::array<Preset<Method>, 2> presets(const Method&) {
   } else if constexpr (requires { accurate.t_max; }) {
     accurate.t_max = 1;
     accurate.t_min = 0.05f;
+    if constexpr (!flow)
+      accurate.energy.smoothness.beta = 0.9f, accurate.energy.smoothness.smoothness_truncation = 4;
     window = flow ? 3 : 1;
   } else if constexpr (requires { accurate.precision; }) {
     accurate.iterations = 8;
@@ -243,10 +254,14 @@ inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
   fast.iterations = 2;
   fast.finest_iterations = 0;
   fast.energy.checks.right_view = RightView::projected;
-  accurate.iterations = 8;
+  fast.energy.checks.color_median = 0;
+  accurate.iterations = accurate.finest_iterations = 8;
   accurate.precision = Precision::exact;
   paper.energy = Method::paper_energy();
+  paper.levels = 5;
   paper.iterations = 7;
+  paper.finest_iterations = -1;
+  paper.uniqueness = 0;
   paper.precision = Precision::exact;
   return {{{"quality", Method{}, "The best for most pairs: several data terms, checks and filling."},
            {"fast", fast, "No messages between single pixels, and only the left image is solved."},

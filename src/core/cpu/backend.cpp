@@ -5,12 +5,26 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "core/fail.hpp"
 #include "parafield/image.hpp"
 
 namespace parafield {
+
+/// The number behind a word of a file of the system, or without a word the first one. None if it is not there.
+static std::optional<std::size_t> number_in(const char* path, const std::string& word = "") {
+  std::ifstream file(path);
+  for (std::string each; word != "" && each != word;)
+    if (!(file >> each)) return {};
+  std::size_t number = 0;
+  if (!(file >> number)) return {};
+  return number;
+}
 
 static int checked_threads(int threads) {
   if (threads < 0 || threads > 1024)
@@ -59,6 +73,17 @@ void CpuBackend<Set>::reserve_scratch(std::size_t bytes) {
 template <InstructionSet Set>
 std::size_t CpuBackend<Set>::available_memory() const {
   return std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+}
+
+template <InstructionSet Set>
+std::size_t CpuBackend<Set>::free_memory() const {
+  const auto kilobytes = number_in("/proc/meminfo", "MemAvailable:");
+  const std::size_t here = kilobytes ? 1024 * *kilobytes : available_memory();
+  // A container may have less: what its processes hold counts against its limit, cached files do not.
+  const auto limit = number_in("/sys/fs/cgroup/memory.max");
+  const auto held = number_in("/sys/fs/cgroup/memory.stat", "anon");
+  if (!limit || !held) return here;
+  return std::min(here, *limit > *held ? *limit - *held : 0);
 }
 
 #ifdef PARAFIELD_DISPATCH

@@ -61,6 +61,7 @@ class CpuBackend {
   void reserve_scratch(std::size_t bytes);
 
   std::size_t available_memory() const;  ///< all memory of the machine, bytes
+  std::size_t free_memory() const;       ///< memory that nobody uses now, bytes
 
   /// Runs the steps of a solve. On CUDA they are recorded once for each key and replayed.
   template <class Steps>

@@ -32,7 +32,8 @@ class Cuda {
   Stream stream() const { return {stream_}; }
   void synchronize() const;
   std::size_t scratch_bytes() const { return 0; }
-  void reserve_scratch(std::size_t) {}   // kernels use shared memory instead
+  void reserve_scratch(std::size_t) {}  // kernels use shared memory instead
+  std::size_t free_memory() const { return available_memory(); }
   std::size_t available_memory() const;  // free memory of the device, bytes
   int multiprocessors() const { return multiprocessors_; }
   /// Bytes of shared memory that a block can have.

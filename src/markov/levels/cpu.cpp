@@ -1,36 +1,29 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
-#include "markov/levels/rows.hpp"
+#include "markov/levels/pack_row.hpp"
+#include "markov/planes/use_weights.hpp"
 
 namespace parafield {
 
 template <class Backend, class Data, class Value>
 void pack_data(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
-               const PropagationLevel<Value>& level) {
-  const Rows<Value> rows(level, units);
-  cpu.few_rows(energy.height, [&](RowRange part, void* memory) {
-    const LabelGrid grid = energy.grid;
-    const int width = energy.width;
-    float *const least = static_cast<float*>(memory), *const line = least + width;
-    const bool relative = units.relative;
-    for (int y = part.begin; y < part.end; ++y) {
-      for (int x = 0; x < width; ++x) least[x] = relative ? 3e38f : 0.0f;
-      for (int label = 0; label < grid.count() && relative; ++label) {
-        const auto costs = energy.data.row(y, label % grid.nx, label / grid.nx);
-        for (int x = 0; x < width; ++x) least[x] = smaller(least[x], costs(x));
-      }
-      for (int label = 0; label < grid.count(); ++label) {
-        const auto costs = energy.data.row(y, label % grid.nx, label / grid.nx);
-#pragma GCC ivdep  // scratch memory does not overlap with planes
-        for (int x = 0; x < width; ++x) line[x] = costs(x);
-        for (int parity = 0; parity < 2; ++parity) {
-          Value* const out = rows.data(y, parity) + label * rows.pitch;
-          const int count = (width - parity + 1) / 2;
-#pragma GCC ivdep
-          for (int i = 0; i < count; ++i)
-            out[i] = data_value(line[2 * i + parity], least[2 * i + parity], units, Value());
-        }
-      }
+               const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse) {
+  const Rows<Value> rows(level, units), to(coarse, units);
+  // A thread packs two rows and sums them while they are in its cache.
+  cpu.few_rows((energy.height + 1) / 2, [&](RowRange part, void* memory) {
+    const ScratchRows<Value> scratch(level, units, memory);
+    for (int block = part.begin; block < part.end; ++block) {
+      const int y0 = 2 * block, count = smaller(2, energy.height - y0);
+      for (int j = 0; j < count; ++j)
+        if (level.data)
+          pack_row(energy, units, y0 + j, rows, y0 + j, memory);
+        else
+          scratch.pack(energy, units, y0 + j, j);
+      if (!coarse.data) continue;
+      with_wide(level, [&]<class Wide>() {
+        sum_rows(units, level.data ? rows : scratch.rows(), level.data ? y0 : 0, count > 1, to, block,
+                 static_cast<Wide*>(scratch.rest()));
+      });
     }
   });
 }
@@ -39,65 +32,26 @@ template <class Backend, class Value>
 void sum_data(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& fine,
               const PropagationLevel<Value>& coarse) {
   const Rows<Value> from(fine, units), to(coarse, units);
-  // `Wide` holds the sum of four values: of low ones 16 bits do.
-  const auto with = [&]<class Wide>() {
+  with_wide(fine, [&]<class Wide>() {
     cpu.few_rows(coarse.height, [&](RowRange part, void* memory) {
-      constexpr int n = chunk<Value>;
-      const int labels = units.grid.count();
-      const Wide most = Wide(smaller(units.most_data, 65535.0f));
-      Wide* const sums = static_cast<Wide*>(memory);  // of a chunk, label by label
       for (int y = part.begin; y < part.end; ++y)
-        for (int parity = 0; parity < 2; ++parity) {
-          const int count = (coarse.width - parity + 1) / 2;
-          const bool below = 2 * y + 1 < fine.height;
-          for (int i0 = 0; i0 < count; i0 += n) {
-            const int used = smaller(n, count - i0);
-            Wide least[n];
-            for (int i = 0; i < n; ++i) least[i] = Wide(sizeof(Wide) == 2 ? 65535 : 1 << 30);
-            for (int label = 0; label < labels; ++label) {
-              const auto at = [&](int row, int column) {
-                return from.data(2 * y + row, column) + label * from.pitch + 2 * i0 + parity;
-              };
-              const Value *const a = at(0, 0), *const b = at(0, 1), *const c = at(below, 0),
-                                 *const d = at(below, 1);
-              Wide* const sum = sums + label * n;
-#pragma GCC ivdep  // scratch memory does not overlap with levels
-              for (int i = 0; i < used; ++i) {
-                const Wide above = Wide(Wide(a[2 * i]) + Wide(b[2 * i]));
-                const Wide under = Wide(Wide(c[2 * i]) + Wide(d[2 * i]));
-                sum[i] = Wide(above + (below ? under : Wide(0)));
-              }
-              for (int i = 0; i < used; ++i) least[i] = smaller(least[i], sum[i]);
-            }
-            for (int label = 0; label < labels; ++label) {
-              const Wide* const sum = sums + label * n;
-              Value* const out = to.data(y, parity) + label * to.pitch + i0;
-#pragma GCC ivdep
-              for (int i = 0; i < used; ++i) {
-                if constexpr (std::is_same_v<Value, float>)
-                  out[i] = sum[i];
-                else
-                  out[i] = Value(smaller(Wide(sum[i] - least[i]), most));
-              }
-            }
-          }
-        }
+        sum_rows(units, from, 2 * y, 2 * y + 1 < fine.height, to, y, static_cast<Wide*>(memory));
     });
-  };
-  if constexpr (std::is_same_v<Value, float>)
-    with.template operator()<float>();
-  else if (4 * fine.most_data <= 65535)
-    with.template operator()<std::uint16_t>();
-  else
-    with.template operator()<int>();
+  });
 }
 
 template <class Backend>
-void mean_weights(Backend& cpu, const View<float>* fine, const View<float>* coarse) {
-  cpu.rows(coarse[0].height, [=](int y) {
-    for (int x = 0; x < coarse[0].width; ++x)
-      for (int j = 0; j < 2; ++j) coarse[j](x, y) = mean_weight(fine[j], j, x, y);
+void mean_weights(Backend& cpu, const LevelWeights& fine, const LevelWeights& coarse, int level) {
+  const int width = coarse.plain[0].width, height = coarse.plain[0].height;
+  cpu.rows(height, [=](int y) {
+    for (int j = 0; j < 2; ++j)
+      for (int x = 0; x < width; ++x) coarse.plain[j](x, y) = mean_weight(fine.plain[j], j, x, y);
+    if (!coarse.flatness) return;
+    for (int x = 0; x < width; ++x) coarse.flatness(x, y) = least_flatness(fine.flatness, x, y);
   });
+  if (!coarse.flatness) return;
+  cpu.rows(height,
+           [=](int y) { use_weights(coarse.plain, coarse.flatness, coarse.used, growth_of(level), y); });
 }
 
 template <class Backend, class Value>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "markov/launch.cuh"
 #include "markov/levels/packing.cuh"
+#include "markov/mix/pack.hpp"
 
 namespace parafield {
 namespace {
@@ -113,22 +114,38 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-__global__ void mean_weights_kernel(View<float> fine_right, View<float> fine_down, View<float> right,
-                                    View<float> down) {
-  begin_kernel();
-  const int x = own_x(), y = own_y();
-  if (x >= right.width || y >= right.height) return;
-  right(x, y) = mean_weight(fine_right, 0, x, y);
-  down(x, y) = mean_weight(fine_down, 1, x, y);
+/// Computes the weights that messages from pixel (x, y) use, from plain ones.
+template <class FlatnessAt>
+__device__ void use_weights(const LevelWeights& weights, float growth, int x, int y, float right, float down,
+                            FlatnessAt flatness) {
+  const float here = flatness(x, y);
+  const bool inside = x + 1 < weights.used[0].width;
+  weights.used[0](x, y) = inside ? used_weight(right, here, flatness(x + 1, y), growth) : 0.0f;
+  weights.used[1](x, y) =
+      used_weight(down, here, flatness(x, smaller(y + 1, weights.used[0].height - 1)), growth);
 }
 
-}  // namespace
+__global__ void mean_weights_kernel(LevelWeights fine, LevelWeights coarse, int level) {
+  begin_kernel();
+  const int x = own_x(), y = own_y();
+  if (x >= coarse.plain[0].width || y >= coarse.plain[0].height) return;
+  const float right = mean_weight(fine.plain[0], 0, x, y), down = mean_weight(fine.plain[1], 1, x, y);
+  coarse.plain[0](x, y) = right;
+  coarse.plain[1](x, y) = down;
+  if (!coarse.flatness) return;
+  coarse.flatness(x, y) = least_flatness(fine.flatness, x, y);
+  use_weights(coarse, growth_of(level), x, y, right, down,
+              [&](int at_x, int at_y) { return least_flatness(fine.flatness, at_x, at_y); });
+}
 
-template <class Backend, class Data, class Value>
-void pack_data(Backend& cuda, const Energy<Data>& energy, const PairUnits& units,
-               const PropagationLevel<Value>& level) {
+/// Stores data costs in the finest level.
+template <class Data, class Value>
+void pack_finest(Cuda& cuda, const Energy<Data>& energy, const PairUnits& units,
+                 const PropagationLevel<Value>& level) {
   const Packing packing = packing_of<Value>(units);
   const int pixels = level.width * level.height;
+  if constexpr (std::is_same_v<Data, MixedCosts> && std::is_integral_v<Value>)
+    if (units.per_mix > 0 && packing.per_lane > 0) return pack_mix(cuda, energy, units, level);
   if (packing.per_lane == 0)
     return cuda.launch(pack_long_kernel<Value, Data>, dim3(blocks_for(pixels, threads / 32)), dim3(threads),
                        0, energy, units, packing.values, level);
@@ -137,6 +154,8 @@ void pack_data(Backend& cuda, const Energy<Data>& energy, const PairUnits& units
                 dim3(threads), 0, energy, units, packing, level);
   });
 }
+
+}  // namespace
 
 template <class Backend, class Value>
 void sum_data(Backend& cuda, const PairUnits& units, const PropagationLevel<Value>& fine,
@@ -148,10 +167,16 @@ void sum_data(Backend& cuda, const PairUnits& units, const PropagationLevel<Valu
               dim3(threads), 0, units, values, lanes, fine, coarse);
 }
 
+template <class Backend, class Data, class Value>
+void pack_data(Backend& cuda, const Energy<Data>& energy, const PairUnits& units,
+               const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse) {
+  pack_finest(cuda, energy, units, level);
+  if (coarse.data) sum_data(cuda, units, level, coarse);
+}
+
 template <class Backend>
-void mean_weights(Backend& cuda, const View<float>* fine, const View<float>* coarse) {
-  cuda.launch(mean_weights_kernel, pixel_grid(coarse[0].size()), pixel_block, 0, fine[0], fine[1], coarse[0],
-              coarse[1]);
+void mean_weights(Backend& cuda, const LevelWeights& fine, const LevelWeights& coarse, int level) {
+  cuda.launch(mean_weights_kernel, pixel_grid(coarse.plain[0].size()), pixel_block, 0, fine, coarse, level);
 }
 
 template <class Backend, class Value>

@@ -6,6 +6,14 @@
 /// (Precision::exact) or 16-bit whole numbers, which count units of cost (Precision::fast).
 namespace parafield {
 
+// A belief, four messages and a data cost, is at most 8 * 7168 units; one more pair cost fits in 16 bits.
+constexpr int most_units = 7168;  // highest pair cost
+constexpr int data_units =
+    4 * most_units;              // highest data cost: a label with so much more than another never wins
+constexpr int low_units = 8190;  // data costs up to this need not count from the least of their pixel
+constexpr int no_label =
+    data_units + low_units;  // data cost of what is no label: 16 bits hold its beliefs, too
+
 /// Grid of labels and their pair cost, in units. With floats a unit is a cost of 1.
 struct PairUnits {
   LabelGrid grid;
@@ -16,25 +24,30 @@ struct PairUnits {
   float most_data = 1e30f;    // highest data cost
   float most_finest = 1e30f;  // highest data cost of the finest level
   bool relative = false;  // data costs count from the least of their pixel, as they may be too high otherwise
+  int per_mix = 0;        // units in a mix_unit of the data cost; 0: not a whole number
 
   /// An edge's slope or limit as a value, rounded to whole units.
   template <class Value>
   PF_HD static Value value_of(float cost) {
-    return Value(sizeof(Value) == sizeof(float) ? cost : smaller(cost + 0.5f, 65535.0f));
+    return Value(sizeof(Value) == sizeof(float) ? cost : smaller(cost + 0.5f, float(most_units)));
   }
 };
 
-// A belief, four messages and a data cost, is at most 8 * 7168 units; one more pair cost fits in 16 bits.
-constexpr int most_units = 7168;  // highest pair cost
-constexpr int data_units =
-    4 * most_units;              // highest data cost: a label with so much more than another never wins
-constexpr int low_units = 8190;  // data costs up to this need not count from the least of their pixel
-constexpr int no_label =
-    data_units + low_units;  // data cost of what is no label: 16 bits hold its beliefs, too
-
-/// `most_cost`: the highest data cost, or 1e30 if it is not known.
+/// What the units depend on beside the pair cost.
+struct UnitDemands {
+  float most_cost = 1e30f;  // highest data cost, or 1e30 if it is not known
+  float cost_step = 0;      // data costs are whole multiples of this, if it is not 0
+  float most_weight = 1;    // of edges, as far as pair costs are not clipped
+};
 template <class Value>
-PairUnits pair_units(const PairCost& pair, LabelGrid grid, float most_cost);
+PairUnits pair_units(const PairCost& pair, LabelGrid grid, const UnitDemands& demands);
+
+/// Weights of a level's edges to the right (0) and down (1). An empty plane stands for weight 1.
+struct LevelWeights {
+  View<float> used[2] = {};   // what messages use
+  View<float> plain[2] = {};  // without flatness; the same planes if there is none
+  View<float> flatness = {};  // see EdgeWeights
+};
 
 /// Level of belief propagation. An edge keeps the message last sent: an iteration reads the messages that one
 /// set of the checkerboard has received and overwrites them, in place, with those that it sends. A level with
@@ -47,8 +60,8 @@ struct PropagationLevel {
   struct Edges {
     Value *across = nullptr, *down = nullptr;
   } edges[2] = {};
-  float most_data = 1e30f;      // no data cost is higher
-  View<float> weights[2] = {};  // of the edges to the right and down; an empty plane stands for weight 1
+  float most_data = 1e30f;  // no data cost is higher
+  LevelWeights weights = {};
 };
 
 /// Number of values in a level's arrays.
@@ -58,24 +71,41 @@ struct LevelCounts {
 template <class Backend, class Value>
 LevelCounts level_counts(const Backend& backend, const PairUnits& units, Size size);
 
-/// Stores an energy's data costs in the finest level.
+/// Stores an energy's data costs in the finest level, and their sums in the next one, `coarse`, if it has data. On
+/// the CPU a finest level without data is left out.
 template <class Backend, class Data, class Value>
 void pack_data(Backend& backend, const Energy<Data>& energy, const PairUnits& units,
-               const PropagationLevel<Value>& level);
+               const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse);
 
 /// Computes a coarser level's data costs: sums over 2 x 2 pixels (Grauer-Gray section 4, step 2).
 template <class Backend, class Value>
 void sum_data(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& fine,
               const PropagationLevel<Value>& coarse);
 
-/// Computes a coarser level's edge weights: see mean_weight. Index 0: edges to the right; 1: down.
+/// Computes the weights of level number `level` from the next finer one: see mean_weight and used_weight. Flatness is
+/// the least of the 2 x 2 pixels.
 template <class Backend>
-void mean_weights(Backend& backend, const View<float>* fine, const View<float>* coarse);
+void mean_weights(Backend& backend, const LevelWeights& fine, const LevelWeights& coarse, int level);
 
-/// Bytes of scratch memory for each CPU thread: sums of a chunk for all labels, or two rows of costs.
 constexpr int level_chunk_bytes = 256;
-inline std::size_t level_scratch(LabelGrid grid, int width) {
-  return larger(2 * level_chunk_bytes * std::size_t(grid.count()), 2 * sizeof(float) * std::size_t(width));
+/// Columns of one parity that the CPU keeps of a row as bytes, of a mix. Its loops may read 63 columns too many.
+inline int mix_columns(LabelGrid grid, int width) { return ((width + grid.nx) / 2 + 2 + 63 + 63) / 64 * 64; }
+/// Bytes of scratch memory for each CPU thread that packs data costs: two rows of costs, or rows of bytes.
+inline std::size_t pack_scratch(LabelGrid grid, int width) {
+  return larger<std::size_t>(2 * sizeof(float) * std::size_t((width + 15) / 16 * 16),
+                             std::size_t(2 * (10 + 9)) * std::size_t(mix_columns(grid, width)));
+}
+/// Values from one label's half row to the next, on the CPU. The last chunk may end beyond the last column.
+template <class Value>
+constexpr int half_pitch(int width) {
+  constexpr int chunk = level_chunk_bytes / int(sizeof(Value)), alignment = 64 / int(sizeof(Value));
+  return ((width + 2) / 2 + chunk - 1) / chunk * chunk + alignment;
+}
+/// Bytes of scratch memory for each CPU thread: pack_scratch, two rows of values, and three chunks for all labels.
+template <class Value>
+std::size_t level_scratch(LabelGrid grid, int width) {
+  const std::size_t rows = 2 * 2 * sizeof(Value) * std::size_t(half_pitch<Value>(width));
+  return pack_scratch(grid, width) + std::size_t(grid.count()) * (rows + 3 * level_chunk_bytes);
 }
 
 // Both backends compute these.
@@ -102,15 +132,20 @@ PF_HD float mean_weight(const View<float>& fine, int j, int x, int y) {
   const int x1 = smaller(x0 + (j == 1), fine.width - 1), y1 = smaller(y0 + (j == 0), fine.height - 1);
   return 0.5f * (fine(x0, y0) + fine(x1, y1));
 }
+/// Least flatness of a coarser pixel's 2 x 2 pixels.
+PF_HD float least_flatness(const View<float>& fine, int x, int y) {
+  const int x0 = 2 * x, y0 = 2 * y, x1 = smaller(x0 + 1, fine.width - 1),
+            y1 = smaller(y0 + 1, fine.height - 1);
+  return smaller(smaller(fine(x0, y0), fine(x1, y0)), smaller(fine(x0, y1), fine(x1, y1)));
+}
 
 /// Compiles the steps for a backend and its values.
-#define PF_LEVEL_STEPS(Backend, Value)                   \
-  PF_STEP(level_counts<Backend, Value>);                 \
-  PF_STEP(sum_data<Backend, Value>);                     \
-  PF_STEP(pack_data<Backend, StoredCosts, Value>);       \
-  PF_STEP(pack_data<Backend, Differences<1>, Value>);    \
-  PF_STEP(pack_data<Backend, Differences<3>, Value>);    \
-  PF_STEP(pack_data<Backend, MixedCosts<false>, Value>); \
-  PF_STEP(pack_data<Backend, MixedCosts<true>, Value>)
+#define PF_LEVEL_STEPS(Backend, Value)                \
+  PF_STEP(level_counts<Backend, Value>);              \
+  PF_STEP(sum_data<Backend, Value>);                  \
+  PF_STEP(pack_data<Backend, StoredCosts, Value>);    \
+  PF_STEP(pack_data<Backend, Differences<1>, Value>); \
+  PF_STEP(pack_data<Backend, Differences<3>, Value>); \
+  PF_STEP(pack_data<Backend, MixedCosts, Value>)
 
 }  // namespace parafield

@@ -48,6 +48,12 @@ struct LaneValues {
     PF_UNROLL
     for (int i = 0; i < words; ++i) word[i] = 0;
   }
+  /// Data costs of what is no label.
+  __device__ void fill_without_labels() {
+    PF_UNROLL
+    for (int i = 0; i < words; ++i)
+      word[i] = sizeof(Value) == 4 ? Word(1e30f) : Word(no_label) * Word(0x10001u);
+  }
   __device__ void load(const Value* from) {
     PF_UNROLL
     for (int i = 0; i < words; i += each) {

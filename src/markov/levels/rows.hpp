@@ -9,18 +9,9 @@ namespace {
 
 template <class Value>
 constexpr int chunk = level_chunk_bytes / int(sizeof(Value));
-template <class Value>
-constexpr int alignment = 64 / int(sizeof(Value));
-
 /// No value is larger.
 template <class Value>
 constexpr Value farthest = sizeof(Value) == 2 ? Value(0xffff) : Value(3.4e38f);
-
-/// Values from one label's half row to the next. The last chunk may end beyond the last column.
-template <class Value>
-int half_pitch(int width) {
-  return ((width + 2) / 2 + chunk<Value> - 1) / chunk<Value> * chunk<Value> + alignment<Value>;
-}
 
 /// Pointers to the half rows of a level.
 template <class Value>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "markov/energy.hpp"
+#include "markov/mix/mix.hpp"
 #include "markov/sweep/sweep.hpp"
 #include "parafield/methods/energy.hpp"
 #include "steps/census/census.hpp"
@@ -9,9 +10,9 @@ namespace parafield {
 
 /// Planes that data terms compare, of one pitch, with room for every match. One that is not needed is null.
 struct ComparedPlanes {
-  const float *luma = nullptr, *color[3] = {};
-  const float* gradient[3] = {};  // of luma, or of each color
+  const float *luma = nullptr, *color[3] = {}, *gradient = nullptr;
   const std::uint32_t* census = nullptr;
+  MixPlanes<const std::uint32_t> mix;
 };
 
 /// Square window for means of data costs. The weight of a pixel is weight[row] * weight[column].
@@ -81,15 +82,6 @@ struct WinnerSoFar {
   }
 };
 
-/// Absolute difference of the derivatives of gray, or of color as a mean over the channels.
-template <bool Color>
-PF_HD float gradient_difference(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
-                                std::ptrdiff_t to) {
-  if constexpr (!Color) return magnitude(a.gradient[0][at] - b.gradient[0][to]);
-  return mean_magnitude(a.gradient[0][at] - b.gradient[0][to], a.gradient[1][at] - b.gradient[1][to],
-                        a.gradient[2][at] - b.gradient[2][to]);
-}
-
 /// Absolute difference of gray, or of color as a mean over the channels.
 template <bool Color>
 PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b, std::ptrdiff_t at,
@@ -97,12 +89,6 @@ PF_HD float absolute_difference(const ComparedPlanes& a, const ComparedPlanes& b
   if constexpr (!Color) return magnitude(a.luma[at] - b.luma[to]);
   return mean_magnitude(a.color[0][at] - b.color[0][to], a.color[1][at] - b.color[1][to],
                         a.color[2][at] - b.color[2][to]);
-}
-
-/// DataTerm::mix of three differences.
-PF_HD float mixed_difference(float census, float absolute, float gradient) {
-  return fma(0.48f, smaller(gradient, 2.0f),
-             fma(0.05f, smaller(absolute, 18.0f), 0.08f * smaller(census, 10.0f)));
 }
 
 /// Difference of pixel `at` of a and pixel `to` of b: see DataTerm.
@@ -121,60 +107,58 @@ PF_HD float data_term(const ComparedPlanes& a, const ComparedPlanes& b, std::ptr
   } else if constexpr (Term == DataTerm::census) {
     return census_distance(a.census[at], b.census[to]);
   } else if constexpr (Term == DataTerm::gradient) {
-    return gradient_difference<false>(a, b, at, to);
+    return magnitude(a.gradient[at] - b.gradient[to]);
   } else {
-    const float bits = census_distance(a.census[at], b.census[to]);
-    const float gradient = gradient_difference<Color>(a, b, at, to);
-    const float absolute = absolute_difference<Color>(a, b, at, to);
-    const float mix = mixed_difference(bits, absolute, gradient);
-    return bits > 24 ? bits : mix;  // more than 24 bits: outside the image
+    return mixed_difference(words_at(a.mix, at), words_at(b.mix, to), 1e30f);
   }
 }
 
 /// Highest difference of a data term: 1e30 if it has none.
 PF_HD float most_difference(DataTerm term) {
   if (term == DataTerm::census) return 24;
-  if (term == DataTerm::mix) return mixed_difference(24, 255, 255);
+  if (term == DataTerm::mix) return float(most_mix) * mix_unit;
   return 1e30f;
 }
 
 /// Data costs of DataTerm::mix without a window, computed when they are read: see Differences.
-template <bool Color>
 struct MixedCosts {
-  Matching matching;
+  MixPlanes<const std::uint32_t> a, b;  // of the two frames
+  std::ptrdiff_t pitch = 0;
+  int x0 = 0, y0 = 0, step = 1;
+  float weight = 1, limit = 1e30f;
 
   struct Row {
-    ComparedPlanes a, b;
+    MixPlanes<const std::uint32_t> a, b;
     float weight, limit;
     std::ptrdiff_t at, to;
     PF_HD float operator()(int x) const {
-      return weight * smaller(data_term<DataTerm::mix, Color>(a, b, at + x, to + x), limit);
+      return weight * mixed_difference(words_at(a, at + x), words_at(b, to + x), limit);
     }
   };
   PF_HD Row row(int y, int lx, int ly) const {
-    const std::ptrdiff_t at = y * matching.pitch;
-    return {matching.frame0,
-            matching.frame1,
-            matching.weight,
-            matching.limit,
-            at,
-            at + match_offset(matching, lx, ly)};
+    const std::ptrdiff_t at = y * pitch;
+    return {a, b, weight, limit, at, at + (y0 + ly) * pitch + (x0 + lx) * step};
   }
 
   struct LabelRow {
-    const Matching& m;
-    std::ptrdiff_t at, to;  // to: the match of the first label
+    MixWords words;
+    MixPlanes<const std::uint32_t> b;
+    std::ptrdiff_t to;  // the match of the first label
+    int step;
+    float weight, limit;
     PF_HD float operator()(int lx) const {
-      return m.weight *
-             smaller(data_term<DataTerm::mix, Color>(m.frame0, m.frame1, at, to + lx * m.step), m.limit);
+      return weight * mixed_difference(words, words_at(b, to + lx * step), limit);
     }
   };
   struct Site {
-    const Matching& m;
+    const MixedCosts& all;
     std::ptrdiff_t at;
-    PF_HD LabelRow row(int ly) const { return {m, at, at + match_offset(m, 0, ly)}; }
+    PF_HD LabelRow row(int ly) const {
+      return {words_at(all.a, at), all.b,    at + (all.y0 + ly) * all.pitch + all.x0 * all.step, all.step,
+              all.weight,          all.limit};
+    }
   };
-  PF_HD Site site(int x, int y) const { return {matching, y * matching.pitch + x}; }
+  PF_HD Site site(int x, int y) const { return {*this, y * pitch + x}; }
 };
 
 /// Calls f.template operator()<Term, Color>() with a data term and whether it compares color.
@@ -192,8 +176,7 @@ PF_HD auto with_term(DataTerm term, bool color, F f) {
     case DataTerm::gradient:
       return f.template operator()<DataTerm::gradient, false>();
     default:
-      return color ? f.template operator()<DataTerm::mix, true>()
-                   : f.template operator()<DataTerm::mix, false>();
+      return f.template operator()<DataTerm::mix, false>();
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
-#include "markov/messages/envelopes.hpp"
+#include "markov/levels/pack_row.hpp"
+#include "markov/messages/lines.hpp"
 
 // Pixels of a color are adjacent in memory (levels/rows.hpp). Chunks of them compute their messages label by
 // label in scratch memory, and every inner loop runs along the row.
@@ -64,8 +65,9 @@ Messages<Value> received_before(const Rows<Value>& rows, const Rows<Value>& coar
 /// Labels of least belief so far of a chunk's pixels.
 template <class Value>
 struct LeastBeliefs {
+  using Index = std::conditional_t<sizeof(Value) == 2, std::uint16_t, int>;
   Value least[chunk<Value>];
-  int best[chunk<Value>];
+  Index best[chunk<Value>];
 
   LeastBeliefs() {
     for (int i = 0; i < chunk<Value>; ++i) best[i] = 0, least[i] = farthest<Value>;
@@ -74,10 +76,34 @@ struct LeastBeliefs {
     for (int i = 0; i < chunk<Value>; ++i) {
       const bool better = sum[i] < least[i];
       least[i] = better ? sum[i] : least[i];
-      best[i] = better ? label : best[i];
+      best[i] = better ? Index(label) : best[i];
     }
   }
 };
+
+/// Finds the least beliefs of the labels that are not beside the best ones.
+template <class Value>
+void find_rest(LabelGrid grid, const LeastBeliefs<Value>& winners, Labeled<Value> belief, Value* rest) {
+  constexpr int n = chunk<Value>;
+  using Index = std::conditional_t<sizeof(Value) == 2, std::int16_t, std::int32_t>;
+  Index best_x[n], best_y[n];
+  for (int i = 0; i < n; ++i) {
+    const int ly = grid.ny == 1 ? 0 : winners.best[i] / grid.nx;
+    best_x[i] = Index(winners.best[i] - ly * grid.nx), best_y[i] = Index(ly), rest[i] = farthest<Value>;
+  }
+  for (int ly = 0; ly < grid.ny; ++ly)
+    for (int lx = 0; lx < grid.nx; ++lx) {
+      const Value* const sum = belief[ly * grid.nx + lx];
+      const Index x = Index(lx), y = Index(ly);
+#pragma GCC ivdep  // scratch memory does not overlap
+      for (int i = 0; i < n; ++i) {
+        const Index dx = Index(best_x[i] - x), dy = Index(best_y[i] - y);
+        const bool beside = bool((dx >= -1) & (dx <= 1) & (dy >= -1) & (dy <= 1));
+        const Value least = smaller(rest[i], sum[i]);
+        rest[i] = beside ? rest[i] : least;
+      }
+    }
+}
 
 /// Stores the labels of least belief of a chunk's pixels, and the beliefs around them.
 template <class Value>
@@ -86,6 +112,8 @@ void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, L
   const LabelGrid grid = units.grid;
   if (y < beliefs.y0 || y >= beliefs.y1) return;
   const float cost = 1 / units.per_cost;
+  Value rest[chunk<Value>];
+  if (beliefs.costs.margin) find_rest(grid, winners, belief, rest);
   for (int i = 0; i < chunk<Value>; ++i) {
     const int x = 2 * (i0 + i) + first;
     if (x < beliefs.x0 || x >= beliefs.x1) continue;
@@ -93,6 +121,9 @@ void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, L
     beliefs.labels(x, y) = grid.label(lx, ly);
     store_costs_around(beliefs.costs, grid, lx, ly, x, y,
                        [&](int at_x, int at_y) { return float(belief[at_y * grid.nx + at_x][i]) * cost; });
+    if (beliefs.costs.margin)
+      beliefs.costs.margin(x, y) =
+          rest[i] < farthest<Value> ? float(rest[i] - winners.least[i]) * cost : most_margin;
   }
 }
 
@@ -134,15 +165,15 @@ void sum_received(const Rows<Value>& rows, int ended_with, int y, int i0, Labele
   }
 }
 
-/// Computes the messages `out` that a chunk's pixels send from the messages `in` that they have received.
-template <class Value>
+/// Computes the messages `out` that a chunk's first N pixels send from the messages `in` that they have received.
+template <int N, class Value>
 void send_chunk(const PairUnits& units, const PropagationLevel<Value>& level, Labeled<Value> data,
                 const Messages<Value>& in, const Messages<Value>& out, Value* scratch, int first, int i0,
                 int y) {
-  constexpr int n = chunk<Value>;
+  constexpr int n = N, pitch = chunk<Value>;
   const LabelGrid grid = units.grid;
   const int labels = grid.count();
-  const auto buffer = [&](int k) { return Labeled<Value>{scratch + k * labels * n, n}; };
+  const auto buffer = [&](int k) { return Labeled<Value>{scratch + k * labels * pitch, pitch}; };
   const Labeled<Value> spare = buffer(4);
   Value least[4][n];
   for (int k = 0; k < 4; ++k)
@@ -168,12 +199,12 @@ void send_chunk(const PairUnits& units, const PropagationLevel<Value>& level, La
   for (int k = 0; k < 4; ++k) {
     const int to_y = y + neighbor_offset(k).y;
     if (to_y < 0 || to_y >= level.height) continue;
-    EdgeCosts<Value> costs;
+    EdgeCosts<Value, N> costs;
     find_edge_costs(level, units, k, y, first, i0, costs);
     const Labeled<Value> h = buffer(k);
-    for (int ly = 0; ly < grid.ny; ++ly) lower({h[ly * grid.nx], n}, spare, grid.nx, units, costs);
+    for (int ly = 0; ly < grid.ny; ++ly) lower({h[ly * grid.nx], pitch}, spare, grid.nx, units, costs);
     for (int lx = 0; lx < grid.nx && grid.ny > 1; ++lx)
-      lower({h[lx], n * grid.nx}, spare, grid.ny, units, costs);
+      lower({h[lx], pitch * grid.nx}, spare, grid.ny, units, costs);
     for (int label = 0; label < labels; ++label) {
       const Value* const lowered = h[label];
       Value* const sent = out.with[k][label];
@@ -181,6 +212,25 @@ void send_chunk(const PairUnits& units, const PropagationLevel<Value>& level, La
       for (int i = 0; i < n; ++i) sent[i] = smaller(Value(lowered[i] - least[k][i]), costs.limit[i]);
     }
   }
+}
+
+/// The same for a row of labels with linear costs.
+template <int N>
+void send_lines(const PairUnits& units, const PropagationLevel<std::uint16_t>& level,
+                Labeled<std::uint16_t> data, const Messages<std::uint16_t>& in,
+                const Messages<std::uint16_t>& out, std::uint16_t* scratch, int first, int i0, int y) {
+  EdgeCosts<std::uint16_t, N> costs[4];
+  bool sends[4];
+  for (int k = 0; k < 4; ++k) {
+    const int to_y = y + neighbor_offset(k).y;
+    sends[k] = to_y >= 0 && to_y < level.height;
+    if (sends[k])
+      find_edge_costs(level, units, k, y, first, i0, costs[k]);
+    else
+      costs[k] = {};
+  }
+  for (int i = 0; i < N; i += lanes)
+    send_lanes(units.grid.nx, data, in.with, out.with, sends, costs, i, scratch);
 }
 
 /// Clears the messages across the left and the right border of the image, which chunks overwrite.
@@ -213,7 +263,18 @@ void send_messages(Backend& cpu, const PairUnits& units, const PropagationLevel<
         for (int k = 0; k < 4 && iteration.keeps; ++k)
           for (int label = 0; label < labels; ++label)
             for (int i = 0; i < n; ++i) here.with[k][label][i] = in.with[k][label][i];
-        send_chunk(units, level, data, in, edges_of(rows, target, y, first, i0), scratch, first, i0, y);
+        const int left = (level.width - first + 1) / 2 - i0;  // pixels of this chunk and after it
+        const Messages<Value> out = edges_of(rows, target, y, first, i0);
+        with_one_of<n / 4, n / 2, n>(left <= n / 4   ? n / 4
+                                     : left <= n / 2 ? n / 2
+                                                     : n,
+                                     [&]<int N>() {
+                                       if constexpr (sizeof(Value) == 2)
+                                         if (units.grid.ny == 1 && !units.quadratic)
+                                           return send_lines<N>(units, level, data, in, out, scratch, first,
+                                                                i0, y);
+                                       send_chunk<N>(units, level, data, in, out, scratch, first, i0, y);
+                                     });
       }
       clear_border(rows, target, y);
       if (iteration.keeps) clear_border(rows, 0, y);
@@ -235,24 +296,28 @@ void read_beliefs(Backend& cpu, const PairUnits& units, const PropagationLevel<V
   });
 }
 
-template <class Backend, class Value>
-void read_coarse_beliefs(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& level,
-                         const PropagationLevel<Value>& coarser_level, int coarser_color,
-                         const Beliefs& beliefs) {
-  const Rows<Value> rows(level, units), coarser(coarser_level, units);
+template <class Backend, class Data, class Value>
+void read_coarse_beliefs(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
+                         const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser_level,
+                         int coarser_color, const Beliefs& beliefs) {
+  const Rows<Value> stored(level, units), coarser(coarser_level, units);
   // Pixels of even columns, and those of odd ones, lie side by side in memory like their blocks.
   cpu.few_rows((level.height + 1) / 2, [&](RowRange part, void* memory) {
     constexpr int n = chunk<Value>;
-    const int labels = rows.labels;
-    const Labeled<Value> belief{static_cast<Value*>(memory), n}, received{belief[labels], n};
+    const int labels = units.grid.count();
+    const ScratchRows<Value> scratch(level, units, memory);
+    const Rows<Value>& rows = level.data ? stored : scratch.rows();
+    const Labeled<Value> belief{static_cast<Value*>(scratch.rest()), n}, received{belief[labels], n};
     for (int label = 0; label < labels && !coarser_level.data; ++label)
       for (int i = 0; i < n; ++i) received[label][i] = 0;
-    for (int block_y = part.begin; block_y < part.end; ++block_y)
+    for (int block_y = part.begin; block_y < part.end; ++block_y) {
+      const int y0 = 2 * block_y, count = smaller(2, level.height - y0);
+      for (int j = 0; j < count && !level.data; ++j) scratch.pack(energy, units, y0 + j, j);
       for (int i0 = 0; 2 * i0 < level.width; i0 += n) {
         if (coarser_level.data) sum_received(coarser, coarser_color, block_y, i0, received);
-        for (int y = 2 * block_y; y < smaller(2 * block_y + 2, level.height); ++y)
+        for (int j = 0; j < count; ++j)
           for (int first = 0; first < 2; ++first) {
-            const Labeled<Value> data{rows.data(y, first) + i0, rows.pitch};
+            const Labeled<Value> data{rows.data(level.data ? y0 + j : j, first) + i0, rows.pitch};
             LeastBeliefs<Value> winners;
             for (int label = 0; label < labels; ++label) {
               const Value *const d = data[label], *const in = received[label];
@@ -261,17 +326,14 @@ void read_coarse_beliefs(Backend& cpu, const PairUnits& units, const Propagation
               for (int i = 0; i < n; ++i) sum[i] = Value(d[i] + in[i]);
               winners.update(sum, label);
             }
-            store_beliefs(units, winners, belief, first, i0, y, beliefs);
+            store_beliefs(units, winners, belief, first, i0, y0 + j, beliefs);
           }
       }
+    }
   });
 }
 
-PF_STEP(send_messages<Cpu, float>);
-PF_STEP(send_messages<Cpu, std::uint16_t>);
-PF_STEP(read_beliefs<Cpu, float>);
-PF_STEP(read_beliefs<Cpu, std::uint16_t>);
-PF_STEP(read_coarse_beliefs<Cpu, float>);
-PF_STEP(read_coarse_beliefs<Cpu, std::uint16_t>);
+PF_MESSAGE_STEPS(Cpu, float);
+PF_MESSAGE_STEPS(Cpu, std::uint16_t);
 
 }  // namespace parafield

@@ -43,16 +43,13 @@ __global__ void __launch_bounds__(threads)
       for (int k = 0; k < 4; ++k) in[k].load(edges[k] + at);
     }
   }
-  if (!has_values) {
-    PF_UNROLL
-    for (auto& word : data.word)
-      word = sizeof(Value) == 4 ? WordOf<Value>(1e30f) : filled(WordOf<Value>(no_label));
-  }
+  if (!has_values) data.fill_without_labels();
   if (!has_values || iteration.from == Iteration::From::nothing) {
     PF_UNROLL
     for (int k = 0; k < 4; ++k) in[k].clear();
   }
-  if (beliefs.labels) read_pixel(sum_of(data, in), own, packing, units, beliefs);
+  __shared__ alignas(16) Value staged[sizeof(Value) == 2 && !Rows ? threads * PerLane : 8];
+  if (beliefs.labels) read_any(sum_of(data, in), own, packing, units, beliefs, staged);
 
   const bool has_neighbor[4] = {x > 0, y > 0, x + 1 < level.width, y + 1 < level.height};
   find_edges(level, 0, x, y, packing.values, edges);
@@ -97,7 +94,7 @@ __global__ void __launch_bounds__(threads)
   LaneMessages<Value, PerLane> in;
   Value* edges[4];
   find_edges(level, 0, x, y, packing.values, edges);
-  data.clear();
+  data.fill_without_labels();
   PF_UNROLL
   for (int k = 0; k < 4; ++k) in[k].clear();
   if (at < packing.values) {
@@ -105,7 +102,8 @@ __global__ void __launch_bounds__(threads)
     PF_UNROLL
     for (int k = 0; k < 4; ++k) in[k].load(edges[k] + at);
   }
-  read_pixel(sum_of(data, in), own, packing, units, beliefs);
+  __shared__ alignas(16) Value staged[sizeof(Value) == 2 ? threads * PerLane : 8];
+  read_any(sum_of(data, in), own, packing, units, beliefs, staged);
 }
 
 /// Reads the beliefs of all pixels from the coarser level. A group of lanes reads the four pixels of a block in
@@ -132,17 +130,18 @@ __global__ void __launch_bounds__(threads)
   PF_UNROLL
   for (int i = 0; i < in[0].words; ++i)
     in[0].word[i] = (in[0].word[i] + in[2].word[i]) + (in[1].word[i] + in[3].word[i]);
+  __shared__ alignas(16) Value staged[sizeof(Value) == 2 ? threads * PerLane : 8];
   for (int pixel = 0; pixel < 4; ++pixel) {
     OwnPixel own{2 * block_x + (pixel & 1), 2 * block_y + (pixel >> 1), lane};
     own.inside = inside && own.x < level.width && own.y < level.height;
     if (!own.inside) own.x = own.y = 0;
     LaneValues<Value, PerLane> data;
-    data.clear();
+    data.fill_without_labels();
     if (has_values)
       data.load(level.data + (std::ptrdiff_t(own.y) * level.width + own.x) * packing.values + at);
     PF_UNROLL
     for (int i = 0; i < data.words; ++i) data.word[i] = data.word[i] + in[0].word[i];
-    read_pixel(data, own, packing, units, beliefs);
+    read_any(data, own, packing, units, beliefs, staged);
   }
 }
 
@@ -196,9 +195,10 @@ void read_beliefs(Backend& cuda, const PairUnits& units, const PropagationLevel<
   });
 }
 
-template <class Backend, class Value>
-void read_coarse_beliefs(Backend& cuda, const PairUnits& units, const PropagationLevel<Value>& level,
-                         const PropagationLevel<Value>& coarser, int coarser_color, const Beliefs& beliefs) {
+template <class Backend, class Data, class Value>
+void read_coarse_beliefs(Backend& cuda, const Energy<Data>&, const PairUnits& units,
+                         const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
+                         int coarser_color, const Beliefs& beliefs) {
   const Packing packing = packing_of<Value>(units);
   if (packing.per_lane == 0) {
     const int count = long_threads(units.grid);
@@ -213,11 +213,7 @@ void read_coarse_beliefs(Backend& cuda, const PairUnits& units, const Propagatio
   });
 }
 
-PF_STEP(send_messages<Cuda, float>);
-PF_STEP(send_messages<Cuda, std::uint16_t>);
-PF_STEP(read_beliefs<Cuda, float>);
-PF_STEP(read_beliefs<Cuda, std::uint16_t>);
-PF_STEP(read_coarse_beliefs<Cuda, float>);
-PF_STEP(read_coarse_beliefs<Cuda, std::uint16_t>);
+PF_MESSAGE_STEPS(Cuda, float);
+PF_MESSAGE_STEPS(Cuda, std::uint16_t);
 
 }  // namespace parafield

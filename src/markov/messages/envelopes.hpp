@@ -7,20 +7,21 @@
 namespace parafield {
 namespace {
 
-/// Pair costs of a chunk's edges to one neighbor.
-template <class Value>
+/// Pair costs of the edges of a chunk's first N pixels to one neighbor. Loops over chunks of few pixels are compiled
+/// for a smaller N.
+template <class Value, int N>
 struct EdgeCosts {
-  Value slope[chunk<Value>], limit[chunk<Value>];
-  float unrounded[chunk<Value>];  // slope, for quadratic costs
+  Value slope[N], limit[N];
+  float unrounded[N];  // slope, for quadratic costs
 };
 
 /// Finds the pair costs of the edges to neighbor k.
-template <class Value>
+template <class Value, int N>
 void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& units, int k, int y, int first,
-                     int i0, EdgeCosts<Value>& costs) {
-  const View<float>& plane = level.weights[edge_plane(k)];
+                     int i0, EdgeCosts<Value, N>& costs) {
+  const View<float>& plane = level.weights.used[edge_plane(k)];
   const Offset to = neighbor_offset(k);
-  constexpr int n = chunk<Value>;
+  constexpr int n = N;
   float weights[2 * n];  // of edges of all columns from the chunk's first on
   if (plane) {
     const int begin = 2 * i0 + first + (is_forward(k) ? 0 : to.x);
@@ -43,8 +44,9 @@ void find_edge_costs(const PropagationLevel<Value>& level, const PairUnits& unit
 
 /// Lower envelope for linear costs over `count` labels, h[l] = min over m of h[m] + slope |l - m|, in two
 /// passes (Grauer-Gray section 3). `spare`: room for as many values.
-void lower_linear(Labeled<float> h, Labeled<float> spare, int count, const EdgeCosts<float>& costs) {
-  constexpr int n = chunk<float>;
+template <int N>
+void lower_linear(Labeled<float> h, Labeled<float> spare, int count, const EdgeCosts<float, N>& costs) {
+  constexpr int n = N;
   float least[n];
   for (int i = 0; i < n; ++i) least[i] = 3e38f;
   for (int label = 0; label < count; ++label) {
@@ -65,9 +67,10 @@ void lower_linear(Labeled<float> h, Labeled<float> spare, int count, const EdgeC
     }
   }
 }
+template <int N>
 void lower_linear(Labeled<std::uint16_t> h, Labeled<std::uint16_t>, int count,
-                  const EdgeCosts<std::uint16_t>& costs) {
-  constexpr int n = chunk<std::uint16_t>;
+                  const EdgeCosts<std::uint16_t, N>& costs) {
+  constexpr int n = N;
   const auto pass = [&](const std::uint16_t* from, std::uint16_t* to) {
     for (int i = 0; i < n; ++i) {
       const std::uint16_t beside = std::uint16_t(from[i] + costs.slope[i]);
@@ -79,10 +82,10 @@ void lower_linear(Labeled<std::uint16_t> h, Labeled<std::uint16_t>, int count,
 }
 
 /// Lower envelope for quadratic costs: h[l] = min over m of h[m] + slope (l - m)^2, where |l - m| <= reach.
-template <class Value>
+template <class Value, int N>
 void lower_quadratic(Labeled<Value> h, Labeled<Value> spare, int count, int reach,
-                     const EdgeCosts<Value>& costs) {
-  constexpr int n = chunk<Value>;
+                     const EdgeCosts<Value, N>& costs) {
+  constexpr int n = N;
   for (int label = 0; label < count; ++label) {
     Value* const out = spare[label];
     for (int i = 0; i < n; ++i) out[i] = h[label][i];
@@ -97,9 +100,9 @@ void lower_quadratic(Labeled<Value> h, Labeled<Value> spare, int count, int reac
     for (int i = 0; i < n; ++i) h[label][i] = spare[label][i];
 }
 
-template <class Value>
+template <class Value, int N>
 void lower(Labeled<Value> h, Labeled<Value> spare, int count, const PairUnits& units,
-           const EdgeCosts<Value>& costs) {
+           const EdgeCosts<Value, N>& costs) {
   units.quadratic ? lower_quadratic(h, spare, count, units.reach, costs)
                   : lower_linear(h, spare, count, costs);
 }

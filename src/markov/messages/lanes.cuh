@@ -33,7 +33,7 @@ __device__ PixelEdges<Value> edges_of(const PropagationLevel<Value>& level, cons
   PixelEdges<Value> edges;
   PF_UNROLL
   for (int k = 0; k < 4; ++k) {
-    const View<float>& plane = level.weights[edge_plane(k)];
+    const View<float>& plane = level.weights.used[edge_plane(k)];
     const Offset to = is_forward(k) ? Offset{0, 0} : neighbor_offset(k);
     const float weight = plane ? plane(larger(x + to.x, 0), larger(y + to.y, 0)) : 1.0f;
     edges.slope[k] = PairUnits::value_of<Value>(weight * units.slope);

@@ -130,8 +130,23 @@ __device__ void read_pixel_together(BeliefFunction belief, int x, int y, const P
     __syncthreads();
   }
   const int best = labels[0];
+  const float least = scan[0];
   __syncthreads();
+  if (beliefs.costs.margin) {  // of the labels that are not beside the best one
+    float rest = most_margin;
+    for (int label = thread; label < grid.count(); label += count)
+      if (!is_beside(grid, label, best)) rest = smaller(rest, belief(label));
+    scan[thread] = rest;
+    __syncthreads();
+    for (int step = count / 2; step > 0; step /= 2) {
+      if (thread < step) scan[thread] = smaller(scan[thread], scan[thread + step]);
+      __syncthreads();
+    }
+  }
   if (thread > 0) return;
+  if (beliefs.costs.margin)
+    beliefs.costs.margin(x, y) =
+        scan[0] < most_margin ? (scan[0] - least) * (1 / units.per_cost) : most_margin;
   const int ly = best / grid.nx, lx = best - ly * grid.nx;
   beliefs.labels(x, y) = grid.label(lx, ly);
   store_costs_around(beliefs.costs, grid, lx, ly, x, y, [&](int at_x, int at_y) {
@@ -199,7 +214,7 @@ __global__ void send_long_kernel(PairUnits units, int values, PropagationLevel<V
   PF_UNROLL
   for (int k = 0; k < 4; ++k) {
     if (!has_neighbor[k]) continue;
-    const View<float>& plane = level.weights[edge_plane(k)];
+    const View<float>& plane = level.weights.used[edge_plane(k)];
     const Offset to = is_forward(k) ? Offset{0, 0} : neighbor_offset(k);
     const float weight = plane ? plane(x + to.x, y + to.y) : 1.0f, unrounded = weight * units.slope;
     const Sum<Value> slope = Sum<Value>(PairUnits::value_of<Value>(unrounded));

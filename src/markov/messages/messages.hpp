@@ -45,10 +45,12 @@ void read_beliefs(Backend& backend, const PairUnits& units, const PropagationLev
 
 /// Reads the beliefs of all pixels of a level without messages. A pixel takes those that its block, one pixel of the
 /// coarser level, has received: data + ((left + right) + (up + down)). `coarser_color`: the color that sent last
-/// there. A coarser level without data is none: then beliefs are data costs.
-template <class Backend, class Value>
-void read_coarse_beliefs(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& level,
-                         const PropagationLevel<Value>& coarser, int coarser_color, const Beliefs& beliefs);
+/// there. A coarser level without data is none: then beliefs are data costs. On the CPU a level without data gets its
+/// costs from the energy.
+template <class Backend, class Data, class Value>
+void read_coarse_beliefs(Backend& backend, const Energy<Data>& energy, const PairUnits& units,
+                         const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
+                         int coarser_color, const Beliefs& beliefs);
 
 /// Bytes of scratch memory for each CPU thread: nine chunks of pixels for all labels.
 inline std::size_t message_scratch(LabelGrid grid) {
@@ -62,5 +64,14 @@ PF_HD float raised(float value, float slope, float, float square) { return fma(s
 PF_HD std::uint16_t raised(std::uint16_t value, float slope, std::uint16_t limit, float square) {
   return std::uint16_t(value + std::uint16_t(smaller(slope * square + 0.5f, float(limit))));
 }
+
+/// Compiles the steps for a backend and its values.
+#define PF_MESSAGE_STEPS(Backend, Value)                        \
+  PF_STEP(send_messages<Backend, Value>);                       \
+  PF_STEP(read_beliefs<Backend, Value>);                        \
+  PF_STEP(read_coarse_beliefs<Backend, StoredCosts, Value>);    \
+  PF_STEP(read_coarse_beliefs<Backend, Differences<1>, Value>); \
+  PF_STEP(read_coarse_beliefs<Backend, Differences<3>, Value>); \
+  PF_STEP(read_coarse_beliefs<Backend, MixedCosts, Value>)
 
 }  // namespace parafield

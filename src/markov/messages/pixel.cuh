@@ -69,9 +69,20 @@ __device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixe
     const int label = __shfl_xor_sync(whole_warp, best, step);
     if (other < least || (other == least && label < best)) least = other, best = label;
   }
+  const int ly = packing.rows ? best / grid.nx : 0, lx = best - ly * grid.nx;
+  float rest = most_margin;  // least belief of the labels that are not beside the best one
+  if (beliefs.costs.margin) {
+    const bool beside_row = row >= ly - 1 && row <= ly + 1;
+    PF_UNROLL
+    for (int i = 0; i < PerLane; ++i) {
+      const bool beside = beside_row && first + i >= lx - 1 && first + i <= lx + 1;
+      if (i < count && !beside) rest = smaller_number(rest, belief[i]);
+    }
+    for (int step = 1; step < packing.lanes; step *= 2)
+      rest = smaller_number(rest, __shfl_xor_sync(whole_warp, rest, step));
+  }
   if (!own.inside || x < beliefs.x0 || x >= beliefs.x1 || y < beliefs.y0 || y >= beliefs.y1) return;
 
-  const int ly = packing.rows ? best / grid.nx : 0, lx = best - ly * grid.nx;
   const bool inside_x = lx > 0 && lx + 1 < grid.nx, inside_y = ly > 0 && ly + 1 < grid.ny;
   const int i_best = lx - first;
   float before = 0, middle = 0, after = 0;
@@ -87,6 +98,7 @@ __device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixe
   if (row == ly && has(i_best)) {
     beliefs.labels(x, y) = grid.label(lx, ly);
     costs.middle(x, y) = middle * cost;
+    if (costs.margin) costs.margin(x, y) = rest < most_margin ? (rest - middle) * cost : most_margin;
     if (!inside_x) costs.before_x(x, y) = costs.after_x(x, y) = middle * cost;
     if (grid.ny > 1 && !inside_y) costs.before_y(x, y) = costs.after_y(x, y) = middle * cost;
   }
@@ -94,6 +106,74 @@ __device__ void read_pixel(const LaneValues<Value, PerLane>& sums, const OwnPixe
   if (row == ly && inside_x && has(i_best + 1)) costs.after_x(x, y) = after * cost;
   if (inside_y && row == ly - 1) costs.before_y(x, y) = middle * cost;
   if (inside_y && row == ly + 1) costs.after_y(x, y) = middle * cost;
+}
+
+/// Stores the label of least belief of a row of labels, and the beliefs around it: read_pixel for 16 bits. Beliefs go
+/// to shared memory, `staged`, of the lanes of a pixel: room for their values. All lanes of a warp must call this.
+template <int PerLane>
+__device__ void read_line(const LaneValues<std::uint16_t, PerLane>& sums, const OwnPixel& own,
+                          const Packing& packing, const PairUnits& units, const Beliefs& beliefs,
+                          std::uint16_t* staged) {
+  constexpr int words = PerLane / 2;
+  constexpr std::uint32_t far = 0xffff;
+  const int lane = own.lane, lanes = packing.lanes, labels = units.grid.nx, x = own.x, y = own.y;
+  // A belief and its label in one number, whose least has the lowest label of the least belief.
+  std::uint32_t least = ~0u;
+  PF_UNROLL
+  for (int i = 0; i < words; ++i) {
+    const std::uint32_t label = std::uint32_t(lane * PerLane + i);
+    least = smaller(least, sums.word[i] << 16 | label);
+    least = smaller(least, (sums.word[i] & 0xffff0000u) | (label + words));
+  }
+  for (int step = 1; step < lanes; step *= 2)
+    least = smaller(least, __shfl_xor_sync(whole_warp, least, step));
+  const int best = int(low(least));
+  const auto place_of_label = [](int label) {
+    const int at = label % PerLane;
+    return label - at + 2 * (at % words) + at / words;
+  };
+  __syncwarp();
+  sums.store(staged + lane * PerLane);
+  __syncwarp();
+  const bool stored = own.inside && x >= beliefs.x0 && x < beliefs.x1 && y >= beliefs.y0 && y < beliefs.y1;
+  const float cost = 1 / units.per_cost;
+  const CostsAround& costs = beliefs.costs;
+  const bool inside = best > 0 && best + 1 < labels;
+  for (int k = lane; k < 3; k += lanes) {
+    const int label = best - 1 + k;
+    const float value = float(staged[place_of_label(inside ? label : best)]) * cost;
+    if (stored) (k == 0 ? costs.before_x : k == 1 ? costs.middle : costs.after_x)(x, y) = value;
+    if (stored && k == 1) beliefs.labels(x, y) = units.grid.label(best, 0);
+  }
+  if (!costs.margin) return;
+  __syncwarp();
+  for (int k = lane; k < 3; k += lanes)
+    if (const int label = best - 1 + k; label >= 0 && label < lanes * PerLane)
+      staged[place_of_label(label)] = std::uint16_t(far);
+  if (labels < lanes * PerLane)  // what is no label
+    for (int label = labels + lane; label < lanes * PerLane; label += lanes)
+      staged[place_of_label(label)] = std::uint16_t(far);
+  __syncwarp();
+  LaneValues<std::uint16_t, PerLane> others;
+  others.load(staged + lane * PerLane);
+  std::uint32_t rest = others.word[0];
+  PF_UNROLL
+  for (int i = 1; i < words; ++i) rest = least_of(rest, others.word[i]);
+  rest = smaller(low(rest), high(rest));
+  for (int step = 1; step < lanes; step *= 2) rest = smaller(rest, __shfl_xor_sync(whole_warp, rest, step));
+  if (stored && lane == 0)
+    costs.margin(x, y) = rest < far ? float(int(rest) - int(high(least))) * cost : most_margin;
+}
+
+/// Reads a pixel in the way that its values need. `staged`: for each warp, room for the values of its lanes.
+template <class Value, int PerLane>
+__device__ void read_any(const LaneValues<Value, PerLane>& sums, const OwnPixel& own, const Packing& packing,
+                         const PairUnits& units, const Beliefs& beliefs, Value* staged) {
+  if constexpr (sizeof(Value) == 2) {
+    const int first_thread = int(threadIdx.x) - own.lane;
+    if (!packing.rows) return read_line(sums, own, packing, units, beliefs, staged + first_thread * PerLane);
+  }
+  read_pixel(sums, own, packing, units, beliefs);
 }
 
 /// Words of shared memory of a warp for lower_grid: four messages of `rows` rows, and slopes, for each pixel.

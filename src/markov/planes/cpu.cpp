@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "markov/planes/planes.hpp"
+#include "markov/planes/use_weights.hpp"
 
 namespace parafield {
 namespace {
@@ -87,9 +88,41 @@ void edge_weights(Backend& cpu, const View<const float>* planes, int count, floa
       for (int x = begin; x < end; ++x)
         out[x] = edge_weight({a0[x], a1[x], a2[x]}, {b0[x], b1[x], b2[x]}, scale, floor);
     }
+    if (to.flatness) use_weights(to.forward, to.flatness, to.used, growth_of(0), y);
   });
 }
 
+template <class Backend>
+void convert_known(Backend& cpu, const Frame* frames, const KnownPlanes* to, int count) {
+  for (int i = 0; i < count; ++i)
+    with_format(frames[i], [&]<class Sample, int Channels, int Red>(Scale scale) {
+      const Frame frame = frames[i];
+      const KnownPlanes planes = to[i];
+      cpu.rows(frame.height, [=](int y) {
+        const Sample* const in = row_of<Sample>(frame, y);
+        float *const luma = planes.luma.row(y), *const red = planes.color[0].row(y),
+                     *const green = planes.color[1].row(y), *const blue = planes.color[2].row(y);
+        std::uint8_t* const known = planes.known.row(y);
+        const int width = frame.width;
+        for (int x = 0; x < width; ++x) {
+          luma[x] = luma_of(in, x, Channels, Red, scale);
+          red[x] = channel_of(in, x, 0, Channels, Red, scale);
+          green[x] = channel_of(in, x, 1, Channels, Red, scale);
+          blue[x] = channel_of(in, x, 2, Channels, Red, scale);
+        }
+        for (int x = 0; x < width; ++x) known[x] = 1;
+        if constexpr (std::is_same_v<Sample, float>)
+          for (float* const row : {luma, red, green, blue})
+            for (int x = 0; x < width; ++x) {
+              const bool finite = is_finite(row[x]);
+              known[x] = finite ? known[x] : 0;
+              row[x] = finite ? row[x] : 0.0f;
+            }
+      });
+    });
+}
+
+PF_STEP(convert_known<Cpu>);
 PF_STEP(central_differences<Cpu>);
 PF_STEP(clean<Cpu>);
 PF_STEP(extend<Cpu>);

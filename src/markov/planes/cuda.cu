@@ -27,6 +27,38 @@ __global__ void clean_kernel(Frames frames) {
   known(x, y) = all;
 }
 
+struct FramesToConvert {
+  Frame frame[2];
+  KnownPlanes to[2];
+};
+
+/// blockIdx.z: the frame.
+__global__ void convert_known_kernel(FramesToConvert frames) {
+  begin_kernel();
+  const Frame& frame = frames.frame[blockIdx.z];
+  const KnownPlanes& to = frames.to[blockIdx.z];
+  const int x = own_x(), y = own_y();
+  if (x >= frame.width || y >= frame.height) return;
+  float values[4] = {};
+  with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
+    const Sample* const row = row_of<Sample>(frame, y);
+    values[0] = luma_of(row, x, Channels, Red, scale);
+    PF_UNROLL
+    for (int i = 0; i < 3; ++i) values[1 + i] = channel_of(row, x, i, Channels, Red, scale);
+  });
+  bool all = true;
+  PF_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    const bool finite = is_finite(values[i]);
+    all &= finite;
+    values[i] = finite ? values[i] : 0.0f;
+  }
+  to.luma(x, y) = values[0];
+  PF_UNROLL
+  for (int i = 0; i < 3; ++i) to.color[i](x, y) = values[1 + i];
+  to.known(x, y) = all;
+}
+
 __global__ void central_differences_kernel(View<const float> image, View<float> derivative) {
   begin_kernel();
   const int x = own_x(), y = own_y();
@@ -62,21 +94,31 @@ struct Images {
   View<const float> image[3];
 };
 
-/// blockIdx.z: plane of the weights.
+template <int Neighbors>
 __global__ void edge_weights_kernel(Images images, float scale, float floor, EdgeWeights edges) {
   begin_kernel();
   const View<const float> image = images.image[0];
-  const int x = own_x(), y = own_y(), j = int(blockIdx.z);
+  const int x = own_x(), y = own_y();
   if (x >= image.width || y >= image.height) return;
-  const int nx = x + forward_offset(j).x, ny = y + forward_offset(j).y;
-  float weight = 0;
-  if (nx >= 0 && nx < image.width && ny < image.height) {
-    float a[3], b[3];
-    PF_UNROLL
-    for (int i = 0; i < 3; ++i) a[i] = images.image[i](x, y), b[i] = images.image[i](nx, ny);
-    weight = edge_weight(a, b, scale, floor);
+  float a[3];
+  PF_UNROLL
+  for (int i = 0; i < 3; ++i) a[i] = images.image[i](x, y);
+  PF_UNROLL
+  for (int j = 0; j < Neighbors / 2; ++j) {
+    const int nx = x + forward_offset(j).x, ny = y + forward_offset(j).y;
+    float weight = 0;
+    if (nx >= 0 && nx < image.width && ny < image.height) {
+      float b[3];
+      PF_UNROLL
+      for (int i = 0; i < 3; ++i) b[i] = images.image[i](nx, ny);
+      weight = edge_weight(a, b, scale, floor);
+      if (j < 2 && edges.flatness)
+        edges.used[j](x, y) = used_weight(weight, edges.flatness(x, y), edges.flatness(nx, ny), growth_of(0));
+    } else if (j < 2 && edges.flatness) {
+      edges.used[j](x, y) = 0;
+    }
+    edges.forward[j](x, y) = weight;
   }
-  edges.forward[j](x, y) = weight;
 }
 
 }  // namespace
@@ -86,6 +128,13 @@ void clean(Backend& cuda, const Planes* frames, const View<std::uint8_t>* known,
   const int last = count - 1;
   cuda.launch(clean_kernel, pixel_grid(known[0].size(), 1, count), pixel_block, 0,
               Frames{{frames[0], frames[last]}, {known[0], known[last]}});
+}
+
+template <class Backend>
+void convert_known(Backend& cuda, const Frame* frames, const KnownPlanes* to, int count) {
+  const int last = count - 1;
+  cuda.launch_input(convert_known_kernel, pixel_grid(to[0].luma.size(), 1, count), pixel_block,
+                    FramesToConvert{{frames[0], frames[last]}, {to[0], to[last]}});
 }
 
 template <class Backend>
@@ -107,11 +156,12 @@ template <class Backend>
 void edge_weights(Backend& cuda, const View<const float>* planes, int count, float scale, float floor,
                   const EdgeWeights& edges) {
   const Images images{{planes[0], planes[count > 1 ? 1 : 0], planes[count > 2 ? 2 : 0]}};
-  cuda.launch(edge_weights_kernel, pixel_grid(planes[0].size(), 1, edges.forward[2] ? 4 : 2), pixel_block, 0,
-              images, scale, floor, edges);
+  cuda.launch(edges.forward[2] ? edge_weights_kernel<8> : edge_weights_kernel<4>,
+              pixel_grid(planes[0].size()), pixel_block, 0, images, scale, floor, edges);
 }
 
 PF_STEP(clean<Cuda>);
+PF_STEP(convert_known<Cuda>);
 PF_STEP(central_differences<Cuda>);
 PF_STEP(extend<Cuda>);
 PF_STEP(edge_weights<Cuda>);

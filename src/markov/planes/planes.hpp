@@ -2,6 +2,7 @@
 #pragma once
 #include "markov/labels.hpp"
 #include "parafield/methods/energy.hpp"
+#include "steps/convert/convert.hpp"
 
 /// Steps that prepare the planes of a frame that data terms compare, and the weights of edges.
 namespace parafield {
@@ -23,6 +24,15 @@ struct Planes {
 template <class Backend>
 void central_differences(Backend& backend, View<const float> image, View<float> derivative);
 
+/// Luma, red, green and blue of a frame, and which pixels are known.
+struct KnownPlanes {
+  View<float> luma, color[3];
+  View<std::uint8_t> known;
+};
+/// Converts one frame or two as `convert`, `convert_color` and `clean` do.
+template <class Backend>
+void convert_known(Backend& backend, const Frame* frames, const KnownPlanes* to, int count);
+
 /// Replaces values that are not finite by 0, in one frame or two. `known`: 1 where all planes were finite.
 template <class Backend>
 void clean(Backend& backend, const Planes* frames, const View<std::uint8_t>* known, int count);
@@ -32,7 +42,8 @@ void clean(Backend& backend, const Planes* frames, const View<std::uint8_t>* kno
 template <class Backend>
 void extend(Backend& backend, const Planes* frames, int count, int columns, int rows, bool nearest);
 
-/// Computes the weights of edges by the largest difference over the planes (1 or 3): see Smoothness.
+/// Computes the weights of edges by the largest difference over the planes (1 or 3): see Smoothness; and those that
+/// belief propagation uses, if there is flatness.
 template <class Backend>
 void edge_weights(Backend& backend, const View<const float>* planes, int count, float scale, float floor,
                   const EdgeWeights& edges);

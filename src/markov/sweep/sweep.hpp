@@ -57,7 +57,15 @@ void energy_terms(Backend& backend, const Energy<Data>& energy, View<const Label
 /// grid of one row needs no planes of y. All planes but `middle` may be empty.
 struct CostsAround {
   View<float> middle = {}, before_x = {}, after_x = {}, before_y = {}, after_y = {};
+  View<float> margin = {};  // of beliefs: the least of the labels not beside the site's, less its own
 };
+/// Whether a label lies beside another in the grid, or is the same.
+PF_HD bool is_beside(LabelGrid grid, int label, int other) {
+  const int dy = label / grid.nx - other / grid.nx, dx = label % grid.nx - other % grid.nx;
+  return dx >= -1 && dx <= 1 && dy >= -1 && dy <= 1;
+}
+/// Margin of a site whose other labels lie beside its own.
+constexpr float most_margin = 1e30f;
 
 /// Stores the data costs around each site's label.
 template <class Backend, class Data>

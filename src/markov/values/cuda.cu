@@ -12,7 +12,8 @@ __global__ void nearest_labels_kernel(View<const float> u, View<const float> v, 
   if (x < labels.width && y < labels.height) labels(x, y) = nearest_label(grid, u(x, y), v ? v(x, y) : 0.0f);
 }
 
-__global__ void label_values_kernel(Values values, View<float> u, View<float> v, Trust trust) {
+__global__ void label_values_kernel(Values values, View<float> u, View<float> v, View<float> fine,
+                                    Trust trust) {
   begin_kernel();
   const int x = own_x(), y = own_y();
   if (x >= u.width || y >= u.height) return;
@@ -21,18 +22,18 @@ __global__ void label_values_kernel(Values values, View<float> u, View<float> v,
   const Label label = values.labels(x, y);
   const float middle = costs.middle(x, y), before = costs.before_x(x, y), after = costs.after_x(x, y);
   float confidence = label_confidence(before, middle, after);
-  u(x, y) =
-      label_value(grid.x0 + grid.x(label), values.sub_pixel, values.least_offset, before, middle, after);
+  u(x, y) = label_value(grid.x0 + grid.x(label), v && values.sub_pixel, before, middle, after);
+  if (fine) fine(x, y) = disparity_value(grid.x0 + grid.x(label), before, middle, after);
   if (v) {
     const float above = costs.before_y(x, y), below = costs.after_y(x, y);
-    v(x, y) =
-        label_value(grid.y0 + grid.y(label), values.sub_pixel, values.least_offset, above, middle, below);
+    v(x, y) = label_value(grid.y0 + grid.y(label), values.sub_pixel, above, middle, below);
     confidence = smaller(confidence, label_confidence(above, middle, below));
   }
   if (!trust.valid) return;
+  if (costs.margin) confidence = costs.margin(x, y);
   trust.confidence(x, y) = confidence;
-  trust.valid(x, y) =
-      (values.known(x, y) != 0) & is_inside(grid, label, values.step, bool(v), x, y, u.width, u.height);
+  trust.valid(x, y) = (values.known(x, y) != 0) & (confidence >= values.uniqueness) &
+                      is_inside(grid, label, values.step, bool(v), x, y, u.width, u.height);
 }
 
 }  // namespace
@@ -44,8 +45,9 @@ void nearest_labels(Backend& cuda, View<const float> u, View<const float> v, Lab
 }
 
 template <class Backend>
-void label_values(Backend& cuda, const Values& values, View<float> u, View<float> v, Trust trust) {
-  cuda.launch(label_values_kernel, pixel_grid(u.size()), pixel_block, 0, values, u, v, trust);
+void label_values(Backend& cuda, const Values& values, View<float> u, View<float> v, View<float> fine,
+                  Trust trust) {
+  cuda.launch(label_values_kernel, pixel_grid(u.size()), pixel_block, 0, values, u, v, fine, trust);
 }
 
 PF_STEP(nearest_labels<Cuda>);

@@ -19,16 +19,15 @@ struct Values {
   LabelGrid grid;
   int step = 1;  // a label of value (x, y) moves a pixel by (x * step, y) px
   bool sub_pixel = false;
-  float least_offset = 0;  // a smaller offset becomes 0, px
+  float uniqueness = 0;  // least margin of a valid label
 };
 
-/// Values::least_offset of disparities: surfaces that face the camera keep whole disparities.
-constexpr float least_disparity_offset = 0.15f;
-
-/// Stores the values of labels, px, refined by parabolas with sub_pixel; `v` is empty for disparities.
-/// Confidence: the smaller label_confidence of x and y. Valid: known pixels with a match inside the image.
+/// Stores the values of labels, px, of flow refined by parabolas with sub_pixel. `v` is empty for disparities, which
+/// stay whole; `fine` receives refined ones, if it is not empty. Confidence: the margin, or without margins the
+/// smaller label_confidence of x and y. Valid: known pixels with a match inside the image and enough margin.
 template <class Backend>
-void label_values(Backend& backend, const Values& values, View<float> u, View<float> v, Trust trust);
+void label_values(Backend& backend, const Values& values, View<float> u, View<float> v, View<float> fine,
+                  Trust trust);
 
 // Both backends compute these.
 
@@ -49,11 +48,20 @@ PF_HD float parabola(float before, float middle, float after) {
 }
 
 /// Value along x or y of a label with whole value `whole` and the costs around it.
-/// Offsets below `least_offset` count as 0.
-PF_HD float label_value(int whole, bool sub_pixel, float least_offset, float before, float middle,
-                        float after) {
-  const float offset = sub_pixel ? parabola(before, middle, after) : 0.0f;
-  return float(whole) + (magnitude(offset) < least_offset ? 0.0f : offset);
+PF_HD float label_value(int whole, bool sub_pixel, float before, float middle, float after) {
+  return float(whole) + (sub_pixel ? parabola(before, middle, after) : 0.0f);
+}
+
+/// A smaller offset of a disparity becomes 0: surfaces that face the camera keep whole disparities.
+constexpr float least_disparity_offset = 0.08f;
+
+/// Disparity of a label with whole value `whole`: where two lines of opposite slopes through the three costs
+/// meet, the steeper one through two of them.
+PF_HD float disparity_value(int whole, float before, float middle, float after) {
+  const float left = before - middle, right = after - middle, larger_one = larger(left, right);
+  const bool is_least = bool((left >= 0) & (right >= 0) & (larger_one > 0));
+  const float offset = is_least ? 0.5f * (left - right) / larger_one : 0.0f;
+  return float(whole) + (magnitude(offset) < least_disparity_offset ? 0.0f : offset);
 }
 
 /// Mean cost of the two labels beside a label, less its own; at least 0.

@@ -14,10 +14,10 @@ void check_consistency(Backend& backend, FlowPlanes forward, FlowPlanes backward
 /// Left-right check. A pixel at column x of the left image goes to the nearest pixel at x - d of the right
 /// one, a half rounded to the right; `valid` is cleared where it leaves the image or the disparity there
 /// differs by more than `tolerance` px. A disparity of `right` leads from column x to x + d of the left
-/// image.
+/// image. `unsure`, unless it is empty, receives 1 for pixels that are not valid or whose disparities differ at all.
 template <class Backend>
 void check_disparities(Backend& backend, View<const float> left, View<const float> right, float tolerance,
-                       View<std::uint8_t> valid);
+                       View<std::uint8_t> valid, View<std::uint8_t> unsure);
 
 /// Projects the disparities of the left image into the right one: each pixel gets the largest, the nearest surface's,
 /// of those that lead to it, or -infinity where none does.
@@ -42,10 +42,11 @@ PF_HD Column column_at(int x, float d, int width) {
   return {bool((place >= 0) & (place < float(width))), int(clamp(place, 0.0f, float(width - 1)))};
 }
 
-/// `d`: the left disparity at column x; `right`: the row of right disparities.
-PF_HD bool is_consistent(float d, const float* right, int width, int x, float tolerance) {
+/// Difference to the right image's disparity, very large outside the image. `d`: the left disparity at column x;
+/// `right`: the row of right disparities.
+PF_HD float difference_to_right(float d, const float* right, int width, int x) {
   const Column column = column_at(x, d, width);
-  return column.inside & (magnitude(right[column.x] - d) <= tolerance);
+  return column.inside ? magnitude(right[column.x] - d) : 3e38f;
 }
 
 /// No disparity has been projected here.

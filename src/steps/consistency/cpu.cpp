@@ -20,17 +20,25 @@ void check_consistency(Backend& cpu, FlowPlanes forward, FlowPlanes backward, fl
 
 template <class Backend>
 void check_disparities(Backend& cpu, View<const float> left, View<const float> right, float tolerance,
-                       View<std::uint8_t> valid) {
+                       View<std::uint8_t> valid, View<std::uint8_t> unsure) {
   const int width = valid.width;
   cpu.rows(valid.height, [=](int y) {
     constexpr int chunk = 256;
-    int kept[chunk];  // as wide as the floats that it comes from, so that the loop is vectorized
+    int kept[chunk],
+        differs[chunk];  // as wide as the floats that it comes from, so that the loop is vectorized
     const float *d = left.row(y), *other = right.row(y), most = tolerance;
     std::uint8_t* out = valid.row(y);
     for (int x0 = 0; x0 < width; x0 += chunk) {
       const int count = smaller(chunk, width - x0);
-      for (int i = 0; i < count; ++i) kept[i] = is_consistent(d[x0 + i], other, width, x0 + i, most) ? -1 : 0;
+      for (int i = 0; i < count; ++i) {
+        const float difference = difference_to_right(d[x0 + i], other, width, x0 + i);
+        kept[i] = difference <= most ? -1 : 0;
+        differs[i] = difference > 0 ? 1 : 0;
+      }
       for (int i = 0; i < count; ++i) out[x0 + i] = std::uint8_t(out[x0 + i] & kept[i]);
+      if (!unsure) continue;
+      std::uint8_t* const to = unsure.row(y) + x0;
+      for (int i = 0; i < count; ++i) to[i] = std::uint8_t(out[x0 + i] == 0 ? 1 : differs[i]);
     }
   });
 }

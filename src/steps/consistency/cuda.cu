@@ -17,11 +17,14 @@ __global__ void consistency_kernel(FlowPlanes forward, FlowPlanes backward, int 
 }
 
 __global__ void disparities_kernel(View<const float> left, View<const float> right, float tolerance,
-                                   View<std::uint8_t> valid) {
+                                   View<std::uint8_t> valid, View<std::uint8_t> unsure) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= valid.width || y >= valid.height) return;
-  if (!is_consistent(left(x, y), right.row(y), valid.width, x, tolerance)) valid(x, y) = 0;
+  const float difference = difference_to_right(left(x, y), right.row(y), valid.width, x);
+  const bool kept = valid(x, y) != 0 && difference <= tolerance;
+  valid(x, y) = kept;
+  if (unsure) unsure(x, y) = !kept || difference > 0;
 }
 
 // Disparities are projected as whole numbers that have their order: so an atomic maximum finds the largest.
@@ -70,8 +73,8 @@ void check_consistency(Backend& cuda, FlowPlanes forward, FlowPlanes backward, f
 
 template <class Backend>
 void check_disparities(Backend& cuda, View<const float> left, View<const float> right, float tolerance,
-                       View<std::uint8_t> valid) {
-  cuda.launch(disparities_kernel, grid_for(valid), block, 0, left, right, tolerance, valid);
+                       View<std::uint8_t> valid, View<std::uint8_t> unsure) {
+  cuda.launch(disparities_kernel, grid_for(valid), block, 0, left, right, tolerance, valid, unsure);
 }
 
 template <class Backend>

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cmath>
+#include <string>
+#include <variant>
+
+#include "core/fail.hpp"
+#include "markov/belief_propagation.hpp"
+#include "markov/blocks.hpp"
+#include "markov/progress.hpp"
+#include "parafield/estimator.hpp"
+
+namespace parafield {
+
+/// Belief propagation of an image, block by block.
+template <class Backend>
+class BlockPropagation {
+ public:
+  /// `stored`: a volume stores the data costs of a block, and its memory counts. Throws Error(memory), with
+  /// the numbers, if costs and messages take more than memory_limit, or more than the available memory if there
+  /// is no limit. If plan.blocks is 0, chooses as few blocks as it can without that.
+  BlockPropagation(Backend& backend, Workspace& workspace, LabelGrid grid, const PairCost& pair, Size image,
+                   const PropagationPlan& plan, bool stored)
+      : blocks_(plan.blocks > 0 ? BlockGrid(image, plan.blocks, plan.block_overlap)
+                                : choose_blocks(backend, grid, pair, image, plan, stored)) {
+    if (plan.blocks > 0) check_memory(backend, grid, pair, image, plan, stored);
+    const int levels = levels_of(plan.levels, blocks_.size);
+    const LevelIterations iterations = iterations_of(plan, image);
+    seamless_ = blocks_.blocks.size() == 1 ||
+                (plan.blocks == 0 && blocks_.margin >= iterations.reach() && levels == iterations.levels);
+    const auto take = [&]<class Value>() {
+      propagation_.template emplace<Propagation<Backend, Value>>(backend, workspace, grid, pair, blocks_.size,
+                                                                 levels, plan);
+    };
+    plan.precision == Precision::exact ? take.template operator()<float>()
+                                       : take.template operator()<std::uint16_t>();
+  }
+
+  Size size() const { return blocks_.size; }
+  SolvedBlocks used() const { return {int(blocks_.blocks.size()), blocks_.size, blocks_.margin, seamless_}; }
+  const std::vector<Block>& blocks() const { return blocks_.blocks; }
+
+  /// Solves one block. `energy` is that of the block. `labels` and `costs` are planes of the whole image;
+  /// `costs` receives the beliefs. `each` and `after` are as in Propagation::solve. Progress counts all
+  /// blocks, which must be solved in order.
+  template <class Data, class After>
+  void solve(const Block& block, const Energy<Data>& energy, View<Label> labels, const CostsAround& costs,
+             bool each, After after, Progress<Backend>& progress) {
+    const double before = double(&block - blocks_.blocks.data()), count = double(blocks_.blocks.size());
+    const auto done = [&](double share) { progress.report((before + share) / count); };
+    const auto part = [&](auto view) { return part_of(view, block.x, block.y, blocks_.size); };
+    const CostsAround around{part(costs.middle),   part(costs.before_x), part(costs.after_x),
+                             part(costs.before_y), part(costs.after_y),  part(costs.margin)};
+    const Beliefs beliefs{part(labels), around, block.x0, block.y0, block.x1, block.y1};
+    std::visit(
+        [&]<class P>(P& propagation) {
+          if constexpr (!std::is_same_v<P, std::monostate>)
+            propagation.solve(energy, beliefs, each, after, done);
+        },
+        propagation_);
+  }
+
+ private:
+  static LevelIterations iterations_of(const PropagationPlan& plan, Size image) {
+    return {levels_of(plan.levels, image), plan.iterations, plan.finest_iterations};
+  }
+
+  /// MiB of the messages and data costs of a block.
+  static double mib_of(const Backend& backend, LabelGrid grid, const PairCost& pair, Size block,
+                       const PropagationPlan& plan, bool stored) {
+    const int levels = levels_of(plan.levels, block);
+    const double volume = stored ? double(sizeof(float)) * grid.count() * block.width * block.height : 0;
+    const double rest =
+        plan.precision == Precision::exact
+            ? Propagation<Backend, float>::bytes(backend, grid, pair, block, levels, plan)
+            : Propagation<Backend, std::uint16_t>::bytes(backend, grid, pair, block, levels, plan);
+    return (volume + rest) / mib;
+  }
+
+  /// Chooses as few blocks as memory allows. Throws Error(memory) if none fit.
+  static BlockGrid choose_blocks(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
+                                 const PropagationPlan& plan, bool stored) {
+    // A tenth of the free memory is left to others, and this is taken beside messages and data costs.
+    constexpr double bytes_beside = 192;  // for each pixel: frames, planes and results
+    const double beside = bytes_beside * image.width * image.height;
+    const double most = plan.memory_limit > 0
+                            ? plan.memory_limit
+                            : larger(0.9 * double(backend.free_memory()) - beside, 0.0) / mib;
+    double least = 1e30;
+    const auto chosen = chosen_blocks(image, iterations_of(plan, image), plan.block_overlap, [&](Size block) {
+      const double needed = mib_of(backend, grid, pair, block, plan, stored);
+      least = smaller(least, needed);
+      return needed <= most;
+    });
+    if (chosen) return *chosen;
+    fail(ErrorCode::memory, "belief-propagation: data costs and messages of ", grid.count(), " labels at ",
+         image.width, "x", image.height, " px take ",
+         rounded_up(mib_of(backend, grid, pair, image, plan, stored)), " MiB, in the smallest blocks ",
+         rounded_up(least), " MiB; ", plan.memory_limit > 0 ? "memory_limit allows " : "they may take ",
+         std::int64_t(most), " MiB", plan.memory_limit > 0 ? "" : " of the free memory");
+  }
+
+  /// Throws Error(memory) if the memory is not enough; the message names a number of blocks that fits.
+  static void check_memory(const Backend& backend, LabelGrid grid, const PairCost& pair, Size image,
+                           const PropagationPlan& plan, bool stored) {
+    const auto mib_in = [&](int blocks) {
+      return mib_of(backend, grid, pair, BlockGrid(image, blocks, plan.block_overlap).size, plan, stored);
+    };
+    const double needed = mib_in(plan.blocks);
+    const double most = plan.memory_limit > 0 ? plan.memory_limit : double(backend.available_memory()) / mib;
+    if (needed <= most) return;
+    std::string advice = "; no number of blocks makes them fit";
+    const int pixels = image.width / 2 * (image.height / 2);
+    for (int blocks = plan.blocks + 1; blocks <= smaller(4096, pixels); ++blocks) {
+      if (!BlockGrid::fits(image, blocks, plan.block_overlap)) continue;
+      const double then = mib_in(blocks);
+      if (then > most) continue;
+      advice = text("; with blocks = ", blocks, " they take ", rounded_up(then), " MiB");
+      break;
+    }
+    fail(ErrorCode::memory, "belief-propagation: data costs and messages of ", grid.count(), " labels at ",
+         image.width, "x", image.height, " px", plan.blocks > 1 ? text(" in ", plan.blocks, " blocks") : "",
+         " take ", rounded_up(needed), " MiB; ",
+         plan.memory_limit > 0 ? "memory_limit allows " : "the device has ", std::int64_t(most), " MiB",
+         advice);
+  }
+  static std::int64_t rounded_up(double value) { return std::int64_t(std::ceil(value)); }
+
+  static constexpr double mib = 1 << 20;
+
+  const BlockGrid blocks_;
+  bool seamless_ = true;  // the result is that of one block
+  std::variant<std::monostate, Propagation<Backend, float>, Propagation<Backend, std::uint16_t>> propagation_;
+};
+
+}  // namespace parafield

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "markov/launch.cuh"
+#include "markov/mix/words.hpp"
+
+// Tiles of the frame with the pixels around them go through shared memory. blockIdx.z: the frame.
+namespace parafield {
+namespace {
+
+struct FlatnessPlanes {
+  View<float> luma[2], flatness[2];
+};
+
+constexpr int tile_width = 64, tile_height = 16, tile_threads = 256;
+constexpr int radius = 8, columns = tile_width + 2 * radius, rows = tile_height + 2 * radius;
+constexpr int each = 4;  // outputs of a thread, down a column or along a row
+
+/// Four sums of a line of values: at(i) is value i, 0..each + 2 radius - 1.
+template <class At>
+__device__ void sum_line(const Taps& taps, At at, float (&sums)[each]) {
+  float value[each + 2 * radius];
+  PF_UNROLL
+  for (int i = 0; i < each + 2 * radius; ++i) value[i] = at(i);
+  PF_UNROLL
+  for (int i = 0; i < each; ++i) {
+    float sum = taps.weight[0] * value[radius + i];
+    PF_UNROLL
+    for (int k = 1; k <= radius; ++k)
+      sum = fma(taps.weight[k], value[radius + i - k] + value[radius + i + k], sum);
+    sums[i] = sum;
+  }
+}
+
+__global__ void __launch_bounds__(tile_threads) flatness_kernel(FlatnessPlanes planes, Taps taps) {
+  begin_kernel();
+  __shared__ float strength[rows][columns];
+  __shared__ alignas(16) float sums[tile_height][columns];
+  const View<float> luma = planes.luma[blockIdx.z];
+  const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_height, thread = int(threadIdx.x);
+  const int last = luma.width - 1, bottom = luma.height - 1;
+  for (int i = thread; i < rows * columns; i += tile_threads) {
+    const int row = i / columns, column = i - row * columns;
+    const int x = clamp(x0 + column - radius, 0, last), y = clamp(y0 + row - radius, 0, bottom);
+    strength[row][column] =
+        texture_strength(luma(x, y), luma(smaller(x + 1, last), y), luma(x, smaller(y + 1, bottom)));
+  }
+  __syncthreads();
+  for (int i = thread; i < columns * (tile_height / each); i += tile_threads) {
+    const int row = i / columns * each, column = i % columns;
+    float found[each];
+    sum_line(
+        taps, [&](int k) { return strength[row + k][column]; }, found);
+    PF_UNROLL
+    for (int k = 0; k < each; ++k) sums[row + k][column] = found[k];
+  }
+  __syncthreads();
+  static_assert(tile_width / each * tile_height == tile_threads);
+  const int row = thread / (tile_width / each), column = thread % (tile_width / each) * each;
+  float line[each + 2 * radius], found[each];
+  PF_UNROLL
+  for (int k = 0; k < each + 2 * radius; k += 4) {
+    const float4 four = *reinterpret_cast<const float4*>(&sums[row][column + k]);
+    line[k] = four.x, line[k + 1] = four.y, line[k + 2] = four.z, line[k + 3] = four.w;
+  }
+  sum_line(
+      taps, [&](int k) { return line[k]; }, found);
+  const int x = x0 + column, y = y0 + row;
+  if (y > bottom) return;
+  PF_UNROLL
+  for (int k = 0; k < each; ++k)
+    if (x + k <= last) planes.flatness[blockIdx.z](x + k, y) = flatness_of(found[k]);
+}
+
+struct WordPlanes {
+  MixSource source[2];
+  View<float> flatness[2];
+  WordViews words[2];
+};
+
+constexpr int part_width = 32, part_height = 8, part_threads = part_width * part_height;
+constexpr int reach = 2, flat_radius = 3;  // of the census, and of the taps
+constexpr int whole_width = part_width + 2 * (reach + flat_radius),
+              whole_height = part_height + 2 * (reach + flat_radius);
+constexpr int smoothed_width = part_width + 2 * reach, smoothed_height = part_height + 2 * reach;
+
+/// Shared memory of a part of the frame: a plane, sums down its columns, and the smoothed plane.
+struct Part {
+  float plane[whole_height][whole_width], sums[smoothed_height][whole_width],
+      smoothed[smoothed_height][smoothed_width];
+};
+
+/// Smooths a plane around a part where it is flat: `beside` columns and `above` rows more on each side. Beyond the
+/// border of the image stand the nearest pixels. All threads call this.
+__device__ void smooth_part(Part& part, const View<float>& plane, const View<float>& flatness,
+                            const Taps& taps, bool flat, int beside, int above) {
+  const int x0 = int(blockIdx.x) * part_width - beside, y0 = int(blockIdx.y) * part_height - above;
+  const int width = part_width + 2 * beside, height = part_height + 2 * above;
+  const int last = plane.width - 1, bottom = plane.height - 1, thread = int(threadIdx.x);
+  const int margin = flat ? flat_radius : 0, in_width = width + 2 * margin, in_height = height + 2 * margin;
+  __syncthreads();  // the last plane has been read
+  for (int i = thread; i < in_width * in_height; i += part_threads) {
+    const int row = i / in_width, column = i - row * in_width;
+    const float value = plane(clamp(x0 + column - margin, 0, last), clamp(y0 + row - margin, 0, bottom));
+    (flat ? part.plane[row][column] : part.smoothed[row][column]) = value;
+  }
+  __syncthreads();
+  if (!flat) return;
+  for (int i = thread; i < in_width * height; i += part_threads) {
+    const int row = i / in_width, column = i - row * in_width, middle = row + flat_radius;
+    float sum = taps.weight[0] * part.plane[middle][column];
+    PF_UNROLL
+    for (int k = 1; k <= flat_radius; ++k)
+      sum = fma(taps.weight[k], part.plane[middle - k][column] + part.plane[middle + k][column], sum);
+    part.sums[row][column] = sum;
+  }
+  __syncthreads();
+  for (int i = thread; i < width * height; i += part_threads) {
+    const int row = i / width, column = i - row * width;
+    const int x = clamp(x0 + column, 0, last), y = clamp(y0 + row, 0, bottom);
+    const int at_row = y - y0, at = x - x0 + flat_radius;
+    const float* const sums = part.sums[at_row];
+    float sum = taps.weight[0] * sums[at];
+    PF_UNROLL
+    for (int k = 1; k <= flat_radius; ++k) sum = fma(taps.weight[k], sums[at - k] + sums[at + k], sum);
+    part.smoothed[row][column] = interpolate(part.plane[at_row + flat_radius][at], sum, flatness(x, y));
+  }
+  __syncthreads();
+}
+
+__global__ void __launch_bounds__(part_threads) mix_words_kernel(WordPlanes planes, Taps taps, bool color) {
+  begin_kernel();
+  __shared__ Part part;
+  const MixSource& source = planes.source[blockIdx.z];
+  const View<float> flatness = planes.flatness[blockIdx.z];
+  const WordViews& words = planes.words[blockIdx.z];
+  const int thread = int(threadIdx.x), i = thread % part_width, j = thread / part_width;
+  const int x = int(blockIdx.x) * part_width + i, y = int(blockIdx.y) * part_height + j;
+  const int last = words.census.width - 1, bottom = words.census.height - 1;
+  bool any = false;  // whether this part is flat anywhere
+  for (int k = thread; k < smoothed_width * smoothed_height && flatness; k += part_threads) {
+    const int row = k / smoothed_width, column = k - row * smoothed_width;
+    any |= flatness(clamp(x - i + column - reach, 0, last), clamp(y - j + row - reach, 0, bottom)) > 0;
+  }
+  const bool flat = __syncthreads_or(any) != 0, inside = x <= last && y <= bottom;
+  smooth_part(part, source.plane[0], flatness, taps, flat, reach, reach);
+  const std::uint32_t bits =
+      census_of([&](int dx, int dy) { return part.smoothed[j + reach + dy][i + reach + dx]; });
+  std::uint32_t intensities = 0, gradients = 0;
+  PF_UNROLL
+  for (int k = 0; k < 3; ++k) {
+    if (color) smooth_part(part, source.plane[1 + k], flatness, taps, flat, 1, 0);
+    const float* const at = color ? &part.smoothed[j][i + 1] : &part.smoothed[j + reach][i + reach];
+    intensities |= intensity_code(*at) << 8 * k;
+    gradients |= gradient_code(central_difference(at[-1], at[1])) << 8 * k;
+  }
+  if (!inside) return;
+  words.color(x, y) = intensities;
+  words.gradient(x, y) = gradients;
+  words.census(x, y) = bits | mix_weight(flatness ? flatness(x, y) : 0.0f);
+}
+
+}  // namespace
+
+template <class Backend>
+void find_flatness(Backend& cuda, const View<float>* luma, const Taps& taps, const View<float>* flatness,
+                   int count) {
+  const int last = count - 1;
+  const Size size = luma[0].size();
+  cuda.launch(flatness_kernel,
+              dim3(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height), unsigned(count)),
+              dim3(tile_threads), 0, FlatnessPlanes{{luma[0], luma[last]}, {flatness[0], flatness[last]}},
+              taps);
+}
+
+template <class Backend>
+void mix_words(Backend& cuda, const MixSource* sources, const View<float>* flatness, const Taps& taps,
+               const WordViews* words, int count) {
+  const int last = count - 1;
+  const Size size = words[0].census.size();
+  cuda.launch(mix_words_kernel,
+              dim3(blocks_for(size.width, part_width), blocks_for(size.height, part_height), unsigned(count)),
+              dim3(part_threads), 0,
+              WordPlanes{{sources[0], sources[last]}, {flatness[0], flatness[last]}, {words[0], words[last]}},
+              taps, sources[0].count() > 1);
+}
+
+PF_STEP(find_flatness<Cuda>);
+PF_STEP(mix_words<Cuda>);
+
+}  // namespace parafield
