@@ -174,8 +174,9 @@ void add_stereo(App& program) {
       "3 (art, aloe). Without it, PNGs of 16 bit have KITTI's 256")
       .needs(truth);
   options.add_to(command);
-  for (const char* name : {"--weight", "--aggregation-sigma", "--presmooth", "--edge-floor", "--blocks",
-                           "--block-overlap", "--memory-limit"})
+  for (const char* name :
+       {"--weight", "--aggregation-sigma", "--presmooth", "--edge-floor", "--neighbors", "--right-view",
+        "--color-median", "--uniqueness", "--blocks", "--block-overlap", "--memory-limit"})
     command.leave_out_of_help(command.get_option(name));
   command.examples({"stereo left.png right.png -o disparity.pfm --color disparity.png",
                     "stereo left.png right.png --preset fast",

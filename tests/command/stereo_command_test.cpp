@@ -281,15 +281,15 @@ TEST_F(StereoCommand, SaysHowManyLevelsThereIsRoomFor) {
     json.push_back("--quiet");
     EXPECT_EQ(run_well(propagation(json)).json()["levels_used"], levels);
   };
-  expect({}, 5, "");
-  expect({"--levels", "6"}, 6, "");
+  expect({}, 6, "");
+  expect({"--levels", "5"}, 5, "");
   expect({"--levels", "8"}, 6, "parafield: note: 6 levels instead of 8: more do not fit at 60x40 pixels\n");
-  expect({"--blocks", "6"}, 5, "");
+  expect({"--blocks", "6", "--levels", "5"}, 5, "");
   expect({"--blocks", "24"}, 4,
-         "parafield: note: 4 levels instead of 5: more do not fit in blocks of 10x10 pixels\n");
-  expect({"--blocks", "24", "--block-overlap", "4"}, 5, "");
+         "parafield: note: 4 levels instead of 6: more do not fit in blocks of 10x10 pixels\n");
+  expect({"--blocks", "24", "--block-overlap", "4", "--levels", "5"}, 5, "");
   expect({"--blocks", "2400"}, 1,
-         "parafield: note: 1 level instead of 5: more do not fit in blocks of 1x1 pixels\n");
+         "parafield: note: 1 level instead of 6: more do not fit in blocks of 1x1 pixels\n");
   EXPECT_FALSE(json({"-m", "icm"}).contains("levels_used"));
 }
 

@@ -46,7 +46,7 @@ class BeliefPropagationBlocks : public PropagationTest {
         for (const int levels : {1, 5}) {
           auto method = paper(small_energy<Energy>());
           method.energy.cost.truncation = 15;
-          method.energy.sub_pixel = true;
+          method.energy.sub_pixel = std::is_same_v<Task, Flow>;  // disparities out of a part stay whole
           if (edges) method.energy.smoothness.edge_scale = 20;
           method.precision = precision;
           method.levels = levels;

@@ -35,7 +35,7 @@ double scale_of(const oracle::LabelEnergy& energy, const oracle::Labels& labels)
 double rounding(const ChangeEnergy& energy) { return 1e-4 / (double(energy.sigma) * energy.sigma); }
 template <class Energy>
 double rounding(const Energy& energy) {
-  return 1e-4 * energy.cost.weight;
+  return (energy.cost.data == DataTerm::squared ? 4e-4 : 1e-4) * energy.cost.weight;
 }
 
 /// Expects the label of each pixel to have the least data cost, up to rounding.

@@ -111,6 +111,7 @@ TEST_P(ProgressTest, CountsIterationsByTheirPixels) {
   method.energy.checks.lr_check = 0;  // one solve
   method.levels = 2;
   method.iterations = 1;
+  method.finest_iterations = -1;
   EXPECT_EQ(shares<Stereo>(method), (std::vector<double>{0.2, 1})) << "12x8 of 12x8 + 24x16 pixels";
   method.iterations = 200;
   for (const Precision precision : {Precision::exact, Precision::fast}) {

@@ -52,8 +52,9 @@ MatchingCost cost(unsigned seed) {
     return {.data = DataTerm::mix,
             .rgb = seed % 3 == 1,
             .weight = 30,
-            .truncation = 2.6f,
-            .aggregation = seed % 7 == 5 ? 3 : 1};
+            .truncation = seed % 8 == 2 ? 2.6f : 0.0f,
+            .aggregation = seed % 7 == 5 ? 3 : 1,
+            .texture_aware = seed % 16 > 7};
   MatchingCost cost{.data = seed % 3 == 2 ? DataTerm::census : DataTerm::absolute,
                     .rgb = seed % 3 == 1,
                     .weight = seed % 3 == 2 ? 3.0f : 1.0f,

@@ -15,15 +15,21 @@ struct Units {
   double slope = 0, limit = 0;  ///< of the pair cost, in units
   bool relative = false;        ///< whether data costs count from the least of their pixel
 
-  /// `most_data`: highest data cost that there can be.
-  Units(const Smoothness& smoothness, const std::vector<Value>& values, double most_data)
+  /// `most_data`: highest data cost that there can be. `step`: data costs are whole multiples of it, if it is
+  /// not 0; it is a whole number of units rather than the slope. `most_weight`: of edges, up to which pair costs
+  /// are not clipped.
+  Units(const Smoothness& smoothness, const std::vector<Value>& values, double most_data, double step = 0,
+        double most_weight = 1)
       : quadratic(smoothness.smoothness == SmoothnessModel::quadratic) {
     const double beta = smoothness.beta;
     double most = 1e-20;
     for (const Value& a : values)
       for (const Value& b : values) most = std::max(most, oracle::pair_cost(smoothness, a, b));
-    const double steps = std::floor(7168 * beta / most);
-    per_cost = steps >= 1 ? steps / beta : 7168 / most;
+    const double steps = std::floor(7168 * beta / (most * most_weight));
+    const double whole = step > 0 ? std::min(std::floor(7168 * step / (most * most_weight)),
+                                             std::floor(8190 * step / most_data))
+                                  : 0;
+    per_cost = whole >= 1 ? whole / step : steps >= 1 ? steps / beta : 7168 / (most * most_weight);
     limit = std::round(most * per_cost);
     slope = quadratic ? beta * per_cost : std::min(std::round(beta * per_cost), limit);
     relative = most_data * per_cost + 1 > 8190;
@@ -37,7 +43,8 @@ struct Units {
     for (double& cost : costs) cost = std::min(rounded((cost - least) * (finest ? per_cost : 1)), 4.0 * 7168);
   }
   double pair_cost(double weight, Value a, Value b) const {
-    const double dx = std::abs(a.x - b.x), dy = std::abs(a.y - b.y), most = rounded(weight * limit);
+    const double dx = std::abs(a.x - b.x), dy = std::abs(a.y - b.y),
+                 most = std::min(rounded(weight * limit), 7168.0);
     const double cost = quadratic ? rounded(weight * slope * dx * dx) + rounded(weight * slope * dy * dy)
                                   : rounded(weight * slope) * (dx + dy);
     return std::min(cost, most);
@@ -83,11 +90,18 @@ class BeliefPropagation {
   struct Level {
     Size size;
     std::vector<Costs> data, received[4];
-    Grid right, down;  // weights of the edges to the right and down
+    Grid right, down;   // weights of the edges to the right and down
+    Grid flat;          // flatness
+    double growth = 1;  // factor of a weight between flat pixels
 
     std::size_t index(int x, int y) const { return std::size_t(y) * size.width + x; }
     double weight(int x, int y, int k) const {
-      return k == 0 ? right(x - 1, y) : k == 1 ? down(x, y - 1) : k == 2 ? right(x, y) : down(x, y);
+      const double plain = k == 0   ? right(x - 1, y)
+                           : k == 1 ? down(x, y - 1)
+                           : k == 2 ? right(x, y)
+                                    : down(x, y);
+      const double both = std::min(flat(x, y), flat(x + to_neighbor[k].x, y + to_neighbor[k].y));
+      return plain * (1 + (growth - 1) * both);
     }
   };
 
@@ -97,11 +111,13 @@ class BeliefPropagation {
   Level empty(Size size) const {
     const std::vector<Costs> none(std::size_t(size.width) * size.height,
                                   Costs(std::size_t(energy_.labels()), 0.0));
-    return {size, none, {none, none, none, none}, Grid(size), Grid(size)};
+    return {size, none, {none, none, none, none}, Grid(size), Grid(size), Grid(size)};
   }
 
   Level finest() const {
     Level level = empty(energy_.size);
+    if (!energy_.flat.values.empty()) level.flat = energy_.flat;
+    level.growth = 2;
     for (int y = 0; y < level.size.height; ++y)
       for (int x = 0; x < level.size.width; ++x) {
         Costs& costs = level.data[level.index(x, y)];
@@ -114,9 +130,10 @@ class BeliefPropagation {
   }
 
   /// Coarser level: data costs are sums over 2 x 2 pixels; an edge's weight is the mean of the one or two
-  /// fine edges across their border.
+  /// fine edges across their border; flatness is the least, and counts 1.5 times as much, up to 8.
   Level summed(const Level& fine) const {
     Level level = empty(coarser(fine.size));
+    level.growth = std::min(1.5 * fine.growth, 8.0);
     for (int y = 0; y < level.size.height; ++y)
       for (int x = 0; x < level.size.width; ++x) {
         Costs& costs = level.data[level.index(x, y)];
@@ -128,6 +145,10 @@ class BeliefPropagation {
           for (std::size_t l = 0; l < costs.size(); ++l) costs[l] += fine.data[fine.index(fx, fy)][l];
         });
         if (units_) units_->round_data(costs, false);
+        level.flat(x, y) = 1;
+        for_each_inside({{0, 0}, {1, 0}, {0, 1}, {1, 1}}, [&](int fx, int fy) {
+          level.flat(x, y) = std::min(level.flat(x, y), fine.flat(fx, fy));
+        });
         const auto mean = [&](std::initializer_list<Value> pixels, const Grid& weights) {
           double sum = 0;
           int count = 0;
@@ -212,6 +233,8 @@ inline LabelEnergy part_of(const LabelEnergy& energy, int x, int y, Size size) {
   part.edge = [=, edge = energy.edge](int ax, int ay, int bx, int by) {
     return edge(x + ax, y + ay, x + bx, y + by);
   };
+  if (!energy.flat.values.empty())
+    part.flat = tabulate(size, [&](int i, int j) { return energy.flat(x + i, y + j); });
   return part;
 }
 

@@ -33,18 +33,70 @@ inline double central_difference(const Grid& image, int x, int y) {
   return (image(x + 1, y) - image(x - 1, y)) / 2;
 }
 
+/// How little texture there is around each pixel, 0..1: 1 - (T - 0.5) / 2, where T is the mean of the strength of
+/// texture by a gaussian of sigma 3. The strength is the larger difference to the next pixel, right or below.
+inline Grid flatness(const Grid& luma) {
+  const Grid strength = tabulate(luma.size, [&](int x, int y) {
+    return std::max(std::abs(luma(x + 1, y) - luma(x, y)), std::abs(luma(x, y + 1) - luma(x, y)));
+  });
+  const Grid mean = smooth(strength, gaussian_taps(3));
+  return tabulate(luma.size, [&](int x, int y) { return 1 - std::clamp((mean(x, y) - 0.5) / 2, 0.0, 1.0); });
+}
+
 /// Planes of a frame that data terms compare.
 struct Compared {
   Grid luma;
   Color color;
+  Color edge_color;  ///< what weights of edges compare
+  Grid flat;         ///< flatness: 0 everywhere unless areas without texture are treated apart
 
-  Compared(const Frame& frame, float presmooth) : luma(oracle::luma(frame)), color(colors(frame)) {
-    if (presmooth == 0) return;
-    const auto taps = gaussian_taps(presmooth);
-    luma = smooth(luma, taps);
-    for (Grid& plane : color) plane = smooth(plane, taps);
+  Compared(const Frame& frame, float presmooth, bool texture_aware = false)
+      : luma(oracle::luma(frame)), color(colors(frame)), flat(frame.size()) {
+    if (presmooth > 0) smooth_all([&](const Grid& plane) { return smooth(plane, gaussian_taps(presmooth)); });
+    edge_color = color;
+    if (!texture_aware) return;
+    flat = flatness(luma);
+    smooth_all([&](const Grid& plane) {
+      const Grid smoothed = smooth(plane, gaussian_taps(1));
+      return tabulate(plane.size, [&](int x, int y) {
+        return plane(x, y) + flat(x, y) * (smoothed(x, y) - plane(x, y));
+      });
+    });
+  }
+
+ private:
+  template <class Smooth>
+  void smooth_all(Smooth smoothed) {
+    luma = smoothed(luma);
+    for (Grid& plane : color) plane = smoothed(plane);
   }
 };
+
+/// Difference of `mix`: intensities are rounded to whole numbers, derivatives to quarters; derivatives are
+/// limited to -32..31.75 by reflection. Where pixel a is flat, intensities count less, in quarters of their weight.
+inline double mixed_difference(const Compared& a, int ax, int ay, const Compared& b, int bx, int by,
+                               bool of_color) {
+  const auto rounded = [](double value) { return std::floor(value + 0.5); };
+  const auto intensity = [&](const Grid& plane, int x, int y) {
+    return rounded(std::clamp(plane(x, y), 0.0, 255.0));
+  };
+  const auto quarters = [&](const Grid& plane, int x, int y) {
+    double code = rounded(4 * central_difference(plane, x, y));
+    while (code > 127 || code < -128) code = (code > 127 ? 255 : -257) - code;
+    return code;
+  };
+  double absolute = 0, gradient = 0, bits = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Grid &one = of_color ? a.color[i] : a.luma, &other = of_color ? b.color[i] : b.luma;
+    absolute += std::abs(intensity(one, ax, ay) - intensity(other, bx, by)) / 3;
+    gradient += std::abs(quarters(one, ax, ay) - quarters(other, bx, by)) / 12;
+  }
+  const auto bits_a = census(a.luma, ax, ay), bits_b = census(b.luma, bx, by);
+  for (std::size_t i = 0; i < bits_a.size(); ++i) bits += bits_a[i] != bits_b[i];
+  const double textured = rounded(4 * (1 - a.flat(ax, ay))) / 4;
+  return 0.08 * std::min(bits, 10.0) + 0.048 * textured * std::min(absolute, 18.0) +
+         0.48 * std::min(gradient, 2.0);
+}
 
 /// Difference of pixel (ax, ay) of a and pixel (bx, by) of b, before weight and truncation: see DataTerm.
 inline double difference(const Compared& a, int ax, int ay, const Compared& b, int bx, int by, DataTerm term,
@@ -65,12 +117,6 @@ inline double difference(const Compared& a, int ax, int ay, const Compared& b, i
   const auto gradient = [&] {
     return std::abs(central_difference(a.luma, ax, ay) - central_difference(b.luma, bx, by));
   };
-  const auto gradient_of_colors = [&] {
-    double sum = 0;
-    for (int i = 0; i < 3; ++i)
-      sum += std::abs(central_difference(a.color[i], ax, ay) - central_difference(b.color[i], bx, by));
-    return sum / 3;
-  };
   switch (term) {
     case DataTerm::absolute:
       return absolute();
@@ -81,8 +127,7 @@ inline double difference(const Compared& a, int ax, int ay, const Compared& b, i
     case DataTerm::gradient:
       return gradient();
     default:
-      return 0.08 * std::min(hamming(), 10.0) + 0.05 * std::min(absolute(), 18.0) +
-             0.48 * std::min(of_color ? gradient_of_colors() : gradient(), 2.0);
+      return mixed_difference(a, ax, ay, b, bx, by, of_color);
   }
 }
 
@@ -90,7 +135,7 @@ inline double difference(const Compared& a, int ax, int ay, const Compared& b, i
 inline double most_cost(const MatchingCost& cost) {
   double most = std::numeric_limits<double>::infinity();
   if (cost.data == DataTerm::census) most = 24;
-  if (cost.data == DataTerm::mix) most = 0.08 * 10 + 0.05 * 18 + 0.48 * 2;
+  if (cost.data == DataTerm::mix) most = 0.08 * 10 + 0.048 * 18 + 0.48 * 2;
   return cost.weight * (cost.truncation > 0 ? std::min(most, double(cost.truncation)) : most);
 }
 
@@ -126,6 +171,7 @@ struct LabelEnergy {
   int neighbors = 4;
   std::function<double(Value, Value)> pair = {};        ///< cost of two labels
   std::function<double(int, int, int, int)> edge = {};  ///< weight of the edge from (x, y) to (nx, ny)
+  Grid flat = {};                                       ///< flatness; empty: 0
 
   int labels() const { return int(values.size()); }
   double pair_cost(int x, int y, int label, int nx, int ny, int other) const {
@@ -186,12 +232,14 @@ inline double pair_cost(const Smoothness& smoothness, Value a, Value b) {
 /// Energy of matching two frames. A label of value (x, y) moves a pixel by (step * x, y) px.
 inline LabelEnergy matching_energy(const Frame& frame0, const Frame& frame1, std::vector<Value> values,
                                    int step, const MatchingCost& cost, const Smoothness& smoothness) {
-  const Compared a(frame0, cost.presmooth), b(frame1, cost.presmooth);
+  const bool texture_aware = cost.texture_aware && cost.data == DataTerm::mix;
+  const Compared a(frame0, cost.presmooth, texture_aware), b(frame1, cost.presmooth, texture_aware);
   LabelEnergy energy{.size = frame0.size(), .values = std::move(values), .neighbors = smoothness.neighbors};
   for (const Value& value : energy.values)
     energy.data.push_back(matching_costs(a, b, {step * value.x, value.y}, cost));
   energy.pair = [=](Value one, Value other) { return pair_cost(smoothness, one, other); };
-  energy.edge = [=, image = a.color](int x, int y, int nx, int ny) {
+  if (texture_aware) energy.flat = a.flat;
+  energy.edge = [=, image = a.edge_color](int x, int y, int nx, int ny) {
     if (smoothness.edge_scale == 0) return 1.0;
     double difference = 0;
     for (const Grid& plane : image) difference = std::max(difference, std::abs(plane(x, y) - plane(nx, ny)));

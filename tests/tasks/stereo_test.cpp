@@ -115,6 +115,7 @@ TEST_P(StereoOn, FindsAWholeDisparity) {
   const Shifted pair({90, 50}, 6);
   for_each_method<StereoMethod>([&]<class Method>(Method method) {
     method.energy.disparities = 12;
+    method.energy.sub_pixel = false;
     if constexpr (requires { method.sweeps; }) method.sweeps = 20;
     if constexpr (requires { method.t_min; }) method.t_max = 1, method.t_min = 0.1f;
     const DisparityField field =
@@ -173,7 +174,7 @@ TEST_P(StereoOn, SubPixelFindsTwoAndAHalf) {
         largest = std::max(largest, std::abs(field.d(x, y) - 2.5));
       }
     EXPECT_NEAR(sum / (44 * 98), 2.5, 0.03) << Method::name;
-    EXPECT_LT(largest, 0.5) << Method::name;
+    EXPECT_LE(largest, 0.5) << Method::name;
   });
 }
 

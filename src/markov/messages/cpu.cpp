@@ -62,14 +62,15 @@ Messages<Value> received_before(const Rows<Value>& rows, const Rows<Value>& coar
   return none;
 }
 
-/// Labels of least belief so far of a chunk's pixels.
+/// Labels of least belief of a chunk's pixels.
 template <class Value>
 struct LeastBeliefs {
   using Index = std::conditional_t<sizeof(Value) == 2, std::uint16_t, int>;
   Value least[chunk<Value>];
   Index best[chunk<Value>];
+  Value rest[chunk<Value>];  // least beliefs of the labels that are not beside the best ones
 
-  LeastBeliefs() {
+  void clear() {
     for (int i = 0; i < chunk<Value>; ++i) best[i] = 0, least[i] = farthest<Value>;
   }
   void update(const Value* sum, int label) {
@@ -81,10 +82,10 @@ struct LeastBeliefs {
   }
 };
 
-/// Finds the least beliefs of the labels that are not beside the best ones.
 template <class Value>
-void find_rest(LabelGrid grid, const LeastBeliefs<Value>& winners, Labeled<Value> belief, Value* rest) {
+void find_rest(LabelGrid grid, LeastBeliefs<Value>& winners, Labeled<Value> belief) {
   constexpr int n = chunk<Value>;
+  Value* const rest = winners.rest;
   using Index = std::conditional_t<sizeof(Value) == 2, std::int16_t, std::int32_t>;
   Index best_x[n], best_y[n];
   for (int i = 0; i < n; ++i) {
@@ -105,6 +106,45 @@ void find_rest(LabelGrid grid, const LeastBeliefs<Value>& winners, Labeled<Value
     }
 }
 
+/// Computes the beliefs of a chunk's pixels, the sums of the values sources[i][label], and finds the labels of least
+/// belief; `rest` only if margins are wanted.
+template <int Sources, class Value>
+void find_least(LabelGrid grid, const Labeled<Value> (&sources)[Sources], Labeled<Value> belief, bool margins,
+                LeastBeliefs<Value>& winners) {
+  constexpr int n = chunk<Value>;
+  if constexpr (sizeof(Value) == 2) {
+    if (grid.ny == 1) {
+      for (int i = 0; i < n; i += lanes)
+        find_winners(
+            grid.nx,
+            [&](int label) {
+              Lanes sum, source;
+              load(sum, sources[0][label] + i);
+              PF_UNROLL
+              for (int k = 1; k < Sources; ++k) load(source, sources[k][label] + i), sum += source;
+              return sum;
+            },
+            belief, i, winners.least, winners.best, margins ? winners.rest : nullptr);
+      return;
+    }
+  }
+  winners.clear();
+  for (int label = 0; label < grid.count(); ++label) {
+    const Value* of[Sources];
+    for (int k = 0; k < Sources; ++k) of[k] = sources[k][label];
+    Value* const sum = belief[label];
+#pragma GCC ivdep  // scratch memory does not overlap with levels
+    for (int i = 0; i < n; ++i) {
+      if constexpr (Sources == 5)
+        sum[i] = Value((of[0][i] + (of[1][i] + of[3][i])) + (of[2][i] + of[4][i]));
+      else
+        sum[i] = Value(of[0][i] + of[1][i]);
+    }
+    winners.update(sum, label);
+  }
+  if (margins) find_rest(grid, winners, belief);
+}
+
 /// Stores the labels of least belief of a chunk's pixels, and the beliefs around them.
 template <class Value>
 void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, Labeled<Value> belief,
@@ -112,8 +152,6 @@ void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, L
   const LabelGrid grid = units.grid;
   if (y < beliefs.y0 || y >= beliefs.y1) return;
   const float cost = 1 / units.per_cost;
-  Value rest[chunk<Value>];
-  if (beliefs.costs.margin) find_rest(grid, winners, belief, rest);
   for (int i = 0; i < chunk<Value>; ++i) {
     const int x = 2 * (i0 + i) + first;
     if (x < beliefs.x0 || x >= beliefs.x1) continue;
@@ -123,7 +161,7 @@ void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, L
                        [&](int at_x, int at_y) { return float(belief[at_y * grid.nx + at_x][i]) * cost; });
     if (beliefs.costs.margin)
       beliefs.costs.margin(x, y) =
-          rest[i] < farthest<Value> ? float(rest[i] - winners.least[i]) * cost : most_margin;
+          winners.rest[i] < farthest<Value> ? float(winners.rest[i] - winners.least[i]) * cost : most_margin;
   }
 }
 
@@ -131,16 +169,9 @@ void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, L
 template <class Value>
 void read_chunk(const PairUnits& units, Labeled<Value> data, const Messages<Value>& in, Labeled<Value> belief,
                 int first, int i0, int y, const Beliefs& beliefs) {
-  constexpr int n = chunk<Value>;
   LeastBeliefs<Value> winners;
-  for (int label = 0; label < units.grid.count(); ++label) {
-    const Value *const d = data[label], *const left = in.with[0][label], *const up = in.with[1][label],
-                       *const right = in.with[2][label], *const down = in.with[3][label];
-    Value* const sum = belief[label];
-#pragma GCC ivdep  // scratch memory does not overlap with levels
-    for (int i = 0; i < n; ++i) sum[i] = Value((d[i] + (left[i] + right[i])) + (up[i] + down[i]));
-    winners.update(sum, label);
-  }
+  const Labeled<Value> sources[5] = {data, in.with[0], in.with[1], in.with[2], in.with[3]};
+  find_least(units.grid, sources, belief, bool(beliefs.costs.margin), winners);
   store_beliefs(units, winners, belief, first, i0, y, beliefs);
 }
 
@@ -317,15 +348,10 @@ void read_coarse_beliefs(Backend& cpu, const Energy<Data>& energy, const PairUni
         if (coarser_level.data) sum_received(coarser, coarser_color, block_y, i0, received);
         for (int j = 0; j < count; ++j)
           for (int first = 0; first < 2; ++first) {
-            const Labeled<Value> data{rows.data(level.data ? y0 + j : j, first) + i0, rows.pitch};
+            const Labeled<Value> sources[2] = {{rows.data(level.data ? y0 + j : j, first) + i0, rows.pitch},
+                                               received};
             LeastBeliefs<Value> winners;
-            for (int label = 0; label < labels; ++label) {
-              const Value *const d = data[label], *const in = received[label];
-              Value* const sum = belief[label];
-#pragma GCC ivdep
-              for (int i = 0; i < n; ++i) sum[i] = Value(d[i] + in[i]);
-              winners.update(sum, label);
-            }
+            find_least(units.grid, sources, belief, bool(beliefs.costs.margin), winners);
             store_beliefs(units, winners, belief, first, i0, y0 + j, beliefs);
           }
       }

@@ -13,7 +13,14 @@
 namespace parafield {
 namespace {
 
+/// As many as a register has: the compiler handles wider vectors badly.
+#if defined(__AVX512BW__)
 constexpr int lanes = 32;
+#elif defined(__AVX2__)
+constexpr int lanes = 16;
+#else
+constexpr int lanes = 8;
+#endif
 typedef std::uint16_t Lanes __attribute__((vector_size(2 * lanes)));
 
 #define PF_INLINE __attribute__((always_inline)) inline
@@ -71,6 +78,31 @@ void send_lanes(int labels, Labeled<std::uint16_t> data, const Labeled<std::uint
       store(out[k][label] + i, sent);
     }
   }
+}
+
+/// Labels of least belief of `lanes` pixels of a chunk, from number i on. `sum_at(label)`: their beliefs, which are
+/// stored in `belief`. `rest`: least beliefs of the labels that are not beside the best ones; null = not wanted.
+template <class SumAt>
+PF_INLINE void find_winners(int labels, SumAt sum_at, Labeled<std::uint16_t> belief, int i,
+                            std::uint16_t* least_of, std::uint16_t* best_of, std::uint16_t* rest_of) {
+  const Lanes all_ones = Lanes{} + std::uint16_t(0xffff);
+  Lanes least = all_ones, best{}, rest = all_ones;
+  for (int label = 0; label < labels; ++label) {
+    const Lanes sum = sum_at(label);
+    store(belief[label] + i, sum);
+    best = sum < least ? Lanes{} + std::uint16_t(label) : best;
+    lower_to(least, sum);
+  }
+  store(least_of + i, least);
+  store(best_of + i, best);
+  if (!rest_of) return;
+  for (int label = 0; label < labels; ++label) {
+    Lanes sum;
+    load(sum, belief[label] + i);
+    const Lanes apart = best - std::uint16_t(label - 1);  // 0, 1 or 2 beside the best one
+    rest = apart > 2 && sum < rest ? sum : rest;
+  }
+  store(rest_of + i, rest);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(threads)
     pack_mix_kernel(Energy<MixedCosts> energy, int per_mix, Packing packing, int pitch,
                     PropagationLevel<std::uint16_t> level) {
   begin_kernel();
-  extern __shared__ std::uint32_t shared[];
+  extern __shared__ std::uint32_t match_words[];
   const MixedCosts& data = energy.data;
   const LabelGrid grid = energy.grid;
   const int pixels = threads / packing.lanes, thread = int(threadIdx.x), rows = Rows ? grid.ny : 1;
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(threads)
     const std::ptrdiff_t from = (y + data.y0 + row) * data.pitch + first;
     for (int i = thread; i < columns; i += threads) {
       PF_UNROLL
-      for (int k = 0; k < 3; ++k) shared[(k * rows + row) * pitch + place_of(i)] = planes[k][from + i];
+      for (int k = 0; k < 3; ++k) match_words[(k * rows + row) * pitch + place_of(i)] = planes[k][from + i];
     }
   }
   __syncthreads();
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(threads)
   if (pixel >= used || lane * PerLane >= packing.values) return;
   const int x = x0 + pixel, row = Rows ? lane : 0, label0 = Rows ? 0 : lane * PerLane;
   const MixWords words = words_at(data.a, y * data.pitch + x);
-  const std::uint32_t* const tile = shared + row * pitch;
+  const std::uint32_t* const tile = match_words + row * pitch;
   const int plane = rows * pitch, at = x + first_label - first;
   const auto value = [&](int i) -> std::uint32_t {
     const int label = label0 + i;

@@ -47,13 +47,13 @@ void label_values(Backend& cpu, const Values& values, View<float> u, View<float>
         confidence[x] = smaller(confidence[x], label_confidence(above[x], middle[x], below[x]));
     }
     const float* const margin = costs.margin ? costs.margin.row(y) : confidence;
-    for (int x = 0; x < width && costs.margin; ++x) confidence[x] = margin[x];
     const float uniqueness = values.uniqueness;
     const std::uint8_t* const known = values.known.row(y);
     std::uint8_t* const valid = trust.valid.row(y);
     for (int x = 0; x < width; ++x)
       valid[x] = (known[x] != 0) & (margin[x] >= uniqueness) &
                  is_inside(grid, labels[x], step, bool(v), x, y, width, height);
+    for (int x = 0; x < width && costs.margin; ++x) confidence[x] = margin_confidence(margin[x]);
   });
 }
 

@@ -30,9 +30,9 @@ __global__ void label_values_kernel(Values values, View<float> u, View<float> v,
     confidence = smaller(confidence, label_confidence(above, middle, below));
   }
   if (!trust.valid) return;
-  if (costs.margin) confidence = costs.margin(x, y);
-  trust.confidence(x, y) = confidence;
-  trust.valid(x, y) = (values.known(x, y) != 0) & (confidence >= values.uniqueness) &
+  const float margin = costs.margin ? costs.margin(x, y) : confidence;
+  trust.confidence(x, y) = costs.margin ? margin_confidence(margin) : confidence;
+  trust.valid(x, y) = (values.known(x, y) != 0) & (margin >= values.uniqueness) &
                       is_inside(grid, label, values.step, bool(v), x, y, u.width, u.height);
 }
 

@@ -64,6 +64,9 @@ PF_HD float disparity_value(int whole, float before, float middle, float after) 
   return float(whole) + (magnitude(offset) < least_disparity_offset ? 0.0f : offset);
 }
 
+/// Confidence of a label by its margin: 0 if there are no labels but those beside it.
+PF_HD float margin_confidence(float margin) { return margin < most_margin ? margin : 0; }
+
 /// Mean cost of the two labels beside a label, less its own; at least 0.
 PF_HD float label_confidence(float before, float middle, float after) {
   return larger(0.5f * (before + after) - middle, 0.0f);
