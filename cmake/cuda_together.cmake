@@ -2,7 +2,7 @@
 # With CMAKE_UNITY_BUILD, and for PTX alone, the kernels of each family of methods and those of the steps are
 # compiled as one large file: nvcc reads headers for most of its time. Constants of a file get its number, so
 # that files may share their names. Kernels may not.
-set(alone support/colors_ markov/match/ markov/sweep/)  # their names are those of members or headers, too
+set(alone steps/colors/ markov/match/ markov/sweep/)  # their names are those of members or headers, too
 list(JOIN alone "|" alone)
 
 # The text that includes a list of files, and their headers before.

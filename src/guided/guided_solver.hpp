@@ -6,8 +6,8 @@
 #include "core/solver.hpp"
 #include "guided/color_test/color_test.hpp"
 #include "guided/features/track_finder.hpp"
-#include "guided/support/colors.hpp"
 #include "guided/support/features.hpp"
+#include "steps/colors/colors.hpp"
 
 namespace parafield {
 

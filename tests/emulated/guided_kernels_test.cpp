@@ -12,10 +12,10 @@
 #include "guided/candidates/labels.hpp"
 #include "guided/candidates/scores.hpp"
 #include "guided/interpolation/interpolation.hpp"
-#include "guided/support/colors.hpp"
 #include "guided/support/tile.hpp"
 #include "noise.hpp"
 #include "parity.hpp"
+#include "steps/colors/colors.hpp"
 
 namespace parafield {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Colors of frames and of features on every target: they agree with plain loops and have the bits of the
 // steps and of the reference target.
-#include "guided/support/colors.hpp"
+#include "steps/colors/colors.hpp"
 
-#include "guided/guarded_colors.hpp"
 #include "guided/support/features.hpp"
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
 #include "oracle/direct_interpolation.hpp"
 #include "parity.hpp"
+#include "steps/guarded_colors.hpp"
 
 namespace parafield {
 namespace {

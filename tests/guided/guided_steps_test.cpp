@@ -6,13 +6,13 @@
 #include "guided/color_test/color_test.hpp"
 #include "guided/color_test/keep_better.hpp"
 #include "guided/features/resample.hpp"
-#include "guided/guarded_colors.hpp"
-#include "guided/support/colors.hpp"
 #include "guided/support/features.hpp"
 #include "guided/tracks_on.hpp"
 #include "noise.hpp"
 #include "oracle/direct_interpolation.hpp"
 #include "parity.hpp"
+#include "steps/colors/colors.hpp"
+#include "steps/guarded_colors.hpp"
 
 namespace parafield {
 namespace {

@@ -5,9 +5,9 @@
 #include <functional>
 
 #include "guided/candidates/scores.hpp"
-#include "guided/guarded_colors.hpp"
 #include "guided/support/tile.hpp"
 #include "parafield/methods/multi_hypothesis.hpp"
+#include "steps/guarded_colors.hpp"
 #include "textures.hpp"
 
 namespace parafield {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "guided/support/color.hpp"
+#include "steps/colors/color.hpp"
 
 /// Whether a pixel has the same color in the second frame, at the place that a hypothesis of its flow names.
 namespace parafield {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "guided/support/color.hpp"
 #include "guided/support/likelihood.hpp"
 #include "parafield/tracks.hpp"
+#include "steps/colors/color.hpp"
 
 /// Tracked features as likelihoods compare them: position, color and flow.
 namespace parafield {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
-#include "guided/support/colors.hpp"
+#include "steps/colors/colors.hpp"
 
 namespace parafield {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 // Colors of guarded planes on every target.
-#include "guided/support/color.hpp"
+#include "steps/colors/color.hpp"
 #include "steps/guarded.hpp"
 
 namespace parafield {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
-#include "guided/support/colors.hpp"
+#include "steps/colors/colors.hpp"
 
 // Floor: rgb_u8 reads 3 bytes a pixel and writes 16, with smoothed ones 32; two frames of 320x240, one
 // smoothed, take an H100 (3.0 TB/s) 1.4 us, as long as a launch does.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "guided/support/color.hpp"
+#include "steps/colors/color.hpp"
 #include "steps/convert/convert.hpp"
 #include "steps/smooth/smooth.hpp"
 
