@@ -6,6 +6,7 @@
 #include <string>
 
 #include "parafield/method.hpp"
+#include "parafield/methods/direct_interpolation.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
 /// Random parameters for any method, from their descriptions.
@@ -37,7 +38,11 @@ Method restrained(Method method) {
     method.tracking.matching.match_iterations = std::min(method.tracking.matching.match_iterations, 4);
     method.precision = Precision::exact;  // the other is CUDA's own, of other bits
   }
-  if constexpr (requires { method.resampled; }) method.resampled = std::min(method.resampled, 300);
+  if constexpr (requires { method.resampled; }) {
+    method.resampled = std::min(method.resampled, 300);
+    if (method.model == MotionModel::affine)
+      method.resampled = 0, method.tracking.features = FeatureChoice::matches;
+  }
   if constexpr (requires { method.ranked; }) {
     if (method.change_softness > 0) method.ranked = 0;
     method.labels = decltype(method.labels)(1);  // a random grid has any number of labels, which is an error

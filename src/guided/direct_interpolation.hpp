@@ -5,13 +5,14 @@
 #include "guided/guided_solver.hpp"
 #include "guided/interpolation/interpolation.hpp"
 #include "guided/support/tile.hpp"
+#include "steps/affine/interpolation.hpp"
 #include "steps/consistency/consistency.hpp"
 #include "steps/least_squares/least_squares.hpp"
 #include "steps/median/median.hpp"
 
 namespace parafield {
 
-/// Kim's Alg. 1. A second round uses features of the first one's checked flow.
+/// Kim's Alg. 1, or affine models of matches. A second round uses features of the first one's checked flow.
 template <class Backend>
 class DirectInterpolationSolver
     : public GuidedSolver<DirectInterpolationSolver<Backend>, Backend, DirectInterpolation> {
@@ -25,10 +26,14 @@ class DirectInterpolationSolver
              method.resampled > 0),
         first_scale_(likelihood_scale(method.sigma_position, method.sigma_color)),
         second_scale_(likelihood_scale(method.resampled_position, method.resampled_color)) {
-    const int capacity = larger(method.tracking.max_features, method.resampled);
-    features_ = make_feature_memory(workspace, capacity);
     if (method.median) unsmoothed_ = workspace.flow(size);
     if (method.resampled || options.both_ways) accepted_ = workspace.image<std::uint8_t>(size);
+    if (method.model == MotionModel::affine) {
+      affine_.emplace(backend, workspace, seed_grid_of(size, method.tracking.matching.match_stride));
+      return;
+    }
+    const int capacity = larger(method.tracking.max_features, method.resampled);
+    features_ = make_feature_memory(workspace, capacity);
     std::size_t scratch = tile_scratch(capacity, interpolation_planes);
     if (method.resampled) {
       grid_ = feature_grid_of(size, method.resampled);
@@ -41,6 +46,13 @@ class DirectInterpolationSolver
     backend.reserve_scratch(scratch);
   }
 
+  int take(const KnownMotion& known, bool on_host) {
+    if (affine_ && known.tracks)
+      fail(ErrorCode::invalid_argument,
+           "tracks are given, but model = affine finds matches itself; tracks are for model = constant");
+    return Base::take(known, on_host);
+  }
+
   /// Without trust there is no color test, unless it decides between the features' flow and the rotation's.
   void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
     const int second = 1 - first;
@@ -48,7 +60,11 @@ class DirectInterpolationSolver
     const bool rotates = color_test(first, {}).rotation != nullptr;
     const ColorTest last = color_test(first, trust.valid || !rotates ? trust.valid : accepted_);
     const ColorTest at_once = method_.median ? ColorTest{} : last;
-    if (method_.resampled) {
+    if (affine_) {
+      affine_->interpolate(finder_.find_matches(first, second), this->colors_.smoothed(first), interpolated,
+                           trust.confidence);
+      if (at_once.valid) test_colors(backend_, at_once, interpolated);
+    } else if (method_.resampled) {
       first_round(first, there_);
       first_round(second, back_);
       if (rotates) test_colors(backend_, color_test(second, accepted_), back_);
@@ -84,6 +100,7 @@ class DirectInterpolationSolver
 
   const LikelihoodScale first_scale_, second_scale_;
   const LeastSquares step_ = least_squares(11, 1e-5f);
+  std::optional<AffineInterpolation<Backend>> affine_;  // for model = affine: no features, tracks or rounds
   FlowFeatures features_;
   FlowPlanes unsmoothed_;                // before the median
   FlowPlanes there_, back_, candidate_;  // the first of two rounds: its flow, and a refined one

@@ -5,6 +5,13 @@
 
 namespace parafield {
 
+/// How flow goes on around a feature.
+enum class MotionModel {
+  constant,  ///< the feature's flow everywhere (Kim)
+  affine     ///< flow that changes linearly, fitted to the matches around
+};
+constexpr std::array<std::string_view, 2> names_of(MotionModel) { return {"constant", "affine"}; }
+
 /// Dense flow interpolated from tracked features (Kim, Hwangbo, Kanade: Parallel algorithms to a parallel
 /// hardware, Alg. 1). A pixel's flow is the mean of the features' flows, weighted by their likelihoods (eqs.
 /// 1 to 4). A likelihood is a gaussian of five dimensions: the feature's distance from the pixel and the
@@ -20,6 +27,13 @@ namespace parafield {
 /// refines it where that lowers the difference of the 5x5 pixels around. Both flows are checked. Pixels that
 /// end within resampled_check of where they began are the features of the second round. They are taken from a
 /// grid.
+///
+/// With `model` = affine, matches are not features but seeds of a dense grid. Each match gets an affine model
+/// of the flow around it, by least squares over the matches within 4 seeds, which near ones of like color and
+/// flow decide. A seed without a match continues the model of the match that is nearest along the grid, where
+/// steps between colors are longer. A pixel's flow is the mean of the models around, weighted by distance
+/// (sigma 0.75 match_stride) and color (sigma 12 a channel). `confidence` is the sum of these weights, 1
+/// where all seeds around are matches of the pixel's color. Tracks cannot be given then.
 struct DirectInterpolation {
   static constexpr std::string_view name = "direct-interpolation";
   static constexpr std::string_view help = "Interpolates the flow of tracked features, guided by color.";
@@ -51,12 +65,27 @@ struct DirectInterpolation {
                "there and back, ends within this distance of where it began.");
   PF_PARAMETER(float, resampled_position, 7, range(0.5, 1000, "px"), "sigma_position, second round.");
   PF_PARAMETER(float, resampled_color, 15, range(0.5, 1000), "sigma_color, second round.");
+  PF_PARAMETER(
+      MotionModel, model, MotionModel::constant,
+      "Flow around a feature. constant: that of the feature. affine: it changes linearly, as matches "
+      "around it do. It is for features = matches and resampled = 0. sigma_position, sigma_color and "
+      "max_features are not used then.");
   PF_PARAMETER(int, median, 0, one_of({0, 3, 5}, "px"),
                "Side of a median, 0 = none. It smooths the flow before the test.");
   PF_PARAMETER(Precision, precision, Precision::exact,
                "Precision of likelihoods. exact: the same bits on every device. fast: features under 1/256 "
                "of the pixel's best likelihood are left out, and a GPU uses its own exponentials. Flow "
                "differs by about 0.001 px in the mean, and hardly ever by 1 % of the features' range.");
+
+  void check_together() const {
+    if (model == MotionModel::constant) return;
+    if (tracking.features != FeatureChoice::matches)
+      detail::fail_parameter(name, "features", detail::text_of(tracking.features),
+                             "matches, as model is " + detail::text_of(model));
+    if (resampled > 0)
+      detail::fail_parameter(name, "resampled", detail::text_of(resampled),
+                             "0, as model is " + detail::text_of(model));
+  }
 };
 
 inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolation&) {

@@ -56,11 +56,7 @@ class TrackFinder {
 
   /// Finds the features of the frame in slot `from` and tracks them to the one in slot `to`.
   void find(int from, int to) {
-    if (matcher_) {
-      const View<float> luma0 = pyramid(from).level[0], luma1 = pyramid(to).level[0];
-      take_matches(backend_, matcher_->find(from, to, luma0, luma1), grid_, found_);
-      return;
-    }
+    if (matcher_) return take_matches(backend_, find_matches(from, to), grid_, found_);
     if (corners_) find_corners(backend_, pyramid(from).level[0], grid_, scores_, corners_);
     const TrackingParameters p = tracking_parameters(tracking_);
     const auto buffer = [this](int step) { return tracks_[step % buffers]; };
@@ -71,6 +67,11 @@ class TrackFinder {
                      buffer(i), buffer(i + 1));
     if (tracking_.track_outliers > 0)
       drop_outliers(backend_, buffer(rounds), grid_, tracking_.track_outliers, buffer(rounds + 1));
+  }
+
+  /// Matches the frame in slot `from` with the one in slot `to`. It is for features = matches.
+  const Matches& find_matches(int from, int to) {
+    return matcher_->find(from, to, pyramid(from).level[0], pyramid(to).level[0]);
   }
 
   /// Tracks, one a cell, in the backend's memory. A dropped one has u = v = NaN; no corner or no match: x =
