@@ -73,6 +73,12 @@ inline bool takes_start(const RidgeRegression&) { return false; }
 inline bool takes_start(const DirectInterpolation&) { return false; }
 inline bool takes_start(const MultiHypothesis&) { return false; }
 
+template <class Method>
+bool takes_tracks(const Method&) {
+  return true;
+}
+inline bool takes_tracks(const DirectInterpolation& method) { return method.model == MotionModel::constant; }
+
 /// What guides a flow beside its frames: of methods that take tracks some, or a camera's rotation, or both.
 struct Guiding {
   Image<float> values;  // of the tracks, where the frames are
@@ -176,6 +182,7 @@ ParityResults<Task> results_of(const Target& target, const ParityCase<Task>& c, 
           if constexpr (requires { method.tracking; }) {
             const Guiding guide(c.size, c.seed, std::min(method.tracking.max_features, 50), memory);
             FlowInput input = guide.input;
+            if (!takes_tracks(method)) input.tracks.reset();
             const std::vector<Frame> placed = window(0);
             input.frames = placed;
             results.guided = taken(estimator(input));

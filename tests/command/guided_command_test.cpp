@@ -56,6 +56,22 @@ TEST_F(GuidedCommand, FindsItsOwnFeatures) {
   EXPECT_LT(accurate["epe"], 0.3);
 }
 
+TEST_F(GuidedCommand, InterpolatesByAffineModels) {
+  const auto json = run_well(interpolated({"--features", "matches", "--model", "affine", "--gt", truth(),
+                                           "-o", path("flow.flo"), "--json"}))
+                        .json();
+  EXPECT_EQ(json["parameters"]["model"], "affine");
+  EXPECT_LT(json["epe"], 0.6);
+  const DirectInterpolation method{.tracking = {.features = FeatureChoice::matches},
+                                   .model = MotionModel::affine};
+  expect_same(read_flow(path("flow.flo")), estimated(method));
+  expect_failure(1, interpolated({"--model", "affine"}),
+                 {"features cannot be even", "matches, as model is affine"});
+  expect_failure(1, interpolated({"--model", "affine", "--features", "matches", "--preset", "accurate"}),
+                 {"resampled cannot be 6000", "0, as model is affine"});
+  expect_failure(2, interpolated({"--model", "linear"}), {"--model", "constant", "affine"});
+}
+
 TEST_F(GuidedCommand, TakesTracks) {
   run_well(
       {"tracks", frame0(), frame1(), "-d", "cpu", "--max-features", "200", "-o", path("tracks.csv"), "-q"});

@@ -94,6 +94,18 @@ void run_block(std::vector<int>& order, ThreadOrder kind, std::mt19937& random) 
 
 int lane() { return current % lanes; }
 void synchronize_block() { leave(State::waits_for_block); }
+
+bool synchronize_any(bool bit) {
+  static bool any;
+  any |= bit;
+  synchronize_block();
+  const bool result = any;
+  synchronize_block();  // all have read it
+  any = false;
+  synchronize_block();
+  return result;
+}
+
 void synchronize_warp() { leave(State::waits_for_warp); }
 
 std::uint64_t exchange(std::uint64_t value, int lane) {

@@ -3,7 +3,10 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
+
+#include "parafield/device.hpp"
 
 /// Backend that runs CUDA's kernels on the CPU, for tests where there is no GPU. Kernels are compiled as C++,
 /// with shadow/ ahead of src. The threads of a block are fibers. Each runs up to its next synchronization, in
@@ -18,7 +21,19 @@ class EmulatedCuda {
 
   explicit EmulatedCuda(ThreadOrder order) : order_(order) {}
 
+  Memory memory() const { return Memory::host(); }
+  void synchronize() const {}
   void reserve_scratch(std::size_t) {}
+  void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
+            std::ptrdiff_t row_bytes, int height) const {
+    for (int y = 0; y < height; ++y)
+      std::memcpy(static_cast<char*>(to) + y * to_pitch, static_cast<const char*>(from) + y * from_pitch,
+                  std::size_t(row_bytes));
+  }
+  template <class Steps>
+  void replay(int, Steps steps) {
+    steps();
+  }
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t,
               const Arguments&... arguments) {
@@ -42,6 +57,8 @@ extern uint3 thread, block;
 extern dim3 threads_of_block, blocks_of_grid;
 
 void synchronize_block();
+/// Synchronizes the block. Whether the bit of any thread is set.
+bool synchronize_any(bool bit);
 void synchronize_warp();
 /// The value that another lane of the warp passes.
 std::uint64_t exchange(std::uint64_t value, int lane);

@@ -172,6 +172,56 @@ TEST_P(DirectInterpolationOn, RefusesImpossibleCameras) {
   EXPECT_EQ(refusal(DirectInterpolation{}, {}, CameraRotation{0, 3.1415f, 0, 80, 80, 40, 30}), "no error");
 }
 
+TEST_P(DirectInterpolationOn, AffineModelsFollowMatches) {
+  const DirectInterpolation affine{.tracking = {.features = FeatureChoice::matches},
+                                   .model = MotionModel::affine};
+  for (const int median : {0, 3}) {
+    DirectInterpolation method = affine;
+    method.median = median;
+    const FlowField flow = estimate({}, method);
+    for (int y = 10; y < size.height - 10; ++y)
+      for (int x = 10; x < size.width - 10; ++x) {
+        ASSERT_NEAR(flow.u(x, y), 2.3f, 0.5f) << x << ", " << y;
+        ASSERT_NEAR(flow.v(x, y), -1.4f, 0.5f) << x << ", " << y;
+      }
+  }
+  // There is no texture, and so no match.
+  Image<float> flat(size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) flat(x, y) = 90;
+  for (const float check : {0.0f, 1.0f})
+    for (const int median : {0, 5}) {
+      DirectInterpolation method = affine;
+      method.median = median;
+      const Frame frames[] = {frame_of(flat), frame_of(flat)};
+      FlowEstimator estimator(method, size, on(device(), FlowOptions{.fb_check = check}));
+      const FlowField none = estimator({.frames = frames}).to(Memory::host());
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x) {
+          ASSERT_EQ(none.u(x, y), 0);
+          ASSERT_EQ(none.v(x, y), 0);
+          ASSERT_EQ(none.valid(x, y), 0);
+          ASSERT_EQ(none.confidence(x, y), 0);
+        }
+    }
+}
+
+TEST_P(DirectInterpolationOn, AffineModelsRefuseWhatTheyDoNotUse) {
+  const auto said = [&](const DirectInterpolation& method) {
+    return message_of([&] { FlowEstimator(method, size, {.device = device()}); });
+  };
+  DirectInterpolation method{.model = MotionModel::affine};
+  EXPECT_EQ(said(method),
+            "direct-interpolation: features cannot be even; allowed: matches, as model is affine");
+  method.tracking.features = FeatureChoice::matches;
+  EXPECT_EQ(said(method), "no error");
+  EXPECT_EQ(refusal(method, tracks_of_flow(3, 1, 1)),
+            "tracks are given, but model = affine finds matches itself; tracks are for model = constant");
+  EXPECT_EQ(refusal(method, {}, CameraRotation{0, 0.1f, 0, 80, 80, 40, 30}), "no error");
+  method.resampled = 200;
+  EXPECT_EQ(said(method), "direct-interpolation: resampled cannot be 200; allowed: 0, as model is affine");
+}
+
 TEST_P(DirectInterpolationOn, ForgetsTheInputOfTheLastCall) {
   const Tracks tracks = tracks_of_flow(40, -3, 2);
   const CameraRotation camera{0.01f, 0.03f, 0, 80, 80, 40, 30};

@@ -43,6 +43,21 @@ TEST_P(Accuracy, DirectInterpolationOfMatches) {
           {hard_final, 99, 8.6}});
 }
 
+TEST_P(Accuracy, DirectInterpolationByAffineModels) {
+  const FeatureTracking matches{.features = FeatureChoice::matches};
+  const Sequence hard_clean{{"sintel/hard/clean/frame_0002.png", "sintel/hard/clean/frame_0003.png"},
+                            "sintel/hard/flow_0002.flo"},
+      hard_final{{"sintel/hard/final/frame_0002.png", "sintel/hard/final/frame_0003.png"},
+                 "sintel/hard/flow_0002.flo"};
+  expect(DirectInterpolation{.tracking = matches, .model = MotionModel::affine}, {{rubber_whale, 9.9, .24},
+                                                                                  {grove2, 9.9, .30},
+                                                                                  {dimetrodon, 9.9, .20},
+                                                                                  {venus, 9.9, .47},
+                                                                                  {whole_street, 9.9, .90},
+                                                                                  {hard_clean, 99, 7.5},
+                                                                                  {hard_final, 99, 7.8}});
+}
+
 TEST_P(Accuracy, MultiHypothesis) {
   expect(MultiHypothesis{},
          {{rubber_whale, 5.2, .163}, {grove2, 3.49, .234}, {venus, 4.7, .319}, {whole_street, 12, 4.13}});

@@ -179,7 +179,9 @@ std::uint64_t run_estimator(const ParityCase<Task>& c, const Way& way) {
         [&](const auto& method) {
           if constexpr (requires { method.tracking; })
             if (c.seed % 2) guide.emplace(c.size, c.seed, std::min(method.tracking.max_features, 20), memory);
-          if (guide) input.tracks = guide->input.tracks, input.rotation = guide->input.rotation;
+          if (!guide) return;
+          if (takes_tracks(method)) input.tracks = guide->input.tracks;
+          input.rotation = guide->input.rotation;
         },
         c.method);
 

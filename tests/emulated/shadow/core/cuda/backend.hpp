@@ -26,6 +26,7 @@
 #define gridDim parafield::emulated::blocks_of_grid
 
 inline void __syncthreads() { parafield::emulated::synchronize_block(); }
+inline int __syncthreads_or(bool bit) { return parafield::emulated::synchronize_any(bit); }
 inline void __syncwarp(unsigned = ~0u) { parafield::emulated::synchronize_warp(); }
 inline unsigned __ballot_sync(unsigned, bool bit) { return parafield::emulated::ballot(bit); }
 inline int __any_sync(unsigned, bool bit) { return parafield::emulated::ballot(bit) != 0; }
