@@ -65,9 +65,9 @@ TEST_F(GuidedCommand, InterpolatesByAffineModels) {
   const DirectInterpolation method{.tracking = {.features = FeatureChoice::matches},
                                    .model = MotionModel::affine};
   expect_same(read_flow(path("flow.flo")), estimated(method));
-  expect_failure(1, interpolated({"--model", "affine"}),
+  expect_failure(2, interpolated({"--model", "affine"}),
                  {"features cannot be even", "matches, as model is affine"});
-  expect_failure(1, interpolated({"--model", "affine", "--features", "matches", "--preset", "accurate"}),
+  expect_failure(2, interpolated({"--model", "affine", "--features", "matches", "--preset", "accurate"}),
                  {"resampled cannot be 6000", "0, as model is affine"});
   expect_failure(2, interpolated({"--model", "linear"}), {"--model", "constant", "affine"});
 }
