@@ -69,7 +69,7 @@ TEST_F(GuidedCommand, InterpolatesByAffineModels) {
                  {"features cannot be even", "matches, as model is affine"});
   expect_failure(2, interpolated({"--model", "affine", "--features", "matches", "--preset", "accurate"}),
                  {"resampled cannot be 6000", "0, as model is affine"});
-  expect_failure(2, interpolated({"--model", "linear"}), {"--model", "constant", "affine"});
+  expect_failure(2, interpolated({"--model", "linear"}), {"model cannot be linear", "constant, affine"});
 }
 
 TEST_F(GuidedCommand, TakesTracks) {
