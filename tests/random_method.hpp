@@ -6,6 +6,7 @@
 #include <string>
 
 #include "parafield/method.hpp"
+#include "parafield/methods/adaptive_ridge.hpp"
 #include "parafield/methods/direct_interpolation.hpp"
 #include "parafield/methods/label_solvers.hpp"
 
@@ -33,6 +34,10 @@ std::string described(const Method& method) {
 template <class Method>
 Method restrained(Method method) {
   if constexpr (requires { method.iterations; }) method.iterations = std::min(method.iterations, 5);
+  if constexpr (requires { method.matches; }) {
+    method.matching.match_iterations = std::min(method.matching.match_iterations, 4);
+    if (method.frames != 2) method.matches = UseOfMatches::never;
+  }
   if constexpr (requires { method.tracking; }) {
     method.tracking.max_features = std::min(method.tracking.max_features, 200);
     method.tracking.matching.match_iterations = std::min(method.tracking.matching.match_iterations, 4);

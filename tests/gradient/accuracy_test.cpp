@@ -52,6 +52,21 @@ TEST_P(Accuracy, AccurateAdaptiveRidge) {
                                              {street, 7.6, 3.5}});
 }
 
+/// Motions to 132 px: not a quarter of the error without matches.
+TEST_P(Accuracy, AdaptiveRidgeWithMatches) {
+  const Sequence clean = {{"sintel/hard/clean/frame_0002.png", "sintel/hard/clean/frame_0003.png"},
+                          "sintel/hard/flow_0002.flo"},
+                 final = {{"sintel/hard/final/frame_0002.png", "sintel/hard/final/frame_0003.png"},
+                          "sintel/hard/flow_0002.flo"};
+  expect(preset<AdaptiveRidge>("large-motion"), {{rubber_whale, 4.45, .136},
+                                                 {grove2, 2.13, .146},
+                                                 {dimetrodon, 2.83, .152},
+                                                 {venus, 5.4, .32},
+                                                 {whole_street, 3.9, .88},
+                                                 {clean, 12.5, 7.3},
+                                                 {final, 15.5, 7.8}});
+}
+
 TEST_P(Accuracy, AdaptiveRidgeWithFiveFrames) {
   expect(preset<AdaptiveRidge>("sequence"),
          {{five_of_grove2, 2.09, .148}, {five_of_clouds_ground, 1.38, .082}, {five_without_sky, 2.08, .112}});

@@ -4,8 +4,16 @@
 
 #include "parafield/image.hpp"
 #include "parafield/method.hpp"
+#include "parafield/methods/feature_matching.hpp"
 
 namespace parafield {
+
+/// Whether flow by least squares gets help from matches.
+enum class UseOfMatches {
+  never,
+  always  ///< motion of any size is found; about three times the time
+};
+constexpr std::array<std::string_view, 2> names_of(UseOfMatches) { return {"never", "always"}; }
 
 /// Dense flow by ridge regression. Where the data are uncertain, a pixel's least-squares flow shrinks toward
 /// the mean flow around it. The method is the library's own. It combines Bodily's ridge regression (thesis,
@@ -25,6 +33,13 @@ namespace parafield {
 ///      level repeats steps 3 and 4 with the new flow, so that they run `rounds` times. In the other
 ///      iterations they run once, and k is `rounds` times as large.
 ///   5. Take a median.
+/// From coarse to fine, a thing is lost that moves further than its own size. With `matches` = always, flow
+/// is estimated so first; then both frames are matched over any distance (FeatureMatching), there and back. A
+/// match that differs by at most 1.5 px from the flow at its seed takes that flow. Affine models of the
+/// matches are interpolated, guided by color (see DirectInterpolation, `model` = affine). Where the
+/// interpolated flow differs from the first one by more than 2.5 px, it takes its place. Steps 1 to 5 on the
+/// finest level refine the result, by at most 1 px.
+///
 /// With three or five frames, the same filters give the derivative in time, and the flow is that of the
 /// middle frame. The method then assumes the same flow before and after that frame: results are better for
 /// steady motion and worse for other motion.
@@ -66,6 +81,16 @@ struct AdaptiveRidge {
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
                "Largest change in brightness of valid flow. It is that between a pixel and its match, which "
                "has to lie inside the next frame. Intensities are 0 to 1.");
+  PF_PARAMETER(UseOfMatches, matches, UseOfMatches::never,
+               "When to match features. always: things are found that move further than their size, in about "
+               "three times the time. It is for two frames.");
+  PF_PARAMETERS_OF(FeatureMatching, matching);
+
+  void check_together() const {
+    if (matches != UseOfMatches::never && frames != 2)
+      detail::fail_parameter(name, "matches", detail::text_of(matches),
+                             "never, as frames is " + detail::text_of(frames));
+  }
 };
 
 /// Number of pyramid levels that the method uses for frames of a size.
@@ -77,7 +102,7 @@ inline int levels_of(const AdaptiveRidge& method, Size size) {
   return levels;
 }
 
-inline std::array<Preset<AdaptiveRidge>, 5> presets(const AdaptiveRidge&) {
+inline std::array<Preset<AdaptiveRidge>, 6> presets(const AdaptiveRidge&) {
   return {{{"default", AdaptiveRidge{}, "Two frames."},
            {"fast", {.iterations = 2, .rounds = 1, .shrinkage = 1}, "Takes two thirds of the time."},
            {"accurate",
@@ -90,6 +115,9 @@ inline std::array<Preset<AdaptiveRidge>, 5> presets(const AdaptiveRidge&) {
              .shrinkage = 1,
              .likeness = 5},
             "Lower error at five times the cost."},
+           {"large-motion",
+            {.matches = UseOfMatches::always},
+            "Things that move further than their size. Takes three times the time."},
            {"sequence", {.frames = 5, .prefilter = 0.2f}, "Five frames, for steady motion."},
            {"clouds",
             {.iterations = 8, .contrast = 40, .robust = 2},

@@ -15,8 +15,8 @@ struct FeatureMatching {
 
   PF_PARAMETER(
       int, match_stride, 4, range(2, 32, "px"),
-      "Distance between matches. Less finds smaller things. The cost is 1 / match_stride^2. It is for "
-      "features = matches, as all parameters match_*.");
+      "Distance between matches. Less finds smaller things. The cost is 1 / match_stride^2. All parameters "
+      "match_* are for matches only.");
   PF_PARAMETER(int, match_levels, 5, range(1, 16),
                "Pyramid levels. Levels other than the finest with a shorter side under 16 px are left out.");
   PF_PARAMETER(int, match_iterations, 4, range(1, 100),

@@ -27,7 +27,7 @@ void disparity_confidence(Backend& backend, const DisparityEvidence& evidence, V
 // Both backends compute these.
 
 PF_HD float fine_or_whole(float whole, float fine, bool valid) {
-  return valid & (magnitude(fine - whole) <= 0.5f) ? fine : whole;
+  return (valid & (magnitude(fine - whole) <= 0.5f)) ? fine : whole;
 }
 
 /// Confidence of pixel x of a row by its margin. `similar`: pixels of the 25 around with a similar disparity.

@@ -66,7 +66,7 @@ void smooth_row(const RowsAround& in, int width, const Taps& taps, float* out) {
   for (int x = 0; x < width; x += smooth_chunk) {
     const int count = smaller(smooth_chunk, width - x);
     with_constant<2, 3, 8>(taps.radius,
-                        [&]<int Radius>() { smooth_part<Radius>(in, width, taps, x, count, out); });
+                           [&]<int Radius>() { smooth_part<Radius>(in, width, taps, x, count, out); });
   }
 }
 

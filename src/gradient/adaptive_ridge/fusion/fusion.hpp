@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "steps/matches/patch_match.hpp"
+
+/// Steps that bring flow and matches together. Flow is that of frame 0, px; none may be NaN but where said.
+namespace parafield {
+
+/// Matches that the flow at their seed agrees with take it: within `snap_distance` it is more accurate.
+template <class Backend>
+void snap_matches(Backend& backend, FlowPlanes flow, const Matches& matches);
+
+/// Replaces interpolated flow by `flow` where the two are within `fuse_distance`, or where it is NaN.
+template <class Backend>
+void fuse_flow(Backend& backend, FlowPlanes flow, FlowPlanes interpolated);
+
+/// Takes refined flow back to `fused` where it went further than `refine_distance`, or is NaN.
+template <class Backend>
+void keep_near(Backend& backend, FlowPlanes fused, FlowPlanes refined);
+
+constexpr float snap_distance = 1.5f;    // px: matches are whole px, fitted to less
+constexpr float fuse_distance = 2.5f;    // px: closer, least squares see the same motion
+constexpr float refine_distance = 1.0f;  // px: further, least squares have found another motion
+
+// Both backends compute these.
+
+/// Whether two flows are at most `distance` apart; not if one is NaN.
+PF_HD bool is_within(float u0, float v0, float u1, float v1, float distance) {
+  const float u = u1 - u0, v = v1 - v0;
+  return fma(u, u, v * v) <= distance * distance;
+}
+
+PF_HD Motion snapped(const Matches& matches, const FlowPlanes& flow, int column, int row) {
+  const int x = matches.grid.x(column), y = matches.grid.y(row);
+  const Motion match{matches.u(column, row), matches.v(column, row)}, own{flow.u(x, y), flow.v(x, y)};
+  return is_within(own.u, own.v, match.u, match.v, snap_distance) ? own : match;
+}
+
+PF_HD Motion fused(float u, float v, float interpolated_u, float interpolated_v) {
+  const bool known = bool((interpolated_u == interpolated_u) & (interpolated_v == interpolated_v));
+  const bool near = is_within(u, v, interpolated_u, interpolated_v, fuse_distance);
+  return {known & !near ? interpolated_u : u, known & !near ? interpolated_v : v};
+}
+
+PF_HD Motion kept_near(float u, float v, float refined_u, float refined_v) {
+  const bool near = is_within(u, v, refined_u, refined_v, refine_distance);
+  return {near ? refined_u : u, near ? refined_v : v};
+}
+
+}  // namespace parafield

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Adaptive ridge with matches: which flow is taken, motions far above a thing's size, and frames without matches.
+#include <cmath>
+#include <limits>
+
+#include "gradient/adaptive_ridge/fusion/fusion.hpp"
+#include "moving.hpp"
+#include "noise.hpp"
+#include "tasks/on_device.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+/// The three choices in float64, far from their thresholds.
+TEST(FusionOfFlow, TakesTheFlowThatTheDistanceSays) {
+  std::mt19937 random(5);
+  const auto uniform = [&] { return float(random() % 20001) / 1000 - 10; };
+  int near = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const float u = uniform(), v = uniform(), reach = i % 2 ? 0.2f : 1;
+    const float other_u = u + reach * uniform(), other_v = v + reach * uniform();
+    const double distance = std::hypot(double(other_u) - u, double(other_v) - v);
+    const auto is_clear = [&](double threshold) { return std::abs(distance - threshold) > 1e-4; };
+    const Motion at_once = fused(u, v, other_u, other_v), refined = kept_near(u, v, other_u, other_v);
+    if (is_clear(2.5)) {
+      EXPECT_EQ(at_once.u, distance < 2.5 ? u : other_u);
+      EXPECT_EQ(at_once.v, distance < 2.5 ? v : other_v);
+    }
+    if (is_clear(1)) {
+      EXPECT_EQ(refined.u, distance < 1 ? other_u : u);
+      EXPECT_EQ(refined.v, distance < 1 ? other_v : v);
+    }
+    near += distance < 1;
+  }
+  EXPECT_GT(near, 500);
+  EXPECT_EQ(fused(1, 2, nan, nan).u, 1) << "no seed has a model";
+  EXPECT_EQ(fused(nan, nan, 3, 4).v, 4);
+  EXPECT_EQ(kept_near(1, 2, nan, 2).u, 1);
+}
+
+TEST(FusionOfFlow, SeedsTakeNearFlow) {
+  float u[64] = {}, v[64] = {}, match_u[4] = {1.2f, 1.7f, -30, nan}, match_v[4] = {0, 0, 4, 0};
+  std::uint8_t valid[4] = {1, 1, 1, 1};
+  const FlowPlanes flow{{u, 8, 8, 8 * sizeof(float)}, {v, 8, 8, 8 * sizeof(float)}};
+  const Matches matches{seed_grid_of({8, 8}, 4),
+                        {match_u, 2, 2, 2 * sizeof(float)},
+                        {match_v, 2, 2, 2 * sizeof(float)},
+                        {valid, 2, 2, 2}};
+  EXPECT_EQ(snapped(matches, flow, 0, 0).u, 0);
+  EXPECT_EQ(snapped(matches, flow, 1, 0).u, 1.7f);
+  EXPECT_EQ(snapped(matches, flow, 0, 1).u, -30);
+  EXPECT_EQ(snapped(matches, flow, 0, 1).v, 4);
+  EXPECT_TRUE(std::isnan(snapped(matches, flow, 1, 1).u));
+}
+
+class LargeMotion : public OnDevice {
+ protected:
+  FlowField solve(const Image<float>& frame0, const Image<float>& frame1, const FlowMethod& method) const {
+    return estimate_flow(frame_of(frame0), frame_of(frame1), method, {.device = device()});
+  }
+  static FlowMethod with_matches() { return preset<AdaptiveRidge>("large-motion"); }
+
+  /// Share of a region's pixels whose flow is off by more than 1 px.
+  static double wrong(const FlowField& flow, Size size, int x0, int y0, double u, double v) {
+    double count = 0;
+    for (int y = y0; y < y0 + size.height; ++y)
+      for (int x = x0; x < x0 + size.width; ++x)
+        count += !(std::hypot(flow.u(x, y) - u, flow.v(x, y) - v) <= 1);
+    return count / (double(size.width) * size.height);
+  }
+};
+
+/// Noise has no coarse structure: from coarse to fine nothing of a large motion is found.
+Image<float> rough(Size size, unsigned seed) {
+  std::mt19937 random(seed);
+  Image<float> noise(size), smooth(size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) noise(x, y) = float(random() % 256);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      float sum = 0;
+      for (int j = 0; j < 3; ++j)
+        for (int i = 0; i < 3; ++i)
+          sum += noise(std::min(x + i, size.width - 1), std::min(y + j, size.height - 1));
+      smooth(x, y) = sum / 9;
+    }
+  return smooth;
+}
+
+TEST_P(LargeMotion, ABoardThatMovesFurtherThanItsSize) {
+  const Size size{320, 200}, board{48, 40};
+  const Image<float> ground = rough(size, 1), front = rough(board, 2);
+  Image<float> frames[2] = {Image<float>(size), Image<float>(size)};
+  for (int i = 0; i < 2; ++i)
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        const int on_x = x - (40 + 90 * i), on_y = y - (60 + 35 * i);
+        const bool on_board = on_x >= 0 && on_x < board.width && on_y >= 0 && on_y < board.height;
+        frames[i](x, y) = on_board ? front(on_x, on_y) : ground(x, y);
+      }
+  const FlowField plain = solve(frames[0], frames[1], AdaptiveRidge{});
+  const FlowField flow = solve(frames[0], frames[1], with_matches());
+  EXPECT_GT(wrong(plain, {32, 24}, 48, 68, 90, 35), 0.9);
+  EXPECT_LT(wrong(flow, {32, 24}, 48, 68, 90, 35), 0.02);
+  EXPECT_LT(wrong(flow, {120, 160}, 190, 20, 0, 0), 0.02) << "the ground";
+}
+
+TEST_P(LargeMotion, KeepsSmallMotion) {
+  const auto images = frames_of_motion({120, 90}, 2, 0.7f, -0.3f, 3);
+  const FlowField flow = solve(images[0], images[1], with_matches());
+  for (int y = 8; y < 82; ++y)
+    for (int x = 8; x < 112; ++x) {
+      ASSERT_NEAR(flow.u(x, y), 0.7, 0.08) << x << ", " << y;
+      ASSERT_NEAR(flow.v(x, y), -0.3, 0.08) << x << ", " << y;
+    }
+}
+
+/// No match survives in frames without texture, few in frames of two scenes: the flow is finite.
+TEST_P(LargeMotion, FramesWithoutMatches) {
+  const Size size{100, 70};
+  Image<float> flat(size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) flat(x, y) = 90;
+  const FlowField still = solve(flat, flat, with_matches());
+  const FlowField unrelated = solve(rough(size, 3), rough(size, 4), with_matches());
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      ASSERT_EQ(still.u(x, y), 0);
+      ASSERT_TRUE(std::isfinite(unrelated.u(x, y)) && std::isfinite(unrelated.v(x, y)));
+    }
+}
+
+TEST_P(LargeMotion, AnySizeAndPixelsThatAreNotFinite) {
+  for (const Size size : {Size{1, 1}, Size{1, 30}, Size{33, 1}, Size{5, 4}, Size{16000, 9}}) {
+    Image<float> frame0 = rough(size, 5), frame1 = rough(size, 5);
+    frame0(size.width / 2, size.height / 2) = nan;
+    frame1(size.width / 3, size.height / 3) = std::numeric_limits<float>::infinity();
+    const FlowField flow = solve(frame0, frame1, with_matches());
+    int finite = 0;
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) finite += std::isfinite(flow.u(x, y));
+    EXPECT_GE(finite, size.width * size.height - 25) << size.width << "x" << size.height;
+  }
+}
+
+TEST_P(LargeMotion, StreamsGiveTheFlowOfCalls) {
+  const Size size{64, 48};
+  std::vector<Image<float>> images;
+  for (unsigned seed = 10; seed < 13; ++seed) images.push_back(rough(size, seed));
+  expect_calls_flow_of_pushes(with_matches(), as_frames(images), device());
+}
+
+TEST(LargeMotionErrors, MatchesAreForTwoFrames) {
+  try {
+    FlowEstimator(AdaptiveRidge{.frames = 5, .matches = UseOfMatches::always}, {40, 30},
+                  {.device = Device::cpu()});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "adaptive-ridge: matches cannot be always; allowed: never, as frames is 5");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, LargeMotion, every_device(), device_name);
+
+}  // namespace
+}  // namespace parafield
