@@ -255,7 +255,8 @@ TEST(AdaptiveRidge, IsTheDefaultAndHasPresets) {
   EXPECT_TRUE(std::holds_alternative<AdaptiveRidge>(FlowMethod{}));
   std::vector<std::string_view> names;
   for (const auto& preset : presets(AdaptiveRidge{})) names.push_back(preset.name);
-  EXPECT_EQ(names, (std::vector<std::string_view>{"default", "fast", "accurate", "sequence", "clouds"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"default", "fast", "accurate", "large-motion", "sequence",
+                                                  "clouds"}));
   EXPECT_EQ(frames_of(FlowMethod{}), 2);
   EXPECT_EQ(preset<AdaptiveRidge>("fast").frames, 2);
   EXPECT_EQ(preset<AdaptiveRidge>("sequence").frames, 5);

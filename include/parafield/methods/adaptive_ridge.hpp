@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 2> names_of(UseOfMatches) { return {"neve
 ///      level repeats steps 3 and 4 with the new flow, so that they run `rounds` times. In the other
 ///      iterations they run once, and k is `rounds` times as large.
 ///   5. Take a median.
-/// From coarse to fine, a thing is lost that moves further than its own size. With `matches` = always, flow
+/// From coarse to fine, a thing is lost that moves far for its size. With `matches` = always, flow
 /// is estimated so first; then both frames are matched over any distance (FeatureMatching), there and back. A
 /// match that differs by at most 1.5 px from the flow at its seed takes that flow. Affine models of the
 /// matches are interpolated, guided by color (see DirectInterpolation, `model` = affine). Where the
@@ -82,8 +82,8 @@ struct AdaptiveRidge {
                "Largest change in brightness of valid flow. It is that between a pixel and its match, which "
                "has to lie inside the next frame. Intensities are 0 to 1.");
   PF_PARAMETER(UseOfMatches, matches, UseOfMatches::never,
-               "When to match features. always: things are found that move further than their size, in about "
-               "three times the time. It is for two frames.");
+               "When to match features. always: fast things are found that are lost otherwise, in about three "
+               "times the time. It is for two frames.");
   PF_PARAMETERS_OF(FeatureMatching, matching);
 
   void check_together() const {
@@ -117,7 +117,7 @@ inline std::array<Preset<AdaptiveRidge>, 6> presets(const AdaptiveRidge&) {
             "Lower error at five times the cost."},
            {"large-motion",
             {.matches = UseOfMatches::always},
-            "Things that move further than their size. Takes three times the time."},
+            "Fast things, which the default loses. Takes three times the time."},
            {"sequence", {.frames = 5, .prefilter = 0.2f}, "Five frames, for steady motion."},
            {"clouds",
             {.iterations = 8, .contrast = 40, .robust = 2},
