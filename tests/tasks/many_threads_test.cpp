@@ -154,7 +154,9 @@ TEST_F(ManyThreadsCuda, TheProgramsOwnCapturesGoOn) {
 
 TEST_F(ManyThreadsCuda, NothingWaitsForTheWholeDevice) {
   const std::vector<AnyCase> cases = every_case({{40, 31}});
-  for (const AnyCase& each : cases) each.run(Device::cuda(), false);  // kernels are loaded
+  for (const AnyCase& each : cases)
+    for (const bool device_frames : {false, true})
+      each.run(Device::cuda(), device_frames);  // CUDA loads their kernels, which may wait for the device
   // A stream that stands still until it is told to go on, and a legacy stream behind it.
   static std::atomic<bool> go_on;
   go_on = false;
