@@ -37,8 +37,8 @@ PF_HD Motion snapped(const Matches& matches, const FlowPlanes& flow, int column,
 
 PF_HD Motion fused(float u, float v, float interpolated_u, float interpolated_v) {
   const bool known = bool((interpolated_u == interpolated_u) & (interpolated_v == interpolated_v));
-  const bool near = is_within(u, v, interpolated_u, interpolated_v, fuse_distance);
-  return {known & !near ? interpolated_u : u, known & !near ? interpolated_v : v};
+  const bool other = known & !is_within(u, v, interpolated_u, interpolated_v, fuse_distance);
+  return {other ? interpolated_u : u, other ? interpolated_v : v};
 }
 
 PF_HD Motion kept_near(float u, float v, float refined_u, float refined_v) {
