@@ -71,7 +71,7 @@ class MatchingSolver : public SolverBase<Solver> {
         size_(size),
         window_(aggregation_window(cost_)),
         taps_(gaussian_taps(cost_.presmooth)),
-        columns_(larger(magnitude_of(grid.x0), magnitude_of(grid.x0 + grid.nx - 1))),
+        columns_(even(larger(magnitude_of(grid.x0), magnitude_of(grid.x0 + grid.nx - 1)))),
         rows_(grid.ny > 1 ? larger(magnitude_of(grid.y0), magnitude_of(grid.y0 + grid.ny - 1)) : 0),
         field_(backend, workspace, size, grid, optimizer_, options.energies),
         progress_(backend, options.progress, options.both_ways ? 2 : 1) {
@@ -194,6 +194,8 @@ class MatchingSolver : public SolverBase<Solver> {
     return 0;
   }
   static int magnitude_of(int value) { return value < 0 ? -value : value; }
+  /// Rows of matches are read from an even column on.
+  static int even(int value) { return value + (value & 1); }
   bool propagates() const { return optimizer_.kind == Optimizer::Kind::belief_propagation; }
   bool is_winner() const { return optimizer_.kind == Optimizer::Kind::winner_takes_all; }
   bool mixes() const { return cost_.data == DataTerm::mix; }
