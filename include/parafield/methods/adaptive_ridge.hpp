@@ -11,7 +11,7 @@ namespace parafield {
 /// Whether flow by least squares gets help from matches.
 enum class UseOfMatches {
   never,
-  always  ///< motion of any size is found; about three times the time
+  always  ///< finds fast things that are lost otherwise; about three times the time
 };
 constexpr std::array<std::string_view, 2> names_of(UseOfMatches) { return {"never", "always"}; }
 
@@ -81,9 +81,10 @@ struct AdaptiveRidge {
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
                "Largest change in brightness of valid flow. It is that between a pixel and its match, which "
                "has to lie inside the next frame. Intensities are 0 to 1.");
-  PF_PARAMETER(UseOfMatches, matches, UseOfMatches::never,
-               "When to match features. always: fast things are found that are lost otherwise, in about three "
-               "times the time. It is for two frames.");
+  PF_PARAMETER(
+      UseOfMatches, matches, UseOfMatches::never,
+      "When to match features. always: fast things are found that are lost otherwise, in about three "
+      "times the time. It is for two frames.");
   PF_PARAMETERS_OF(FeatureMatching, matching);
 
   void check_together() const {

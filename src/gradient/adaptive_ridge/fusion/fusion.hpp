@@ -2,7 +2,7 @@
 #pragma once
 #include "steps/matches/patch_match.hpp"
 
-/// Steps that bring flow and matches together. Flow is that of frame 0, px; none may be NaN but where said.
+/// Steps that bring flow and matches together. Flow is that of frame 0, px, and may be NaN.
 namespace parafield {
 
 /// Matches that the flow at their seed agrees with take it: within `snap_distance` it is more accurate.
