@@ -16,6 +16,9 @@ struct FlowScores {
   /// px: mean and standard deviation of the length of the difference (Marzat section 2.4)
   double epe = 0, epe_std = 0;
   double r1 = 0, r3 = 0, r5 = 0;  ///< share, 0..1, of pixels with an endpoint error above 1, 3, 5 px
+  /// px: area under the sparsification curve in the order of the confidence, and in that of the true errors,
+  /// the best one. NaN unless `EvaluationOptions::confidence` asks for them.
+  double auc = std::numeric_limits<double>::quiet_NaN(), auc_best = std::numeric_limits<double>::quiet_NaN();
   double density = 0;  ///< share, 0..1, of pixels with known truth whose estimate is valid; NaN without truth
   std::int64_t pixels = 0;   ///< pixels that count
   std::int64_t unknown = 0;  ///< pixels that do not count because their truth is unknown
@@ -26,11 +29,16 @@ struct FlowScores {
 struct EvaluationOptions {
   View<const std::uint8_t> mask = {};  ///< pixels that are 0 here do not count; no data = all count
   bool valid_only = false;             ///< count only the pixels that the estimate calls valid
+  /// Also score how the estimate's confidence ranks its errors: the area under the sparsification curve. With
+  /// n pixels that count, it is the mean over k = 1..n of the mean error, px, of the k pixels of highest
+  /// confidence. Pixels of equal confidence share their mean error. NaN is the lowest confidence. A confidence
+  /// that says nothing has the mean error of all pixels.
+  bool confidence = false;
 };
 
 /// Scores of a flow field. A pixel counts if its truth and its estimate are known. Flow is unknown if |u| or
 /// |v| > 1e9 or NaN. The truth is also unknown where its `valid` is 0. Throws Error(invalid_argument) for
-/// sizes that differ.
+/// sizes that differ, and if the confidence is asked for and the estimate has none.
 PARAFIELD_API FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
                                   const EvaluationOptions& options = {});
 
@@ -39,6 +47,8 @@ struct DisparityScores {
   /// share, 0..1, of pixels with an error above 0.5, 1, 2, 4 px (Middlebury)
   double bad_0_5 = 0, bad_1 = 0, bad_2 = 0, bad_4 = 0;
   double average = 0, rms = 0;  ///< px: mean of the error, root of the mean of its square
+  /// px: area under the sparsification curve, as in FlowScores
+  double auc = std::numeric_limits<double>::quiet_NaN(), auc_best = std::numeric_limits<double>::quiet_NaN();
   double d1_all = 0;   ///< share, 0..1, of pixels with an error above 3 px and above 5 % of the truth (KITTI)
   double density = 0;  ///< share, 0..1, of pixels with known truth whose estimate is valid; NaN without truth
   std::int64_t pixels = 0;   ///< pixels that count
@@ -48,7 +58,8 @@ struct DisparityScores {
 
 /// Scores of a disparity field. A pixel counts if its truth and its estimate are known. A disparity is
 /// unknown if it is not finite. The truth is also unknown where its `valid` is 0. Throws
-/// Error(invalid_argument) for sizes that differ.
+/// Error(invalid_argument) for sizes that differ, and if the confidence is asked for and the estimate has
+/// none.
 PARAFIELD_API DisparityScores evaluate(const In<DisparityView>& estimate, const In<DisparityView>& truth,
                                        const EvaluationOptions& options = {});
 
@@ -73,7 +84,7 @@ struct PARAFIELD_API MaskScores {
 /// which counts as static, 255 moving. 85 (outside the region of interest) and 170 (unknown) do not count. A
 /// plain mask of 0 and 255 fits, too. `labels` has 8 bit, gray or with equal channels (CDnet's files have a
 /// palette). `options.valid_only` is ignored. Throws Error(invalid_argument) for sizes that differ, another
-/// format or another label.
+/// format, another label or `options.confidence`: masks have no such score.
 PARAFIELD_API MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
                                   const EvaluationOptions& options = {});
 

@@ -13,6 +13,7 @@ namespace parafield {
 struct FlowView {
   View<const float> u, v;               ///< px per frame, to the right and down
   View<const std::uint8_t> valid = {};  ///< 0 where flow is unknown or not to be trusted; no data = all valid
+  View<const float> confidence = {};    ///< grows with certainty; may have no data
 
   Size size() const { return u.size(); }
 };
@@ -21,6 +22,7 @@ struct FlowView {
 struct DisparityView {
   View<const float> d;                  ///< px, x_right = x_left - d
   View<const std::uint8_t> valid = {};  ///< 0 where d is unknown or not to be trusted; no data = all valid
+  View<const float> confidence = {};    ///< grows with certainty; may have no data
 
   Size size() const { return d.size(); }
 };
@@ -50,7 +52,7 @@ struct FlowField {
   auto planes() const { return std::tie(u, v, valid, confidence); }
   /// A copy in another memory. Returns when it is complete.
   FlowField to(Memory memory) const { return detail::copy_of(*this, memory); }
-  operator FlowView() const& { return {u, v, valid}; }
+  operator FlowView() const& { return {u, v, valid, confidence}; }
   operator FlowView() const&& = delete;  // the view would outlive the field
 };
 
@@ -72,7 +74,7 @@ struct DisparityField {
   auto planes() const { return std::tie(d, valid, confidence); }
   /// A copy in another memory. Returns when it is complete.
   DisparityField to(Memory memory) const { return detail::copy_of(*this, memory); }
-  operator DisparityView() const& { return {d, valid}; }
+  operator DisparityView() const& { return {d, valid, confidence}; }
   operator DisparityView() const&& = delete;  // the view would outlive the field
 };
 

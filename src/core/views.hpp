@@ -52,7 +52,7 @@ View<T> values_of(FrameBuffer& frame) {
 
 /// Throws Error(invalid_argument) for a field without pixels or whose planes differ in size; `what` names it.
 inline void check_flow(const FlowView& flow, const char* what) {
-  const auto& [u, v, valid] = flow;
+  const auto& [u, v, valid, confidence] = flow;
   if (!u || !v || u.width < 1 || u.height < 1) fail(ErrorCode::invalid_argument, what, " has no pixels");
   if (v.size() != u.size())
     fail(ErrorCode::invalid_argument, "u of ", what, " has ", u.width, "x", u.height, " pixels, v has ",
@@ -60,9 +60,12 @@ inline void check_flow(const FlowView& flow, const char* what) {
   if (valid && valid.size() != u.size())
     fail(ErrorCode::invalid_argument, what, " has ", u.width, "x", u.height, " pixels, its valid plane has ",
          valid.width, "x", valid.height);
+  if (confidence && confidence.size() != u.size())
+    fail(ErrorCode::invalid_argument, what, " has ", u.width, "x", u.height,
+         " pixels, its confidence plane has ", confidence.width, "x", confidence.height);
 }
 inline void check_disparity(const DisparityView& disparity, const char* what) {
-  check_flow({disparity.d, disparity.d, disparity.valid}, what);
+  check_flow({disparity.d, disparity.d, disparity.valid, disparity.confidence}, what);
 }
 
 }  // namespace parafield

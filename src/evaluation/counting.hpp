@@ -31,6 +31,14 @@ inline void check_sizes(const char* what, Size size, const char* truth, Size tru
 inline bool is_known(const FlowView& field, int x, int y) { return has_value(field.u(x, y), field.v(x, y)); }
 inline bool is_known(const DisparityView& field, int x, int y) { return has_value(field.d(x, y)); }
 
+/// Throws Error(invalid_argument) if the score of a confidence is asked for that the estimate has not.
+inline void check_confidence(const char* what, View<const float> confidence,
+                             const EvaluationOptions& options) {
+  if (options.confidence && !confidence)
+    fail(ErrorCode::invalid_argument, what,
+         " has no confidence to score; results of estimators have one, fields from files do not");
+}
+
 /// Calls score(x, y) for each pixel that counts, row by row, and sets pixels, unknown, missing and density.
 template <class Scores, class Field, class Score>
 void score_pixels(Scores& scores, const Field& estimate, const Field& truth, const EvaluationOptions& options,

@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <tuple>
+#include <vector>
 
 #include "evaluation/counting.hpp"
+#include "evaluation/sparsification.hpp"
 
 namespace parafield {
 namespace {
@@ -41,14 +44,17 @@ FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
   check_flow(truth, "the true flow");
   check_flow(estimate, "the estimated flow");
   check_sizes("the estimated flow", estimate.size(), "the true flow", truth.size(), options);
+  check_confidence("the estimated flow", estimate.confidence, options);
 
   FlowScores scores;
   Moments angle, endpoint;
+  std::vector<RankedError> ranked;
   score_pixels(scores, estimate, truth, options, [&](int x, int y) {
     const float u = estimate.u(x, y), v = estimate.v(x, y), true_u = truth.u(x, y), true_v = truth.v(x, y);
     angle.add(angular_error(u, v, true_u, true_v));
     const double error = endpoint_error(u, v, true_u, true_v);
     endpoint.add(error);
+    if (options.confidence) ranked.push_back({estimate.confidence(x, y), error});
     scores.r1 += error > 1;
     scores.r3 += error > 3;
     scores.r5 += error > 5;
@@ -58,6 +64,7 @@ FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
   scores.aae_std = angle.deviation();
   scores.epe = scores.pixels ? endpoint.mean : nan;
   scores.epe_std = endpoint.deviation();
+  if (options.confidence) std::tie(scores.auc, scores.auc_best) = areas_under_curves(ranked);
   // So far they are counts, exact in float64.
   for (double* score : {&scores.r1, &scores.r3, &scores.r5}) *score = share(*score, scores.pixels);
   return scores;

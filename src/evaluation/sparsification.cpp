@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "evaluation/sparsification.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace parafield {
+namespace {
+
+/// Running mean. Equal values have exactly their value as mean.
+struct Mean {
+  double value = 0;
+  std::int64_t count = 0;
+
+  void add(double next) { value += (next - value) / double(++count); }
+  double result() const { return count ? value : std::numeric_limits<double>::quiet_NaN(); }
+};
+
+/// The curve up to here, and the area under it.
+struct Curve {
+  Mean errors, area;
+
+  void add(double error) {
+    errors.add(error);
+    area.add(errors.value);
+  }
+};
+
+}  // namespace
+
+std::pair<double, double> areas_under_curves(std::span<RankedError> pixels) {
+  for (RankedError& pixel : pixels)
+    if (std::isnan(pixel.confidence)) pixel.confidence = -std::numeric_limits<float>::infinity();
+  // Sorted by both, so that sums have one order whatever the order of the pixels is.
+  std::ranges::sort(pixels, [](const RankedError& a, const RankedError& b) {
+    return a.confidence != b.confidence ? a.confidence > b.confidence : a.error < b.error;
+  });
+  Curve ranked, best;
+  for (auto begin = pixels.begin(); begin != pixels.end();) {
+    const auto end =
+        std::find_if(begin, pixels.end(), [confidence = begin->confidence](const RankedError& pixel) {
+          return pixel.confidence != confidence;
+        });
+    Mean shared;
+    for (auto pixel = begin; pixel != end; ++pixel) shared.add(pixel->error);
+    for (; begin != end; ++begin) ranked.add(shared.value);
+  }
+  std::ranges::sort(pixels, {}, &RankedError::error);
+  for (const RankedError& pixel : pixels) best.add(pixel.error);
+  return {ranked.area.result(), best.area.result()};
+}
+
+}  // namespace parafield
