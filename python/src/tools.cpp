@@ -33,24 +33,29 @@ void bind_scores(nb::module_& module) {
       module, "FlowScores",
       "Errors of a flow field. NaN if no pixel counts.\n\n"
       "aae and aae_std are in degrees, epe and epe_std in px. r1, r3 and r5 are shares, 0 to 1, of pixels "
-      "with an endpoint error above 1, 3 and 5 px. density is the share whose estimate is valid.");
+      "with an endpoint error above 1, 3 and 5 px. auc and auc_best are areas under the sparsification "
+      "curve, px, "
+      "NaN unless the confidence was to be scored. density is the share whose estimate is valid.");
   bind_numbers(flow, "FlowScores", std::pair("aae", &FlowScores::aae),
                std::pair("aae_std", &FlowScores::aae_std), std::pair("epe", &FlowScores::epe),
                std::pair("epe_std", &FlowScores::epe_std), std::pair("r1", &FlowScores::r1),
                std::pair("r3", &FlowScores::r3), std::pair("r5", &FlowScores::r5),
+               std::pair("auc", &FlowScores::auc), std::pair("auc_best", &FlowScores::auc_best),
                std::pair("density", &FlowScores::density), std::pair("pixels", &FlowScores::pixels),
                std::pair("unknown", &FlowScores::unknown), std::pair("missing", &FlowScores::missing));
   auto disparity = nb::class_<DisparityScores>(
       module, "DisparityScores",
       "Errors of a disparity field. NaN if no pixel counts.\n\n"
       "bad_0_5, bad_1, bad_2 and bad_4 are shares, 0 to 1, of pixels with an error above so many px. average "
-      "and rms are in px. d1_all is KITTI's share.");
+      "and rms are in px. auc and auc_best are areas under the sparsification curve, px, NaN unless the "
+      "confidence was to be scored. d1_all is KITTI's share.");
   bind_numbers(disparity, "DisparityScores", std::pair("bad_0_5", &DisparityScores::bad_0_5),
                std::pair("bad_1", &DisparityScores::bad_1), std::pair("bad_2", &DisparityScores::bad_2),
                std::pair("bad_4", &DisparityScores::bad_4), std::pair("average", &DisparityScores::average),
-               std::pair("rms", &DisparityScores::rms), std::pair("d1_all", &DisparityScores::d1_all),
-               std::pair("density", &DisparityScores::density), std::pair("pixels", &DisparityScores::pixels),
-               std::pair("unknown", &DisparityScores::unknown),
+               std::pair("rms", &DisparityScores::rms), std::pair("auc", &DisparityScores::auc),
+               std::pair("auc_best", &DisparityScores::auc_best),
+               std::pair("d1_all", &DisparityScores::d1_all), std::pair("density", &DisparityScores::density),
+               std::pair("pixels", &DisparityScores::pixels), std::pair("unknown", &DisparityScores::unknown),
                std::pair("missing", &DisparityScores::missing));
   auto mask = nb::class_<MaskScores>(
       module, "MaskScores",
@@ -74,27 +79,28 @@ struct Counting {
   explicit Counting(nb::handle mask) {
     if (!mask.is_none()) field = field_of<Detection>(mask, "mask");
   }
-  EvaluationOptions options(bool valid_only) const {
-    EvaluationOptions options{.valid_only = valid_only};
+  EvaluationOptions options(bool valid_only, bool confidence) const {
+    EvaluationOptions options{.valid_only = valid_only, .confidence = confidence};
     if (field) options.mask = {field->moving, field->size.width, field->size.height, field->size.width};
     return options;
   }
 };
 
 template <class Task>
-nb::object scores_of(nb::handle estimate, nb::handle truth, nb::handle mask, bool valid_only) {
+nb::object scores_of(nb::handle estimate, nb::handle truth, nb::handle mask, bool valid_only,
+                     bool confidence) {
   const Field<Task> first = field_of<Task>(estimate, "estimate"), second = field_of<Task>(truth, "truth");
   const Counting counting(mask);
   const auto scores = [&] {
     const nb::gil_scoped_release released;
-    return evaluate(first.result(0), second.result(0), counting.options(valid_only));
+    return evaluate(first.result(0), second.result(0), counting.options(valid_only, confidence));
   }();
   return nb::cast(scores);
 }
 
-nb::object mask_scores(nb::handle estimate, const In<Frame>& labels, nb::handle mask) {
+nb::object mask_scores(nb::handle estimate, const In<Frame>& labels, nb::handle mask, bool confidence) {
   const Field<Detection> moving = field_of<Detection>(estimate, "estimate");
-  return nb::cast(evaluate(moving.result(0), labels, Counting(mask).options(false)));
+  return nb::cast(evaluate(moving.result(0), labels, Counting(mask).options(false, confidence)));
 }
 
 /// Whether an object is a mask: a MotionMask or an array of bool.
@@ -104,18 +110,20 @@ bool is_mask(nb::handle object) {
   return type == "bool" || type == "torch.bool";
 }
 
-nb::object evaluate_any(nb::handle estimate, nb::handle truth, nb::handle mask, bool valid_only) {
+nb::object evaluate_any(nb::handle estimate, nb::handle truth, nb::handle mask, bool valid_only,
+                        bool confidence) {
   const auto is = [&]<class Task>(Task) {
     return nb::isinstance<Field<Task>>(estimate) || nb::isinstance<Field<Task>>(truth);
   };
   if (is(Detection{})) {
-    if (is_mask(truth)) return mask_scores(estimate, picture_of(field_of<Detection>(truth, "truth")), mask);
-    return mask_scores(estimate, read_host_frame(truth, "truth").first, mask);
+    if (is_mask(truth))
+      return mask_scores(estimate, picture_of(field_of<Detection>(truth, "truth")), mask, confidence);
+    return mask_scores(estimate, read_host_frame(truth, "truth").first, mask, confidence);
   }
   const bool flow = is(Flow{}) || (!is(Stereo{}) && nb::hasattr(estimate, "ndim") &&
                                    estimate.attr("ndim").equal(nb::int_(3)));
-  if (flow) return scores_of<Flow>(estimate, truth, mask, valid_only);
-  return scores_of<Stereo>(estimate, truth, mask, valid_only);
+  if (flow) return scores_of<Flow>(estimate, truth, mask, valid_only, confidence);
+  return scores_of<Stereo>(estimate, truth, mask, valid_only, confidence);
 }
 
 void bind_scenes(nb::module_& module) {
@@ -181,13 +189,18 @@ void bind_tools(nb::module_& module) {
   module.def(
       "evaluate", &evaluate_any, nb::arg("estimate").none(), nb::arg("truth").none(),
       nb::arg("mask") = nb::none(), nb::kw_only(), nb::arg("valid_only") = false,
+      nb::arg("confidence") = false,
       nb::sig("def evaluate(estimate: typing.Any, truth: typing.Any, mask: typing.Any = None, *, valid_only: "
-              "bool = False) -> typing.Any"),
+              "bool = False, confidence: bool = False) -> typing.Any"),
       "Scores of an estimate against the truth: FlowScores, DisparityScores or MaskScores.\n\n"
       "Each is a field of the library or an array: H x W x 2 is flow, H x W are disparities. A MotionMask is "
       "scored against labels as CDnet draws them, or another mask, which may be an array of bool. Pixels "
       "that are false in `mask` do not count; with `valid_only` only those count that the estimate calls "
-      "valid.");
+      "valid.\n\n"
+      "With `confidence`, auc and auc_best say how the estimate's confidence ranks its errors: auc is the "
+      "mean "
+      "over k of the mean error, px, of the k pixels of highest confidence, auc_best the least that an order "
+      "can give.");
   bind_scenes(module);
   module.def(
       "depth_of",

@@ -3,6 +3,7 @@
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -38,6 +39,41 @@ def test_scores_of_known_errors():
                          ((3, 4), "^estimate has the shape"), ((field, d), "^truth")]:
         with pytest.raises(pf.Error, match=match):
             pf.evaluate(*wrong)
+
+
+def test_confidence_that_ranks_errors():
+    error, confidence = np.float32([[0, 1, 2, 5]]), np.float32([[3, 2, 9, 2]])
+    zero = np.zeros((1, 4), np.float32)
+    flow = pf.FlowField(error, zero, confidence=confidence)
+    disparity = pf.DisparityField(error, confidence=confidence)
+    for estimate, truth in [(flow, np.zeros((1, 4, 2))), (disparity, zero)]:
+        scores = pf.evaluate(estimate, truth, confidence=True)
+        # errors 2, 0, then 3 twice; means 2, 1, 5/3, 2. The best are 0, 1, 2, 5: means 0, 1/2, 1, 2.
+        assert math.isclose(scores.auc, 5 / 3) and scores.auc_best == 0.875
+        assert f"auc={scores.auc!r}" in repr(scores)
+        assert pickle.loads(pickle.dumps(scores)).auc == scores.auc
+        mask = np.array([[True, True, False, False]])
+        assert pf.evaluate(estimate, truth, mask, confidence=True).auc == 0.25
+        silent = pf.evaluate(estimate, truth)
+        assert math.isnan(silent.auc) and math.isnan(silent.auc_best)
+    for estimate, truth in [(np.zeros((1, 4, 2)), flow), (zero, disparity)]:
+        with pytest.raises(pf.Error, match="no confidence to score"):
+            pf.evaluate(estimate, truth, confidence=True)
+    with pytest.raises(pf.Error, match="motion mask has no score"):
+        pf.evaluate(pf.MotionMask(zero > 0), zero > 0, confidence=True)
+
+
+def test_confidence_of_the_command(frames, command, tmp_path):
+    flow = pf.estimate_flow(*frames[:2], "lucas-kanade")
+    truth = pf.render_scene("layers", shape=(48, 64), frames=2, seed=3).flow[0]
+    pf.write_flow(tmp_path / "e.npy", flow)
+    pf.write_flow(tmp_path / "t.npy", truth)
+    np.save(tmp_path / "c.npy", flow.confidence)
+    theirs = json.loads(command("eval", tmp_path / "e.npy", tmp_path / "t.npy", "--confidence",
+                                tmp_path / "c.npy", "--json"))
+    ours = pf.evaluate(flow, truth, confidence=True)
+    assert (ours.auc, ours.auc_best) == (theirs["auc"], theirs["auc_best"])
+    assert ours.auc_best < ours.auc
 
 
 def test_masks_as_truth():

@@ -129,6 +129,9 @@ for read in pf.read_frames("frame.png", variable=None):
 assert_type(pf.color_flow(flow, max_motion=3, legend=True), NDArray[np.uint8])
 scores: pf.FlowScores = pf.evaluate(flow, scene.flow[0], mask=valid)
 assert_type(scores.epe, float)
+ranked: pf.DisparityScores = pf.evaluate(disparity, disparity, confidence=True)
+assert_type(ranked.auc, float)
+assert_type(scores.auc_best, float)
 assert_type(pf.devices()[0], pf.DeviceInfo)
 assert_type(pf.scenes()[0].name, str)
 
