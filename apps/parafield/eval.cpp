@@ -9,7 +9,7 @@ namespace parafield::command {
 namespace {
 
 struct EvalOptions {
-  std::string estimate, truth, mask;
+  std::string estimate, truth, mask, confidence;
   FieldOptions field;
   float true_scale = 0;
   bool valid_only = false, json = false;
@@ -25,23 +25,33 @@ Report evaluated(const EvalOptions& options, Task task, Size estimate, Size trut
   report.json["width"] = truth.width;
   report.json["height"] = truth.height;
   // Stereo has two scores: inside the mask (usually not occluded) and of all pixels.
-  const EvaluationOptions how{.mask = mask, .valid_only = options.valid_only};
+  const EvaluationOptions how{
+      .mask = mask, .valid_only = options.valid_only, .confidence = !options.confidence.empty()};
   if (task == Task::disparity)
     add_scores_both_ways(report, how, score);
   else
-    add_scores(report, score(how));
+    add_scores(report, score(how), how);
   return report;
 }
 
+/// Gives the estimate its confidence.
+template <class Field>
+void add_confidence(const EvalOptions& options, Field& estimate) {
+  estimate.confidence = read_like(options.confidence, options.estimate, estimate.size(), read_confidence);
+}
+
 Report compare_flow(const EvalOptions& options) {
-  const FlowField estimate = read_flow(options.estimate), truth = read_flow(options.truth);
+  FlowField estimate = read_flow(options.estimate);
+  const FlowField truth = read_flow(options.truth);
+  add_confidence(options, estimate);
   return evaluated(options, Task::flow, estimate.size(), truth.size(),
                    [&](const EvaluationOptions& how) { return evaluate(estimate, truth, how); });
 }
 
 Report compare_disparity(const EvalOptions& options) {
-  const DisparityField estimate = read_disparity_of(options.estimate, options.field.scale, "--scale"),
-                       truth = read_disparity_of(options.truth, options.true_scale, "--gt-scale");
+  DisparityField estimate = read_disparity_of(options.estimate, options.field.scale, "--scale");
+  const DisparityField truth = read_disparity_of(options.truth, options.true_scale, "--gt-scale");
+  add_confidence(options, estimate);
   return evaluated(options, Task::disparity, estimate.size(), truth.size(),
                    [&](const EvaluationOptions& how) { return evaluate(estimate, truth, how); });
 }
@@ -61,6 +71,8 @@ void run(const EvalOptions& options) {
     throw UsageError(fmt::format("--scale and --gt-scale need disparities; the task is {}", to_string(task)));
   if (task == Task::mask && options.valid_only)
     throw UsageError("--valid-only: motion masks have no valid pixels; it needs flow or disparities");
+  if (task == Task::mask && !options.confidence.empty())
+    throw UsageError("--confidence: motion masks have no score of it; it needs flow or disparities");
   const Report report = task == Task::flow        ? compare_flow(options)
                         : task == Task::disparity ? compare_disparity(options)
                                                   : compare_mask(options);
@@ -90,6 +102,11 @@ void add_eval(App& program) {
       "--mask FILE", options.mask,
       "a picture that is 0 where pixels do not count. For disparities, the scores of all pixels "
       "are printed, too; in JSON they are \"all\"");
+  command.add_option(
+      "--confidence FILE", options.confidence,
+      "confidence of EST: .pfm or .npy. Flow and stereo write it by --confidence. Its score is the area "
+      "under the sparsification curve (AUC): the mean error of the most confident pixels, over all shares "
+      "of them");
   command.add_flag("--valid-only", options.valid_only, "only pixels that the estimate calls valid count");
   command.add_flag(
       "--json", options.json,

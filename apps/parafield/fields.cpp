@@ -13,6 +13,13 @@ const char* to_string(Task task) {
   return task == Task::flow ? "flow" : task == Task::disparity ? "disparity" : "mask";
 }
 
+static const char* text_of(FileKind kind) {
+  return kind == FileKind::frame       ? "a picture"
+         : kind == FileKind::flow      ? "flow"
+         : kind == FileKind::disparity ? "disparities"
+                                       : "unknown data";
+}
+
 void FieldOptions::add_to(App& command, const std::vector<std::string>& tasks,
                           const std::string& scale_names) {
   names = tasks;
@@ -29,12 +36,6 @@ void FieldOptions::add_to(App& command, const std::vector<std::string>& tasks,
 Task FieldOptions::task_of(const std::vector<Path>& files, bool scaled) const {
   for (const Task each : {Task::flow, Task::disparity, Task::mask})
     if (task == to_string(each)) return each;
-  const auto text_of = [](FileKind kind) {
-    return kind == FileKind::frame       ? "a picture"
-           : kind == FileKind::flow      ? "flow"
-           : kind == FileKind::disparity ? "disparities"
-                                         : "unknown data";
-  };
   std::vector<FileKind> kinds;
   std::vector<std::string> says;
   for (const Path& file : files) {
@@ -67,6 +68,20 @@ DisparityField read_disparity_of(const Path& path, float scale, const char* opti
     if (problem.code() != ErrorCode::invalid_argument || scale != 0) throw;
     throw UsageError(fmt::format("{}: give it by {}", problem.what(), option));
   }
+}
+
+Image<float> read_confidence(const Path& path) {
+  // As files, confidence and disparities are the same: one float for each pixel.
+  if (const FileKind kind = file_kind(path); kind != FileKind::disparity)
+    throw Error(
+        ErrorCode::format,
+        fmt::format("{}: holds {}, not a confidence, which is a .pfm or .npy of one float for each pixel",
+                    path.string(), text_of(kind)));
+  return std::move(read_disparity(path).d);
+}
+
+void write_confidence(const Path& path, View<const float> confidence) {
+  write_disparity(path, DisparityView{confidence});
 }
 
 }  // namespace parafield::command

@@ -36,4 +36,12 @@ inline Option add_scale(App& command, const std::string& names, Variable scale, 
 /// file needs none. A scale of 0 is none.
 DisparityField read_disparity_of(const Path& path, float scale, const char* option);
 
+/// Extensions of a confidence.
+inline const std::vector<std::string_view> confidence_extensions = {".pfm", ".npy"};
+
+/// Reads the confidence of a field: a PFM of one channel, or .npy of floats. Throws Error(format) for others.
+Image<float> read_confidence(const Path& path);
+/// Writes it, float32.
+void write_confidence(const Path& path, View<const float> confidence);
+
 }  // namespace parafield::command

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "commands.hpp"
+#include "fields.hpp"
 #include "interrupt.hpp"
 #include "sift.hpp"
 
@@ -42,6 +43,7 @@ std::optional<CameraRotation> GuideOptions::camera() const {
 std::vector<Output> FlowFiles::outputs() const {
   return {{"-o", flow, {".flo", ".png", ".pfm", ".npy"}},
           {"--valid", valid, {".png", ".pgm"}},
+          {"--confidence", confidence, confidence_extensions},
           {"--color", color, picture_extensions}};
 }
 
@@ -49,11 +51,12 @@ void FlowFiles::write(const PictureOptions& picture, const FlowField& field, con
   const WhileWriting whole;
   if (!flow.empty()) write_flow(flow, field);
   if (!valid.empty()) write_mask(valid, field.valid);
+  if (!confidence.empty()) write_confidence(confidence, field.confidence);
   if (!color.empty()) write_frame(color, picture.draw(field, frame));
 }
 
 bool FlowCommandOptions::is_series() const {
-  return has_number(files.flow) || has_number(files.valid) || has_number(files.color);
+  return std::ranges::any_of(files.names(), [](const std::string& name) { return has_number(name); });
 }
 
 void add_scale_of(Report& report, const PictureOptions& picture) {
@@ -174,12 +177,16 @@ void run(const FlowCommandOptions& options) {
   add_energies(report, task.energies, energies);
   if (sift)
     report.text += fmt::format("{} tracks by SIFT, {:.1f} ms more\n", tracks.size(), sift_milliseconds);
-  if (truth.u)
-    add_scores(report, evaluate(flow, truth, {.mask = mask, .valid_only = options.truth.valid_only}));
+  if (truth.u) {
+    const EvaluationOptions how{.mask = mask,
+                                .valid_only = options.truth.valid_only,
+                                .confidence = !options.files.confidence.empty()};
+    add_scores(report, evaluate(flow, truth, how), how);
+  }
   PictureOptions picture = options.picture;
   if (!options.files.color.empty()) picture.fit(flow);
   options.files.write(picture, flow, frame);
-  add_files(report, {options.files.flow, options.files.valid, options.files.color});
+  add_files(report, options.files.names());
   if (!options.files.color.empty()) add_scale_of(report, picture);
   options.print(report);
 }
@@ -210,6 +217,9 @@ void add_flow(App& program) {
                      "it is a series, like flow%04d.flo: flow0001.flo is that of the first pair");
   command.add_option("--valid FILE", options.files.valid,
                      "write where the flow is valid: .png or .pgm. Valid pixels are 255, others 0");
+  command.add_option(
+      "--confidence FILE", options.files.confidence,
+      "write the confidence: .pfm or .npy. With --gt, how it ranks the errors is scored, too (AUC)");
   Option color = command.add_option("--color FILE", options.files.color,
                                     fmt::format("write a picture of the flow: {}", picture_formats));
   options.picture.add_to(command, color);

@@ -25,11 +25,13 @@ struct GuideOptions {
 
 /// Names of the files that are written; empty = not asked for.
 struct FlowFiles {
-  std::string flow, valid, color;
+  std::string flow, valid, confidence, color;
 
   std::vector<Output> outputs() const;
   /// Writes the flow and its picture, `frame` being that of the flow's pixels.
   void write(const PictureOptions& picture, const FlowField& field, const Frame& frame) const;
+  /// Their names as they were given.
+  std::vector<std::string> names() const { return {flow, valid, confidence, color}; }
   /// The files of a series with the number in their names.
   FlowFiles numbered(int number) const;
 };

@@ -102,7 +102,7 @@ FlowFiles FlowFiles::numbered(int number) const {
   const auto one = [&](const std::string& pattern) {
     return pattern.empty() ? std::string() : command::numbered(pattern, number).string();
   };
-  return {one(flow), one(valid), one(color)};
+  return {one(flow), one(valid), one(confidence), one(color)};
 }
 
 void run_series(const FlowCommandOptions& options, const FlowMethod& method, const FlowOptions& task) {
@@ -170,7 +170,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
                              writer.count(), writer.count() == 1 ? "" : "s", seconds);
   add_range(report, source.range());
   add_findings(report, writer.findings());
-  add_files(report, {options.files.flow, options.files.valid, options.files.color});
+  add_files(report, options.files.names());
   if (!options.files.color.empty()) add_scale_of(report, writer.picture());
   options.print(report);
 }

@@ -78,6 +78,11 @@ void add_scores(Report& report, const MaskScores& scores) {
       scores.true_negatives, scores.unscored);
 }
 
+void add_areas(Report& report, double auc, double auc_best) {
+  report.json.update(Json{{"auc", auc}, {"auc_best", auc_best}});
+  report.text += fmt::format("AUC {} px (best possible {})\n", number(auc, 4), number(auc_best, 4));
+}
+
 void note(const std::string& text) {
   std::fputs(fmt::format("parafield: note: {}\n", printable(text)).c_str(), stderr);
 }

@@ -31,14 +31,27 @@ void add_scores(Report& report, const FlowScores& scores);
 void add_scores(Report& report, const DisparityScores& scores);
 void add_scores(Report& report, const MaskScores& scores);
 
+/// Adds auc and auc_best, and a line of text.
+void add_areas(Report& report, double auc, double auc_best);
+
+/// Adds scores, with those of the confidence if `how` asks for them.
+template <class Scores>
+void add_scores(Report& report, const Scores& scores, const EvaluationOptions& how) {
+  add_scores(report, scores);
+  if constexpr (requires { scores.auc; })
+    if (how.confidence) add_areas(report, scores.auc, scores.auc_best);
+}
+
 /// Adds the scores that score(how) gives. With a mask, the scores of all pixels are added, too (JSON: "all").
 template <class Score>
 void add_scores_both_ways(Report& report, const EvaluationOptions& how, Score score) {
   if (how.mask) report.text += "inside the mask: ";
-  add_scores(report, score(how));
+  add_scores(report, score(how), how);
   if (!how.mask) return;
   Report all{{}, "all pixels: "};
-  add_scores(all, score({.valid_only = how.valid_only}));
+  EvaluationOptions without_mask = how;
+  without_mask.mask = {};
+  add_scores(all, score(without_mask), without_mask);
   report.json["all"] = all.json;
   report.text += all.text;
 }

@@ -15,7 +15,7 @@ constexpr float kitti_scale = 256;
 
 struct StereoCommandOptions : EstimationOptions<Stereo> {
   std::string left, right;
-  std::string output, valid, color;
+  std::string output, valid, confidence, color;
   std::optional<float> scale;  // for -o FILE.png
   float true_scale = 0;
   CameraOptions camera;
@@ -61,6 +61,7 @@ void write(const StereoCommandOptions& options, const DisparityField& field, boo
   if (!options.output.empty())
     write_disparity(options.output, disparity, options.scale.value_or(kitti_scale));
   if (!options.valid.empty()) write_mask(options.valid, field.valid);
+  if (!options.confidence.empty()) write_confidence(options.confidence, field.confidence);
   if (!options.color.empty()) {
     FrameBuffer picture = color_disparity(disparity);
     if (options.beside) picture = beside(pair.frames[0], picture);
@@ -78,6 +79,7 @@ void run(const StereoCommandOptions& options) {
   std::vector<Output> outputs = options.camera.outputs();
   outputs.insert(outputs.begin(), {{"-o", options.output, {".pfm", ".png", ".npy"}},
                                    {"--valid", options.valid, {".png", ".pgm"}},
+                                   {"--confidence", options.confidence, confidence_extensions},
                                    {"--color", options.color, picture_extensions}});
   std::vector<Path> inputs = options.camera.inputs();
   inputs.insert(inputs.end(),
@@ -126,10 +128,11 @@ void run(const StereoCommandOptions& options) {
   add_energies(report, task.energies, energies);
   if (truth.d)
     add_scores_both_ways(
-        report, {.mask = mask, .valid_only = options.truth.valid_only},
+        report,
+        {.mask = mask, .valid_only = options.truth.valid_only, .confidence = !options.confidence.empty()},
         [&, &field = disparity](const EvaluationOptions& how) { return evaluate(field, truth, how); });
   write(options, disparity, energy.checks.fill, pair);
-  std::vector<std::string> files = {options.output, options.valid, options.color};
+  std::vector<std::string> files = {options.output, options.valid, options.confidence, options.color};
   for (const std::string& file : options.camera.files()) files.push_back(file);
   add_files(report, files);
   options.print(report);
@@ -154,6 +157,10 @@ void add_stereo(App& program) {
   command.leave_out_of_help(scale);
   command.add_option("--valid FILE", options.valid,
                      "write where disparities are valid: .png or .pgm. Valid pixels are 255, others 0");
+  const Option confidence = command.add_option("--confidence FILE", options.confidence);
+  confidence.help(
+      "write the confidence: .pfm or .npy. With --gt, how it ranks the errors is scored, too (AUC)");
+  command.leave_out_of_help(confidence);
   command.add_option("--color FILE", options.color,
                      fmt::format("write a picture of them: {}. Blue is far, red is near, black is not valid",
                                  picture_formats));

@@ -29,11 +29,6 @@ class CloudsCommand : public CommandTest {
     return read_disparity(path("sky/disparity000" + std::to_string(2 * pair) + ".pfm"));
   }
 
-  static Words join(Words first, const Words& second) {
-    first.insert(first.end(), second.begin(), second.end());
-    return first;
-  }
-
   /// Lines of a file, each split at its commas.
   std::vector<Words> table(const std::string& name) const {
     std::istringstream lines(read_text(path(name)));

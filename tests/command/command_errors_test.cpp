@@ -139,8 +139,8 @@ TEST_F(CommandErrors, BlocksThatWouldTakeMinutes) {
 }
 
 TEST_F(CommandErrors, NoValueIsEmpty) {
-  for (const char* option : {"-o", "--valid", "--color", "--gt", "--threads", "--device", "--preset",
-                             "--method", "--tracks", "--repeat", "--levels", "--fb-check"})
+  for (const char* option : {"-o", "--valid", "--confidence", "--color", "--gt", "--threads", "--device",
+                             "--preset", "--method", "--tracks", "--repeat", "--levels", "--fb-check"})
     expect_failure(2, flow({option, ""}), {"cannot be empty"});
   expect_failure(2, {"flow", frame0(), "", "-d", "cpu"}, {"FRAMES", "cannot be empty"});
   expect_failure(2, {"synth", "zoom", "-o", path("new"), "--seed", ""}, {"--seed", "cannot be empty"});

@@ -144,6 +144,30 @@ TEST_F(Command, EvalAgreesWithFlow) {
   EXPECT_NE(run_well({"eval", path("out.flo"), truth()}).out.find("AAE"), std::string::npos);
 }
 
+TEST_F(Command, EvalScoresTheConfidenceThatFlowWrites) {
+  render("layers");
+  for (const char* name : {"confidence.npy", "confidence.pfm"})
+    for (const Words& more : {Words{}, Words{"--mask", path("scene/occluded0000.png")}}) {
+      const Words flow = {"flow",          frame0(),       frame1(),   "-d",   "cpu",   "-o",
+                          path("out.flo"), "--confidence", path(name), "--gt", truth(), "--json"},
+                  eval = {"eval", path("out.flo"), truth(), "--confidence", path(name), "--json"};
+      const auto of_flow = run_well(join(flow, more)).json(), of_eval = run_well(join(eval, more)).json();
+      for (const char* key : {"auc", "auc_best", "epe"}) EXPECT_EQ(of_flow[key], of_eval[key]) << key;
+      EXPECT_LT(of_flow["auc_best"], of_flow["auc"]);
+      if (more.empty()) EXPECT_LT(of_flow["auc"], of_flow["epe"]) << "it is better than no order";
+      EXPECT_EQ(of_flow["files"], (Words{path("out.flo"), path(name)}));
+    }
+  const FlowField flow =
+      estimate_flow(read_frame(frame0()), read_frame(frame1()), {}, {.device = Device::cpu()});
+  const DisparityField confidence = read_disparity(path("confidence.pfm"));
+  for (int y = 0; y < 64; ++y)
+    for (int x = 0; x < 96; ++x) ASSERT_EQ(confidence.d(x, y), flow.confidence(x, y));
+  const std::string text =
+      run_well({"flow", frame0(), frame1(), "--confidence", path("c.npy"), "--gt", truth()}).out;
+  EXPECT_NE(text.find("\nAUC 0."), std::string::npos) << text;
+  EXPECT_FALSE(run_well({"flow", frame0(), frame1(), "--gt", truth(), "--json"}).json().contains("auc"));
+}
+
 TEST_F(Command, EvalReadsValidFromKittiFiles) {
   render();
   const Outcome flow = run_well({"flow", frame0(), frame1(), "-d", "cpu", "-o", path("out.png"), "--gt",

@@ -75,6 +75,44 @@ TEST_F(FieldsCommand, EvalScoresDisparitiesInsideAMaskAndAll) {
   EXPECT_NE(text.find("\nall pixels: "), std::string::npos) << text;
 }
 
+TEST_F(FieldsCommand, EvalScoresTheConfidence) {
+  const std::string truth = disparities("truth.pfm", {10, 10, 10, 10}),
+                    mask = narrow("mask.png", {255, 255, 0, 0});
+  for (const char* name : {"c.pfm", "c.npy"}) {
+    const std::string estimate = disparities("e.npy", {10, 11, 12, 15}),
+                      confidence = disparities(name, {3, 2, 9, NAN});
+    const Words words = {"eval", estimate, truth, "--confidence", confidence};
+    const auto json = run_well(join(words, {"--json", "--mask", mask})).json();
+    EXPECT_EQ(json["auc"], 0.25);  // errors 0, 1
+    EXPECT_EQ(json["auc_best"], 0.25);
+    EXPECT_NEAR(json["all"]["auc"], (2 + 1 + 1 + 2) / 4., 1e-12);  // errors 2, 0, 1, 5
+    EXPECT_EQ(json["all"]["auc_best"], 0.875);
+    const std::string text = run_well(words).out;
+    EXPECT_TRUE(text.ends_with("\nAUC 1.5000 px (best possible 0.8750)\n")) << text;
+    const std::string both = run_well(join(words, {"--mask", mask})).out;
+    EXPECT_NE(both.find("\nAUC 0.2500 px (best possible 0.2500)\nall pixels: "), std::string::npos) << both;
+  }
+  const auto json = run_well({"eval", path("e.npy"), truth, "--json"}).json();
+  EXPECT_FALSE(json.contains("auc"));
+  EXPECT_FALSE(json.contains("auc_best"));
+}
+
+TEST_F(FieldsCommand, EvalRefusesOtherConfidences) {
+  const std::string field = disparities("a.pfm", {1, 2}), wide = disparities("wide.npy", {1, 2, 3}),
+                    picture = narrow("a.png", {0, 255});
+  write_flow(path("a.flo"), FlowField({2, 1}));
+  const auto expect = [&](int code, const std::string& confidence, const Words& parts) {
+    expect_failure(code, {"eval", field, field, "--confidence", confidence}, parts);
+  };
+  expect(1, wide, {"sizes differ", field + " is 2x1", wide + " is 3x1"});
+  expect(1, picture, {picture + ": holds a picture, not a confidence"});
+  expect(1, path("a.flo"), {"a.flo: holds flow, not a confidence"});
+  expect(1, path("none.npy"), {"none.npy"});
+  expect_failure(1, {"eval", path("a.flo"), path("a.flo"), "--confidence", wide}, {"a.flo is 2x1", "3x1"});
+  expect_failure(2, {"eval", "--task", "mask", picture, picture, "--confidence", field},
+                 {"--confidence", "masks"});
+}
+
 TEST_F(FieldsCommand, EvalTakesTheScaleOfTheEstimateToo) {
   const std::string estimate = narrow("estimate.png", {16, 32, 0}), truth = narrow("truth.png", {4, 8, 12});
   for (const char* option : {"--scale", "--disparity-scale"}) {

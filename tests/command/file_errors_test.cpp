@@ -152,6 +152,9 @@ TEST_F(FileErrors, OutputsThatCannotBeWritten) {
   expect_failure(2, flow({"-o", path("out.jpg")}), {"-o", ".flo"});
   expect_failure(2, flow({"-o", path("out")}), {"-o", ".flo"});
   expect_failure(2, flow({"--valid", path("out.flo")}), {"--valid", ".png"});
+  expect_failure(2, flow({"--confidence", path("out.png")}), {"--confidence", ".pfm or .npy"});
+  expect_failure(2, flow({"-o", path("a.npy"), "--confidence", path("a.npy")}),
+                 {"--confidence", "same file"});
   expect_failure(2, flow({"-o", path("a.png"), "--valid", path("a.png")}), {"-o", "--valid", path("a.png")});
   expect_failure(2, flow({"-o", path("a.flo"), "--color", path("out.flo")}), {"--color", ".png"});
   expect_failure(2, flow({"-o", path("a.png"), "--color", path("scene/../a.png")}),

@@ -111,6 +111,7 @@ TEST_F(JsonSchema, FitsWhatEveryCommandPrints) {
       << "cam0=[90 0 40; 0 90 30; 0 0 1]\ncam1=[90 0 42; 0 90 30; 0 0 1]\nbaseline=2\n";
   checked(with({"stereo"}, {"--calibration", path("calib.txt"), "--points", path("p.ply")}));
   checked(with({"stereo"}, {"--gt", path("d.pfm"), "--mask", frame0()}));
+  checked(with({"stereo"}, {"--gt", path("d.pfm"), "--mask", frame0(), "--confidence", path("c.pfm")}));
   checked(with({"detect"}, {"-o", path("m.png"), "--energy", "result"}));
   checked(with({"detect", frame1()}, {"-o", path("m%d.png")}));
   checked(with({"detect"}, {"--gt", path("m.png")}));
@@ -122,7 +123,10 @@ TEST_F(JsonSchema, FitsWhatEveryCommandPrints) {
       with({"clouds"}, {"--stereo", frame1(), frame0(), "--disparities", "8", "--height", path("h%d.npy")}));
   checked(with({"flow"}, {"--input-mask", frame0()}));
   checked({"eval", path("f.flo"), truth(), "--json"});
-  checked({"eval", path("d.pfm"), path("d.pfm"), "--json", "--mask", frame0()});
+  checked(with({"flow"}, {"--gt", truth(), "--confidence", path("c.npy")}));
+  checked({"eval", path("f.flo"), truth(), "--json", "--confidence", path("c.npy")});
+  checked(
+      {"eval", path("d.pfm"), path("d.pfm"), "--json", "--mask", frame0(), "--confidence", path("c.pfm")});
   checked({"eval", path("m.png"), path("m.png"), "--task", "mask", "--json"});
   checked({"devices", "--json"});
   checked({"methods", "--json"});

@@ -65,6 +65,11 @@ class CommandTest : public testing::Test {
   /// The file is standard input of the commands that start from now on.
   void set_input(const std::string& file) { input_ = file; }
 
+  static Words join(Words first, const Words& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  }
+
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   /// Starts the command. `environment` has "NAME=value", added to the environment of this process. `err`

@@ -21,11 +21,6 @@ class SequenceCommand : public CommandTest {
   }
   std::string frame(int i) const { return path("scene/frame000" + std::to_string(i) + ".png"); }
 
-  static Words join(Words first, const Words& second) {
-    first.insert(first.end(), second.begin(), second.end());
-    return first;
-  }
-
   std::string flow_of_pair(int i, const Words& more = {}) const {
     run_well(join({"flow", frame(i), frame(i + 1), "-o", path("pair.flo"), "-q"}, more));
     return read_text(path("pair.flo"));
@@ -48,15 +43,17 @@ class SequenceCommand : public CommandTest {
 
 TEST_F(SequenceCommand, FlowOfEachPairIsThatOfThePairAlone) {
   const Words frames = render_frames(4);
-  const Outcome outcome = run_well(join({"flow", "-o", path("flow%02d.flo"), "--valid", path("v%d.png"),
-                                         "--color", path("c%d.png"), "--beside"},
-                                        frames));
+  const Outcome outcome =
+      run_well(join({"flow", "-o", path("flow%02d.flo"), "--valid", path("v%d.png"), "--color",
+                     path("c%d.png"), "--beside", "--confidence", path("trust%d.npy")},
+                    frames));
   EXPECT_NE(outcome.out.find("4 frames, 3 flows"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("wrote " + path("flow%02d.flo")), std::string::npos) << outcome.out;
   for (int i = 0; i < 3; ++i) {
     const std::string number = std::to_string(i + 1);
     EXPECT_TRUE(read_text(path("flow0" + number + ".flo")) == flow_of_pair(i)) << i;
     EXPECT_TRUE(std::filesystem::exists(path("v" + number + ".png")));
+    EXPECT_EQ(read_disparity(path("trust" + number + ".npy")).size(), (Size{96, 64}));
     EXPECT_EQ(read_frame(path("c" + number + ".png")).size(), (Size{192, 64}));
   }
   EXPECT_FALSE(std::filesystem::exists(path("flow04.flo")));

@@ -47,9 +47,9 @@ class StereoCommand : public CommandTest {
 };
 
 TEST_F(StereoCommand, WritesDisparitiesAndPicturesAndScores) {
-  const auto report =
-      json({"-o", path("out.pfm"), "--color", path("out.png"), "--valid", path("valid.png"), "--gt",
-            path("truth.png"), "--gt-scale", "4", "--mask", path("mask.png"), "--repeat", "2"});
+  const auto report = json({"-o", path("out.pfm"), "--color", path("out.png"), "--valid", path("valid.png"),
+                            "--gt", path("truth.png"), "--gt-scale", "4", "--mask", path("mask.png"),
+                            "--repeat", "2", "--confidence", path("confidence.pfm")});
   EXPECT_EQ(report["method"], "belief-propagation");
   EXPECT_EQ(report["parameters"]["disparities"], 16);
   EXPECT_EQ(report["parameters"]["data"], "mix");
@@ -68,7 +68,8 @@ TEST_F(StereoCommand, WritesDisparitiesAndPicturesAndScores) {
   EXPECT_GT(report["valid"], 0.8);
   EXPECT_LE(report["least_disparity"], shift);
   EXPECT_GE(report["largest_disparity"], shift);
-  EXPECT_EQ(report["files"], (Words{path("out.pfm"), path("valid.png"), path("out.png")}));
+  EXPECT_EQ(report["files"],
+            (Words{path("out.pfm"), path("valid.png"), path("confidence.pfm"), path("out.png")}));
   EXPECT_FALSE(report.contains("energy"));
   EXPECT_EQ(report["bad_1"], 0);
   EXPECT_EQ(report["pixels"], (width - 3 * shift) * height);
@@ -79,11 +80,12 @@ TEST_F(StereoCommand, WritesDisparitiesAndPicturesAndScores) {
   EXPECT_EQ(read_frame(path("out.png")).format(), PixelFormat::rgb_u8);
   EXPECT_EQ(read_mask(path("valid.png"))(30, 20), 1);
   const auto eval = run_well({"eval", path("out.pfm"), path("truth.png"), "--gt-scale", "4", "--mask",
-                              path("mask.png"), "--json"})
+                              path("mask.png"), "--confidence", path("confidence.pfm"), "--json"})
                         .json();
-  for (const char* key : {"bad_0_5", "bad_1", "average", "rms", "d1_all", "pixels"}) {
+  for (const char* key : {"bad_0_5", "bad_1", "average", "rms", "auc", "auc_best", "d1_all", "pixels"}) {
     EXPECT_EQ(report[key], eval[key]) << key;
     EXPECT_EQ(report["all"][key], eval["all"][key]) << key;
+    EXPECT_TRUE(report["all"][key].is_number()) << key;
   }
 }
 
