@@ -33,13 +33,16 @@ class Propagation {
       level.most_data = k == 0 ? units_.most_finest : smaller(4 * levels_.back().most_data, units_.most_data);
       const LevelCounts counts = level_counts<Backend, Value>(backend, units_, size);
       if (has_data(k, plan)) level.data = workspace.array<Value>(counts.data);
-      for (int set = 0; set < sets(k, plan); ++set)
+      for (int set = 0; set < sets(k, levels, plan); ++set)
         level.edges[set] = {workspace.array<Value>(counts.across), workspace.array<Value>(counts.down)};
       take_weights(level.weights, workspace, size, k);
       levels_.push_back(level);
       size = coarser(size);
     }
-    backend.reserve_scratch(larger(level_scratch<Value>(grid, levels_[0].width), message_scratch(grid)));
+    std::size_t scratch = step_scratch<Value>(grid, levels_[0].width);
+    if (fuses(levels, plan))
+      scratch += sizeof(Value) * 4 * kept_count<Value>(grid, levels_[1].width, plan.iterations);
+    backend.reserve_scratch(scratch);
   }
 
   /// Bytes of the data costs and messages of all levels.
@@ -50,7 +53,7 @@ class Propagation {
     for (int k = 0; k < levels; ++k, size = coarser(size)) {
       const LevelCounts counts = level_counts<Backend, Value>(backend, units, size);
       sum += double(sizeof(Value)) * (has_data(k, plan) * double(counts.data) +
-                                      sets(k, plan) * (double(counts.across) + double(counts.down)));
+                                      sets(k, levels, plan) * (double(counts.across) + double(counts.down)));
     }
     return sum;
   }
@@ -78,20 +81,48 @@ class Propagation {
       return double(level.width) * level.height;
     };
     for (int k = 0; k <= top; ++k) all += pixels_of(levels_[k]) * iterations_of(k);
-    for (int k = top; k >= 0; --k)
-      for (int i = 0; i < iterations_of(k); ++i) {
-        const bool reads = k == 0 && (i == iterations_of(0) - 1 || each);
-        const Iteration iteration = iteration_of(k, top, i, iterations_of(k), plan_.iterations);
-        send_messages(backend_, units_, levels_[k], levels_[smaller(k + 1, top)], iteration,
-                      reads ? beliefs : Beliefs{});
+    const bool fused = fuses(top + 1, plan_);
+    for (int k = top; k >= (fused ? 2 : 0); --k) {
+      const PropagationLevel<Value>&level = levels_[k], &coarser = levels_[smaller(k + 1, top)];
+      const Iterations iterations{k, top, iterations_of(k), plan_.iterations};
+      const auto passes = [&](double count) {
+        passed += count * pixels_of(level);
+        done(passed / all);
+      };
+      if constexpr (!Backend::is_gpu)
+        if (!(k == 0 && each) && sends_in_bands(level.height, iterations.count)) {
+          const Beliefs result = k == 0 ? beliefs : Beliefs{};
+          const int count = backend_.band_count(level.height, most_band_rows), together = backend_.threads();
+          const auto send = [&](int begin, int end, bool seams) {
+            send_in_bands(backend_, units_, level, coarser, iterations, count, begin, end, seams, result);
+          };
+          for (int band = 0; band < count; band += together) {
+            send(band, smaller(band + together, count), false);
+            if (band + together < count) passes(double(iterations.count) * together / count);
+          }
+          send(0, count - 1, true);
+          if (k == 0) after(iterations.count - 1);
+          passes(double(iterations.count) * (count - (count - 1) / together * together) / count);
+          continue;
+        }
+      for (int i = 0; i < iterations.count; ++i) {
+        const bool reads = k == 0 && (i == iterations.count - 1 || each);
+        send_messages(backend_, units_, level, coarser, iterations[i], reads ? beliefs : Beliefs{});
         if (reads) {
-          read_beliefs(backend_, units_, levels_[0], 1 - (i & 1), beliefs);
+          read_beliefs(backend_, units_, level, 1 - (i & 1), beliefs);
           after(i);
         }
-        passed += pixels_of(levels_[k]);
-        done(passed / all);
+        passes(1);
       }
+    }
     if (iterations_of(0) > 0) return;
+    if constexpr (!Backend::is_gpu)
+      if (fused) {
+        send_and_read(backend_, energy, units_, levels_[0], levels_[1], levels_[smaller(2, top)], top,
+                      plan_.iterations, beliefs);
+        after(0);
+        return done(1);
+      }
     read_coarse_beliefs(backend_, energy, units_, levels_[0], second, (plan_.iterations - 1) & 1, beliefs);
     after(0);
     if (top == 0) done(1);
@@ -99,8 +130,17 @@ class Propagation {
 
  private:
   static Size coarser(Size size) { return {(size.width + 1) / 2, (size.height + 1) / 2}; }
+  /// Whether the iterations of level 1 and the end, in the finest level, run together: see send_and_read.
+  static bool fuses(int levels, const PropagationPlan& plan) {
+    return !Backend::is_gpu && levels > 1 && plan.finest_iterations == 0;
+  }
+  /// Whether bands of rows are high enough for the iterations of a level: see send_in_bands.
+  bool sends_in_bands(int height, int iterations) const {
+    return iterations > 1 && height / backend_.band_count(height, most_band_rows) > 2 * (iterations + 1);
+  }
   /// Number of sets of edges in a level: see PropagationLevel.
-  static int sets(int level, const PropagationPlan& plan) {
+  static int sets(int level, int levels, const PropagationPlan& plan) {
+    if (fuses(levels, plan) && level == 1) return 0;
     return level > 0 ? 2 : plan.finest_iterations > 0 ? 1 : 0;
   }
   /// Whether a level's data costs are stored. A CPU computes the finest level's anew where they are read only to

@@ -169,6 +169,35 @@ TEST_P(BeliefPropagationTest, IsRepeatable) {
   }
 }
 
+/// Without iterations on the finest level, threads of the CPU compute those of level 1 and the end in bands.
+TEST(BeliefPropagationBands, GiveOneResultForAnyNumberOfThreads) {
+  const auto expect_one = [&]<class Task>(auto energy, Size size) {
+    const RandomPair pair(size, 5, true);
+    for (const Precision precision : {Precision::exact, Precision::fast})
+      for (const int iterations : {1, 2, 7}) {
+        auto method = paper(energy);
+        method.levels = 3;
+        method.iterations = iterations;
+        method.finest_iterations = 0;
+        method.precision = precision;
+        const auto solved = [&](int threads) {
+          Estimator<Task> estimator(method, size, {.device = Device::cpu(threads)});
+          return estimator(pair.frame0, pair.frame1).to(Memory::host());
+        };
+        const auto expected = solved(1);
+        for (const int threads : {2, 3, 16}) expect_part(expected, 0, 0, solved(threads), described(method));
+        if (testing::Test::HasFailure()) return;
+      }
+  };
+  for (const Size size : {Size{70, 421}, Size{33, 20}, Size{300, 5}}) {
+    StereoEnergy stereo = small_energy<StereoEnergy>();
+    expect_one.operator()<Stereo>(stereo, size);
+    stereo.cost.data = DataTerm::mix;
+    expect_one.operator()<Stereo>(stereo, size);
+    expect_one.operator()<Flow>(small_energy<DisplacementEnergy>(), size);
+  }
+}
+
 TEST(OracleBeliefPropagation, ChainMinimumIsTheExhaustiveMinimum) {
   const RandomPair row({5, 1}, 1);
   for (const float beta : {1.0f, 30.0f, 100.0f}) {

@@ -134,7 +134,7 @@ class ChosenBlocksOn : public PropagationTest {
   }
 };
 
-TEST_P(ChosenBlocksOn, HaveTheDisparitiesOfOneBlock) { expect_one_result<Stereo, StereoEnergy>({301, 203}); }
+TEST_P(ChosenBlocksOn, HaveTheDisparitiesOfOneBlock) { expect_one_result<Stereo, StereoEnergy>({701, 503}); }
 TEST_P(ChosenBlocksOn, HaveTheDisplacementsOfOneBlock) {
   expect_one_result<Flow, DisplacementEnergy>({161, 140});
 }

@@ -145,7 +145,9 @@ TEST_P(ProgressTest, CountsTheSecondSolveOfACheck) {
   method.energy.max_displacement = 1;
   method.levels = 1;
   method.iterations = 2;
-  EXPECT_EQ(shares<Flow>(method, {.fb_check = 1}), quarters);
+  // A CPU runs both iterations of a solve together.
+  const bool cpu = device().kind == Device::Kind::cpu;
+  EXPECT_EQ(shares<Flow>(method, {.fb_check = 1}), cpu ? std::vector<double>({0.5, 1}) : quarters);
   method.iterations = 300;
   expect_whole(shares<Flow>(method, {.fb_check = 1}), 50);
 }

@@ -102,16 +102,34 @@ class CpuBackend {
     });
   }
 
+  /// Calls f(part, scratch) for parts 0 to count - 1, on the threads.
+  template <class PartFunction>
+  void parts(int count, PartFunction f) const {
+    char* const scratch = scratch_;
+    const std::size_t bytes = scratch_bytes_;
+    share(count, [=](int part, int thread) { f(part, scratch + bytes * std::size_t(thread)); });
+  }
+
+  int threads() const { return thread_count_; }
+  /// Number of bands of at most `most` rows: as many for each thread.
+  int band_count(int height, int most) const {
+    return smaller(height, (1 + (height - 1) / most / thread_count_) * thread_count_);
+  }
+  /// First row of a band.
+  static int band_begin(int height, int count, int band) { return int((long long)height * band / count); }
+
   /// Calls f(rows, scratch) for bands of rows, one for each thread. It is for work that does much before its
   /// first row.
   template <class RowsFunction>
   void bands(int height, RowsFunction f) const {
-    const int count = smaller(height, thread_count_);
-    char* const scratch = scratch_;
-    const std::size_t bytes = scratch_bytes_;
-    share(count, [=](int part, int thread) {
-      const auto begin = [=](int band) { return int((long long)height * band / count); };
-      f(RowRange{begin(part), begin(part + 1), false}, scratch + bytes * std::size_t(thread));
+    bands(height, height, f);
+  }
+  /// The same for bands of at most `most` rows, as many for each thread.
+  template <class RowsFunction>
+  void bands(int height, int most, RowsFunction f) const {
+    const int count = band_count(height, most);
+    parts(count, [=](int band, char* scratch) {
+      f(RowRange{band_begin(height, count, band), band_begin(height, count, band + 1), false}, scratch);
     });
   }
 

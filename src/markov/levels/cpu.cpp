@@ -4,6 +4,45 @@
 #include "markov/planes/use_weights.hpp"
 
 namespace parafield {
+namespace {
+
+/// Sums the data costs of rows y and, with `below`, y + 1 of a mix as row `to_y` of the coarser level, like sum_rows,
+/// and stores nothing else. `memory`: two rows' mix_row_bytes; `sums`: `byte_lanes` values for each label.
+void sum_mix_rows(const Energy<MixedCosts>& energy, const PairUnits& units, int y, bool below,
+                  const Rows<std::uint16_t>& to, int to_y, void* memory, std::uint16_t* sums) {
+  const MixRows rows(energy, units, y, below, memory);
+  const Lanes most = Lanes{} + std::uint16_t(units.most_data);
+  for (int i = 0; i < to.level.width; i += byte_lanes) {
+    Lanes least[2] = {Lanes{} + std::uint16_t(0xffff), Lanes{} + std::uint16_t(0xffff)};
+    for (int label = 0; label < to.labels; ++label) {
+      Lanes sum[2], other[2];
+      rows[0].find_units(0, label, i, sum);
+      const auto add = [&](int row, int parity) {
+        rows[row].find_units(parity, label, i, other);
+        sum[0] += other[0], sum[1] += other[1];
+      };
+      add(0, 1);
+      if (below) add(1, 0), add(1, 1);
+      for (int half = 0; half < 2; ++half) {
+        lower_to(least[half], sum[half]);
+        store(sums + label * byte_lanes + half * lanes, sum[half]);
+      }
+    }
+    for (int label = 0; label < to.labels; ++label) {
+      Lanes sum[2], even, odd;
+      for (int half = 0; half < 2; ++half) {
+        load(sum[half], sums + label * byte_lanes + half * lanes);
+        sum[half] -= least[half];
+        lower_to(sum[half], most);
+      }
+      take_apart(sum, even, odd);
+      store(to.data(to_y, 0) + label * to.pitch + i / 2, even);
+      store(to.data(to_y, 1) + label * to.pitch + i / 2, odd);
+    }
+  }
+}
+
+}  // namespace
 
 template <class Backend, class Data, class Value>
 void pack_data(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
@@ -14,6 +53,11 @@ void pack_data(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
     const ScratchRows<Value> scratch(level, units, memory);
     for (int block = part.begin; block < part.end; ++block) {
       const int y0 = 2 * block, count = smaller(2, energy.height - y0);
+      if constexpr (is_mix<Data, Value>)
+        if (!level.data && coarse.data && packs_by_bytes(units)) {
+          sum_mix_rows(energy, units, y0, count > 1, to, block, memory, static_cast<Value*>(scratch.rest()));
+          continue;
+        }
       for (int j = 0; j < count; ++j)
         if (level.data)
           pack_row(energy, units, y0 + j, rows, y0 + j, memory);

@@ -90,10 +90,14 @@ void mean_weights(Backend& backend, const LevelWeights& fine, const LevelWeights
 constexpr int level_chunk_bytes = 256;
 /// Columns of one parity that the CPU keeps of a row as bytes, of a mix. Its loops may read 63 columns too many.
 inline int mix_columns(LabelGrid grid, int width) { return ((width + grid.nx) / 2 + 2 + 63 + 63) / 64 * 64; }
-/// Bytes of scratch memory for each CPU thread that packs data costs: two rows of costs, or rows of bytes.
+/// Bytes of a row of pixels of a mix and of their matches: 9 for each pixel, and two factors.
+inline std::size_t mix_row_bytes(LabelGrid grid, int width) {
+  return std::size_t(2 * (9 + 9 + 2)) * std::size_t(mix_columns(grid, width));
+}
+/// Bytes of scratch memory for each CPU thread that packs data costs: two rows of costs, or of a mix.
 inline std::size_t pack_scratch(LabelGrid grid, int width) {
   return larger<std::size_t>(2 * sizeof(float) * std::size_t((width + 15) / 16 * 16),
-                             std::size_t(2 * (10 + 9)) * std::size_t(mix_columns(grid, width)));
+                             2 * mix_row_bytes(grid, width));
 }
 /// Values from one label's half row to the next, on the CPU. The last chunk may end beyond the last column.
 template <class Value>

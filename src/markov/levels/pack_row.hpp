@@ -6,12 +6,17 @@
 namespace parafield {
 namespace {
 
+template <class Data, class Value>
+constexpr bool is_mix = std::is_same_v<Data, MixedCosts>&& std::is_integral_v<Value>;
+/// Whether the costs of a mix can be computed where they are used: see MixRows.
+bool packs_by_bytes(const PairUnits& units) { return units.per_mix > 0 && units.grid.ny == 1; }
+
 /// Stores the data costs of row y as row `to_y` of a level, and 0 for the column beyond the last one. `memory`:
 /// pack_scratch bytes.
 template <class Data, class Value>
 void pack_row(const Energy<Data>& energy, const PairUnits& units, int y, const Rows<Value>& rows, int to_y,
               void* memory) {
-  if constexpr (std::is_same_v<Data, MixedCosts> && std::is_integral_v<Value>)
+  if constexpr (is_mix<Data, Value>)
     if (units.per_mix > 0) return pack_mix_row(energy, units, y, rows, to_y, memory);
   const LabelGrid grid = energy.grid;
   const int width = energy.width;

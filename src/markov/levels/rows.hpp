@@ -19,19 +19,22 @@ struct Rows {
   PropagationLevel<Value> level;
   int labels;
   std::ptrdiff_t pitch;  // values from one label to the next
+  int kept;  // row y of edges lies at y & kept: -1, or a power of 2 less 1 where memory holds fewer rows
 
-  Rows(const PropagationLevel<Value>& level, const PairUnits& units)
-      : level(level), labels(units.grid.count()), pitch(half_pitch<Value>(level.width)) {}
+  Rows(const PropagationLevel<Value>& level, const PairUnits& units, int kept = -1)
+      : level(level), labels(units.grid.count()), pitch(half_pitch<Value>(level.width)), kept(kept) {}
 
-  /// Half row of label 0: columns of the given parity of row y.
+  /// Half rows of label 0: columns of the given parity of row y.
+  Value* data(int y, int parity) const { return row(level.data, y, parity); }
+  /// Edges from column x - 1 to column x of row y, for x = 0 .. width.
+  Value* across(int set, int y, int parity) const { return row(level.edges[set].across, y & kept, parity); }
+  /// Edges from row y - 1 to row y, for y = 0 .. height.
+  Value* down(int set, int y, int parity) const { return row(level.edges[set].down, y & kept, parity); }
+
+ private:
   Value* row(Value* values, int y, int parity) const {
     return values + std::ptrdiff_t(2 * y + parity) * labels * pitch;
   }
-  Value* data(int y, int parity) const { return row(level.data, y, parity); }
-  /// Edges from column x - 1 to column x of row y, for x = 0 .. width.
-  Value* across(int set, int y, int parity) const { return row(level.edges[set].across, y, parity); }
-  /// Edges from row y - 1 to row y, for y = 0 .. height.
-  Value* down(int set, int y, int parity) const { return row(level.edges[set].down, y, parity); }
 };
 
 /// Values of a chunk of pixels for each label; labels are `pitch` values apart.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
-#include "markov/levels/pack_row.hpp"
 #include "markov/messages/lines.hpp"
+#include "markov/messages/winners.hpp"
 
 // Pixels of a color are adjacent in memory (levels/rows.hpp). Chunks of them compute their messages label by
 // label in scratch memory, and every inner loop runs along the row.
@@ -60,109 +60,6 @@ Messages<Value> received_before(const Rows<Value>& rows, const Rows<Value>& coar
   for (Labeled<Value>& with : none.with) with = {scratch, chunk<Value>};
   for (int i = 0; i < rows.labels * chunk<Value>; ++i) scratch[i] = 0;
   return none;
-}
-
-/// Labels of least belief of a chunk's pixels.
-template <class Value>
-struct LeastBeliefs {
-  using Index = std::conditional_t<sizeof(Value) == 2, std::uint16_t, int>;
-  Value least[chunk<Value>];
-  Index best[chunk<Value>];
-  Value rest[chunk<Value>];  // least beliefs of the labels that are not beside the best ones
-
-  void clear() {
-    for (int i = 0; i < chunk<Value>; ++i) best[i] = 0, least[i] = farthest<Value>;
-  }
-  void update(const Value* sum, int label) {
-    for (int i = 0; i < chunk<Value>; ++i) {
-      const bool better = sum[i] < least[i];
-      least[i] = better ? sum[i] : least[i];
-      best[i] = better ? Index(label) : best[i];
-    }
-  }
-};
-
-template <class Value>
-void find_rest(LabelGrid grid, LeastBeliefs<Value>& winners, Labeled<Value> belief) {
-  constexpr int n = chunk<Value>;
-  Value* const rest = winners.rest;
-  using Index = std::conditional_t<sizeof(Value) == 2, std::int16_t, std::int32_t>;
-  Index best_x[n], best_y[n];
-  for (int i = 0; i < n; ++i) {
-    const int ly = grid.ny == 1 ? 0 : winners.best[i] / grid.nx;
-    best_x[i] = Index(winners.best[i] - ly * grid.nx), best_y[i] = Index(ly), rest[i] = farthest<Value>;
-  }
-  for (int ly = 0; ly < grid.ny; ++ly)
-    for (int lx = 0; lx < grid.nx; ++lx) {
-      const Value* const sum = belief[ly * grid.nx + lx];
-      const Index x = Index(lx), y = Index(ly);
-#pragma GCC ivdep  // scratch memory does not overlap
-      for (int i = 0; i < n; ++i) {
-        const Index dx = Index(best_x[i] - x), dy = Index(best_y[i] - y);
-        const bool beside = bool((dx >= -1) & (dx <= 1) & (dy >= -1) & (dy <= 1));
-        const Value least = smaller(rest[i], sum[i]);
-        rest[i] = beside ? rest[i] : least;
-      }
-    }
-}
-
-/// Computes the beliefs of a chunk's pixels, the sums of the values sources[i][label], and finds the labels of least
-/// belief; `rest` only if margins are wanted.
-template <int Sources, class Value>
-void find_least(LabelGrid grid, const Labeled<Value> (&sources)[Sources], Labeled<Value> belief, bool margins,
-                LeastBeliefs<Value>& winners) {
-  constexpr int n = chunk<Value>;
-  if constexpr (sizeof(Value) == 2) {
-    if (grid.ny == 1) {
-      for (int i = 0; i < n; i += lanes)
-        find_winners(
-            grid.nx,
-            [&](int label) {
-              Lanes sum, source;
-              load(sum, sources[0][label] + i);
-              PF_UNROLL
-              for (int k = 1; k < Sources; ++k) load(source, sources[k][label] + i), sum += source;
-              return sum;
-            },
-            belief, i, winners.least, winners.best, margins ? winners.rest : nullptr);
-      return;
-    }
-  }
-  winners.clear();
-  for (int label = 0; label < grid.count(); ++label) {
-    const Value* of[Sources];
-    for (int k = 0; k < Sources; ++k) of[k] = sources[k][label];
-    Value* const sum = belief[label];
-#pragma GCC ivdep  // scratch memory does not overlap with levels
-    for (int i = 0; i < n; ++i) {
-      if constexpr (Sources == 5)
-        sum[i] = Value((of[0][i] + (of[1][i] + of[3][i])) + (of[2][i] + of[4][i]));
-      else
-        sum[i] = Value(of[0][i] + of[1][i]);
-    }
-    winners.update(sum, label);
-  }
-  if (margins) find_rest(grid, winners, belief);
-}
-
-/// Stores the labels of least belief of a chunk's pixels, and the beliefs around them.
-template <class Value>
-void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, Labeled<Value> belief,
-                   int first, int i0, int y, const Beliefs& beliefs) {
-  const LabelGrid grid = units.grid;
-  if (y < beliefs.y0 || y >= beliefs.y1) return;
-  const float cost = 1 / units.per_cost;
-  for (int i = 0; i < chunk<Value>; ++i) {
-    const int x = 2 * (i0 + i) + first;
-    if (x < beliefs.x0 || x >= beliefs.x1) continue;
-    const int best = winners.best[i], ly = best / grid.nx, lx = best - ly * grid.nx;
-    beliefs.labels(x, y) = grid.label(lx, ly);
-    store_costs_around(beliefs.costs, grid, lx, ly, x, y,
-                       [&](int at_x, int at_y) { return float(belief[at_y * grid.nx + at_x][i]) * cost; });
-    if (beliefs.costs.margin)
-      beliefs.costs.margin(x, y) =
-          winners.rest[i] < farthest<Value> ? float(winners.rest[i] - winners.least[i]) * cost : most_margin;
-  }
 }
 
 /// Computes the beliefs of a chunk's pixels and stores the labels of least belief.
@@ -273,6 +170,92 @@ void clear_border(const Rows<Value>& rows, int set, int y) {
     before[label * rows.pitch] = after[label * rows.pitch] = 0;
 }
 
+/// Runs an iteration on row y. `scratch`: message_scratch.
+template <class Value>
+void send_row(const PairUnits& units, const Rows<Value>& rows, const Rows<Value>& coarser,
+              const Iteration& iteration, const Beliefs& beliefs, int y, Value* scratch) {
+  constexpr int n = chunk<Value>;
+  const PropagationLevel<Value>& level = rows.level;
+  const int labels = rows.labels, first = (y + iteration.color) & 1, target = iteration.last ? 1 : 0;
+  Value* const received = scratch + 5 * labels * n;
+  for (int i0 = 0; 2 * i0 + first < level.width; i0 += n) {
+    const Labeled<Value> data{rows.data(y, first) + i0, rows.pitch};
+    const Messages<Value> here = edges_of(rows, 0, y, first, i0);
+    const Messages<Value> in = received_before(rows, coarser, iteration, y, first, i0, received);
+    if (beliefs.labels) read_chunk(units, data, in, {scratch, n}, first, i0, y, beliefs);
+    for (int k = 0; k < 4 && iteration.keeps; ++k)
+      for (int label = 0; label < labels; ++label)
+        for (int i = 0; i < n; ++i) here.with[k][label][i] = in.with[k][label][i];
+    const int left = (level.width - first + 1) / 2 - i0;  // pixels of this chunk and after it
+    const Messages<Value> out = edges_of(rows, target, y, first, i0);
+    with_one_of<n / 4, n / 2, n>(left <= n / 4   ? n / 4
+                                 : left <= n / 2 ? n / 2
+                                                 : n,
+                                 [&]<int N>() {
+                                   if constexpr (sizeof(Value) == 2)
+                                     if (units.grid.ny == 1 && !units.quadratic)
+                                       return send_lines<N>(units, level, data, in, out, scratch, first, i0,
+                                                            y);
+                                   send_chunk<N>(units, level, data, in, out, scratch, first, i0, y);
+                                 });
+  }
+  clear_border(rows, target, y);
+  if (iteration.keeps) clear_border(rows, 0, y);
+}
+
+/// Reads the beliefs of the pixels of a color of row y.
+template <class Value>
+void read_row(const PairUnits& units, const Rows<Value>& rows, int color, const Beliefs& beliefs, int y,
+              Value* scratch) {
+  const int first = (y + color) & 1;
+  for (int i0 = 0; 2 * i0 + first < rows.level.width; i0 += chunk<Value>)
+    read_chunk(units, {rows.data(y, first) + i0, rows.pitch}, edges_of(rows, 0, y, first, i0),
+               {scratch, chunk<Value>}, first, i0, y, beliefs);
+}
+
+/// Reads the beliefs of the pixels of the finest level, which has no messages, whose blocks are row `block_y` of the
+/// coarser level. `memory`: level_scratch.
+template <class Data, class Value>
+void read_blocks(const Energy<Data>& energy, const PairUnits& units, const PropagationLevel<Value>& level,
+                 const Rows<Value>& coarser, int coarser_color, const Beliefs& beliefs, int block_y,
+                 void* memory) {
+  constexpr int n = chunk<Value>;
+  const int labels = units.grid.count(), y0 = 2 * block_y, count = smaller(2, level.height - y0);
+  const ScratchRows<Value> scratch(level, units, memory);
+  const Labeled<Value> belief{static_cast<Value*>(scratch.rest()), n}, received{belief[labels], n};
+  for (int label = 0; label < labels && !coarser.level.data; ++label)
+    for (int i = 0; i < n; ++i) received[label][i] = 0;
+  // Calls find(row, parity, i0, winners) for all chunks of the rows y0 + row.
+  const auto read_chunks = [&](auto find) {
+    for (int i0 = 0; 2 * i0 < level.width; i0 += n) {
+      // Pixels of even columns, and those of odd ones, lie side by side in memory like their blocks.
+      if (coarser.level.data) sum_received(coarser, coarser_color, block_y, i0, received);
+      for (int j = 0; j < count; ++j)
+        for (int parity = 0; parity < 2; ++parity) {
+          LeastBeliefs<Value> winners;
+          find(j, parity, i0, winners);
+          store_beliefs(units, winners, belief, parity, i0, y0 + j, beliefs);
+        }
+    }
+  };
+  const bool margins = bool(beliefs.costs.margin);
+  if constexpr (is_mix<Data, Value>)
+    if (!level.data && packs_by_bytes(units)) {
+      const MixRows mix(energy, units, y0, count > 1, memory);
+      return read_chunks([&](int j, int parity, int i0, LeastBeliefs<Value>& winners) {
+        find_least(mix[j], parity, i0, labels, received, belief, margins, winners);
+      });
+    }
+  for (int j = 0; j < count && !level.data; ++j) scratch.pack(energy, units, y0 + j, j);
+  const Rows<Value> stored(level, units);
+  const Rows<Value>& rows = level.data ? stored : scratch.rows();
+  read_chunks([&](int j, int parity, int i0, LeastBeliefs<Value>& winners) {
+    const Labeled<Value> sources[2] = {{rows.data(level.data ? y0 + j : j, parity) + i0, rows.pitch},
+                                       received};
+    find_least(units.grid, sources, belief, margins, winners);
+  });
+}
+
 }  // namespace
 
 template <class Backend, class Value>
@@ -281,35 +264,8 @@ void send_messages(Backend& cpu, const PairUnits& units, const PropagationLevel<
                    const Beliefs& beliefs) {
   const Rows<Value> rows(level, units), coarser(coarser_level, units);
   cpu.few_rows(level.height, [&](RowRange part, void* memory) {
-    constexpr int n = chunk<Value>;
-    const int labels = rows.labels;
-    Value *const scratch = static_cast<Value*>(memory), *const received = scratch + 5 * labels * n;
-    for (int y = part.begin; y < part.end; ++y) {
-      const int first = (y + iteration.color) & 1, target = iteration.last ? 1 : 0;
-      for (int i0 = 0; 2 * i0 + first < level.width; i0 += n) {
-        const Labeled<Value> data{rows.data(y, first) + i0, rows.pitch};
-        const Messages<Value> here = edges_of(rows, 0, y, first, i0);
-        const Messages<Value> in = received_before(rows, coarser, iteration, y, first, i0, received);
-        if (beliefs.labels) read_chunk(units, data, in, {scratch, n}, first, i0, y, beliefs);
-        for (int k = 0; k < 4 && iteration.keeps; ++k)
-          for (int label = 0; label < labels; ++label)
-            for (int i = 0; i < n; ++i) here.with[k][label][i] = in.with[k][label][i];
-        const int left = (level.width - first + 1) / 2 - i0;  // pixels of this chunk and after it
-        const Messages<Value> out = edges_of(rows, target, y, first, i0);
-        with_one_of<n / 4, n / 2, n>(left <= n / 4   ? n / 4
-                                     : left <= n / 2 ? n / 2
-                                                     : n,
-                                     [&]<int N>() {
-                                       if constexpr (sizeof(Value) == 2)
-                                         if (units.grid.ny == 1 && !units.quadratic)
-                                           return send_lines<N>(units, level, data, in, out, scratch, first,
-                                                                i0, y);
-                                       send_chunk<N>(units, level, data, in, out, scratch, first, i0, y);
-                                     });
-      }
-      clear_border(rows, target, y);
-      if (iteration.keeps) clear_border(rows, 0, y);
-    }
+    for (int y = part.begin; y < part.end; ++y)
+      send_row(units, rows, coarser, iteration, beliefs, y, static_cast<Value*>(memory));
   });
 }
 
@@ -317,13 +273,37 @@ template <class Backend, class Value>
 void read_beliefs(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& level, int color,
                   const Beliefs& beliefs) {
   const Rows<Value> rows(level, units);
-  cpu.few_rows(level.height, [&](RowRange part, void* scratch) {
-    for (int y = part.begin; y < part.end; ++y) {
-      const int first = (y + color) & 1;
-      for (int i0 = 0; 2 * i0 + first < level.width; i0 += chunk<Value>)
-        read_chunk(units, {rows.data(y, first) + i0, rows.pitch}, edges_of(rows, 0, y, first, i0),
-                   {static_cast<Value*>(scratch), chunk<Value>}, first, i0, y, beliefs);
+  cpu.few_rows(level.height, [&](RowRange part, void* memory) {
+    for (int y = part.begin; y < part.end; ++y)
+      read_row(units, rows, color, beliefs, y, static_cast<Value*>(memory));
+  });
+}
+
+template <class Backend, class Value>
+void send_in_bands(Backend& cpu, const PairUnits& units, const PropagationLevel<Value>& level,
+                   const PropagationLevel<Value>& coarser_level, const Iterations& iterations, int count,
+                   int begin, int end, bool seams, const Beliefs& beliefs) {
+  const Rows<Value> rows(level, units), coarser(coarser_level, units);
+  const int height = level.height, n = iterations.count, passes = n + int(bool(beliefs.labels));
+  const auto begin_of = [=](int band) { return Backend::band_begin(height, count, band); };
+  cpu.parts(end - begin, [&](int part, void* memory) {
+    Value* const scratch = static_cast<Value*>(memory);
+    // Pass i of row y: an iteration, or after the last one the beliefs of the pixels that did not send in it.
+    const auto pass = [&](int i, int y) {
+      if (i == n) return read_row(units, rows, n & 1, beliefs, y, scratch);
+      send_row(units, rows, coarser, iterations[i], i == n - 1 ? beliefs : Beliefs{}, y, scratch);
+    };
+    const int band = begin + part, y0 = begin_of(band), y1 = begin_of(band + 1);
+    if (seams) {
+      for (int i = 1; i < passes; ++i)
+        for (int y = y1 - i; y < y1 + i; ++y) pass(i, y);
+      return;
     }
+    for (int front = y0; front < y1 + passes; ++front)
+      for (int i = 0; i < passes; ++i) {
+        const int y = front - i;
+        if (y >= (y0 == 0 ? 0 : y0 + i) && y < (y1 == height ? height : y1 - i)) pass(i, y);
+      }
   });
 }
 
@@ -331,35 +311,50 @@ template <class Backend, class Data, class Value>
 void read_coarse_beliefs(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
                          const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser_level,
                          int coarser_color, const Beliefs& beliefs) {
-  const Rows<Value> stored(level, units), coarser(coarser_level, units);
-  // Pixels of even columns, and those of odd ones, lie side by side in memory like their blocks.
+  const Rows<Value> coarser(coarser_level, units);
   cpu.few_rows((level.height + 1) / 2, [&](RowRange part, void* memory) {
-    constexpr int n = chunk<Value>;
-    const int labels = units.grid.count();
-    const ScratchRows<Value> scratch(level, units, memory);
-    const Rows<Value>& rows = level.data ? stored : scratch.rows();
-    const Labeled<Value> belief{static_cast<Value*>(scratch.rest()), n}, received{belief[labels], n};
-    for (int label = 0; label < labels && !coarser_level.data; ++label)
-      for (int i = 0; i < n; ++i) received[label][i] = 0;
-    for (int block_y = part.begin; block_y < part.end; ++block_y) {
-      const int y0 = 2 * block_y, count = smaller(2, level.height - y0);
-      for (int j = 0; j < count && !level.data; ++j) scratch.pack(energy, units, y0 + j, j);
-      for (int i0 = 0; 2 * i0 < level.width; i0 += n) {
-        if (coarser_level.data) sum_received(coarser, coarser_color, block_y, i0, received);
-        for (int j = 0; j < count; ++j)
-          for (int first = 0; first < 2; ++first) {
-            const Labeled<Value> sources[2] = {{rows.data(level.data ? y0 + j : j, first) + i0, rows.pitch},
-                                               received};
-            LeastBeliefs<Value> winners;
-            find_least(units.grid, sources, belief, bool(beliefs.costs.margin), winners);
-            store_beliefs(units, winners, belief, first, i0, y0 + j, beliefs);
-          }
+    for (int y = part.begin; y < part.end; ++y)
+      read_blocks(energy, units, level, coarser, coarser_color, beliefs, y, memory);
+  });
+}
+
+template <class Backend, class Data, class Value>
+void send_and_read(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
+                   const PropagationLevel<Value>& finest, const PropagationLevel<Value>& level,
+                   const PropagationLevel<Value>& coarser_level, int top, int iterations,
+                   const Beliefs& beliefs) {
+  const Rows<Value> coarser(coarser_level, units);
+  const int n = iterations, height = level.height, kept = kept_rows(n);
+  cpu.bands(height, most_band_rows, [&](RowRange band, void* memory) {
+    // Messages lie behind the memory of the other steps.
+    Value* place =
+        reinterpret_cast<Value*>(static_cast<char*>(memory) + step_scratch<Value>(units.grid, finest.width));
+    const std::size_t count = kept_count<Value>(units.grid, level.width, n);
+    PropagationLevel<Value> in_scratch = level;
+    for (auto& edges : in_scratch.edges) edges = {place, place + count}, place += 2 * count;
+    std::memset(in_scratch.edges[0].across, 0, 4 * count * sizeof(Value));
+    const Rows<Value> rows(in_scratch, units, kept - 1);
+    const auto clear_below = [&](int set) {  // the edges below the image
+      std::memset(rows.down(set, height, 0), 0, 2 * rows.labels * rows.pitch * sizeof(Value));
+    };
+    // Each iteration follows a row behind the one before. For its first and last rows the band computes some of its
+    // neighbors' too.
+    for (int front = band.begin - n; front < band.end + n; ++front) {
+      if (front == height - 1) clear_below(0), clear_below(1);
+      for (int i = 0; i < n; ++i) {
+        const int y = front - i;
+        if (y >= larger(band.begin - n + i, 0) && y < smaller(band.end + n - i, height))
+          send_row(units, rows, coarser, iteration_of(1, top, i, n, n), {}, y, static_cast<Value*>(memory));
       }
+      if (front >= band.begin + n)
+        read_blocks(energy, units, finest, rows, (n - 1) & 1, beliefs, front - n, memory);
     }
   });
 }
 
 PF_MESSAGE_STEPS(Cpu, float);
 PF_MESSAGE_STEPS(Cpu, std::uint16_t);
+PF_BAND_STEPS(Cpu, float);
+PF_BAND_STEPS(Cpu, std::uint16_t);
 
 }  // namespace parafield

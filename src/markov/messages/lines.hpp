@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <cstring>
-
+#include "core/cpu/lanes.hpp"
 #include "markov/messages/envelopes.hpp"
 
 /// Messages of 16 bits over a row of labels with linear costs, on the CPU. In an unnamed namespace: each instruction
@@ -12,23 +11,6 @@
 /// loads, eight stores and 34 operations.
 namespace parafield {
 namespace {
-
-/// As many as a register has: the compiler handles wider vectors badly.
-#if defined(__AVX512BW__)
-constexpr int lanes = 32;
-#elif defined(__AVX2__)
-constexpr int lanes = 16;
-#else
-constexpr int lanes = 8;
-#endif
-typedef std::uint16_t Lanes __attribute__((vector_size(2 * lanes)));
-
-#define PF_INLINE __attribute__((always_inline)) inline
-
-PF_INLINE void load(Lanes& to, const std::uint16_t* from) { std::memcpy(&to, from, sizeof to); }
-PF_INLINE void store(std::uint16_t* to, const Lanes& from) { std::memcpy(to, &from, sizeof from); }
-/// a = min(a, b)
-PF_INLINE void lower_to(Lanes& a, const Lanes& b) { a = a < b ? a : b; }
 
 /// Computes the messages that `lanes` pixels of a chunk, from number `i` on, send from those that they have received.
 /// `sends`: whether there is a neighbor. `scratch`: four vectors for each label.
@@ -42,19 +24,26 @@ void send_lanes(int labels, Labeled<std::uint16_t> data, const Labeled<std::uint
     running[k] = Lanes{} + std::uint16_t(0xffff - most_units);  // with a slope it still fits
     least[k] = Lanes{} + std::uint16_t(0xffff);
   }
+  // Local pointers: `scratch` may overlap with what references refer to, as far as the compiler knows.
+  const std::uint16_t *from_data = data[0] + i, *from[4];
+  std::ptrdiff_t pitches[4];
+  for (int k = 0; k < 4; ++k) from[k] = in[k][0] + i, pitches[k] = in[k].pitch;
+  std::uint16_t* to = scratch;
   for (int label = 0; label < labels; ++label) {
     Lanes d, left, up, right, down, made[4];
-    load(d, data[label] + i);
-    load(left, in[0][label] + i);
-    load(up, in[1][label] + i);
-    load(right, in[2][label] + i);
-    load(down, in[3][label] + i);
+    load(d, from_data);
+    load(left, from[0]);
+    load(up, from[1]);
+    load(right, from[2]);
+    load(down, from[3]);
+    from_data += data.pitch;
+    PF_UNROLL
+    for (int k = 0; k < 4; ++k) from[k] += pitches[k];
     const Lanes with_row = d + (left + right), with_column = d + (up + down);
     made[0] = with_column + right;
     made[2] = with_column + left;
     made[1] = with_row + down;
     made[3] = with_row + up;
-    std::uint16_t* const to = scratch + label * 4 * lanes;
     PF_UNROLL
     for (int k = 0; k < 4; ++k) {
       running[k] += slope[k];
@@ -62,47 +51,26 @@ void send_lanes(int labels, Labeled<std::uint16_t> data, const Labeled<std::uint
       lower_to(least[k], made[k]);
       store(to + k * lanes, running[k]);
     }
+    to += 4 * lanes;
   }
   for (int k = 0; k < 4; ++k) {
     if (!sends[k]) continue;
-    Lanes limit, last;
+    Lanes limit, last = running[k];
+    const Lanes step = slope[k], base = least[k];
     load(limit, costs[k].limit + i);
-    load(last, scratch + (labels - 1) * 4 * lanes + k * lanes);
-    for (int label = labels - 1; label >= 0; --label) {
+    const std::uint16_t* before_at = scratch + labels * 4 * lanes + k * lanes;
+    std::uint16_t* sent_to = out[k][labels] + i;
+    const std::ptrdiff_t pitch = out[k].pitch;
+    for (int label = 0; label < labels; ++label) {
       Lanes before, sent;
-      load(before, scratch + label * 4 * lanes + k * lanes);
-      last += slope[k];
+      load(before, before_at -= 4 * lanes);
+      last += step;
       lower_to(last, before);
-      sent = last - least[k];
+      sent = last - base;
       lower_to(sent, limit);
-      store(out[k][label] + i, sent);
+      store(sent_to -= pitch, sent);
     }
   }
-}
-
-/// Labels of least belief of `lanes` pixels of a chunk, from number i on. `sum_at(label)`: their beliefs, which are
-/// stored in `belief`. `rest`: least beliefs of the labels that are not beside the best ones; null = not wanted.
-template <class SumAt>
-PF_INLINE void find_winners(int labels, SumAt sum_at, Labeled<std::uint16_t> belief, int i,
-                            std::uint16_t* least_of, std::uint16_t* best_of, std::uint16_t* rest_of) {
-  const Lanes all_ones = Lanes{} + std::uint16_t(0xffff);
-  Lanes least = all_ones, best{}, rest = all_ones;
-  for (int label = 0; label < labels; ++label) {
-    const Lanes sum = sum_at(label);
-    store(belief[label] + i, sum);
-    best = sum < least ? Lanes{} + std::uint16_t(label) : best;
-    lower_to(least, sum);
-  }
-  store(least_of + i, least);
-  store(best_of + i, best);
-  if (!rest_of) return;
-  for (int label = 0; label < labels; ++label) {
-    Lanes sum;
-    load(sum, belief[label] + i);
-    const Lanes apart = best - std::uint16_t(label - 1);  // 0, 1 or 2 beside the best one
-    rest = apart > 2 && sum < rest ? sum : rest;
-  }
-  store(rest_of + i, rest);
 }
 
 }  // namespace

@@ -38,6 +38,23 @@ template <class Backend, class Value>
 void send_messages(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& level,
                    const PropagationLevel<Value>& coarser, Iteration iteration, const Beliefs& beliefs);
 
+/// All iterations of a level, and those of the coarser one.
+struct Iterations {
+  int level = 0, top = 0;  // the level's number, and that of the coarsest
+  int count = 0, coarser = 0;
+
+  PF_HD Iteration operator[](int i) const { return iteration_of(level, top, i, count, coarser); }
+};
+
+/// On the CPU: runs all iterations of a level in bands of rows, so that messages are loaded and stored once. In a band
+/// each iteration follows a row behind the one before, and begins and ends a row further inside; then seams between
+/// bands get the rest. Computes bands `begin` to `end` - 1 of `count`, or, with `seams`, those between a band and the
+/// next. `beliefs`: of all pixels, after the last iteration.
+template <class Backend, class Value>
+void send_in_bands(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& level,
+                   const PropagationLevel<Value>& coarser, const Iterations& iterations, int count, int begin,
+                   int end, bool seams, const Beliefs& beliefs);
+
 /// Reads the beliefs of the pixels of a color, whose messages the level's first set of edges holds.
 template <class Backend, class Value>
 void read_beliefs(Backend& backend, const PairUnits& units, const PropagationLevel<Value>& level, int color,
@@ -52,9 +69,33 @@ void read_coarse_beliefs(Backend& backend, const Energy<Data>& energy, const Pai
                          const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarser,
                          int coarser_color, const Beliefs& beliefs);
 
-/// Bytes of scratch memory for each CPU thread: nine chunks of pixels for all labels.
-inline std::size_t message_scratch(LabelGrid grid) {
-  return 9 * level_chunk_bytes * std::size_t(grid.count());
+/// On the CPU: runs all iterations of level 1 and reads the beliefs of the finest level, which has none, like
+/// send_messages and read_coarse_beliefs. The messages of level 1 stay in a thread's cache: each iteration follows a
+/// row behind the one before, and no more rows are kept than that takes. `top`: the coarsest level.
+template <class Backend, class Data, class Value>
+void send_and_read(Backend& backend, const Energy<Data>& energy, const PairUnits& units,
+                   const PropagationLevel<Value>& finest, const PropagationLevel<Value>& level,
+                   const PropagationLevel<Value>& coarser, int top, int iterations, const Beliefs& beliefs);
+
+constexpr int most_band_rows = 96;  // between bands the CPU can be cancelled
+/// Rows of messages that send_and_read keeps: a power of 2.
+inline int kept_rows(int iterations) {
+  int rows = 4;
+  while (rows < iterations + 2) rows *= 2;
+  return rows;
+}
+/// Number of messages that it keeps over one kind of edges.
+template <class Value>
+std::size_t kept_count(LabelGrid grid, int width, int iterations) {
+  return 2 * std::size_t(kept_rows(iterations)) * std::size_t(grid.count()) *
+         std::size_t(half_pitch<Value>(width));
+}
+
+/// Bytes of scratch memory for each CPU thread in the other steps: nine chunks of pixels for all labels, or what data
+/// costs need.
+template <class Value>
+std::size_t step_scratch(LabelGrid grid, int width) {
+  return larger(level_scratch<Value>(grid, width), 9 * level_chunk_bytes * std::size_t(grid.count()));
 }
 
 // Both backends compute these.
@@ -73,5 +114,13 @@ PF_HD std::uint16_t raised(std::uint16_t value, float slope, std::uint16_t limit
   PF_STEP(read_coarse_beliefs<Backend, Differences<1>, Value>); \
   PF_STEP(read_coarse_beliefs<Backend, Differences<3>, Value>); \
   PF_STEP(read_coarse_beliefs<Backend, MixedCosts, Value>)
+
+/// Compiles the steps of the CPU alone.
+#define PF_BAND_STEPS(Backend, Value)                     \
+  PF_STEP(send_in_bands<Backend, Value>);                 \
+  PF_STEP(send_and_read<Backend, StoredCosts, Value>);    \
+  PF_STEP(send_and_read<Backend, Differences<1>, Value>); \
+  PF_STEP(send_and_read<Backend, Differences<3>, Value>); \
+  PF_STEP(send_and_read<Backend, MixedCosts, Value>)
 
 }  // namespace parafield

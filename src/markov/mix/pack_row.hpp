@@ -1,137 +1,148 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "core/cpu/lanes.hpp"
 #include "markov/levels/rows.hpp"
 
 // The words of a row are taken apart into rows of bytes, even and odd columns apart, as levels store them. Then a
-// vector holds the bytes of 32 or 64 pixels.
+// vector holds the bytes of 16, 32 or 64 pixels.
 namespace parafield {
 namespace {
 
-/// Rows of bytes of a frame's row: three of color, of gradients and of the census, and the weights.
-struct ByteRows {
-  std::uint8_t *color[3], *gradient[3], *census[3], *weight;
-
-  ByteRows(std::uint8_t* memory, int columns, bool weights) {
-    for (int i = 0; i < 3; ++i) {
-      color[i] = memory + i * columns;
-      gradient[i] = memory + (3 + i) * columns;
-      census[i] = memory + (6 + i) * columns;
+/// A row of pixels and the rows of their matches, as rows of bytes: three of color, of gradients and of the census.
+class MixRow {
+ public:
+  /// Takes row y apart. `memory`: mix_row_bytes.
+  MixRow(const Energy<MixedCosts>& energy, const PairUnits& units, int y, std::uint8_t* memory)
+      : data_(energy.data),
+        grid_(energy.grid),
+        width_(energy.width),
+        y_(y),
+        pitch_(mix_columns(energy.grid, energy.width)),
+        memory_(memory) {
+    static_assert(units_of_bit % units_of_gradient == 0);
+    static_assert(low_units / most_mix * units_of_gradient < 128);  // weighted_sum's factors
+    const int end = data_.x0 + grid_.nx - 1;
+    const int least = smaller(data_.x0 * data_.step, end * data_.step),
+              most = larger(data_.x0 * data_.step, end * data_.step);
+    first_ = least - (least & 1), last_ = width_ - 1 + most;
+    for (int parity = 0; parity < 2; ++parity) {
+      const std::ptrdiff_t at = y * data_.pitch + parity;
+      const int count = columns(parity);
+      take_bytes(data_.a, at, count, a(parity));
+      std::uint16_t* const factors = factors_of(parity);
+      const std::uint32_t* const words = data_.a.census + at;
+      const int per_mix = units.per_mix;
+      for (int i = 0; i < count; ++i)
+        factors[i] = std::uint16_t(per_mix * (units_of_gradient + int(words[2 * i] >> 24 << 8)));
+      for (int i = count; i < pitch_; ++i) factors[i] = 0;
     }
-    weight = weights ? memory + 9 * columns : nullptr;
   }
+
+  /// Takes the matches of the labels of row ly apart.
+  void match(int ly) const {
+    const std::ptrdiff_t to = (y_ + data_.y0 + ly) * data_.pitch + first_;
+    for (int parity = 0; parity < 2; ++parity)
+      take_bytes(data_.b, to + parity, (last_ - first_ - parity) / 2 + 1, b(parity));
+  }
+
+  /// Number of pixels in columns of a parity.
+  int columns(int parity) const { return (width_ - parity + 1) / 2; }
+
+  /// Units of label lx at `byte_lanes` pixels, columns 2 i + parity from i on: the arithmetic of mixed_units. Beyond
+  /// the last column they are 0.
+  PF_INLINE void find_units(int parity, int lx, int i, Lanes (&units)[2]) const {
+    const int column = parity + (data_.x0 + lx) * data_.step - first_;
+    const std::uint8_t *const from = a(parity) + i, *const to = b(column & 1) + (column >> 1) + i;
+    ByteLanes of_a[3], of_b[3];
+    const auto load_three = [&](int first) {
+      PF_UNROLL
+      for (int k = 0; k < 3; ++k)
+        load(of_a[k], from + (first + k) * pitch_), load(of_b[k], to + (first + k) * pitch_);
+    };
+    const auto differences = [&](int first, std::uint8_t most) {
+      load_three(first);
+      ByteLanes sum = add_saturated(add_saturated(distance(of_a[0], of_b[0]), distance(of_a[1], of_b[1])),
+                                    distance(of_a[2], of_b[2]));
+      lower_to(sum, ByteLanes{} + most);
+      return sum;
+    };
+    const ByteLanes color = differences(0, most_mix_color), gradient = differences(3, most_mix_gradient);
+    load_three(6);
+    const ByteLanes x = of_a[0] ^ of_b[0], y = of_a[1] ^ of_b[1], z = of_a[2] ^ of_b[2];
+    const ByteLanes odd = x ^ y ^ z, twice = (x & y) | (z & (x ^ y)), of_two = bits_of(twice);
+    ByteLanes bits = bits_of(odd) + (of_two + of_two);
+    lower_to(bits, ByteLanes{} + std::uint8_t(most_mix_bits));
+    constexpr int gradients = units_of_bit / units_of_gradient;  // of a bit
+    Lanes factors[2];
+    load(factors[0], factors_of(parity) + i), load(factors[1], factors_of(parity) + i + lanes);
+    weighted_sum(gradient + std::uint8_t(gradients) * bits, color, factors, units);
+  }
+
+ private:
+  std::uint8_t* a(int parity) const { return memory_ + parity * 9 * pitch_; }
+  std::uint8_t* b(int parity) const { return memory_ + (2 + parity) * 9 * pitch_; }
+  /// Factors of weighted_sum: of gradients and of color.
+  std::uint16_t* factors_of(int parity) const {
+    return reinterpret_cast<std::uint16_t*>(memory_ + (4 * 9 + 2 * parity) * pitch_);
+  }
+  /// Takes the words of every second pixel from `first` on apart.
+  void take_bytes(const MixPlanes<const std::uint32_t>& planes, std::ptrdiff_t first, int count,
+                  std::uint8_t* to) const {
+    for (const std::uint32_t* const plane : {planes.color, planes.gradient, planes.census}) {
+      const std::uint32_t* const words = plane + first;
+      std::uint8_t *const x = to, *const y = to + pitch_, *const z = to + 2 * pitch_;
+#pragma GCC ivdep  // scratch memory does not overlap with planes
+      for (int i = 0; i < count; ++i) {
+        const std::uint32_t word = words[2 * i];
+        x[i] = std::uint8_t(word), y[i] = std::uint8_t(word >> 8), z[i] = std::uint8_t(word >> 16);
+      }
+      to += 3 * pitch_;
+    }
+  }
+
+  const MixedCosts data_;
+  const LabelGrid grid_;
+  const int width_, y_, pitch_;
+  std::uint8_t* const memory_;
+  int first_, last_;  // columns of the matches; `first_` is even
 };
 
-/// Takes the words of every second pixel from `first` on apart.
-void take_bytes(const MixPlanes<const std::uint32_t>& planes, std::ptrdiff_t first, int count,
-                const ByteRows& rows) {
-  const auto take = [=](const std::uint32_t* words, std::uint8_t* const(&to)[3]) {
-    std::uint8_t *const a = to[0], *const b = to[1], *const c = to[2];
-#pragma GCC ivdep  // scratch memory does not overlap with planes
-    for (int i = 0; i < count; ++i) {
-      const std::uint32_t word = words[2 * i];
-      a[i] = std::uint8_t(word), b[i] = std::uint8_t(word >> 8), c[i] = std::uint8_t(word >> 16);
-    }
-  };
-  take(planes.color + first, rows.color);
-  take(planes.gradient + first, rows.gradient);
-  take(planes.census + first, rows.census);
-  if (!rows.weight) return;
-  const std::uint32_t* const words = planes.census + first;
-  for (int i = 0; i < count; ++i) rows.weight[i] = std::uint8_t(words[2 * i] >> 24);
-}
-
-std::uint8_t difference(std::uint8_t a, std::uint8_t b, std::uint8_t most) {
-  return smaller(std::uint8_t(larger(a, b) - smaller(a, b)), most);
-}
-/// Number of bits of a byte.
-std::uint8_t bits_of(std::uint8_t byte) {
-  const std::uint8_t pairs = std::uint8_t(byte - (byte >> 1 & 0x55));
-  const std::uint8_t fours = std::uint8_t((pairs & 0x33) + (pairs >> 2 & 0x33));
-  return std::uint8_t((fours + (fours >> 4)) & 0x0f);
-}
-
-/// Stores the units of a label at `count` pixels of a, whose matches begin at column `to` of b; the arithmetic of
-/// mixed_units. `count` is a multiple of 64.
-void store_units(const ByteRows& a, const ByteRows& b, int to, int count, int per_mix, std::uint16_t* out) {
-  constexpr int n = 64;
-  const std::uint16_t scale = std::uint16_t(per_mix);
-  for (int i0 = 0; i0 < count; i0 += n) {
-    const auto from_a = [=](const std::uint8_t* row) { return row + i0; };
-    const auto from_b = [=](const std::uint8_t* row) { return row + i0 + to; };
-    const std::uint8_t *const ac0 = from_a(a.color[0]), *const ac1 = from_a(a.color[1]),
-                              *const ac2 = from_a(a.color[2]), *const ag0 = from_a(a.gradient[0]),
-                              *const ag1 = from_a(a.gradient[1]), *const ag2 = from_a(a.gradient[2]),
-                              *const ab0 = from_a(a.census[0]), *const ab1 = from_a(a.census[1]),
-                              *const ab2 = from_a(a.census[2]), *const weights = from_a(a.weight);
-    const std::uint8_t *const bc0 = from_b(b.color[0]), *const bc1 = from_b(b.color[1]),
-                              *const bc2 = from_b(b.color[2]), *const bg0 = from_b(b.gradient[0]),
-                              *const bg1 = from_b(b.gradient[1]), *const bg2 = from_b(b.gradient[2]),
-                              *const bb0 = from_b(b.census[0]), *const bb1 = from_b(b.census[1]),
-                              *const bb2 = from_b(b.census[2]);
-    std::uint8_t color[n], rest[n];  // rest: in units of a gradient
-    for (int i = 0; i < n; ++i) {
-      constexpr std::uint8_t most = most_mix_color;
-      const std::uint8_t sum =
-          std::uint8_t(difference(ac0[i], bc0[i], most) + difference(ac1[i], bc1[i], most) +
-                       difference(ac2[i], bc2[i], most));
-      color[i] = smaller(sum, most);
-    }
-    for (int i = 0; i < n; ++i) {
-      constexpr std::uint8_t most = most_mix_gradient;
-      const std::uint8_t sum =
-          std::uint8_t(difference(ag0[i], bg0[i], most) + difference(ag1[i], bg1[i], most) +
-                       difference(ag2[i], bg2[i], most));
-      rest[i] = smaller(sum, most);
-    }
-    for (int i = 0; i < n; ++i) {
-      const std::uint8_t x = std::uint8_t(ab0[i] ^ bb0[i]), y = std::uint8_t(ab1[i] ^ bb1[i]),
-                         z = std::uint8_t(ab2[i] ^ bb2[i]);
-      const std::uint8_t odd = std::uint8_t(x ^ y ^ z), twice = std::uint8_t((x & y) | (z & (x ^ y)));
-      const std::uint8_t bits = std::uint8_t(bits_of(odd) + 2 * bits_of(twice));
-      constexpr std::uint8_t most = most_mix_bits;
-      rest[i] = std::uint8_t(rest[i] + units_of_bit / units_of_gradient * smaller(bits, most));
-    }
-    std::uint16_t* const to_units = out + i0;
-#pragma GCC ivdep
-    for (int i = 0; i < n; ++i)
-      to_units[i] = std::uint16_t(
-          scale * std::uint16_t(units_of_gradient * rest[i] + std::uint16_t(weights[i] * color[i])));
-  }
-}
-
 /// Stores the data costs of DataTerm::mix of row y as row `to_y` of a level: whole numbers all along, where
-/// PairUnits::per_mix is not 0. `memory`: pack_scratch bytes.
+/// PairUnits::per_mix is not 0. `memory`: mix_row_bytes.
 void pack_mix_row(const Energy<MixedCosts>& energy, const PairUnits& units, int y,
                   const Rows<std::uint16_t>& rows, int to_y, void* memory) {
-  static_assert(units_of_bit % units_of_gradient == 0);
   const LabelGrid grid = energy.grid;
-  const MixedCosts& data = energy.data;
-  const int columns = mix_columns(grid, energy.width);
-  std::uint8_t* const bytes = static_cast<std::uint8_t*>(memory);
-  const ByteRows a[2] = {{bytes, columns, true}, {bytes + 10 * columns, columns, true}},
-                 b[2] = {{bytes + 20 * columns, columns, false}, {bytes + 29 * columns, columns, false}};
-  // Columns of the matches: from `first` on, which is even, to `last`.
-  const int end = data.x0 + grid.nx - 1;
-  const int least = smaller(data.x0 * data.step, end * data.step),
-            most = larger(data.x0 * data.step, end * data.step);
-  const int first = least - (least & 1), last = energy.width - 1 + most;
-  const std::ptrdiff_t at = y * data.pitch;
-  for (int parity = 0; parity < 2; ++parity)
-    take_bytes(data.a, at + parity, (energy.width - parity + 1) / 2, a[parity]);
+  const MixRow row(energy, units, y, static_cast<std::uint8_t*>(memory));
   for (int ly = 0; ly < grid.ny; ++ly) {
-    const std::ptrdiff_t to = at + (data.y0 + ly) * data.pitch + first;
-    for (int parity = 0; parity < 2; ++parity)
-      take_bytes(data.b, to + parity, (last - first - parity) / 2 + 1, b[parity]);
+    row.match(ly);
     for (int lx = 0; lx < grid.nx; ++lx)
       for (int parity = 0; parity < 2; ++parity) {
-        const int column = parity + (data.x0 + lx) * data.step - first,
-                  count = (energy.width - parity + 1) / 2;
         std::uint16_t* const out = rows.data(to_y, parity) + (ly * grid.nx + lx) * rows.pitch;
-        store_units(a[parity], b[column & 1], column >> 1, (count + 63) / 64 * 64, units.per_mix, out);
-        out[count] = 0;  // the coarser level adds it
+        const int count = row.columns(parity);
+        for (int i = 0; i <= count; i += byte_lanes) {  // 0 beyond the last column: the coarser level adds it
+          Lanes found[2];
+          row.find_units(parity, lx, i, found);
+          store(out + i, found[0]), store(out + i + lanes, found[1]);
+        }
       }
   }
 }
+
+/// Two rows of pixels of a mix without a second row of labels, in a thread's scratch memory.
+class MixRows {
+ public:
+  /// Rows y and, with `below`, y + 1. `memory`: two rows' mix_row_bytes.
+  MixRows(const Energy<MixedCosts>& energy, const PairUnits& units, int y, bool below, void* memory)
+      : rows_{{energy, units, y, static_cast<std::uint8_t*>(memory)},
+              {energy, units, y + int(below),
+               static_cast<std::uint8_t*>(memory) + mix_row_bytes(energy.grid, energy.width)}} {
+    for (const MixRow& row : rows_) row.match(0);
+  }
+  const MixRow& operator[](int j) const { return rows_[j]; }
+
+ private:
+  const MixRow rows_[2];
+};
 
 }  // namespace
 }  // namespace parafield
