@@ -11,14 +11,20 @@ void count_similar(View<const float> d, int y, int x0, int count, int* similar) 
   for (int j = 0; j < 5; ++j) rows[j] = d.row(clamp(y + j - 2, 0, d.height - 1));
   const float* const own = rows[2] + x0;
   for (int i = 0; i < count; ++i) similar[i] = 0;
-  for (const float* row : rows)
-    for (int dx = -2; dx <= 2; ++dx) {
-      const int begin = clamp(-dx - x0, 0, count), end = clamp(d.width - dx - x0, begin, count);
-      const auto add = [&](int i, float value) { similar[i] += magnitude(value - own[i]) <= 1 ? 1 : 0; };
-      for (int i = 0; i < begin; ++i) add(i, row[0]);
-      for (int i = begin; i < end; ++i) add(i, row[x0 + i + dx]);
-      for (int i = end; i < count; ++i) add(i, row[d.width - 1]);
+  const int begin = clamp(2 - x0, 0, count), end = clamp(d.width - 2 - x0, begin, count);
+  for (const float* row : rows) {
+    const auto is_similar = [&](int i, int x) { return magnitude(row[x] - own[i]) <= 1 ? 1 : 0; };
+    const auto count_near_border = [&](int i) {
+      for (int dx = -2; dx <= 2; ++dx) similar[i] += is_similar(i, clamp(x0 + i + dx, 0, d.width - 1));
+    };
+    for (int i = 0; i < begin; ++i) count_near_border(i);
+    for (int i = begin; i < end; ++i) {
+      const int x = x0 + i;
+      similar[i] += is_similar(i, x - 2) + is_similar(i, x - 1) + is_similar(i, x) + is_similar(i, x + 1) +
+                    is_similar(i, x + 2);
     }
+    for (int i = end; i < count; ++i) count_near_border(i);
+  }
 }
 
 }  // namespace
