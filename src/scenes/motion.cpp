@@ -185,6 +185,18 @@ std::vector<Layer> balloons(Draw draw) {
   return list;
 }
 
+/// Two facades of equal windows, seen by a camera that moves sideways and towards them. Each window looks like the one
+/// beside it, 8 or 12 px away, and moves by less than that.
+std::vector<Layer> facade(Draw draw) {
+  const double x = draw.sign(), y = draw.either_side(0.2, 0.6);
+  const double far_x = x * draw.between(1, 1.8), near_x = x * draw.between(2.5, 4);
+  const auto towards = [&](double factor) { return Affine{factor, 0, 0, factor}.about(draw.center()); };
+  const Point center{draw.center().x - x * draw.between(0.05, 0.2) * draw.width(), 0};
+  const Shape near{center, draw.width() * draw.between(0.18, 0.26), infinity};
+  return {{.step = draw.shift(near_x, y) * towards(1.004), .shape = near, .light = -20, .windows = 12},
+          {.step = draw.shift(far_x, y / 2) * towards(1.002), .shape = {}, .light = 15, .windows = 8}};
+}
+
 constexpr LayeredScene list[] = {
     {{"translation", "everything moves by the same few px"}, translation},
     {{"rotation", "a turn around the center, below a degree a frame"}, turning},
@@ -199,6 +211,8 @@ constexpr LayeredScene list[] = {
     {{"balloons", "balloons drift before a still camera; true masks of what moves, occlusion"},
      balloons,
      true},
+    {{"facade", "two buildings whose windows look alike, at two depths, move by 1 to 6 px; occlusion"},
+     facade},
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ struct Layer {
   bool coarse = false;       ///< texture also has large structure
   double light = 0;          ///< added to the gray values of the texture
   bool camouflaged = false;  ///< has the colors of the last layer at the same place in frame 0
+  double windows = 0;        ///< px from one window to the next of a facade; 0 = the texture alone
 };
 
 class Draw;

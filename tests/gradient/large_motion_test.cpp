@@ -6,6 +6,8 @@
 #include "gradient/adaptive_ridge/fusion/fusion.hpp"
 #include "moving.hpp"
 #include "noise.hpp"
+#include "parafield/evaluation.hpp"
+#include "parafield/scenes.hpp"
 #include "tasks/on_device.hpp"
 
 namespace parafield {
@@ -137,6 +139,17 @@ TEST_P(LargeMotion, KeepsSmallMotion) {
 }
 
 /// No match survives in frames without texture, few in frames of two scenes: the flow is finite.
+TEST_P(LargeMotion, KeepsTheFlowOfRepeatedStructure) {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    const Scene scene = render_scene("facade", {.size = {320, 240}, .seed = seed, .color = true});
+    const auto epe = [&](const FlowMethod& method) {
+      const FlowField flow = estimate_flow(scene.frames[0], scene.frames[1], method, {.device = device()});
+      return evaluate(flow, scene.flow[0]).epe;
+    };
+    EXPECT_LT(epe(with_matches()), 1.03 * epe(AdaptiveRidge{})) << "seed " << seed;
+  }
+}
+
 TEST_P(LargeMotion, FramesWithoutMatches) {
   const Size size{100, 70};
   Image<float> flat(size);
