@@ -130,9 +130,10 @@ class Propagation {
 
  private:
   static Size coarser(Size size) { return {(size.width + 1) / 2, (size.height + 1) / 2}; }
-  /// Whether the iterations of level 1 and the end, in the finest level, run together: see send_and_read.
+  /// Whether the iterations of level 1 and the end, in the finest level, run together: see send_and_read. Rows of
+  /// more iterations would not stay in a cache.
   static bool fuses(int levels, const PropagationPlan& plan) {
-    return !Backend::is_gpu && levels > 1 && plan.finest_iterations == 0;
+    return !Backend::is_gpu && levels > 1 && plan.finest_iterations == 0 && plan.iterations <= 8;
   }
   /// Whether bands of rows are high enough for the iterations of a level: see send_in_bands.
   bool sends_in_bands(int height, int iterations) const {

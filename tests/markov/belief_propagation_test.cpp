@@ -174,7 +174,7 @@ TEST(BeliefPropagationBands, GiveOneResultForAnyNumberOfThreads) {
   const auto expect_one = [&]<class Task>(auto energy, Size size) {
     const RandomPair pair(size, 5, true);
     for (const Precision precision : {Precision::exact, Precision::fast})
-      for (const int iterations : {1, 2, 7}) {
+      for (const int iterations : {1, 2, 7, 9}) {
         auto method = paper(energy);
         method.levels = 3;
         method.iterations = iterations;

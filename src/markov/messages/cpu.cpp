@@ -170,7 +170,7 @@ void clear_border(const Rows<Value>& rows, int set, int y) {
     before[label * rows.pitch] = after[label * rows.pitch] = 0;
 }
 
-/// Runs an iteration on row y. `scratch`: message_scratch.
+/// Runs an iteration on row y. `scratch`: step_scratch.
 template <class Value>
 void send_row(const PairUnits& units, const Rows<Value>& rows, const Rows<Value>& coarser,
               const Iteration& iteration, const Beliefs& beliefs, int y, Value* scratch) {
