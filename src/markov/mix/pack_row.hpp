@@ -119,11 +119,12 @@ void pack_mix_row(const Energy<MixedCosts>& energy, const PairUnits& units, int 
       for (int parity = 0; parity < 2; ++parity) {
         std::uint16_t* const out = rows.data(to_y, parity) + (ly * grid.nx + lx) * rows.pitch;
         const int count = row.columns(parity);
-        for (int i = 0; i <= count; i += byte_lanes) {  // 0 beyond the last column: the coarser level adds it
+        for (int i = 0; i < count; i += byte_lanes) {
           Lanes found[2];
           row.find_units(parity, lx, i, found);
           store(out + i, found[0]), store(out + i + lanes, found[1]);
         }
+        out[count] = 0;  // the coarser level adds it
       }
   }
 }
