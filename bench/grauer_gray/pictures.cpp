@@ -85,7 +85,7 @@ void draw_clouds(const Study& study, const std::filesystem::path& folder) {
   fields.clear();
   fields.push_back(arrows(scene.flow[0]));
   fields.push_back(arrows(flow));
-  write_strip(folder / "cloud-motion.png", left, fields);
+  write_strip(folder / "cloud-motion.jpg", left, fields);
 }
 
 }  // namespace

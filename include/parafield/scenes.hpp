@@ -51,12 +51,12 @@ struct SceneInfo {
 };
 
 /// All scenes: translation, rotation, zoom, affine, layers (two, with occlusion), pole (thin), large
-/// (motion), bar (4 px wide at 320x240; it moves by 12 px, the background by 2), camouflage (a bar that looks
-/// like the background), poles (many, thin, at different depths), balloons (before a still camera, with
-/// masks), facade (windows that look alike, every 8 and 12 px), flythrough (terrain under a moving sky, with depth), stereo (the same, seen by a rectified pair of
-/// cameras, with disparities). The cameras of `flythrough` and `stereo` are level: at depth d the pixel (x, y)
-/// sees the point (x - (width - 1) / 2, y - (0.42 height - 0.5)) d / f, with f = 0.8 max(width, 4/3 height) px.
-/// The baseline of `stereo` is 0.17.
+/// (motion), bar (4 px wide at 320x240; it moves by 12 px, the background by 2), camouflage (a bar that
+/// looks like the background), poles (many, thin, at different depths), balloons (before a still camera,
+/// with masks), facade (windows that look alike, every 8 and 12 px), flythrough (terrain under a moving sky,
+/// with depth), stereo (the same, seen by a rectified pair of cameras, with disparities). The cameras of
+/// `flythrough` and `stereo` are level: at depth d the pixel (x, y) sees the point (x - (width - 1) / 2, y -
+/// (0.42 height - 0.5)) d / f, with f = 0.8 max(width, 4/3 height) px. The baseline of `stereo` is 0.17.
 /// clouds (over ground, both moving, seen by two satellites) are translucent at their edges: a pixel has the
 /// flow and the disparity of the clouds where these cover at least half of the light.
 PARAFIELD_API std::span<const SceneInfo> scenes();

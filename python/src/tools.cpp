@@ -34,8 +34,7 @@ void bind_scores(nb::module_& module) {
       "Errors of a flow field. NaN if no pixel counts.\n\n"
       "aae and aae_std are in degrees, epe and epe_std in px. r1, r3 and r5 are shares, 0 to 1, of pixels "
       "with an endpoint error above 1, 3 and 5 px. auc and auc_best are areas under the sparsification "
-      "curve, px, "
-      "NaN unless the confidence was to be scored. density is the share whose estimate is valid.");
+      "curve, px, NaN unless the confidence was to be scored. density is the share whose estimate is valid.");
   bind_numbers(flow, "FlowScores", std::pair("aae", &FlowScores::aae),
                std::pair("aae_std", &FlowScores::aae_std), std::pair("epe", &FlowScores::epe),
                std::pair("epe_std", &FlowScores::epe_std), std::pair("r1", &FlowScores::r1),
@@ -198,8 +197,7 @@ void bind_tools(nb::module_& module) {
       "that are false in `mask` do not count; with `valid_only` only those count that the estimate calls "
       "valid.\n\n"
       "With `confidence`, auc and auc_best say how the estimate's confidence ranks its errors: auc is the "
-      "mean "
-      "over k of the mean error, px, of the k pixels of highest confidence, auc_best the least that an order "
+      "mean over k of the mean error, px, of the k pixels of highest confidence, auc_best the least that an order "
       "can give.");
   bind_scenes(module);
   module.def(

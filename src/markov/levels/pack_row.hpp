@@ -7,7 +7,7 @@ namespace parafield {
 namespace {
 
 template <class Data, class Value>
-constexpr bool is_mix = std::is_same_v<Data, MixedCosts>&& std::is_integral_v<Value>;
+constexpr bool is_mix = std::is_integral_v<Value>&& std::is_same_v<Data, MixedCosts>;
 /// Whether the costs of a mix can be computed where they are used: see MixRows.
 bool packs_by_bytes(const PairUnits& units) { return units.per_mix > 0 && units.grid.ny == 1; }
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "markov/levels/rows.hpp"
+#include "markov/messages/messages.hpp"
+
+/// Messages of a level's rows, on the CPU: where a chunk of pixels finds those that it has received, and keeps those
+/// that it sends. In an unnamed namespace: each instruction set has a copy.
+namespace parafield {
+namespace {
+
+/// Messages of a chunk over its pixels' edges to the left, up, to the right and down (neighbor_offset).
+template <class Value>
+struct Messages {
+  Labeled<Value> with[4];
+};
+
+/// Messages on the edges of a chunk: pixels 2 i + first of row y, from i = i0 on.
+template <class Value>
+Messages<Value> edges_of(const Rows<Value>& rows, int set, int y, int first, int i0) {
+  return {{{rows.across(set, y, first) + i0, rows.pitch},
+           {rows.down(set, y, first) + i0, rows.pitch},
+           {rows.across(set, y, 1 - first) + i0 + first, rows.pitch},
+           {rows.down(set, y + 1, first) + i0, rows.pitch}}};
+}
+
+/// Messages that every second pixel of a row has received, those of columns 2 i + parity from i = i0 on. The
+/// color that sent last, `ended_with`, received its messages before, in the first set of edges.
+template <class Value>
+Messages<Value> received_by(const Rows<Value>& rows, int ended_with, int y, int parity, int i0) {
+  return edges_of(rows, ((parity + y) & 1) == ended_with ? 0 : 1, y, parity, i0);
+}
+
+/// Messages that a chunk's pixels have received at the coarser level, where two columns of pixels take turns.
+template <class Value>
+Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, int y, int i0,
+                                   Value* scratch) {
+  const int labels = coarser.labels, block_y = y / 2;
+  const Messages<Value> even = received_by(coarser, ended_with, block_y, 0, i0 / 2),
+                        odd = received_by(coarser, ended_with, block_y, 1, i0 / 2);
+  Messages<Value> all;
+  for (int k = 0; k < 4; ++k) {
+    all.with[k] = {scratch + k * labels * chunk<Value>, chunk<Value>};
+    for (int label = 0; label < labels; ++label) {
+      const Value *const a = even.with[k][label], *const b = odd.with[k][label];
+      Value* const out = all.with[k][label];
+      for (int i = 0; i < chunk<Value> / 2; ++i) out[2 * i] = a[i], out[2 * i + 1] = b[i];
+    }
+  }
+  return all;
+}
+
+/// Messages that a chunk's pixels have received before an iteration. `scratch`: room for them.
+template <class Value>
+Messages<Value> received_before(const Rows<Value>& rows, const Rows<Value>& coarser,
+                                const Iteration& iteration, int y, int first, int i0, Value* scratch) {
+  if (iteration.from == Iteration::From::here) return edges_of(rows, 0, y, first, i0);
+  if (iteration.from == Iteration::From::coarser)
+    return received_by_blocks(coarser, iteration.coarser_color, y, i0, scratch);
+  Messages<Value> none;
+  for (Labeled<Value>& with : none.with) with = {scratch, chunk<Value>};
+  for (int i = 0; i < rows.labels * chunk<Value>; ++i) scratch[i] = 0;
+  return none;
+}
+
+/// Sums of the messages that a row of pixels has received, for a chunk of its columns from column i0 on.
+template <class Value>
+void sum_received(const Rows<Value>& rows, int ended_with, int y, int i0, Labeled<Value> sums) {
+  const Messages<Value> even = received_by(rows, ended_with, y, 0, i0 / 2),
+                        odd = received_by(rows, ended_with, y, 1, i0 / 2);
+  for (int label = 0; label < rows.labels; ++label) {
+    const Value *left[2], *up[2], *right[2], *down[2];
+    for (int parity = 0; parity < 2; ++parity) {
+      const Messages<Value>& in = parity == 0 ? even : odd;
+      left[parity] = in.with[0][label], up[parity] = in.with[1][label];
+      right[parity] = in.with[2][label], down[parity] = in.with[3][label];
+    }
+    Value* const out = sums[label];
+#pragma GCC ivdep
+    for (int i = 0; i < chunk<Value> / 2; ++i) {
+      out[2 * i] = Value((left[0][i] + right[0][i]) + (up[0][i] + down[0][i]));
+      out[2 * i + 1] = Value((left[1][i] + right[1][i]) + (up[1][i] + down[1][i]));
+    }
+  }
+}
+
+/// Clears the messages across the left and the right border of the image, which chunks overwrite.
+template <class Value>
+void clear_border(const Rows<Value>& rows, int set, int y) {
+  const int width = rows.level.width;
+  Value *const before = rows.across(set, y, 0), *const after = rows.across(set, y, width & 1) + width / 2;
+  for (int label = 0; label < rows.labels; ++label)
+    before[label * rows.pitch] = after[label * rows.pitch] = 0;
+}
+
+}  // namespace
+}  // namespace parafield
