@@ -10,10 +10,11 @@ namespace parafield {
 
 /// Whether flow by least squares gets help from matches.
 enum class UseOfMatches {
-  never,
-  always  ///< finds fast things that are lost otherwise; about three times the time
+  automatic,  ///< only for pairs of frames where a coarse comparison says that flow has missed something
+  always,
+  never
 };
-constexpr std::array<std::string_view, 2> names_of(UseOfMatches) { return {"never", "always"}; }
+constexpr std::array<std::string_view, 3> names_of(UseOfMatches) { return {"automatic", "always", "never"}; }
 
 /// Dense flow by ridge regression. Where the data are uncertain, a pixel's least-squares flow shrinks toward
 /// the mean flow around it. The method is the library's own. It combines Bodily's ridge regression (thesis,
@@ -33,12 +34,21 @@ constexpr std::array<std::string_view, 2> names_of(UseOfMatches) { return {"neve
 ///      level repeats steps 3 and 4 with the new flow, so that they run `rounds` times. In the other
 ///      iterations they run once, and k is `rounds` times as large.
 ///   5. Take a median.
-/// From coarse to fine, a thing is lost that moves far for its size. With `matches` = always, flow
-/// is estimated so first; then both frames are matched over any distance (FeatureMatching), there and back. A
-/// match that differs by at most 1.5 px from the flow at its seed takes that flow. Affine models of the
-/// matches are interpolated, guided by color (see DirectInterpolation, `model` = affine). Where the
-/// interpolated flow differs from the first one by more than 2.5 px, it takes its place. Steps 1 to 5 on the
-/// finest level refine the result, by at most 1 px.
+/// From coarse to fine, a thing is lost that moves far for its size. So flow is estimated like this first.
+/// Then both frames are matched over any distance (FeatureMatching), there and back; with `matches` =
+/// automatic, at first only down to a quarter of the size. A seed there is missed by the flow if its match
+/// comes back within 1.5 px, lies more than 2 px from the flow (8 px of the frame) and costs less than 4 / 5
+/// of it. If at least 3 of 500 seeds are missed, the other steps follow:
+///   6. A match that differs by at most 1.5 px from the flow at its seed takes that flow. Then a match takes
+///      the flow of another one up to 4 seeds away, if that explains the colors around its seed much better:
+///      a patch at the border of a thing has the motion of one side, and its seed may lie on the other.
+///   7. Affine models of the matches are interpolated, guided by color (see DirectInterpolation, `model` =
+///      affine). Where the interpolated flow differs from the first one by more than 2.5 px, it takes its
+///      place.
+///   8. Pixels are hidden in the second frame where the flow interpolated from the matches back does not lead
+///      back to them. They take flow that is interpolated from the pixels that are not hidden. They are not
+///      valid and have confidence 0.
+///   9. Steps 1 to 5 on the finest level refine the result, by at most 1 px.
 ///
 /// With three or five frames, the same filters give the derivative in time, and the flow is that of the
 /// middle frame. The method then assumes the same flow before and after that frame: results are better for
@@ -82,15 +92,16 @@ struct AdaptiveRidge {
                "Largest change in brightness of valid flow. It is that between a pixel and its match, which "
                "has to lie inside the next frame. Intensities are 0 to 1.");
   PF_PARAMETER(
-      UseOfMatches, matches, UseOfMatches::never,
-      "When to match features. always: fast things are found that are lost otherwise, in about three "
-      "times the time. It is for two frames.");
-  PF_PARAMETERS_OF(FeatureMatching, matching);
+      UseOfMatches, matches, UseOfMatches::automatic,
+      "Use matches. They find fast things that are lost otherwise, in about five times the time. "
+      "automatic: where a coarse comparison says that something is lost. It is for two frames; with more, "
+      "automatic is never.");
+  PF_PARAMETERS_OF(FeatureMatching, matching, .match_iterations = 6);
 
   void check_together() const {
-    if (matches != UseOfMatches::never && frames != 2)
+    if (matches == UseOfMatches::always && frames != 2)
       detail::fail_parameter(name, "matches", detail::text_of(matches),
-                             "never, as frames is " + detail::text_of(frames));
+                             "automatic, never, as frames is " + detail::text_of(frames));
   }
 };
 
@@ -105,7 +116,9 @@ inline int levels_of(const AdaptiveRidge& method, Size size) {
 
 inline std::array<Preset<AdaptiveRidge>, 6> presets(const AdaptiveRidge&) {
   return {{{"default", AdaptiveRidge{}, "Two frames."},
-           {"fast", {.iterations = 2, .rounds = 1, .shrinkage = 1}, "Takes two thirds of the time."},
+           {"fast",
+            {.iterations = 2, .rounds = 1, .shrinkage = 1, .matches = UseOfMatches::never},
+            "Takes two thirds of the time. Loses fast things."},
            {"accurate",
             {.iterations = 15,
              .rounds = 3,
@@ -117,11 +130,16 @@ inline std::array<Preset<AdaptiveRidge>, 6> presets(const AdaptiveRidge&) {
              .likeness = 5},
             "Lower error at five times the cost."},
            {"large-motion",
-            {.matches = UseOfMatches::always},
-            "Fast things, which the default loses. Takes three times the time."},
+            {.rounds = 3,
+             .window = 1,
+             .prefilter = 0.18f,
+             .contrast = 12,
+             .shrinkage = 0.7f,
+             .matches = UseOfMatches::always},
+            "Fast things, which the default loses, and what they hide. Takes five times the time."},
            {"sequence", {.frames = 5, .prefilter = 0.2f}, "Five frames, for steady motion."},
            {"clouds",
-            {.iterations = 8, .contrast = 40, .robust = 2},
+            {.iterations = 8, .contrast = 40, .robust = 2, .matches = UseOfMatches::never},
             "Clouds, which grow and fade. Takes twice the time."}}};
 }
 

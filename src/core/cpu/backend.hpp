@@ -69,6 +69,19 @@ class CpuBackend {
     steps();
   }
 
+  /// Runs two groups of steps, of which neither reads what the other writes.
+  template <class Aside, class Steps>
+  void beside(Aside aside, Steps steps) const {
+    aside();
+    steps();
+  }
+
+  /// Runs steps if *condition is not 0.
+  template <class Steps>
+  void only_if(const int* condition, Steps steps) const {
+    if (*condition != 0) steps();
+  }
+
   /// Calls (*callback)(share). On CUDA this happens once the steps before have run.
   template <class Callback>
   void notify(const Callback& callback, double share) const {

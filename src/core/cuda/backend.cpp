@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 
+#include <iterator>
 #include <mutex>
+#include <utility>
 
 namespace parafield {
 
-Cuda::Graph::~Graph() {
-  if (executable) cudaGraphExecDestroy(executable);
+namespace {
+
+/// Graphs with a condition are destroyed late, the oldest first, when there are too many: that waits until
+/// the whole device has nothing to do.
+void destroy_late(cudaGraphExec_t executable) {
+  static std::mutex mutex;
+  static cudaGraphExec_t waiting[64] = {};
+  static std::size_t next = 0;
+  cudaGraphExec_t oldest = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    oldest = std::exchange(waiting[next], executable);
+    next = (next + 1) % std::size(waiting);
+  }
+  if (oldest) cudaGraphExecDestroy(oldest);
+}
+
+}  // namespace
+
+Cuda::Part::~Part() {
+  if (executable && has_condition)
+    destroy_late(executable);
+  else if (executable)
+    cudaGraphExecDestroy(executable);
   if (graph) cudaGraphDestroy(graph);
 }
 
@@ -23,11 +47,17 @@ Cuda::Cuda(const Device& device, Stream stream) : device_(device.index) {
   if (!stream.handle) own_stream_.create();
   stream_ = stream.handle ? static_cast<cudaStream_t>(stream.handle) : own_stream_.handle;
   recorder_.create();
+  part_recorder_.create();
+  side_recorder_.create();
+  recording_ = recorder_.handle;
   int major = 0;
   PF_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device_));
   PF_CUDA(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device_));
   PF_CUDA(cudaDeviceGetAttribute(&shared_memory_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_));
   overlaps_ = major >= 9;
+  int driver = 0;
+  PF_CUDA(cudaDriverGetVersion(&driver));
+  has_conditions_ = CUDART_VERSION >= 12040 && driver >= 12040;
 }
 
 Cuda::~Cuda() {
@@ -55,18 +85,31 @@ std::size_t Cuda::available_memory() const {
 
 void Cuda::begin_recording() {
   mode_ = Mode::recording;
-  recorded_inputs_.clear();
+  recorded_ = {};
+  recording_ = recorder_.handle;
+  begin_part();
+}
+
+void Cuda::begin_part() {
+  part_inputs_.clear();
+  waits_ = false;
   PF_CUDA(cudaStreamBeginCapture(recorder_.handle, cudaStreamCaptureModeRelaxed));
 }
 
+void Cuda::end_part(bool has_condition) {
+  Part& part = recorded_.parts.emplace_back();
+  PF_CUDA(cudaStreamEndCapture(recorder_.handle, &part.graph));
+  std::size_t nodes = 0;
+  PF_CUDA(cudaGraphGetNodes(part.graph, nullptr, &nodes));
+  if (nodes == 0) return recorded_.parts.pop_back();
+  PF_CUDA(cudaGraphInstantiate(&part.executable, part.graph, 0));
+  part.has_condition = has_condition;
+  for (const cudaGraphNode_t node : part_inputs_) recorded_.inputs.push_back({part.executable, node});
+}
+
 void Cuda::end_recording(int key) {
-  Graph recorded;
-  PF_CUDA(cudaStreamEndCapture(recorder_.handle, &recorded.graph));
-  PF_CUDA(cudaGraphInstantiate(&recorded.executable, recorded.graph, 0));
-  Graph& graph = graphs_[key];
-  std::swap(graph.graph, recorded.graph);
-  std::swap(graph.executable, recorded.executable);
-  graph.inputs = recorded_inputs_;
+  end_part(false);
+  std::swap(graphs_[key], recorded_);
 }
 
 void Cuda::abandon_recording() {
@@ -74,7 +117,107 @@ void Cuda::abandon_recording() {
   cudaStreamEndCapture(recorder_.handle, &partial);
   if (partial) cudaGraphDestroy(partial);
   cudaGetLastError();
+  recorded_ = {};
 }
+
+namespace {
+
+/// Lets what a stream captures from now on follow what another one has captured so far.
+void follow(cudaStream_t stream, cudaStream_t other) {
+  cudaEvent_t event = nullptr;
+  PF_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  const cudaError_t recorded = cudaEventRecord(event, other);
+  const cudaError_t waited = recorded ? recorded : cudaStreamWaitEvent(stream, event, 0);
+  cudaEventDestroy(event);
+  PF_CUDA(waited);
+}
+
+}  // namespace
+
+void Cuda::begin_aside() {
+  follow(side_recorder_.handle, recorder_.handle);
+  recording_ = side_recorder_.handle;
+  waits_ = true;
+}
+
+void Cuda::end_aside() {
+  recording_ = recorder_.handle;
+  waits_ = false;
+}
+
+void Cuda::join_aside() {
+  follow(recorder_.handle, side_recorder_.handle);
+  waits_ = true;
+}
+
+#if CUDART_VERSION >= 12040
+
+namespace {
+
+/// The graph that a stream captures into, and the nodes that the next one would wait for.
+struct Capture {
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* last = nullptr;
+  const cudaGraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+
+  explicit Capture(cudaStream_t stream) {
+    cudaStreamCaptureStatus status{};
+#if CUDART_VERSION >= 13000
+    PF_CUDA(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, &last, &edges, &count));
+#else
+    PF_CUDA(cudaStreamGetCaptureInfo_v3(stream, &status, nullptr, &graph, &last, &edges, &count));
+#endif
+  }
+};
+
+}  // namespace
+
+void Cuda::begin_condition(const int* condition) {
+  end_part(false);
+  begin_part();
+  cudaGraphNodeParams parameters{};
+  parameters.type = cudaGraphNodeTypeConditional;
+  PF_CUDA(cudaGraphConditionalHandleCreate(&parameters.conditional.handle, Capture(recording_).graph));
+  parameters.conditional.type = cudaGraphCondTypeIf;
+  parameters.conditional.size = 1;
+  record_condition(parameters.conditional.handle, condition);
+  const Capture before(recording_);
+  cudaGraphNode_t node = nullptr;
+#if CUDART_VERSION >= 13000
+  PF_CUDA(cudaGraphAddNode(&node, before.graph, before.last, before.edges, before.count, &parameters));
+  PF_CUDA(
+      cudaStreamUpdateCaptureDependencies(recording_, &node, nullptr, 1, cudaStreamSetCaptureDependencies));
+#else
+  PF_CUDA(cudaGraphAddNode_v2(&node, before.graph, before.last, before.edges, before.count, &parameters));
+  PF_CUDA(cudaStreamUpdateCaptureDependencies(recording_, &node, 1, cudaStreamSetCaptureDependencies));
+#endif
+  PF_CUDA(cudaStreamBeginCaptureToGraph(part_recorder_.handle, parameters.conditional.phGraph_out[0], nullptr,
+                                        nullptr, 0, cudaStreamCaptureModeRelaxed));
+  recording_ = part_recorder_.handle;
+}
+
+void Cuda::end_condition() {
+  recording_ = recorder_.handle;
+  cudaGraph_t part = nullptr;  // it belongs to the graph around it
+  PF_CUDA(cudaStreamEndCapture(part_recorder_.handle, &part));
+  end_part(true);
+  begin_part();
+}
+
+void Cuda::abandon_condition() {
+  recording_ = recorder_.handle;
+  cudaGraph_t part = nullptr;
+  cudaStreamEndCapture(part_recorder_.handle, &part);
+}
+
+#else
+
+void Cuda::begin_condition(const int*) {}
+void Cuda::end_condition() {}
+void Cuda::abandon_condition() {}
+
+#endif
 
 void Cuda::begin_replay(Graph& graph) {
   mode_ = Mode::replaying;
@@ -82,7 +225,9 @@ void Cuda::begin_replay(Graph& graph) {
   next_input_ = 0;
 }
 
-void Cuda::launch_graph(Graph& graph) { PF_CUDA(cudaGraphLaunch(graph.executable, stream_)); }
+void Cuda::launch_graph(const Graph& graph) {
+  for (const Part& part : graph.parts) PF_CUDA(cudaGraphLaunch(part.executable, stream_));
+}
 
 void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void** arguments,
                        bool is_input) {
@@ -93,8 +238,8 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
     parameters.blockDim = block;
     parameters.sharedMemBytes = unsigned(shared_bytes);
     parameters.kernelParams = arguments;
-    PF_CUDA(cudaGraphExecKernelNodeSetParams(replayed_->executable, replayed_->inputs.at(next_input_++),
-                                             &parameters));
+    const Input& input = replayed_->inputs.at(next_input_++);
+    PF_CUDA(cudaGraphExecKernelNodeSetParams(input.executable, input.node, &parameters));
     return;
   }
   cudaLaunchAttribute overlap{};  // see begin_kernel
@@ -104,9 +249,10 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
   config.gridDim = grid;
   config.blockDim = block;
   config.dynamicSmemBytes = shared_bytes;
-  config.stream = recorder_.handle;
+  config.stream = recording_;
   config.attrs = &overlap;
-  config.numAttrs = overlaps_ ? 1 : 0;
+  config.numAttrs = overlaps_ && !waits_ ? 1 : 0;
+  waits_ = false;
   PF_CUDA(cudaLaunchKernelExC(&config, kernel, arguments));
   if (!is_input) return;
   // The node just captured is the one that the next launch would wait for.
@@ -120,7 +266,7 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
   PF_CUDA(cudaStreamGetCaptureInfo_v2(recorder_.handle, &status, nullptr, nullptr, &last, &count));
 #endif
   if (count != 1) fail(ErrorCode::device, "a recorded input kernel has ", count, " graph nodes instead of 1");
-  recorded_inputs_.push_back(last[0]);
+  part_inputs_.push_back(last[0]);
 }
 
 void Cuda::notify(const std::shared_ptr<const std::function<void(double)>>& callback, double share) {

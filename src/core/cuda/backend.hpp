@@ -65,6 +65,35 @@ class Cuda {
     launch_graph(graphs_.at(key));
   }
 
+  /// Runs steps if *condition, in the device's memory, is not 0 once the steps before have run. Drivers before
+  /// 12.4 cannot leave steps out: so nothing but the last step may write what others read, and it has to look
+  /// at the condition itself. The steps launch no inputs.
+  template <class Steps>
+  void only_if(const int* condition, Steps steps) {
+    if (mode_ == Mode::replaying) return;
+    if (!has_conditions_) return steps();
+    begin_condition(condition);
+    try {
+      steps();
+    } catch (...) {
+      abandon_condition();
+      throw;
+    }
+    end_condition();
+  }
+
+  /// Runs two groups of steps, of which neither reads what the other writes, at the same time. They launch no
+  /// inputs.
+  template <class Aside, class Steps>
+  void beside(Aside aside, Steps steps) {
+    if (mode_ == Mode::replaying) return;
+    begin_aside();
+    aside();
+    end_aside();
+    steps();
+    join_aside();
+  }
+
   /// Launches a kernel that uses only the workspace and the estimator's own results. Its arguments are
   /// recorded.
   template <class... Parameters, class... Arguments>
@@ -106,15 +135,27 @@ class Cuda {
 
  private:
   enum class Mode { recording, replaying };
-  struct Graph {
+  /// A part of a recorded solve.
+  struct Part {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
-    std::vector<cudaGraphNode_t> inputs;  // nodes of launch_input, in order
+    bool has_condition = false;
 
-    Graph() = default;
-    ~Graph();
-    Graph(const Graph&) = delete;
-    Graph& operator=(const Graph&) = delete;
+    Part() = default;
+    ~Part();
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+  };
+  /// A node of launch_input.
+  struct Input {
+    cudaGraphExec_t executable = nullptr;
+    cudaGraphNode_t node = nullptr;
+  };
+  /// A recorded solve. What is under a condition is a part by itself: to give a graph with a condition new
+  /// arguments, or to destroy it, waits until the whole device has nothing to do.
+  struct Graph {
+    std::deque<Part> parts;     // launched one after the other
+    std::vector<Input> inputs;  // in order
   };
   /// A stream that does not wait for the legacy stream. It is destroyed with the backend.
   struct OwnStream {
@@ -136,22 +177,38 @@ class Cuda {
   void begin_recording();
   void end_recording(int key);
   void abandon_recording();
+  void begin_part();
+  void end_part(bool has_condition);
+  void begin_aside();
+  void end_aside();
+  void join_aside();
+  void begin_condition(const int* condition);
+  void end_condition();
+  void abandon_condition();
+  /// Records a kernel that sets a condition of the graph. `handle`: a cudaGraphConditionalHandle.
+  void record_condition(unsigned long long handle, const int* condition);
   void begin_replay(Graph& graph);
-  void launch_graph(Graph& graph);
+  void launch_graph(const Graph& graph);
   void launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void** arguments,
                    bool is_input);
 
   int device_;
   int multiprocessors_ = 0;
   int shared_memory_ = 0;
-  bool overlaps_ = false;  // kernels may begin before the one before has ended: see begin_kernel
+  bool has_conditions_ = false;  // whether graphs can leave out a part
+  bool overlaps_ = false;        // kernels may begin before the one before has ended: see begin_kernel
   OwnStream own_stream_;
-  OwnStream recorder_;             // kernels are only captured on it; it runs none
-  cudaStream_t stream_ = nullptr;  // the graphs run on it: own_stream_, or the user's
+  OwnStream recorder_;                // kernels are only captured on it; it runs none
+  OwnStream part_recorder_;           // the same, for the part of a graph under a condition
+  OwnStream side_recorder_;           // the same, for steps beside others
+  cudaStream_t recording_ = nullptr;  // the one of the three that captures now
+  bool waits_ = false;                // the next kernel begins only when those before it have ended
+  cudaStream_t stream_ = nullptr;     // the graphs run on it: own_stream_, or the user's
   Mode mode_ = Mode::recording;
   Graph* replayed_ = nullptr;
   std::size_t next_input_ = 0;
-  std::vector<cudaGraphNode_t> recorded_inputs_;
+  Graph recorded_;                            // what has been recorded so far
+  std::vector<cudaGraphNode_t> part_inputs_;  // of the part that is being recorded
   std::map<int, Graph> graphs_;
   std::deque<Notice> notices_;  // of all graphs; their nodes point here
 };

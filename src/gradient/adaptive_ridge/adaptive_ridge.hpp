@@ -4,14 +4,11 @@
 #include <optional>
 
 #include "core/solver.hpp"
-#include "gradient/adaptive_ridge/fusion/fusion.hpp"
+#include "gradient/adaptive_ridge/matched_flow.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 #include "gradient/adaptive_ridge/trust/trust.hpp"
 #include "parafield/fields.hpp"
-#include "steps/affine/interpolation.hpp"
-#include "steps/colors/colors.hpp"
 #include "steps/convert/convert.hpp"
-#include "steps/matches/matcher.hpp"
 #include "steps/median/median.hpp"
 #include "steps/pyramid/pyramid.hpp"
 #include "steps/resize/resize.hpp"
@@ -29,54 +26,10 @@ inline TensorWeights tensor_weights(const AdaptiveRidge& method) {
   return weights;
 }
 
-/// Flow interpolated from matches of two frames.
-template <class Backend>
-class MatchedFlow {
- public:
-  MatchedFlow(Backend& backend, Workspace& workspace, const FeatureMatching& matching, Size size,
-              bool both_ways)
-      : matcher_(backend, workspace, matching, size, 2),
-        colors_(backend, workspace, color_sigma, size),
-        interpolation_(backend, workspace, seed_grid_of(size, matching.match_stride)),
-        first_(workspace.flow(size)),
-        fused_(workspace.flow(size)),
-        backend_(backend),
-        levels_(int(FeatureMatcher<Backend>::level_sizes(matching, size).size())),
-        both_ways_(both_ways) {}
-
-  int levels() const { return levels_; }       ///< of the pyramids that frames are described by
-  FlowPlanes first() const { return first_; }  ///< where the flow is that matches are compared with
-
-  void prepare(const Frame* frames, const Pyramid* pyramids, int slot, int count) {
-    Pyramid described[2];
-    for (int i = 0; i < count; ++i) {
-      described[i] = pyramids[i];
-      described[i].levels = levels_;
-    }
-    matcher_.describe(described, slot, count);
-    colors_.prepare(frames, slot, count, both_ways_);
-  }
-
-  /// Flow from the frame in slot `from` to that in slot `to`: first(), or that of matches where it differs.
-  FlowPlanes fuse(int from, int to, View<const float> luma0, View<const float> luma1) {
-    const Matches& matches = matcher_.find(from, to, luma0, luma1);
-    snap_matches(backend_, first_, matches);
-    interpolation_.interpolate(matches, colors_.smoothed(from), fused_, {});
-    fuse_flow(backend_, first_, fused_);
-    return fused_;
-  }
-
- private:
-  static constexpr float color_sigma = 1;  // px: noise is smoothed before colors are compared
-
-  FeatureMatcher<Backend> matcher_;
-  FrameColors<Backend> colors_;
-  AffineInterpolation<Backend> interpolation_;
-  const FlowPlanes first_, fused_;
-  Backend& backend_;
-  const int levels_;
-  const bool both_ways_;
-};
+/// Whether flow may come from matches.
+inline bool uses_matches(const AdaptiveRidge& method) {
+  return method.frames == 2 && method.matches != UseOfMatches::never;
+}
 
 /// Ridge regression toward the local mean flow, from coarse to fine. Each frame lies in a slot, with its
 /// pyramid.
@@ -84,13 +37,12 @@ template <class Backend>
 class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
  public:
   AdaptiveRidgeSolver(Backend& backend, Workspace& workspace, const AdaptiveRidge& method, Size size,
-                      const SolverOptions& options)
+                      const SolverOptions&)
       : backend_(backend),
         method_(method),
         weights_(tensor_weights(method)),
         pyramids_(std::size_t(method.frames)) {
-    if (method.matches == UseOfMatches::always)
-      matched_.emplace(backend, workspace, method.matching, size, options.both_ways);
+    if (uses_matches(method)) matched_.emplace(backend, workspace, method.matching, size);
     const int levels = levels_of(method, size);
     const std::vector<Size> sizes = pyramid_sizes(size, levels);
     for (Pyramid& pyramid : pyramids_)
@@ -118,7 +70,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       const View<float> luma[] = {pyramids[0].level[0], pyramids[some - 1].level[0]};
       convert(backend_, frames + i, luma, some);
       build_pyramids(backend_, pyramids, some);
-      if (matched_) matched_->prepare(frames + i, pyramids, slot + i, some);
+      if (matched_) matched_->prepare(frames + i, slot + i, some);
     }
   }
 
@@ -131,21 +83,38 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       flow = flows_[std::size_t(coarsest)];
       reduce_flow(backend_, start->u, start->v, coarsest, flow);
     }
-    descend(first, flow, coarsest, matched_ ? matched_->first() : result);
-    const WarpFrames frames = frames_at(0, first);
-    if (matched_) {
-      const FlowPlanes fused = matched_->fuse(first, 1 - first, frames.frame[0], frames.frame[1]);
-      descend(first, fused, 0, result);
-      keep_near(backend_, fused, result);
+    const auto find_flow = [&] { descend(first, flow, coarsest, result); };
+    if (matched_)
+      backend_.beside([&] { matched_->find_coarse(pyramids_.data()); }, find_flow);
+    else
+      find_flow();
+    if (matched_ && method_.matches == UseOfMatches::always)
+      return take_matches(first, result, trust, nullptr);
+    if (trust.valid) {
+      const WarpFrames frames = frames_at(0, first);
+      judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_, result,
+                          method_.max_residual * 255, trust);
     }
-    if (!trust.valid) return;
-    judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_, result,
-                        method_.max_residual * 255, trust);
+    if (!matched_) return;
+    const int* const missed = matched_->find_missed(first, 1 - first, result);
+    backend_.only_if(missed, [&] { take_matches(first, result, trust, missed); });
   }
 
   bool takes_start() const { return true; }
 
  private:
+  /// Replaces flow by that with matches. On CUDA it does so only if *wanted is not 0, or `wanted` is null.
+  void take_matches(int first, FlowPlanes result, Trust trust, const int* wanted) {
+    matched_->fuse(first, 1 - first, pyramids_.data(), result);
+    const FlowPlanes refined = matched_->spare();
+    descend(first, matched_->fused(), 0, refined);
+    const WarpFrames frames = frames_at(0, first);
+    finish_matched(backend_,
+                   {matched_->fused(), refined, matched_->back(), frames.frame[0], frames.frame[1], normal_,
+                    method_.max_residual * 255, wanted},
+                   result, trust);
+  }
+
   /// Estimates flow from level `coarsest` to the finest. `flow`: the start there.
   void descend(int first, FlowPlanes flow, int coarsest, FlowPlanes result) {
     for (int level = coarsest; level >= 0; --level) {

@@ -26,12 +26,15 @@ class FeatureMatcher {
       : backend_(backend), matching_(matching), sizes_(level_sizes(matching, size)) {
     for (int slot = 0; slot < slots; ++slot)
       for (const Size level : sizes_) descriptors_.push_back(make_descriptors(workspace, level));
-    const SeedGrid grid = seed_grid_of(size, matching.match_stride);
+    const SeedGrid grid = seed_grid_of(size, matching.match_stride),
+                   coarse = seed_grid_of(sizes_[std::size_t(coarse_level())], matching.match_stride);
     const Size seeds{grid.columns, grid.rows};
-    for (SeedMatch*(&matches)[2] : buffers_)
-      for (SeedMatch*& way : matches) way = workspace.array<SeedMatch>(std::size_t(grid.count()));
-    matches_ = {grid, workspace.image<float>(seeds), workspace.image<float>(seeds),
-                workspace.image<std::uint8_t>(seeds)};
+    for (int i = 0; i < 2; ++i)
+      for (int way = 0; way < 2; ++way) {
+        fine_.matches[i][way] = workspace.array<SeedMatch>(std::size_t(grid.count()));
+        coarse_.matches[i][way] = workspace.array<SeedMatch>(std::size_t(coarse.count()));
+      }
+    matches_ = make_matches(workspace, grid);
     if (matching.match_region > 1) {
       labels_ = workspace.image<std::int32_t>(seeds);
       counts_ = workspace.image<std::int32_t>(seeds);
@@ -45,66 +48,116 @@ class FeatureMatcher {
     backend.reserve_scratch(descriptor_scratch(size.width));
   }
 
+  /// The finest level whose matches find_coarse() finds: that of a quarter of the size, or the coarsest.
+  int coarse_level() const { return smaller(2, int(sizes_.size()) - 1); }
+
   /// Describes the frames of one pyramid or two, in the slots from `slot` on.
   void describe(const Pyramid* pyramids, int slot, int count) {
-    parafield::describe(backend_, pyramids, count, descriptors_of(slot), scratch_);
-    matched_ = {-1, -1};
+    describe(pyramids, slot, count, 0, int(sizes_.size()));
+  }
+  /// Describes only the levels that find_coarse() needs, or only the others.
+  void describe_coarse(const Pyramid* pyramids, int slot, int count) {
+    describe(pyramids, slot, count, coarse_level(), int(sizes_.size()));
+  }
+  void describe_fine(const Pyramid* pyramids, int slot, int count) {
+    if (coarse_level() > 0) describe(pyramids, slot, count, 0, coarse_level());
+  }
+
+  /// Matches two slots both ways, from the coarsest level to coarse_level(), unless it has just been done.
+  MatchLevel find_coarse(int slot0, int slot1) {
+    const std::pair slots{smaller(slot0, slot1), larger(slot0, slot1)};
+    if (slots != coarse_.slots) {
+      for (int level = int(sizes_.size()) - 1; level >= coarse_level(); --level)
+        search(slots, level, coarse_, coarse_);
+      coarse_.slots = slots;
+      fine_.slots = no_slots;
+    }
+    return level_of(slots, coarse_level(), coarse_);
   }
 
   /// Matches the frame in slot `from` with the one in slot `to`. `luma0` and `luma1` are theirs. The way back
   /// is found at the same time: `find(to, from)` then only checks it.
   const Matches& find(int from, int to, View<const float> luma0, View<const float> luma1) {
+    find_coarse(from, to);
     const std::pair slots{smaller(from, to), larger(from, to)};
-    if (slots != matched_) search(slots.first, slots.second);
-    matched_ = slots;
-    const MatchLevel finest = level_of(slots.first, slots.second, 0);
+    if (slots != fine_.slots)
+      for (int level = coarse_level() - 1; level >= 0; --level)
+        search(slots, level, level + 1 == coarse_level() ? coarse_ : fine_, fine_);
+    fine_.slots = slots;
+    const MatchLevel finest = level_of(slots, 0, coarse_level() > 0 ? fine_ : coarse_);
     const int first = from == slots.first ? 0 : 1;
     const float distance = matching_.match_check;
     check_matches(backend_, finest, first, {distance * distance, luma0, luma1}, matches_);
-    const View<float> flow[] = {matches_.u, matches_.v};
-    if (matching_.match_region > 1)
-      remove_speckles(backend_, flow, 2, region_difference, matching_.match_region - 1, matches_.valid,
-                      labels_, counts_);
+    drop_regions(matches_, matching_.match_region);
     fit_matches(backend_, finest, first, matches_);
     return matches_;
+  }
+
+  /// Drops the regions of fewer matches than `fewest`, which is at most match_region.
+  void drop_regions(const Matches& matches, int fewest) {
+    const View<float> flow[] = {matches.u, matches.v};
+    if (fewest > 1)
+      remove_speckles(backend_, flow, 2, region_difference, fewest - 1, matches.valid, labels_, counts_);
   }
 
   const Matches& matches() const { return matches_; }
 
  private:
+  static constexpr std::pair no_slots{-1, -1};
   static constexpr int shortest_side = 16;       // px, of a level that is not the finest
   static constexpr float region_difference = 3;  // px: of neighbors in one region
+
+  /// Matches of two slots, on one level after the other: read and written in turn.
+  struct Buffers {
+    SeedMatch* matches[2][2] = {};  // [1] of each is the way back
+    int last = 0;                   // the one that was written last
+    std::pair<int, int> slots = no_slots;
+  };
 
   const Descriptors* descriptors_of(int slot) const {
     return descriptors_.data() + std::size_t(slot) * sizes_.size();
   }
 
-  /// A level of two slots, with the matches of the last step.
-  MatchLevel level_of(int slot0, int slot1, int level) const {
-    return {seed_grid_of(sizes_[std::size_t(level)], matching_.match_stride),
-            {descriptors_of(slot0)[level], descriptors_of(slot1)[level]},
-            {buffers_[last_][0], buffers_[last_][1]}};
+  /// Describes levels `first` to `end` - 1.
+  void describe(const Pyramid* pyramids, int slot, int count, int first, int end) {
+    Pyramid some[2];
+    Descriptors to[2 * Pyramid::max_levels];
+    for (int i = 0; i < count; ++i) {
+      some[i].levels = end - first;
+      for (int level = first; level < end; ++level) {
+        some[i].level[level - first] = pyramids[i].level[level];
+        to[i * (end - first) + level - first] = descriptors_of(slot + i)[level];
+      }
+    }
+    parafield::describe(backend_, some, count, to, scratch_);
+    if (end == int(sizes_.size())) coarse_.slots = no_slots;
+    fine_.slots = no_slots;
   }
 
-  /// Matches two slots both ways, from the coarsest level to the finest.
-  void search(int slot0, int slot1) {
-    const int coarsest = int(sizes_.size()) - 1;
-    last_ = 0;  // each solve uses the buffers in the same order
-    for (int level = coarsest; level >= 0; --level) {
-      const bool first = level == coarsest;
-      if (first) {
-        start_matches(backend_, level_of(slot0, slot1, level));
-      } else {
-        const MatchLevel coarser = level_of(slot0, slot1, level + 1);
-        last_ = 1 - last_;
-        refine_matches(backend_, coarser, level_of(slot0, slot1, level));
-      }
-      const int iterations = first ? 2 * matching_.match_iterations : matching_.match_iterations;
-      for (int i = 0; i < iterations; ++i) {
-        const MatchLevel from = level_of(slot0, slot1, level);
-        last_ = 1 - last_;
-        improve_matches(backend_, from, seed_search(from.grid, level, first, i, iterations), buffers_[last_]);
-      }
+  /// A level of two slots, with the matches of the last step.
+  MatchLevel level_of(std::pair<int, int> slots, int level, const Buffers& buffers) const {
+    return {seed_grid_of(sizes_[std::size_t(level)], matching_.match_stride),
+            {descriptors_of(slots.first)[level], descriptors_of(slots.second)[level]},
+            {buffers.matches[buffers.last][0], buffers.matches[buffers.last][1]}};
+  }
+
+  /// Matches two slots both ways on a level. `coarser`: where the matches of the coarser level are.
+  void search(std::pair<int, int> slots, int level, const Buffers& coarser, Buffers& buffers) {
+    const bool first = level == int(sizes_.size()) - 1;
+    if (first) {
+      buffers.last = 0;  // each solve uses the buffers in the same order
+      start_matches(backend_, level_of(slots, level, buffers));
+    } else {
+      const MatchLevel from = level_of(slots, level + 1, coarser);
+      buffers.last = level + 1 == coarse_level() ? 0 : 1 - buffers.last;
+      refine_matches(backend_, from, level_of(slots, level, buffers));
+    }
+    const int iterations = first ? 2 * matching_.match_iterations : matching_.match_iterations;
+    for (int i = 0; i < iterations; ++i) {
+      const MatchLevel from = level_of(slots, level, buffers);
+      buffers.last = 1 - buffers.last;
+      improve_matches(backend_, from, seed_search(from.grid, level, first, i, iterations),
+                      buffers.matches[buffers.last]);
     }
   }
 
@@ -112,9 +165,7 @@ class FeatureMatcher {
   const FeatureMatching matching_;
   const std::vector<Size> sizes_;
   std::vector<Descriptors> descriptors_;  // of each slot all levels
-  SeedMatch* buffers_[2][2] = {};         // read and written in turn; [1] of each is the way back
-  int last_ = 0;                          // the buffer that was written last
-  std::pair<int, int> matched_{-1, -1};   // slots whose matches the buffer has
+  Buffers coarse_, fine_;                 // levels from coarse_level() on, and finer ones
   Matches matches_;
   View<std::int32_t> labels_, counts_;
   DescriptorScratch scratch_[2] = {};

@@ -35,6 +35,12 @@ struct Matches {
   View<std::uint8_t> valid;
 };
 
+inline Matches make_matches(Workspace& workspace, const SeedGrid& grid) {
+  const Size seeds{grid.columns, grid.rows};
+  return {grid, workspace.image<float>(seeds), workspace.image<float>(seeds),
+          workspace.image<std::uint8_t>(seeds)};
+}
+
 /// What a match of the finest level has to pass.
 struct MatchCheck {
   float distance2;  ///< of there and back, px^2: from that on it is dropped. 0 = no check
@@ -51,6 +57,43 @@ void check_matches(Backend& backend, const MatchLevel& finest, int first, const 
 /// costs at the match and beside it meet there.
 template <class Backend>
 void fit_matches(Backend& backend, const MatchLevel& finest, int first, const Matches& matches);
+
+/// Flow of frame `first` (0 or 1) of the finest level, which matches of level `level` are compared with.
+struct ComparedFlow {
+  int first, level;
+  View<const float> u, v;
+};
+
+/// Sets *missed to whether the flow has missed what matches of a level have found. A seed is missed where its
+/// match comes back, lies more than `missed_distance` from the flow and costs less than 4 / 5 of it. At least
+/// 3 of 500 seeds have to be missed. `row_counts`: scratch, a number for each row of seeds.
+template <class Backend>
+void find_missed(Backend& backend, const MatchLevel& level, const ComparedFlow& flow, int* row_counts,
+                 int* missed);
+
+constexpr float missed_distance = 2;  ///< px of the level
+constexpr float missed_check = 1.5f;  ///< px of the level: a match has to come back this close
+
+/// The flow at a seed, in whole px of the level, and whether it is more than missed_distance from the match.
+struct FlowAtSeed {
+  int u, v;
+  bool is_far;
+};
+PF_HD FlowAtSeed flow_at_seed(const ComparedFlow& flow, int x, int y, const SeedMatch& match) {
+  const int at_x = smaller(x << flow.level, flow.u.width - 1),
+            at_y = smaller(y << flow.level, flow.u.height - 1);
+  const float scale = 1 / float(1 << flow.level), u = flow.u(at_x, at_y) * scale,
+              v = flow.v(at_x, at_y) * scale;
+  const float du = u - float(match.u), dv = v - float(match.v);
+  constexpr float most = 1 << 20;  // NaN becomes a place outside
+  return {int(__builtin_floorf(clamp(u, -most, most) + 0.5f)),
+          int(__builtin_floorf(clamp(v, -most, most) + 0.5f)),
+          !(fma(du, du, dv * dv) <= missed_distance * missed_distance)};
+}
+
+/// Whether a flow that costs `flow_cost` has missed a match that costs `match_cost`.
+PF_HD bool is_missed(int match_cost, int flow_cost) { return 5 * match_cost < 4 * flow_cost; }
+PF_HD bool are_many_missed(int missed, int seeds) { return missed > 0 && 500LL * missed >= 3LL * seeds; }
 
 /// A seed has texture if its patch's bytes have at least this sum. That of a textured patch is about 4000.
 constexpr int least_patch_texture = 256;

@@ -168,10 +168,32 @@ void fit_matches(Backend& cpu, const MatchLevel& finest, int first, const Matche
   });
 }
 
+template <class Backend>
+void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow, int* row_counts,
+                 int* missed) {
+  cpu.rows(level.grid.rows, [&, row_counts](int row) {
+    int count = 0;
+    for (int column = 0; column < level.grid.columns; ++column) {
+      const Seed seed(level, flow.first, column, row);
+      const SeedMatch match = level.matches[flow.first][seed.number];
+      if (match.cost >= outside_cost || texture(seed.patch) < least_patch_texture ||
+          !comes_back(level, flow.first, seed.x, seed.y, match, missed_check * missed_check))
+        continue;
+      const FlowAtSeed own = flow_at_seed(flow, seed.x, seed.y, match);
+      count += own.is_far && is_missed(match.cost, seed.cost(own.u, own.v));
+    }
+    row_counts[row] = count;
+  });
+  int count = 0;
+  for (int row = 0; row < level.grid.rows; ++row) count += row_counts[row];
+  *missed = are_many_missed(count, level.grid.count());
+}
+
 PF_STEP(start_matches<Cpu>);
 PF_STEP(refine_matches<Cpu>);
 PF_STEP(improve_matches<Cpu>);
 PF_STEP(check_matches<Cpu>);
 PF_STEP(fit_matches<Cpu>);
+PF_STEP(find_missed<Cpu>);
 
 }  // namespace parafield

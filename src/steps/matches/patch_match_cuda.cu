@@ -16,7 +16,7 @@
 namespace parafield {
 namespace {
 
-constexpr int block_threads = 128, lanes = 8, warp = 32;
+constexpr int block_threads = 128, lanes = 8, warp = 32, missed_threads = 512;
 constexpr unsigned all_lanes = ~0u;
 
 __device__ unsigned difference(std::uint64_t a, std::uint64_t b) {
@@ -198,6 +198,34 @@ __global__ void __launch_bounds__(block_threads)
       float(v) + fitted(patch.cost(grid, to, x, y - 1), cost, patch.cost(grid, to, x, y + 1));
 }
 
+/// One block: the level is a coarse one, of 1794 seeds for 1242x375.
+__global__ void __launch_bounds__(missed_threads)
+    find_missed_kernel(const __grid_constant__ MatchLevel level, const __grid_constant__ ComparedFlow flow,
+                       int* missed) {
+  __shared__ int count;
+  if (threadIdx.x == 0) count = 0;
+  begin_kernel();
+  __syncthreads();
+  const SeedGrid grid = level.grid;
+  int own_count = 0;
+  for (int i = int(threadIdx.x); i < grid.count(); i += missed_threads) {
+    const SeedOfGroup seed(grid, i);
+    const SeedMatch match = level.matches[flow.first][seed.number];
+    if (match.cost >= outside_cost ||
+        !comes_back(level, flow.first, seed.x, seed.y, match, missed_check * missed_check))
+      continue;
+    const FlowAtSeed own = flow_at_seed(flow, seed.x, seed.y, match);
+    if (!own.is_far) continue;
+    const SeedPatch patch(level.frames[flow.first], seed.x, seed.y);
+    own_count +=
+        patch.texture() >= least_patch_texture &&
+        is_missed(match.cost, patch.cost(grid, level.frames[1 - flow.first], seed.x + own.u, seed.y + own.v));
+  }
+  if (own_count > 0) atomicAdd(&count, own_count);
+  __syncthreads();
+  if (threadIdx.x == 0) *missed = are_many_missed(count, grid.count());
+}
+
 /// Blocks for all seeds of a level, each with some threads, one way or both.
 dim3 blocks_of(const SeedGrid& grid, int threads, unsigned ways) {
   return dim3(blocks_for(grid.count(), block_threads / threads), ways);
@@ -236,10 +264,16 @@ void fit_matches(Backend& cuda, const MatchLevel& finest, int first, const Match
               matches);
 }
 
+template <class Backend>
+void find_missed(Backend& cuda, const MatchLevel& level, const ComparedFlow& flow, int*, int* missed) {
+  cuda.launch(find_missed_kernel, dim3(1), dim3(missed_threads), 0, level, flow, missed);
+}
+
 PF_STEP(start_matches<Cuda>);
 PF_STEP(refine_matches<Cuda>);
 PF_STEP(improve_matches<Cuda>);
 PF_STEP(check_matches<Cuda>);
 PF_STEP(fit_matches<Cuda>);
+PF_STEP(find_missed<Cuda>);
 
 }  // namespace parafield

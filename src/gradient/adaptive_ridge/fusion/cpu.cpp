@@ -39,13 +39,40 @@ void fuse_flow(Backend& cpu, FlowPlanes flow, FlowPlanes interpolated) {
 }
 
 template <class Backend>
-void keep_near(Backend& cpu, FlowPlanes fused, FlowPlanes refined) {
-  choose_flow(cpu, fused, refined,
-              [](float u, float v, float to_u, float to_v) { return kept_near(u, v, to_u, to_v); });
+void finish_matched(Backend& cpu, const RefinedMatches& matched, FlowPlanes flow, Trust trust) {
+  cpu.rows(flow.u.height, [=](int y) {
+    const float *const fused_u = matched.fused.u.row(y), *const fused_v = matched.fused.v.row(y),
+                       *const refined_u = matched.refined.u.row(y),
+                       *const refined_v = matched.refined.v.row(y);
+    float *const u = flow.u.row(y), *const v = flow.v.row(y);
+    const int width = flow.u.width, height = flow.u.height, pitch = int(matched.back.u.stride());
+#pragma GCC ivdep  // planes do not overlap
+    for (int x = 0; x < width; ++x) {
+      const Motion kept = kept_near(fused_u[x], fused_v[x], refined_u[x], refined_v[x]);
+      u[x] = kept.u, v[x] = kept.v;
+    }
+    if (!trust.valid) return;
+    const float line = float(y), most = matched.max_residual;
+    const float *const next = matched.next.data, *const luma = matched.frame.row(y),
+                       *const back_u = matched.back.u.data, *const back_v = matched.back.v.data,
+                       *const xx = matched.normal.xx.row(y), *const xy = matched.normal.xy.row(y),
+                       *const yy = matched.normal.yy.row(y);
+    const int next_pitch = int(matched.next.stride());
+    std::uint8_t* const valid = trust.valid.row(y);
+    float* const confidence = trust.confidence.row(y);
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) {
+      const bool seen = !is_hidden(u[x], v[x], back_u, back_v, pitch, width, height, x, y);
+      const float eigenvalue = smaller_eigenvalue(xx[x], xy[x], yy[x]);
+      confidence[x] = seen ? eigenvalue : 0;
+      valid[x] =
+          seen & is_match(next, next_pitch, width, height, float(x) + u[x], line + v[x], luma[x], most);
+    }
+  });
 }
 
 PF_STEP(snap_matches<Cpu>);
 PF_STEP(fuse_flow<Cpu>);
-PF_STEP(keep_near<Cpu>);
+PF_STEP(finish_matched<Cpu>);
 
 }  // namespace parafield

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "gradient/adaptive_ridge/hidden/hidden.hpp"
+#include "gradient/adaptive_ridge/trust/trust.hpp"
 #include "steps/matches/patch_match.hpp"
 
 /// Steps that bring flow and matches together. Flow is that of frame 0, px, and may be NaN.
@@ -13,9 +15,20 @@ void snap_matches(Backend& backend, FlowPlanes flow, const Matches& matches);
 template <class Backend>
 void fuse_flow(Backend& backend, FlowPlanes flow, FlowPlanes interpolated);
 
-/// Takes refined flow back to `fused` where it went further than `refine_distance`, or is NaN.
+/// What flow with matches is made of at the end.
+struct RefinedMatches {
+  FlowPlanes fused, refined;  ///< flow before and after it was refined
+  FlowPlanes back;            ///< flow of the second frame
+  View<const float> frame, next;
+  NormalPlanes normal;  ///< of the refinement
+  float max_residual;   ///< 0..255
+  const int* wanted;    ///< on CUDA: nothing is written where *wanted is 0; null = always written
+};
+
+/// Writes the refined flow, or `fused` where it went further than `refine_distance` or is NaN, and judges it
+/// like judge_flow unless there is no `trust`. Hidden pixels are not valid and have confidence 0.
 template <class Backend>
-void keep_near(Backend& backend, FlowPlanes fused, FlowPlanes refined);
+void finish_matched(Backend& backend, const RefinedMatches& matched, FlowPlanes flow, Trust trust);
 
 constexpr float snap_distance = 1.5f;    // px: matches are whole px, fitted to less
 constexpr float fuse_distance = 2.5f;    // px: closer, least squares see the same motion

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "gradient/adaptive_ridge/fusion/fusion.hpp"
+#include "gradient/adaptive_ridge/hidden/hidden.hpp"
+#include "gradient/adaptive_ridge/settle/settle.hpp"
+#include "steps/affine/interpolation.hpp"
+#include "steps/colors/colors.hpp"
+#include "steps/matches/matcher.hpp"
+
+namespace parafield {
+
+/// Flow from matches of two frames, where it differs from flow by least squares. Coarse matches say whether
+/// least squares have missed something; `fuse` does the rest.
+template <class Backend>
+class MatchedFlow {
+ public:
+  MatchedFlow(Backend& backend, Workspace& workspace, const FeatureMatching& matching, Size size)
+      : matcher_(backend, workspace, matching, size, 2),
+        colors_(backend, workspace, color_sigma, size),
+        interpolation_(backend, workspace, seed_grid_of(size, matching.match_stride)),
+        settled_(make_matches(workspace, seed_grid_of(size, matching.match_stride))),
+        fused_(workspace.flow(size)),
+        filled_(workspace.flow(size)),
+        back_(workspace.flow(size)),
+        row_counts_(workspace.array<int>(std::size_t(size.height))),
+        missed_(workspace.array<int>(1)),
+        backend_(backend),
+        levels_(int(FeatureMatcher<Backend>::level_sizes(matching, size).size())),
+        fewest_visible_(matching.match_region / 2) {}
+
+  int levels() const { return levels_; }        ///< of the pyramids that frames are described by
+  FlowPlanes fused() const { return fused_; }   ///< what `fuse` has found
+  FlowPlanes back() const { return back_; }     ///< flow of the second frame, from matches alone
+  FlowPlanes spare() const { return filled_; }  ///< planes that nobody needs after `fuse`
+
+  void prepare(const Frame* frames, int slot, int count) {
+    colors_.prepare(frames, slot, count, true);
+    is_described_ = false;
+  }
+
+  /// Finds the coarse matches that find_missed and fuse start from, unless it has been done since `prepare`.
+  /// `pyramids`: of both slots.
+  void find_coarse(const Pyramid* pyramids) {
+    const Pyramid described[] = {described_part(pyramids[0]), described_part(pyramids[1])};
+    if (!is_described_) matcher_.describe_coarse(described, 0, 2);
+    is_described_ = true;
+    matcher_.find_coarse(0, 1);
+  }
+
+  /// Compares flow from slot `from` to slot `to` with coarse matches. Returns where the answer is: not 0 if
+  /// the flow has missed something.
+  const int* find_missed(int from, int to, FlowPlanes flow) {
+    const int level = matcher_.coarse_level();
+    parafield::find_missed(backend_, matcher_.find_coarse(from, to),
+                           {from < to ? 0 : 1, level, flow.u, flow.v}, row_counts_, missed_);
+    return missed_;
+  }
+
+  /// Finds the flow from the frame in slot `from` to that in slot `to`: `first`, or that of matches where it
+  /// differs. Hidden pixels take the flow of visible ones around, guided by color.
+  void fuse(int from, int to, const Pyramid* pyramids, FlowPlanes first) {
+    const Pyramid described[] = {described_part(pyramids[0]), described_part(pyramids[1])};
+    matcher_.describe_fine(described, 0, 2);
+    const View<const float> luma0 = pyramids[from].level[0], luma1 = pyramids[to].level[0];
+    const SettleFrames there{{colors_.smoothed(from), colors_.smoothed(to)}, {luma0, luma1}},
+        back{{there.colors[1], there.colors[0]}, {luma1, luma0}};
+    settle_matches(backend_, matcher_.find(to, from, luma1, luma0), back, settled_);
+    interpolation_.interpolate(settled_, back.colors[0], back_, {});
+
+    const Matches& matches = matcher_.find(from, to, luma0, luma1);
+    snap_matches(backend_, first, matches);
+    settle_matches(backend_, matches, there, settled_);
+    interpolation_.interpolate(settled_, there.colors[0], fused_, {});
+    fuse_flow(backend_, first, fused_);
+
+    take_visible(backend_, fused_, back_, settled_);
+    matcher_.drop_regions(settled_, fewest_visible_);
+    interpolation_.interpolate(settled_, there.colors[0], filled_, {});
+    fill_hidden(backend_, fused_, back_, filled_);
+  }
+
+ private:
+  static constexpr float color_sigma = 1;  // px: noise is smoothed before colors are compared
+
+  Pyramid described_part(Pyramid pyramid) const {
+    pyramid.levels = levels_;
+    return pyramid;
+  }
+
+  FeatureMatcher<Backend> matcher_;
+  FrameColors<Backend> colors_;
+  AffineInterpolation<Backend> interpolation_;
+  const Matches settled_;  // matches that settled, then the seeds of visible pixels
+  const FlowPlanes fused_, filled_, back_;
+  int *const row_counts_, *const missed_;
+  Backend& backend_;
+  const int levels_;
+  bool is_described_ = false;
+  const int fewest_visible_;  // seeds of a region of visible pixels
+};
+
+}  // namespace parafield
