@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 3> names_of(UseOfMatches) { return {"auto
 /// Then both frames are matched over any distance (FeatureMatching), there and back; with `matches` =
 /// automatic, at first only down to a quarter of the size. A seed there is missed by the flow if its match
 /// comes back within 1.5 px, lies more than 2 px from the flow (8 px of the frame) and costs less than 4 / 5
-/// of it. If at least 3 of 500 seeds are missed, the other steps follow:
+/// of it, and the flow does not leave the frame. If at least 3 of 500 seeds are missed, the other steps follow:
 ///   6. A match that differs by at most 1.5 px from the flow at its seed takes that flow. Then a match takes
 ///      the flow of another one up to 4 seeds away, if that explains the colors around its seed much better:
 ///      a patch at the border of a thing has the motion of one side, and its seed may lie on the other.

@@ -65,8 +65,9 @@ struct ComparedFlow {
 };
 
 /// Sets *missed to whether the flow has missed what matches of a level have found. A seed is missed where its
-/// match comes back, lies more than `missed_distance` from the flow and costs less than 4 / 5 of it. At least
-/// 3 of 500 seeds have to be missed. `row_counts`: scratch, a number for each row of seeds.
+/// match comes back, lies more than `missed_distance` from the flow and costs less than 4 / 5 of it, and the
+/// flow does not leave the frame. At least 3 of 500 seeds have to be missed. `row_counts`: scratch, a number
+/// for each row of seeds.
 template <class Backend>
 void find_missed(Backend& backend, const MatchLevel& level, const ComparedFlow& flow, int* row_counts,
                  int* missed);
@@ -91,8 +92,11 @@ PF_HD FlowAtSeed flow_at_seed(const ComparedFlow& flow, int x, int y, const Seed
           !(fma(du, du, dv * dv) <= missed_distance * missed_distance)};
 }
 
-/// Whether a flow that costs `flow_cost` has missed a match that costs `match_cost`.
-PF_HD bool is_missed(int match_cost, int flow_cost) { return 5 * match_cost < 4 * flow_cost; }
+/// Whether a flow that costs `flow_cost` has missed a match that costs `match_cost`. Of a flow that leaves the
+/// frame nothing is known.
+PF_HD bool is_missed(int match_cost, int flow_cost) {
+  return (flow_cost < outside_cost) & (5 * match_cost < 4 * flow_cost);
+}
 PF_HD bool are_many_missed(int missed, int seeds) { return missed > 0 && 500LL * missed >= 3LL * seeds; }
 
 /// A seed has texture if its patch's bytes have at least this sum. That of a textured patch is about 4000.
