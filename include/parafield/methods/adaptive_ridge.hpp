@@ -136,7 +136,7 @@ inline std::array<Preset<AdaptiveRidge>, 6> presets(const AdaptiveRidge&) {
              .contrast = 12,
              .shrinkage = 0.7f,
              .matches = UseOfMatches::always},
-            "Always matches: for fast things, their borders and what they hide. Takes five times the time."},
+            "Always matches: fast things, their borders, what they hide. Takes five times the time."},
            {"sequence", {.frames = 5, .prefilter = 0.2f}, "Five frames, for steady motion."},
            {"clouds",
             {.iterations = 8, .contrast = 40, .robust = 2, .matches = UseOfMatches::never},
