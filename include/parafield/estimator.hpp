@@ -41,8 +41,8 @@ using ProgressCallback = std::function<void(double)>;
 /// Threads: any number of estimators may be made, used, moved and destroyed at the same time, each by one
 /// thread at a time. The program may do CUDA work and stream captures of its own meanwhile. No call waits for
 /// a whole device or for the legacy stream, with one exception: on CUDA an estimator of AdaptiveRidge with
-/// `matches` = automatic may wait for the device when it is made, first called or destroyed. Only `cancel` may
-/// be called while another thread uses the same estimator.
+/// `matches` = automatic may wait for the device. Only `cancel` may be called while another thread uses the
+/// same estimator.
 ///
 /// Results lie where the frames lie. For host frames the result is complete, in host memory, when the call
 /// returns. For CUDA frames it is in the memory of that device, written asynchronously on the estimator's

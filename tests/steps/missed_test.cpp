@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Whether coarse matches say that flow has missed a motion: the same answer on every target.
-#include "planes_on.hpp"
 #include "steps/matches_on.hpp"
 
 namespace parafield {
 namespace {
 
-/// A frame of a fine and coarse texture, of which a square of `side` px has moved by (u, v).
+/// A frame of which a square of `side` px has moved by (u, v).
 Image<float> with_square(Size size, int side, int u, int v) {
   const Texture ground(11), front(22);
   Image<float> image(size);
@@ -25,32 +24,21 @@ int missed_on(const Target& target, const Image<float>& frame0, const Image<floa
               const std::vector<float>& u, const std::vector<float>& v, int from = 0) {
   const Forced forced(target);
   const Device device = target.device(2);
-  const FeatureMatching matching;
   const Size size = frame0.size();
   return with_backend(device, [&]<class Backend>() {
     Backend backend(device, {});
     const auto active = backend.activate();
-    const Image<float> held[] = {frame0.to(backend.memory()), frame1.to(backend.memory())};
-    const Frame frames[] = {frame_of(held[0]), frame_of(held[1])};
-    Workspace workspace(backend.memory());
-    Pyramid pyramids[2];
-    View<float> luma[2];
-    for (int i = 0; i < 2; ++i) {
-      for (const Size level : FeatureMatcher<Backend>::level_sizes(matching, size))
-        pyramids[i].level[pyramids[i].levels++] = workspace.image<float>(level);
-      luma[i] = pyramids[i].level[0];
-    }
-    FeatureMatcher<Backend> matcher(backend, workspace, matching, size, 2);
+    MatchedPair<Backend> pair(backend, frame0, frame1, {});
+    Workspace& workspace = pair.workspace;
     const View<float> flow_u = stored(backend, workspace, size, u),
                       flow_v = stored(backend, workspace, size, v);
     int* const rows = workspace.array<int>(std::size_t(size.height));
     int* const missed = workspace.array<int>(1);
     backend.replay(0, [&] {
-      convert(backend, frames, luma, 2);
-      build_pyramids(backend, pyramids, 2);
-      matcher.describe_coarse(pyramids, 0, 2);
-      find_missed(backend, matcher.find_coarse(from, 1 - from),
-                  {from, matcher.coarse_level(), flow_u, flow_v}, rows, missed);
+      pair.prepare();
+      pair.matcher.describe_coarse(pair.pyramids, 0, 2);
+      find_missed(backend, pair.matcher.find_coarse(from, 1 - from),
+                  {from, pair.matcher.coarse_level(), flow_u, flow_v}, rows, missed);
     });
     int answer = -1;
     copy_to_host(backend, &answer, missed, sizeof answer);

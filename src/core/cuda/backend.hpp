@@ -151,8 +151,8 @@ class Cuda {
     cudaGraphExec_t executable = nullptr;
     cudaGraphNode_t node = nullptr;
   };
-  /// A recorded solve. What is under a condition is a part by itself: to give a graph with a condition new
-  /// arguments, or to destroy it, waits until the whole device has nothing to do.
+  /// A recorded solve. What is under a condition is a part by itself, without inputs: a replay leaves it as it
+  /// is.
   struct Graph {
     std::deque<Part> parts;     // launched one after the other
     std::vector<Input> inputs;  // in order

@@ -97,7 +97,7 @@ PF_HD FlowAtSeed flow_at_seed(const ComparedFlow& flow, int x, int y, const Seed
 PF_HD bool is_missed(int match_cost, int flow_cost) {
   return (flow_cost < outside_cost) & (5 * match_cost < 4 * flow_cost);
 }
-PF_HD bool are_many_missed(int missed, int seeds) { return missed > 0 && 500LL * missed >= 3LL * seeds; }
+PF_HD bool are_many_missed(int missed, int seeds) { return 500LL * missed >= 3LL * seeds; }
 
 /// A seed has texture if its patch's bytes have at least this sum. That of a textured patch is about 4000.
 constexpr int least_patch_texture = 256;
