@@ -152,11 +152,9 @@ TEST_F(ManyThreadsCuda, TheProgramsOwnCapturesGoOn) {
   EXPECT_EQ(failures, 0);
 }
 
-/// `matches` = automatic is the exception that Estimator names.
 TEST_F(ManyThreadsCuda, NothingWaitsForTheWholeDevice) {
   std::vector<AnyCase> cases = every_case({{40, 31}});
-  std::erase_if(cases, [](const AnyCase& c) { return c.name.find("matches=automatic") != std::string::npos; });
-  for (const UseOfMatches matches : {UseOfMatches::always, UseOfMatches::never})
+  for (const UseOfMatches matches : {UseOfMatches::automatic, UseOfMatches::always, UseOfMatches::never})
     cases.push_back(case_of<Flow>(AdaptiveRidge{.matches = matches}, {40, 31}));
   for (const AnyCase& each : cases)
     for (const bool device_frames : {false, true})
