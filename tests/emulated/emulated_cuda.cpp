@@ -95,13 +95,13 @@ void run_block(std::vector<int>& order, ThreadOrder kind, std::mt19937& random) 
 int lane() { return current % lanes; }
 void synchronize_block() { leave(State::waits_for_block); }
 
-bool synchronize_any(bool bit) {
-  static bool any;
-  any |= bit;
+int synchronize_count(bool bit) {
+  static int count;
+  count += bit;
   synchronize_block();
-  const bool result = any;
+  const int result = count;
   synchronize_block();  // all have read it
-  any = false;
+  count = 0;
   synchronize_block();
   return result;
 }

@@ -24,6 +24,7 @@ class EmulatedCuda {
   Memory memory() const { return Memory::host(); }
   void synchronize() const {}
   void reserve_scratch(std::size_t) {}
+  int multiprocessors() const { return 4; }
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
             std::ptrdiff_t row_bytes, int height) const {
     for (int y = 0; y < height; ++y)
@@ -57,8 +58,8 @@ extern uint3 thread, block;
 extern dim3 threads_of_block, blocks_of_grid;
 
 void synchronize_block();
-/// Synchronizes the block. Whether the bit of any thread is set.
-bool synchronize_any(bool bit);
+/// Synchronizes the block. Number of threads whose bit is set.
+int synchronize_count(bool bit);
 void synchronize_warp();
 /// The value that another lane of the warp passes.
 std::uint64_t exchange(std::uint64_t value, int lane);

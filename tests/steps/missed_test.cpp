@@ -32,13 +32,13 @@ int missed_on(const Target& target, const Image<float>& frame0, const Image<floa
     Workspace& workspace = pair.workspace;
     const View<float> flow_u = stored(backend, workspace, size, u),
                       flow_v = stored(backend, workspace, size, v);
-    int* const rows = workspace.array<int>(std::size_t(size.height));
+    int* const counts = workspace.array<int>(std::size_t(std::max(size.height, 2)));
     int* const missed = workspace.array<int>(1);
     backend.replay(0, [&] {
       pair.prepare();
       pair.matcher.describe_coarse(pair.pyramids, 0, 2);
       find_missed(backend, pair.matcher.find_coarse(from, 1 - from),
-                  {from, pair.matcher.coarse_level(), flow_u, flow_v}, rows, missed);
+                  {from, pair.matcher.coarse_level(), flow_u, flow_v}, counts, missed);
     });
     int answer = -1;
     copy_to_host(backend, &answer, missed, sizeof answer);

@@ -16,13 +16,15 @@ class MatchedFlow {
  public:
   MatchedFlow(Backend& backend, Workspace& workspace, const FeatureMatching& matching, Size size)
       : matcher_(backend, workspace, matching, size, 2),
-        colors_(backend, workspace, color_sigma, size),
+        color_taps_(gaussian_taps(color_sigma)),
+        kept_(KeptFrames::make(workspace, size)),
+        colors_{make_color_planes<Backend>(workspace, size), make_color_planes<Backend>(workspace, size)},
         interpolation_(backend, workspace, seed_grid_of(size, matching.match_stride)),
         settled_(make_matches(workspace, seed_grid_of(size, matching.match_stride))),
         fused_(workspace.flow(size)),
         filled_(workspace.flow(size)),
         back_(workspace.flow(size)),
-        row_counts_(workspace.array<int>(std::size_t(size.height))),
+        missed_counts_(workspace.array<int>(std::size_t(larger(size.height, 2)))),
         missed_(workspace.array<int>(1)),
         backend_(backend),
         levels_(int(FeatureMatcher<Backend>::level_sizes(matching, size).size())),
@@ -34,7 +36,7 @@ class MatchedFlow {
   FlowPlanes spare() const { return filled_; }  ///< planes that nobody needs after `fuse`
 
   void prepare(const Frame* frames, int slot, int count) {
-    colors_.prepare(frames, slot, count, true);
+    keep_frames(backend_, frames, slot, count, kept_);
     is_described_ = false;
   }
 
@@ -52,7 +54,7 @@ class MatchedFlow {
   const int* find_missed(int from, int to, FlowPlanes flow) {
     const int level = matcher_.coarse_level();
     parafield::find_missed(backend_, matcher_.find_coarse(from, to),
-                           {from < to ? 0 : 1, level, flow.u, flow.v}, row_counts_, missed_);
+                           {from < to ? 0 : 1, level, flow.u, flow.v}, missed_counts_, missed_);
     return missed_;
   }
 
@@ -61,8 +63,10 @@ class MatchedFlow {
   void fuse(int from, int to, const Pyramid* pyramids, FlowPlanes first) {
     const Pyramid described[] = {described_part(pyramids[0]), described_part(pyramids[1])};
     matcher_.describe_fine(described, 0, 2);
+    const View<float> scratch[] = {fused_.u, fused_.v, filled_.u};
+    smooth_kept(backend_, kept_, color_taps_, scratch, colors_);
     const View<const float> luma0 = pyramids[from].level[0], luma1 = pyramids[to].level[0];
-    const SettleFrames there{{colors_.smoothed(from), colors_.smoothed(to)}, {luma0, luma1}},
+    const SettleFrames there{{colors_[from], colors_[to]}, {luma0, luma1}},
         back{{there.colors[1], there.colors[0]}, {luma1, luma0}};
     settle_matches(backend_, matcher_.find(to, from, luma1, luma0), back, settled_);
     interpolation_.interpolate(settled_, back.colors[0], back_, {});
@@ -88,11 +92,13 @@ class MatchedFlow {
   }
 
   FeatureMatcher<Backend> matcher_;
-  FrameColors<Backend> colors_;
+  const Taps color_taps_;
+  const KeptFrames kept_;
+  const Colors colors_[2];  // smoothed
   AffineInterpolation<Backend> interpolation_;
   const Matches settled_;  // matches that settled, then the seeds of visible pixels
   const FlowPlanes fused_, filled_, back_;
-  int *const row_counts_, *const missed_;
+  int *const missed_counts_, *const missed_;
   Backend& backend_;
   const int levels_;
   bool is_described_ = false;

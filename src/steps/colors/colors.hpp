@@ -13,6 +13,48 @@ template <class Backend>
 void make_colors(Backend& backend, const Frame* frames, int count, const Taps& taps, const Colors* colors,
                  const Colors* smoothed, int smooth_count);
 
+/// Copies of two frames in the backend's memory, for colors that few frames need: the user's memory may have
+/// changed by then.
+struct KeptFrames {
+  View<std::uint8_t> bytes[2];
+  Frame* frames = nullptr;  ///< describe `bytes`; in the backend's memory, too
+
+  static KeptFrames make(Workspace& workspace, Size size) {
+    const Size most{size.width * bytes_per_pixel(PixelFormat::rgb_f32), size.height};
+    return {{workspace.image<std::uint8_t>(most), workspace.image<std::uint8_t>(most)},
+            workspace.array<Frame>(2)};
+  }
+};
+
+/// The description of a frame whose rows have been copied.
+PF_HD Frame kept_frame(Frame frame, View<std::uint8_t> bytes) {
+  frame.data = bytes.data;
+  frame.pitch = bytes.pitch;
+  return frame;
+}
+
+/// Copies one or two frames, into the slots from `slot` on. On CUDA frames are an input, read anew by a
+/// replay.
+template <class Backend>
+void keep_frames(Backend& backend, const Frame* frames, int slot, int count, const KeptFrames& kept);
+
+/// Makes the smoothed channels of both frames: the bits of convert_color and smooth. The taps' radius is
+/// above 0. `scratch`: three planes, overwritten on the CPU.
+template <class Backend>
+void smooth_kept(Backend& backend, const KeptFrames& kept, const Taps& taps, const View<float>* scratch,
+                 const Colors* smoothed);
+
+/// Planes for the channels of a frame.
+template <class Backend>
+Colors make_color_planes(Workspace& workspace, Size size) {
+  Colors colors;
+  if constexpr (Backend::is_gpu)
+    colors.pixels = workspace.image<Color>(size);
+  else
+    for (View<float>& plane : colors.plane) plane = workspace.image<float>(size);
+  return colors;
+}
+
 /// Colors of the frames in two slots, and smoothed colors, which likelihoods compare.
 template <class Backend>
 class FrameColors {
@@ -20,8 +62,8 @@ class FrameColors {
   FrameColors(Backend& backend, Workspace& workspace, float presmooth, Size size)
       : backend_(backend), taps_(gaussian_taps(presmooth)) {
     for (int slot = 0; slot < 2; ++slot) {
-      raw_[slot] = planes(workspace, size);
-      smoothed_[slot] = taps_.radius > 0 ? planes(workspace, size) : raw_[slot];
+      raw_[slot] = make_color_planes<Backend>(workspace, size);
+      smoothed_[slot] = taps_.radius > 0 ? make_color_planes<Backend>(workspace, size) : raw_[slot];
     }
   }
 
@@ -34,15 +76,6 @@ class FrameColors {
   const Colors& smoothed(int slot) const { return smoothed_[slot]; }
 
  private:
-  static Colors planes(Workspace& workspace, Size size) {
-    Colors colors;
-    if constexpr (Backend::is_gpu)
-      colors.pixels = workspace.image<Color>(size);
-    else
-      for (View<float>& plane : colors.plane) plane = workspace.image<float>(size);
-    return colors;
-  }
-
   Backend& backend_;
   const Taps taps_;
   Colors raw_[2], smoothed_[2];

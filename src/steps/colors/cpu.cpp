@@ -13,6 +13,31 @@ void make_colors(Backend& cpu, const Frame* frames, int count, const Taps& taps,
   }
 }
 
+template <class Backend>
+void keep_frames(Backend& cpu, const Frame* frames, int slot, int count, const KeptFrames& kept) {
+  for (int i = 0; i < count; ++i) {
+    const Frame& frame = frames[i];
+    const View<std::uint8_t> bytes = kept.bytes[slot + i];
+    const std::size_t row_bytes = std::size_t(frame.width) * std::size_t(bytes_per_pixel(frame.format));
+    cpu.few_rows(frame.height, [=](RowRange rows, void*) {
+      for (int y = rows.begin; y < rows.end; ++y)
+        __builtin_memcpy(bytes.row(y), static_cast<const char*>(frame.data) + y * frame.pitch, row_bytes);
+    });
+    kept.frames[slot + i] = kept_frame(frame, bytes);
+  }
+}
+
+template <class Backend>
+void smooth_kept(Backend& cpu, const KeptFrames& kept, const Taps& taps, const View<float>* scratch,
+                 const Colors* smoothed) {
+  for (int i = 0; i < 2; ++i) {
+    convert_color(cpu, kept.frames[i], scratch);
+    smooth(cpu, scratch, taps, smoothed[i].plane, 3);
+  }
+}
+
 PF_STEP(make_colors<Cpu>);
+PF_STEP(keep_frames<Cpu>);
+PF_STEP(smooth_kept<Cpu>);
 
 }  // namespace parafield

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "core/views.hpp"
 #include "steps/colors/colors.hpp"
+#include "steps/copy/copy.cuh"
 
 // Floor: rgb_u8 reads 3 bytes a pixel and writes 16, with smoothed ones 32; two frames of 320x240, one
 // smoothed, take an H100 (3.0 TB/s) 1.4 us, as long as a launch does.
@@ -11,60 +13,103 @@ namespace {
 
 constexpr int width = 32, height = 8, channels = 3;
 
-/// blockIdx.z is the frame. Radius: that of the taps where it is compiled in, otherwise -1.
+/// A tile of a frame's channels in shared memory. Radius: that of the taps where it is compiled in, otherwise
+/// -1.
 template <int Radius>
-__global__ void __launch_bounds__(width* height)
-    colors_kernel(Frame frame0, Frame frame1, Taps taps, Colors colors0, Colors colors1, Colors smoothed0,
-                  Colors smoothed1, int smooth_count) {
-  constexpr int most = Radius >= 0 ? Radius : Taps::max_radius;
-  __shared__ float in[channels][height + 2 * most][width + 2 * most],
-      column[channels][height][width + 2 * most];
-  await_last();  // interpolate_kernel is not launched early
-  const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
-  const Colors colors = blockIdx.z == 0 ? colors0 : colors1,
-               smoothed = blockIdx.z == 0 ? smoothed0 : smoothed1;
-  const int radius = Radius >= 0 ? Radius : taps.radius, columns = width + 2 * radius,
-            rows = height + 2 * radius;
-  const int right = frame.width - 1, bottom = frame.height - 1;
-  const int x0 = int(blockIdx.x) * width, y0 = int(blockIdx.y) * height;
-  const int thread = int(threadIdx.x), i0 = thread % width, j = thread / width;
-  with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
-    for (int k = thread; k < rows * columns; k += width * height) {
-      const int row = k / columns, i = k % columns;
-      const Sample* const pixels = reinterpret_cast<const Sample*>(
-          static_cast<const char*>(frame.data) + clamp(y0 + row - radius, 0, bottom) * frame.pitch);
-      PF_UNROLL
-      for (int c = 0; c < channels; ++c)
-        in[c][row][i] = channel_of(pixels, clamp(x0 + i - radius, 0, right), c, Channels, Red, scale);
-    }
-  });
-  __syncthreads();
-  const int x = x0 + i0, y = y0 + j;
-  const auto set = [&](const Colors& to, float red, float green, float blue) {
-    if (x <= right && y <= bottom)
-      reinterpret_cast<float4&>(to.pixels(x, y)) = make_float4(red, green, blue, 0);
-  };
-  const auto own = [&](int c) { return in[c][j + radius][i0 + radius]; };
-  set(colors, own(0), own(1), own(2));
-  if constexpr (Radius != 0) {
-    if (int(blockIdx.z) >= smooth_count) return;
+struct ColorTile {
+  static constexpr int most = Radius >= 0 ? Radius : Taps::max_radius;
+  float in[channels][height + 2 * most][width + 2 * most], column[channels][height][width + 2 * most];
+
+  /// The pixel of a thread in the tile, without the halo.
+  __device__ static int x() { return int(threadIdx.x) % width; }
+  __device__ static int y() { return int(threadIdx.x) / width; }
+  __device__ static int radius_of(const Taps& taps) { return Radius >= 0 ? Radius : taps.radius; }
+
+  /// Loads the tile and its halo; beyond the frame the nearest pixel stands in.
+  __device__ void load(const Frame& frame, const Taps& taps) {
+    const int radius = radius_of(taps), columns = width + 2 * radius, rows = height + 2 * radius;
+    const int right = frame.width - 1, bottom = frame.height - 1;
+    const int x0 = int(blockIdx.x) * width - radius, y0 = int(blockIdx.y) * height - radius;
+    with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
+      for (int k = int(threadIdx.x); k < rows * columns; k += width * height) {
+        const int row = k / columns, i = k % columns;
+        const Sample* const pixels = reinterpret_cast<const Sample*>(
+            static_cast<const char*>(frame.data) + clamp(y0 + row, 0, bottom) * frame.pitch);
+        PF_UNROLL
+        for (int c = 0; c < channels; ++c)
+          in[c][row][i] = channel_of(pixels, clamp(x0 + i, 0, right), c, Channels, Red, scale);
+      }
+    });
+    __syncthreads();
+  }
+
+  __device__ static void set(const Colors& to, float red, float green, float blue) {
+    const int at_x = int(blockIdx.x) * width + x(), at_y = int(blockIdx.y) * height + y();
+    if (at_x < to.pixels.width && at_y < to.pixels.height)
+      reinterpret_cast<float4&>(to.pixels(at_x, at_y)) = make_float4(red, green, blue, 0);
+  }
+
+  __device__ void store(const Taps& taps, const Colors& colors) const {
+    const int radius = radius_of(taps);
+    const auto own = [&](int c) { return in[c][y() + radius][x() + radius]; };
+    set(colors, own(0), own(1), own(2));
+  }
+
+  __device__ void store_smoothed(const Taps& taps, const Colors& smoothed) {
+    const int radius = radius_of(taps), columns = width + 2 * radius;
     PF_UNROLL
     for (int c = 0; c < channels; ++c)
-      for (int i = i0; i < columns; i += width) {
-        float sum = taps.weight[0] * in[c][j + radius][i];
+      for (int i = x(); i < columns; i += width) {
+        float sum = taps.weight[0] * in[c][y() + radius][i];
         for (int k = 1; k <= radius; ++k)
-          sum = fma(taps.weight[k], in[c][j + radius - k][i] + in[c][j + radius + k][i], sum);
-        column[c][j][i] = sum;
+          sum = fma(taps.weight[k], in[c][y() + radius - k][i] + in[c][y() + radius + k][i], sum);
+        column[c][y()][i] = sum;
       }
     __syncwarp();  // a row belongs to one warp
     const auto blurred = [&](int c) {
-      const float* const middle = column[c][j] + i0 + radius;
+      const float* const middle = column[c][y()] + x() + radius;
       float sum = taps.weight[0] * middle[0];
       for (int k = 1; k <= radius; ++k) sum = fma(taps.weight[k], middle[-k] + middle[k], sum);
       return sum;
     };
     set(smoothed, blurred(0), blurred(1), blurred(2));
   }
+};
+
+/// blockIdx.z is the frame.
+template <int Radius>
+__global__ void __launch_bounds__(width* height)
+    colors_kernel(Frame frame0, Frame frame1, Taps taps, Colors colors0, Colors colors1, Colors smoothed0,
+                  Colors smoothed1, int smooth_count) {
+  __shared__ ColorTile<Radius> tile;
+  await_last();  // interpolate_kernel is not launched early
+  tile.load(blockIdx.z == 0 ? frame0 : frame1, taps);
+  tile.store(taps, blockIdx.z == 0 ? colors0 : colors1);
+  if constexpr (Radius != 0)
+    if (int(blockIdx.z) < smooth_count) tile.store_smoothed(taps, blockIdx.z == 0 ? smoothed0 : smoothed1);
+}
+
+/// The same of frames that were kept.
+template <int Radius>
+__global__ void __launch_bounds__(width* height)
+    smooth_kept_kernel(const Frame* frames, Taps taps, Colors smoothed0, Colors smoothed1) {
+  begin_kernel();
+  __shared__ ColorTile<Radius> tile;
+  tile.load(frames[blockIdx.z], taps);
+  tile.store_smoothed(taps, blockIdx.z == 0 ? smoothed0 : smoothed1);
+}
+
+struct FrameCopy {
+  WordCopy copy;
+  Frame kept;
+};
+
+/// blockIdx.y is the frame.
+__global__ void __launch_bounds__(copy_threads) keep_kernel(FrameCopy copy0, FrameCopy copy1, Frame* frames) {
+  begin_kernel();
+  const FrameCopy& frame = blockIdx.y == 0 ? copy0 : copy1;
+  copy_rows(frame.copy);
+  if (blockIdx.x == 0 && threadIdx.x == 0) frames[blockIdx.y] = frame.kept;
 }
 
 }  // namespace
@@ -88,6 +133,33 @@ void make_colors(Backend& cuda, const Frame* frames, int count, const Taps& taps
   }
 }
 
+template <class Backend>
+void keep_frames(Backend& cuda, const Frame* frames, int slot, int count, const KeptFrames& kept) {
+  FrameCopy copies[2];
+  for (int i = 0; i < 2; ++i) {
+    const Frame& frame = frames[smaller(i, count - 1)];
+    const View<std::uint8_t> bytes = kept.bytes[smaller(slot + i, 1)];
+    copies[i] = {word_copy({static_cast<const char*>(frame.data), reinterpret_cast<char*>(bytes.data),
+                            frame.pitch, bytes.pitch, row_bytes(frame), frame.height}),
+                 kept_frame(frame, bytes)};
+  }
+  cuda.launch_input(keep_kernel, dim3(unsigned(blocks_of(cuda, copies[0].copy)), unsigned(count)),
+                    dim3(copy_threads), copies[0], copies[1], kept.frames + slot);
+}
+
+template <class Backend>
+void smooth_kept(Backend& cuda, const KeptFrames& kept, const Taps& taps, const View<float>*,
+                 const Colors* smoothed) {
+  const View<Color> pixels = smoothed[0].pixels;
+  const auto launch = [&](auto kernel) {
+    cuda.launch(kernel, dim3(blocks_for(pixels.width, width), blocks_for(pixels.height, height), 2),
+                dim3(width * height), 0, kept.frames, taps, smoothed[0], smoothed[1]);
+  };
+  taps.radius == 3 ? launch(smooth_kept_kernel<3>) : launch(smooth_kept_kernel<-1>);
+}
+
 PF_STEP(make_colors<Cuda>);
+PF_STEP(keep_frames<Cuda>);
+PF_STEP(smooth_kept<Cuda>);
 
 }  // namespace parafield

@@ -66,10 +66,10 @@ struct ComparedFlow {
 
 /// Sets *missed to whether the flow has missed what matches of a level have found. A seed is missed where its
 /// match comes back, lies more than `missed_distance` from the flow and costs less than 4 / 5 of it, and the
-/// flow does not leave the frame. At least 3 of 500 seeds have to be missed. `row_counts`: scratch, a number
-/// for each row of seeds.
+/// flow does not leave the frame. At least 3 of 500 seeds have to be missed. `counts`: scratch, a number for
+/// each row of seeds and at least two, 0 before the first call.
 template <class Backend>
-void find_missed(Backend& backend, const MatchLevel& level, const ComparedFlow& flow, int* row_counts,
+void find_missed(Backend& backend, const MatchLevel& level, const ComparedFlow& flow, int* counts,
                  int* missed);
 
 constexpr float missed_distance = 2;  ///< px of the level
@@ -92,8 +92,8 @@ PF_HD FlowAtSeed flow_at_seed(const ComparedFlow& flow, int x, int y, const Seed
           !(fma(du, du, dv * dv) <= missed_distance * missed_distance)};
 }
 
-/// Whether a flow that costs `flow_cost` has missed a match that costs `match_cost`. Of a flow that leaves the
-/// frame nothing is known.
+/// Whether a flow that costs `flow_cost` has missed a match that costs `match_cost`. Of a flow that leaves
+/// the frame nothing is known.
 PF_HD bool is_missed(int match_cost, int flow_cost) {
   return (flow_cost < outside_cost) & (5 * match_cost < 4 * flow_cost);
 }

@@ -169,9 +169,8 @@ void fit_matches(Backend& cpu, const MatchLevel& finest, int first, const Matche
 }
 
 template <class Backend>
-void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow, int* row_counts,
-                 int* missed) {
-  cpu.rows(level.grid.rows, [&, row_counts](int row) {
+void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow, int* counts, int* missed) {
+  cpu.rows(level.grid.rows, [&, counts](int row) {
     int count = 0;
     for (int column = 0; column < level.grid.columns; ++column) {
       const Seed seed(level, flow.first, column, row);
@@ -182,10 +181,10 @@ void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow
       const FlowAtSeed own = flow_at_seed(flow, seed.x, seed.y, match);
       count += own.is_far && is_missed(match.cost, seed.cost(own.u, own.v));
     }
-    row_counts[row] = count;
+    counts[row] = count;
   });
   int count = 0;
-  for (int row = 0; row < level.grid.rows; ++row) count += row_counts[row];
+  for (int row = 0; row < level.grid.rows; ++row) count += counts[row];
   *missed = are_many_missed(count, level.grid.count());
 }
 

@@ -16,7 +16,7 @@
 namespace parafield {
 namespace {
 
-constexpr int block_threads = 128, lanes = 8, warp = 32, missed_threads = 512;
+constexpr int block_threads = 128, lanes = 8, warp = 32;
 constexpr unsigned all_lanes = ~0u;
 
 __device__ unsigned difference(std::uint64_t a, std::uint64_t b) {
@@ -198,32 +198,33 @@ __global__ void __launch_bounds__(block_threads)
       float(v) + fitted(patch.cost(grid, to, x, y - 1), cost, patch.cost(grid, to, x, y + 1));
 }
 
-/// One block: the level is a coarse one, of 1794 seeds for 1242x375.
-__global__ void __launch_bounds__(missed_threads)
+/// counts[0]: the seeds that were missed so far; counts[1]: the blocks that have added theirs. The last block
+/// leaves both at 0.
+__global__ void __launch_bounds__(block_threads)
     find_missed_kernel(const __grid_constant__ MatchLevel level, const __grid_constant__ ComparedFlow flow,
-                       int* missed) {
-  __shared__ int count;
-  if (threadIdx.x == 0) count = 0;
+                       unsigned* counts, int* missed) {
   begin_kernel();
-  __syncthreads();
   const SeedGrid grid = level.grid;
-  int own_count = 0;
-  for (int i = int(threadIdx.x); i < grid.count(); i += missed_threads) {
+  const int i = int(blockIdx.x) * block_threads + int(threadIdx.x);
+  const auto is_missed_here = [&] {
     const SeedOfGroup seed(grid, i);
     const SeedMatch match = level.matches[flow.first][seed.number];
     if (match.cost >= outside_cost ||
         !comes_back(level, flow.first, seed.x, seed.y, match, missed_check * missed_check))
-      continue;
+      return false;
     const FlowAtSeed own = flow_at_seed(flow, seed.x, seed.y, match);
-    if (!own.is_far) continue;
+    if (!own.is_far) return false;
     const SeedPatch patch(level.frames[flow.first], seed.x, seed.y);
-    own_count +=
-        patch.texture() >= least_patch_texture &&
-        is_missed(match.cost, patch.cost(grid, level.frames[1 - flow.first], seed.x + own.u, seed.y + own.v));
-  }
-  if (own_count > 0) atomicAdd(&count, own_count);
-  __syncthreads();
-  if (threadIdx.x == 0) *missed = are_many_missed(count, grid.count());
+    return patch.texture() >= least_patch_texture &&
+           is_missed(match.cost,
+                     patch.cost(grid, level.frames[1 - flow.first], seed.x + own.u, seed.y + own.v));
+  };
+  const int here = __syncthreads_count(i < grid.count() && is_missed_here());
+  if (threadIdx.x != 0) return;
+  atomicAdd(counts, unsigned(here));
+  __threadfence();
+  if (atomicInc(counts + 1, gridDim.x - 1) != gridDim.x - 1) return;
+  *missed = are_many_missed(int(atomicExch(counts, 0u)), grid.count());
 }
 
 /// Blocks for all seeds of a level, each with some threads, one way or both.
@@ -265,8 +266,9 @@ void fit_matches(Backend& cuda, const MatchLevel& finest, int first, const Match
 }
 
 template <class Backend>
-void find_missed(Backend& cuda, const MatchLevel& level, const ComparedFlow& flow, int*, int* missed) {
-  cuda.launch(find_missed_kernel, dim3(1), dim3(missed_threads), 0, level, flow, missed);
+void find_missed(Backend& cuda, const MatchLevel& level, const ComparedFlow& flow, int* counts, int* missed) {
+  cuda.launch(find_missed_kernel, dim3(blocks_for(level.grid.count(), block_threads)), dim3(block_threads), 0,
+              level, flow, reinterpret_cast<unsigned*>(counts), missed);
 }
 
 PF_STEP(start_matches<Cuda>);

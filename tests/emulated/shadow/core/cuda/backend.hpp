@@ -2,6 +2,7 @@
 #pragma once
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "core/arithmetic.hpp"
 #include "core/step.hpp"
@@ -26,7 +27,9 @@
 #define gridDim parafield::emulated::blocks_of_grid
 
 inline void __syncthreads() { parafield::emulated::synchronize_block(); }
-inline int __syncthreads_or(bool bit) { return parafield::emulated::synchronize_any(bit); }
+inline int __syncthreads_count(bool bit) { return parafield::emulated::synchronize_count(bit); }
+inline int __syncthreads_or(bool bit) { return __syncthreads_count(bit) > 0; }
+inline void __threadfence() {}
 inline void __syncwarp(unsigned = ~0u) { parafield::emulated::synchronize_warp(); }
 inline unsigned __ballot_sync(unsigned, bool bit) { return parafield::emulated::ballot(bit); }
 inline int __any_sync(unsigned, bool bit) { return parafield::emulated::ballot(bit) != 0; }
@@ -71,7 +74,14 @@ inline int atomicMin(int* place, int value) {
   if (value < old) *place = value;
   return old;
 }
-inline int atomicAdd(int* place, int value) { return (*place += value) - value; }
+template <class T>
+T atomicAdd(T* place, T value) {
+  return (*place += value) - value;
+}
+inline unsigned atomicExch(unsigned* place, unsigned value) { return std::exchange(*place, value); }
+inline unsigned atomicInc(unsigned* place, unsigned last) {
+  return std::exchange(*place, *place >= last ? 0 : *place + 1);
+}
 
 namespace parafield {
 

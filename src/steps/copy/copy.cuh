@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "core/cuda/backend.hpp"
+#include "steps/copy/copy.hpp"
+
+/// Copies of planes, as parts of kernels. Planes are layers of the grid (blockIdx.y). A plane whose rows have
+/// no gap is one long row, which all of its blocks copy together; of others a block copies a row.
+namespace parafield {
+
+constexpr int copy_threads = 256;
+
+/// A plane, and the size of its words: as many bytes as one instruction can copy.
+struct WordCopy {
+  PlaneCopy plane;
+  int word_bytes;
+};
+
+/// Copies a row from word `first` on, each `step`-th word.
+template <class Word>
+__device__ void copy_row(const char* from, char* to, std::ptrdiff_t row_bytes, std::ptrdiff_t first,
+                         std::ptrdiff_t step) {
+  const std::ptrdiff_t words = row_bytes / std::ptrdiff_t(sizeof(Word));
+  for (std::ptrdiff_t i = first; i < words; i += step)
+    reinterpret_cast<Word*>(to)[i] = reinterpret_cast<const Word*>(from)[i];
+  const std::ptrdiff_t rest = words * std::ptrdiff_t(sizeof(Word)) + first;
+  if (rest < row_bytes) to[rest] = from[rest];  // fewer bytes than a word has, and than a block has threads
+}
+
+template <class Word>
+__device__ void copy_rows(const PlaneCopy& plane) {
+  if (plane.height == 1) {
+    copy_row<Word>(plane.from, plane.to, plane.row_bytes,
+                   std::ptrdiff_t(blockIdx.x) * copy_threads + std::ptrdiff_t(threadIdx.x),
+                   std::ptrdiff_t(gridDim.x) * copy_threads);
+    return;
+  }
+  for (int y = int(blockIdx.x); y < plane.height; y += int(gridDim.x))
+    copy_row<Word>(plane.from + y * plane.from_pitch, plane.to + y * plane.to_pitch, plane.row_bytes,
+                   std::ptrdiff_t(threadIdx.x), copy_threads);
+}
+
+__device__ inline void copy_rows(const WordCopy& copy) {
+  switch (copy.word_bytes) {
+    case 16:
+      return copy_rows<uint4>(copy.plane);
+    case 4:
+      return copy_rows<std::uint32_t>(copy.plane);
+    default:
+      return copy_rows<char>(copy.plane);
+  }
+}
+
+inline WordCopy word_copy(PlaneCopy plane) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(plane.from) |
+                    reinterpret_cast<std::uintptr_t>(plane.to) | std::uintptr_t(plane.from_pitch) |
+                    std::uintptr_t(plane.to_pitch);
+  if (plane.from_pitch == plane.row_bytes && plane.to_pitch == plane.row_bytes) {
+    plane.row_bytes *= plane.height;
+    plane.height = 1;
+  }
+  return {plane, bits % 16 == 0 ? 16 : bits % 4 == 0 ? 4 : 1};
+}
+
+/// Blocks for a copy: so many that each has a row, or that each thread has a word.
+inline std::ptrdiff_t blocks_of(const Cuda& cuda, const WordCopy& copy) {
+  const PlaneCopy& plane = copy.plane;
+  const std::ptrdiff_t blocks =
+      plane.height > 1 ? plane.height : plane.row_bytes / copy.word_bytes / copy_threads + 1;
+  return std::min(blocks, std::ptrdiff_t(16) * cuda.multiprocessors());
+}
+
+}  // namespace parafield
