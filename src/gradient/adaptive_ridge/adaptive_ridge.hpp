@@ -9,7 +9,6 @@
 #include "gradient/adaptive_ridge/trust/trust.hpp"
 #include "parafield/fields.hpp"
 #include "steps/convert/convert.hpp"
-#include "steps/median/median.hpp"
 #include "steps/pyramid/pyramid.hpp"
 #include "steps/resize/resize.hpp"
 
@@ -49,7 +48,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       for (const Size level : pyramid_sizes(size, matched_ ? larger(levels, matched_->levels()) : levels))
         pyramid.level[pyramid.levels++] = workspace.image<float>(level);
     for (const Size level : sizes) flows_.push_back(workspace.flow(level));
-    unsmoothed_ = workspace.flow(size);
+    if constexpr (!Backend::is_gpu) unsmoothed_ = workspace.flow(size);
     for (View<float>* plane :
          {&normal_.xx, &normal_.xy, &normal_.yy, &normal_.xt, &normal_.yt, &normal_.residual})
       *plane = workspace.image<float>(size);
@@ -123,12 +122,10 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       const NormalPlanes normal = part(normal_, size);
       const Cells statistics[] = {part(cells_[0], size), part(cells_[1], size)};
       const FlowPlanes unsmoothed{part(unsmoothed_.u, size), part(unsmoothed_.v, size)};
-      if (level < coarsest) {
-        enlarge_flow(backend_, flow, flows_[std::size_t(level)]);
-        flow = flows_[std::size_t(level)];
-      }
+      StartingFlow start{flow};
+      if (level < coarsest) start = {flows_[std::size_t(level)], flow};
       for (int i = 1; i <= method_.iterations; ++i) {
-        ridge_tensors<Backend>(backend_, frames, flow, weights_, normal, statistics[0], i == 1);
+        ridge_tensors<Backend>(backend_, frames, start, weights_, normal, statistics[0], i == 1);
         const bool last = level == 0 && i == method_.iterations;
         const int rounds = last ? method_.rounds : 1;
         const Shrinkage shrinkage{method_.shrinkage * (last ? 1 : float(method_.rounds)),
@@ -139,11 +136,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
                                 statistics[1 - round % 2]);
         flow = last ? result : flows_[std::size_t(level)];
         shrink_flow<Backend>(backend_, normal, frames.reference(), statistics[round % 2], shrinkage,
-                             method_.median ? unsmoothed : flow);
-        if (method_.median) {
-          const View<float> from[] = {unsmoothed.u, unsmoothed.v}, to[] = {flow.u, flow.v};
-          median(backend_, from, method_.median, to, 2);
-        }
+                             method_.median, unsmoothed, flow);
+        start = {flow};
       }
     }
   }
@@ -176,7 +170,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   const TensorWeights weights_;
   std::vector<Pyramid> pyramids_;  // for each slot
   std::vector<FlowPlanes> flows_;  // for each level
-  FlowPlanes unsmoothed_;          // flow before the median
+  FlowPlanes unsmoothed_;          // flow before the median; on the CPU
   NormalPlanes normal_;            // of the last iteration
   Cells cells_[2];                 // statistics before and after a round, in turn
   FlowPlanes no_motion_;           // for the coarsest level; always zero

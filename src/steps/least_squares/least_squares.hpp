@@ -31,13 +31,6 @@ inline LeastSquares least_squares(int window, float alpha, float robust = 0, flo
           1 / unit,   min_eigenvalue,   max_residual * 255};
 }
 
-/// Flow that a solution starts from. If `coarser` is given, the start is the coarser level's flow, enlarged;
-/// `flow` is then scratch memory for it, which a backend may leave unused.
-struct StartingFlow {
-  FlowPlanes flow;
-  FlowPlanes coarser = {};
-};
-
 /// Solves once at every pixel of a level. `in` and `out` do not overlap. `trust` has data only in the last
 /// solution.
 template <class Backend>

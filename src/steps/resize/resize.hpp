@@ -17,6 +17,13 @@ void reduce_flow(Backend& backend, View<const float> fine_u, View<const float> f
 template <class Backend>
 void enlarge_flow(Backend& backend, FlowPlanes coarse, FlowPlanes fine);
 
+/// Flow that a solution starts from. If `coarser` is given, the start is the coarser level's flow, enlarged;
+/// `flow` is then scratch memory for it, which a backend may leave unused.
+struct StartingFlow {
+  FlowPlanes flow;
+  FlowPlanes coarser = {};
+};
+
 PF_HD float reduced_flow(View<const float> fine, int x, int y, int level) {
   const float value = fine(smaller(x << level, fine.width - 1), smaller(y << level, fine.height - 1));
   return magnitude(value) <= 1e9f ? value / float(1 << level) : 0.0f;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
+#include "steps/median/median.hpp"
 
 // Rows of pixels between the centers of two rows of cells read the same cells. So the cells' values are
 // spread over the columns once for all these rows. The lower row's values then serve the next rows as the
@@ -113,11 +114,15 @@ void for_rows(const Band& band, RowRange rows, F f) {
 
 template <class Backend>
 void shrink_flow(Backend& cpu, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
-                 const Shrinkage& p, FlowPlanes out) {
+                 const Shrinkage& p, int side, FlowPlanes unsmoothed, FlowPlanes out) {
+  const FlowPlanes shrunk = side > 0 ? unsmoothed : out;
   cpu.few_rows(luma.height, [=](RowRange rows, void* scratch) {
     const Band band{normal, luma, cells, p, static_cast<float*>(scratch)};
-    for_rows(band, rows, [&](int y) { shrink_row(band, y, out.u.row(y), out.v.row(y)); });
+    for_rows(band, rows, [&](int y) { shrink_row(band, y, shrunk.u.row(y), shrunk.v.row(y)); });
   });
+  if (side == 0) return;
+  const View<float> from[] = {shrunk.u, shrunk.v}, to[] = {out.u, out.v};
+  median(cpu, from, side, to, 2);
 }
 
 template <class Backend>

@@ -11,10 +11,11 @@ struct Shrinkage {
   float likeness2;  ///< square of the difference of brightness (0..255) at which a cell's weight halves
 };
 
-/// Shrinks the flow of every pixel. `cells`: statistics of the flow before.
+/// Shrinks the flow of every pixel and takes its median over `side` x `side` pixels: 3, 5, or 0 for none.
+/// `cells`: statistics of the flow before. `unsmoothed`: planes for what comes before the median, on the CPU.
 template <class Backend>
 void shrink_flow(Backend& backend, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
-                 const Shrinkage& p, FlowPlanes out);
+                 const Shrinkage& p, int side, FlowPlanes unsmoothed, FlowPlanes out);
 
 /// Makes the statistics of the shrunk flow alone, for another round.
 template <class Backend>

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/workspace.hpp"
 #include "gradient/adaptive_ridge/cells.hpp"
+#include "steps/resize/resize.hpp"
 #include "steps/warp/warp.hpp"
 
 /// The normal equations of every pixel, from frames warped by the flow so far; the solution without
@@ -29,16 +30,16 @@ struct WarpFrames {
 };
 
 /// Sums over each pixel's window, a plane each: A = (xx xy; xy yy) and b = (xt yt) of the normal equations A
-/// f = -b, and the weighted squared residual E of their solution.
+/// f = -b, and the weighted squared residual E of their solution. All planes have one pitch.
 struct NormalPlanes {
   View<float> xx, xy, yy, xt, yt, residual;
 };
 
-/// Makes normal equations and cells. `with_luma`: also the brightness of the cells, which does not change
-/// with the flow.
+/// Makes normal equations and cells, from frames warped by the flow `start`. `with_luma`: also the brightness
+/// of the cells, which does not change with the flow.
 template <class Backend>
-void ridge_tensors(Backend& backend, const WarpFrames& frames, FlowPlanes flow, const TensorWeights& weights,
-                   const NormalPlanes& out, const Cells& cells, bool with_luma);
+void ridge_tensors(Backend& backend, const WarpFrames& frames, StartingFlow start,
+                   const TensorWeights& weights, const NormalPlanes& out, const Cells& cells, bool with_luma);
 
 /// Rows of scratch memory for a thread of the CPU, with a margin on both sides; `ridge_pitch` floats a row.
 constexpr int ridge_margin = 16;
