@@ -23,6 +23,8 @@ class MatchingSolver : public SolverBase<Solver> {
 
   /// Prepares `count` frames in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
+    if constexpr (!Backend::is_gpu)
+      for (int i = 0; i < count; ++i) frames_[slot + i].gray = channels(frames[i].format) == 1;
     if (converts_at_once()) {
       KnownPlanes to[slots];
       for (int i = 0; i < count; ++i) {
@@ -151,7 +153,7 @@ class MatchingSolver : public SolverBase<Solver> {
       edges.flatness = part_of(edges_.flatness, block.x, block.y, size);
       if (is_lazy() && mixes()) {
         const MixedCosts data{matching.frame0.mix, matching.frame1.mix, matching.pitch, grid_.x0, grid_.y0,
-                              matching.step,       matching.weight,     matching.limit};
+                              matching.step,       matching.weight,     matching.limit, is_gray()};
         const Energy<MixedCosts> energy{size.width, size.height, grid_, pair_, edges, data};
         beliefs_->solve(
             block, energy, labels, costs_, false, [](int) {}, progress_);
@@ -186,6 +188,7 @@ class MatchingSolver : public SolverBase<Solver> {
     View<std::uint32_t> census;
     WordViews mix;
     View<std::uint8_t> known;
+    bool gray = false;  // the frame has no colors; not known on CUDA
   };
 
   template <class Method>
@@ -199,6 +202,8 @@ class MatchingSolver : public SolverBase<Solver> {
   bool propagates() const { return optimizer_.kind == Optimizer::Kind::belief_propagation; }
   bool is_winner() const { return optimizer_.kind == Optimizer::Kind::winner_takes_all; }
   bool mixes() const { return cost_.data == DataTerm::mix; }
+  /// Whether the mix sees no colors.
+  bool is_gray() const { return !cost_.rgb || (frames_[0].gray && frames_[1].gray); }
   /// Whether areas without texture are treated apart.
   bool flattens() const { return mixes() && cost_.texture_aware; }
   /// Whether the smoothness is used at all, and it differs from edge to edge.

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/arithmetic.hpp"
+
 #ifdef __SSE4_1__
 #include <immintrin.h>
 #endif
@@ -71,70 +73,102 @@ PF_INLINE ByteLanes distance(ByteLanes a, ByteLanes b) {
 #endif
 }
 
-/// Number of bits of each byte.
-PF_INLINE ByteLanes bits_of(ByteLanes bytes) {
+/// Number of bits of each byte of `once`, and twice that of `twice`.
+PF_INLINE ByteLanes bits_of(ByteLanes once, ByteLanes twice) {
 #ifdef __SSE4_1__
   // Registers of 32 and 64 bytes are looked up by 16.
-#define PF_COUNTS 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4
-  constexpr std::uint8_t counts_of_nibbles[64] = {PF_COUNTS, PF_COUNTS, PF_COUNTS, PF_COUNTS};
+#define PF_COUNTS(n) \
+  0, n, n, 2 * n, n, 2 * n, 2 * n, 3 * n, n, 2 * n, 2 * n, 3 * n, 2 * n, 3 * n, 3 * n, 4 * n
+  constexpr std::uint8_t counts_of_nibbles[2][64] = {
+      {PF_COUNTS(1), PF_COUNTS(1), PF_COUNTS(1), PF_COUNTS(1)},
+      {PF_COUNTS(2), PF_COUNTS(2), PF_COUNTS(2), PF_COUNTS(2)}};
 #undef PF_COUNTS
-  ByteLanes counts;
-  load(counts, counts_of_nibbles);
-  const ByteLanes low = bytes & std::uint8_t(15), high = (ByteLanes)((Lanes)bytes >> 4) & std::uint8_t(15);
-  return (ByteLanes)PF_REGISTER(shuffle_epi8)((Register)counts, (Register)low) +
-         (ByteLanes)PF_REGISTER(shuffle_epi8)((Register)counts, (Register)high);
+  const auto count = [&](ByteLanes bytes, int factor) {
+    ByteLanes counts;
+    load(counts, counts_of_nibbles[factor - 1]);
+    const ByteLanes low = bytes & std::uint8_t(15), high = (ByteLanes)((Lanes)bytes >> 4) & std::uint8_t(15);
+    return (ByteLanes)PF_REGISTER(shuffle_epi8)((Register)counts, (Register)low) +
+           (ByteLanes)PF_REGISTER(shuffle_epi8)((Register)counts, (Register)high);
+  };
+  return count(once, 1) + count(twice, 2);
 #else
-  const ByteLanes pairs = bytes - (bytes >> 1 & std::uint8_t(0x55));
-  const ByteLanes fours = (pairs & std::uint8_t(0x33)) + (pairs >> 2 & std::uint8_t(0x33));
-  return (fours + (fours >> 4)) & std::uint8_t(0x0f);
+  const auto count = [](ByteLanes bytes) {
+    const ByteLanes pairs = bytes - (bytes >> 1 & std::uint8_t(0x55));
+    const ByteLanes fours = (pairs & std::uint8_t(0x33)) + (pairs >> 2 & std::uint8_t(0x33));
+    return (fours + (fours >> 4)) & std::uint8_t(0x0f);
+  };
+  const ByteLanes of_twice = count(twice);
+  return count(once) + of_twice + of_twice;
 #endif
 }
 
-/// sums = a * low + b * high, where the lanes of `factors` are low + 256 * high, both below 128. No sum may exceed
-/// 32767.
-PF_INLINE void weighted_sum(ByteLanes a, ByteLanes b, const Lanes (&factors)[2], Lanes (&sums)[2]) {
+// Bytes become 16-bit values in two vectors. Wide registers are unpacked by 16 bytes: so the first vector gets the
+// first half of every 16 bytes, and the second one the other half. That order of values is called halved.
+
+/// Place of value i of two vectors in halved order.
+constexpr int halved(int i) { return i % 16 / 8 * lanes + i / 16 * 8 + i % 8; }
+
+/// Values a + 256 * b, in halved order.
+PF_INLINE void join_bytes(ByteLanes a, ByteLanes b, Lanes (&joined)[2]) {
 #ifdef __SSE4_1__
-  Register first = (Register)a, second = (Register)b;
-  // Wider registers are unpacked by halves or quarters of theirs.
-#if defined(__AVX512BW__)
-  const Register order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
-  first = _mm512_maskz_permutexvar_epi64(0xff, order, first);  // g++ 12 warns of the one without a mask
-  second = _mm512_maskz_permutexvar_epi64(0xff, order, second);
-#elif defined(__AVX2__)
-  first = _mm256_permute4x64_epi64(first, 0xd8), second = _mm256_permute4x64_epi64(second, 0xd8);
-#endif
-  const Register low = PF_REGISTER(unpacklo_epi8)(first, second),
-                 high = PF_REGISTER(unpackhi_epi8)(first, second);
-  sums[0] = (Lanes)PF_REGISTER(maddubs_epi16)(low, (Register)factors[0]);
-  sums[1] = (Lanes)PF_REGISTER(maddubs_epi16)(high, (Register)factors[1]);
+  joined[0] = (Lanes)PF_REGISTER(unpacklo_epi8)((Register)a, (Register)b);
+  joined[1] = (Lanes)PF_REGISTER(unpackhi_epi8)((Register)a, (Register)b);
 #else
   typedef std::uint16_t Wide __attribute__((vector_size(2 * byte_lanes)));
-  const Wide wide_a = __builtin_convertvector(a, Wide), wide_b = __builtin_convertvector(b, Wide);
-  Wide both, of_a, of_b;
-  std::memcpy(&both, factors, sizeof both);
-  of_a = both & std::uint16_t(255), of_b = both >> 8;
-  both = wide_a * of_a + wide_b * of_b;
-  std::memcpy(sums, &both, sizeof both);
+  const Wide wide = __builtin_convertvector(a, Wide) | __builtin_convertvector(b, Wide) << 8;
+  std::memcpy(joined, &wide, sizeof wide);
 #endif
 }
 
-/// Takes values 0, 2, 4 ... and 1, 3, 5 ... apart.
+/// sums = a * low + b * high, in halved order, where the lanes of `factors` are low + 256 * high. Values are below
+/// 128, factors below 256, and sums below 32768.
+PF_INLINE void weighted_sum(ByteLanes a, ByteLanes b, const Lanes (&factors)[2], Lanes (&sums)[2]) {
+  Lanes values[2];
+  join_bytes(a, b, values);
+  PF_UNROLL
+  for (int i = 0; i < 2; ++i)
+#ifdef __SSE4_1__
+    sums[i] = (Lanes)PF_REGISTER(maddubs_epi16)((Register)factors[i], (Register)values[i]);
+#else
+    sums[i] = (values[i] & std::uint16_t(255)) * (factors[i] & std::uint16_t(255)) +
+              (values[i] >> 8) * (factors[i] >> 8);
+#endif
+}
+
+/// Values 0, 2, 4 ... and 1, 3, 5 ... of two vectors as one sequence in halved order.
+PF_INLINE void interleave(Lanes even, Lanes odd, Lanes (&both)[2]) {
+#ifdef __SSE4_1__
+  both[0] = (Lanes)PF_REGISTER(unpacklo_epi16)((Register)even, (Register)odd);
+  both[1] = (Lanes)PF_REGISTER(unpackhi_epi16)((Register)even, (Register)odd);
+#else
+  std::uint16_t values[2 * lanes];
+  for (int i = 0; i < lanes; ++i) values[2 * i] = even[i], values[2 * i + 1] = odd[i];
+  std::memcpy(both, values, sizeof values);
+#endif
+}
+
+/// Puts values in halved order into their own order.
+PF_INLINE void put_in_order(Lanes (&values)[2]) {
+#if defined(__AVX512BW__)
+  const Register a = (Register)values[0], b = (Register)values[1];
+  values[0] = (Lanes)_mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), b);
+  values[1] = (Lanes)_mm512_permutex2var_epi64(a, _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15), b);
+#elif defined(__AVX2__)
+  const Register a = (Register)values[0], b = (Register)values[1];
+  values[0] = (Lanes)_mm256_permute2x128_si256(a, b, 0x20);
+  values[1] = (Lanes)_mm256_permute2x128_si256(a, b, 0x31);
+#else
+  (void)values;
+#endif
+}
+
+/// Takes values 0, 2, 4 ... and 1, 3, 5 ..., in halved order, apart.
 PF_INLINE void take_apart(const Lanes (&both)[2], Lanes& even, Lanes& odd) {
 #ifdef __SSE4_1__
   typedef std::uint32_t Pairs __attribute__((vector_size(2 * lanes)));
   const Pairs first = (Pairs)both[0], second = (Pairs)both[1];
-  const auto join = [](const Pairs& a, const Pairs& b) {
-    const Register joined = PF_REGISTER(packus_epi32)((Register)a, (Register)b);
-#if defined(__AVX512BW__)
-    return (Lanes)_mm512_maskz_permutexvar_epi64(0xff, _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), joined);
-#elif defined(__AVX2__)
-    return (Lanes)_mm256_permute4x64_epi64(joined, 0xd8);
-#else
-    return (Lanes)joined;
-#endif
-  };
-  even = join(first & 0xffffu, second & 0xffffu);
-  odd = join(first >> 16, second >> 16);
+  even = (Lanes)PF_REGISTER(packus_epi32)((Register)(first & 0xffffu), (Register)(second & 0xffffu));
+  odd = (Lanes)PF_REGISTER(packus_epi32)((Register)(first >> 16), (Register)(second >> 16));
 #else
   std::uint16_t values[2 * lanes], apart[2][lanes];
   std::memcpy(values, both, sizeof values);

@@ -8,21 +8,25 @@ namespace {
 
 /// Sums the data costs of rows y and, with `below`, y + 1 of a mix as row `to_y` of the coarser level, like sum_rows,
 /// and stores nothing else. `memory`: two rows' mix_row_bytes; `sums`: `byte_lanes` values for each label.
+template <int Channels>
 void sum_mix_rows(const Energy<MixedCosts>& energy, const PairUnits& units, int y, bool below,
                   const Rows<std::uint16_t>& to, int to_y, void* memory, std::uint16_t* sums) {
-  const MixRows rows(energy, units, y, below, memory);
+  const MixRows<Channels> rows(energy, units, y, below, memory);
   const Lanes most = Lanes{} + std::uint16_t(units.most_data);
   for (int i = 0; i < to.level.width; i += byte_lanes) {
     Lanes least[2] = {Lanes{} + std::uint16_t(0xffff), Lanes{} + std::uint16_t(0xffff)};
+    const typename MixRow<Channels>::Pixels even = rows[0].pixels(0, i), odd = rows[0].pixels(1, i),
+                                            even_below = rows[1].pixels(0, i),
+                                            odd_below = rows[1].pixels(1, i);
     for (int label = 0; label < to.labels; ++label) {
       Lanes sum[2], other[2];
-      rows[0].find_units(0, label, i, sum);
-      const auto add = [&](int row, int parity) {
-        rows[row].find_units(parity, label, i, other);
+      rows[0].find_units(even, label, sum);
+      const auto add = [&](int row, const typename MixRow<Channels>::Pixels& pixels) {
+        rows[row].find_units(pixels, label, other);
         sum[0] += other[0], sum[1] += other[1];
       };
-      add(0, 1);
-      if (below) add(1, 0), add(1, 1);
+      add(0, odd);
+      if (below) add(1, even_below), add(1, odd_below);
       for (int half = 0; half < 2; ++half) {
         lower_to(least[half], sum[half]);
         store(sums + label * byte_lanes + half * lanes, sum[half]);
@@ -55,7 +59,10 @@ void pack_data(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
       const int y0 = 2 * block, count = smaller(2, energy.height - y0);
       if constexpr (is_mix<Data, Value>)
         if (!level.data && coarse.data && packs_by_bytes(units)) {
-          sum_mix_rows(energy, units, y0, count > 1, to, block, memory, static_cast<Value*>(scratch.rest()));
+          with_channels(energy.data, [&]<int Channels>() {
+            sum_mix_rows<Channels>(energy, units, y0, count > 1, to, block, memory,
+                                   static_cast<Value*>(scratch.rest()));
+          });
           continue;
         }
       for (int j = 0; j < count; ++j)

@@ -17,7 +17,9 @@ template <class Data, class Value>
 void pack_row(const Energy<Data>& energy, const PairUnits& units, int y, const Rows<Value>& rows, int to_y,
               void* memory) {
   if constexpr (is_mix<Data, Value>)
-    if (units.per_mix > 0) return pack_mix_row(energy, units, y, rows, to_y, memory);
+    if (units.per_mix > 0)
+      return with_channels(
+          energy.data, [&]<int Channels>() { pack_mix_row<Channels>(energy, units, y, rows, to_y, memory); });
   const LabelGrid grid = energy.grid;
   const int width = energy.width;
   float *const least = static_cast<float*>(memory), *const line = least + width;

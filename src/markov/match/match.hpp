@@ -126,6 +126,8 @@ struct MixedCosts {
   std::ptrdiff_t pitch = 0;
   int x0 = 0, y0 = 0, step = 1;
   float weight = 1, limit = 1e30f;
+  bool gray =
+      false;  // the three bytes of each word of colors, and of gradients, are the same: the CPU reads one
 
   struct Row {
     MixPlanes<const std::uint32_t> a, b;

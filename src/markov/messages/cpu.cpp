@@ -16,7 +16,7 @@ void read_chunk(const PairUnits& units, Labeled<Value> data, const Messages<Valu
   LeastBeliefs<Value> winners;
   const Labeled<Value> sources[5] = {data, in.with[0], in.with[1], in.with[2], in.with[3]};
   find_least(units.grid, sources, belief, bool(beliefs.costs.margin), winners);
-  store_beliefs(units, winners, belief, first, i0, y, beliefs);
+  store_beliefs(units, winners, belief, first, i0, y, beliefs, [](int i) { return i; });
 }
 
 /// Computes the messages `out` that a chunk's first N pixels send from the messages `in` that they have received.
@@ -142,35 +142,41 @@ void read_blocks(const Energy<Data>& energy, const PairUnits& units, const Propa
   const Labeled<Value> belief{static_cast<Value*>(scratch.rest()), n}, received{belief[labels], n};
   for (int label = 0; label < labels && !coarser.level.data; ++label)
     for (int i = 0; i < n; ++i) received[label][i] = 0;
-  // Calls find(row, parity, i0, winners) for all chunks of the rows y0 + row.
-  const auto read_chunks = [&](auto find) {
+  // Calls sum(i0) and then find(row, parity, i0, winners) for all chunks of the rows y0 + row.
+  const auto read_chunks = [&](auto sum, auto find, auto place) {
     for (int i0 = 0; 2 * i0 < level.width; i0 += n) {
       // Pixels of even columns, and those of odd ones, lie side by side in memory like their blocks.
-      if (coarser.level.data) sum_received(coarser, coarser_color, block_y, i0, received);
+      if (coarser.level.data) sum(i0);
       for (int j = 0; j < count; ++j)
         for (int parity = 0; parity < 2; ++parity) {
           LeastBeliefs<Value> winners;
           find(j, parity, i0, winners);
-          store_beliefs(units, winners, belief, parity, i0, y0 + j, beliefs);
+          store_beliefs(units, winners, belief, parity, i0, y0 + j, beliefs, place);
         }
     }
   };
   const bool margins = bool(beliefs.costs.margin);
   if constexpr (is_mix<Data, Value>)
     if (!level.data && packs_by_bytes(units)) {
-      const MixRows mix(energy, units, y0, count > 1, memory);
-      return read_chunks([&](int j, int parity, int i0, LeastBeliefs<Value>& winners) {
-        find_least(mix[j], parity, i0, labels, received, belief, margins, winners);
+      return with_channels(energy.data, [&]<int Channels>() {
+        const MixRows<Channels> mix(energy, units, y0, count > 1, memory);
+        read_chunks([&](int i0) { sum_received_halved(coarser, coarser_color, block_y, i0, received); },
+                    [&](int j, int parity, int i0, LeastBeliefs<Value>& winners) {
+                      find_least(mix[j], parity, i0, labels, received, belief, margins, winners);
+                    },
+                    HalvedPlace());
       });
     }
   for (int j = 0; j < count && !level.data; ++j) scratch.pack(energy, units, y0 + j, j);
   const Rows<Value> stored(level, units);
   const Rows<Value>& rows = level.data ? stored : scratch.rows();
-  read_chunks([&](int j, int parity, int i0, LeastBeliefs<Value>& winners) {
-    const Labeled<Value> sources[2] = {{rows.data(level.data ? y0 + j : j, parity) + i0, rows.pitch},
-                                       received};
-    find_least(units.grid, sources, belief, margins, winners);
-  });
+  read_chunks([&](int i0) { sum_received(coarser, coarser_color, block_y, i0, received); },
+              [&](int j, int parity, int i0, LeastBeliefs<Value>& winners) {
+                const Labeled<Value> sources[2] = {
+                    {rows.data(level.data ? y0 + j : j, parity) + i0, rows.pitch}, received};
+                find_least(units.grid, sources, belief, margins, winners);
+              },
+              [](int i) { return i; });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "core/cpu/lanes.hpp"
 #include "markov/levels/rows.hpp"
 #include "markov/messages/messages.hpp"
 
@@ -79,6 +80,27 @@ void sum_received(const Rows<Value>& rows, int ended_with, int y, int i0, Labele
     for (int i = 0; i < chunk<Value> / 2; ++i) {
       out[2 * i] = Value((left[0][i] + right[0][i]) + (up[0][i] + down[0][i]));
       out[2 * i + 1] = Value((left[1][i] + right[1][i]) + (up[1][i] + down[1][i]));
+    }
+  }
+}
+
+/// The same in halved order.
+void sum_received_halved(const Rows<std::uint16_t>& rows, int ended_with, int y, int i0,
+                         Labeled<std::uint16_t> sums) {
+  const Messages<std::uint16_t> in[2] = {received_by(rows, ended_with, y, 0, i0 / 2),
+                                         received_by(rows, ended_with, y, 1, i0 / 2)};
+  for (int label = 0; label < rows.labels; ++label) {
+    std::uint16_t* const out = sums[label];
+    for (int i = 0; i < chunk<std::uint16_t> / 2; i += lanes) {
+      Lanes sum[2], with[4], both[2];
+      PF_UNROLL
+      for (int parity = 0; parity < 2; ++parity) {
+        PF_UNROLL
+        for (int k = 0; k < 4; ++k) load(with[k], in[parity].with[k][label] + i);
+        sum[parity] = (with[0] + with[2]) + (with[1] + with[3]);
+      }
+      interleave(sum[0], sum[1], both);
+      store(out + 2 * i, both[0]), store(out + 2 * i + lanes, both[1]);
     }
   }
 }

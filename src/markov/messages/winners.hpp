@@ -124,38 +124,48 @@ void find_least(LabelGrid grid, const Labeled<Value> (&sources)[Sources], Labele
   if (margins) find_rest(grid, winners, belief);
 }
 
-/// The same for the data costs of a mix: pixels 2 i + parity of a row, from i0 on.
-void find_least(const MixRow& row, int parity, int i0, int labels, Labeled<std::uint16_t> received,
+/// Place of pixel i of a chunk whose values are in halved order.
+struct HalvedPlace {
+  int operator()(int i) const { return i / byte_lanes * byte_lanes + halved(i % byte_lanes); }
+};
+
+/// The same for the data costs of a mix: pixels 2 i + parity of a row, from i0 on. All values are in halved order.
+template <int Channels>
+void find_least(const MixRow<Channels>& row, int parity, int i0, int labels, Labeled<std::uint16_t> received,
                 Labeled<std::uint16_t> belief, bool margins, LeastBeliefs<std::uint16_t>& winners) {
-  for (int i = 0; i < chunk<std::uint16_t> && i0 + i < row.columns(parity); i += byte_lanes)
+  for (int i = 0; i < chunk<std::uint16_t> && i0 + i < row.columns(parity); i += byte_lanes) {
+    const typename MixRow<Channels>::Pixels pixels = row.pixels(parity, i0 + i);
     find_winners<2>(
         labels,
         [&](int label, Lanes(&sums)[2]) {
           Lanes message;
-          row.find_units(parity, label, i0 + i, sums);
+          row.find_units(pixels, label, sums);
           PF_UNROLL
           for (int v = 0; v < 2; ++v) load(message, received[label] + i + v * lanes), sums[v] += message;
         },
         belief, i, winners.least, winners.best, margins ? winners.rest : nullptr);
+  }
 }
 
-/// Stores the labels of least belief of a chunk's pixels, and the beliefs around them.
-template <class Value>
+/// Stores the labels of least belief of a chunk's pixels, and the beliefs around them. `place`: of a pixel's values.
+template <class Value, class Place>
 void store_beliefs(const PairUnits& units, const LeastBeliefs<Value>& winners, Labeled<Value> belief,
-                   int first, int i0, int y, const Beliefs& beliefs) {
+                   int first, int i0, int y, const Beliefs& beliefs, Place place) {
   const LabelGrid grid = units.grid;
   if (y < beliefs.y0 || y >= beliefs.y1) return;
   const float cost = 1 / units.per_cost;
   for (int i = 0; i < chunk<Value>; ++i) {
     const int x = 2 * (i0 + i) + first;
     if (x < beliefs.x0 || x >= beliefs.x1) continue;
-    const int best = winners.best[i], ly = best / grid.nx, lx = best - ly * grid.nx;
+    const int at = place(i), best = winners.best[at];
+    const int ly = grid.ny == 1 ? 0 : best / grid.nx, lx = best - ly * grid.nx;
     beliefs.labels(x, y) = grid.label(lx, ly);
     store_costs_around(beliefs.costs, grid, lx, ly, x, y,
-                       [&](int at_x, int at_y) { return float(belief[at_y * grid.nx + at_x][i]) * cost; });
+                       [&](int at_x, int at_y) { return float(belief[at_y * grid.nx + at_x][at]) * cost; });
     if (beliefs.costs.margin)
-      beliefs.costs.margin(x, y) =
-          winners.rest[i] < farthest<Value> ? float(winners.rest[i] - winners.least[i]) * cost : most_margin;
+      beliefs.costs.margin(x, y) = winners.rest[at] < farthest<Value>
+                                       ? float(winners.rest[at] - winners.least[at]) * cost
+                                       : most_margin;
   }
 }
 
