@@ -41,7 +41,8 @@ class Propagation {
     }
     std::size_t scratch = step_scratch<Value>(grid, levels_[0].width);
     if (fuses(levels, plan))
-      scratch += sizeof(Value) * 4 * kept_count<Value>(grid, levels_[1].width, plan.iterations);
+      scratch += sizeof(Value) * 4 * kept_count<Value>(grid, levels_[1].width, plan.iterations) +
+                 4 * level_chunk_bytes * std::size_t(grid.count());
     backend.reserve_scratch(scratch);
   }
 

@@ -30,6 +30,8 @@ class MatchingSolver : public SolverBase<Solver> {
       for (int i = 0; i < count; ++i) {
         const FramePlanes& frame = frames_[slot + i];
         to[i] = {frame.luma, {frame.color[0], frame.color[1], frame.color[2]}, frame.known};
+        if (luma_is_all(frame))
+          for (View<float>& plane : to[i].color) plane = {};
       }
       convert_known(backend_, frames, to, count);
     } else if (needs_luma()) {
@@ -213,6 +215,11 @@ class MatchingSolver : public SolverBase<Solver> {
   bool compares_levels() const { return cost_.data == DataTerm::absolute || cost_.data == DataTerm::squared; }
   /// Whether luma and colors come from one pass over the frames.
   bool converts_at_once() const { return needs_luma() && needs_color() && cost_.presmooth == 0; }
+  /// Whether a frame has no planes of colors, as its luma would be all of them.
+  bool luma_is_all(const FramePlanes& frame) const { return frame.gray && converts_at_once(); }
+  View<float> color_of(const FramePlanes& frame, int i) const {
+    return luma_is_all(frame) ? frame.luma : frame.color[i];
+  }
   bool has_words() const { return mixes() || colors_; }
   bool needs_color() const {
     return (cost_.rgb && (compares_levels() || mixes())) || uses_edges() || colors_;
@@ -274,7 +281,7 @@ class MatchingSolver : public SolverBase<Solver> {
     for (int i = 0; i < count; ++i) {
       if (needs_color() && !converts_at_once()) convert_colors(frames[i], data[i]);
       if (needs_luma()) planes[i].add(words(data[i].luma), nan);
-      if (needs_color())
+      if (needs_color() && !luma_is_all(data[i]))
         for (const View<float>& plane : data[i].color) planes[i].add(words(plane), nan);
       known[i] = data[i].known;
     }
@@ -295,7 +302,7 @@ class MatchingSolver : public SolverBase<Solver> {
 
   /// What the mix of a frame is made of.
   MixSource source_of(const FramePlanes& frame) const {
-    if (mixes() && !cost_.rgb) return {{frame.luma}};
+    if (luma_is_all(frame) || (mixes() && !cost_.rgb)) return {{frame.luma}};
     return {{frame.luma, frame.color[0], frame.color[1], frame.color[2]}};
   }
   /// Finds the words of frames. They become the planes that have room for every match.
@@ -327,7 +334,7 @@ class MatchingSolver : public SolverBase<Solver> {
 
   void find_edges(const FramePlanes& frame) {
     View<const float> planes[3];
-    for (int i = 0; i < 3; ++i) planes[i] = frame.color[i];
+    for (int i = 0; i < 3; ++i) planes[i] = color_of(frame, i);
     if (flattens() && propagates()) edges_.flatness = frame.flatness;
     const bool same = smoothness_.edge_scale == 0;  // all weights are 1
     edge_weights(backend_, planes, 3, same ? 1 : smoothness_.edge_scale, same ? 1 : smoothness_.edge_floor,
@@ -335,10 +342,10 @@ class MatchingSolver : public SolverBase<Solver> {
   }
 
   /// Planes of a frame from pixel (x, y) on.
-  static ComparedPlanes planes_of(const FramePlanes& frame, int x, int y) {
+  ComparedPlanes planes_of(const FramePlanes& frame, int x, int y) const {
     const auto at = [=](const auto& plane) { return plane ? &plane(x, y) : nullptr; };
     return {at(frame.luma),
-            {at(frame.color[0]), at(frame.color[1]), at(frame.color[2])},
+            {at(color_of(frame, 0)), at(color_of(frame, 1)), at(color_of(frame, 2))},
             at(frame.gradient),
             at(frame.census),
             {at(frame.mix.color), at(frame.mix.gradient), at(frame.mix.census)}};

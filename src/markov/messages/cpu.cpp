@@ -87,18 +87,19 @@ void send_lines(const PairUnits& units, const PropagationLevel<std::uint16_t>& l
     send_lanes(units.grid.nx, data, in.with, out.with, sends, costs, i, scratch);
 }
 
-/// Runs an iteration on row y. `scratch`: step_scratch.
+/// Runs an iteration on row y. `scratch`: five chunks for all labels.
 template <class Value>
 void send_row(const PairUnits& units, const Rows<Value>& rows, const Rows<Value>& coarser,
-              const Iteration& iteration, const Beliefs& beliefs, int y, Value* scratch) {
+              const Iteration& iteration, const Beliefs& beliefs, int y, Value* scratch,
+              ReceivedRoom<Value>& room) {
   constexpr int n = chunk<Value>;
   const PropagationLevel<Value>& level = rows.level;
   const int labels = rows.labels, first = (y + iteration.color) & 1, target = iteration.last ? 1 : 0;
-  Value* const received = scratch + 5 * labels * n;
   for (int i0 = 0; 2 * i0 + first < level.width; i0 += n) {
     const Labeled<Value> data{rows.data(y, first) + i0, rows.pitch};
     const Messages<Value> here = edges_of(rows, 0, y, first, i0);
-    const Messages<Value> in = received_before(rows, coarser, iteration, y, first, i0, received);
+    const Messages<Value> in =
+        received_before(rows, coarser, iteration, y, first, i0, level.width <= 2 * n, room);
     if (beliefs.labels) read_chunk(units, data, in, {scratch, n}, first, i0, y, beliefs);
     for (int k = 0; k < 4 && iteration.keeps; ++k)
       for (int label = 0; label < labels; ++label)
@@ -118,6 +119,12 @@ void send_row(const PairUnits& units, const Rows<Value>& rows, const Rows<Value>
   }
   clear_border(rows, target, y);
   if (iteration.keeps) clear_border(rows, 0, y);
+}
+
+/// Room for received messages behind send_row's scratch memory.
+template <class Value>
+ReceivedRoom<Value> room_behind(const Rows<Value>& rows, Value* scratch) {
+  return {scratch + 5 * rows.labels * chunk<Value>};
 }
 
 /// Reads the beliefs of the pixels of a color of row y.
@@ -187,8 +194,10 @@ void send_messages(Backend& cpu, const PairUnits& units, const PropagationLevel<
                    const Beliefs& beliefs) {
   const Rows<Value> rows(level, units), coarser(coarser_level, units);
   cpu.few_rows(level.height, [&](RowRange part, void* memory) {
+    Value* const scratch = static_cast<Value*>(memory);
+    ReceivedRoom<Value> room = room_behind(rows, scratch);
     for (int y = part.begin; y < part.end; ++y)
-      send_row(units, rows, coarser, iteration, beliefs, y, static_cast<Value*>(memory));
+      send_row(units, rows, coarser, iteration, beliefs, y, scratch, room);
   });
 }
 
@@ -211,10 +220,11 @@ void send_in_bands(Backend& cpu, const PairUnits& units, const PropagationLevel<
   const auto begin_of = [=](int band) { return Backend::band_begin(height, count, band); };
   cpu.parts(end - begin, [&](int part, void* memory) {
     Value* const scratch = static_cast<Value*>(memory);
+    ReceivedRoom<Value> room = room_behind(rows, scratch);
     // Pass i of row y: an iteration, or after the last one the beliefs of the pixels that did not send in it.
     const auto pass = [&](int i, int y) {
       if (i == n) return read_row(units, rows, n & 1, beliefs, y, scratch);
-      send_row(units, rows, coarser, iterations[i], i == n - 1 ? beliefs : Beliefs{}, y, scratch);
+      send_row(units, rows, coarser, iterations[i], i == n - 1 ? beliefs : Beliefs{}, y, scratch, room);
     };
     const int band = begin + part, y0 = begin_of(band), y1 = begin_of(band + 1);
     if (seams) {
@@ -256,6 +266,7 @@ void send_and_read(Backend& cpu, const Energy<Data>& energy, const PairUnits& un
     PropagationLevel<Value> in_scratch = level;
     for (auto& edges : in_scratch.edges) edges = {place, place + count}, place += 2 * count;
     std::memset(in_scratch.edges[0].across, 0, 4 * count * sizeof(Value));
+    ReceivedRoom<Value> room{place};
     const Rows<Value> rows(in_scratch, units, kept - 1);
     const auto clear_below = [&](int set) {  // the edges below the image
       std::memset(rows.down(set, height, 0), 0, 2 * rows.labels * rows.pitch * sizeof(Value));
@@ -267,7 +278,8 @@ void send_and_read(Backend& cpu, const Energy<Data>& energy, const PairUnits& un
       for (int i = 0; i < n; ++i) {
         const int y = front - i;
         if (y >= larger(band.begin - n + i, 0) && y < smaller(band.end + n - i, height))
-          send_row(units, rows, coarser, iteration_of(1, top, i, n, n), {}, y, static_cast<Value*>(memory));
+          send_row(units, rows, coarser, iteration_of(1, top, i, n, n), {}, y, static_cast<Value*>(memory),
+                   room);
       }
       if (front >= band.begin + n)
         read_blocks(energy, units, finest, rows, (n - 1) & 1, beliefs, front - n, memory);

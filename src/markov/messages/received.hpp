@@ -31,17 +31,26 @@ Messages<Value> received_by(const Rows<Value>& rows, int ended_with, int y, int 
   return edges_of(rows, ((parity + y) & 1) == ended_with ? 0 : 1, y, parity, i0);
 }
 
+/// Room for the messages that a chunk's pixels have received.
+template <class Value>
+struct ReceivedRoom {
+  Value* memory;     // four chunks for all labels
+  int block_y = -1;  // the messages of this row of the coarser level lie there, if it is a row of one chunk
+};
+
 /// Messages that a chunk's pixels have received at the coarser level, where two columns of pixels take turns.
 template <class Value>
-Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, int y, int i0,
-                                   Value* scratch) {
+Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, int y, int i0, bool only_chunk,
+                                   ReceivedRoom<Value>& room) {
   const int labels = coarser.labels, block_y = y / 2;
   const Messages<Value> even = received_by(coarser, ended_with, block_y, 0, i0 / 2),
                         odd = received_by(coarser, ended_with, block_y, 1, i0 / 2);
+  const bool is_there = only_chunk && room.block_y == block_y;
+  room.block_y = only_chunk ? block_y : -1;
   Messages<Value> all;
   for (int k = 0; k < 4; ++k) {
-    all.with[k] = {scratch + k * labels * chunk<Value>, chunk<Value>};
-    for (int label = 0; label < labels; ++label) {
+    all.with[k] = {room.memory + k * labels * chunk<Value>, chunk<Value>};
+    for (int label = 0; label < labels && !is_there; ++label) {
       const Value *const a = even.with[k][label], *const b = odd.with[k][label];
       Value* const out = all.with[k][label];
       for (int i = 0; i < chunk<Value> / 2; ++i) out[2 * i] = a[i], out[2 * i + 1] = b[i];
@@ -50,16 +59,17 @@ Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, i
   return all;
 }
 
-/// Messages that a chunk's pixels have received before an iteration. `scratch`: room for them.
+/// Messages that a chunk's pixels have received before an iteration. `only_chunk`: of its row.
 template <class Value>
 Messages<Value> received_before(const Rows<Value>& rows, const Rows<Value>& coarser,
-                                const Iteration& iteration, int y, int first, int i0, Value* scratch) {
+                                const Iteration& iteration, int y, int first, int i0, bool only_chunk,
+                                ReceivedRoom<Value>& room) {
   if (iteration.from == Iteration::From::here) return edges_of(rows, 0, y, first, i0);
   if (iteration.from == Iteration::From::coarser)
-    return received_by_blocks(coarser, iteration.coarser_color, y, i0, scratch);
+    return received_by_blocks(coarser, iteration.coarser_color, y, i0, only_chunk, room);
   Messages<Value> none;
-  for (Labeled<Value>& with : none.with) with = {scratch, chunk<Value>};
-  for (int i = 0; i < rows.labels * chunk<Value>; ++i) scratch[i] = 0;
+  for (Labeled<Value>& with : none.with) with = {room.memory, chunk<Value>};
+  for (int i = 0; i < rows.labels * chunk<Value>; ++i) room.memory[i] = 0;
   return none;
 }
 

@@ -104,16 +104,18 @@ void convert_known(Backend& cpu, const Frame* frames, const KnownPlanes* to, int
                      *const green = planes.color[1].row(y), *const blue = planes.color[2].row(y);
         std::uint8_t* const known = planes.known.row(y);
         const int width = frame.width;
-        for (int x = 0; x < width; ++x) {
+        const bool colors = bool(planes.color[0]);
+        for (int x = 0; x < width; ++x) known[x] = 1;
+        for (int x = 0; x < width && !colors; ++x) luma[x] = luma_of(in, x, Channels, Red, scale);
+        for (int x = 0; x < width && colors; ++x) {
           luma[x] = luma_of(in, x, Channels, Red, scale);
           red[x] = channel_of(in, x, 0, Channels, Red, scale);
           green[x] = channel_of(in, x, 1, Channels, Red, scale);
           blue[x] = channel_of(in, x, 2, Channels, Red, scale);
         }
-        for (int x = 0; x < width; ++x) known[x] = 1;
         if constexpr (std::is_same_v<Sample, float>)
           for (float* const row : {luma, red, green, blue})
-            for (int x = 0; x < width; ++x) {
+            for (int x = 0; x < width && (colors || row == luma); ++x) {
               const bool finite = is_finite(row[x]);
               known[x] = finite ? known[x] : 0;
               row[x] = finite ? row[x] : 0.0f;

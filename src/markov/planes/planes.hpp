@@ -24,7 +24,7 @@ struct Planes {
 template <class Backend>
 void central_differences(Backend& backend, View<const float> image, View<float> derivative);
 
-/// Luma, red, green and blue of a frame, and which pixels are known.
+/// Luma, red, green and blue of a frame, and which pixels are known. On the CPU planes of colors may be empty.
 struct KnownPlanes {
   View<float> luma, color[3];
   View<std::uint8_t> known;
