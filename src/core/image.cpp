@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "parafield/image.hpp"
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -14,25 +10,16 @@
 
 #include "core/cuda/runtime.hpp"
 #include "core/fail.hpp"
+#include "core/host_memory.hpp"
 #include "core/views.hpp"
 
 namespace parafield {
 namespace {
 
-/// Zero-filled host memory, aligned to 64 bytes; null if there is none. On Linux large blocks get huge pages
-/// where the system has them: faults of small pages take five times as long as to fill the memory.
+/// Zero-filled host memory; null if there is none.
 void* zeroed(std::size_t bytes) {
-  constexpr std::size_t huge_page = std::size_t(2) << 20;
-  const bool is_large = bytes >= 2 * huge_page;
-  const std::size_t alignment = is_large ? huge_page : 64;
-  if (bytes > std::numeric_limits<std::size_t>::max() - alignment) return nullptr;
-  void* const data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (!data) return nullptr;
-#ifdef MADV_HUGEPAGE
-  // Whole pages only: so no page beyond the block becomes resident. The advice may fail; then pages are small.
-  if (is_large) madvise(data, bytes / huge_page * huge_page, MADV_HUGEPAGE);
-#endif
-  std::memset(data, 0, bytes);
+  void* const data = allocate_host(bytes);
+  if (data) std::memset(data, 0, bytes);
   return data;
 }
 

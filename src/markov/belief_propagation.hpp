@@ -71,10 +71,11 @@ class Propagation {
       finest.used[j] = plan_.has_flatness ? energy.edges.used[j] : finest.plain[j];
     }
     finest.flatness = energy.edges.flatness;
-    const PropagationLevel<Value> none{}, &second = top > 0 ? levels_[1] : none;
-    pack_data(backend_, energy, units_, levels_[0], second);
+    const PropagationLevel<Value> none{}, &second = top > 0 ? levels_[1] : none,
+                                          &third = top > 1 ? levels_[2] : none;
+    pack_data(backend_, energy, units_, levels_[0], second, third);
     for (int k = 1; k <= top; ++k) {
-      if (k > 1) sum_data(backend_, units_, levels_[k - 1], levels_[k]);
+      if (k > 2) sum_data(backend_, units_, levels_[k - 1], levels_[k]);
       if (plan_.weighted) mean_weights(backend_, levels_[k - 1].weights, levels_[k].weights, k);
     }
     double all = 0, passed = 0;  // pixels of all iterations, and of those so far

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "core/fail.hpp"
+#include "core/host_memory.hpp"
 #include "parafield/image.hpp"
 
 namespace parafield {
@@ -63,7 +64,7 @@ void CpuBackend<Set>::reserve_scratch(std::size_t bytes) {
   if (bytes <= scratch_bytes_) return;
   std::free(scratch_);
   scratch_bytes_ = 0;
-  scratch_ = static_cast<char*>(std::aligned_alloc(64, bytes * std::size_t(thread_count_)));
+  scratch_ = static_cast<char*>(allocate_host(bytes * std::size_t(thread_count_)));
   if (!scratch_)
     fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes of scratch memory for each of ", thread_count_,
          " threads");

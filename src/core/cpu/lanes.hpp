@@ -162,6 +162,19 @@ PF_INLINE void put_in_order(Lanes (&values)[2]) {
 #endif
 }
 
+/// Puts values into halved order.
+PF_INLINE void put_in_halves(Lanes (&values)[2]) {
+#if defined(__AVX512BW__)
+  const Register a = (Register)values[0], b = (Register)values[1];
+  values[0] = (Lanes)_mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 4, 5, 8, 9, 12, 13), b);
+  values[1] = (Lanes)_mm512_permutex2var_epi64(a, _mm512_setr_epi64(2, 3, 6, 7, 10, 11, 14, 15), b);
+#elif defined(__AVX2__)
+  put_in_order(values);  // the same for two halves each
+#else
+  (void)values;
+#endif
+}
+
 /// Takes values 0, 2, 4 ... and 1, 3, 5 ..., in halved order, apart.
 PF_INLINE void take_apart(const Lanes (&both)[2], Lanes& even, Lanes& odd) {
 #ifdef __SSE4_1__

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "markov/levels/pack_row.hpp"
+#include "markov/levels/sum_rows.hpp"
 #include "markov/planes/use_weights.hpp"
 
 namespace parafield {
@@ -50,30 +51,39 @@ void sum_mix_rows(const Energy<MixedCosts>& energy, const PairUnits& units, int 
 
 template <class Backend, class Data, class Value>
 void pack_data(Backend& cpu, const Energy<Data>& energy, const PairUnits& units,
-               const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse) {
-  const Rows<Value> rows(level, units), to(coarse, units);
-  // A thread packs two rows and sums them while they are in its cache.
-  cpu.few_rows((energy.height + 1) / 2, [&](RowRange part, void* memory) {
+               const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse,
+               const PropagationLevel<Value>& third) {
+  const Rows<Value> rows(level, units), to(coarse, units), to_third(third, units);
+  const int height = (energy.height + 1) / 2;  // of the coarser level
+  // Packs two rows and sums them as row y of the coarser level.
+  const auto pack_two = [&](int y, const ScratchRows<Value>& scratch, void* memory) {
+    const int y0 = 2 * y, count = smaller(2, energy.height - y0);
+    if constexpr (is_mix<Data, Value>)
+      if (!level.data && coarse.data && packs_by_bytes(units))
+        return with_channels(energy.data, [&]<int Channels>() {
+          sum_mix_rows<Channels>(energy, units, y0, count > 1, to, y, memory,
+                                 static_cast<Value*>(scratch.rest()));
+        });
+    for (int j = 0; j < count; ++j)
+      if (level.data)
+        pack_row(energy, units, y0 + j, rows, y0 + j, memory);
+      else
+        scratch.pack(energy, units, y0 + j, j);
+    if (!coarse.data) return;
+    with_wide(level, [&]<class Wide>() {
+      sum_rows(units, level.data ? rows : scratch.rows(), level.data ? y0 : 0, count > 1, to, y,
+               static_cast<Wide*>(scratch.rest()));
+    });
+  };
+  // A thread packs rows and sums them while they are in its cache.
+  cpu.few_rows((height + 1) / 2, [&](RowRange part, void* memory) {
     const ScratchRows<Value> scratch(level, units, memory);
-    for (int block = part.begin; block < part.end; ++block) {
-      const int y0 = 2 * block, count = smaller(2, energy.height - y0);
-      if constexpr (is_mix<Data, Value>)
-        if (!level.data && coarse.data && packs_by_bytes(units)) {
-          with_channels(energy.data, [&]<int Channels>() {
-            sum_mix_rows<Channels>(energy, units, y0, count > 1, to, block, memory,
-                                   static_cast<Value*>(scratch.rest()));
-          });
-          continue;
-        }
-      for (int j = 0; j < count; ++j)
-        if (level.data)
-          pack_row(energy, units, y0 + j, rows, y0 + j, memory);
-        else
-          scratch.pack(energy, units, y0 + j, j);
-      if (!coarse.data) continue;
-      with_wide(level, [&]<class Wide>() {
-        sum_rows(units, level.data ? rows : scratch.rows(), level.data ? y0 : 0, count > 1, to, block,
-                 static_cast<Wide*>(scratch.rest()));
+    for (int y = part.begin; y < part.end; ++y) {
+      const int count = smaller(2, height - 2 * y);
+      for (int j = 0; j < count; ++j) pack_two(2 * y + j, scratch, memory);
+      if (!third.data) continue;
+      with_wide(coarse, [&]<class Wide>() {
+        sum_rows(units, to, 2 * y, count > 1, to_third, y, static_cast<Wide*>(scratch.rest()));
       });
     }
   });

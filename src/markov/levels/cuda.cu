@@ -169,9 +169,11 @@ void sum_data(Backend& cuda, const PairUnits& units, const PropagationLevel<Valu
 
 template <class Backend, class Data, class Value>
 void pack_data(Backend& cuda, const Energy<Data>& energy, const PairUnits& units,
-               const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse) {
+               const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse,
+               const PropagationLevel<Value>& third) {
   pack_finest(cuda, energy, units, level);
   if (coarse.data) sum_data(cuda, units, level, coarse);
+  if (third.data) sum_data(cuda, units, coarse, third);
 }
 
 template <class Backend>

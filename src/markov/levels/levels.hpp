@@ -71,11 +71,12 @@ struct LevelCounts {
 template <class Backend, class Value>
 LevelCounts level_counts(const Backend& backend, const PairUnits& units, Size size);
 
-/// Stores an energy's data costs in the finest level, and their sums in the next one, `coarse`, if it has data. On
-/// the CPU a finest level without data is left out.
+/// Stores an energy's data costs in the finest level, their sums in the next one, `coarse`, and the sums of these in
+/// the one after it, `third`, as far as they have data. On the CPU a finest level without data is left out.
 template <class Backend, class Data, class Value>
 void pack_data(Backend& backend, const Energy<Data>& energy, const PairUnits& units,
-               const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse);
+               const PropagationLevel<Value>& level, const PropagationLevel<Value>& coarse,
+               const PropagationLevel<Value>& third);
 
 /// Computes a coarser level's data costs: sums over 2 x 2 pixels (Grauer-Gray section 4, step 2).
 template <class Backend, class Value>

@@ -44,61 +44,6 @@ void pack_row(const Energy<Data>& energy, const PairUnits& units, int y, const R
   }
 }
 
-/// Sums the data costs of rows y and y + 1 of a level, or of y alone without `below`, as row `to_y` of the coarser
-/// level. `Wide` holds the sum of four values. `sums`: room for a chunk of it for all labels.
-template <class Wide, class Value>
-void sum_rows(const PairUnits& units, const Rows<Value>& from, int y, bool below, const Rows<Value>& to,
-              int to_y, Wide* sums) {
-  constexpr int n = chunk<Value>;
-  const int labels = units.grid.count(), width = to.level.width;
-  const Wide most = Wide(smaller(units.most_data, 65535.0f));
-  // Columns 2 x and 2 x + 1 are number x of the half rows.
-  for (int x0 = 0; x0 < width; x0 += n) {
-    const int used = smaller(n, width - x0);
-    Wide least[n];
-    for (int i = 0; i < n; ++i) least[i] = Wide(sizeof(Wide) == 2 ? 65535 : 1 << 30);
-    for (int label = 0; label < labels; ++label) {
-      const auto at = [&](int row, int parity) {
-        return from.data(y + row, parity) + label * from.pitch + x0;
-      };
-      const Value *const a = at(0, 0), *const b = at(0, 1), *const c = at(below, 0), *const d = at(below, 1);
-      Wide* const sum = sums + label * n;
-#pragma GCC ivdep  // scratch memory does not overlap with levels
-      for (int i = 0; i < used; ++i) {
-        const Wide above = Wide(Wide(a[i]) + Wide(b[i])), under = Wide(Wide(c[i]) + Wide(d[i]));
-        sum[i] = Wide(above + (below ? under : Wide(0)));
-      }
-      for (int i = 0; i < used; ++i) least[i] = smaller(least[i], sum[i]);
-    }
-    for (int label = 0; label < labels; ++label) {
-      const Wide* const sum = sums + label * n;
-      for (int parity = 0; parity < 2; ++parity) {
-        Value* const out = to.data(to_y, parity) + label * to.pitch + x0 / 2;
-        const int count = (used - parity + 1) / 2;
-#pragma GCC ivdep
-        for (int i = 0; i < count; ++i) {
-          const int x = 2 * i + parity;
-          if constexpr (std::is_same_v<Value, float>)
-            out[i] = sum[x];
-          else
-            out[i] = Value(smaller(Wide(sum[x] - least[x]), most));
-        }
-      }
-    }
-  }
-}
-
-/// Calls f.template operator()<Wide>() with a type for the sums of four values of a level.
-template <class Value, class F>
-void with_wide(const PropagationLevel<Value>& level, F f) {
-  if constexpr (std::is_same_v<Value, float>)
-    f.template operator()<float>();
-  else if (4 * level.most_data <= 65535)
-    f.template operator()<std::uint16_t>();
-  else
-    f.template operator()<int>();
-}
-
 /// Two rows of a level without data, in a thread's scratch memory behind what packing needs.
 template <class Value>
 class ScratchRows {

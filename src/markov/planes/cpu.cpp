@@ -100,22 +100,25 @@ void convert_known(Backend& cpu, const Frame* frames, const KnownPlanes* to, int
       const KnownPlanes planes = to[i];
       cpu.rows(frame.height, [=](int y) {
         const Sample* const in = row_of<Sample>(frame, y);
-        float *const luma = planes.luma.row(y), *const red = planes.color[0].row(y),
-                     *const green = planes.color[1].row(y), *const blue = planes.color[2].row(y);
+        const bool colors = bool(planes.color[0]);
+        float *const luma = planes.luma.row(y), *const red = colors ? planes.color[0].row(y) : luma,
+                     *const green = colors ? planes.color[1].row(y) : luma,
+                     *const blue = colors ? planes.color[2].row(y) : luma;
         std::uint8_t* const known = planes.known.row(y);
         const int width = frame.width;
-        const bool colors = bool(planes.color[0]);
         for (int x = 0; x < width; ++x) known[x] = 1;
-        for (int x = 0; x < width && !colors; ++x) luma[x] = luma_of(in, x, Channels, Red, scale);
-        for (int x = 0; x < width && colors; ++x) {
-          luma[x] = luma_of(in, x, Channels, Red, scale);
-          red[x] = channel_of(in, x, 0, Channels, Red, scale);
-          green[x] = channel_of(in, x, 1, Channels, Red, scale);
-          blue[x] = channel_of(in, x, 2, Channels, Red, scale);
-        }
+        if (colors)
+          for (int x = 0; x < width; ++x) {
+            luma[x] = luma_of(in, x, Channels, Red, scale);
+            red[x] = channel_of(in, x, 0, Channels, Red, scale);
+            green[x] = channel_of(in, x, 1, Channels, Red, scale);
+            blue[x] = channel_of(in, x, 2, Channels, Red, scale);
+          }
+        else
+          for (int x = 0; x < width; ++x) luma[x] = luma_of(in, x, Channels, Red, scale);
         if constexpr (std::is_same_v<Sample, float>)
           for (float* const row : {luma, red, green, blue})
-            for (int x = 0; x < width && (colors || row == luma); ++x) {
+            for (int x = 0; x < width; ++x) {
               const bool finite = is_finite(row[x]);
               known[x] = finite ? known[x] : 0;
               row[x] = finite ? row[x] : 0.0f;
