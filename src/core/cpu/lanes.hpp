@@ -190,5 +190,31 @@ PF_INLINE void take_apart(const Lanes (&both)[2], Lanes& even, Lanes& odd) {
 #endif
 }
 
+/// Takes the three channels of 16 pixels apart.
+PF_INLINE void take_channels_apart(const std::uint8_t* pixels, std::uint8_t (&channels)[3][16]) {
+#ifdef __SSE4_1__
+  __m128i part[3];
+  PF_UNROLL
+  for (int j = 0; j < 3; ++j) part[j] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(pixels + 16 * j));
+  PF_UNROLL
+  for (int k = 0; k < 3; ++k) {
+    __m128i all = _mm_setzero_si128();
+    PF_UNROLL
+    for (int j = 0; j < 3; ++j) {
+      // Byte i comes from byte 3 i + k of all pixels, if it lies in this part; else it becomes 0.
+      typedef char Order __attribute__((vector_size(16)));
+      Order order;
+      PF_UNROLL
+      for (int i = 0; i < 16; ++i) order[i] = (3 * i + k) / 16 == j ? char((3 * i + k) % 16) : char(-1);
+      all = _mm_or_si128(all, _mm_shuffle_epi8(part[j], (__m128i)order));
+    }
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(channels[k]), all);
+  }
+#else
+  for (int i = 0; i < 16; ++i)
+    for (int k = 0; k < 3; ++k) channels[k][i] = pixels[3 * i + k];
+#endif
+}
+
 }  // namespace
 }  // namespace parafield

@@ -32,6 +32,9 @@ void sum_mix_rows(const Energy<MixedCosts>& energy, const PairUnits& units, int 
         lower_to(least[half], sum[half]);
         store(sums + label * byte_lanes + half * lanes, sum[half]);
       }
+      // The stores below would wait for their cache lines.
+      for (int parity = 0; parity < 2; ++parity)
+        __builtin_prefetch(to.data(to_y, parity) + label * to.pitch + i / 2, 1);
     }
     for (int label = 0; label < to.labels; ++label) {
       Lanes sum[2], even, odd;

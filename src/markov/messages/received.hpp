@@ -53,11 +53,6 @@ Messages<Value> received_by_blocks(const Rows<Value>& coarser, int ended_with, i
     for (int label = 0; label < labels && !is_there; ++label) {
       const Value *const a = even.with[k][label], *const b = odd.with[k][label];
       Value* const out = all.with[k][label];
-      constexpr int ahead = 8;  // labels; where rows are short, the processor fetches too little by itself
-      for (int line = 0; line < level_chunk_bytes / 2; line += 64) {
-        __builtin_prefetch(reinterpret_cast<const char*>(a + ahead * even.with[k].pitch) + line);
-        __builtin_prefetch(reinterpret_cast<const char*>(b + ahead * odd.with[k].pitch) + line);
-      }
       for (int i = 0; i < chunk<Value> / 2; ++i) out[2 * i] = a[i], out[2 * i + 1] = b[i];
     }
   }

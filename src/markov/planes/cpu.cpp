@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
+#include "core/cpu/lanes.hpp"
 #include "markov/planes/planes.hpp"
 #include "markov/planes/use_weights.hpp"
 
@@ -107,8 +108,23 @@ void convert_known(Backend& cpu, const Frame* frames, const KnownPlanes* to, int
         std::uint8_t* const known = planes.known.row(y);
         const int width = frame.width;
         for (int x = 0; x < width; ++x) known[x] = 1;
+        int begin = 0;
+        if constexpr (std::is_same_v<Sample, unsigned char> && Channels == 3)
+          for (; colors && begin + 16 <= width; begin += 16) {
+            std::uint8_t apart[3][16];
+            take_channels_apart(in + 3 * begin, apart);
+#pragma GCC ivdep  // planes do not overlap
+            for (int i = 0; i < 16; ++i) {
+              const float of_red = float(apart[Red][i]), of_green = float(apart[1][i]),
+                          of_blue = float(apart[2 - Red][i]);
+              luma[begin + i] = luma_of(of_red, of_green, of_blue, scale);
+              red[begin + i] = scale(of_red);
+              green[begin + i] = scale(of_green);
+              blue[begin + i] = scale(of_blue);
+            }
+          }
         if (colors)
-          for (int x = 0; x < width; ++x) {
+          for (int x = begin; x < width; ++x) {
             luma[x] = luma_of(in, x, Channels, Red, scale);
             red[x] = channel_of(in, x, 0, Channels, Red, scale);
             green[x] = channel_of(in, x, 1, Channels, Red, scale);

@@ -31,14 +31,16 @@ PF_HD Scale scale_of(const Frame& frame) {
   return {black, 255 / (white - black)};
 }
 
+/// Luma of a color.
+PF_HD float luma_of(float red, float green, float blue, Scale scaled) {
+  return scaled(fma(0.114f, blue, fma(0.587f, green, 0.299f * red)));
+}
 /// Luma of pixel x of a row. `red`: index of the red channel, 0 or 2.
 template <class Sample>
 PF_HD float luma_of(const Sample* row, int x, int channels, int red, Scale scaled) {
   const Sample* pixel = row + x * channels;
   if (channels == 1) return scaled(float(pixel[0]));
-  const float sum =
-      fma(0.114f, float(pixel[2 - red]), fma(0.587f, float(pixel[1]), 0.299f * float(pixel[red])));
-  return scaled(sum);
+  return luma_of(float(pixel[red]), float(pixel[1]), float(pixel[2 - red]), scaled);
 }
 
 /// One channel of pixel x of a row; channel 0 is red.
