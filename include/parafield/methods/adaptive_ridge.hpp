@@ -68,23 +68,23 @@ struct AdaptiveRidge {
   PF_PARAMETER(int, iterations, 3, range(1, 100),
                "Solutions on each level. Each is warped by the one before.");
   PF_PARAMETER(
-      int, rounds, 2, range(1, 10),
+      int, rounds, 3, range(1, 10),
       "How often the last solution shrinks. It is that on the finest level, and it shrinks each time toward "
       "the mean of the flow before. Other solutions shrink once, `rounds` times as strongly.");
-  PF_PARAMETER(float, window, 1.2f, range(0.3, 2, "px"),
+  PF_PARAMETER(float, window, 0.85f, range(0.3, 2, "px"),
                "Sigma of the gaussian window. The window ends at 3 px.");
-  PF_PARAMETER(float, prefilter, 0.15f, range(0, 0.25),
+  PF_PARAMETER(float, prefilter, 0.19f, range(0, 0.25),
                "Smoothing of frames before derivatives. It is the weight of each of the two neighbors. Noisy "
                "frames need a larger weight.");
   PF_PARAMETER(
       float, contrast, 20, range(0.1, 1e4),
       "Squared gradient that halves a pixel's weight. It is added to |gradient|^2 in the divisor of the "
       "products of derivatives. Intensities are 0 to 255.");
-  PF_PARAMETER(float, robust, 1, range(0.01, 1e3, "px"),
+  PF_PARAMETER(float, robust, 1.5f, range(0.01, 1e3, "px"),
                "Remaining motion that halves a pixel's weight. It holds where the gradient is strong.");
-  PF_PARAMETER(float, shrinkage, 0.5f, range(0, 100),
+  PF_PARAMETER(float, shrinkage, 1, range(0, 100),
                "Strength of the shrinking toward the mean. Hoerl, Kennard and Baldwin have 2 / 7.");
-  PF_PARAMETER(float, likeness, 7, range(0.1, 1e3),
+  PF_PARAMETER(float, likeness, 6, range(0.1, 1e3),
                "Difference that halves a cell's weight. It is the difference in brightness, for the mean. "
                "Intensities are 0 to 255.");
   PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"), "Side of a median after each solution. 0 = none.");
@@ -117,29 +117,39 @@ inline int levels_of(const AdaptiveRidge& method, Size size) {
 inline std::array<Preset<AdaptiveRidge>, 6> presets(const AdaptiveRidge&) {
   return {{{"default", AdaptiveRidge{}, "Two frames."},
            {"fast",
-            {.iterations = 2, .rounds = 1, .shrinkage = 1, .matches = UseOfMatches::never},
+            {.iterations = 2, .rounds = 2, .shrinkage = 1.5f, .matches = UseOfMatches::never},
             "Takes two thirds of the time. Loses fast things."},
            {"accurate",
-            {.iterations = 15,
-             .rounds = 3,
-             .window = 0.9f,
-             .prefilter = 0.18f,
+            {.iterations = 14,
+             .rounds = 4,
+             .window = 0.8f,
+             .prefilter = 0.2f,
              .contrast = 12,
-             .robust = 0.8f,
-             .shrinkage = 1,
-             .likeness = 5},
-            "Lower error at five times the cost."},
+             .robust = 0.6f,
+             .likeness = 4},
+            "Lower error at four times the cost."},
            {"large-motion",
-            {.rounds = 3,
-             .window = 1,
-             .prefilter = 0.18f,
-             .contrast = 12,
-             .shrinkage = 0.7f,
-             .matches = UseOfMatches::always},
+            {.matches = UseOfMatches::always},
             "Always matches: fast things, their borders, what they hide. Takes five times the time."},
-           {"sequence", {.frames = 5, .prefilter = 0.2f}, "Five frames, for steady motion."},
+           {"sequence",
+            {.frames = 5,
+             .rounds = 2,
+             .window = 1.2f,
+             .prefilter = 0.2f,
+             .robust = 1,
+             .shrinkage = 0.5f,
+             .likeness = 7},
+            "Five frames, for steady motion."},
            {"clouds",
-            {.iterations = 8, .contrast = 40, .robust = 2, .matches = UseOfMatches::never},
+            {.iterations = 8,
+             .rounds = 2,
+             .window = 1.2f,
+             .prefilter = 0.15f,
+             .contrast = 40,
+             .robust = 2,
+             .shrinkage = 0.5f,
+             .likeness = 7,
+             .matches = UseOfMatches::never},
             "Clouds, which grow and fade. Takes twice the time."}}};
 }
 
