@@ -81,7 +81,7 @@ struct AdaptiveRidge {
       "Squared gradient that halves a pixel's weight. It is added to |gradient|^2 in the divisor of the "
       "products of derivatives. Intensities are 0 to 255.");
   PF_PARAMETER(float, robust, 1.5f, range(0.01, 1e3, "px"),
-               "Remaining motion that halves a pixel's weight. It holds where the gradient is strong.");
+               "Motion left that halves a pixel's weight. It holds where the gradient is strong.");
   PF_PARAMETER(float, shrinkage, 1, range(0, 100),
                "Strength of the shrinking toward the mean. Hoerl, Kennard and Baldwin have 2 / 7.");
   PF_PARAMETER(float, likeness, 6, range(0.1, 1e3),
@@ -129,7 +129,7 @@ inline std::array<Preset<AdaptiveRidge>, 6> presets(const AdaptiveRidge&) {
              .likeness = 4},
             "Lower error at four times the cost."},
            {"large-motion",
-            {.matches = UseOfMatches::always},
+            {.shrinkage = 0.7f, .matches = UseOfMatches::always},
             "Always matches: fast things, their borders, what they hide. Takes five times the time."},
            {"sequence",
             {.frames = 5,
