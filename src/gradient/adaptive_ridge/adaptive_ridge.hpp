@@ -5,6 +5,7 @@
 
 #include "core/solver.hpp"
 #include "gradient/adaptive_ridge/matched_flow.hpp"
+#include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 #include "gradient/adaptive_ridge/trust/trust.hpp"
 #include "parafield/fields.hpp"
@@ -42,6 +43,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
         weights_(tensor_weights(method)),
         pyramids_(std::size_t(method.frames)) {
     if (uses_matches(method)) matched_.emplace(backend, workspace, method.matching, size);
+    if (method.sharpen) sharpener_.emplace(backend, workspace, size, method.frames);
     const int levels = levels_of(method, size);
     const std::vector<Size> sizes = pyramid_sizes(size, levels);
     for (Pyramid& pyramid : pyramids_)
@@ -70,23 +72,34 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       convert(backend_, frames + i, luma, some);
       build_pyramids(backend_, pyramids, some);
       if (matched_) matched_->prepare(frames + i, slot + i, some);
+      if (sharpener_) sharpener_->prepare(frames + i, slot + i, some);
     }
   }
 
   /// Estimates flow. `first`: slot of the oldest frame; the others follow in a ring. `start`: flow of level 0
   /// to start from, or null.
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
+    find_flow(first, start, result, trust);
+    if (!sharpener_) return;
+    const int middle = first + (method_.frames - 1) / 2;
+    sharpener_->sharpen(middle % method_.frames, (middle + 1) % method_.frames, result);
+  }
+
+  bool takes_start() const { return true; }
+
+ private:
+  void find_flow(int first, const FlowView* start, FlowPlanes result, Trust trust) {
     const int coarsest = int(flows_.size()) - 1;
     FlowPlanes flow = no_motion_;
     if (start) {
       flow = flows_[std::size_t(coarsest)];
       reduce_flow(backend_, start->u, start->v, coarsest, flow);
     }
-    const auto find_flow = [&] { descend(first, flow, coarsest, result); };
+    const auto descend_to_result = [&] { descend(first, flow, coarsest, result); };
     if (matched_)
-      backend_.beside([&] { matched_->find_coarse(pyramids_.data()); }, find_flow);
+      backend_.beside([&] { matched_->find_coarse(pyramids_.data()); }, descend_to_result);
     else
-      find_flow();
+      descend_to_result();
     if (matched_ && method_.matches == UseOfMatches::always)
       return take_matches(first, result, trust, nullptr);
     if (trust.valid) {
@@ -99,9 +112,6 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     backend_.only_if(missed, [&] { take_matches(first, result, trust, missed); });
   }
 
-  bool takes_start() const { return true; }
-
- private:
   /// Replaces flow by that with matches. On CUDA it does so only if *wanted is not 0, or `wanted` is null.
   void take_matches(int first, FlowPlanes result, Trust trust, const int* wanted) {
     matched_->fuse(first, 1 - first, pyramids_.data(), result);
@@ -175,6 +185,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   Cells cells_[2];                 // statistics before and after a round, in turn
   FlowPlanes no_motion_;           // for the coarsest level; always zero
   std::optional<MatchedFlow<Backend>> matched_;
+  std::optional<FlowSharpener<Backend>> sharpener_;
 };
 
 template <class Backend>

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+
+#include "core/workspace.hpp"
+#include "steps/colors/colors.hpp"
+#include "steps/median/median.hpp"
+
+namespace parafield {
+
+/// Flow to sharpen, and memory for it.
+struct Sharpening {
+  Colors from, to;                ///< of the two frames
+  FlowPlanes flow;                ///< finite
+  View<std::uint8_t> boundaries;  ///< overwritten: whether a cell has a boundary; size_of_cells
+  View<float> trust;              ///< overwritten
+  FlowPlanes sharpened;           ///< the result
+};
+
+/// A weighted median of flow near boundaries of motion; elsewhere flow is copied. A pixel is at a boundary where flow
+/// changes by more than 0.2 px between the pixels before and after it, in x or in y. The median is taken in cells of
+/// 4x4 pixels that have such a pixel or lie next to one that has. It goes over 7x7 pixels, 3 px apart, and is rounded
+/// to 1/256 px. A pixel weighs more the nearer it is, the more its color is like that of the middle, and the more the
+/// color at its match is like its own. So a boundary goes where the colors have theirs. Weights that fall with
+/// distance and difference of color are those of Sun, Roth and Black 2010, "Secrets of optical flow estimation and
+/// their principles".
+template <class Backend>
+void sharpen_flow(Backend& backend, const Sharpening& sharpening);
+
+/// Size of the plane of cells.
+inline Size size_of_boundary_cells(Size size) { return {(size.width + 3) / 4, (size.height + 3) / 4}; }
+
+/// Sharpens flow of frames that lie in slots.
+template <class Backend>
+class FlowSharpener {
+ public:
+  FlowSharpener(Backend& backend, Workspace& workspace, Size size, int slots)
+      : boundaries_(workspace.image<std::uint8_t>(size_of_boundary_cells(size))),
+        trust_(workspace.image<float>(size)),
+        sharpened_(workspace.flow(size)),
+        backend_(backend) {
+    for (int i = 0; i < slots; ++i) colors_[std::size_t(i)] = make_color_planes<Backend>(workspace, size);
+  }
+
+  /// Takes one or two frames, into the slots from `slot` on.
+  void prepare(const Frame* frames, int slot, int count) {
+    Colors* const colors = &colors_[std::size_t(slot)];
+    make_colors(backend_, frames, count, {}, colors, colors, 0);
+  }
+
+  /// Sharpens flow from the frame in slot `from` to that in slot `to`, and takes a median.
+  void sharpen(int from, int to, FlowPlanes flow) {
+    sharpen_flow(backend_, {colors_[std::size_t(from)], colors_[std::size_t(to)], flow, boundaries_, trust_,
+                            sharpened_});
+    const View<float> in[] = {sharpened_.u, sharpened_.v}, out[] = {flow.u, flow.v};
+    median(backend_, in, 5, out, 2);
+  }
+
+ private:
+  std::array<Colors, 5> colors_;  // of each slot
+  const View<std::uint8_t> boundaries_;
+  const View<float> trust_;
+  const FlowPlanes sharpened_;
+  Backend& backend_;
+};
+
+// Both backends compute these.
+
+constexpr int boundary_cell = 4;                                        // px
+constexpr int sharpen_across = 7, sharpen_step = 3, sharpen_reach = 9;  // of the samples; px
+constexpr int sharpen_samples = sharpen_across * sharpen_across;
+
+/// Whether flow changes from the pixel before to that after one.
+PF_HD bool changes(float before, float after) { return magnitude(after - before) > 0.2f; }
+
+/// How much a pixel counts whose color is `own`, by the color of its match: 0.1 to 1.
+PF_HD float trust_of(const Color& own, const Color& match) {
+  const float difference = mean_difference(own, match) * (1.0f / 8);
+  return larger(1 / fma(difference, difference, 1.0f), 0.1f);
+}
+
+/// Largest difference of three channels. A difference that is not known counts as none.
+PF_HD float largest_difference(float red, float green, float blue) {
+  const float difference = larger(larger(magnitude(red), magnitude(green)), magnitude(blue));
+  return difference >= 0 ? difference : 0;
+}
+
+/// Weight of a sample, in whole numbers: their sums do not depend on an order. `square`: of its distance in px.
+PF_HD int sample_weight(float difference, int square, float trust) {
+  const float share = exponential(fma(difference, -1.0f / 10, float(square) * (-1.0f / 98)));
+  return int(fma(share, trust * 65536, 0.5f));
+}
+
+/// Flow in units of 1/256 px, the nearest whole number; flow beyond 16383 px is taken for 16383.
+PF_HD int units_of(float flow) {
+  constexpr float most = 16383 * 256, shift = 12582912;  // shifted, the low bits are the whole number
+  const float shifted = clamp(flow * 256, -most, most) + shift;
+  return __builtin_bit_cast(int, shifted) - __builtin_bit_cast(int, shift);
+}
+PF_HD float flow_of(int units) { return float(units) * (1.0f / 256); }
+
+/// Whether the median is taken in a cell.
+PF_HD bool is_sharpened(View<const std::uint8_t> boundaries, int column, int row) {
+  const int left = larger(column - 1, 0), right = smaller(column + 1, boundaries.width - 1);
+  int any = 0;
+  for (int y = larger(row - 1, 0); y <= smaller(row + 1, boundaries.height - 1); ++y)
+    for (int x = left; x <= right; ++x) any |= boundaries(x, y);
+  return any != 0;
+}
+
+}  // namespace parafield
