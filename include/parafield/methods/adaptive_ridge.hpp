@@ -73,8 +73,10 @@ struct AdaptiveRidge {
   PF_PARAMETER(int, levels, 0, range(0, 16),
                "Pyramid levels, 0 = as many as fit. These are all whose shorter side has at least 12 px. "
                "Levels with a shorter side under 4 px are left out, except the finest.");
-  PF_PARAMETER(int, iterations, 3, range(1, 100),
-               "Solutions on each level. Each is warped by the one before.");
+  PF_PARAMETER(
+      int, iterations, 3, range(1, 100),
+      "Solutions on each level. Each is warped by the one before. With matches, levels of a quarter of the "
+      "size and less take one.");
   PF_PARAMETER(
       int, rounds, 3, range(1, 10),
       "How often the last solution shrinks. It is that on the finest level, and it shrinks each time toward "
@@ -96,9 +98,10 @@ struct AdaptiveRidge {
                "Difference that halves a cell's weight. It is the difference in brightness, for the mean. "
                "Intensities are 0 to 255.");
   PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"), "Side of a median after each solution. 0 = none.");
-  PF_PARAMETER(bool, sharpen, false,
-               "Put boundaries of motion where the colors have theirs. There the result takes a median that is "
-               "weighted by color.");
+  PF_PARAMETER(
+      bool, sharpen, false,
+      "Put boundaries of motion where the colors have theirs. There the result takes a median that is "
+      "weighted by color.");
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
                "Largest change in brightness of valid flow. It is that between a pixel and its match, which "
                "has to lie inside the next frame. Intensities are 0 to 1.");

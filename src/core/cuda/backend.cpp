@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 
+#include <deque>
 #include <iterator>
 #include <mutex>
 #include <utility>
@@ -9,26 +10,61 @@ namespace parafield {
 
 namespace {
 
-/// Graphs with a condition are destroyed late, the oldest first, when there are too many: that waits until
-/// the whole device has nothing to do.
-void destroy_late(cudaGraphExec_t executable) {
-  static std::mutex mutex;
-  static cudaGraphExec_t waiting[64] = {};
-  static std::size_t next = 0;
-  cudaGraphExec_t oldest = nullptr;
-  {
-    const std::lock_guard lock(mutex);
-    oldest = std::exchange(waiting[next], executable);
-    next = (next + 1) % std::size(waiting);
+/// Executables of graphs with a condition that no estimator has now. The driver waits until the whole device has
+/// nothing to do when it destroys one, and when many of them make it take more memory. So they are used again for
+/// graphs of the same form: a new estimator of a size that was there before makes none.
+class SpareExecutables {
+ public:
+  /// One that was made for the same device and has the form of the graph: it runs the graph from now on. None: null.
+  cudaGraphExec_t take(int device, cudaGraph_t graph) {
+    const std::lock_guard lock(mutex_);
+    for (auto spare = spares_.rbegin(); spare != spares_.rend(); ++spare) {
+      if (spare->device != device) continue;
+      cudaGraphExecUpdateResultInfo result{};
+      if (cudaGraphExecUpdate(spare->executable, graph, &result) == cudaSuccess) {
+        const cudaGraphExec_t executable = spare->executable;
+        spares_.erase(std::next(spare).base());
+        return executable;
+      }
+      cudaGetLastError();
+    }
+    return nullptr;
   }
-  if (oldest) cudaGraphExecDestroy(oldest);
+
+  /// Keeps it. Beyond the most that are kept the oldest is destroyed.
+  void give_back(int device, cudaGraphExec_t executable) {
+    cudaGraphExec_t oldest = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      spares_.push_back({device, executable});
+      if (spares_.size() > most) {
+        oldest = spares_.front().executable;
+        spares_.pop_front();
+      }
+    }
+    if (oldest) cudaGraphExecDestroy(oldest);
+  }
+
+ private:
+  static constexpr std::size_t most = 64;
+  struct Spare {
+    int device;
+    cudaGraphExec_t executable;
+  };
+  std::mutex mutex_;
+  std::deque<Spare> spares_;
+};
+
+SpareExecutables& spare_executables() {  // to the end of the process: estimators may be destroyed at exit
+  static auto& spares = *new SpareExecutables;
+  return spares;
 }
 
 }  // namespace
 
 Cuda::Part::~Part() {
   if (executable && has_condition)
-    destroy_late(executable);
+    spare_executables().give_back(device, executable);
   else if (executable)
     cudaGraphExecDestroy(executable);
   if (graph) cudaGraphDestroy(graph);
@@ -102,8 +138,10 @@ void Cuda::end_part(bool has_condition) {
   std::size_t nodes = 0;
   PF_CUDA(cudaGraphGetNodes(part.graph, nullptr, &nodes));
   if (nodes == 0) return recorded_.parts.pop_back();
-  PF_CUDA(cudaGraphInstantiate(&part.executable, part.graph, 0));
+  part.device = device_;
   part.has_condition = has_condition;
+  if (has_condition) part.executable = spare_executables().take(device_, part.graph);
+  if (!part.executable) PF_CUDA(cudaGraphInstantiate(&part.executable, part.graph, 0));
   for (const cudaGraphNode_t node : part_inputs_) recorded_.inputs.push_back({part.executable, node});
 }
 

@@ -139,6 +139,7 @@ class Cuda {
   struct Part {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
+    int device = 0;
     bool has_condition = false;
 
     Part() = default;

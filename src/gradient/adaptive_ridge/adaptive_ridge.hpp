@@ -134,9 +134,11 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       const FlowPlanes unsmoothed{part(unsmoothed_.u, size), part(unsmoothed_.v, size)};
       StartingFlow start{flow};
       if (level < coarsest) start = {flows_[std::size_t(level)], flow};
-      for (int i = 1; i <= method_.iterations; ++i) {
+      // Where matches find what moves far, more solutions on coarse levels change nothing on finer ones.
+      const int iterations = matched_ && level >= 2 ? 1 : method_.iterations;
+      for (int i = 1; i <= iterations; ++i) {
         ridge_tensors<Backend>(backend_, frames, start, weights_, normal, statistics[0], i == 1);
-        const bool last = level == 0 && i == method_.iterations;
+        const bool last = level == 0 && i == iterations;
         const int rounds = last ? method_.rounds : 1;
         const Shrinkage shrinkage{method_.shrinkage * (last ? 1 : float(method_.rounds)),
                                   method_.likeness * method_.likeness};
