@@ -157,8 +157,10 @@ TEST_P(LargeMotion, TheDefaultMatchesWhereFlowIsLost) {
 
 TEST_P(LargeMotion, TheDefaultDoesNotMatchWhereFlowIsFound) {
   const auto images = frames_of_motion({220, 170}, 2, 1.7f, -2.3f, 3);
-  expect_equal(solve(images[0], images[1], AdaptiveRidge{}),
-               solve(images[0], images[1], default_with(UseOfMatches::never)));
+  AdaptiveRidge method{.levels = 2};  // coarser ones have fewer solutions where matches may follow
+  const FlowField found = solve(images[0], images[1], method);
+  method.matches = UseOfMatches::never;
+  expect_equal(found, solve(images[0], images[1], method));
 }
 
 /// Each pair of a stream decides by itself, also after one that decided otherwise, and for the flow back.

@@ -42,8 +42,10 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
         method_(method),
         weights_(tensor_weights(method)),
         pyramids_(std::size_t(method.frames)) {
-    if (uses_matches(method)) matched_.emplace(backend, workspace, method.matching, size);
-    if (method.sharpen) sharpener_.emplace(backend, workspace, size, method.frames);
+    const bool matches = uses_matches(method);
+    if (matches || method.sharpen) kept_ = KeptFrames::make(workspace, size, method.frames);
+    if (matches) matched_.emplace(backend, workspace, method.matching, size, *kept_);
+    if (method.sharpen) sharpener_.emplace(backend, workspace, size, *kept_);
     const int levels = levels_of(method, size);
     const std::vector<Size> sizes = pyramid_sizes(size, levels);
     for (Pyramid& pyramid : pyramids_)
@@ -71,9 +73,9 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       const View<float> luma[] = {pyramids[0].level[0], pyramids[some - 1].level[0]};
       convert(backend_, frames + i, luma, some);
       build_pyramids(backend_, pyramids, some);
-      if (matched_) matched_->prepare(frames + i, slot + i, some);
-      if (sharpener_) sharpener_->prepare(frames + i, slot + i, some);
+      if (kept_) keep_frames(backend_, frames + i, slot + i, some, *kept_);
     }
+    if (matched_) matched_->prepare();
   }
 
   /// Estimates flow. `first`: slot of the oldest frame; the others follow in a ring. `start`: flow of level 0
@@ -180,12 +182,13 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   Backend& backend_;
   const AdaptiveRidge method_;
   const TensorWeights weights_;
-  std::vector<Pyramid> pyramids_;  // for each slot
-  std::vector<FlowPlanes> flows_;  // for each level
-  FlowPlanes unsmoothed_;          // flow before the median; on the CPU
-  NormalPlanes normal_;            // of the last iteration
-  Cells cells_[2];                 // statistics before and after a round, in turn
-  FlowPlanes no_motion_;           // for the coarsest level; always zero
+  std::vector<Pyramid> pyramids_;   // for each slot
+  std::vector<FlowPlanes> flows_;   // for each level
+  FlowPlanes unsmoothed_;           // flow before the median; on the CPU
+  NormalPlanes normal_;             // of the last iteration
+  Cells cells_[2];                  // statistics before and after a round, in turn
+  FlowPlanes no_motion_;            // for the coarsest level; always zero
+  std::optional<KeptFrames> kept_;  // in the same slots
   std::optional<MatchedFlow<Backend>> matched_;
   std::optional<FlowSharpener<Backend>> sharpener_;
 };

@@ -14,10 +14,11 @@ namespace parafield {
 template <class Backend>
 class MatchedFlow {
  public:
-  MatchedFlow(Backend& backend, Workspace& workspace, const FeatureMatching& matching, Size size)
+  MatchedFlow(Backend& backend, Workspace& workspace, const FeatureMatching& matching, Size size,
+              const KeptFrames& kept)
       : matcher_(backend, workspace, matching, size, 2),
         color_taps_(gaussian_taps(color_sigma)),
-        kept_(KeptFrames::make(workspace, size)),
+        kept_(kept),
         colors_{make_color_planes<Backend>(workspace, size), make_color_planes<Backend>(workspace, size)},
         interpolation_(backend, workspace, seed_grid_of(size, matching.match_stride)),
         settled_(make_matches(workspace, seed_grid_of(size, matching.match_stride))),
@@ -35,10 +36,8 @@ class MatchedFlow {
   FlowPlanes back() const { return back_; }     ///< flow of the second frame, from matches alone
   FlowPlanes spare() const { return filled_; }  ///< planes that nobody needs after `fuse`
 
-  void prepare(const Frame* frames, int slot, int count) {
-    keep_frames(backend_, frames, slot, count, kept_);
-    is_described_ = false;
-  }
+  /// New frames have been kept.
+  void prepare() { is_described_ = false; }
 
   /// Finds the coarse matches that find_missed and fuse start from, unless it has been done since `prepare`.
   /// `pyramids`: of both slots.

@@ -56,17 +56,21 @@ PF_HD Color load(const Color* pixel) { return {pixel->red, pixel->green, pixel->
 
 PF_HD Color color_at(const View<Color>& pixels, int x, int y) { return load(&pixels(x, y)); }
 
-/// The bilinear color at a match.
-PF_HD Color color_at(const View<Color>& pixels, const Match& match) {
-  const int stride = int(pixels.stride());
-  const Color* const top = pixels.data + match.y * stride + match.x;
-  const int right = pixels.width > 1 ? 1 : 0, down = pixels.height > 1 ? stride : 0;
-  const Color a = load(top), b = load(top + right), c = load(top + down), d = load(top + down + right);
+/// The bilinear color of four pixels.
+PF_HD Color interpolate(const Color& a, const Color& b, const Color& c, const Color& d, const Match& match) {
   const auto channel = [&](float a, float b, float c, float d) {
     return interpolate(interpolate(a, b, match.share_x), interpolate(c, d, match.share_x), match.share_y);
   };
   return {channel(a.red, b.red, c.red, d.red), channel(a.green, b.green, c.green, d.green),
           channel(a.blue, b.blue, c.blue, d.blue), 0};
+}
+
+/// The bilinear color at a match.
+PF_HD Color color_at(const View<Color>& pixels, const Match& match) {
+  const int stride = int(pixels.stride());
+  const Color* const top = pixels.data + match.y * stride + match.x;
+  const int right = pixels.width > 1 ? 1 : 0, down = pixels.height > 1 ? stride : 0;
+  return interpolate(load(top), load(top + right), load(top + down), load(top + down + right), match);
 }
 
 }  // namespace parafield

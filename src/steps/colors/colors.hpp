@@ -13,16 +13,18 @@ template <class Backend>
 void make_colors(Backend& backend, const Frame* frames, int count, const Taps& taps, const Colors* colors,
                  const Colors* smoothed, int smooth_count);
 
-/// Copies of two frames in the backend's memory, for colors that few frames need: the user's memory may have
+/// Copies of up to five frames in the backend's memory, for colors that few pixels need: the user's memory may have
 /// changed by then.
 struct KeptFrames {
-  View<std::uint8_t> bytes[2];
+  View<std::uint8_t> bytes[5];
   Frame* frames = nullptr;  ///< describe `bytes`; in the backend's memory, too
 
-  static KeptFrames make(Workspace& workspace, Size size) {
+  static KeptFrames make(Workspace& workspace, Size size, int slots) {
     const Size most{size.width * bytes_per_pixel(PixelFormat::rgb_f32), size.height};
-    return {{workspace.image<std::uint8_t>(most), workspace.image<std::uint8_t>(most)},
-            workspace.array<Frame>(2)};
+    KeptFrames kept;
+    for (int i = 0; i < slots; ++i) kept.bytes[i] = workspace.image<std::uint8_t>(most);
+    kept.frames = workspace.array<Frame>(std::size_t(slots));
+    return kept;
   }
 };
 
@@ -38,7 +40,7 @@ PF_HD Frame kept_frame(Frame frame, View<std::uint8_t> bytes) {
 template <class Backend>
 void keep_frames(Backend& backend, const Frame* frames, int slot, int count, const KeptFrames& kept);
 
-/// Makes the smoothed channels of both frames: the bits of convert_color and smooth. The taps' radius is
+/// Makes the smoothed channels of the frames in slots 0 and 1: the bits of convert_color and smooth. The taps' radius is
 /// above 0. `scratch`: three planes, overwritten on the CPU.
 template <class Backend>
 void smooth_kept(Backend& backend, const KeptFrames& kept, const Taps& taps, const View<float>* scratch,

@@ -138,7 +138,7 @@ void keep_frames(Backend& cuda, const Frame* frames, int slot, int count, const 
   FrameCopy copies[2];
   for (int i = 0; i < 2; ++i) {
     const Frame& frame = frames[smaller(i, count - 1)];
-    const View<std::uint8_t> bytes = kept.bytes[smaller(slot + i, 1)];
+    const View<std::uint8_t> bytes = kept.bytes[slot + smaller(i, count - 1)];
     copies[i] = {word_copy({static_cast<const char*>(frame.data), reinterpret_cast<char*>(bytes.data),
                             frame.pitch, bytes.pitch, row_bytes(frame), frame.height}),
                  kept_frame(frame, bytes)};

@@ -40,7 +40,7 @@ void mark_boundaries(const Sharpening& s, int row) {
 void find_trust(const Sharpening& s, int y) {
   const float *const u = s.flow.u.row(y), *const v = s.flow.v.row(y);
   float* const trust = s.trust.row(y);
-  const ColorPlanes from = planes_of(s.from), to = planes_of(s.to);
+  const ColorPlanes from = planes_of(s.colors[0]), to = planes_of(s.colors[1]);
   const int width = from.width, height = from.height;
   for (int x = 0; x < width; ++x)
     trust[x] =
@@ -79,15 +79,16 @@ struct Samples {
 void take_samples(const Sharpening& s, int x, int y, Samples& samples) {
   float red[group], green[group], blue[group];
   {
-    const Row own[] = {{s.from.plane[0], x, y, 0}, {s.from.plane[1], x, y, 0}, {s.from.plane[2], x, y, 0}};
+    const Row own[] = {
+        {s.colors[0].plane[0], x, y, 0}, {s.colors[0].plane[1], x, y, 0}, {s.colors[0].plane[2], x, y, 0}};
     for (int i = 0; i < group; ++i)
       red[i] = own[0].at(0)[i], green[i] = own[1].at(0)[i], blue[i] = own[2].at(0)[i];
   }
   int count = 0;
   for (int dy = -sharpen_reach; dy <= sharpen_reach; dy += sharpen_step) {
     if (y + dy < 0 || y + dy >= s.flow.u.height) continue;
-    const Row reds(s.from.plane[0], x, y + dy, 0), greens(s.from.plane[1], x, y + dy, 0),
-        blues(s.from.plane[2], x, y + dy, 0), trusts(s.trust, x, y + dy, 0), us(s.flow.u, x, y + dy, 0),
+    const Row reds(s.colors[0].plane[0], x, y + dy, 0), greens(s.colors[0].plane[1], x, y + dy, 0),
+        blues(s.colors[0].plane[2], x, y + dy, 0), trusts(s.trust, x, y + dy, 0), us(s.flow.u, x, y + dy, 0),
         vs(s.flow.v, x, y + dy, 0);
     for (int dx = -sharpen_reach; dx <= sharpen_reach; dx += sharpen_step, ++count) {
       const float *const r = reds.at(dx), *const g = greens.at(dx), *const b = blues.at(dx),
@@ -164,6 +165,8 @@ void sharpen_row(const Sharpening& s, int y) {
 
 template <class Backend>
 void sharpen_flow(Backend& cpu, const Sharpening& sharpening) {
+  convert_color(cpu, sharpening.kept.frames[sharpening.from], sharpening.colors[0].plane);
+  convert_color(cpu, sharpening.kept.frames[sharpening.to], sharpening.colors[1].plane);
   cpu.rows(sharpening.boundaries.height, [=](int row) { mark_boundaries(sharpening, row); });
   cpu.rows(sharpening.trust.height, [=](int y) { find_trust(sharpening, y); });
   cpu.rows(sharpening.trust.height, [=](int y) { sharpen_row(sharpening, y); });

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <array>
-
 #include "core/workspace.hpp"
 #include "steps/colors/colors.hpp"
 #include "steps/median/median.hpp"
@@ -10,10 +8,12 @@ namespace parafield {
 
 /// Flow to sharpen, and memory for it.
 struct Sharpening {
-  Colors from, to;                ///< of the two frames
+  KeptFrames kept;
+  int from = 0, to = 1;           ///< slots of the two frames
   FlowPlanes flow;                ///< finite
-  View<std::uint8_t> boundaries;  ///< overwritten: whether a cell has a boundary; size_of_cells
-  View<float> trust;              ///< overwritten
+  View<std::uint8_t> boundaries;  ///< overwritten: whether a cell has a boundary; size_of_boundary_cells
+  View<float> trust;              ///< overwritten where it is needed
+  Colors colors[2];               ///< overwritten; on CUDA only the first, and where it is needed
   FlowPlanes sharpened;           ///< the result
 };
 
@@ -30,37 +30,37 @@ void sharpen_flow(Backend& backend, const Sharpening& sharpening);
 /// Size of the plane of cells.
 inline Size size_of_boundary_cells(Size size) { return {(size.width + 3) / 4, (size.height + 3) / 4}; }
 
-/// Sharpens flow of frames that lie in slots.
+/// Memory for flow of that size.
+template <class Backend>
+Sharpening make_sharpening(Workspace& workspace, Size size, const KeptFrames& kept) {
+  Sharpening sharpening;
+  sharpening.kept = kept;
+  sharpening.boundaries = workspace.image<std::uint8_t>(size_of_boundary_cells(size));
+  sharpening.trust = workspace.image<float>(size);
+  sharpening.sharpened = workspace.flow(size);
+  for (int i = 0; i < (Backend::is_gpu ? 1 : 2); ++i)
+    sharpening.colors[i] = make_color_planes<Backend>(workspace, size);
+  return sharpening;
+}
+
+/// Sharpens flow of frames that are kept.
 template <class Backend>
 class FlowSharpener {
  public:
-  FlowSharpener(Backend& backend, Workspace& workspace, Size size, int slots)
-      : boundaries_(workspace.image<std::uint8_t>(size_of_boundary_cells(size))),
-        trust_(workspace.image<float>(size)),
-        sharpened_(workspace.flow(size)),
-        backend_(backend) {
-    for (int i = 0; i < slots; ++i) colors_[std::size_t(i)] = make_color_planes<Backend>(workspace, size);
-  }
-
-  /// Takes one or two frames, into the slots from `slot` on.
-  void prepare(const Frame* frames, int slot, int count) {
-    Colors* const colors = &colors_[std::size_t(slot)];
-    make_colors(backend_, frames, count, {}, colors, colors, 0);
-  }
+  FlowSharpener(Backend& backend, Workspace& workspace, Size size, const KeptFrames& kept)
+      : sharpening_(make_sharpening<Backend>(workspace, size, kept)), backend_(backend) {}
 
   /// Sharpens flow from the frame in slot `from` to that in slot `to`, and takes a median.
   void sharpen(int from, int to, FlowPlanes flow) {
-    sharpen_flow(backend_, {colors_[std::size_t(from)], colors_[std::size_t(to)], flow, boundaries_, trust_,
-                            sharpened_});
-    const View<float> in[] = {sharpened_.u, sharpened_.v}, out[] = {flow.u, flow.v};
+    Sharpening sharpening = sharpening_;
+    sharpening.from = from, sharpening.to = to, sharpening.flow = flow;
+    sharpen_flow(backend_, sharpening);
+    const View<float> in[] = {sharpening.sharpened.u, sharpening.sharpened.v}, out[] = {flow.u, flow.v};
     median(backend_, in, 5, out, 2);
   }
 
  private:
-  std::array<Colors, 5> colors_;  // of each slot
-  const View<std::uint8_t> boundaries_;
-  const View<float> trust_;
-  const FlowPlanes sharpened_;
+  const Sharpening sharpening_;
   Backend& backend_;
 };
 
