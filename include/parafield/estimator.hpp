@@ -40,9 +40,10 @@ using ProgressCallback = std::function<void(double)>;
 ///
 /// Threads: any number of estimators may be made, used, moved and destroyed at the same time, each by one
 /// thread at a time. The program may do CUDA work and stream captures of its own meanwhile. No call waits for
-/// a whole device or for the legacy stream, with one exception: on CUDA the destructor of an estimator of
-/// AdaptiveRidge with `matches` = automatic may wait for the device, once a program has destroyed dozens of
-/// them. Only `cancel` may be called while another thread uses the same estimator.
+/// a whole device or for the legacy stream, with one exception: CUDA's driver may wait for the device when it
+/// needs more memory for graphs. That can happen in the first call of an estimator when more estimators exist
+/// than ever before, and in the destructor of one of AdaptiveRidge with `matches` = automatic when more than
+/// 64 of other sizes were destroyed. Only `cancel` may be called while another thread uses the same estimator.
 ///
 /// Results lie where the frames lie. For host frames the result is complete, in host memory, when the call
 /// returns. For CUDA frames it is in the memory of that device, written asynchronously on the estimator's

@@ -79,10 +79,9 @@ PF_HD float trust_of(const Color& own, const Color& match) {
   return larger(1 / fma(difference, difference, 1.0f), 0.1f);
 }
 
-/// Largest difference of three channels. A difference that is not known counts as none.
+/// Largest magnitude of three channels' differences; one that is NaN does not count.
 PF_HD float largest_difference(float red, float green, float blue) {
-  const float difference = larger(larger(magnitude(red), magnitude(green)), magnitude(blue));
-  return difference >= 0 ? difference : 0;
+  return larger_number(magnitude(blue), larger_number(magnitude(green), larger_number(magnitude(red), 0.0f)));
 }
 
 /// Weight of a sample, in whole numbers: their sums do not depend on an order. `square`: of its distance in px.
