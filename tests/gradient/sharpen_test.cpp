@@ -19,6 +19,7 @@ constexpr Size some_sizes[] = {{1, 1}, {1, 40}, {40, 1}, {2, 3}, {33, 17}, {90, 
 struct SharpenCase {
   Size size;
   std::vector<float> from[3], to[3], u, v;
+  std::vector<float> back_u, back_v;  // of every other case; empty in the others
 
   SharpenCase(Size s, unsigned seed) : size(s) {
     std::mt19937 random(seed);
@@ -34,6 +35,9 @@ struct SharpenCase {
         u.push_back((line > 3 ? motion : 1) + noise(0.1f));
         v.push_back((line > -3 ? motion : -1) + noise(0.1f));
         if (random() % 500 == 0) u.back() = noise(2000), v.back() = noise(2000);
+        if (seed % 2 == 0) continue;
+        back_u.push_back((line > 0 ? -motion : -1) + noise(0.1f));
+        back_v.push_back((line > 0 ? -motion : 1) + noise(0.1f));
       }
   }
 };
@@ -66,6 +70,9 @@ FlowValues sharpened_on(const Target& target, const SharpenCase& c, int threads 
     Sharpening sharpening =
         make_sharpening<Backend>(workspace, c.size, KeptFrames::make(workspace, c.size, 2));
     sharpening.flow = flow;
+    if (!c.back_u.empty())
+      sharpening.back = {stored(backend, workspace, c.size, c.back_u),
+                         stored(backend, workspace, c.size, c.back_v)};
     for (int i = 0; i < 2; ++i)  // on CUDA recorded, then replayed
       backend.replay(0, [&] {
         keep_frames(backend, frames, 0, 2, sharpening.kept);
@@ -95,7 +102,9 @@ TEST_P(SharpenOnTarget, AgreesWithItsOracle) {
                                     grid_of(size, c.from[2])},
           to{grid_of(size, c.to[0]), grid_of(size, c.to[1]), grid_of(size, c.to[2])};
       const oracle::Flow flow{grid_of(size, c.u), grid_of(size, c.v)};
-      const oracle::SharpenedFlow expected(from, to, flow);
+      const oracle::Flow back =
+          c.back_u.empty() ? oracle::Flow{} : oracle::Flow{grid_of(size, c.back_u), grid_of(size, c.back_v)};
+      const oracle::SharpenedFlow expected(from, to, flow, c.back_u.empty() ? nullptr : &back);
       for (int y = 0; y < size.height; ++y)
         for (int x = 0; x < size.width; ++x) {
           const std::size_t i = std::size_t(y) * std::size_t(size.width) + std::size_t(x);
@@ -180,6 +189,15 @@ TEST_P(SharpenedEstimates, HaveLessErrorWhereThingsMoveApart) {
   }
 }
 
+TEST_P(SharpenedEstimates, HaveLessErrorStillWithFlowBack) {
+  for (const char* name : {"layers", "pole"}) {
+    const Scene scene = render_scene(name, {.size = {320, 240}, .color = true});
+    const double once = error_of(scene, {.sharpen = true}, device()),
+                 twice = error_of(scene, {.sharpen = true, .two_way = true}, device());
+    EXPECT_LT(twice, 0.99 * once) << name << ": " << once;
+  }
+}
+
 TEST_P(SharpenedEstimates, StayWhereNothingMovesApart) {
   const Scene scene = render_scene("rotation", {.size = {320, 240}});
   const double plain = error_of(scene, {}, device()),
@@ -194,7 +212,7 @@ FlowValues sharpened_by_hand(const FlowField& flow, const Frame* frames) {
     Backend backend(Device::cpu(1), {});
     Workspace workspace(backend.memory());
     const KeptFrames kept = KeptFrames::make(workspace, size, 2);
-    FlowSharpener<Backend> sharpener(backend, workspace, size, kept);
+    FlowSharpener<Backend> sharpener(backend, workspace, size, kept, false);
     const FlowPlanes planes = workspace.flow(size);
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) planes.u(x, y) = flow.u(x, y), planes.v(x, y) = flow.v(x, y);

@@ -16,12 +16,16 @@ using ColorGrids = std::array<Grid, 3>;
 
 class SharpenedFlow {
  public:
-  SharpenedFlow(const ColorGrids& from, const ColorGrids& to, const Flow& flow)
+  /// `back`: of the second frame, or null.
+  SharpenedFlow(const ColorGrids& from, const ColorGrids& to, const Flow& flow, const Flow* back)
       : from_(from), flow_(flow), trust_(tabulate(flow.u.size, [&](int x, int y) {
-          double difference = 0;
+          const double u = flow.u(x, y), v = flow.v(x, y);
+          double difference = 0, miss = 0;
           for (int c = 0; c < 3; ++c)
-            difference += std::abs(bilinear(to[c], x + flow.u(x, y), y + flow.v(x, y)) - from[c](x, y)) / 3;
-          return std::max(1 / (1 + std::pow(difference / 8, 2)), 0.1);
+            difference += std::abs(bilinear(to[c], x + u, y + v) - from[c](x, y)) / 3;
+          if (back)
+            miss = std::hypot(u + bilinear(back->u, x + u, y + v), v + bilinear(back->v, x + u, y + v));
+          return std::max(1 / (1 + std::pow(difference / 8, 2)) / (1 + std::pow(miss / 0.5, 2)), 0.1);
         })) {}
 
   /// Whether the pixel's cell, or one next to it, has a boundary. `threshold`: px.

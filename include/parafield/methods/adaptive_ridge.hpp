@@ -54,8 +54,9 @@ constexpr std::array<std::string_view, 3> names_of(UseOfMatches) { return {"auto
 ///       them, with a pixel where the flow of the pixels before and after it, in x or in y, differs by more than 0.2
 ///       px in u or in v. The median goes over 7x7 pixels, 3 px apart. A pixel's weight is exp(-D / 10 - r^2 / 98) T:
 ///       D is the largest difference of a channel (0 to 255), r the distance, and T = 1 / (1 + (d / 8)^2), at least
-///       0.1, where d is the mean difference of the channels between the pixel and its match. A plain median of 5x5
-///       pixels follows. Weights of this kind are those of Sun, Roth and Black 2010, "Secrets of optical flow
+///       0.1, where d is the mean difference of the channels between the pixel and its match. With `two_way`, T is
+///       divided by 1 + (t / 0.5)^2 first: t is how many px from the pixel the flow back from its match ends. So
+///       hidden pixels take the flow of those that are seen. A plain median of 5x5 pixels follows. Weights of this kind are those of Sun, Roth and Black 2010, "Secrets of optical flow
 ///       estimation and their principles". Valid flow and confidence are those of the flow before.
 ///
 /// With three or five frames, the same filters give the derivative in time, and the flow is that of the
@@ -102,6 +103,10 @@ struct AdaptiveRidge {
       bool, sharpen, false,
       "Put boundaries of motion where the colors have theirs. There the result takes a median that is "
       "weighted by color.");
+  PF_PARAMETER(bool, two_way, false,
+               "Estimate flow back, too, to sharpen: hidden pixels count less. It takes the time of one flow "
+               "more, with "
+               "at most 3 iterations. It is for two frames.");
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
                "Largest change in brightness of valid flow. It is that between a pixel and its match, which "
                "has to lie inside the next frame. Intensities are 0 to 1.");
@@ -141,7 +146,8 @@ inline std::array<Preset<AdaptiveRidge>, 6> presets(const AdaptiveRidge&) {
              .contrast = 12,
              .robust = 0.6f,
              .likeness = 4,
-             .sharpen = true},
+             .sharpen = true,
+             .two_way = true},
             "Lower error at four times the cost."},
            {"large-motion",
             {.shrinkage = 0.7f, .matches = UseOfMatches::always},

@@ -45,7 +45,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     const bool matches = uses_matches(method);
     if (matches || method.sharpen) kept_ = KeptFrames::make(workspace, size, method.frames);
     if (matches) matched_.emplace(backend, workspace, method.matching, size, *kept_);
-    if (method.sharpen) sharpener_.emplace(backend, workspace, size, *kept_);
+    if (method.sharpen)
+      sharpener_.emplace(backend, workspace, size, *kept_, method.two_way && method.frames == 2);
     const int levels = levels_of(method, size);
     const std::vector<Size> sizes = pyramid_sizes(size, levels);
     for (Pyramid& pyramid : pyramids_)
@@ -81,6 +82,9 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   /// Estimates flow. `first`: slot of the oldest frame; the others follow in a ring. `start`: flow of level 0
   /// to start from, or null.
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
+    if (sharpener_ && sharpener_->back().u)
+      descend(1 - first, no_motion_, int(flows_.size()) - 1, sharpener_->back(),
+              smaller(method_.iterations, 3));
     find_flow(first, start, result, trust);
     if (!sharpener_) return;
     const int middle = first + (method_.frames - 1) / 2;
@@ -97,7 +101,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       flow = flows_[std::size_t(coarsest)];
       reduce_flow(backend_, start->u, start->v, coarsest, flow);
     }
-    const auto descend_to_result = [&] { descend(first, flow, coarsest, result); };
+    const auto descend_to_result = [&] { descend(first, flow, coarsest, result, method_.iterations); };
     if (matched_)
       backend_.beside([&] { matched_->find_coarse(pyramids_.data()); }, descend_to_result);
     else
@@ -118,7 +122,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   void take_matches(int first, FlowPlanes result, Trust trust, const int* wanted) {
     matched_->fuse(first, 1 - first, pyramids_.data(), result);
     const FlowPlanes refined = matched_->spare();
-    descend(first, matched_->fused(), 0, refined);
+    descend(first, matched_->fused(), 0, refined, method_.iterations);
     const WarpFrames frames = frames_at(0, first);
     finish_matched(backend_,
                    {matched_->fused(), refined, matched_->back(), frames.frame[0], frames.frame[1], normal_,
@@ -126,8 +130,9 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
                    result, trust);
   }
 
-  /// Estimates flow from level `coarsest` to the finest. `flow`: the start there.
-  void descend(int first, FlowPlanes flow, int coarsest, FlowPlanes result) {
+  /// Estimates flow from level `coarsest` to the finest. `flow`: the start there. `most_iterations`: solutions on
+  /// each level.
+  void descend(int first, FlowPlanes flow, int coarsest, FlowPlanes result, int most_iterations) {
     for (int level = coarsest; level >= 0; --level) {
       const WarpFrames frames = frames_at(level, first);
       const Size size = frames.reference().size();
@@ -137,7 +142,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       StartingFlow start{flow};
       if (level < coarsest) start = {flows_[std::size_t(level)], flow};
       // Where matches find what moves far, more solutions on coarse levels change nothing on finer ones.
-      const int iterations = matched_ && level >= 2 ? 1 : method_.iterations;
+      const int iterations = matched_ && level >= 2 ? 1 : most_iterations;
       for (int i = 1; i <= iterations; ++i) {
         ridge_tensors<Backend>(backend_, frames, start, weights_, normal, statistics[0], i == 1);
         const bool last = level == 0 && i == iterations;

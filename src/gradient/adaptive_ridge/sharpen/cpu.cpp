@@ -41,10 +41,20 @@ void find_trust(const Sharpening& s, int y) {
   const float *const u = s.flow.u.row(y), *const v = s.flow.v.row(y);
   float* const trust = s.trust.row(y);
   const ColorPlanes from = planes_of(s.colors[0]), to = planes_of(s.colors[1]);
-  const int width = from.width, height = from.height;
-  for (int x = 0; x < width; ++x)
-    trust[x] =
-        trust_of(color_at(from, x, y), color_at(to, locate(float(x) + u[x], float(y) + v[x], width, height)));
+  const int width = from.width, height = from.height, pitch = int(s.back.u.stride());
+  const float *const back_u = s.back.u.data, *const back_v = s.back.v.data;
+  const auto find = [&](auto miss_at) {
+    for (int x = 0; x < width; ++x) {
+      const Match match = locate(float(x) + u[x], float(y) + v[x], width, height);
+      trust[x] = trust_of(color_at(from, x, y), color_at(to, match), miss_at(x, match));
+    }
+  };
+  if (s.back.u)
+    find([=](int x, const Match& match) {
+      return miss_of(u[x], v[x], back_u, back_v, pitch, width, height, match);
+    });
+  else
+    find([](int, const Match&) { return 0.0f; });
 }
 
 /// Values of a row from x - 9 to the end of the group at x and 9 beyond. Outside the plane they are `outside`.

@@ -89,7 +89,7 @@ __device__ Color color_at(const Frame& frame, const Match& match) {
 
 /// Finds trust, and colors of the first frame, where a median may read them: up to 4 cells from a boundary.
 __global__ void __launch_bounds__(block_width* block_height)
-    find_trust_kernel(const Frame* from, const Frame* to, FlowPlanes flow,
+    find_trust_kernel(const Frame* from, const Frame* to, FlowPlanes flow, FlowPlanes back,
                       View<const std::uint8_t> boundaries, View<float> trust, View<Color> colors) {
   begin_kernel();
   constexpr int reach = 1 + (sharpen_reach + boundary_cell - 1) / boundary_cell;
@@ -99,7 +99,10 @@ __global__ void __launch_bounds__(block_width* block_height)
   if (x >= trust.width || y >= trust.height) return;
   const Match match = locate(float(x) + flow.u(x, y), float(y) + flow.v(x, y), trust.width, trust.height);
   const Color own = color_at(*from, x, y);
-  trust(x, y) = trust_of(own, color_at(*to, match));
+  const float miss = back.u ? miss_of(flow.u(x, y), flow.v(x, y), back.u.data, back.v.data,
+                                      int(back.u.stride()), trust.width, trust.height, match)
+                            : 0.0f;
+  trust(x, y) = trust_of(own, color_at(*to, match), miss);
   reinterpret_cast<float4&>(colors(x, y)) = make_float4(own.red, own.green, own.blue, 0);
 }
 
@@ -183,7 +186,7 @@ template <class Backend>
 void sharpen_flow(Backend& cuda, const Sharpening& s) {
   cuda.launch(mark_boundaries_kernel, sharpen_blocks(s), pixels_of_block, 0, s.flow, s.boundaries);
   cuda.launch(find_trust_kernel, sharpen_blocks(s), pixels_of_block, 0, s.kept.frames + s.from,
-              s.kept.frames + s.to, s.flow, s.boundaries, s.trust, s.colors[0].pixels);
+              s.kept.frames + s.to, s.flow, s.back, s.boundaries, s.trust, s.colors[0].pixels);
   cuda.launch(sharpen_kernel, sharpen_blocks(s), dim3(32 * sharpen_warps), 0, s.colors[0].pixels, s.trust,
               s.flow, s.boundaries, s.sharpened);
 }

@@ -11,6 +11,7 @@ struct Sharpening {
   KeptFrames kept;
   int from = 0, to = 1;           ///< slots of the two frames
   FlowPlanes flow;                ///< finite
+  FlowPlanes back;                ///< of the second frame, finite; may be empty
   View<std::uint8_t> boundaries;  ///< overwritten: whether a cell has a boundary; size_of_boundary_cells
   View<float> trust;              ///< overwritten where it is needed
   Colors colors[2];               ///< overwritten; on CUDA only the first, and where it is needed
@@ -21,7 +22,7 @@ struct Sharpening {
 /// changes by more than 0.2 px between the pixels before and after it, in x or in y. The median is taken in cells of
 /// 4x4 pixels that have such a pixel or lie next to one that has. It goes over 7x7 pixels, 3 px apart, and is rounded
 /// to 1/256 px. A pixel weighs more the nearer it is, the more its color is like that of the middle, and the more the
-/// color at its match is like its own. So a boundary goes where the colors have theirs. Weights that fall with
+/// color at its match is like its own; with flow back, also the nearer that ends to the pixel. So a boundary goes where the colors have theirs. Weights that fall with
 /// distance and difference of color are those of Sun, Roth and Black 2010, "Secrets of optical flow estimation and
 /// their principles".
 template <class Backend>
@@ -47,20 +48,25 @@ Sharpening make_sharpening(Workspace& workspace, Size size, const KeptFrames& ke
 template <class Backend>
 class FlowSharpener {
  public:
-  FlowSharpener(Backend& backend, Workspace& workspace, Size size, const KeptFrames& kept)
-      : sharpening_(make_sharpening<Backend>(workspace, size, kept)), backend_(backend) {}
+  /// `two_way`: whether `back` is given and used.
+  FlowSharpener(Backend& backend, Workspace& workspace, Size size, const KeptFrames& kept, bool two_way)
+      : sharpening_(make_sharpening<Backend>(workspace, size, kept)), backend_(backend) {
+    if (two_way) sharpening_.back = workspace.flow(size);
+  }
+
+  /// Planes for flow of the second frame; empty if it is not used.
+  FlowPlanes back() const { return sharpening_.back; }
 
   /// Sharpens flow from the frame in slot `from` to that in slot `to`, and takes a median.
   void sharpen(int from, int to, FlowPlanes flow) {
-    Sharpening sharpening = sharpening_;
-    sharpening.from = from, sharpening.to = to, sharpening.flow = flow;
-    sharpen_flow(backend_, sharpening);
-    const View<float> in[] = {sharpening.sharpened.u, sharpening.sharpened.v}, out[] = {flow.u, flow.v};
+    sharpening_.from = from, sharpening_.to = to, sharpening_.flow = flow;
+    sharpen_flow(backend_, sharpening_);
+    const View<float> in[] = {sharpening_.sharpened.u, sharpening_.sharpened.v}, out[] = {flow.u, flow.v};
     median(backend_, in, 5, out, 2);
   }
 
  private:
-  const Sharpening sharpening_;
+  Sharpening sharpening_;
   Backend& backend_;
 };
 
@@ -73,10 +79,19 @@ constexpr int sharpen_samples = sharpen_across * sharpen_across;
 /// Whether flow changes from the pixel before to that after one.
 PF_HD bool changes(float before, float after) { return magnitude(after - before) > 0.2f; }
 
-/// How much a pixel counts whose color is `own`, by the color of its match: 0.1 to 1.
-PF_HD float trust_of(const Color& own, const Color& match) {
+/// How much a pixel counts whose color is `own`, by the color of its match and by the square of how far from the pixel
+/// the flow back ends, px^2: 0.1 to 1.
+PF_HD float trust_of(const Color& own, const Color& match, float miss) {
   const float difference = mean_difference(own, match) * (1.0f / 8);
-  return larger(1 / fma(difference, difference, 1.0f), 0.1f);
+  return larger(1 / (fma(difference, difference, 1.0f) * fma(4.0f, miss, 1.0f)), 0.1f);
+}
+
+/// Square of the distance at which the flow back ends, px^2. `pitch`: floats from one row of `back` to the next.
+PF_HD float miss_of(float u, float v, const float* back_u, const float* back_v, int pitch, int width,
+                    int height, const Match& match) {
+  const float du = u + sample(back_u, pitch, width, height, match),
+              dv = v + sample(back_v, pitch, width, height, match);
+  return fma(du, du, dv * dv);
 }
 
 /// Largest magnitude of three channels' differences; one that is NaN does not count.
