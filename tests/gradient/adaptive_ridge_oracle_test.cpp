@@ -56,7 +56,7 @@ void expect_agreement(const FlowField& flow, const oracle::AdaptiveRidgeResult& 
 void expect_agreement(const std::vector<Image<float>>& images, AdaptiveRidge method, const Device& device,
                       Tolerance tolerance) {
   method.matches = UseOfMatches::never;  // these have tests of their own
-  method.sharpen = false;                // so has this: it rounds
+  method.sharpen = Sharpen::none;        // so has this: it rounds
   const Size size = images[0].size();
   SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height) + described(method));
   expect_agreement(estimate_flow(as_frames(images), method, {.device = device}),

@@ -184,7 +184,7 @@ TEST_P(SharpenedEstimates, HaveLessErrorWhereThingsMoveApart) {
   for (const char* name : {"layers", "poles"}) {
     const Scene scene = render_scene(name, {.size = {320, 240}, .color = true});
     const double plain = error_of(scene, {}, device()),
-                 sharpened = error_of(scene, {.sharpen = true}, device());
+                 sharpened = error_of(scene, {.sharpen = Sharpen::one_way}, device());
     EXPECT_LT(sharpened, 0.97 * plain) << name << ": " << plain;
   }
 }
@@ -192,8 +192,8 @@ TEST_P(SharpenedEstimates, HaveLessErrorWhereThingsMoveApart) {
 TEST_P(SharpenedEstimates, HaveLessErrorStillWithFlowBack) {
   for (const char* name : {"layers", "pole"}) {
     const Scene scene = render_scene(name, {.size = {320, 240}, .color = true});
-    const double once = error_of(scene, {.sharpen = true}, device()),
-                 twice = error_of(scene, {.sharpen = true, .two_way = true}, device());
+    const double once = error_of(scene, {.sharpen = Sharpen::one_way}, device()),
+                 twice = error_of(scene, {.sharpen = Sharpen::two_way}, device());
     EXPECT_LT(twice, 0.99 * once) << name << ": " << once;
   }
 }
@@ -201,7 +201,7 @@ TEST_P(SharpenedEstimates, HaveLessErrorStillWithFlowBack) {
 TEST_P(SharpenedEstimates, StayWhereNothingMovesApart) {
   const Scene scene = render_scene("rotation", {.size = {320, 240}});
   const double plain = error_of(scene, {}, device()),
-               sharpened = error_of(scene, {.sharpen = true}, device());
+               sharpened = error_of(scene, {.sharpen = Sharpen::one_way}, device());
   EXPECT_LT(sharpened, 1.01 * plain);
 }
 
@@ -231,7 +231,7 @@ TEST_P(SharpenedEstimates, TakeTheColorsOfTheMiddleFrames) {
     const Scene scene = render_scene("layers", {.size = size, .frames = count + 2, .color = true});
     AdaptiveRidge method{.frames = count, .matches = UseOfMatches::never};
     FlowEstimator plain(method, size, {.device = device()});
-    method.sharpen = true;
+    method.sharpen = Sharpen::one_way;
     FlowEstimator sharp(method, size, {.device = device()});
     for (int i = 0; i < count + 2; ++i) {  // the frames lie in a ring
       const FlowField* const from = plain.push(scene.frames[std::size_t(i)]);

@@ -16,6 +16,14 @@ enum class UseOfMatches {
 };
 constexpr std::array<std::string_view, 3> names_of(UseOfMatches) { return {"automatic", "always", "never"}; }
 
+/// Whether boundaries of motion go where the colors have theirs.
+enum class Sharpen {
+  none,
+  one_way,  ///< by the first frame's colors and those of its matches
+  two_way   ///< by the flow back, too
+};
+constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "one-way", "two-way"}; }
+
 /// Dense flow by ridge regression. Where the data are uncertain, a pixel's least-squares flow shrinks toward
 /// the mean flow around it. The method is the library's own. It combines Bodily's ridge regression (thesis,
 /// chapter 4), the ridge parameter of Hoerl, Kennard and Baldwin, and warping from coarse to fine. An
@@ -54,7 +62,7 @@ constexpr std::array<std::string_view, 3> names_of(UseOfMatches) { return {"auto
 ///       them, with a pixel where the flow of the pixels before and after it, in x or in y, differs by more than 0.2
 ///       px in u or in v. The median goes over 7x7 pixels, 3 px apart. A pixel's weight is exp(-D / 10 - r^2 / 98) T:
 ///       D is the largest difference of a channel (0 to 255), r the distance, and T = 1 / (1 + (d / 8)^2), at least
-///       0.1, where d is the mean difference of the channels between the pixel and its match. With `two_way`, T is
+///       0.1, where d is the mean difference of the channels between the pixel and its match. With two-way, T is
 ///       divided by 1 + (t / 0.5)^2 first: t is how many px from the pixel the flow back from its match ends. So
 ///       hidden pixels take the flow of those that are seen. A plain median of 5x5 pixels follows. Weights of this kind are those of Sun, Roth and Black 2010, "Secrets of optical flow
 ///       estimation and their principles". Valid flow and confidence are those of the flow before.
@@ -99,14 +107,14 @@ struct AdaptiveRidge {
                "Difference that halves a cell's weight. It is the difference in brightness, for the mean. "
                "Intensities are 0 to 255.");
   PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"), "Side of a median after each solution. 0 = none.");
-  PF_PARAMETER(
-      bool, sharpen, false,
-      "Put boundaries of motion where the colors have theirs. There the result takes a median that is "
-      "weighted by color.");
-  PF_PARAMETER(bool, two_way, false,
-               "Estimate flow back, too, to sharpen: hidden pixels count less. It takes the time of one flow "
-               "more, with "
-               "at most 3 iterations. It is for two frames.");
+  PF_PARAMETER(Sharpen, sharpen, Sharpen::none,
+               "Sharpen boundaries of motion by a median that is weighted by color. one-way: a pixel counts "
+               "less if its "
+               "match has another color. two-way: and if the flow back from it ends elsewhere, as that of "
+               "hidden pixels "
+               "does. Flow back takes the time of one flow more, with at most 3 iterations. It is for two "
+               "frames; with "
+               "more, two-way is one-way.");
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
                "Largest change in brightness of valid flow. It is that between a pixel and its match, which "
                "has to lie inside the next frame. Intensities are 0 to 1.");
@@ -146,8 +154,7 @@ inline std::array<Preset<AdaptiveRidge>, 6> presets(const AdaptiveRidge&) {
              .contrast = 12,
              .robust = 0.6f,
              .likeness = 4,
-             .sharpen = true,
-             .two_way = true},
+             .sharpen = Sharpen::two_way},
             "Lower error at four times the cost."},
            {"large-motion",
             {.shrinkage = 0.7f, .matches = UseOfMatches::always},

@@ -43,10 +43,11 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
         weights_(tensor_weights(method)),
         pyramids_(std::size_t(method.frames)) {
     const bool matches = uses_matches(method);
-    if (matches || method.sharpen) kept_ = KeptFrames::make(workspace, size, method.frames);
+    if (matches || method.sharpen != Sharpen::none) kept_ = KeptFrames::make(workspace, size, method.frames);
     if (matches) matched_.emplace(backend, workspace, method.matching, size, *kept_);
-    if (method.sharpen)
-      sharpener_.emplace(backend, workspace, size, *kept_, method.two_way && method.frames == 2);
+    if (method.sharpen != Sharpen::none)
+      sharpener_.emplace(backend, workspace, size, *kept_,
+                         method.sharpen == Sharpen::two_way && method.frames == 2);
     const int levels = levels_of(method, size);
     const std::vector<Size> sizes = pyramid_sizes(size, levels);
     for (Pyramid& pyramid : pyramids_)
