@@ -136,7 +136,7 @@ void expect_same(View<const T> a, View<const T> b, const char* plane, const std:
 }
 
 /// Of as many frames as the method takes, guided where it can be, of those from the second on, from the first result, where it
-/// takes a start, and of the last of all of them pushed where the task streams.
+/// takes a start, and of the last of all of them pushed where the task streams or takes pairs.
 template <class Task>
 struct ParityResults {
   std::optional<typename Task::Result> first, guided, from_start, pushed;
@@ -192,6 +192,9 @@ ParityResults<Task> results_of(const Target& target, const ParityCase<Task>& c, 
   if constexpr (Task::streams)
     for (const GuardedFrame& frame : frames)
       if (const Result* result = estimator.push(placed_one(frame))) results.pushed = taken(*result);
+  if constexpr (Task::pairs)
+    for (std::size_t i = 0; i < 3; ++i)  // a pair twice, and then another
+      results.pushed = taken(estimator.push(placed_one(frames[i / 2]), placed_one(frames[1 + i / 2])));
   results.energies = estimator.energies();
   return results;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "estimation.hpp"
 #include "fields.hpp"
@@ -86,42 +87,62 @@ std::vector<Output> CameraOptions::outputs() const {
           {"--rectified-right", rectified_right, views}};
 }
 
-CalibratedPair CameraOptions::prepared(std::vector<FrameBuffer> frames, const Device& device) const {
+CameraOptions CameraOptions::numbered(int number) const {
+  CameraOptions one = *this;
+  for (std::string* name : {&one.depth, &one.points, &one.rectified_left, &one.rectified_right})
+    if (!name->empty()) *name = command::numbered(*name, number).string();
+  return one;
+}
+
+CalibratedPair Cameras::prepared(std::vector<FrameBuffer> frames) {
   CalibratedPair pair{.frames = std::move(frames)};
-  const Size size = pair.frames[0].size();
-  if (calibration.empty()) {
-    if (focal > 0) pair.geometry = {focal, baseline, (size.width - 1) / 2.0, (size.height - 1) / 2.0, offset};
-    return pair;
+  const bool first = !std::exchange(begun_, true);
+  if (first) begin(pair);
+  pair.geometry = geometry_;
+  if (!rectifier_) return pair;
+  const RectifiedPair& views = (*rectifier_)(pair.frames[0], pair.frames[1]);
+  if (first) {
+    const RowAlignment after = measure_row_alignment(views.left, views.right, device_);
+    pair.json["after"] = rows_json(after);
+    pair.rows = after;
+    pair.json["seen"] = share_of(rectifier_->region().left);
+    pair.text += fmt::format("rows after rectification: {}\n", rows_text(after));
   }
-  const StereoCalibration cameras = read_calibration(calibration, extrinsics);
-  const Rectification plan = naming(calibration, [&] { return plan_rectification(cameras, size, alpha); });
-  const StereoGeometry& g = *(pair.geometry = plan.geometry);
-  pair.json = {{"focal", g.focal}, {"baseline", g.baseline}, {"cx", g.cx}, {"cy", g.cy}, {"doffs", g.doffs}};
-  pair.text = fmt::format("cameras: focal length {:.2f} px, baseline {:g}\n", g.focal, g.baseline);
-  const RowAlignment before = measure_row_alignment(pair.frames[0], pair.frames[1], device);
-  pair.json["before"] = rows_json(before);
-  if (cameras.rectified) {
-    pair.rows = before;
-    if (!rectified_left.empty() || !rectified_right.empty())
-      throw UsageError(
-          fmt::format("{}: the images are rectified already; there are no views to write", calibration));
-    pair.text += fmt::format("rows: the images are rectified already; {}\n", rows_text(before));
-    return pair;
-  }
-  Rectifier rectifier(cameras, size, {.device = device, .alpha = alpha});
-  const RectifiedPair& views = rectifier(pair.frames[0], pair.frames[1]);
-  const RowAlignment after = measure_row_alignment(views.left, views.right, device);
-  pair.json["after"] = rows_json(after);
-  pair.rows = after;
-  pair.json["seen"] = share_of(rectifier.region().left);
-  pair.text += fmt::format("rows before rectification: {}\nrows after rectification: {}\n", rows_text(before),
-                           rows_text(after));
-  const auto is_wide = [](PixelFormat format) { return bytes_per_pixel(format) == 2 * channels(format); };
-  pair.wide = is_wide(pair.frames[0].format());
+  const PixelFormat format = pair.frames[0].format();
+  pair.wide = bytes_per_pixel(format) == 2 * channels(format);
   pair.frames.clear();
   pair.frames.push_back(views.left.to(Memory::host()));
   pair.frames.push_back(views.right.to(Memory::host()));
   return pair;
+}
+
+void Cameras::begin(CalibratedPair& pair) {
+  const std::string& calibration = options_.calibration;
+  const Size size = pair.frames[0].size();
+  if (calibration.empty()) {
+    if (options_.focal > 0)
+      geometry_ = {options_.focal, options_.baseline, (size.width - 1) / 2.0, (size.height - 1) / 2.0,
+                   options_.offset};
+    return;
+  }
+  const StereoCalibration cameras = read_calibration(calibration, options_.extrinsics);
+  const Rectification plan =
+      naming(calibration, [&] { return plan_rectification(cameras, size, options_.alpha); });
+  const StereoGeometry& g = *(geometry_ = plan.geometry);
+  pair.json = {{"focal", g.focal}, {"baseline", g.baseline}, {"cx", g.cx}, {"cy", g.cy}, {"doffs", g.doffs}};
+  pair.text = fmt::format("cameras: focal length {:.2f} px, baseline {:g}\n", g.focal, g.baseline);
+  const RowAlignment before = measure_row_alignment(pair.frames[0], pair.frames[1], device_);
+  pair.json["before"] = rows_json(before);
+  if (cameras.rectified) {
+    pair.rows = before;
+    if (!options_.rectified_left.empty() || !options_.rectified_right.empty())
+      throw UsageError(
+          fmt::format("{}: the images are rectified already; there are no views to write", calibration));
+    pair.text += fmt::format("rows: the images are rectified already; {}\n", rows_text(before));
+    return;
+  }
+  pair.text += fmt::format("rows before rectification: {}\n", rows_text(before));
+  rectifier_.emplace(cameras, size, RectifierOptions{.device = device_, .alpha = options_.alpha});
 }
 
 void CameraOptions::write(const CalibratedPair& pair, const DisparityView& disparity,

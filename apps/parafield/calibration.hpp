@@ -37,12 +37,32 @@ struct CameraOptions {
   std::vector<Output> outputs() const;
   std::vector<Path> inputs() const { return {calibration, extrinsics}; }
   std::vector<std::string> files() const { return {depth, points, rectified_left, rectified_right}; }
+  /// The files of a series with the number in their names.
+  CameraOptions numbered(int number) const;
 
-  /// The pair that is estimated: both views rectified by the calibration. Without one the frames as they are.
-  CalibratedPair prepared(std::vector<FrameBuffer> frames, const Device& device) const;
   /// Writes the files. `disparity`: with the pixels that count for depths; `field`: those that were not
   /// filled in.
   void write(const CalibratedPair& pair, const DisparityView& disparity, const DisparityView& field) const;
+};
+
+/// The cameras of pairs of one size.
+class Cameras {
+ public:
+  Cameras(const CameraOptions& options, const Device& device) : options_(options), device_(device) {}
+
+  /// The pair that is estimated: both views rectified by the calibration. Without one the frames as they are. Only the
+  /// first pair has the report.
+  CalibratedPair prepared(std::vector<FrameBuffer> frames);
+
+ private:
+  /// Takes the calibration and measures the rows of the first pair.
+  void begin(CalibratedPair& pair);
+
+  const CameraOptions& options_;
+  const Device device_;
+  bool begun_ = false;
+  std::optional<StereoGeometry> geometry_;
+  std::optional<Rectifier> rectifier_;
 };
 
 }  // namespace parafield::command

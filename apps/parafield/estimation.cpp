@@ -152,17 +152,23 @@ void add_findings(Report& report, const FlowFindings& findings) {
           : "\n";
 }
 
-void add_findings(Report& report, const DisparityField& disparity, const KnownPixels& known) {
+void DisparityFindings::add(const DisparityField& disparity, const KnownPixels& known) {
   const auto [width, height] = disparity.size();
-  float least = INFINITY, largest = -INFINITY;
+  pixels += std::int64_t(width) * height;
+  masked += unknown_of(known);
+  valid += count_of(disparity.valid);
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
       if (!disparity.valid(x, y)) continue;
       least = std::min(least, disparity.d(x, y));
       largest = std::max(largest, disparity.d(x, y));
     }
+}
+
+void add_findings(Report& report, const DisparityFindings& findings) {
+  const auto& [pixels, valid, masked, least, largest] = findings;
   const bool any = least <= largest;
-  add_valid(report, count_of(disparity.valid), std::int64_t(width) * height, unknown_of(known));
+  add_valid(report, valid, pixels, masked);
   report.json["least_disparity"] = any ? json_of(least) : Json();
   report.json["largest_disparity"] = any ? json_of(largest) : Json();
   report.text += any ? fmt::format(", with disparities of {:.2f} to {:.2f} px\n", least, largest) : "\n";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "files.hpp"
@@ -198,8 +199,17 @@ struct FlowFindings {
 
 /// Adds the share of valid pixels, and the mean and the largest motion of these; masked, if there are some.
 void add_findings(Report& report, const FlowFindings& findings);
+
+/// The valid pixels of some fields of disparities.
+struct DisparityFindings {
+  std::int64_t pixels = 0, valid = 0, masked = 0;
+  float least = INFINITY, largest = -INFINITY;
+
+  void add(const DisparityField& disparity, const KnownPixels& known);
+};
+
 /// Adds the share of valid pixels, and the least and the largest disparity of these.
-void add_findings(Report& report, const DisparityField& disparity, const KnownPixels& known);
+void add_findings(Report& report, const DisparityFindings& findings);
 
 /// Adds the names of the files that were written; of a series, its pattern. Empty names do not count.
 void add_files(Report& report, const std::vector<std::string>& names);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <deque>
-#include <future>
+#include <memory>
 
 #include "flow.hpp"
-#include "interrupt.hpp"
+#include "series.hpp"
 
 namespace parafield::command {
 namespace {
@@ -26,75 +26,6 @@ std::vector<Path> inputs_of(const FlowCommandOptions& options) {
   inputs.emplace_back(options.reading.mask);
   return inputs;
 }
-
-/// Writes flows in the order in which they come, each while the next one is estimated.
-class Writer {
- public:
-  /// `checked`: number of files of each series whose names have been checked.
-  Writer(const FlowCommandOptions& options, int checked)
-      : options_(options), checked_(checked), picture_(options.picture) {}
-
-  /// Calls work(), which writes flows, and waits for the last one. If it throws, the message also says how many
-  /// flows were written before.
-  template <class Work>
-  void during(Work work) {
-    try {
-      work();
-      end();
-    } catch (const Error& error) {
-      if (writing_.valid()) writing_.wait();
-      if (written_ == 0) throw;
-      throw Error(error.code(), fmt::format("{}; the {} flow{} before it {} written", error.what(), written_,
-                                            written_ == 1 ? "" : "s", written_ == 1 ? "is" : "are"));
-    }
-  }
-
-  /// A field to estimate into; not the one that is being written.
-  FlowField& free_field(Size size) {
-    FlowField& field = fields_[count_ % 2];
-    if (field.size() != size) field = FlowField(size);
-    return field;
-  }
-
-  /// Begins to write the field that free_field() returned, and the findings of it. Waits for the one before.
-  /// known0, known1: masks of the flow's frame and the next one.
-  void write(FrameBuffer frame, KnownPixels known0, KnownPixels known1) {
-    end();
-    FlowField& field = fields_[count_ % 2];
-    const int number = ++count_;
-    const FlowFiles files = options_.files.numbered(number);
-    if (number > checked_) check_outputs(files.outputs(), inputs_of(options_));
-    // Where the system gives no thread, it is written when somebody waits for it.
-    writing_ = std::async(std::launch::async | std::launch::deferred,
-                          [this, &field, files, number, frame = std::move(frame), known0 = std::move(known0),
-                           known1 = std::move(known1)] {
-                            mark_unknown(field, known0, known1);
-                            if (number == 1 && !files.color.empty())
-                              picture_.fit(field);  // one scale for the whole series
-                            files.write(picture_, field, frame);
-                            findings_.add(field, known0);
-                            ++written_;
-                          });
-  }
-
-  int count() const { return count_; }
-  const FlowFindings& findings() const { return findings_; }
-  const PictureOptions& picture() const { return picture_; }
-
- private:
-  /// Waits for what is being written. Throws what that threw.
-  void end() {
-    if (writing_.valid()) writing_.get();
-  }
-
-  const FlowCommandOptions& options_;
-  const int checked_;
-  PictureOptions picture_;
-  FlowFindings findings_;
-  FlowField fields_[2];
-  int count_ = 0, written_ = 0;
-  std::future<void> writing_;
-};
 
 }  // namespace
 
@@ -135,7 +66,23 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
     KnownPixels known;
   };
   std::deque<Waiting> frames;  // from the one on whose flow comes next
-  Writer writer(options, expected);
+  SeriesWriter<FlowField> writer("flow");
+  PictureOptions picture = options.picture;
+  FlowFindings findings;
+  /// Writes the flow between two frames.
+  const auto write = [&](Waiting first, KnownPixels next) {
+    const int number = writer.count() + 1;
+    const FlowFiles files = options.files.numbered(number);
+    if (number > expected) check_outputs(files.outputs(), inputs_of(options));
+    const auto both = std::make_shared<std::pair<Waiting, KnownPixels>>(std::move(first), std::move(next));
+    writer.begin([&, both, files, number](FlowField& field) {
+      const auto& [shown, known] = *both;
+      mark_unknown(field, shown.known, known);
+      if (number == 1 && !files.color.empty()) picture.fit(field);  // one scale for the whole series
+      files.write(picture, field, shown.frame);
+      findings.add(field, shown.known);
+    });
+  };
   int pushed = 0;
   ProgressLine line(!options.quiet);
   line.begin("estimating");
@@ -143,13 +90,12 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
     KnownPixels known;
     while (std::optional<FrameBuffer> frame = source.next(&known)) {
       timer.start();
-      const bool complete = estimator.push(*frame, writer.free_field(size));
+      const bool complete = estimator.push(*frame, writer.free(size));
       const double time = timer.stop();
       if (pushed++ >= (window - 1) / 2) frames.push_back({std::move(*frame), std::move(known)});
       if (!complete) continue;
       milliseconds.push_back(time);
-      writer.write(std::move(frames[0].frame), std::move(frames[0].known),
-                   frames[1].known.to(Memory::host()));
+      write(std::move(frames[0]), frames[1].known.to(Memory::host()));
       frames.pop_front();
       if (counted && source.count() <= int(options.frames.size()))
         line.update(double(writer.count()) / expected);
@@ -169,9 +115,9 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   report.text += fmt::format("{} frames, {} flow{} in {:.2f} s with reading and writing\n", source.count(),
                              writer.count(), writer.count() == 1 ? "" : "s", seconds);
   add_range(report, source.range());
-  add_findings(report, writer.findings());
+  add_findings(report, findings);
   add_files(report, options.files.names());
-  if (!options.files.color.empty()) add_scale_of(report, writer.picture());
+  if (!options.files.color.empty()) add_scale_of(report, picture);
   options.print(report);
 }
 

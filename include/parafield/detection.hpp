@@ -35,6 +35,7 @@ using DetectionMethod =
 /// The task of motion detection.
 struct PARAFIELD_API Detection {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
+  static constexpr bool pairs = false;
   using Method = DetectionMethod;
   using Input = DetectionInput;
   using Options = DetectionOptions;

@@ -84,6 +84,12 @@ class PARAFIELD_API Estimator {
   const Result* push(const In<Frame>& frame) requires Task::streams;
   /// Does the same, but writes into `output` as operator() does. Returns whether there is a result.
   bool push(const In<Frame>& frame, Result& output) requires Task::streams;
+  /// Takes the next pair of a stereo camera's video, left and right, and returns its result. It is that of
+  /// operator(), unless the method has noise > 0 (see StereoEnergy): then frames are averaged with those of the
+  /// pairs pushed before. A call of operator() forgets these.
+  const Result& push(const In<Frame>& left, const In<Frame>& right) requires Task::pairs;
+  /// Does the same, but writes into `output` as operator() does.
+  void push(const In<Frame>& left, const In<Frame>& right, Result& output) requires Task::pairs;
   void reset();  ///< forgets the frames pushed so far, and a cancellation
 
   /// Waits for the results of CUDA frames. Throws the errors that only the solve itself finds (see above).

@@ -59,6 +59,7 @@ using FlowMethod =
 /// The task of optical flow.
 struct PARAFIELD_API Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
+  static constexpr bool pairs = false;
   using Method = FlowMethod;
   using Input = FlowInput;
   using Options = FlowOptions;

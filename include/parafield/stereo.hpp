@@ -38,14 +38,15 @@ using StereoMethod = std::variant<BeliefPropagation<StereoEnergy>, WinnerTakesAl
 /// The task of stereo.
 struct PARAFIELD_API Stereo {
   static constexpr bool streams = false;  ///< frames come in pairs
+  static constexpr bool pairs = true;     ///< which can be pushed
   using Method = StereoMethod;
   using Input = StereoInput;
   using Options = StereoOptions;
   using Result = DisparityField;
 };
 
-/// Estimator of disparities. Call it as operator()(left, right). Both images are rectified: a match lies on
-/// the same row. A method with disparities = 0 gets their number from the first pair, by `examine_pair`;
+/// Estimator of disparities. Call it as operator()(left, right), or push the pairs of a stereo camera's video.
+/// Both images are rectified: a match lies on the same row. A method with disparities = 0 gets their number from the first pair, by `examine_pair`;
 /// method() says it then, and `reset()` forgets it.
 using StereoEstimator = Estimator<Stereo>;
 

@@ -115,6 +115,17 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
         nb::sig(("def push(self, frame: typing.Any) -> " + result + " | None").c_str()),
         "Takes the next frame of a sequence. Gives None until the method has as many frames as it takes, "
         "then the result of the newest ones. Each frame is converted once.");
+  if constexpr (Task::pairs)
+    type.def(
+        "push",
+        [](Self& self, nb::handle left, nb::handle right) {
+          return self.push(self.read(left, "left"), self.read(right, "right"));
+        },
+        nb::arg("left").none(), nb::arg("right").none(),
+        nb::sig(("def push(self, left: typing.Any, right: typing.Any) -> " + result).c_str()),
+        "The result of the next pair of a stereo camera's video. It is that of a call, unless the method has "
+        "noise > 0: then the frames are averaged with those of the pairs pushed before, where they stay as "
+        "they are. A call forgets these.");
   type.def("reset", &Self::reset, "Forgets the frames that were pushed, and a cancellation.")
       .def("cancel", &Self::cancel,
            "Makes the running call of another thread and all later calls raise Error, until reset().")
@@ -166,10 +177,11 @@ void bind_estimators(nb::module_& module) {
       "with the share of a long solve that is done.\n\n"
       "Any number of estimators may work at once, in any threads. Calls of one estimator take turns. Each "
       "result owns its memory.");
-  bind_estimator<Stereo>(module, "StereoEstimator", sides,
-                         "Disparities of many pairs of one size. See FlowEstimator.\n\n"
-                         "With disparities = 0, the default, the first pair says how many there are; "
-                         "`method` has the number then, and reset() forgets it.");
+  bind_estimator<Stereo>(
+      module, "StereoEstimator", sides,
+      "Disparities of many pairs of one size. See FlowEstimator. Call it, or push the pairs of a video.\n\n"
+      "With disparities = 0, the default, the first pair says how many there are; "
+      "`method` has the number then, and reset() forgets it.");
   bind_estimator<Detection>(
       module, "MotionDetector", frames,
       "Motion masks of many frames of one size. See FlowEstimator. Pushed frames use the last pair's mask.");

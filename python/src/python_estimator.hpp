@@ -63,19 +63,18 @@ class PythonEstimator {
   Field<Task> call(std::vector<FrameStack> frames, const Known<Task>& known) {
     if (known.start && known.start->count != 1)
       fail("start is a stack of ", known.start->count, " results; give one of them");
-    prepare(frames);
-    Field<Task> field = output_for(frames[0]);
-    std::vector<Frame> all;
-    for (const FrameStack& frame : frames) all.push_back(frame.first);
-    typename Task::Method used;
-    run(frames[0], [&] {
-      typename Task::Result output = field.result(0);
+    return solve(std::move(frames), [&](const std::vector<Frame>& all, typename Task::Result& output) {
       with_input<Task>(all, known, 0,
                        [&](const typename Task::Input& input) { (*estimator_)(input, output); });
-      used = estimator_->method();
     });
-    method_ = used;
-    return field;
+  }
+
+  /// The result of the next pair.
+  Field<Task> push(FrameStack left, FrameStack right) requires Task::pairs {
+    return solve({std::move(left), std::move(right)},
+                 [&](const std::vector<Frame>& all, typename Task::Result& output) {
+                   estimator_->push(all[0], all[1], output);
+                 });
   }
 
   /// Nothing until the method has as many frames as it takes.
@@ -133,6 +132,23 @@ class PythonEstimator {
   }
 
  private:
+  /// The result that work(frames, output) writes.
+  template <class Work>
+  Field<Task> solve(std::vector<FrameStack> frames, Work work) {
+    prepare(frames);
+    Field<Task> field = output_for(frames[0]);
+    std::vector<Frame> all;
+    for (const FrameStack& frame : frames) all.push_back(frame.first);
+    typename Task::Method used;
+    run(frames[0], [&] {
+      typename Task::Result output = field.result(0);
+      work(all, output);
+      used = estimator_->method();
+    });
+    method_ = used;
+    return field;
+  }
+
   /// Checks the frames and makes the estimator if there is none yet.
   void prepare(std::span<FrameStack> frames) {
     if (forks_ != forks())

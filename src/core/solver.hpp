@@ -38,6 +38,7 @@ class SolverBase {
  public:
   bool takes_start() const { return false; }       ///< whether `solve` uses a start
   bool starts_from_last() const { return false; }  ///< whether pushed frames start from the last result
+  bool averages() const { return false; }          ///< whether pushed pairs are averaged with the last ones
   View<double> energies() const { return {}; }     ///< of the last solve, in the backend's memory
   SolvedBlocks blocks() const { return {}; }       ///< no size: that of the image
   void check() const {}                            ///< throws an error that only the solve itself found
@@ -51,6 +52,9 @@ class SolverBase {
            known.tracks ? "tracks" : "a camera's rotation");
     return 0;
   }
+
+  /// Prepares a pair of a sequence of pairs. `follows`: the last call was that of the pair before.
+  void prepare_next(const Frame* pair, bool /*follows*/) { static_cast<Solver&>(*this).prepare(pair, 0, 2); }
 
   /// Prepares the newest frame into `slot` and solves. `first` is the slot of the oldest frame.
   template <class Start, class... Result>

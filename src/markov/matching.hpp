@@ -9,6 +9,7 @@
 #include "markov/mix/words.hpp"
 #include "markov/planes/planes.hpp"
 #include "markov/values/values.hpp"
+#include "steps/average/average.hpp"
 #include "steps/convert/convert.hpp"
 #include "steps/smooth/smooth.hpp"
 
@@ -23,27 +24,40 @@ class MatchingSolver : public SolverBase<Solver> {
 
   /// Prepares `count` frames in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
-    if constexpr (!Backend::is_gpu)
-      for (int i = 0; i < count; ++i) frames_[slot + i].gray = channels(frames[i].format) == 1;
-    if (converts_at_once()) {
-      KnownPlanes to[slots];
-      for (int i = 0; i < count; ++i) {
-        const FramePlanes& frame = frames_[slot + i];
-        to[i] = {frame.luma, {frame.color[0], frame.color[1], frame.color[2]}, frame.known};
-        if (luma_is_all(frame))
-          for (View<float>& plane : to[i].color) plane = {};
-      }
-      convert_known(backend_, frames, to, count);
-    } else if (needs_luma()) {
-      View<float> luma[slots];
-      for (int i = 0; i < count; ++i) luma[i] = frames_[slot + i].luma;
-      if (cost_.presmooth > 0)
-        smooth_luma(backend_, frames, taps_, luma, count);
-      else
-        convert(backend_, frames, luma, count);
-    }
-    prepare_rest(frames, frames_ + slot, count);
+    find_gray(frames, slot, count);
+    take_values(frames, frames_ + slot, count);
+    prepare_rest(frames_ + slot, count);
   }
+
+  /// Prepares a pair of a video. If it follows the last one, its frames are averaged with the means that the slots
+  /// hold.
+  void prepare_next(const Frame* pair, bool follows) {
+    if (!averages()) return prepare(pair, 0, slots);
+    const bool were_gray[slots] = {frames_[0].gray, frames_[1].gray};
+    find_gray(pair, 0, slots);
+    if (!follows || were_gray[0] != frames_[0].gray || were_gray[1] != frames_[1].gray) {
+      take_values(pair, frames_, slots);
+      begin_average(backend_, counts_, slots);
+    } else {
+      FramePlanes fresh[slots];
+      AveragedPlanes planes[slots];
+      for (int i = 0; i < slots; ++i) {
+        fresh[i] = frames_[i];
+        fresh[i].luma = fresh_[i].luma;
+        for (int j = 0; j < 3; ++j) fresh[i].color[j] = fresh_[i].color[j];
+        planes[i].count = counts_[i];
+        planes[i].add(fresh[i].luma, frames_[i].luma);
+        for (int j = 0; j < 3 && needs_color() && !luma_is_all(frames_[i]); ++j)
+          planes[i].add(fresh[i].color[j], frames_[i].color[j]);
+      }
+      take_values(pair, fresh, slots);
+      find_changes(backend_, planes, changes_, slots);
+      smooth(backend_, changes_, averaging_taps_, smooth_changes_, slots);
+      average(backend_, planes, smooth_changes_, noise_, slots);
+    }
+    prepare_rest(frames_, slots);
+  }
+  bool averages() const { return noise_ > 0; }
 
   /// Words of the colors of the frame in a slot: see mix.hpp. Empty if SolverOptions did not ask for them.
   View<const std::uint32_t> colors(int slot) const { return frames_[slot].mix.color; }
@@ -72,6 +86,7 @@ class MatchingSolver : public SolverBase<Solver> {
         colors_(options.colors),
         optimizer_(optimizer_of(method)),
         uniqueness_(uniqueness_of(method)),
+        noise_(noise_of(method)),
         size_(size),
         window_(aggregation_window(cost_)),
         taps_(gaussian_taps(cost_.presmooth)),
@@ -80,6 +95,11 @@ class MatchingSolver : public SolverBase<Solver> {
         field_(backend, workspace, size, grid, optimizer_, options.energies),
         progress_(backend, options.progress, options.both_ways ? 2 : 1) {
     for (FramePlanes& frame : frames_) take_planes(frame, workspace);
+    for (int i = 0; i < slots && averages(); ++i) {
+      take_value_planes(fresh_[i], workspace);
+      for (View<float>* plane : {&counts_[i], &changes_[i], &smooth_changes_[i]})
+        *plane = workspace.image<float>(size);
+    }
     if (cost_.presmooth > 0 && needs_color())
       for (View<float>& plane : unsmoothed_) plane = workspace.image<float>(size);
     if (uses_edges())
@@ -198,6 +218,11 @@ class MatchingSolver : public SolverBase<Solver> {
     if constexpr (requires { method.uniqueness; }) return method.uniqueness;
     return 0;
   }
+  template <class Method>
+  static float noise_of(const Method& method) {
+    if constexpr (requires { method.energy.noise; }) return method.energy.noise;
+    return 0;
+  }
   static int magnitude_of(int value) { return value < 0 ? -value : value; }
   /// Rows of matches are read from an even column on.
   static int even(int value) { return value + (value & 1); }
@@ -224,7 +249,7 @@ class MatchingSolver : public SolverBase<Solver> {
   bool needs_color() const {
     return (cost_.rgb && (compares_levels() || mixes())) || uses_edges() || colors_;
   }
-  bool needs_luma() const { return !(cost_.rgb && compares_levels()) || colors_; }
+  bool needs_luma() const { return !(cost_.rgb && compares_levels()) || colors_ || averages(); }
   /// Whether data costs are computed when they are read, which takes no longer than to load them. Belief
   /// propagation reads them once, so that it computes those of `mix`, too.
   bool is_lazy() const {
@@ -247,10 +272,13 @@ class MatchingSolver : public SolverBase<Solver> {
     return {&whole.row(rows_)[columns_], size_.width, size_.height, whole.pitch};
   }
 
-  void take_planes(FramePlanes& frame, Workspace& workspace) {
+  void take_value_planes(FramePlanes& frame, Workspace& workspace) {
     if (needs_luma()) frame.luma = take_plane<float>(workspace);
     if (needs_color())
       for (View<float>& plane : frame.color) plane = take_plane<float>(workspace);
+  }
+  void take_planes(FramePlanes& frame, Workspace& workspace) {
+    take_value_planes(frame, workspace);
     if (cost_.data == DataTerm::census) frame.census = take_plane<std::uint32_t>(workspace);
     if (cost_.data == DataTerm::gradient) frame.gradient = take_plane<float>(workspace);
     if (has_words())
@@ -273,19 +301,55 @@ class MatchingSolver : public SolverBase<Solver> {
     return {reinterpret_cast<std::uint32_t*>(plane.data), plane.width, plane.height, plane.pitch};
   }
 
-  /// Prepares all planes but luma.
-  void prepare_rest(const Frame* frames, FramePlanes* data, int count) {
-    constexpr std::uint32_t nan = 0x7fc00000;  // any difference from it is NaN, which becomes the limit
+  /// Finds out which frames have no colors.
+  void find_gray(const Frame* frames, int slot, int count) {
+    if constexpr (!Backend::is_gpu)
+      for (int i = 0; i < count; ++i) frames_[slot + i].gray = channels(frames[i].format) == 1;
+  }
+
+  /// Takes luma and colors, and which pixels are known.
+  void take_values(const Frame* frames, FramePlanes* data, int count) {
+    if (converts_at_once()) {
+      KnownPlanes to[slots];
+      for (int i = 0; i < count; ++i) {
+        to[i] = {data[i].luma, {data[i].color[0], data[i].color[1], data[i].color[2]}, data[i].known};
+        if (luma_is_all(data[i]))
+          for (View<float>& plane : to[i].color) plane = {};
+      }
+      return convert_known(backend_, frames, to, count);
+    }
+    if (needs_luma()) {
+      View<float> luma[slots];
+      for (int i = 0; i < count; ++i) luma[i] = data[i].luma;
+      if (cost_.presmooth > 0)
+        smooth_luma(backend_, frames, taps_, luma, count);
+      else
+        convert(backend_, frames, luma, count);
+    }
     Planes planes[slots];
     View<std::uint8_t> known[slots];
     for (int i = 0; i < count; ++i) {
-      if (needs_color() && !converts_at_once()) convert_colors(frames[i], data[i]);
-      if (needs_luma()) planes[i].add(words(data[i].luma), nan);
-      if (needs_color() && !luma_is_all(data[i]))
-        for (const View<float>& plane : data[i].color) planes[i].add(words(plane), nan);
+      if (needs_color()) convert_colors(frames[i], data[i]);
+      planes[i] = values_of(data[i]);
       known[i] = data[i].known;
     }
-    if (!converts_at_once()) clean(backend_, planes, known, count);
+    clean(backend_, planes, known, count);
+  }
+
+  Planes values_of(const FramePlanes& data) const {
+    constexpr std::uint32_t nan = 0x7fc00000;  // any difference from it is NaN, which becomes the limit
+    Planes planes;
+    if (needs_luma()) planes.add(words(data.luma), nan);
+    if (needs_color() && !luma_is_all(data))
+      for (const View<float>& plane : data.color) planes.add(words(plane), nan);
+    return planes;
+  }
+
+  /// Prepares all planes but luma and colors.
+  void prepare_rest(FramePlanes* data, int count) {
+    constexpr std::uint32_t nan = 0x7fc00000;
+    Planes planes[slots];
+    for (int i = 0; i < count; ++i) planes[i] = values_of(data[i]);
     for (int i = 0; i < count; ++i) {
       if (data[i].census) {
         census(backend_, data[i].luma, data[i].census);
@@ -392,14 +456,17 @@ class MatchingSolver : public SolverBase<Solver> {
   const LabelGrid grid_;
   const bool sub_pixel_, reports_, colors_;
   const Optimizer optimizer_;
-  const float uniqueness_;
+  const float uniqueness_, noise_;
   const Size size_;
   const Window window_;
   const Taps taps_;
-  const Taps texture_taps_ = gaussian_taps(texture_sigma), flat_taps_ = gaussian_taps(flat_sigma);
+  const Taps texture_taps_ = gaussian_taps(texture_sigma), flat_taps_ = gaussian_taps(flat_sigma),
+             averaging_taps_ = gaussian_taps(averaging_sigma);
   const int columns_, rows_;  // room on each side of the planes: as far as labels move a pixel
   std::ptrdiff_t pitch_ = 0;  // values from one row of the planes to the next
   FramePlanes frames_[slots];
+  FramePlanes fresh_[slots];  // luma and colors of new frames, before they are averaged
+  View<float> counts_[slots], changes_[slots], smooth_changes_[slots];
   View<float> unsmoothed_[3];
   EdgeWeights edges_;
   Volume volume_;

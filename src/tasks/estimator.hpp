@@ -81,6 +81,16 @@ bool Estimator<Task>::push(const In<Frame>& frame, Result& output) requires Task
   return with_errors([&] { return impl_->session->push(frame, &output) != nullptr; });
 }
 template <class Task>
+auto Estimator<Task>::push(const In<Frame>& left, const In<Frame>& right)
+    -> const Result& requires Task::pairs {
+  return with_errors([&]() -> const Result& { return impl_->session->push_pair(left, right, nullptr); });
+}
+template <class Task>
+void Estimator<Task>::push(const In<Frame>& left, const In<Frame>& right,
+                           Result& output) requires Task::pairs {
+  with_errors([&] { impl_->session->push_pair(left, right, &output); });
+}
+template <class Task>
 void Estimator<Task>::reset() {
   impl_->session->reset();
 }

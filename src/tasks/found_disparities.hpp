@@ -34,7 +34,11 @@ class FoundDisparities final : public Session<Stereo> {
   }
   const DisparityField* push(const Frame&, DisparityField*) override {
     return nullptr;
-  }  // pairs are no stream
+  }  // single frames are no stream
+  const DisparityField& push_pair(const Frame& left, const Frame& right, DisparityField* output) override {
+    if (!session_) begin({.frames = std::array<Frame, 2>{left, right}});
+    return session_->push_pair(left, right, output);
+  }
   void reset() override {
     const std::lock_guard lock(mutex_);
     cancelled_ = false;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <atomic>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/backend.hpp"
@@ -35,6 +37,8 @@ class Session {
   /// Takes the next frame of a sequence. Returns null as long as frames are missing, then the result like
   /// `call`.
   virtual const Result* push(const Frame& frame, Result* output) = 0;
+  /// Solves the next pair of a sequence of pairs, like `call`.
+  virtual const Result& push_pair(const Frame& first, const Frame& second, Result* output) = 0;
   virtual void reset() = 0;
   virtual void synchronize() = 0;
   virtual void cancel() noexcept = 0;
@@ -90,36 +94,14 @@ class SolverSession final : public Session<Task> {
   }
 
   const Result& call(const typename Task::Input& input, Result* output) override {
-    if (int(input.frames.size()) != slots_)
-      fail(ErrorCode::invalid_argument, "the method takes ", slots_, " frames, not ", input.frames.size());
-    for (std::size_t i = 0; i < frames_.size(); ++i)
-      frames_[i] = checked(input.frames[i], ("frame " + std::to_string(i)).c_str(), size_, device_);
-    const bool on_host = frames_[0].memory.on_host();
-    for (const Frame& frame : frames_)
-      if (frame.memory.on_host() != on_host)
-        fail(ErrorCode::invalid_argument, "one frame is in host memory and one on a device");
-    if (input.start && !solver_.takes_start())
-      fail(ErrorCode::invalid_argument, "the method, with these parameters, has no use for a start");
-    if (input.start && input.start->size() != size_)
-      fail(ErrorCode::invalid_argument, "the start is ", input.start->size().width, "x",
-           input.start->size().height, ", the frames are ", size_.width, "x", size_.height);
-    check_call(output, on_host);
-    const auto active = backend_.activate();
-    std::optional<Start> start = input.start;
-    if (on_host) {
-      for (int i = 0; i < slots_; ++i) frames_[std::size_t(i)] = on_backend(frames_[std::size_t(i)], i);
-      if (start) start = on_backend(*start);
-    }
-    const int kind = solver_.take(known_motion(input), on_host);
-    pushed_ = 0;
-    Result& result = target(output, on_host);
-    const PlaneCopies copies = copies_of(result, output, on_host);
-    backend_.replay(key_of(call_keys + 2 * kind + start.has_value(), copies), [&] {
-      solver_.prepare(frames_.data(), 0, slots_);
-      solver_.solve(0, start ? &*start : nullptr, result);
-      if (copies.count) copy_planes(backend_, copies);
-    });
-    return delivered(result, output, on_host);
+    return solve(input, output, false);
+  }
+
+  const Result& push_pair(const Frame& first, const Frame& second, Result* output) override {
+    const std::array<Frame, 2> pair = {first, second};
+    typename Task::Input input;
+    input.frames = pair;
+    return solve(input, output, true);
   }
 
   const Result* push(const Frame& user_frame, Result* output) override {
@@ -183,6 +165,46 @@ class SolverSession final : public Session<Task> {
   static KnownMotion known_motion(const typename Task::Input& input) {
     if constexpr (requires { input.tracks; }) return {input.tracks, input.rotation};
     return {};
+  }
+
+  /// Solves for the result of frames. `pushes`: they are the next pair of a sequence.
+  const Result& solve(const typename Task::Input& input, Result* output, bool pushes) {
+    if (int(input.frames.size()) != slots_)
+      fail(ErrorCode::invalid_argument, "the method takes ", slots_, " frames, not ", input.frames.size());
+    for (std::size_t i = 0; i < frames_.size(); ++i)
+      frames_[i] = checked(input.frames[i], ("frame " + std::to_string(i)).c_str(), size_, device_);
+    const bool on_host = frames_[0].memory.on_host();
+    for (const Frame& frame : frames_)
+      if (frame.memory.on_host() != on_host)
+        fail(ErrorCode::invalid_argument, "one frame is in host memory and one on a device");
+    if (input.start && !solver_.takes_start())
+      fail(ErrorCode::invalid_argument, "the method, with these parameters, has no use for a start");
+    if (input.start && input.start->size() != size_)
+      fail(ErrorCode::invalid_argument, "the start is ", input.start->size().width, "x",
+           input.start->size().height, ", the frames are ", size_.width, "x", size_.height);
+    check_call(output, on_host);
+    const auto active = backend_.activate();
+    std::optional<Start> start = input.start;
+    if (on_host) {
+      for (int i = 0; i < slots_; ++i) frames_[std::size_t(i)] = on_backend(frames_[std::size_t(i)], i);
+      if (start) start = on_backend(*start);
+    }
+    const int kind = solver_.take(known_motion(input), on_host);
+    const bool follows = pushes && pushed_ > 0 && solver_.averages();
+    const std::int64_t before = std::exchange(pushed_, 0);  // a pair that fails is not followed
+    Result& result = target(output, on_host);
+    const PlaneCopies copies = copies_of(result, output, on_host);
+    backend_.replay(key_of(pushes ? push_keys + follows : call_keys + 2 * kind + start.has_value(), copies),
+                    [&] {
+                      if (pushes)
+                        solver_.prepare_next(frames_.data(), follows);
+                      else
+                        solver_.prepare(frames_.data(), 0, slots_);
+                      solver_.solve(0, start ? &*start : nullptr, result);
+                      if (copies.count) copy_planes(backend_, copies);
+                    });
+    if (pushes) pushed_ = before + 1;
+    return delivered(result, output, on_host);
   }
 
   void check_call(const Result* output, bool on_host) const {

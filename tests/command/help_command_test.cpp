@@ -18,8 +18,8 @@ class HelpCommand : public CommandTest {
     };
     for (int i = 0; i < 7; ++i)
       copy("frame000" + std::to_string(i) + ".png", "frame0" + std::to_string(i + 1) + ".png");
-    for (const char* to : {"a.png", "left.png"}) copy("frame0000.png", to);
-    for (const char* to : {"b.png", "right.png", "truth.png"}) copy("frame0001.png", to);
+    for (const char* to : {"a.png", "left.png", "left2.png"}) copy("frame0000.png", to);
+    for (const char* to : {"b.png", "right.png", "right2.png", "truth.png"}) copy("frame0001.png", to);
     for (const char* to : {"flow.flo", "truth.flo"}) copy("flow0000.flo", to);
     for (const char* to : {"mask.png", "labels.png", "lines.png"}) copy("occluded0000.png", to);
     std::ofstream(path("calib.txt")) << "cam0=[90 0 48; 0 90 32; 0 0 1]\ncam1=[90 0 48; 0 90 32; 0 0 1]\n"
@@ -171,8 +171,8 @@ TEST_F(HelpCommand, ExamplesOfHelpRun) {
     EXPECT_EQ(outcome.code, 0) << line << '\n' << outcome.err;
     EXPECT_EQ(outcome.err.find("error"), std::string::npos) << line << '\n' << outcome.err;
   }
-  for (const char* made : {"flow.png", "flow0001.flo", "disparity.png", "mask0006.png", "tracks.png",
-                           "arrows.png", "scene/flow0000.flo", "bench.json"})
+  for (const char* made : {"flow.png", "flow0001.flo", "disparity.png", "disparity0002.pfm", "mask0006.png",
+                           "tracks.png", "arrows.png", "scene/flow0000.flo", "bench.json"})
     EXPECT_TRUE(std::filesystem::exists(path(made))) << made;
 }
 

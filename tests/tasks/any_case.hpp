@@ -67,6 +67,9 @@ AnyCase case_of(const typename Task::Method& method, Size size, const typename T
     if constexpr (Task::streams)
       for (const FrameBuffer& frame : held)
         if (const auto* result = estimator.push(frame)) hash = hash_of(taken(*result), hash);
+    if constexpr (Task::pairs)
+      for (std::size_t i = 0; i < 3; ++i)
+        hash = hash_of(taken(estimator.push(held[i / 2], held[1 + i / 2])), hash);
     for (const double energy : estimator.energies()) hash = hash * 31 + std::uint64_t(energy * 1000);
     return hash;
   };

@@ -100,6 +100,9 @@ class FailingAllocationsOn : public OnDevice {
     if constexpr (Task::streams)
       for (const Frame& frame : frames)
         if (const auto* result = estimator.push(frame)) hash = hash_of(*result, hash);
+    if constexpr (Task::pairs)
+      for (std::size_t i = 1; i < frames.size(); ++i)
+        hash = hash_of(estimator.push(frames[i - 1], frames[i]), hash);
     return hash;
   }
 

@@ -111,6 +111,10 @@ struct StereoEnergy {
       "Refine disparities. Two lines of opposite slopes go through three costs. Offsets below 0.08 px "
       "become 0: so surfaces that face the camera keep whole disparities.");
   PF_PARAMETERS_OF(DisparityChecks, checks);
+  PF_PARAMETER(
+      float, noise, 0, range(0, 64),
+      "Noise of a video's frames, 0 = pairs have no past. It is the standard deviation of luma, of 0 to "
+      "255. Pushed frames are averaged over up to 8 pairs, except where they change by more than noise.");
 };
 
 /// Whole displacements in [-max_displacement, max_displacement]^2 (Jodoin eq. 7 and after).
