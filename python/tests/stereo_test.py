@@ -117,3 +117,42 @@ def test_checks_are_parameters_of_every_method(few):
         pf.estimate_disparity(*few, final_median=4)
     unchecked = pf.estimate_disparity(*few, lr_check=0)
     assert unchecked.valid.sum() >= pf.estimate_disparity(*few).valid.sum()
+
+
+@pytest.fixture(scope="module")
+def video():
+    """Three pairs of a camera that stands still, with noise."""
+    left, right = pf.render_scene("stereo", shape=(60, 80), frames=2, seed=3).frames
+    random = np.random.default_rng(1)
+    noisy = lambda image: np.clip(image + random.normal(0, 4, image.shape), 0, 255).astype(np.uint8)
+    return [(noisy(left), noisy(right)) for _ in range(3)]
+
+
+def test_pushed_pairs_are_calls(video, same):
+    estimator = pf.StereoEstimator(disparities=12, device="cpu", threads=2)
+    for left, right in video:
+        assert same(estimator.push(left, right), pf.estimate_disparity(left, right, disparities=12))
+
+
+def test_noise_averages_pushed_pairs(video, same):
+    estimator = pf.StereoEstimator(disparities=12, noise=4, device="cpu")
+    alone = [pf.estimate_disparity(left, right, disparities=12) for left, right in video]
+    first = [estimator.push(left, right) for left, right in video]
+    assert same(first[0], alone[0]) and not same(first[2], alone[2])
+    assert same(estimator(*video[2]), alone[2])      # a call is alone, and forgets the video
+    again = [estimator.push(left, right) for left, right in video]
+    assert all(same(a, b) for a, b in zip(first, again))
+    estimator.reset()
+    assert same(estimator.push(*video[0]), alone[0])
+
+
+def test_pushed_pairs_have_one_size(video):
+    estimator = pf.StereoEstimator(noise=4, device="cpu")
+    left, right = video[0]
+    with pytest.raises(ValueError, match="left|right"):
+        estimator.push(left, right[:, :70])
+    estimator.push(left, right)
+    with pytest.raises(ValueError, match="60 x 80"):
+        estimator.push(left[:50], right[:50])
+    with pytest.raises(TypeError):
+        estimator.push(left)

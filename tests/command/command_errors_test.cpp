@@ -177,7 +177,7 @@ TEST_F(CommandErrors, WordsThatNobodyTakesAreFewInTheMessage) {
   expect_failure(2, flow({"-m", "LUCAS_KANADE2"}), {"did you mean 'lucas-kanade'?"});
   expect_failure(2, flow({"-m", "adaptiveridge"}), {"did you mean 'adaptive-ridge'?"});
   expect_failure(2, flow({"--preset", "fats"}), {"did you mean 'fast'?"});
-  expect_failure(2, {"color", truth(), "-o", path("out.png"), "--max-disparity", "9"},
+  expect_failure(2, {"eval", truth(), truth(), "--max-disparity", "9"},
                  {"unexpected: --max-disparity and 1"});
   expect_failure(2, {"stereo", frame0(), frame1(), "--max-disparity", "9"}, {"unexpected: --max-disparity"});
 }
