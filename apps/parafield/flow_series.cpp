@@ -66,9 +66,9 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
     KnownPixels known;
   };
   std::deque<Waiting> frames;  // from the one on whose flow comes next
-  SeriesWriter<FlowField> writer("flow");
   PictureOptions picture = options.picture;
   FlowFindings findings;
+  SeriesWriter<FlowField> writer("flow");
   /// Writes the flow between two frames.
   const auto write = [&](Waiting first, KnownPixels next) {
     const int number = writer.count() + 1;

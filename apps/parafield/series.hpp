@@ -11,7 +11,8 @@
 
 namespace parafield::command {
 
-/// Writes the results of a series in the order in which they come, each while the next one is estimated.
+/// Writes the results of a series in the order in which they come, each while the next one is estimated. Its
+/// destructor waits for the last one: what write() uses has to live longer.
 template <class Result>
 class SeriesWriter {
  public:

@@ -110,8 +110,9 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   PairSource source(options);
   if (source.is_single()) {
     const std::vector<std::string> names = options.names();
-    throw UsageError(fmt::format("{}: names a series, but there is one pair; name one file, like disparity.pfm",
-                                 *std::ranges::find_if(names, has_number)));
+    throw UsageError(
+        fmt::format("{}: names a series, but there is one pair; name one file, like disparity.pfm",
+                    *std::ranges::find_if(names, has_number)));
   }
   Cameras cameras(options.camera, device);
   StereoEnergy& energy = energy_of(method);
@@ -121,9 +122,9 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   Timer timer(Device::cpu()), whole(Device::cpu());
   whole.start();
   std::vector<double> milliseconds;
-  SeriesWriter<DisparityField> writer("disparity map");
   DisparityFindings findings;
   DisparityColorOptions colors;  // one scale for the whole series
+  SeriesWriter<DisparityField> writer("disparity map");
   ProgressLine line(!options.quiet);
   line.begin("estimating");
   writer.during([&] {
@@ -137,7 +138,6 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
         if (energy.disparities == 0) energy.disparities = examined->findings.disparities;
         colors = {float(energy.min_disparity),
                   float(energy.min_disparity + std::max(energy.disparities - 1, 1))};
-        if (colors.min == 0 && colors.max == 0) colors.max = 1;
         reported.json = pair->json;
         reported.text = pair->text;
         StereoOptions how = task;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <random>
 
+#include "allocations.hpp"
 #include "on.hpp"
 #include "tasks/on_device.hpp"
 
@@ -134,8 +135,7 @@ TEST_P(StereoVideoOn, CallsResetsAndErrorsEndTheVideo) {
   EXPECT_TRUE(same(first, pushed(video.left[0], video.right[0]))) << "a call is alone";
   EXPECT_TRUE(same(first, push(0))) << "and forgets";
   const FrameBuffer other(Size{64, 64}, PixelFormat::gray_u8);
-  EXPECT_EQ(message_of([&] { pushed.push(video.left[0], other); }),
-            "frame 1 is 64x64, expected 160x120");
+  EXPECT_EQ(message_of([&] { pushed.push(video.left[0], other); }), "frame 1 is 64x64, expected 160x120");
   EXPECT_TRUE(same(second, push(1))) << "a pair that is refused changes nothing";
   pushed.cancel();
   EXPECT_EQ(message_of([&] { pushed.push(video.left[0], video.right[0]); }),
@@ -186,6 +186,20 @@ TEST_P(StereoVideoOn, EveryMethodTakesPairs) {
   errors(WinnerTakesAll<StereoEnergy>{});
   errors(Icm<StereoEnergy>{});
   errors(BeliefPropagation<StereoEnergy>{});
+}
+
+TEST_P(StereoVideoOn, NothingIsAllocatedAfterTheFirstPairs) {
+  const Video video({0, 0});
+  StereoEstimator pushed = estimator(sigma);
+  const auto push = [&](int i) { pushed.push(video.left[std::size_t(i)], video.right[std::size_t(i)]); };
+  for (int i = 0; i < 2; ++i) push(i);
+  const std::size_t workspace = pushed.workspace_bytes();
+  const long before = test::allocations;
+  for (int i = 0; i < 20; ++i) push(i % 2);
+  pushed.reset();
+  for (int i = 0; i < 2; ++i) push(i);
+  EXPECT_EQ(test::allocations, before);
+  EXPECT_EQ(pushed.workspace_bytes(), workspace);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, StereoVideoOn, every_device(), device_name);
