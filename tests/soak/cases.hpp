@@ -199,6 +199,16 @@ std::uint64_t run_estimator(const ParityCase<Task>& c, const Way& way) {
           take(!to_own ? estimator.push(frames[i]) : estimator.push(frames[i], own) ? &own : nullptr);
         return hash;
       }
+    if constexpr (Task::pairs)
+      if (way.pushes) {
+        const std::size_t pairs = frames.size() - 1;
+        for (std::size_t i = part ? middle : 0; i < (part ? pairs : middle); ++i)
+          if (to_own)
+            estimator.push(frames[i], frames[i + 1], own), take(&own);
+          else
+            take(&estimator.push(frames[i], frames[i + 1]));
+        return hash;
+      }
     auto here = input;
     here.frames = std::span(frames).subspan(part, count);
     take(!to_own ? &estimator(here) : (estimator(here, own), &own));
@@ -269,7 +279,7 @@ void draw(Case& drawn, unsigned seed) {
       const ParityCase<Task> c{method, {width, height}, format, seed, options};
       drawn.name = described(c);
       drawn.run = [c](const Way& way) { return run_estimator(c, way); };
-      drawn.streams = Task::streams;
+      drawn.streams = Task::streams || Task::pairs;
     });
   };
   draw_method(Flow{});
