@@ -10,7 +10,7 @@ namespace parafield::command {
 namespace {
 
 struct SynthOptions {
-  std::string scene, folder, size = "640x480", texture = "fine";
+  std::string scene, folder, size = "640x480", texture = "fine", pace = "steady";
   int frames = 2;
   std::uint64_t seed = 1;
   bool rgb = false, quiet = false;
@@ -27,6 +27,7 @@ void run(const SynthOptions& options) {
                                    .seed = options.seed,
                                    .fine = options.texture == "fine",
                                    .color = options.rgb,
+                                   .pace = pace_named(options.pace),
                                    .progress = line.callback()};
   line.begin("rendering");
   const Scene scene = typed([&] { return render_scene(options.scene, scene_options); });
@@ -97,6 +98,13 @@ void add_synth(App& program) {
   command.add_setting("--texture NAME", options.texture)
       .one_of({"fine", "smooth"})
       .help("fine or smooth. Details of fine go down to about 3 px, those of smooth to about 20 px");
+  constexpr auto paces = names_of(Pace{});
+  command.add_setting("--pace NAME", options.pace)
+      .one_of(std::vector<std::string>(paces.begin(), paces.end()))
+      .help(
+          "steady, accelerating, shaking (the camera, at random) or stop-and-go. Motion changes from frame "
+          "to "
+          "frame; in scenes of flat layers");
   command.add_flag("--rgb", options.rgb, "render frames in color. Their luma is that of the gray frames");
   command.add_flag("-q,--quiet", options.quiet, "print no report");
   command.list("Scenes", list);

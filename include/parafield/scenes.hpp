@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -15,7 +16,8 @@ namespace parafield {
 /// rounded to u8: nothing is resampled. Edges between layers and of the terrain are hard: a pixel has the
 /// value and the flow of the surface at its center. Motion is a few px at 640x480 (40 to 80 in `large`, 24
 /// and 4 in `bar` and `camouflage`, 8 to 50 in `poles`, 0 to 60 in `stereo`). It differs from seed to seed,
-/// and is the same for all frames, except in `flythrough` and `stereo`, whose cameras follow a valley.
+/// and is the same for all frames, except in `flythrough` and `stereo`, whose cameras follow a valley, and where
+/// SceneOptions::pace says otherwise.
 struct Scene {
   std::vector<FrameBuffer> frames;  ///< gray_u8; with SceneOptions::color rgb_u8
   /// flow[i]: from frame i to i + 1, at every pixel; no confidence. In `clouds` it is from frame i to i + 2,
@@ -34,6 +36,20 @@ struct Scene {
   std::vector<Image<std::uint8_t>> moving;
 };
 
+/// How the motion of a flat scene changes from pair of frames to pair of frames.
+enum class Pace {
+  steady,        ///< it does not
+  accelerating,  ///< 0.4 of the motion in the first pair, and 0.3 more of it in each later one
+  shaking,       ///< the camera also shifts, by up to 2 px (at 640x480) along x and y, at random in each pair
+  stop_and_go  ///< what is before the background (or a lone background) rests for two pairs, then moves for two
+};
+constexpr std::array<std::string_view, 4> names_of(Pace) {
+  return {"steady", "accelerating", "shaking", "stop-and-go"};
+}
+
+/// The pace of a name. Throws Error(invalid_argument) for an unknown name.
+PARAFIELD_API Pace pace_named(std::string_view name);
+
 /// Options of `render_scene`.
 struct SceneOptions {
   Size size = {640, 480};
@@ -41,6 +57,7 @@ struct SceneOptions {
   std::uint64_t seed = 1;
   bool fine = true;    ///< texture down to about 3 px; otherwise only smooth shading, above about 20 px
   bool color = false;  ///< rgb_u8, each surface in a color that changes slowly; luma is the gray frames'
+  Pace pace = Pace::steady;  ///< scenes with depth and `clouds` are steady, `balloons` do not shake
   /// Called with the share of the work that is done, 0 to 1; it never falls. It must not throw.
   std::function<void(double)> progress = {};
 };

@@ -157,8 +157,8 @@ void bind_scenes(nb::module_& module) {
   module.def(
       "render_scene",
       [](const std::string& name, std::pair<int, int> shape, int frames, std::uint64_t seed, bool fine,
-         bool color) {
-        SceneOptions options{{shape.second, shape.first}, frames, seed, fine, color};
+         bool color, const std::string& pace) {
+        SceneOptions options{{shape.second, shape.first}, frames, seed, fine, color, pace_named(pace)};
         Scene scene;
         {
           const nb::gil_scoped_release released;
@@ -175,10 +175,14 @@ void bind_scenes(nb::module_& module) {
         return result;
       },
       nb::arg("name"), nb::arg("shape") = std::pair(480, 640), nb::arg("frames") = 2, nb::arg("seed") = 1,
-      nb::kw_only(), nb::arg("fine") = true, nb::arg("color") = false,
+      nb::kw_only(), nb::arg("fine") = true, nb::arg("color") = false, nb::arg("pace") = "steady",
       nb::sig("def render_scene(name: str, shape: tuple[int, int] = (480, 640), frames: int = 2, seed: int = "
-              "1, *, fine: bool = True, color: bool = False) -> Scene"),
-      "Renders a scene with its truth: the same bytes on every machine. `shape` is (height, width).");
+              "1, *, fine: bool = True, color: bool = False, pace: str = 'steady') -> Scene"),
+      "Renders a scene with its truth: the same bytes on every machine. `shape` is (height, width). `pace` "
+      "is "
+      "'steady', 'accelerating', 'shaking' or 'stop-and-go': how the motion of a flat scene changes from "
+      "pair to "
+      "pair of frames.");
 }
 
 }  // namespace
@@ -197,7 +201,8 @@ void bind_tools(nb::module_& module) {
       "that are false in `mask` do not count; with `valid_only` only those count that the estimate calls "
       "valid.\n\n"
       "With `confidence`, auc and auc_best say how the estimate's confidence ranks its errors: auc is the "
-      "mean over k of the mean error, px, of the k pixels of highest confidence, auc_best the least that an order "
+      "mean over k of the mean error, px, of the k pixels of highest confidence, auc_best the least that an "
+      "order "
       "can give.");
   bind_scenes(module);
   module.def(

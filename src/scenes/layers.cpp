@@ -16,6 +16,7 @@ struct Placed {
   Layer layer;
   Texture texture;
   Dye dye;
+  Affine step = {};      ///< from this frame to the next
   Affine to_start = {};  ///< from a point of this frame to its match in frame 0
 
   bool covers(Point p) const { return layer.shape.contains(to_start(p)); }
@@ -70,7 +71,7 @@ void write_truth(Passes& passes, std::span<const Placed> now, std::span<const Pl
     for (int x = 0; x < flow.size().width; ++x) {
       const Point p{double(x), double(y)};
       const std::size_t layer = nearest(now, p);
-      const Point match = now[layer].layer.step(p);
+      const Point match = now[layer].step(p);
       occluded(x, y) = !write_flow(flow, x, y, match) || nearest(next, match) < layer;
     }
   });
@@ -102,8 +103,10 @@ Scene render_layers(const LayeredScene& layered, const SceneOptions& options, co
     paint(passes, placed, picture, scene.frames.emplace_back(options.size, frame_format(options)));
     if (layered.before_landscape && i > 0) write_moving(placed, scene.moving.emplace_back(options.size));
     if (i + 1 == options.frames) break;
+    for (std::size_t j = 0; j < placed.size(); ++j)
+      placed[j].step = step_of(layers[j], j == ground && ground > 0, options, i);
     const std::vector<Placed> now = placed;
-    for (Placed& layer : placed) layer.to_start = layer.to_start * layer.layer.step.inverse();
+    for (Placed& layer : placed) layer.to_start = layer.to_start * layer.step.inverse();
     write_truth(passes, now, placed, scene.flow.emplace_back(options.size, Memory::host(), false),
                 scene.occluded.emplace_back(options.size));
   }

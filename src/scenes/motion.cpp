@@ -215,7 +215,29 @@ constexpr LayeredScene list[] = {
      facade},
 };
 
+/// A part of a motion: 0 = no motion, 1 = all of it.
+Affine part_of(const Affine& step, double part) {
+  return {1 + part * (step.xx - 1), part * step.xy, part * step.yx,
+          1 + part * (step.yy - 1), part * step.x,  part * step.y};
+}
+
 }  // namespace
+
+Affine step_of(const Layer& layer, bool ground, const SceneOptions& options, int pair) {
+  switch (options.pace) {
+    case Pace::accelerating:
+      return part_of(layer.step, 0.4 + 0.3 * pair);
+    case Pace::shaking: {
+      Draw draw(options.size, random_bits(options.seed, 5000 + std::uint64_t(pair)));
+      const double x = draw.between(-2, 2), y = draw.between(-2, 2);
+      return draw.shift(x, y) * layer.step;
+    }
+    case Pace::stop_and_go:
+      return part_of(layer.step, ground || pair / 2 % 2 == 1 ? 1 : 0);
+    default:
+      return layer.step;
+  }
+}
 
 std::span<const LayeredScene> layered_scenes() { return list; }
 

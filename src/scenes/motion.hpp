@@ -46,4 +46,7 @@ std::span<const LayeredScene> layered_scenes();
 /// Layers of a scene, nearest first. The last one fills the plane.
 std::vector<Layer> scene_layers(const LayeredScene& scene, Size size, std::uint64_t seed);
 
+/// Map of a layer from frame `pair` to the next one. `ground`: it is the last layer of several.
+Affine step_of(const Layer& layer, bool ground, const SceneOptions& options, int pair);
+
 }  // namespace parafield

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "core/fail.hpp"
 #include "core/views.hpp"
 #include "scenes/render.hpp"
@@ -37,6 +39,15 @@ static FrameBuffer picture_behind(const LayeredScene& scene, SceneOptions option
   return std::move(render_flythrough(options).frames[0]);
 }
 
+Pace pace_named(std::string_view name) {
+  constexpr auto names = names_of(Pace{});
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end())
+    fail(ErrorCode::invalid_argument, "there is no pace '", name, "'; the paces are ", names[0], ", ",
+         names[1], ", ", names[2], ", ", names[3]);
+  return Pace(found - names.begin());
+}
+
 Scene render_scene(std::string_view name, const SceneOptions& options) {
   if (options.size.width < 1 || options.size.height < 1)
     fail(ErrorCode::invalid_argument, "size cannot be ", options.size.width, "x", options.size.height,
@@ -46,11 +57,19 @@ Scene render_scene(std::string_view name, const SceneOptions& options) {
          "; a scene has at most ", most_pixels, " pixels");
   if (options.frames < 1)
     fail(ErrorCode::invalid_argument, "frames cannot be ", options.frames, "; a scene has at least 1");
+  if (options.pace != Pace::steady && (name == flythrough.name || name == stereo.name || name == clouds.name))
+    fail(ErrorCode::invalid_argument, "pace cannot be ", names_of(Pace{})[std::size_t(options.pace)],
+         " in the scene ", name, "; allowed: ", names_of(Pace{})[0]);
   if (name == flythrough.name) return render_flythrough(options);
   if (name == stereo.name) return render_stereo(options);
   if (name == clouds.name) return render_clouds(options);
-  for (const LayeredScene& scene : layered_scenes())
-    if (name == scene.info.name) return render_layers(scene, options, picture_behind(scene, options));
+  for (const LayeredScene& scene : layered_scenes()) {
+    if (name != scene.info.name) continue;
+    if (scene.before_landscape && options.pace == Pace::shaking)
+      fail(ErrorCode::invalid_argument, "pace cannot be shaking in the scene ", name,
+           ", whose camera stands still; allowed: steady, accelerating, stop-and-go");
+    return render_layers(scene, options, picture_behind(scene, options));
+  }
   std::string known;
   for (const SceneInfo& info : scenes()) known += (known.empty() ? "" : ", ") + std::string(info.name);
   fail(ErrorCode::invalid_argument, "there is no scene '", name, "'; the scenes are ", known);

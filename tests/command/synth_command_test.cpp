@@ -20,6 +20,14 @@ TEST_F(SynthCommand, WritesAWholeSequence) {
   EXPECT_EQ(read_flow(path("new/scene/flow0001.flo")).size(), (Size{40, 30}));
 }
 
+TEST_F(SynthCommand, WritesMotionOfAnotherPace) {
+  run_well({"synth", "layers", "-o", path("scene"), "--size", "40x30", "--frames", "3", "--pace", "shaking"});
+  const Scene scene = render_scene("layers", {.size = {40, 30}, .frames = 3, .pace = Pace::shaking});
+  const FlowField flow = read_flow(path("scene/flow0001.flo"));
+  for (int y = 0; y < 30; ++y)
+    for (int x = 0; x < 40; ++x) ASSERT_EQ(flow.u(x, y), scene.flow[1].u(x, y));
+}
+
 TEST_F(SynthCommand, WritesDepthWhereTheSceneHasSome) {
   run_well({"synth", "flythrough", "-o", path("scene"), "--size", "40x30", "--frames", "2", "--seed", "4"});
   const Scene scene = render_scene("flythrough", {.size = {40, 30}, .seed = 4});

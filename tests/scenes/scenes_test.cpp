@@ -109,6 +109,72 @@ TEST_P(EveryScene, TruthWarpsTheNextFrameOntoThisOne) {
       }
 }
 
+constexpr Pace unsteady_paces[] = {Pace::accelerating, Pace::shaking, Pace::stop_and_go};
+
+TEST_P(EveryScene, HasTheTruthOfEveryPace) {
+  for (const Pace pace : unsteady_paces) {
+    const SceneOptions options{.size = {200, 150}, .frames = 4, .seed = 3, .pace = pace};
+    EXPECT_EQ(pace_named(names_of(Pace{})[std::size_t(pace)]), pace);
+    const bool has_depth = GetParam() == "flythrough" || GetParam() == "stereo";
+    if (has_depth || (GetParam() == "balloons" && pace == Pace::shaking)) {
+      EXPECT_THROW(render_scene(GetParam(), options), Error);
+      continue;
+    }
+    const Scene scene = render_scene(GetParam(), options);
+    EXPECT_EQ(checksum(scene), checksum(render_scene(GetParam(), options)));
+    for (std::size_t i = 0; i < scene.flow.size(); ++i) {
+      const bool thin = GetParam() == "poles" || GetParam() == "facade";
+      EXPECT_LT(residual(scene, i).warped, thin ? 13 : 3.2)
+          << GetParam() << " " << int(pace) << " frame " << i;
+    }
+  }
+}
+
+/// In the middle of the image, which one layer covers.
+TEST(Scenes, ChangeTheirPace) {
+  const auto motion = [](Pace pace) {
+    const Scene scene =
+        render_scene("translation", {.size = {640, 480}, .frames = 6, .seed = 3, .pace = pace});
+    std::vector<double> u;
+    for (const FlowField& flow : scene.flow) u.push_back(flow.u(320, 240));
+    return u;
+  };
+  const std::vector<double> steady = motion(Pace::steady), faster = motion(Pace::accelerating),
+                            shaking = motion(Pace::shaking), stops = motion(Pace::stop_and_go);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_NEAR(steady[i], steady[0], 1e-5);
+    EXPECT_NEAR(faster[i], (0.4 + 0.3 * double(i)) * steady[0], 1e-5);
+    EXPECT_NEAR(stops[i], i == 2 || i == 3 ? steady[0] : 0, 1e-5);
+    EXPECT_LE(std::abs(shaking[i] - steady[0]), 2.001);
+    if (i > 0) {
+      EXPECT_GT(std::abs(shaking[i] - shaking[i - 1]), 1e-3);
+    }
+  }
+}
+
+TEST(Scenes, RefuseAPace) {
+  const auto message = [](auto&& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(message([] {
+              render_scene("clouds", {.size = {40, 30}, .pace = Pace::shaking});
+            }),
+            "pace cannot be shaking in the scene clouds; allowed: steady");
+  EXPECT_EQ(message([] {
+              render_scene("balloons", {.size = {40, 30}, .pace = Pace::shaking});
+            }),
+            "pace cannot be shaking in the scene balloons, whose camera stands still; allowed: steady, "
+            "accelerating, "
+            "stop-and-go");
+  EXPECT_EQ(message([] { (void)pace_named("slow"); }),
+            "there is no pace 'slow'; the paces are steady, accelerating, shaking, stop-and-go");
+}
+
 TEST_P(EveryScene, MovesAsFarAsDocumented) {
   struct Range {
     double low = 1.5, high = 10, background = 0;
