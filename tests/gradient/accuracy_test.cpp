@@ -10,6 +10,11 @@ const Sequence five_of_grove2 = {
      "middlebury-flow/Grove2/gray/frame10.png", "middlebury-flow/Grove2/gray/frame11.png",
      "middlebury-flow/Grove2/gray/frame12.png"},
     "middlebury-flow/Grove2/flow10.flo"};
+const Sequence five_of_rubber_whale = {
+    {"middlebury-flow/RubberWhale/gray/frame08.png", "middlebury-flow/RubberWhale/gray/frame09.png",
+     "middlebury-flow/RubberWhale/gray/frame10.png", "middlebury-flow/RubberWhale/gray/frame11.png",
+     "middlebury-flow/RubberWhale/gray/frame12.png"},
+    "middlebury-flow/RubberWhale/flow10.flo"};
 const Sequence five_of_clouds_ground = {
     {"yosemite/clouds/yos07.png", "yosemite/clouds/yos08.png", "yosemite/clouds/yos09.png",
      "yosemite/clouds/yos10.png", "yosemite/clouds/yos11.png"},
@@ -69,8 +74,25 @@ TEST_P(Accuracy, LargeMotion) {
 }
 
 TEST_P(Accuracy, AdaptiveRidgeWithFiveFrames) {
+  expect(preset<AdaptiveRidge>("sequence"), {{five_of_grove2, 2.05, .139},
+                                             {five_of_rubber_whale, 4.28, .134},
+                                             {five_of_clouds_ground, 1.56, .085},
+                                             {five_without_sky, 2.28, .108}});
+}
+
+/// Frames that stop or turn back: as good as two of them.
+TEST_P(Accuracy, AdaptiveRidgeWithFiveFramesOfUnsteadyMotion) {
+  const char *const whale10 = five_of_rubber_whale.frames[2], *const whale11 = five_of_rubber_whale.frames[3],
+                    *const ground9 = five_of_clouds_ground.frames[2],
+                    *const ground10 = five_of_clouds_ground.frames[3];
+  const auto unsteady = [](std::vector<const char*> frames, const Sequence& steady) {
+    return Sequence{std::move(frames), steady.truth, steady.mask};
+  };
   expect(preset<AdaptiveRidge>("sequence"),
-         {{five_of_grove2, 2.09, .148}, {five_of_clouds_ground, 1.38, .082}, {five_without_sky, 2.08, .112}});
+         {{unsteady({whale10, whale10, whale10, whale11, whale11}, five_of_rubber_whale), 4.28, .134},
+          {unsteady({whale11, whale10, whale10, whale11, whale10}, five_of_rubber_whale), 4.28, .134},
+          {unsteady({ground9, ground9, ground9, ground10, ground10}, five_of_clouds_ground), 2.07, .106},
+          {unsteady({ground10, ground9, ground9, ground10, ground9}, five_of_clouds_ground), 2.07, .106}});
 }
 
 TEST_P(Accuracy, LucasKanadeWithThePapersParameters) {

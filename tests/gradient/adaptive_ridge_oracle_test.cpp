@@ -73,7 +73,7 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesInOneIteration) {
         for (const float noise : {0.0f, 4.0f})
           expect_agreement(frames_of_motion(size, frames, 0.6f, -0.4f, seed++, noise),
                            {.frames = frames, .levels = 1, .iterations = 1, .rounds = rounds, .median = 0},
-                           device(), after_one_iteration);
+                           device(), frames == 2 ? after_one_iteration : after_all);
 }
 
 TEST_P(AdaptiveRidgeOracleTest, Agrees) {
@@ -99,6 +99,23 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesWithPresets) {
       for (const float noise : {1.0f, 4.0f})
         expect_agreement(frames_of_motion(size, method.frames, 0.6f, -0.4f, seed++, noise), method, device(),
                          after_all);
+}
+
+/// Motion that stops, starts, or changes its speed: a part of the flow is that of two frames.
+TEST_P(AdaptiveRidgeOracleTest, AgreesOnUnsteadyMotion) {
+  const std::vector<std::vector<std::size_t>> orders = {{4, 4, 5},       {2, 4, 5},       {4, 4, 4, 5, 5},
+                                                        {0, 2, 4, 5, 6}, {2, 3, 4, 5, 7}, {6, 5, 4, 5, 4}};
+  unsigned seed = 1;
+  for (const Size size : {Size{33, 17}, Size{70, 40}, Size{121, 75}})
+    for (const auto& order : orders)
+      for (const float speed : {0.05f, 0.3f, 1.0f}) {
+        std::vector<Image<float>> images;
+        ++seed;
+        for (const std::size_t i : order)
+          images.push_back(std::move(moving(size, 9, speed, -0.5f * speed, seed)[i]));
+        add_noise(images, 4, seed);
+        expect_agreement(images, {.frames = int(order.size())}, device(), after_all);
+      }
 }
 
 TEST_P(AdaptiveRidgeOracleTest, AgreesWithOtherParameters) {

@@ -86,8 +86,9 @@ inline std::vector<InstantImages> instants(const std::vector<Grid>& frames, doub
         {combined(prefilter, warped[i - 1], 1 - 2 * prefilter, warped[i], prefilter, warped[i + 1]),
          difference(warped[i - 1], warped[i + 1], 0.5),
          count == 3    ? 1
-         : i == middle ? 0.5
-                       : 0.25});
+         : i == middle ? 0.25
+         : i < middle  ? 0.125
+                       : 0.625});
   return result;
 }
 
@@ -260,6 +261,7 @@ inline Flow shrunk_flow(const NormalEquations& n, const Grid& residual, const Gr
 /// One iteration at one level, without the median.
 struct AdaptiveRidgeStep {
   NormalEquations normal;
+  Grid residual;  ///< E of each pixel's solution without shrinkage
   Flow flow;
 };
 inline AdaptiveRidgeStep adaptive_ridge_step(const std::vector<Grid>& frames, const AdaptiveRidge& method,
@@ -271,7 +273,48 @@ inline AdaptiveRidgeStep adaptive_ridge_step(const std::vector<Grid>& frames, co
       luma.size, [&](int x, int y) { return residual_of(normal, x, y, solution.u(x, y), solution.v(x, y)); });
   for (int round = 0; round < method.rounds; ++round)
     solution = shrunk_flow(normal, residual, luma, cell_statistics(normal, solution, luma), method);
-  return {normal, solution};
+  return {normal, residual, solution};
+}
+
+/// The flow of more frames where it fits the normal equations of the pair, whose last iteration is `pair`; elsewhere
+/// the pair's flow `of_pair`.
+inline Flow mixed_flow(const AdaptiveRidgeStep& pair, const Flow& of_pair, const Flow& of_more) {
+  struct Sums {
+    double xx = 0, xy = 0, yy = 0, x = 0, y = 0, residual = 0, change = 0;
+  };
+  const Size size = of_pair.u.size, cells{(size.width + 7) / 8, (size.height + 7) / 8};
+  const NormalEquations& n = pair.normal;
+  const Grid trust = tabulate(cells, [&](int cell_x, int cell_y) {
+    Sums sum;  // over the pixels of 7x7 cells
+    for (int y = std::max(8 * cell_y - 24, 0); y < std::min(8 * cell_y + 32, size.height); ++y)
+      for (int x = std::max(8 * cell_x - 24, 0); x < std::min(8 * cell_x + 32, size.width); ++x) {
+        const double u = of_more.u(x, y), v = of_more.v(x, y), du = u - of_pair.u(x, y),
+                     dv = v - of_pair.v(x, y);
+        sum.xx += n.xx(x, y), sum.xy += n.xy(x, y), sum.yy += n.yy(x, y);
+        sum.x += n.xx(x, y) * u + n.xy(x, y) * v + n.xt(x, y);
+        sum.y += n.xy(x, y) * u + n.yy(x, y) * v + n.yt(x, y);
+        sum.residual += pair.residual(x, y);
+        sum.change += n.xx(x, y) * du * du + 2 * n.xy(x, y) * du * dv + n.yy(x, y) * dv * dv;
+      }
+    // A is held a little, so that texture along one line has an inverse.
+    const double hold = 1e-3 * (sum.xx + sum.yy) + 1e-6, a = sum.xx + hold, c = sum.yy + hold;
+    const double common = (sum.x * (sum.x * c - sum.y * sum.xy) + sum.y * (sum.y * a - sum.x * sum.xy)) /
+                          (a * c - sum.xy * sum.xy);
+    const double residual = std::max(sum.residual, 1e-6);
+    return 1 / (1 + std::pow(sum.change / (0.15 * residual), 2) + std::pow(common / (0.007 * residual), 2));
+  });
+  Flow flow = of_pair;
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      const double cell_x = (x + 0.5) / 8 - 0.5, cell_y = (y + 0.5) / 8 - 0.5;
+      const int left = int(std::floor(cell_x)), top = int(std::floor(cell_y));
+      const double along = cell_x - left, down = cell_y - top;
+      const double share = (1 - down) * ((1 - along) * trust(left, top) + along * trust(left + 1, top)) +
+                           down * ((1 - along) * trust(left, top + 1) + along * trust(left + 1, top + 1));
+      flow.u(x, y) += share * (of_more.u(x, y) - of_pair.u(x, y));
+      flow.v(x, y) += share * (of_more.v(x, y) - of_pair.v(x, y));
+    }
+  return flow;
 }
 
 /// Flow at the middle frame, or the first of two (luma, 0..255), from `start` (at level 0) or from zero.
@@ -295,23 +338,33 @@ inline AdaptiveRidgeResult adaptive_ridge(const std::vector<Grid>& frames, const
   };
   Flow flow{first(start ? &start->u : nullptr), first(start ? &start->v : nullptr)};
 
+  const std::size_t middle = (frames.size() - 1) / 2;
   AdaptiveRidgeStep step;
+  const auto iterate = [&](const std::vector<Grid>& some, const AdaptiveRidge& parameters) {
+    step = adaptive_ridge_step(some, parameters, flow);
+    flow = method.median > 0 ? Flow{median(step.flow.u, method.median), median(step.flow.v, method.median)}
+                             : step.flow;
+  };
   AdaptiveRidge in_one_round = method;  // all iterations but the last
   in_one_round.rounds = 1;
   in_one_round.shrinkage *= float(method.rounds);
   for (int level = coarsest; level >= 0; --level) {
-    std::vector<Grid> here;
-    for (const auto& pyramid : pyramids) here.push_back(pyramid[level]);
+    const std::vector<Grid> here = {pyramids[middle][level], pyramids[middle + 1][level]};
     if (level < coarsest) flow = {enlarge(flow.u, here[0].size), enlarge(flow.v, here[0].size)};
     for (int i = 0; i < method.iterations; ++i) {
       const bool last = level == 0 && i == method.iterations - 1;
-      step = adaptive_ridge_step(here, last ? method : in_one_round, flow);
-      flow = method.median > 0 ? Flow{median(step.flow.u, method.median), median(step.flow.v, method.median)}
-                               : step.flow;
+      iterate(here, last ? method : in_one_round);
     }
   }
+  if (frames.size() > 2) {
+    const Flow of_pair = flow;
+    const AdaptiveRidgeStep pair = step;
+    iterate(frames, in_one_round);
+    iterate(frames, method);
+    flow = mixed_flow(pair, of_pair, flow);
+  }
 
-  const Grid &frame = frames[(frames.size() - 1) / 2], &next = frames[(frames.size() - 1) / 2 + 1];
+  const Grid &frame = frames[middle], &next = frames[middle + 1];
   AdaptiveRidgeResult result{flow, Grid(size), Grid(size), Grid(size)};
   result.confidence = tabulate(size, [&](int x, int y) {
     const double half = (step.normal.xx(x, y) - step.normal.yy(x, y)) / 2;

@@ -67,9 +67,15 @@ constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "o
 ///       hidden pixels take the flow of those that are seen. A plain median of 5x5 pixels follows. Weights of this kind are those of Sun, Roth and Black 2010, "Secrets of optical flow
 ///       estimation and their principles". Valid flow and confidence are those of the flow before.
 ///
-/// With three or five frames, the same filters give the derivative in time, and the flow is that of the
-/// middle frame. The method then assumes the same flow before and after that frame: results are better for
-/// steady motion and worse for other motion.
+/// With three or five frames, the flow is that from the middle frame to the next. These two frames give it, as
+/// above but without matches. Then two iterations on the finest level refine it with all frames, whose derivatives in
+/// time the same filters give. Of five frames, those at the middle of the first, second and last three consecutive
+/// ones have the weights 1/8, 1/4 and 5/8: so constant acceleration cancels out. Other changes of the motion make the
+/// refined flow g fit the pair worse. So sums are taken over 7x7 cells of the normal equations A, b of the pair and
+/// its residual E at its own flow f:
+///   q = sum (g - f) A (g - f) / (0.15 sum E): how far the refined flow lies from the pair's;
+///   t = r (sum A)^-1 r / (0.007 sum E) with r = sum (A g + b): what a motion in common would still improve.
+/// The result is f + (g - f) / (1 + q^2 + t^2), the share interpolated between cells.
 struct AdaptiveRidge {
   static constexpr std::string_view name = "adaptive-ridge";
   static constexpr std::string_view help =
@@ -78,7 +84,7 @@ struct AdaptiveRidge {
       "this library; after Bodily 2009, chapter 4, and Hoerl, Kennard, Baldwin 1975";
 
   PF_PARAMETER(int, frames, 2, one_of({2, 3, 5}),
-               "Frames: 2, 3 or 5. With 3 or 5 it is the flow of the middle frame, for steady motion.");
+               "Frames: 2, 3 or 5. With 3 or 5, those around the middle pair help where motion is steady.");
   PF_PARAMETER(int, levels, 0, range(0, 16),
                "Pyramid levels, 0 = as many as fit. These are all whose shorter side has at least 12 px. "
                "Levels with a shorter side under 4 px are left out, except the finest.");
@@ -159,15 +165,7 @@ inline std::array<Preset<AdaptiveRidge>, 6> presets(const AdaptiveRidge&) {
            {"large-motion",
             {.shrinkage = 0.7f, .matches = UseOfMatches::always},
             "Always matches: fast things, their borders, what they hide. Takes five times the time."},
-           {"sequence",
-            {.frames = 5,
-             .rounds = 2,
-             .window = 1.2f,
-             .prefilter = 0.2f,
-             .robust = 1,
-             .shrinkage = 0.5f,
-             .likeness = 7},
-            "Five frames, for steady motion."},
+           {"sequence", {.frames = 5}, "Five frames, where motion is steady."},
            {"clouds",
             {.iterations = 8,
              .rounds = 2,

@@ -7,6 +7,7 @@
 #include "gradient/adaptive_ridge/matched_flow.hpp"
 #include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
+#include "gradient/adaptive_ridge/steady/steady.hpp"
 #include "gradient/adaptive_ridge/trust/trust.hpp"
 #include "parafield/fields.hpp"
 #include "steps/convert/convert.hpp"
@@ -32,7 +33,7 @@ inline bool uses_matches(const AdaptiveRidge& method) {
 }
 
 /// Ridge regression toward the local mean flow, from coarse to fine. Each frame lies in a slot, with its
-/// pyramid.
+/// pyramid. More frames than two refine the flow of the middle pair.
 template <class Backend>
 class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
  public:
@@ -55,9 +56,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
         pyramid.level[pyramid.levels++] = workspace.image<float>(level);
     for (const Size level : sizes) flows_.push_back(workspace.flow(level));
     if constexpr (!Backend::is_gpu) unsmoothed_ = workspace.flow(size);
-    for (View<float>* plane :
-         {&normal_.xx, &normal_.xy, &normal_.yy, &normal_.xt, &normal_.yt, &normal_.residual})
-      *plane = workspace.image<float>(size);
+    normal_ = normal_planes(workspace, size);
     const Size cells{cells_along(size.width), cells_along(size.height)};
     for (Cells& statistics : cells_)
       for (View<float>* plane : {&statistics.u, &statistics.v, &statistics.spread, &statistics.weight})
@@ -65,6 +64,12 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     cells_[0].luma = cells_[1].luma = workspace.image<float>(cells);
     no_motion_ = workspace.flow(sizes.back());
     backend.reserve_scratch(ridge_scratch(size.width));
+    if (method.frames == 2) return;
+    flows_of_.of_pair = workspace.flow(size);
+    flows_of_.of_more = workspace.flow(size);
+    flows_of_.pair = normal_planes(workspace, size);
+    steady_cells_ = SteadyCells::make(workspace, size);
+    backend.reserve_scratch(steady_scratch(size.width));
   }
 
   /// Makes the pyramids of `count` frames, in the slots from `slot` on.
@@ -85,7 +90,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
     if (sharpener_ && sharpener_->back().u)
       descend(1 - first, no_motion_, int(flows_.size()) - 1, sharpener_->back(),
-              smaller(method_.iterations, 3));
+              {2, smaller(method_.iterations, 3), normal_});
     find_flow(first, start, result, trust);
     if (!sharpener_) return;
     const int middle = first + (method_.frames - 1) / 2;
@@ -102,7 +107,12 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       flow = flows_[std::size_t(coarsest)];
       reduce_flow(backend_, start->u, start->v, coarsest, flow);
     }
-    const auto descend_to_result = [&] { descend(first, flow, coarsest, result, method_.iterations); };
+    const auto descend_to_result = [&] {
+      if (method_.frames == 2) return descend(first, flow, coarsest, result, of_pair());
+      descend(first, flow, coarsest, flows_of_.of_pair, {2, method_.iterations, flows_of_.pair});
+      descend(first, flows_of_.of_pair, 0, flows_of_.of_more, {method_.frames, more_iterations, normal_});
+      mix_steady<Backend>(backend_, flows_of_, steady_cells_, result);
+    };
     if (matched_)
       backend_.beside([&] { matched_->find_coarse(pyramids_.data()); }, descend_to_result);
     else
@@ -110,7 +120,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     if (matched_ && method_.matches == UseOfMatches::always)
       return take_matches(first, result, trust, nullptr);
     if (trust.valid) {
-      const WarpFrames frames = frames_at(0, first);
+      const WarpFrames frames = frames_at(0, first, 2);
       judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_, result,
                           method_.max_residual * 255, trust);
     }
@@ -123,27 +133,34 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   void take_matches(int first, FlowPlanes result, Trust trust, const int* wanted) {
     matched_->fuse(first, 1 - first, pyramids_.data(), result);
     const FlowPlanes refined = matched_->spare();
-    descend(first, matched_->fused(), 0, refined, method_.iterations);
-    const WarpFrames frames = frames_at(0, first);
+    descend(first, matched_->fused(), 0, refined, of_pair());
+    const WarpFrames frames = frames_at(0, first, 2);
     finish_matched(backend_,
                    {matched_->fused(), refined, matched_->back(), frames.frame[0], frames.frame[1], normal_,
                     method_.max_residual * 255, wanted},
                    result, trust);
   }
 
-  /// Estimates flow from level `coarsest` to the finest. `flow`: the start there. `most_iterations`: solutions on
-  /// each level.
-  void descend(int first, FlowPlanes flow, int coarsest, FlowPlanes result, int most_iterations) {
+  static constexpr int more_iterations = 2;  // on the finest level, with more frames than two
+
+  /// What `descend` uses: the frames in the middle, iterations on each level, and memory for normal equations.
+  struct Pass {
+    int frames, iterations;
+    const NormalPlanes& normal;
+  };
+  Pass of_pair() const { return {2, method_.iterations, normal_}; }
+  /// Estimates flow from level `coarsest` to the finest. `flow`: the start there.
+  void descend(int first, FlowPlanes flow, int coarsest, FlowPlanes result, const Pass& pass) {
     for (int level = coarsest; level >= 0; --level) {
-      const WarpFrames frames = frames_at(level, first);
+      const WarpFrames frames = frames_at(level, first, pass.frames);
       const Size size = frames.reference().size();
-      const NormalPlanes normal = part(normal_, size);
+      const NormalPlanes normal = part(pass.normal, size);
       const Cells statistics[] = {part(cells_[0], size), part(cells_[1], size)};
       const FlowPlanes unsmoothed{part(unsmoothed_.u, size), part(unsmoothed_.v, size)};
       StartingFlow start{flow};
       if (level < coarsest) start = {flows_[std::size_t(level)], flow};
       // Where matches find what moves far, more solutions on coarse levels change nothing on finer ones.
-      const int iterations = matched_ && level >= 2 ? 1 : most_iterations;
+      const int iterations = matched_ && level >= 2 ? 1 : pass.iterations;
       for (int i = 1; i <= iterations; ++i) {
         ridge_tensors<Backend>(backend_, frames, start, weights_, normal, statistics[0], i == 1);
         const bool last = level == 0 && i == iterations;
@@ -162,10 +179,12 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     }
   }
 
-  WarpFrames frames_at(int level, int first) const {
-    WarpFrames frames{{}, method_.frames, (method_.frames - 1) / 2};
-    for (int i = 0; i < method_.frames; ++i)
-      frames.frame[i] = pyramids_[std::size_t((first + i) % method_.frames)].level[level];
+  /// The `count` frames in the middle.
+  WarpFrames frames_at(int level, int first, int count) const {
+    WarpFrames frames{{}, count, (count - 1) / 2};
+    const int oldest = first + (method_.frames - 1) / 2 - frames.middle;
+    for (int i = 0; i < count; ++i)
+      frames.frame[i] = pyramids_[std::size_t((oldest + i) % method_.frames)].level[level];
     return frames;
   }
 
@@ -174,6 +193,12 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     plane.width = size.width;
     plane.height = size.height;
     return plane;
+  }
+  static NormalPlanes normal_planes(Workspace& workspace, Size size) {
+    NormalPlanes planes;
+    for (View<float>* plane : {&planes.xx, &planes.xy, &planes.yy, &planes.xt, &planes.yt, &planes.residual})
+      *plane = workspace.image<float>(size);
+    return planes;
   }
   static NormalPlanes part(const NormalPlanes& all, Size size) {
     return {part(all.xx, size), part(all.xy, size), part(all.yy, size),
@@ -195,6 +220,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   Cells cells_[2];                  // statistics before and after a round, in turn
   FlowPlanes no_motion_;            // for the coarsest level; always zero
   std::optional<KeptFrames> kept_;  // in the same slots
+  TwoFlows flows_of_;               // with more frames than two
+  SteadyCells steady_cells_;
   std::optional<MatchedFlow<Backend>> matched_;
   std::optional<FlowSharpener<Backend>> sharpener_;
 };

@@ -70,9 +70,10 @@ struct Instant {
 /// Number of instants: one between two frames, one at the middle of three, three at the middle three of five.
 PF_HD constexpr int instants_of(int frames) { return frames == 5 ? 3 : 1; }
 
-/// Weight of an instant; instant 0 is the earliest. The sum is 1.
+/// Weight of an instant; instant 0 is the earliest. The sum is 1. With constant acceleration a, the three instants of
+/// five frames differ from the flow of the middle pair by -3/2 a, -1/2 a and 1/2 a: their weighted sum is 0.
 PF_HD constexpr float weight_of(int instant, int instants) {
-  return instants == 1 ? 1.0f : instant == 1 ? 0.5f : 0.25f;
+  return instants == 1 ? 1.0f : instant == 0 ? 0.125f : instant == 1 ? 0.25f : 0.625f;
 }
 
 /// Bicubic value of a frame at (x, y); NaN outside.
