@@ -22,12 +22,11 @@ class DirectInterpolationSolver
  public:
   DirectInterpolationSolver(Backend& backend, Workspace& workspace, const DirectInterpolation& method,
                             Size size, const SolverOptions& options)
-      : Base(backend, workspace, method, size, method.resampled > 0 || options.both_ways,
-             method.resampled > 0),
+      : Base(backend, workspace, method, size, has_rounds(method) || options.both_ways, has_rounds(method)),
         first_scale_(likelihood_scale(method.sigma_position, method.sigma_color)),
         second_scale_(likelihood_scale(method.resampled_position, method.resampled_color)) {
     if (method.median) unsmoothed_ = workspace.flow(size);
-    if (method.resampled || options.both_ways) accepted_ = workspace.image<std::uint8_t>(size);
+    if (has_rounds(method) || options.both_ways) accepted_ = workspace.image<std::uint8_t>(size);
     if (method.model == MotionModel::affine) {
       affine_.emplace(backend, workspace, seed_grid_of(size, method.tracking.matching.match_stride));
       return;
@@ -84,6 +83,11 @@ class DirectInterpolationSolver
   }
 
  private:
+  /// Whether there are two rounds. Affine models need one.
+  static bool has_rounds(const DirectInterpolation& method) {
+    return method.resampled > 0 && method.model == MotionModel::constant;
+  }
+
   /// Interpolates flow from the frame in slot `first` and refines it.
   void first_round(int first, FlowPlanes flow) {
     interpolate(first, this->tracks_from(first), first_scale_, flow, {}, {});

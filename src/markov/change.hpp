@@ -54,6 +54,7 @@ class ChangeSolver : public SolverBase<ChangeSolver<Backend>> {
     change.mean = energy_.mean;
     change.weight = 1 / (energy_.sigma * energy_.sigma);
     change.temporal = energy_.temporal;
+    if (energy_.temporal_fades && energy_.mean > 0) change.rise = 1 / energy_.mean;
     for (int i = 0; i < channels(); ++i)
       change.frame0[i] = frame0.plane[i], change.frame1[i] = frame1.plane[i];
     if (start) {

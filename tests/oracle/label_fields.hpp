@@ -276,8 +276,12 @@ inline LabelEnergy energy_of(const Frame& frame0, const Frame& frame1, const Cha
       const double y_s = difference(b, x, y, a, x, y, DataTerm::absolute, energy.rgb);
       const double off = y_s - energy.mean * label;
       double cost = off * off / (double(energy.sigma) * energy.sigma);
-      if (!last.empty())
-        cost += last[std::size_t(y) * size.width + x] == label ? -energy.temporal : energy.temporal;
+      if (!last.empty()) {
+        const int before = last[std::size_t(y) * size.width + x];
+        double weight = energy.temporal;
+        if (energy.temporal_fades && before == 1 && y_s < energy.mean) weight *= y_s / energy.mean;
+        cost += before == label ? -weight : weight;
+      }
       return cost;
     }));
   result.pair = [beta = double(energy.beta)](Value one, Value other) {

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 2> names_of(MotionModel) { return {"const
 /// features as tracks, or they are found as `tracking` says. A camera's rotation in FlowInput is a second
 /// hypothesis for pixels that fail with the first.
 ///
-/// With a second round (`resampled`), flow is first interpolated there and back. A step of Lucas-Kanade
+/// With a second round (`resampled`, not 0), flow is first interpolated there and back. A step of Lucas-Kanade
 /// refines it where that lowers the difference of the 5x5 pixels around. Both flows are checked. Pixels that
 /// end within resampled_check of where they began are the features of the second round. They are taken from a
 /// grid.
@@ -40,8 +40,8 @@ struct DirectInterpolation {
   static constexpr std::string_view source = "Kim, Hwangbo, Kanade 2009, section 4.1, Alg. 1, eqs. 1-4";
   static constexpr int frames = 2;
 
-  PF_PARAMETERS_OF(FeatureTracking, tracking);
-  PF_PARAMETER(float, sigma_position, 10, range(0.5, 1000, "px"),
+  PF_PARAMETERS_OF(FeatureTracking, tracking, .max_features = 2000);
+  PF_PARAMETER(float, sigma_position, 8, range(0.5, 1000, "px"),
                "Sigma over positions. It is 1 / beta of eq. 3. At 0.5 to 0.7 of the features' spacing, a few "
                "near features decide. More smooths across motions. Less leaves steps between features.");
   PF_PARAMETER(float, sigma_color, 20, range(0.5, 1000),
@@ -58,7 +58,7 @@ struct DirectInterpolation {
                "Side of the square that averages differences. More is for noise. Things thinner than the "
                "square are lost.");
   PF_PARAMETER(
-      int, resampled, 0, range(0, 65536),
+      int, resampled, 4000, range(0, 65536),
       "Most features of a second round, 0 = one round. They come from the checked flow of the first.");
   PF_PARAMETER(float, resampled_check, 0.2f, range(0, 100, "px"),
                "Largest error there and back, second round. That round uses flow of the first that, followed "
@@ -68,9 +68,9 @@ struct DirectInterpolation {
   PF_PARAMETER(
       MotionModel, model, MotionModel::constant,
       "Flow around a feature. constant: that of the feature. affine: it changes linearly, as matches "
-      "around it do. It is for features = matches and resampled = 0. sigma_position, sigma_color and "
-      "max_features are not used then.");
-  PF_PARAMETER(int, median, 0, one_of({0, 3, 5}, "px"),
+      "around it do. It is for features = matches. sigma_position, sigma_color, max_features and resampled "
+      "are not used then.");
+  PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"),
                "Side of a median, 0 = none. It smooths the flow before the test.");
   PF_PARAMETER(Precision, precision, Precision::exact,
                "Precision of likelihoods. exact: the same bits on every device. fast: features under 1/256 "
@@ -82,26 +82,22 @@ struct DirectInterpolation {
     if (tracking.features != FeatureChoice::matches)
       detail::fail_parameter(name, "features", detail::text_of(tracking.features),
                              "matches, as model is " + detail::text_of(model));
-    if (resampled > 0)
-      detail::fail_parameter(name, "resampled", detail::text_of(resampled),
-                             "0, as model is " + detail::text_of(model));
   }
 };
 
 inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolation&) {
-  return {{{"default", DirectInterpolation{}, "1000 features on an even grid."},
+  return {{{"default", DirectInterpolation{}, "2000 features on an even grid, two rounds."},
            {"paper",
             {.tracking = {.features = FeatureChoice::corners, .track_rounds = 0},
              .sigma_position = 24,
              .sigma_color = 6,
-             .presmooth = 0},
+             .presmooth = 0,
+             .resampled = 0,
+             .median = 0},
             "The paper's parameters: 1000 corners, alpha / beta = 4."},
            {"accurate",
-            {.tracking = {.max_features = 3000, .track_levels = 5},
-             .sigma_position = 7,
-             .resampled = 6000,
-             .median = 5},
-            "Two rounds: lower error at several times the cost."}}};
+            {.tracking = {.max_features = 3000, .track_levels = 5}, .sigma_position = 7, .resampled = 6000},
+            "More features: lower error at about twice the cost."}}};
 }
 
 }  // namespace parafield

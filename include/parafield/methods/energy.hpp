@@ -128,14 +128,19 @@ struct DisplacementEnergy {
 /// Static or moving (Jodoin eqs. 4 to 6). The data cost of a pixel is (y - mean * moving)^2 / sigma^2, with y
 /// = |frame1 - frame0| (in color the mean over the channels). Each of the eight neighbors costs beta where
 /// its label differs and -beta where it agrees. The pixel's label in the last mask costs `temporal` and
-/// -temporal likewise. Solvers start from the label of least data cost, which is the result of
-/// winner-takes-all. Reported energies count 2 beta for neighbors that differ and 0 for those that agree: the
+/// -temporal likewise; with `temporal_fades` a moving pixel of the last mask has less weight where little
+/// changes. Without that, masks never shrink if 2 temporal is above (mean / sigma)^2 and the solver finds the
+/// least energy: what has left a place stays in the mask. Solvers start from the label of least data cost,
+/// which is the result of winner-takes-all. Reported energies count 2 beta for neighbors that differ and 0 for those that agree: the
 /// same but for a constant.
 struct ChangeEnergy {
   PF_PARAMETER(float, mean, 12, range(0, 255), "Expected difference where things move, m_p.");
   PF_PARAMETER(float, sigma, 15, range(0.01, 1000), "Standard deviation of the differences.");
   PF_PARAMETER(float, beta, 1, range(0, 1000), "Weight of the eight neighbors.");
   PF_PARAMETER(float, temporal, 1, range(0, 1000), "Weight of the last mask, 0 = it is not used.");
+  PF_PARAMETER(bool, temporal_fades, false,
+               "The last mask counts less where little changes. There its moving pixels have the weight "
+               "temporal min(1, difference / mean): so what has left a place leaves no mask there.");
   PF_PARAMETER(bool, rgb, false,
                "Compare colors instead of luma. Differences are means over the color channels.");
 };

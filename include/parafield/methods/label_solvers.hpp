@@ -23,6 +23,31 @@ constexpr StereoEnergy accurate_disparities() {
   return energy;
 }
 
+// Energies of the other methods' defaults. An energy by itself (StereoEnergy{}) has the papers' parameters, and so
+// has each method's preset `paper`.
+
+/// Disparities from a window's data costs: they are less certain than those by messages, so that small regions
+/// are dropped, too.
+constexpr StereoEnergy windowed_disparities(int window, float sigma, float beta) {
+  StereoEnergy energy = accurate_disparities();
+  energy.cost.aggregation = window;
+  energy.cost.aggregation_sigma = sigma;
+  energy.smoothness.beta = beta;
+  energy.checks.speckle = 60;
+  energy.checks.final_median = 5;
+  return energy;
+}
+
+/// Displacements by census transforms of smoothed frames, whose costs have a minimum between whole pixels.
+constexpr DisplacementEnergy windowed_displacements(int window, float beta) {
+  DisplacementEnergy energy;
+  energy.max_displacement = 10;
+  energy.cost = MatchingCost{.data = DataTerm::census, .aggregation = window, .presmooth = 0.7f};
+  energy.smoothness = Smoothness{.beta = beta, .smoothness_truncation = 5, .neighbors = 8, .edge_scale = 15};
+  energy.sub_pixel = true;
+  return energy;
+}
+
 /// Takes the label of least data cost at each pixel. Smoothness counts only in the reported energy.
 template <class EnergyType>
 struct WinnerTakesAll {
@@ -32,7 +57,17 @@ struct WinnerTakesAll {
   static constexpr int frames = 2;
   using Energy = EnergyType;
 
-  PF_PARAMETERS_OF(Energy, energy);
+  PF_PARAMETERS_OF(Energy, energy, default_energy());
+
+ private:
+  static constexpr Energy default_energy() {
+    if constexpr (std::is_same_v<Energy, StereoEnergy>)
+      return windowed_disparities(13, 2.6f, 0.7f);
+    else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
+      return windowed_displacements(15, 8);
+    else
+      return {.mean = 17};
+  }
 };
 
 /// Order in which a sweep visits the pixels.
@@ -55,13 +90,24 @@ struct Icm {
   static constexpr std::string_view help = "Improves labels in sweeps, given those of the neighbors.";
   static constexpr std::string_view source = "Jodoin, Mignotte, St-Amour 2005, table 1; Besag 1986";
   static constexpr int frames = 2;
+  static constexpr bool is_mask = std::is_same_v<EnergyType, ChangeEnergy>;
   using Energy = EnergyType;
 
-  PF_PARAMETERS_OF(Energy, energy);
-  PF_PARAMETER(int, sweeps, 10, range(0, 20000), "Sweeps over all pixels.");
-  PF_PARAMETER(SiteOrder, order, SiteOrder::all_at_once,
+  PF_PARAMETERS_OF(Energy, energy, default_energy());
+  PF_PARAMETER(int, sweeps, is_mask ? 20 : 4, range(0, 20000), "Sweeps over all pixels.");
+  PF_PARAMETER(SiteOrder, order, is_mask ? SiteOrder::all_at_once : SiteOrder::colored,
                "Which pixels change together. all-at-once: all pixels, given the labels of the last sweep. "
                "colored: neighbors take turns and see the newest labels.");
+
+ private:
+  static constexpr Energy default_energy() {
+    if constexpr (std::is_same_v<Energy, StereoEnergy>)
+      return windowed_disparities(13, 2.6f, 2);
+    else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
+      return windowed_displacements(15, 8);
+    else
+      return {.mean = 13};
+  }
 };
 
 /// Simulated annealing by the Gibbs sampler. A sweep updates pixels that are not neighbors together, one such
@@ -73,18 +119,29 @@ struct Annealing {
   static constexpr std::string_view help = "Improves labels in many random sweeps. Slow.";
   static constexpr std::string_view source = "Jodoin, Mignotte, St-Amour 2005, table 1; Geman and Geman 1984";
   static constexpr int frames = 2;
+  static constexpr bool is_mask = std::is_same_v<EnergyType, ChangeEnergy>;
   using Energy = EnergyType;
 
-  PF_PARAMETERS_OF(Energy, energy);
-  PF_PARAMETER(int, sweeps, 500, range(0, 20000), "Sweeps over all pixels.");
-  PF_PARAMETER(float, t_max, 20, range(1e-4, 1e6), "Temperature of the first sweep.");
-  PF_PARAMETER(float, t_min, 0.5f, range(1e-4, 1e6), "Temperature of the last sweep.");
+  PF_PARAMETERS_OF(Energy, energy, default_energy());
+  PF_PARAMETER(int, sweeps, is_mask ? 60 : 20, range(0, 20000), "Sweeps over all pixels.");
+  PF_PARAMETER(float, t_max, is_mask ? 4 : 0.5f, range(1e-4, 1e6), "Temperature of the first sweep.");
+  PF_PARAMETER(float, t_min, is_mask ? 0.1f : 0.03f, range(1e-4, 1e6), "Temperature of the last sweep.");
   PF_PARAMETER(int, seed, 1, range(0, 2147483647), "Seed of the random numbers.");
 
   void check_together() const {
     if (t_min > t_max)
       detail::fail_parameter(name, "t_min", detail::text_of(t_min),
                              "at most t_max, " + detail::text_of(t_max));
+  }
+
+ private:
+  static constexpr Energy default_energy() {
+    if constexpr (std::is_same_v<Energy, StereoEnergy>)
+      return windowed_disparities(3, 0, 0.6f);
+    else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
+      return windowed_displacements(15, 3);
+    else
+      return {.mean = 14, .beta = 0.8f, .temporal = 0.15f, .temporal_fades = true};
   }
 };
 
@@ -95,8 +152,8 @@ struct Annealing {
 /// With quadratic smoothness it also grows with the difference of labels that the truncation allows.
 ///
 /// Messages of precision `fast` are 16-bit whole numbers. Their unit is at least 1/7168 of the largest cost
-/// of a pair of labels. Both precisions give the same bits on every device. Defaults: for flow the paper's data
-/// and smoothness, for stereo those of the preset `quality`.
+/// of a pair of labels. Both precisions give the same bits on every device. By default the finest level of flow
+/// has no messages of its own: they would change little there.
 template <class EnergyType>
 struct BeliefPropagation {
   static constexpr std::string_view name = "belief-propagation";
@@ -110,13 +167,13 @@ struct BeliefPropagation {
   PF_PARAMETERS_OF(Energy, energy, default_energy());
   PF_PARAMETER(int, levels, is_stereo ? 6 : 5, range(1, 12),
                "Number of levels. The finest has the size of the images.");
-  PF_PARAMETER(int, iterations, is_stereo ? 4 : 7, range(1, 10000),
+  PF_PARAMETER(int, iterations, is_stereo ? 4 : 3, range(1, 10000),
                "Iterations on each level. Each updates the messages from one set of the checkerboard.");
   PF_PARAMETER(
-      int, finest_iterations, is_stereo ? 3 : -1, range(-1, 10000),
+      int, finest_iterations, is_stereo ? 3 : 0, range(-1, 10000),
       "Those of the finest level, -1 = as many. With 0 its pixels read the messages of the next level, "
       "which takes much less time and memory.");
-  PF_PARAMETER(Precision, precision, is_stereo ? Precision::fast : Precision::exact,
+  PF_PARAMETER(Precision, precision, Precision::fast,
                "Precision of messages. exact: 32-bit floats. fast: 16 bits, in about half the time. Use fast "
                "with truncated smoothness: without truncation, if beta times the number of labels is far "
                "above the data costs, these are lost in rounding.");
@@ -150,10 +207,15 @@ struct BeliefPropagation {
 
  private:
   static constexpr Energy default_energy() {
-    if constexpr (is_stereo)
+    if constexpr (is_stereo) {
       return accurate_disparities();
-    else
-      return paper_energy();
+    } else {
+      // Weak smoothness: labels blend, and the parabola finds flow between them.
+      Energy energy = windowed_displacements(15, 0.08f);
+      energy.smoothness = {
+          .beta = 0.08f, .smoothness_truncation = 40, .neighbors = 4, .edge_scale = 15, .edge_floor = 0.1f};
+      return energy;
+    }
   }
 };
 
@@ -181,9 +243,32 @@ concept LabelMethod = requires {
   typename Method::Energy;
 };
 
+/// The method with the papers' parameters.
+template <LabelMethod Method>
+Method paper_parameters() {
+  Method paper;
+  paper.energy = typename Method::Energy{};
+  if constexpr (requires { paper.order; }) {
+    paper.sweeps = 10;
+    paper.order = SiteOrder::all_at_once;
+  } else if constexpr (requires { paper.t_max; }) {
+    paper.sweeps = 500;
+    paper.t_max = 20;
+    paper.t_min = 0.5f;
+  } else if constexpr (requires { paper.precision; }) {
+    paper.energy = Method::paper_energy();
+    paper.levels = 5;
+    paper.iterations = 7;
+    paper.finest_iterations = -1;
+    paper.uniqueness = 0;
+    paper.precision = Precision::exact;
+  }
+  return paper;
+}
+
 /// Presets for motion masks.
 template <LabelMethod Method>
-std::array<Preset<Method>, 2> presets(const Method&) {
+std::array<Preset<Method>, 3> presets(const Method&) {
   Method accurate;
   std::string_view help;
   if constexpr (requires { accurate.order; }) {
@@ -192,81 +277,61 @@ std::array<Preset<Method>, 2> presets(const Method&) {
     accurate.order = SiteOrder::colored;
     help = "More sweeps, in which neighbors take turns.";
   } else if constexpr (requires { accurate.t_max; }) {
-    accurate.energy = {.mean = 11, .beta = 0.8f, .temporal = 0.15f};
     accurate.sweeps = 200;
-    accurate.t_max = 4;
-    accurate.t_min = 0.1f;
-    help = "Ends colder, and the last mask counts less.";
+    help = "More sweeps.";
   } else {
     accurate.energy = {.mean = 20};
     help = "A higher threshold: fewer false alarms, more misses.";
   }
-  return {{{"paper", Method{}, "The paper's model."}, {"accurate", accurate, help}}};
+  return {{{"default", Method{}, "The best for most scenes."},
+           {"accurate", accurate, help},
+           {"paper", paper_parameters<Method>(), "The paper's model."}}};
 }
 
 /// Presets for disparities and displacements.
 template <LabelMethod Method>
 requires requires(Method method) { method.energy.cost; }
-std::array<Preset<Method>, 2> presets(const Method&) {
+std::array<Preset<Method>, 3> presets(const Method&) {
   constexpr bool flow = requires(Method method) { method.energy.max_displacement; };
   Method accurate;
-  if constexpr (flow) {
-    accurate.energy.cost = MatchingCost{.data = DataTerm::mix, .rgb = true};
-    accurate.energy.smoothness =
-        Smoothness{.beta = 0.6f, .smoothness_truncation = 5, .neighbors = 4, .edge_scale = 15};
-    accurate.energy.sub_pixel = true;
-  } else {
-    accurate.energy = accurate_disparities();
-  }
-  int& window = accurate.energy.cost.aggregation;
+  MatchingCost& cost = accurate.energy.cost;
+  std::string_view help = "A larger window.";
+  if (flow) cost.aggregation = 19;
   if constexpr (requires { accurate.order; }) {
-    accurate.order = SiteOrder::colored;
-    accurate.sweeps = 30;
-    accurate.energy.smoothness.beta = flow ? 0.6f : 1.2f;
-    window = flow ? 11 : 7;
+    accurate.sweeps = 10;
+    if (flow) accurate.energy.smoothness.beta = 20;
+    help = "More sweeps, and for flow a larger window.";
   } else if constexpr (requires { accurate.t_max; }) {
-    accurate.t_max = 1;
-    accurate.t_min = 0.05f;
-    if constexpr (!flow)
-      accurate.energy.smoothness.beta = 0.9f, accurate.energy.smoothness.smoothness_truncation = 4;
-    window = flow ? 3 : 1;
+    accurate.sweeps = 100;
+    help = "Five times the sweeps, and for flow a larger window.";
   } else if constexpr (requires { accurate.precision; }) {
     accurate.iterations = 8;
-    // Weak smoothness: labels blend, and the parabola finds flow between them.
-    accurate.energy.smoothness.beta = 0.015f;
-    accurate.energy.smoothness.smoothness_truncation = 40;
-    accurate.energy.smoothness.edge_floor = 0.1f;
-    accurate.energy.cost.presmooth = 0.6f;
-    window = 13;
+    accurate.precision = Precision::exact;
+    help = "A larger window, more iterations, and messages of 32 bits.";
   } else {
-    window = 13;
-    accurate.energy.cost.aggregation_sigma = 2.6f;
+    cost.aggregation = flow ? 25 : 17;
+    cost.aggregation_sigma = flow ? 5 : 3.2f;
   }
-  return {{{"paper", Method{}, "The paper's model."},
-           {"accurate", accurate, "Several data terms, and smoothness that is weaker across image edges."}}};
+  return {{{"default", Method{}, "The best for most pairs: census or several data terms, sub-pixel."},
+           {"accurate", accurate, help},
+           {"paper", paper_parameters<Method>(), "The paper's model."}}};
 }
 
 /// Presets of belief propagation for disparities.
 inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
     const BeliefPropagation<StereoEnergy>&) {
   using Method = BeliefPropagation<StereoEnergy>;
-  Method fast, accurate, paper;
+  Method fast, accurate;
   fast.iterations = 2;
   fast.finest_iterations = 0;
   fast.energy.checks.right_view = RightView::projected;
   fast.energy.checks.color_median = 0;
   accurate.iterations = accurate.finest_iterations = 8;
   accurate.precision = Precision::exact;
-  paper.energy = Method::paper_energy();
-  paper.levels = 5;
-  paper.iterations = 7;
-  paper.finest_iterations = -1;
-  paper.uniqueness = 0;
-  paper.precision = Precision::exact;
   return {{{"quality", Method{}, "The best for most pairs: several data terms, checks and filling."},
            {"fast", fast, "No messages between single pixels, and only the left image is solved."},
            {"accurate", accurate, "Twice the iterations, and messages of 32 bits."},
-           {"paper", paper, "The paper's model."}}};
+           {"paper", paper_parameters<Method>(), "The paper's model."}}};
 }
 
 }  // namespace parafield

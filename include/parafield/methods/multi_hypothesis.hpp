@@ -32,8 +32,8 @@ struct MultiHypothesis {
       "Kim, Hwangbo, Kanade 2009, sections 4.2 and 5.2, Algs. 2 and 3, Fig. 1";
   static constexpr int frames = 2;
 
-  PF_PARAMETERS_OF(FeatureTracking, tracking);
-  PF_PARAMETER(float, sigma_position, 16, range(0.5, 1000, "px"),
+  PF_PARAMETERS_OF(FeatureTracking, tracking, .max_features = 3000);
+  PF_PARAMETER(float, sigma_position, 10, range(0.5, 1000, "px"),
                "Sigma over positions. It is 1 / beta of eq. 3. It should be wider than for an interpolation: "
                "a label needs votes from all features that move like the pixel.");
   PF_PARAMETER(float, sigma_color, 20, range(0.5, 1000),

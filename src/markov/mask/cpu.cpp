@@ -29,7 +29,8 @@ void change_costs(Backend& cpu, const Change& change, Volume costs, View<Label> 
       }
       for (int i = 0; i < count; ++i) temporal[i] = 0;
       if (change.last)
-        for (int i = 0; i < count; ++i) temporal[i] = temporal_cost(change, change.last.row(y)[x0 + i]);
+        for (int i = 0; i < count; ++i)
+          temporal[i] = temporal_cost(change, change.last.row(y)[x0 + i], difference[i]);
       for (int i = 0; i < count; ++i) {
         const auto [cost0, cost1] = change_cost(change, difference[i], temporal[i]);
         still[x0 + i] = cost0;

@@ -37,7 +37,7 @@ __global__ void change_costs_kernel(Change change, Volume costs, View<Label> win
         change.channels == 3 ? mean_magnitude(part(b[0], i) - part(a[0], i), part(b[1], i) - part(a[1], i),
                                               part(b[2], i) - part(a[2], i))
                              : magnitude(part(b[0], i) - part(a[0], i));
-    const float temporal = change.last ? temporal_cost(change, moved[i]) : 0.0f;
+    const float temporal = change.last ? temporal_cost(change, moved[i], difference) : 0.0f;
     const ChangeCosts cost = change_cost(change, difference, temporal);
     part(still, i) = cost.still;
     part(moving, i) = cost.moving;

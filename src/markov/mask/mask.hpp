@@ -12,6 +12,7 @@ struct Change {
   int channels = 1;            // 1 or 3
   float mean = 0, weight = 0;  // m_p and 1 / sigma^2 (Jodoin eq. 4)
   float temporal = 0;          // weight of the last mask
+  float rise = 0;              // 1 / m_p if the last mask counts less where little changes, else 0
   View<const Label> last;      // labels of the last mask; empty if there is none
 };
 
@@ -41,8 +42,9 @@ void labels_of_mask(Backend& backend, View<const std::uint8_t> mask, View<Label>
 // Both backends compute these.
 
 /// Temporal prior: cost that the label `last` of the last mask adds to label 0 and takes from label 1.
-PF_HD float temporal_cost(const Change& change, int last) {
-  return last ? change.temporal : -change.temporal;
+PF_HD float temporal_cost(const Change& change, int last, float difference) {
+  const float share = change.rise > 0 ? smaller(change.rise * difference, 1.0f) : 1.0f;
+  return last ? change.temporal * share : -change.temporal;
 }
 
 struct ChangeCosts {
