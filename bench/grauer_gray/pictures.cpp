@@ -19,8 +19,9 @@ void draw_disparities(const Study& study, const std::filesystem::path& file) {
   method.iterations = 10;
   method.energy.disparities = scene->disparities;
   std::vector<FrameBuffer> fields;
-  for (const StereoMethod& solver : {StereoMethod(WinnerTakesAll<StereoEnergy>{method.energy}),
-                                     StereoMethod(Icm<StereoEnergy>{method.energy}), StereoMethod(method)})
+  for (const StereoMethod& solver :
+       {StereoMethod(WinnerTakesAll<StereoEnergy>{method.energy}),
+        StereoMethod(Icm<StereoEnergy>{method.energy, 10, SiteOrder::all_at_once}), StereoMethod(method)})
     fields.push_back(
         color_disparity(estimate_disparity(scene->left, scene->right, solver, {.device = study.device}),
                         {.min = 0, .max = float(scene->disparities - 1)}));
@@ -38,7 +39,8 @@ void draw_motion(const Study& study, const std::filesystem::path& file) {
     Layers layers = render_motion(study.size({512, 512}), 5);
     older = std::move(layers.frame0), newer = std::move(layers.frame1);
   }
-  BeliefPropagation<DisplacementEnergy> method{.iterations = 10};
+  auto method = preset<BeliefPropagation<DisplacementEnergy>>("paper");
+  method.iterations = 10;
   method.energy.max_displacement = 5;
   const FlowField flow = estimate_flow(older, newer, method, {.device = study.device});
   std::vector<FrameBuffer> fields;
@@ -74,7 +76,8 @@ void draw_clouds(const Study& study, const std::filesystem::path& folder) {
   fields.push_back(heights(disparity));
   write_strip(folder / "cloud-heights.png", left, fields);
 
-  BeliefPropagation<DisplacementEnergy> motion{.iterations = 10};
+  auto motion = preset<BeliefPropagation<DisplacementEnergy>>("paper");
+  motion.iterations = 10;
   motion.energy.max_displacement = 5;
   motion.energy.cost.presmooth = 1;
   const auto arrows = [&](const FlowField& flow) {

@@ -19,7 +19,12 @@ std::string text(Steps of) { return fmt::format("{} x {}", of.levels, of.iterati
 
 template <class Energy>
 BeliefPropagation<Energy> propagation(const Energy& energy, Steps of, Precision precision) {
-  return {.energy = energy, .levels = of.levels, .iterations = of.iterations, .precision = precision};
+  auto method = preset<BeliefPropagation<Energy>>("paper");
+  method.energy = energy;
+  method.levels = of.levels;
+  method.iterations = of.iterations;
+  method.precision = precision;
+  return method;
 }
 
 template <class Energy>
@@ -90,7 +95,7 @@ Table paper_energy_table(const Study& study, const LabelScenes& scenes) {
   for (const StereoScene& scene : scenes.stereo)
     add_energies<Stereo>(table, study, scene.name, scene.disparities, scene.left, scene.right,
                          paper_energy(scene.disparities));
-  DisplacementEnergy energy = BeliefPropagation<DisplacementEnergy>{}.energy;
+  DisplacementEnergy energy = preset<BeliefPropagation<DisplacementEnergy>>("paper").energy;
   energy.max_displacement = 5;
   for (const Pair& pair : scenes.flow)
     add_energies<Flow>(table, study, pair.name + ", flow", 121, pair.frame0, pair.frame1, energy);

@@ -20,11 +20,12 @@ Call call_of(const Study& study, const Run& run, Precision precision, Memory mem
     frames.push_back(std::move(layers.frame0));
     frames.push_back(std::move(layers.frame1));
   }
-  const BeliefPropagation<Energy> method{.energy = energy,
-                                         .levels = run.levels,
-                                         .iterations = run.iterations,
-                                         .precision = precision,
-                                         .blocks = run.blocks};
+  auto method = preset<BeliefPropagation<Energy>>("paper");
+  method.energy = energy;
+  method.levels = run.levels;
+  method.iterations = run.iterations;
+  method.precision = precision;
+  method.blocks = run.blocks;
   return pair_call<Task>(method, study.device, std::move(frames), memory);
 }
 
@@ -36,7 +37,7 @@ Call call_of(const Study& study, const Run& run, Precision precision, Memory mem
     return call_of<Stereo>(study, run, precision, memory, energy, render_stereo,
                            {range, range * 3 / 4, range / 2});
   }
-  DisplacementEnergy energy = BeliefPropagation<DisplacementEnergy>{}.energy;
+  DisplacementEnergy energy = preset<BeliefPropagation<DisplacementEnergy>>("paper").energy;
   energy.max_displacement = range;
   return call_of<Flow>(study, run, precision, memory, energy, render_motion, {range, range - 1, range - 2});
 }

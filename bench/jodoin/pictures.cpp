@@ -28,9 +28,9 @@ void draw_label_fields(const Study& study, const std::filesystem::path& folder) 
                            .cost = {.weight = 0.07f, .truncation = 15},
                            .smoothness = {.beta = 1, .smoothness_truncation = 1.7f}};
   std::vector<FrameBuffer> fields;
-  for (const StereoMethod& method :
-       {StereoMethod(WinnerTakesAll<StereoEnergy>{depth}), StereoMethod(Icm<StereoEnergy>{depth}),
-        StereoMethod(Annealing<StereoEnergy>{depth, sweeps, 1, 0.05f})})
+  for (const StereoMethod& method : {StereoMethod(WinnerTakesAll<StereoEnergy>{depth}),
+                                     StereoMethod(Icm<StereoEnergy>{depth, 10, SiteOrder::all_at_once}),
+                                     StereoMethod(Annealing<StereoEnergy>{depth, sweeps, 1, 0.05f})})
     fields.push_back(
         color_disparity(estimate_disparity(stereo.frame0, stereo.frame1, method, {.device = study.device}),
                         {.min = 0, .max = float(disparities - 1)}));
@@ -42,9 +42,10 @@ void draw_label_fields(const Study& study, const std::filesystem::path& folder) 
       .cost = {.weight = 0.07f, .truncation = 15},
       .smoothness = {.beta = 0.3f, .smoothness_truncation = 5, .neighbors = 4}};
   fields.clear();
-  for (const FlowMethod& method : {FlowMethod(WinnerTakesAll<DisplacementEnergy>{displacement}),
-                                   FlowMethod(Icm<DisplacementEnergy>{displacement}),
-                                   FlowMethod(Annealing<DisplacementEnergy>{displacement, sweeps, 1, 0.05f})})
+  for (const FlowMethod& method :
+       {FlowMethod(WinnerTakesAll<DisplacementEnergy>{displacement}),
+        FlowMethod(Icm<DisplacementEnergy>{displacement, 10, SiteOrder::all_at_once}),
+        FlowMethod(Annealing<DisplacementEnergy>{displacement, sweeps, 1, 0.05f})})
     fields.push_back(color_flow(estimate_flow(motion.frame0, motion.frame1, method, {.device = study.device}),
                                 {.max_motion = 7}));
   write_strip(folder / "displacements.png", motion.frame0, fields);
@@ -53,7 +54,7 @@ void draw_label_fields(const Study& study, const std::filesystem::path& folder) 
   const ChangeEnergy moving{.mean = 22, .sigma = 15};
   fields.clear();
   for (const DetectionMethod& method :
-       {DetectionMethod(WinnerTakesAll<ChangeEnergy>{moving}), DetectionMethod(Icm<ChangeEnergy>{moving}),
+       {DetectionMethod(WinnerTakesAll<ChangeEnergy>{moving}), DetectionMethod(Icm<ChangeEnergy>{moving, 10}),
         DetectionMethod(Annealing<ChangeEnergy>{moving, study.quick ? 5 : 60, 6, 0.2f})})
     fields.push_back(picture(detect_motion(change.frame0, change.frame1, method, {.device = study.device})));
   write_strip(folder / "masks.png", change.frame0, fields);

@@ -175,8 +175,8 @@ Table detection_table(const Study& study, const std::filesystem::path& folder) {
     table.rows.push_back({name, parameters, {scores.f1, 3}, {scores.precision, 3}, {scores.recall, 3}});
   };
   add("threshold 11", "(WTA, m_p 22)", WinnerTakesAll<ChangeEnergy>{{.mean = 22, .temporal = 0}});
-  add("ICM 10", "12, 15, 0", Icm<ChangeEnergy>{{.mean = 12, .sigma = 15, .temporal = 0}});
-  add("ICM 10, temporal prior", "12.2, 15, 1", Icm<ChangeEnergy>{{.mean = 12.2f, .sigma = 15}});
+  add("ICM 10", "12, 15, 0", Icm<ChangeEnergy>{{.mean = 12, .sigma = 15, .temporal = 0}, 10});
+  add("ICM 10, temporal prior", "12.2, 15, 1", Icm<ChangeEnergy>{{.mean = 12.2f, .sigma = 15}, 10});
   add("ICM 50, temporal prior", "14, 15, 1", Icm<ChangeEnergy>{{.mean = 14, .sigma = 15}, 50});
   add("SA 60, T 6 to 0.2", "12, 22, 0",
       Annealing<ChangeEnergy>{{.mean = 12, .sigma = 22, .temporal = 0}, 60, 6, 0.2f});

@@ -120,10 +120,14 @@ Table detection_table(const Study& study) {
       const Layers layers = render_change({side, side}, color);
       const ChangeEnergy energy{.rgb = color};
       Comparison<Detection> comparison(study, layers);
-      comparison.add_swept([&](int sweeps) { return Icm<ChangeEnergy>{energy, sweeps}; }, icm_sweeps);
       comparison.add_swept(
           [&](int sweeps) {
-            return Annealing<ChangeEnergy>{energy, sweeps};
+            return Icm<ChangeEnergy>{energy, sweeps, SiteOrder::all_at_once};
+          },
+          icm_sweeps);
+      comparison.add_swept(
+          [&](int sweeps) {
+            return Annealing<ChangeEnergy>{energy, sweeps, 20, 0.5f};
           },
           annealing_sweeps);
       const auto lines = comparison.run();
@@ -142,10 +146,14 @@ Table displacement_table(const Study& study) {
       const Layers layers = render_motion({side, side}, most, color);
       const DisplacementEnergy energy{.max_displacement = most, .cost = {.rgb = color}};
       Comparison<Flow> comparison(study, layers);
-      comparison.add_swept([&](int sweeps) { return Icm<DisplacementEnergy>{energy, sweeps}; }, icm_sweeps);
       comparison.add_swept(
           [&](int sweeps) {
-            return Annealing<DisplacementEnergy>{energy, sweeps};
+            return Icm<DisplacementEnergy>{energy, sweeps, SiteOrder::all_at_once};
+          },
+          icm_sweeps);
+      comparison.add_swept(
+          [&](int sweeps) {
+            return Annealing<DisplacementEnergy>{energy, sweeps, 20, 0.5f};
           },
           annealing_sweeps);
       const auto lines = comparison.run();
@@ -179,10 +187,14 @@ Table stereo_table(const Study& study) {
       Comparison<Stereo> comparison(study, layers);
       comparison.add(WinnerTakesAll<StereoEnergy>{plain});
       comparison.add(WinnerTakesAll<StereoEnergy>{energy});
-      comparison.add_swept([&](int sweeps) { return Icm<StereoEnergy>{energy, sweeps}; }, icm_sweeps);
       comparison.add_swept(
           [&](int sweeps) {
-            return Annealing<StereoEnergy>{energy, sweeps};
+            return Icm<StereoEnergy>{energy, sweeps, SiteOrder::all_at_once};
+          },
+          icm_sweeps);
+      comparison.add_swept(
+          [&](int sweeps) {
+            return Annealing<StereoEnergy>{energy, sweeps, 20, 0.5f};
           },
           annealing_sweeps);
       const auto lines = comparison.run();

@@ -66,14 +66,16 @@ Table target_table(const Study& study) {
   const Size large = shrunk({1024, 1024}), vga = shrunk({640, 480}), pair = shrunk({450, 375});
   const DisplacementEnergy displacement{.max_displacement = 6};
   using enum Device::Kind;
-  add(Detection{}, "motion detection, ICM 10", cuda, 0.06, large, 2, 10, 6, 8, Icm<ChangeEnergy>{}, change);
+  add(Detection{}, "motion detection, ICM 10", cuda, 0.06, large, 2, 10, 6, 8,
+      preset<Icm<ChangeEnergy>>("paper"), change);
   add(Flow{}, "displacement d_max 6, ICM 10", cuda, 3, large, 169, 10, 5, 15,
-      Icm<DisplacementEnergy>{displacement}, motion);
+      Icm<DisplacementEnergy>{displacement, 10, SiteOrder::all_at_once}, motion);
   add(Flow{}, "displacement d_max 6, SA 500", cuda, 300, large, 169, 500, 16, 15,
-      Annealing<DisplacementEnergy>{displacement}, motion);
+      Annealing<DisplacementEnergy>{displacement, 500, 20, 0.5f}, motion);
   add(Stereo{}, "stereo 64, 7x7, WTA", cuda, 0.15, pair, 64, 1, 8, 11,
       WinnerTakesAll<StereoEnergy>{{.disparities = 64}}, stereo);
-  add(Detection{}, "motion detection, ICM 10", cpu, 5, vga, 2, 10, 6, 8, Icm<ChangeEnergy>{}, change);
+  add(Detection{}, "motion detection, ICM 10", cpu, 5, vga, 2, 10, 6, 8, preset<Icm<ChangeEnergy>>("paper"),
+      change);
   add(Stereo{}, "stereo 64, 7x7, WTA", cpu, 12, pair, 64, 1, 8, 11,
       WinnerTakesAll<StereoEnergy>{{.disparities = 64}}, stereo);
 

@@ -36,6 +36,12 @@ DirectInterpolation paper_interpolation(int tracks) {
   return method;
 }
 
+DirectInterpolation plain_interpolation() {
+  return {.tracking = {}, .sigma_position = 10, .resampled = 0, .median = 0};
+}
+
+MultiHypothesis plain_hypotheses() { return {.tracking = {}, .sigma_position = 16}; }
+
 MultiHypothesis paper_hypotheses(int tracks) {
   MultiHypothesis method = preset<MultiHypothesis>("paper");
   method.tracking.max_features = tracks;

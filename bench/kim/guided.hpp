@@ -20,6 +20,9 @@ int label_count(const MultiHypothesis& method, const Tracks& tracks);
 /// Parameters of the paper (alpha / beta = 4) for a number of tracks.
 DirectInterpolation paper_interpolation(int tracks);
 MultiHypothesis paper_hypotheses(int tracks);
+/// The library's sigmas for up to 1000 tracks (10 / 20, Alg. 3 16 / 20), one round, no median.
+DirectInterpolation plain_interpolation();
+MultiHypothesis plain_hypotheses();
 
 /// Two frames and tracks between them.
 struct Guided {

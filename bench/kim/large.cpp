@@ -69,17 +69,18 @@ struct Setting {
 };
 
 std::vector<Setting> settings() {
-  MultiHypothesis ranked;
+  const MultiHypothesis plain = plain_hypotheses();
+  MultiHypothesis ranked = plain, patch = plain, voted = plain;
   ranked.ranked = 8;
-  MultiHypothesis patch;
   patch.change_window = 3;
+  voted.unvoted = false;
   return {{"direct interpolation, 24 / 6", paper_interpolation(most_tracks), true},
-          {"direct interpolation, default", DirectInterpolation{}},
+          {"direct interpolation, 10 / 20", plain_interpolation()},
           {"Alg. 3, 24 / 6, grid of 1 px", paper_hypotheses(most_tracks)},
-          {"Alg. 3, default, no unvoted labels", MultiHypothesis{.unvoted = false}, true},
-          {"Alg. 3, default", MultiHypothesis{}, true},
-          {"Alg. 2, default, the best 8 labels", ranked},
-          {"Alg. 3, default, test over 3x3", patch},
+          {"Alg. 3, 16 / 20, no unvoted labels", voted, true},
+          {"Alg. 3, 16 / 20", plain, true},
+          {"Alg. 2, 16 / 20, the best 8 labels", ranked},
+          {"Alg. 3, 16 / 20, test over 3x3", patch},
           {"Alg. 3, accurate", preset<MultiHypothesis>("accurate")}};
 }
 
@@ -137,7 +138,7 @@ void draw(const Study& study) {
           {fmt::format("{}, given tracks", setting.name),
            classified(estimated(setting.method, study.device, poles.frame0, poles.frame1, poles.given),
                       poles.longest)});
-  BeliefPropagation<DisplacementEnergy> propagation;
+  auto propagation = preset<BeliefPropagation<DisplacementEnergy>>("paper");
   propagation.energy.max_displacement = int(std::ceil(poles.longest));
   propagation.energy.cost.rgb = true;
   propagation.precision = Precision::fast;

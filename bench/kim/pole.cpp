@@ -35,7 +35,7 @@ MultiHypothesis paper_with(float step, bool unvoted) {
 }
 
 BeliefPropagation<DisplacementEnergy> propagation(const PoleScene& scene) {
-  BeliefPropagation<DisplacementEnergy> method;
+  auto method = preset<BeliefPropagation<DisplacementEnergy>>("paper");
   method.energy.max_displacement = int(std::ceil(std::abs(scene.bar_u)));
   method.energy.cost.rgb = true;
   return method;
@@ -43,6 +43,10 @@ BeliefPropagation<DisplacementEnergy> propagation(const PoleScene& scene) {
 
 std::vector<Way> ways() {
   const auto always = [](const FlowMethod& method) { return [method](const PoleScene&) { return method; }; };
+  const MultiHypothesis plain = plain_hypotheses();
+  MultiHypothesis voted = plain, thin = plain;
+  voted.unvoted = false;
+  thin.change_threshold = 4;
   return {
       {"direct interpolation, 24 / 6", always(paper_interpolation(most_pole_tracks)), background,
        "direct interpolation"},
@@ -51,11 +55,11 @@ std::vector<Way> ways() {
       {"Alg. 3, preset paper, no unvoted labels", always(paper_with(1, false)), one_elsewhere},
       {"Alg. 3, preset paper", always(paper_hypotheses(most_pole_tracks)), one_elsewhere},
       {"the same, a grid of 2 px", always(paper_with(2, true)), one_elsewhere},
-      {"Alg. 3, preset default, 7 flows elsewhere", always(MultiHypothesis{}), seven_elsewhere},
-      {"the same, preset thin", always(preset<MultiHypothesis>("thin")), seven_elsewhere},
-      {"Alg. 3, preset default, no unvoted labels", always(MultiHypothesis{.unvoted = false}), one_elsewhere},
-      {"Alg. 3, preset default", always(MultiHypothesis{}), one_elsewhere, "multi-hypothesis"},
-      {"the same, preset thin", always(preset<MultiHypothesis>("thin")), one_elsewhere},
+      {"Alg. 3, 16 / 20, 7 flows elsewhere", always(plain), seven_elsewhere},
+      {"the same, threshold 4", always(thin), seven_elsewhere},
+      {"Alg. 3, 16 / 20, no unvoted labels", always(voted), one_elsewhere},
+      {"Alg. 3, 16 / 20", always(plain), one_elsewhere, "multi-hypothesis"},
+      {"the same, threshold 4", always(thin), one_elsewhere},
       {"belief propagation, colors", [](const PoleScene& scene) { return FlowMethod(propagation(scene)); },
        nullptr, "belief propagation"}};
 }

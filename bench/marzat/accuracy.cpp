@@ -24,7 +24,7 @@ Table sweep(const Study& study, const std::vector<Pair>& pairs, std::string titl
     table.columns.push_back(pair.name + " EPE");
   }
   for (const int value : values) {
-    LucasKanade method;
+    auto method = preset<LucasKanade>("paper");
     method.*parameter = value;
     std::vector<Cell> row{value};
     for (const Pair& pair : pairs) {
@@ -62,6 +62,15 @@ std::optional<Sequence> yosemite_sequence(const std::filesystem::path& data) {
 Sequence rendered_sequence(const Study& study) {
   Scene scene = render_scene("layers", {.size = study.size(yosemite), .frames = study.quick ? 3 : 9});
   return {"rendered layers", std::move(scene.frames), std::move(scene.flow), {}, 0};
+}
+
+/// The paper's parameters, except these.
+LucasKanade paper_with(int levels, int iterations, bool temporal) {
+  auto method = preset<LucasKanade>("paper");
+  method.levels = levels;
+  method.iterations = iterations;
+  method.temporal = temporal;
+  return method;
 }
 
 /// AAE of each pushed frame with known truth.
@@ -127,8 +136,7 @@ std::vector<Table> temporal_tables(const Study& study) {
       for (const int iterations : {1, 3})
         for (const bool temporal : {false, true}) {
           table.columns.push_back(fmt::format("{}/{}{}", levels, iterations, temporal ? " temporal" : ""));
-          const auto aae =
-              pushed_aae(study, sequence, {.levels = levels, .iterations = iterations, .temporal = temporal});
+          const auto aae = pushed_aae(study, sequence, paper_with(levels, iterations, temporal));
           for (std::size_t row = 0; row < aae.size(); ++row) table.rows[row].push_back({aae[row], 2});
         }
     tables.push_back(std::move(table));

@@ -84,7 +84,8 @@ Table trade_off_table(const Study& study) {
 Table step_table(const Study& study) {
   // One thread waits for no other, which makes differences sharper.
   const Device device = study.device.kind == Device::Kind::cpu ? Device::cpu(1) : study.device;
-  constexpr int levels = LucasKanade{}.levels, iterations = LucasKanade{}.iterations, many = 7;
+  constexpr int levels = 4, iterations = 3, many = 7;
+  const auto paper = preset<LucasKanade>("paper");
   Table table{
       "Fig. 7: the time of each step",
       fmt::format(
@@ -109,11 +110,16 @@ Table step_table(const Study& study) {
 
   for (const Size size : {study.size(vga), study.size(yosemite)}) {
     const Scene scene = timing_scene(size);
-    std::vector<Call> calls{flow_call(LucasKanade{}, device, scene),
-                            flow_call(LucasKanade{.temporal = false}, device, scene, /*push=*/true)};
+    LucasKanade method = paper;
+    method.temporal = false;
+    std::vector<Call> calls{flow_call(paper, device, scene), flow_call(method, device, scene, /*push=*/true)};
+    method = paper;
     for (int l = 1; l <= levels; ++l)
-      for (const int n : {1, many})
-        calls.push_back(flow_call(LucasKanade{.levels = l, .iterations = n}, device, scene));
+      for (const int n : {1, many}) {
+        method.levels = l;
+        method.iterations = n;
+        calls.push_back(flow_call(method, device, scene));
+      }
     const std::vector<Times> times = time_in_turn(calls, study.effort);
 
     const double all = times[0].min, preparing = 2 * (times[0].min - times[1].min);
@@ -150,23 +156,24 @@ Table speed_up_table(const Study& study) {
        {"Tesla C870 (paper)", {67, 0}, "", "", {100, 0}}}};
 
   const Scene scene = timing_scene(size);
+  const auto paper = preset<LucasKanade>("paper");
   std::vector<Call> calls;
   std::vector<std::string> names;
   for (const char* set : {"v2", "v3", "v4", "baseline"}) {
     const ForcedInstructionSet forced(set);
     try {
-      calls.push_back(flow_call(LucasKanade{}, Device::cpu(1), scene));
+      calls.push_back(flow_call(paper, Device::cpu(1), scene));
       names.push_back(fmt::format("cpu, 1 thread, {}", set));
     } catch (const Error&) {  // this machine or build does not have the set
     }
   }
   const std::size_t best = calls.size() - 1;
   const DeviceInfo cpu = describe_device(Device::cpu());
-  calls.push_back(flow_call(LucasKanade{}, Device::cpu(), scene));
+  calls.push_back(flow_call(paper, Device::cpu(), scene));
   names.push_back(fmt::format("cpu, {} threads, {}", cpu.threads, cpu.instruction_set));
   for (const DeviceInfo& info : devices()) {
     if (info.device.kind != Device::Kind::cuda) continue;
-    calls.push_back(flow_call(LucasKanade{}, info.device, scene));
+    calls.push_back(flow_call(paper, info.device, scene));
     names.push_back(fmt::format("{}, {}", to_string(info.device), info.name));
   }
   const std::vector<Times> times = time_in_turn(calls, study.effort);

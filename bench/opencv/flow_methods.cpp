@@ -17,7 +17,7 @@ class DenseLucasKanade {
       for (int y = 0; y < size.height; ++y)
         for (int x = 0; x < size.width; ++x) points_.emplace_back(float(x), float(y));
     }
-    constexpr LucasKanade paper;
+    const auto paper = preset<LucasKanade>("paper");
     cv::calcOpticalFlowPyrLK(frame0, frame1, points_, moved_, status_, cv::noArray(),
                              {paper.window, paper.window}, paper.levels - 1,
                              {cv::TermCriteria::COUNT, paper.iterations, 0});

@@ -94,7 +94,8 @@ TEST_F(DetectCommand, SeriesUsesTheLastMask) {
   const auto json = run_well(detect(frames, more)).json();
   EXPECT_EQ(json["frames"], frames);
   EXPECT_EQ(json["repeats"], frames - 1);
-  const Icm<ChangeEnergy> method{.energy = {.temporal = 3}};
+  Icm<ChangeEnergy> method;
+  method.energy.temporal = 3;
   MotionDetector detector(method, {width, height}, {.device = Device::cpu()});
   for (int i = 0; i < frames; ++i)
     if (const MotionMask* mask = detector.push(read_frame(path(frame_name(i))))) {

@@ -67,8 +67,6 @@ TEST_F(GuidedCommand, InterpolatesByAffineModels) {
   expect_same(read_flow(path("flow.flo")), estimated(method));
   expect_failure(2, interpolated({"--model", "affine"}),
                  {"features cannot be even", "matches, as model is affine"});
-  expect_failure(2, interpolated({"--model", "affine", "--features", "matches", "--preset", "accurate"}),
-                 {"resampled cannot be 6000", "0, as model is affine"});
   expect_failure(2, interpolated({"--model", "linear"}), {"model cannot be linear", "constant, affine"});
 }
 

@@ -218,8 +218,7 @@ TEST_P(DirectInterpolationOn, AffineModelsRefuseWhatTheyDoNotUse) {
   EXPECT_EQ(refusal(method, tracks_of_flow(3, 1, 1)),
             "tracks are given, but model = affine finds matches itself; tracks are for model = constant");
   EXPECT_EQ(refusal(method, {}, CameraRotation{0, 0.1f, 0, 80, 80, 40, 30}), "no error");
-  method.resampled = 200;
-  EXPECT_EQ(said(method), "direct-interpolation: resampled cannot be 200; allowed: 0, as model is affine");
+  EXPECT_GT(method.resampled, 0) << "the default's second round is left out";
 }
 
 TEST_P(DirectInterpolationOn, ForgetsTheInputOfTheLastCall) {

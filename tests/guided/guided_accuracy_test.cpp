@@ -6,11 +6,11 @@ namespace parafield {
 namespace {
 
 TEST_P(Accuracy, DirectInterpolation) {
-  expect(DirectInterpolation{}, {{rubber_whale, 5.74, .176},
-                                 {grove2, 3.97, .268},
-                                 {venus, 5.32, .349},
-                                 {dimetrodon, 3.48, .180},
-                                 {whole_street, 10.7, 3.83}});
+  expect(DirectInterpolation{}, {{rubber_whale, 4.72, .142},
+                                 {grove2, 2.99, .198},
+                                 {venus, 4.31, .279},
+                                 {dimetrodon, 3.03, .159},
+                                 {whole_street, 7.4, 3.12}});
 }
 
 TEST_P(Accuracy, DirectInterpolationWithThePapersParameters) {
@@ -35,7 +35,7 @@ TEST_P(Accuracy, DirectInterpolationOfMatches) {
                             "sintel/hard/flow_0002.flo"},
       hard_final{{"sintel/hard/final/frame_0002.png", "sintel/hard/final/frame_0003.png"},
                  "sintel/hard/flow_0002.flo"};
-  expect(DirectInterpolation{.tracking = matches, .sigma_position = 4, .median = 5},
+  expect(DirectInterpolation{.tracking = matches, .sigma_position = 4, .resampled = 0},
          {{rubber_whale, 9.9, .24},
           {grove2, 9.9, .31},
           {whole_street, 9.9, .97},
@@ -60,7 +60,7 @@ TEST_P(Accuracy, DirectInterpolationByAffineModels) {
 
 TEST_P(Accuracy, MultiHypothesis) {
   expect(MultiHypothesis{},
-         {{rubber_whale, 5.2, .163}, {grove2, 3.49, .234}, {venus, 4.7, .319}, {whole_street, 12, 4.13}});
+         {{rubber_whale, 4.65, .142}, {grove2, 2.93, .204}, {venus, 4.74, .305}, {whole_street, 8.45, 3.03}});
 }
 
 TEST_P(Accuracy, MultiHypothesisWithThePapersParameters) {
@@ -70,7 +70,7 @@ TEST_P(Accuracy, MultiHypothesisWithThePapersParameters) {
 
 TEST_P(Accuracy, AccurateMultiHypothesis) {
   expect(preset<MultiHypothesis>("accurate"),
-         {{rubber_whale, 4.78, .149}, {grove2, 2.77, .190}, {venus, 4.61, .316}});
+         {{rubber_whale, 4.48, .138}, {grove2, 2.52, .178}, {venus, 4.88, .310}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Accuracy, cpu_and_cuda(), accuracy_name);

@@ -230,8 +230,7 @@ TEST_P(BeliefPropagationBlocks, RejectsAStart) {
   const RandomPair pair(size, 12);
   const Frame frames[] = {pair.frame0, pair.frame1};
   StereoEstimator stereo(paper(small_energy<StereoEnergy>()), size, {.device = device()});
-  FlowEstimator flow(BeliefPropagation<DisplacementEnergy>{.energy = small_energy<DisplacementEnergy>()},
-                     size, {.device = device()});
+  FlowEstimator flow(paper(small_energy<DisplacementEnergy>()), size, {.device = device()});
   const DisparityField disparities(size);
   const FlowField displacements(size);
   const std::string expected = "the method, with these parameters, has no use for a start";

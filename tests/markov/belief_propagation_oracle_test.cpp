@@ -314,7 +314,7 @@ TEST_P(BeliefOracle, AgreesOnAScene) {
   disparities.energy.disparities = 15;
   disparities.energy.min_disparity = -7;
   expect.template operator()<Stereo>(Case<StereoEnergy>{disparities, size, 0});
-  BeliefPropagation<DisplacementEnergy> displacements;
+  auto displacements = preset<BeliefPropagation<DisplacementEnergy>>("paper");
   displacements.energy.max_displacement = 2;
   expect.template operator()<Flow>(Case<DisplacementEnergy>{displacements, size, 0});
   report("scene");

@@ -114,7 +114,7 @@ class BeliefPropagationQuality : public testing::TestWithParam<const char*> {
   template <class Estimator, class Energy>
   void expect_below_icm(const char* name, BeliefPropagation<Energy> method, const In<Frame>& a,
                         const In<Frame>& b) {
-    const double icm = energy<Estimator>(Icm<Energy>{method.energy}, a, b);
+    const double icm = energy<Estimator>(Icm<Energy>{method.energy, 10, SiteOrder::all_at_once}, a, b);
     const double colored = energy<Estimator>(Icm<Energy>{method.energy, 30, SiteOrder::colored}, a, b);
     for (const Precision precision : {Precision::exact, Precision::fast}) {
       method.precision = precision;
@@ -195,7 +195,7 @@ TEST_P(BeliefPropagationQuality, EnergyOfDisparitiesIsBelowIcm) {
 TEST_P(BeliefPropagationQuality, EnergyOfDisplacementsIsBelowIcm) {
   for (const char* name : {"RubberWhale", "Grove2"}) {
     const std::filesystem::path folder = *test::data_folder() / "middlebury-flow" / name;
-    BeliefPropagation<DisplacementEnergy> method;
+    auto method = preset<BeliefPropagation<DisplacementEnergy>>("paper");
     method.energy.max_displacement = 5;
     expect_below_icm<FlowEstimator>(name, method, read_frame(folder / "frame10.png"),
                                     read_frame(folder / "frame11.png"));

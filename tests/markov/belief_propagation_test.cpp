@@ -132,7 +132,7 @@ TEST_P(BeliefPropagationTest, FindsLowEnergiesOfDisparities) {
   expect_low<Stereo>(energy, {frame_of(left), frame_of(right)});
 }
 TEST_P(BeliefPropagationTest, FindsLowEnergiesOfDisplacements) {
-  DisplacementEnergy energy = BeliefPropagation<DisplacementEnergy>{}.energy;
+  DisplacementEnergy energy = paper<DisplacementEnergy>().energy;
   energy.max_displacement = 3;
   const Scene scene = render_scene("layers", {.size = {64, 48}, .seed = 2});
   expect_low<Flow>(energy, {scene.frames[0], scene.frames[1]});

@@ -124,7 +124,8 @@ TEST_P(Energies, AgreeForEveryDataTerm) {
             const StereoEnergy disparities{6, -2, cost, smoothness};
             const DisplacementEnergy displacements{1, cost, smoothness};
             expect_agreement<Stereo>(WinnerTakesAll<StereoEnergy>{disparities}, {11, 8}, ++seed);
-            expect_agreement<Stereo>(Icm<StereoEnergy>{disparities, 2}, {11, 8}, seed);
+            expect_agreement<Stereo>(Icm<StereoEnergy>{disparities, 2, SiteOrder::all_at_once}, {11, 8},
+                                     seed);
             expect_agreement<Flow>(WinnerTakesAll<DisplacementEnergy>{displacements}, {9, 6}, seed);
             if (HasFatalFailure()) return;
           }

@@ -182,15 +182,16 @@ TEST_P(Minimum, SweepsOfAllSitesConvergeWithStrongData) {
   const Forced forced(GetParam());
   const RandomPair pair({61, 37}, 9);
   StereoEnergy energy{.disparities = 6, .cost = {.aggregation = 1}, .smoothness = {.beta = 1.5f}};
-  const auto reported =
-      solve<Stereo>(Icm<StereoEnergy>{energy, 40}, pair, device(), EnergyReport::sweeps).energies;
+  const auto reported = solve<Stereo>(Icm<StereoEnergy>{energy, 40, SiteOrder::all_at_once}, pair, device(),
+                                      EnergyReport::sweeps)
+                            .energies;
   std::size_t rest = 1;
   while (rest + 1 < reported.size() && reported[rest] != reported[rest - 1]) ++rest;
   ASSERT_LT(rest, 30u);
   ASSERT_GT(rest, 1u) << "no sweep changes anything";
   for (std::size_t i = rest; i < reported.size(); ++i) EXPECT_EQ(reported[i], reported[rest - 1]) << i;
   const auto bytes = [&](int sweeps) {
-    return solve<Stereo>(Icm<StereoEnergy>{energy, sweeps}, pair, device()).bytes;
+    return solve<Stereo>(Icm<StereoEnergy>{energy, sweeps, SiteOrder::all_at_once}, pair, device()).bytes;
   };
   const std::string at_rest = bytes(int(rest) - 1);
   for (const int more : {0, 1, 2, 3}) EXPECT_EQ(bytes(int(rest) + more), at_rest) << more;

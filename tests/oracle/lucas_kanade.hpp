@@ -18,7 +18,8 @@ struct Flow {
 struct LucasKanadeResult {
   Flow flow;
   Flow solved;      ///< flow before the last median
-  Grid confidence;  ///< smaller eigenvalue of A^T A at level 0, in the last iteration
+  Grid eigenvalue;  ///< smaller eigenvalue of A^T A at level 0, in the last iteration
+  Grid confidence;  ///< that, over the squared residual plus 1e-5; 0 where the match is outside or not finite
   Grid residual;    ///< difference of brightness at the match of `solved`; NaN if either pixel is not finite
   Grid valid;       ///< 1 or 0
 };
@@ -133,7 +134,13 @@ inline LucasKanadeResult lucas_kanade(const Grid& frame0, const Grid& frame1, co
                ? 1.0
                : 0.0;
   });
-  return {flow, step.flow, step.smaller_eigenvalue, residual, valid};
+  const Grid confidence = tabulate(frame0.size, [&](int x, int y) {
+    const double r = residual(x, y);
+    return std::isfinite(r) && inside(frame0.size, x + u(x, y), y + v(x, y))
+               ? step.smaller_eigenvalue(x, y) / (r * r + 1e-5)
+               : 0.0;
+  });
+  return {flow, step.flow, step.smaller_eigenvalue, confidence, residual, valid};
 }
 
 }  // namespace parafield::oracle

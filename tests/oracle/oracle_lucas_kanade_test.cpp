@@ -70,7 +70,7 @@ TEST(OracleLucasKanade, KeepsATrueStart) {
   const LucasKanadeResult result =
       lucas_kanade(scene.frame0, scene.frame1, {.levels = 1, .iterations = 1}, far);
   EXPECT_EQ(result.flow.u(40, 20), 40);
-  EXPECT_EQ(result.confidence(40, 20), 0);
+  EXPECT_EQ(result.eigenvalue(40, 20), 0);
 }
 
 TEST(OracleLucasKanade, GivesNoWeightToPixelsThatAreNotFinite) {
@@ -110,7 +110,7 @@ TEST(OracleLucasKanade, SolvesEquation5) {
   const LucasKanadeResult result = lucas_kanade(frame0, frame1, method);
   EXPECT_NEAR(result.flow.u(10, 10), 0.5 * g * g / (g * g + alpha), 1e-12);
   EXPECT_NEAR(result.flow.v(10, 10), 0, 1e-12);
-  EXPECT_NEAR(result.confidence(10, 10), 0, 1e-15);
+  EXPECT_NEAR(result.eigenvalue(10, 10), 0, 1e-15);
   // Every pixel has the same weight 1 / (1 + (5 / 255 / 0.02)^2), which acts as a larger alpha.
   LucasKanade robust = method;
   robust.robust = 0.02f;

@@ -154,6 +154,39 @@ TEST_P(DetectionOn, AMaskEndsWithTheMotion) {
   EXPECT_LT(moving(2), 30);
 }
 
+/// Annealing finds masks of nearly the least energy, wherever it starts: a last mask that counts too much holds
+/// up what has left.
+TEST_P(DetectionOn, AnnealingLeavesNoTrail) {
+  struct Counted {
+    int moving = 0, trail = 0, after = 0;
+  };
+  const auto count = [&](const Annealing<ChangeEnergy>& method) {
+    MotionDetector detector(method, {100, 60}, {.device = device()});
+    Counted counted;
+    for (int frame = 0; frame < 8; ++frame) {
+      const MotionMask* mask = detector.push(square(std::min(frame, 6)));
+      for (int y = 0; mask && y < 60; ++y)
+        for (int x = 0; x < 100; ++x) {
+          if (frame == 7) counted.after += mask->moving(x, y);
+          if (frame == 6) counted.moving += mask->moving(x, y);
+          // Two frames ago everything was left of the last frame's square.
+          if (frame == 6 && x < 8 * 4) counted.trail += mask->moving(x, y);
+        }
+    }
+    return counted;
+  };
+  Annealing<ChangeEnergy> method;
+  for (const float temporal : {method.energy.temporal, 1.0f}) {
+    method.energy.temporal = temporal;
+    const Counted counted = count(method);
+    EXPECT_GT(counted.moving, 250) << temporal;
+    EXPECT_LT(counted.trail, 10) << temporal;
+    EXPECT_LT(counted.after, 10) << temporal;
+  }
+  method.energy.temporal_fades = false;
+  EXPECT_GT(count(method).after, 250) << "a large weight by itself holds the mask up";
+}
+
 TEST_P(DetectionOn, NothingIsAllocatedAfterTheFirstPairs) {
   const Size size{64, 48};
   std::vector<GuardedFrame> frames;

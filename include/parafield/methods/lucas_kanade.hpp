@@ -9,7 +9,9 @@ namespace parafield {
 /// squared difference in brightness over a window around it (eq. 5). Solutions go from the coarsest level of
 /// a gaussian pyramid to the finest, several on each level. Each pixel of the window is linearized at its own
 /// flow. The preset `paper` has the paper's parameters, with its best window. The default adds to them a blur,
-/// a robust weight and a median, has a smaller window and one iteration more.
+/// a robust weight and a median, has a smaller window and one iteration more. `confidence` is about the inverse of the flow's variance: the
+/// smaller eigenvalue of the window's mean gradient tensor over the squared difference of the pixel and its match
+/// (plus 1e-5, for noise; intensities 0 to 1). It is 0 where the match lies outside.
 struct LucasKanade {
   static constexpr std::string_view name = "lucas-kanade";
   static constexpr std::string_view help = "Least squares over a window, from coarse to fine.";
@@ -34,7 +36,7 @@ struct LucasKanade {
   PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"), "Side of a median after each solution. 0 = none.");
   PF_PARAMETER(bool, temporal, true,
                "Start from the flow of the last pair. It holds for frames that are pushed (section 2.3).");
-  PF_PARAMETER(float, min_eigenvalue, 1e-5f, range(0, 1),
+  PF_PARAMETER(float, min_eigenvalue, 4e-6f, range(0, 1),
                "Texture that valid flow needs. It is the smaller eigenvalue of the window's mean gradient "
                "tensor; the match has to lie inside the second frame, too. Intensities are 0 to 1.");
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
@@ -46,7 +48,13 @@ inline std::array<Preset<LucasKanade>, 3> presets(const LucasKanade&) {
   return {{{"default", LucasKanade{}, "A robust weight and a median, at about twice the paper's cost."},
            {"accurate", {.levels = 5, .iterations = 9, .robust = 0.03f}, "Lower error at twice the cost."},
            {"paper",
-            {.window = 11, .iterations = 3, .alpha = 1e-6f, .presmooth = 0, .robust = 0, .median = 0},
+            {.window = 11,
+             .iterations = 3,
+             .alpha = 1e-6f,
+             .presmooth = 0,
+             .robust = 0,
+             .median = 0,
+             .min_eigenvalue = 1e-5f},
             "The paper's parameters."}}};
 }
 

@@ -159,8 +159,9 @@ void solve_row(const Tile& tile, int y) {
     const float eigenvalue =
         smaller_eigenvalue(sums[x], sums[stride + x], sums[2 * stride + x]) * p.eigenvalue_unit;
     const Match match = locate(float(x0 + x) + out_u[x], line + out_v[x], width, height);
-    confidence[x] = eigenvalue;
-    valid[x] = is_trusted(eigenvalue, sample(pixels, pitch, width, height, match) - luma[x], match, p);
+    const float residual = sample(pixels, pitch, width, height, match) - luma[x];
+    confidence[x] = confidence_of(eigenvalue, residual, match);
+    valid[x] = is_trusted(eigenvalue, residual, match, p);
   }
 }
 

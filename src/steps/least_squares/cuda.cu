@@ -190,9 +190,9 @@ __global__ void __launch_bounds__(threads)
       out.v.data[at] = solution.v;
       if (trust.valid) {
         const float eigenvalue = smaller_eigenvalue(sum.xx, sum.xy, sum.yy) * p.eigenvalue_unit;
-        trust.confidence(x, y) = eigenvalue;
         const Match match = locate(float(x) + solution.u, float(y) + solution.v, width, height);
         const float residual = sample(in.frame1, in.pitch, width, height, match) - in.frame0[at];
+        trust.confidence(x, y) = confidence_of(eigenvalue, residual, match);
         trust.valid(x, y) = is_trusted(eigenvalue, residual, match, p);
       }
     }

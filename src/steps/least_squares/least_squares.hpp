@@ -91,4 +91,12 @@ PF_HD bool is_trusted(float eigenvalue, float residual, const Match& match, cons
   return (eigenvalue >= p.min_eigenvalue) & (magnitude(residual) <= p.max_residual) & match.inside;
 }
 
+/// Confidence: the smaller eigenvalue over the squared residual, that of noise added. A pixel's flow has about
+/// the inverse of this as its variance. 0 where the match lies outside or is not finite. Intensities 0 to 1.
+PF_HD float confidence_of(float eigenvalue, float residual, const Match& match) {
+  const float unit = residual * (1.0f / 255);
+  const bool known = match.inside & is_finite(unit);
+  return known ? eigenvalue / fma(unit, unit, 1e-5f) : 0.0f;
+}
+
 }  // namespace parafield
