@@ -246,7 +246,7 @@ TEST_F(Command, FlowTakesLabelMethodsAndRefinement) {
   EXPECT_EQ(json["speckle"], 9);
   EXPECT_EQ(json["fill"], true);
   EXPECT_EQ(json["final_median"], 5);
-  EXPECT_EQ(json["energy"].size(), 11u);
+  EXPECT_EQ(json["energy"].size(), 5u);
   EXPECT_LT(json["epe"], 0.5);
   run_well({"flow", frame0(), frame1(), "-d", "cpu", "-m", "winner-takes-all", "--color", path("out.png")});
   EXPECT_TRUE(std::filesystem::exists(path("out.png")));

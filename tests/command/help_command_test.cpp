@@ -181,7 +181,7 @@ TEST_F(HelpCommand, HelpAllListsEveryParameterWithItsRange) {
   expect_every_parameter<FlowMethod>(help);
   const std::string words = one_line(help);
   EXPECT_NE(words.find("1 to 16, default 4"), std::string::npos) << help;
-  EXPECT_NE(words.find("default icm 10, annealing 500"), std::string::npos) << help;
+  EXPECT_NE(words.find("default icm 4, annealing 20"), std::string::npos) << help;
   EXPECT_NE(help.find("\nParameters of icm and annealing:"), std::string::npos) << help;
   expect_every_parameter<StereoMethod>(run_well({"stereo", "--help-all"}).out);
   expect_every_parameter<DetectionMethod>(run_well({"detect", "--help-all"}).out);

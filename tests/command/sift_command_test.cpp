@@ -238,8 +238,10 @@ TEST_F(SiftCommand, Errors) {
                    {option, "--features sift does not use it"});
   }
   expect_failure(2, tracks({"--max-features", "0"}), {"max_features cannot be 0", "1 to 65536"});
-  expect_failure(2, {"tracks", frame0(), frame1(), "--features", "edges"}, {"edges", "even, corners, matches, sift"});
-  expect_failure(2, flow("direct-interpolation", {"--features", "edges"}), {"edges", "even, corners, matches, sift"});
+  expect_failure(2, {"tracks", frame0(), frame1(), "--features", "edges"},
+                 {"edges", "even, corners, matches, sift"});
+  expect_failure(2, flow("direct-interpolation", {"--features", "edges"}),
+                 {"edges", "even, corners, matches, sift"});
   expect_failure(2, flow("direct-interpolation", {"--max-features", "x"}),
                  {"max_features cannot be x; allowed: 1 to 65536\n"});
   if (why_no_cuda().empty()) expect_failure(2, tracks({"-d", "cuda"}), {"--device cuda", "on the CPU"});

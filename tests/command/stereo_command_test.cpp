@@ -150,7 +150,7 @@ TEST_F(StereoCommand, WritesDepths) {
 }
 
 TEST_F(StereoCommand, RefinesTheResult) {
-  const double plain = json({"-m", "winner-takes-all"})["valid"];
+  const double plain = json({"-m", "winner-takes-all", "--preset", "paper"})["valid"];
   const auto report = json({"-m", "winner-takes-all", "--lr-check", "1", "--speckle", "20", "--fill",
                             "--final-median", "3", "-o", path("filled.png"), "--valid", path("valid.png")});
   EXPECT_EQ(report["parameters"]["lr_check"], 1);
@@ -201,7 +201,7 @@ TEST_F(StereoCommand, RefusesWhatIsNotUnderstood) {
   expect_failure(2, stereo({"-m", "lucas-kanade"}),
                  {"lucas-kanade", "belief-propagation, winner-takes-all, icm, annealing"});
   expect_failure(2, stereo({"--preset", "best"}), {"best", "quality", "paper"});
-  expect_failure(2, stereo({"-m", "icm", "--preset", "fast"}), {"fast", "paper, accurate"});
+  expect_failure(2, stereo({"-m", "icm", "--preset", "fast"}), {"fast", "default, accurate, paper"});
   expect_failure(2, stereo({"--final-median", "4"}), {"final_median cannot be 4", "0, 3, 5"});
   expect_failure(2, stereo({"--lr-check", "-1"}), {"lr_check cannot be -1"});
   expect_failure(2, stereo({"--speckle", "-1"}), {"speckle cannot be -1"});

@@ -39,14 +39,15 @@ TEST_F(StereoPair, PresetsHaveTheirChecks) {
     const auto parameters = json(more)["parameters"];
     return std::array<int, 3>{parameters["lr_check"], bool(parameters["fill"]), parameters["final_median"]};
   };
-  constexpr std::array<int, 3> none = {0, 0, 0}, all = {1, 1, 3};
+  constexpr std::array<int, 3> none = {0, 0, 0}, all = {1, 1, 3}, wide = {1, 1, 5};
   EXPECT_EQ(checks_of({}), all);
   EXPECT_EQ(checks_of({"--preset", "fast"}), all);
   EXPECT_EQ(checks_of({"--preset", "paper"}), none);
   EXPECT_EQ(checks_of({"--lr-check", "0", "--no-fill", "--final-median", "0"}), none);
   for (const char* method : {"winner-takes-all", "icm"}) {
-    EXPECT_EQ(checks_of({"-m", method}), none) << method;
-    EXPECT_EQ(checks_of({"-m", method, "--preset", "accurate"}), all) << method;
+    EXPECT_EQ(checks_of({"-m", method}), wide) << method;
+    EXPECT_EQ(checks_of({"-m", method, "--preset", "accurate"}), wide) << method;
+    EXPECT_EQ(checks_of({"-m", method, "--preset", "paper"}), none) << method;
   }
   EXPECT_LT(json({})["valid"], json({"--lr-check", "0"})["valid"]);
 }

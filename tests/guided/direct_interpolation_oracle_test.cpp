@@ -55,16 +55,25 @@ std::vector<Track> tracks_of(const Case& c, unsigned seed) {
 
 std::vector<Case> cases() {
   using enum PixelFormat;
-  const DirectInterpolation standard{}, raw{.presmooth = 0},
-      narrow{.sigma_position = 0.5f, .sigma_color = 0.5f, .presmooth = 0},
-      wide{.sigma_position = 1000, .sigma_color = 1000, .presmooth = 5},
+  // The oracle is Alg. 1: one round, no median.
+  const DirectInterpolation standard{.sigma_position = 10, .resampled = 0, .median = 0},
+      raw{.sigma_position = 10, .presmooth = 0, .resampled = 0, .median = 0},
+      narrow{.sigma_position = 0.5f, .sigma_color = 0.5f, .presmooth = 0, .resampled = 0, .median = 0},
+      wide{.sigma_position = 1000, .sigma_color = 1000, .presmooth = 5, .resampled = 0, .median = 0},
       near{.sigma_position = 3,
            .sigma_color = 1000,
            .presmooth = 0.4f,
            .change_threshold = 20,
-           .change_window = 3},
-      alike{.sigma_position = 1000, .sigma_color = 4, .change_window = 5},
-      paper{.sigma_position = 24, .sigma_color = 6, .presmooth = 0, .change_threshold = 15};
+           .change_window = 3,
+           .resampled = 0,
+           .median = 0},
+      alike{.sigma_position = 1000, .sigma_color = 4, .change_window = 5, .resampled = 0, .median = 0},
+      paper{.sigma_position = 24,
+            .sigma_color = 6,
+            .presmooth = 0,
+            .change_threshold = 15,
+            .resampled = 0,
+            .median = 0};
   return {{"default", {61, 43}, rgb_u8, 300, standard},
           {"more tracks for a tile than CUDA lists", {20, 12}, rgb_u8, 3000, wide},
           {"default of one track", {33, 17}, bgr_u8, 1, standard},

@@ -34,7 +34,8 @@ class DirectInterpolationOn : public OnDevice {
     return tracks;
   }
 
-  FlowField estimate(const std::optional<Tracks>& tracks, const DirectInterpolation& method = {},
+  FlowField estimate(const std::optional<Tracks>& tracks,
+                     const DirectInterpolation& method = {.resampled = 0, .median = 0},
                      std::optional<CameraRotation> rotation = {}, const FlowOptions& options = {}) const {
     FlowEstimator estimator(method, frames_[0].size(), on(device(), options));
     return given(estimator, tracks, rotation);

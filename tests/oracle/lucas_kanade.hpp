@@ -92,7 +92,8 @@ inline std::vector<Grid> gaussian_pyramid(const Grid& image, int levels) {
 }
 
 /// Flow from frame0 to frame1 (luma, 0..255), from `start` (at level 0) or from zero.
-inline LucasKanadeResult lucas_kanade(const Grid& frame0, const Grid& frame1, const LucasKanade& method = {},
+inline LucasKanadeResult lucas_kanade(const Grid& frame0, const Grid& frame1,
+                                      const LucasKanade& method = preset<LucasKanade>("paper"),
                                       const std::optional<Flow>& start = {}) {
   const auto prepared = [&](const Grid& frame) {
     const Grid unit = tabulate(frame.size, [&](int x, int y) { return frame(x, y) / 255; });

@@ -40,11 +40,20 @@ struct Translation {
   }
 };
 
+/// The paper's method, with other numbers.
+LucasKanade plain(int levels, int iterations, float alpha = 1e-6f) {
+  auto method = preset<LucasKanade>("paper");
+  method.levels = levels;
+  method.iterations = iterations;
+  method.alpha = alpha;
+  return method;
+}
+
 /// At whole pixels bilinear interpolation is exact, and only the number of iterations limits the error.
 TEST(OracleLucasKanade, FindsAWholeTranslationExactly) {
   const Translation scene{.u = 3, .v = -2};
   EXPECT_LT(scene.largest_error(lucas_kanade(scene.frame0, scene.frame1).flow), 1e-3);
-  EXPECT_LT(scene.largest_error(lucas_kanade(scene.frame0, scene.frame1, {.iterations = 12}).flow), 1e-8);
+  EXPECT_LT(scene.largest_error(lucas_kanade(scene.frame0, scene.frame1, plain(4, 12)).flow), 1e-8);
 }
 
 /// Between pixels bilinear interpolation flattens frame1, which makes an error of some hundredths of a pixel.
@@ -62,13 +71,10 @@ TEST(OracleLucasKanade, FindsATranslation) {
 TEST(OracleLucasKanade, KeepsATrueStart) {
   const Translation scene{.u = 3, .v = -2};
   const oracle::Flow truth{Grid(scene.size, scene.u), Grid(scene.size, scene.v)};
-  EXPECT_LT(scene.largest_error(
-                lucas_kanade(scene.frame0, scene.frame1, {.levels = 1, .iterations = 1}, truth).flow),
-            1e-9);
+  EXPECT_LT(scene.largest_error(lucas_kanade(scene.frame0, scene.frame1, plain(1, 1), truth).flow), 1e-9);
   const oracle::Flow far{Grid({72, 56}, 40),
                          Grid({72, 56}, -30)};  // outside, without an equation: the flow stays
-  const LucasKanadeResult result =
-      lucas_kanade(scene.frame0, scene.frame1, {.levels = 1, .iterations = 1}, far);
+  const LucasKanadeResult result = lucas_kanade(scene.frame0, scene.frame1, plain(1, 1), far);
   EXPECT_EQ(result.flow.u(40, 20), 40);
   EXPECT_EQ(result.eigenvalue(40, 20), 0);
 }
@@ -77,7 +83,7 @@ TEST(OracleLucasKanade, GivesNoWeightToPixelsThatAreNotFinite) {
   Translation scene{.u = 3, .v = -2};
   scene.frame0(30, 20) = nan;
   scene.frame1(40, 30) = std::numeric_limits<double>::infinity();
-  const LucasKanadeResult result = lucas_kanade(scene.frame0, scene.frame1, {.levels = 1, .iterations = 30});
+  const LucasKanadeResult result = lucas_kanade(scene.frame0, scene.frame1, plain(1, 30));
   EXPECT_LT(scene.largest_error(result.flow), 1e-3);
   EXPECT_EQ(result.valid(30, 20), 0);
   EXPECT_EQ(result.valid(31, 20), 1);
@@ -85,8 +91,7 @@ TEST(OracleLucasKanade, GivesNoWeightToPixelsThatAreNotFinite) {
 
 TEST(OracleLucasKanade, LimitsTheFlowToTheSizeOfTheImage) {
   const Grid frame0 = tabulate({8, 8}, [](int x, int y) { return 0.01 * x + 0.02 * y; });
-  const LucasKanadeResult result =
-      lucas_kanade(frame0, Grid({8, 8}, 255), {.levels = 1, .iterations = 1, .alpha = 1e-9f});
+  const LucasKanadeResult result = lucas_kanade(frame0, Grid({8, 8}, 255), plain(1, 1, 1e-9f));
   EXPECT_EQ(result.flow.u(4, 4), -8);
   EXPECT_EQ(result.flow.v(4, 4), -8);
 }
@@ -105,7 +110,8 @@ TEST(OracleLucasKanade, SolvesEquation5) {
   const Grid frame0 = tabulate({21, 21}, [](int x, int) { return 10.0 * x; });
   const Grid frame1 = tabulate({21, 21}, [](int x, int) { return 10.0 * x - 5; });
   const float alpha = 1e-3f;
-  const LucasKanade method{.levels = 1, .window = 3, .iterations = 1, .alpha = alpha};
+  LucasKanade method = plain(1, 1, alpha);
+  method.window = 3;
   const double g = 10 / 255.0;
   const LucasKanadeResult result = lucas_kanade(frame0, frame1, method);
   EXPECT_NEAR(result.flow.u(10, 10), 0.5 * g * g / (g * g + alpha), 1e-12);

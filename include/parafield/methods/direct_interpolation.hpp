@@ -40,7 +40,7 @@ struct DirectInterpolation {
   static constexpr std::string_view source = "Kim, Hwangbo, Kanade 2009, section 4.1, Alg. 1, eqs. 1-4";
   static constexpr int frames = 2;
 
-  PF_PARAMETERS_OF(FeatureTracking, tracking, .max_features = 2000);
+  PF_PARAMETERS_OF(FeatureTracking, tracking, .max_features = 2500);
   PF_PARAMETER(float, sigma_position, 8, range(0.5, 1000, "px"),
                "Sigma over positions. It is 1 / beta of eq. 3. At 0.5 to 0.7 of the features' spacing, a few "
                "near features decide. More smooths across motions. Less leaves steps between features.");
@@ -60,7 +60,7 @@ struct DirectInterpolation {
   PF_PARAMETER(
       int, resampled, 4000, range(0, 65536),
       "Most features of a second round, 0 = one round. They come from the checked flow of the first.");
-  PF_PARAMETER(float, resampled_check, 0.2f, range(0, 100, "px"),
+  PF_PARAMETER(float, resampled_check, 0.1f, range(0, 100, "px"),
                "Largest error there and back, second round. That round uses flow of the first that, followed "
                "there and back, ends within this distance of where it began.");
   PF_PARAMETER(float, resampled_position, 7, range(0.5, 1000, "px"), "sigma_position, second round.");
@@ -86,18 +86,20 @@ struct DirectInterpolation {
 };
 
 inline std::array<Preset<DirectInterpolation>, 3> presets(const DirectInterpolation&) {
-  return {{{"default", DirectInterpolation{}, "2000 features on an even grid, two rounds."},
-           {"paper",
-            {.tracking = {.features = FeatureChoice::corners, .track_rounds = 0},
-             .sigma_position = 24,
-             .sigma_color = 6,
-             .presmooth = 0,
-             .resampled = 0,
-             .median = 0},
-            "The paper's parameters: 1000 corners, alpha / beta = 4."},
-           {"accurate",
-            {.tracking = {.max_features = 3000, .track_levels = 5}, .sigma_position = 7, .resampled = 6000},
-            "More features: lower error at about twice the cost."}}};
+  return {
+      {{"default", DirectInterpolation{}, "2500 features on an even grid, two rounds."},
+       {"paper",
+        {.tracking = {.features = FeatureChoice::corners, .track_rounds = 0},
+         .sigma_position = 24,
+         .sigma_color = 6,
+         .presmooth = 0,
+         .resampled = 0,
+         .resampled_check = 0.2f,
+         .median = 0},
+        "The paper's parameters: 1000 corners, alpha / beta = 4."},
+       {"accurate",
+        {.tracking = {.max_features = 2500, .track_levels = 5}, .resampled = 6000, .resampled_check = 0.08f},
+        "More features in the second round."}}};
 }
 
 }  // namespace parafield

@@ -66,7 +66,7 @@ struct WinnerTakesAll {
     else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
       return windowed_displacements(15, 8);
     else
-      return {.mean = 17};
+      return {.mean = 15};
   }
 };
 
@@ -106,7 +106,7 @@ struct Icm {
     else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
       return windowed_displacements(15, 8);
     else
-      return {.mean = 13};
+      return {};
   }
 };
 
@@ -141,7 +141,7 @@ struct Annealing {
     else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
       return windowed_displacements(15, 3);
     else
-      return {.mean = 14, .beta = 0.8f, .temporal = 0.15f, .temporal_fades = true};
+      return {.beta = 0.6f, .temporal = 0.3f, .temporal_fades = true};
   }
 };
 
@@ -298,9 +298,13 @@ std::array<Preset<Method>, 3> presets(const Method&) {
   std::string_view help = "A larger window.";
   if (flow) cost.aggregation = 19;
   if constexpr (requires { accurate.order; }) {
-    accurate.sweeps = 10;
-    if (flow) accurate.energy.smoothness.beta = 20;
-    help = "More sweeps, and for flow a larger window.";
+    if (flow) {
+      accurate.sweeps = 10;
+      accurate.energy.smoothness.beta = 20;
+      help = "A larger window and more sweeps.";
+    } else {
+      help = "The same: no better parameters are known.";
+    }
   } else if constexpr (requires { accurate.t_max; }) {
     accurate.sweeps = 100;
     help = "Five times the sweeps, and for flow a larger window.";
@@ -309,8 +313,10 @@ std::array<Preset<Method>, 3> presets(const Method&) {
     accurate.precision = Precision::exact;
     help = "A larger window, more iterations, and messages of 32 bits.";
   } else {
-    cost.aggregation = flow ? 25 : 17;
-    cost.aggregation_sigma = flow ? 5 : 3.2f;
+    if (flow)
+      cost.aggregation = 25, cost.aggregation_sigma = 5;
+    else
+      help = "The same: no better parameters are known.";
   }
   return {{{"default", Method{}, "The best for most pairs: census or several data terms, sub-pixel."},
            {"accurate", accurate, help},

@@ -9,9 +9,11 @@ namespace parafield {
 /// squared difference in brightness over a window around it (eq. 5). Solutions go from the coarsest level of
 /// a gaussian pyramid to the finest, several on each level. Each pixel of the window is linearized at its own
 /// flow. The preset `paper` has the paper's parameters, with its best window. The default adds to them a blur,
-/// a robust weight and a median, has a smaller window and one iteration more. `confidence` is about the inverse of the flow's variance: the
-/// smaller eigenvalue of the window's mean gradient tensor over the squared difference of the pixel and its match
-/// (plus 1e-5, for noise; intensities 0 to 1). It is 0 where the match lies outside.
+/// a robust weight and a median, has a smaller window and one iteration more.
+///
+/// `confidence` is about the inverse of the flow's variance: the smaller eigenvalue of the window's mean
+/// gradient tensor, divided by the squared difference of the pixel and its match plus 1e-5 for noise.
+/// Intensities are 0 to 1. It is 0 where the match lies outside or is not finite.
 struct LucasKanade {
   static constexpr std::string_view name = "lucas-kanade";
   static constexpr std::string_view help = "Least squares over a window, from coarse to fine.";
