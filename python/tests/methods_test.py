@@ -141,7 +141,7 @@ def test_wrong_names_and_values(case):
 
 
 def test_parameters_that_do_not_fit_together():
-    with pytest.raises(pf.Error, match="t_min cannot be 30; allowed: at most t_max, 20"):
+    with pytest.raises(pf.Error, match="t_min cannot be 30; allowed: at most t_max, 0.5"):
         pf.flow.Annealing(t_min=30)
     assert pf.flow.Annealing(t_min=30, t_max=40).replace(t_max=35).t_min == 30
     with pytest.raises(pf.Error, match="neighbors cannot be 8"):

@@ -183,7 +183,8 @@ TEST_P(DirectInterpolationOfScenes, FastIsNear) {
   const Frame frames[] = {scene.frames[0], scene.frames[1]};
   const auto flow_of = [&](Precision precision) {
     FlowEstimator estimator(
-        DirectInterpolation{.sigma_position = 10, .resampled = 0, .median = 0, .precision = precision},
+        DirectInterpolation{
+            .tracking = {}, .sigma_position = 10, .resampled = 0, .median = 0, .precision = precision},
         {320, 240}, {.device = device()});
     return estimator({.frames = frames}).to(Memory::host());
   };

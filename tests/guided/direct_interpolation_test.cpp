@@ -93,7 +93,8 @@ TEST_P(DirectInterpolationOn, NoTrackIsNoFlow) {
 TEST_P(DirectInterpolationOn, EqualFlowsAreTheFlow) {
   for (const float sigma : {0.5f, 10.0f, 1000.0f}) {
     const FlowField flow =
-        estimate(tracks_of_flow(50, 2.3f, -1.4f), {.sigma_position = sigma, .sigma_color = sigma});
+        estimate(tracks_of_flow(50, 2.3f, -1.4f),
+                 {.sigma_position = sigma, .sigma_color = sigma, .resampled = 0, .median = 0});
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) {
         ASSERT_NEAR(flow.u(x, y), 2.3f, 5e-6);
@@ -225,18 +226,19 @@ TEST_P(DirectInterpolationOn, AffineModelsRefuseWhatTheyDoNotUse) {
 TEST_P(DirectInterpolationOn, ForgetsTheInputOfTheLastCall) {
   const Tracks tracks = tracks_of_flow(40, -3, 2);
   const CameraRotation camera{0.01f, 0.03f, 0, 80, 80, 40, 30};
-  FlowEstimator estimator(DirectInterpolation{}, size, {.device = device()});
+  const DirectInterpolation method{};
+  FlowEstimator estimator(method, size, {.device = device()});
   const FlowField own = given(estimator, {}), other = given(estimator, tracks, camera);
   EXPECT_GT(difference(own, other), 1);
   EXPECT_EQ(difference(given(estimator, {}), own), 0);
   EXPECT_EQ(difference(given(estimator, tracks, camera), other), 0);
-  EXPECT_EQ(difference(given(estimator, tracks), estimate(tracks)), 0);
+  EXPECT_EQ(difference(given(estimator, tracks), estimate(tracks, method)), 0);
   estimator.push(frames_[0]);
   EXPECT_EQ(difference(estimator.push(frames_[1])->to(Memory::host()), own), 0);
-  EXPECT_EQ(difference(given(estimator, Tracks{}), estimate(Tracks{})), 0);
+  EXPECT_EQ(difference(given(estimator, Tracks{}), estimate(Tracks{}, method)), 0);
   for (const int count : {1, 17, 40, 3}) {  // one estimator, other numbers of tracks
     const Tracks some(tracks.begin(), tracks.begin() + count);
-    EXPECT_EQ(difference(given(estimator, some), estimate(some)), 0) << count;
+    EXPECT_EQ(difference(given(estimator, some), estimate(some, method)), 0) << count;
   }
 }
 
@@ -249,7 +251,9 @@ TEST_P(DirectInterpolationOn, TheForwardBackwardCheckGoesBackByTheTracks) {
   Tracks inconsistent = tracks_of_flow(40, 2.3f, -1.4f);
   for (Track& track : inconsistent)
     if (track.x > 40) track.u = -2.3f;  // they end on each other
-  EXPECT_LT(count_valid(estimate(inconsistent, {}, {}, checked)), count_valid(estimate(inconsistent)));
+  const DirectInterpolation one_round{.resampled = 0, .median = 0};
+  EXPECT_LT(count_valid(estimate(inconsistent, one_round, {}, checked)),
+            count_valid(estimate(inconsistent, one_round)));
 }
 
 TEST_P(DirectInterpolationOn, PushesGiveTheFlowOfCalls) {

@@ -106,7 +106,7 @@ struct Icm {
     else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
       return windowed_displacements(15, 8);
     else
-      return {};
+      return {.mean = 11.5f};
   }
 };
 
