@@ -107,7 +107,8 @@ def test_checks_are_parameters_of_every_method(few):
         assert {name: getattr(value, name) for name in checks} == checks
         assert pickle.loads(pickle.dumps(value)) == value
         accurate = method.preset("accurate")
-        assert (accurate.lr_check, accurate.fill, accurate.final_median) == (1, True, 3)
+        assert (accurate.lr_check, accurate.fill) == (1, True)
+        assert accurate.final_median in (3, 5)
     default = pf.stereo.BeliefPropagation()
     assert (default.lr_check, default.fill, default.final_median) == (1, True, 3)
     assert default == pf.stereo.BeliefPropagation.preset("quality")

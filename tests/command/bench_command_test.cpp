@@ -44,9 +44,9 @@ TEST_F(Command, BenchMeasuresTheGivenMethods) {
   const auto json = run_well({"bench", "-d", "cpu", "--size", "40x32", "--repeat", "1", "-m", "icm",
                               "winner-takes-all", "--json"})
                         .json();
-  ASSERT_EQ(json["results"].size(), 4u);  // two presets each
+  ASSERT_EQ(json["results"].size(), 6u);  // three presets each
   EXPECT_EQ(json["results"][0]["method"], "icm");
-  EXPECT_EQ(json["results"][2]["method"], "winner-takes-all");
+  EXPECT_EQ(json["results"][3]["method"], "winner-takes-all");
 }
 
 TEST_F(Command, BenchContinuesAfterAFailure) {

@@ -113,14 +113,13 @@ struct AdaptiveRidge {
                "Difference that halves a cell's weight. It is the difference in brightness, for the mean. "
                "Intensities are 0 to 255.");
   PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"), "Side of a median after each solution. 0 = none.");
-  PF_PARAMETER(Sharpen, sharpen, Sharpen::none,
-               "Sharpen boundaries of motion by a median that is weighted by color. one-way: a pixel counts "
-               "less if its "
-               "match has another color. two-way: and if the flow back from it ends elsewhere, as that of "
-               "hidden pixels "
-               "does. Flow back takes the time of one flow more, with at most 3 iterations. It is for two "
-               "frames; with "
-               "more, two-way is one-way.");
+  PF_PARAMETER(
+      Sharpen, sharpen, Sharpen::none,
+      "Sharpen boundaries. Near boundaries of motion the result takes a median that is weighted by color. "
+      "one-way: a pixel counts less if its match has another color. two-way: and if the flow back from it "
+      "ends elsewhere, as that of hidden pixels does. Flow back takes the time of one flow more, with at "
+      "most "
+      "3 iterations. It is for two frames; with more, two-way is one-way.");
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
                "Largest change in brightness of valid flow. It is that between a pixel and its match, which "
                "has to lie inside the next frame. Intensities are 0 to 1.");

@@ -272,7 +272,7 @@ std::array<Preset<Method>, 3> presets(const Method&) {
   Method accurate;
   std::string_view help;
   if constexpr (requires { accurate.order; }) {
-    accurate.energy = {.mean = 12.5f, .beta = 0.7f, .temporal = 0.7f};
+    accurate.energy = {.mean = 11.5f, .beta = 0.7f, .temporal = 0.7f};
     accurate.sweeps = 50;
     accurate.order = SiteOrder::colored;
     help = "More sweeps, in which neighbors take turns.";
