@@ -5,7 +5,7 @@
 
 // Three launches: the sums of cells, their trust, the mixture. Floor of both that go over pixels: 40 bytes a pixel
 // are read for the sums, and 16 read and 8 written for the mixture, which takes an H100 (3.0 TB/s) 6.6 us at 640x480.
-// It was not measured yet.
+// Five frames take 0.397 ms there in all, two 0.257 (commit 4ead6eb).
 namespace parafield {
 namespace {
 
