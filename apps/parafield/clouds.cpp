@@ -144,9 +144,8 @@ class Results {
   float least_ = INFINITY, most_ = -INFINITY;
 };
 
-void run(const App& command, CloudsOptions& options) {
-  if (options.method.preset.empty() && command.get_option("--method").count() == 0)
-    options.method.preset = "clouds";
+void run(CloudsOptions& options) {
+  if (options.method.preset.empty() && options.method.has_preset("clouds")) options.method.preset = "clouds";
   const FlowMethod method = options.method.method();
   const int window = frames_of(method), middle = (window - 1) / 2;
   if (options.task.fb_check > 0 && window != 2)
@@ -301,7 +300,7 @@ void add_clouds(App& program) {
   options->device.add_to(command);
   describe(options->task, TaskOptions{command});
   options->method.add_to(command);
-  command.get_option("--method").help("method of motion; with -m or --preset, --help lists its parameters");
+  command.get_option("--method").help("method of motion, by its preset clouds if it has one. With -m or --preset, --help lists its parameters");
   command.examples({"clouds frame*.png --overlay lines.png --arrows arrows%02d.png",
                     "clouds frame*.png --csv motion.csv --km-per-pixel 4 --minutes 15",
                     "clouds a.png b.png --stereo right.png b.png --height h%02d.npy"});
@@ -309,7 +308,7 @@ void add_clouds(App& program) {
     if (command.get_option("--method").count() + command.get_option("--preset").count() == 0)
       static_cast<const ParameterOptions&>(method).show_only("");
   });
-  command.callback([command, options] { run(command, *options); });
+  command.callback([command, options] { run(*options); });
 }
 
 }  // namespace parafield::command

@@ -137,6 +137,17 @@ class MethodOptions : public ParameterOptions {
     command.before_help([this, presets] { show_only(presets); });
   }
 
+  /// Whether the method has a preset of that name. Throws UsageError for an unknown method.
+  bool has_preset(std::string_view name) const {
+    return std::visit(
+        [&]<class Method>(const Method& method) {
+          for (const auto& each : presets(method))
+            if (each.name == name) return true;
+          return false;
+        },
+        named_method());
+  }
+
   /// The method that --method names, with its defaults. Throws UsageError for an unknown name.
   Methods named_method() const {
     return typed([&] { return method_named<Methods>(name_); });

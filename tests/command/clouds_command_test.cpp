@@ -172,9 +172,13 @@ TEST_F(CloudsCommand, EveryMethodTracks) {
             .json();
     EXPECT_EQ(json.at("flows"), method[1] == "sequence" ? 2 : 3);
   }
-  EXPECT_FALSE(run_well(join(join({"clouds"}, lefts(4)), {"-m", "adaptive-ridge", "--json"}))
-                   .json()
-                   .contains("preset"));
+  const auto with = [&](const Words& words) {
+    return run_well(join(join(join({"clouds"}, lefts(4)), words), {"--json"})).json();
+  };
+  for (const char* method : {"adaptive-ridge", "belief-propagation"})
+    EXPECT_EQ(with({"-m", method}).at("preset"), "clouds") << method;
+  EXPECT_EQ(with({"--preset", "default"}).at("preset"), "default");
+  EXPECT_FALSE(with({"-m", "icm"}).contains("preset"));
 }
 
 /// A method of more frames leaves out the first images; the heights are still those of the flow's images.

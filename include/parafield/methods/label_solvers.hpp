@@ -288,7 +288,7 @@ std::array<Preset<Method>, 3> presets(const Method&) {
            {"paper", paper_parameters<Method>(), "The paper's model."}}};
 }
 
-/// Presets for disparities and displacements.
+/// Presets for disparities and displacements; belief propagation has others.
 template <LabelMethod Method>
 requires requires(Method method) { method.energy.cost; }
 std::array<Preset<Method>, 3> presets(const Method&) {
@@ -308,10 +308,6 @@ std::array<Preset<Method>, 3> presets(const Method&) {
   } else if constexpr (requires { accurate.t_max; }) {
     accurate.sweeps = 100;
     help = "Five times the sweeps, and for flow a larger window.";
-  } else if constexpr (requires { accurate.precision; }) {
-    accurate.iterations = 8;
-    accurate.precision = Precision::exact;
-    help = "A larger window, more iterations, and messages of 32 bits.";
   } else {
     if (flow)
       cost.aggregation = 25, cost.aggregation_sigma = 5;
@@ -320,6 +316,23 @@ std::array<Preset<Method>, 3> presets(const Method&) {
   }
   return {{{"default", Method{}, "The best for most pairs: census or several data terms, sub-pixel."},
            {"accurate", accurate, help},
+           {"paper", paper_parameters<Method>(), "The paper's model."}}};
+}
+
+/// Presets of belief propagation for displacements.
+inline std::array<Preset<BeliefPropagation<DisplacementEnergy>>, 4> presets(
+    const BeliefPropagation<DisplacementEnergy>&) {
+  using Method = BeliefPropagation<DisplacementEnergy>;
+  Method accurate, clouds = paper_parameters<Method>();
+  accurate.energy.cost.aggregation = 19;
+  accurate.iterations = 8;
+  accurate.precision = Precision::exact;
+  clouds.energy.sub_pixel = true;
+  clouds.finest_iterations = 0;
+  clouds.precision = Precision::fast;
+  return {{{"default", Method{}, "The best for most pairs: census, sub-pixel."},
+           {"accurate", accurate, "A larger window, more iterations, and messages of 32 bits."},
+           {"clouds", clouds, "The paper's model, faster and sub-pixel: clouds, which grow and fade."},
            {"paper", paper_parameters<Method>(), "The paper's model."}}};
 }
 
