@@ -35,7 +35,8 @@ double scale_of(const oracle::LabelEnergy& energy, const oracle::Labels& labels)
 double rounding(const ChangeEnergy& energy) { return 1e-4 / (double(energy.sigma) * energy.sigma); }
 template <class Energy>
 double rounding(const Energy& energy) {
-  // `mix` rounds intensities to bytes: a luma of a half may round apart in float and double, and so may smoothed ones.
+  // `mix` rounds intensities to bytes: a luma of a half may round apart in float and double, and so may
+  // smoothed ones.
   return (energy.cost.data == DataTerm::mix       ? 1e-3
           : energy.cost.data == DataTerm::squared ? 4e-4
                                                   : 1e-4) *

@@ -40,8 +40,8 @@ class SharpenedFlow {
     return false;
   }
 
-  /// Two values of a plane of the flow: below the first lies at most the share 0.5 - `margin` of the weight, and up to
-  /// the second at least 0.5 + `margin`. The median lies between them.
+  /// Two values of a plane of the flow: below the first lies at most the share 0.5 - `margin` of the weight,
+  /// and up to the second at least 0.5 + `margin`. The median lies between them.
   std::pair<double, double> median(const Grid& plane, int x, int y, double margin) const {
     const Size size = plane.size;
     std::vector<std::pair<double, double>> samples;

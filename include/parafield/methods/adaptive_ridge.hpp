@@ -46,7 +46,8 @@ constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "o
 /// Then both frames are matched over any distance (FeatureMatching), there and back; with `matches` =
 /// automatic, at first only down to a quarter of the size. A seed there is missed by the flow if its match
 /// comes back within 1.5 px, lies more than 2 px from the flow (8 px of the frame) and costs less than 4 / 5
-/// of it, and the flow does not leave the frame. If at least 3 of 500 seeds are missed, the other steps follow:
+/// of it, and the flow does not leave the frame. If at least 3 of 500 seeds are missed, the other steps
+/// follow:
 ///   6. A match that differs by at most 1.5 px from the flow at its seed takes that flow. Then a match takes
 ///      the flow of another one up to 4 seeds away, if that explains the colors around its seed much better:
 ///      a patch at the border of a thing has the motion of one side, and its seed may lie on the other.
@@ -58,21 +59,23 @@ constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "o
 ///      valid and have confidence 0.
 ///   9. Steps 1 to 5 on the finest level refine the result, by at most 1 px.
 /// With `sharpen`, one step ends all that:
-///   10. A median weighted by color, near boundaries of motion. Near means in cells of 4x4 pixels, and those next to
-///       them, with a pixel where the flow of the pixels before and after it, in x or in y, differs by more than 0.2
-///       px in u or in v. The median goes over 7x7 pixels, 3 px apart. A pixel's weight is exp(-D / 10 - r^2 / 98) T:
-///       D is the largest difference of a channel (0 to 255), r the distance, and T = 1 / (1 + (d / 8)^2), at least
-///       0.1, where d is the mean difference of the channels between the pixel and its match. With two-way, T is
-///       divided by 1 + (t / 0.5)^2 first: t is how many px from the pixel the flow back from its match ends. So
-///       hidden pixels take the flow of those that are seen. A plain median of 5x5 pixels follows. Weights of this kind are those of Sun, Roth and Black 2010, "Secrets of optical flow
-///       estimation and their principles". Valid flow and confidence are those of the flow before.
+///   10. A median weighted by color, near boundaries of motion. Near means in cells of 4x4 pixels, and those
+///       next to them, with a pixel where the flow of the pixels before and after it, in x or in y, differs by
+///       more than 0.2 px in u or in v. The median goes over 7x7 pixels, 3 px apart. A pixel's weight is
+///       exp(-D / 10 - r^2 / 98) T: D is the largest difference of a channel (0 to 255), r the distance, and
+///       T = 1 / (1 + (d / 8)^2), at least 0.1, where d is the mean difference of the channels between the
+///       pixel and its match. With two-way, T is divided by 1 + (t / 0.5)^2 first: t is how many px from the
+///       pixel the flow back from its match ends. So hidden pixels take the flow of those that are seen. A
+///       plain median of 5x5 pixels follows. Weights of this kind are those of Sun, Roth and Black 2010,
+///       "Secrets of optical flow estimation and their principles". Validity and confidence are those of the
+///       flow before.
 ///
-/// With three or five frames, the flow is that from the middle frame to the next. These two frames give it, as
-/// above but without matches. Then two iterations on the finest level refine it with all frames, whose derivatives in
-/// time the same filters give. Of five frames, those at the middle of the first, second and last three consecutive
-/// ones have the weights 1/8, 1/4 and 5/8: so constant acceleration cancels out. Other changes of the motion make the
-/// refined flow g fit the pair worse. So sums are taken over 7x7 cells of the normal equations A, b of the pair and
-/// its residual E at its own flow f:
+/// With three or five frames, the flow is that from the middle frame to the next. These two frames give it,
+/// as above but without matches. Then two iterations on the finest level refine it with all frames, whose
+/// derivatives in time the same filters give. Of five frames, those at the middle of the first, second and
+/// last three consecutive ones have the weights 1/8, 1/4 and 5/8: so constant acceleration cancels out. Other
+/// changes of the motion make the refined flow g fit the pair worse. So sums are taken over 7x7 cells of the
+/// normal equations A, b of the pair and its residual E at its own flow f:
 ///   q = sum (g - f) A (g - f) / (0.15 sum E): how far the refined flow lies from the pair's;
 ///   t = r (sum A)^-1 r / (0.007 sum E) with r = sum (A g + b): what a motion in common would still improve.
 /// The result is f + (g - f) / (1 + q^2 + t^2), the share interpolated between cells.
@@ -117,9 +120,8 @@ struct AdaptiveRidge {
       Sharpen, sharpen, Sharpen::none,
       "Sharpen boundaries. Near boundaries of motion the result takes a median that is weighted by color. "
       "one-way: a pixel counts less if its match has another color. two-way: and if the flow back from it "
-      "ends elsewhere, as that of hidden pixels does. Flow back takes the time of one flow more, with at "
-      "most "
-      "3 iterations. It is for two frames; with more, two-way is one-way.");
+      "ends elsewhere, as that of hidden pixels does. That takes the time of one flow more, with at most 3 "
+      "iterations. It is for two frames; with more, two-way is one-way.");
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
                "Largest change in brightness of valid flow. It is that between a pixel and its match, which "
                "has to lie inside the next frame. Intensities are 0 to 1.");

@@ -131,8 +131,8 @@ struct DisplacementEnergy {
 /// -temporal likewise; with `temporal_fades` a moving pixel of the last mask has less weight where little
 /// changes. Without that, masks never shrink if 2 temporal is above (mean / sigma)^2 and the solver finds the
 /// least energy: what has left a place stays in the mask. Solvers start from the label of least data cost,
-/// which is the result of winner-takes-all. Reported energies count 2 beta for neighbors that differ and 0 for those that agree: the
-/// same but for a constant.
+/// which is the result of winner-takes-all. Reported energies count 2 beta for neighbors that differ and 0
+/// for those that agree: the same but for a constant.
 struct ChangeEnergy {
   PF_PARAMETER(float, mean, 12, range(0, 255), "Expected difference where things move, m_p.");
   PF_PARAMETER(float, sigma, 15, range(0.01, 1000), "Standard deviation of the differences.");

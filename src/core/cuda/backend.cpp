@@ -10,12 +10,13 @@ namespace parafield {
 
 namespace {
 
-/// Executables of graphs with a condition that no estimator has now. The driver waits until the whole device has
-/// nothing to do when it destroys one, and when many of them make it take more memory. So they are used again for
-/// graphs of the same form: a new estimator of a size that was there before makes none.
+/// Executables of graphs with a condition that no estimator has now. The driver waits until the whole device
+/// has nothing to do when it destroys one, and when many of them make it take more memory. So they are used
+/// again for graphs of the same form: a new estimator of a size that was there before makes none.
 class SpareExecutables {
  public:
-  /// One that was made for the same device and has the form of the graph: it runs the graph from now on. None: null.
+  /// One that was made for the same device and has the form of the graph: it runs the graph from now on.
+  /// None: null.
   cudaGraphExec_t take(int device, cudaGraph_t graph) {
     const std::lock_guard lock(mutex_);
     for (auto spare = spares_.rbegin(); spare != spares_.rend(); ++spare) {

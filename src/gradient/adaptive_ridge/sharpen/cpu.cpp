@@ -3,8 +3,9 @@
 #include "core/cpu/lanes.hpp"
 #include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
 
-// A row's pixels are filtered in groups as wide as a register. A group needs, for each of 49 samples, 25 operations for
-// its weight and 3 for each halving of the values' range, in u and in v: about 12 halvings, so 4000 operations.
+// A row's pixels are filtered in groups as wide as a register. A group needs, for each of 49 samples, 25
+// operations for its weight and 3 for each halving of the values' range, in u and in v: about 12 halvings, so
+// 4000 operations.
 namespace parafield {
 namespace {
 
@@ -57,7 +58,8 @@ void find_trust(const Sharpening& s, int y) {
     find([](int, const Match&) { return 0.0f; });
 }
 
-/// Values of a row from x - 9 to the end of the group at x and 9 beyond. Outside the plane they are `outside`.
+/// Values of a row from x - 9 to the end of the group at x and 9 beyond. Outside the plane they are
+/// `outside`.
 class Row {
  public:
   Row(const View<float>& plane, int x, int y, float outside) {

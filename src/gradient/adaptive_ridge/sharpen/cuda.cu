@@ -5,9 +5,12 @@
 #include "core/cuda/kernel.cuh"
 #include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
 
-// Most pixels are far from boundaries: they are marked and copied, 24 bytes each. Colors and trust are found only for
-// blocks that a median may read. A warp takes a median: each lane has two samples, and warps add whole numbers in one
-// instruction.
+// Most pixels are far from boundaries: they are marked and copied, 24 bytes each. Colors and trust are found
+// only for blocks that a median may read. A warp takes a median: each lane has two samples, and warps add
+// whole numbers in one instruction.
+// On an H100, by ncu, the medians take 78 us for Venus (420x380) and 240 us for KITTI (1242x375), near whose
+// many boundaries half of the pixels lie: a dozen halvings of the values' range are about 250 instructions of a
+// warp. The other kernels take 4 to 10 us each.
 namespace parafield {
 namespace {
 
@@ -19,8 +22,8 @@ dim3 sharpen_blocks(const Sharpening& s) {
   return {blocks_for(s.flow.u.width, block_width), blocks_for(s.flow.u.height, block_height)};
 }
 
-/// Whether a cell of the block, or one at most `reach` cells away, has a boundary. All threads of the block call it; it
-/// synchronizes them. `thread`: a number, without gaps.
+/// Whether a cell of the block, or one at most `reach` cells away, has a boundary. All threads of the block
+/// call it; it synchronizes them. `thread`: a number, without gaps.
 __device__ bool has_boundary_near(View<const std::uint8_t> boundaries, int reach, int thread) {
   const int across = block_columns + 2 * reach;
   bool marked = false;

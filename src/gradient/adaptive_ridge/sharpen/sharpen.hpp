@@ -18,12 +18,13 @@ struct Sharpening {
   FlowPlanes sharpened;           ///< the result
 };
 
-/// A weighted median of flow near boundaries of motion; elsewhere flow is copied. A pixel is at a boundary where flow
-/// changes by more than 0.2 px between the pixels before and after it, in x or in y. The median is taken in cells of
-/// 4x4 pixels that have such a pixel or lie next to one that has. It goes over 7x7 pixels, 3 px apart, and is rounded
-/// to 1/256 px. A pixel weighs more the nearer it is, the more its color is like that of the middle, and the more the
-/// color at its match is like its own; with flow back, also the nearer that ends to the pixel. So a boundary goes where the colors have theirs. Weights that fall with
-/// distance and difference of color are those of Sun, Roth and Black 2010, "Secrets of optical flow estimation and
+/// A weighted median of flow near boundaries of motion; elsewhere flow is copied. A pixel is at a boundary
+/// where flow changes by more than 0.2 px between the pixels before and after it, in x or in y. The median is
+/// taken in cells of 4x4 pixels that have such a pixel or lie next to one that has. It goes over 7x7 pixels,
+/// 3 px apart, and is rounded to 1/256 px. A pixel weighs more the nearer it is, the more its color is like
+/// that of the middle, and the more the color at its match is like its own; with flow back, also the nearer
+/// that ends to the pixel. So a boundary goes where the colors have theirs. Weights that fall with distance
+/// and difference of color are those of Sun, Roth and Black 2010, "Secrets of optical flow estimation and
 /// their principles".
 template <class Backend>
 void sharpen_flow(Backend& backend, const Sharpening& sharpening);
@@ -79,14 +80,15 @@ constexpr int sharpen_samples = sharpen_across * sharpen_across;
 /// Whether flow changes from the pixel before to that after one.
 PF_HD bool changes(float before, float after) { return magnitude(after - before) > 0.2f; }
 
-/// How much a pixel counts whose color is `own`, by the color of its match and by the square of how far from the pixel
-/// the flow back ends, px^2: 0.1 to 1.
+/// How much a pixel counts whose color is `own`, by the color of its match and by the square of how far from
+/// the pixel the flow back ends, px^2: 0.1 to 1.
 PF_HD float trust_of(const Color& own, const Color& match, float miss) {
   const float difference = mean_difference(own, match) * (1.0f / 8);
   return larger(1 / (fma(difference, difference, 1.0f) * fma(4.0f, miss, 1.0f)), 0.1f);
 }
 
-/// Square of the distance at which the flow back ends, px^2. `pitch`: floats from one row of `back` to the next.
+/// Square of the distance at which the flow back ends, px^2. `pitch`: floats from one row of `back` to the
+/// next.
 PF_HD float miss_of(float u, float v, const float* back_u, const float* back_v, int pitch, int width,
                     int height, const Match& match) {
   const float du = u + sample(back_u, pitch, width, height, match),
@@ -99,7 +101,8 @@ PF_HD float largest_difference(float red, float green, float blue) {
   return larger_number(magnitude(blue), larger_number(magnitude(green), larger_number(magnitude(red), 0.0f)));
 }
 
-/// Weight of a sample, in whole numbers: their sums do not depend on an order. `square`: of its distance in px.
+/// Weight of a sample, in whole numbers: their sums do not depend on an order. `square`: of its distance in
+/// px.
 PF_HD int sample_weight(float difference, int square, float trust) {
   const float share = exponential(fma(difference, -1.0f / 10, float(square) * (-1.0f / 98)));
   return int(fma(share, trust * 65536, 0.5f));
