@@ -300,7 +300,10 @@ void add_clouds(App& program) {
   options->device.add_to(command);
   describe(options->task, TaskOptions{command});
   options->method.add_to(command);
-  command.get_option("--method").help("method of motion, by its preset clouds if it has one. With -m or --preset, --help lists its parameters");
+  command.get_option("--method")
+      .help(
+          "method of motion, by its preset clouds if it has one. With -m or --preset, --help lists its "
+          "parameters");
   command.examples({"clouds frame*.png --overlay lines.png --arrows arrows%02d.png",
                     "clouds frame*.png --csv motion.csv --km-per-pixel 4 --minutes 15",
                     "clouds a.png b.png --stereo right.png b.png --height h%02d.npy"});
@@ -308,7 +311,7 @@ void add_clouds(App& program) {
     if (command.get_option("--method").count() + command.get_option("--preset").count() == 0)
       static_cast<const ParameterOptions&>(method).show_only("");
   });
-  command.callback([command, options] { run(*options); });
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace parafield::command
