@@ -212,7 +212,7 @@ struct BeliefPropagation {
     } else {
       // Weak smoothness: labels blend, and the parabola finds flow between them.
       Energy energy = windowed_displacements(15, 0.08f);
-      energy.smoothness = {
+      energy.smoothness = Smoothness{
           .beta = 0.08f, .smoothness_truncation = 40, .neighbors = 4, .edge_scale = 15, .edge_floor = 0.1f};
       return energy;
     }
