@@ -7,6 +7,7 @@ file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
 file(GLOB_RECURSE cpu_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cpu.cpp ${PROJECT_SOURCE_DIR}/src/*_cpu.cpp)
 file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/cuda.cu ${PROJECT_SOURCE_DIR}/src/*_cuda.cu)
 list(REMOVE_ITEM sources ${cpu_sources})
+list(FILTER sources EXCLUDE REGEX "/src/video/")  # cmake/video.cmake
 if(PARAFIELD_HAS_CUDA)
   list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/core/cuda/absent.cpp)
 else()

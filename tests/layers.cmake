@@ -5,6 +5,7 @@
 #   methods             gradient, guided, markov: steps, core, never each other
 #   rectification       core
 #   steps               core
+#   video               io, core
 #   io color evaluation scenes masks      core
 #   core
 # Of the public headers, those that list methods (flow, stereo, detection) are for tasks alone.
@@ -20,6 +21,7 @@ set(below_tasks core steps rectification gradient guided markov tasks)
 foreach(folder io color evaluation scenes masks)
   set(below_${folder} core ${folder})
 endforeach()
+set(below_video core io video)
 set(lists_of_methods flow stereo detection parafield)
 set(checked 0)
 

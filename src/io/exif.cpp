@@ -47,25 +47,30 @@ int exif_orientation(ByteSpan bytes) {
 
 FrameBuffer turned(FrameBuffer frame, int orientation) {
   if (orientation <= 1 || orientation > 8) return frame;
+  FrameBuffer to;
+  turn(frame, orientation, to);
+  return to;
+}
+
+void turn(const Frame& frame, int orientation, FrameBuffer& to) {
   // Which stored corner is shown at the top left, and whether rows are shown as columns.
   const bool transposed = orientation >= 5;
   const bool from_right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8,
              from_bottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   const auto [width, height] = frame.size();
-  const int pixel_bytes = bytes_per_pixel(frame.format());
-  const std::ptrdiff_t pitch = frame.frame().pitch;
-  const auto* from = static_cast<const std::uint8_t*>(frame.row(from_bottom ? height - 1 : 0)) +
+  const int pixel_bytes = bytes_per_pixel(frame.format);
+  const std::ptrdiff_t pitch = pitch_of(frame);
+  const auto* from = static_cast<const std::uint8_t*>(frame.data) + (from_bottom ? height - 1 : 0) * pitch +
                      std::ptrdiff_t(from_right ? width - 1 : 0) * pixel_bytes;
   std::ptrdiff_t right = from_right ? -pixel_bytes : pixel_bytes, down = from_bottom ? -pitch : pitch;
   if (transposed) std::swap(right, down);
-  FrameBuffer to(transposed ? Size{height, width} : Size{width, height}, frame.format());
+  reserve(to, transposed ? Size{height, width} : Size{width, height}, frame.format);
   // Gray and RGB of u8, u16 and f32.
   with_one_of<1, 2, 3, 4, 6, 12>(pixel_bytes, [&]<int bytes>() {
     for (int y = 0; y < to.size().height; ++y)
       for (int x = 0; x < to.size().width; ++x)
         std::memcpy(static_cast<std::uint8_t*>(to.row(y)) + x * bytes, from + x * right + y * down, bytes);
   });
-  return to;
 }
 
 }  // namespace parafield::io

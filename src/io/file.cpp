@@ -16,8 +16,6 @@ namespace parafield::io {
 namespace fs = std::filesystem;
 namespace {
 
-[[noreturn]] void fail_writing(const auto&... why) { fail(ErrorCode::file, "cannot be written: ", why...); }
-
 /// The file that a write to `path` replaces: links are followed.
 fs::path followed(const fs::path& path) {
   if (path.filename().empty()) fail(ErrorCode::file, "the path names no file");

@@ -38,7 +38,7 @@ class InputFile {
 
 /// A file that will replace the one at `path`. Until then it lies beside it under another name; the
 /// destructor removes it unless it has taken its place.
-class NewFile {
+class PARAFIELD_API NewFile {
  public:
   /// Throws Error(file) for a path that cannot be written or is no regular file.
   explicit NewFile(const std::filesystem::path& path);
@@ -48,6 +48,7 @@ class NewFile {
 
   const std::filesystem::path& path() const { return path_; }  ///< that of the temporary file
   void write(ByteSpan bytes);
+  int descriptor() const { return descriptor_; }
   /// Renames it. Throws Error(file).
   void take_place();
 
@@ -62,8 +63,9 @@ class NewFile {
 void write_file(const std::filesystem::path& path, ByteSpan bytes);
 
 [[noreturn]] void fail_reading(const auto&... why) { fail(ErrorCode::file, "cannot be read: ", why...); }
+[[noreturn]] void fail_writing(const auto&... why) { fail(ErrorCode::file, "cannot be written: ", why...); }
 /// What an error number of the system means.
-std::string reason(int error);
+PARAFIELD_API std::string reason(int error);
 
 /// The path as messages show it.
 inline std::string shown(const std::filesystem::path& path) { return detail::printable(path.string()); }

@@ -61,6 +61,13 @@ FrameBuffer decode_tiff(ByteSpan bytes);
 int exif_orientation(ByteSpan tiff);
 /// The frame as a viewer would show it.
 FrameBuffer turned(FrameBuffer frame, int exif_orientation);
+/// The same into a frame whose memory is used again.
+PARAFIELD_API void turn(const Frame& frame, int exif_orientation, FrameBuffer& to);
+/// Gives a frame a size and a format. Its memory is used again if it has them already.
+inline void reserve(FrameBuffer& frame, Size size, PixelFormat format) {
+  if (frame.size() != size || frame.format() != format || !frame.frame().memory.on_host())
+    frame = FrameBuffer(size, format);
+}
 
 bool is_pnm(ByteSpan bytes);
 FrameBuffer read_pnm(ByteStream& stream);
@@ -96,7 +103,7 @@ void check_sides(const char* file, std::int64_t width, std::int64_t height);
 void check_pixels(const char* file, std::int64_t width, std::int64_t height);
 /// Throws Error(invalid_argument) unless the frame is gray or rgb and in host memory. Returns it with its
 /// pitch.
-Frame check_frame(const Frame& frame);
+PARAFIELD_API Frame check_frame(const Frame& frame);
 void check_flow(const FlowView& flow);
 void check_disparity(const DisparityView& disparity);
 void check_scale(float scale, bool may_be_0);

@@ -58,40 +58,48 @@ bool FrameStream::has_next() {
     return netcdf_->has_next();
   }
   if (content_ != Content::y4m) return true;
-  y4m_.emplace(bytes_);
+  y4m_.emplace(bytes_, gray_);
   return y4m_->has_next();
 }
 
-FrameBuffer FrameStream::read() {
-  if (y4m_) return y4m_->next();
-  if (netcdf_) return netcdf_->next();
-  if (content_ == Content::pnm) return read_pnm(bytes_);
-  if (content_ == Content::pfm) return read_pfm(bytes_);
-  if (content_ == Content::netcdf)
-    fail(ErrorCode::unsupported, "NetCDF is not read from a pipe; PGM, PPM, PFM and Y4M are");
-  const auto format = std::ranges::find(formats_of_files, content_, &FileFormat::content);
-  if (format == std::end(formats_of_files) || count_ > 0)
-    fail_content(
-        bytes_.peek(recognized_by), "an image",
-        bytes_.left() && count_ == 0 ? "PNG, JPEG, TIFF, PGM, PPM, PFM, .npy or Y4M" : "PGM, PPM, PFM or Y4M",
-        bytes_.what());
-  if (!bytes_.left())
-    fail(ErrorCode::unsupported, format->name, " is not read from a pipe; PGM, PPM, PFM and Y4M are");
-  return format->decode(bytes_.rest());
+void FrameStream::read(FrameBuffer& frame) {
+  if (y4m_) return y4m_->next(frame);
+  frame = [&] {
+    if (netcdf_) return netcdf_->next();
+    if (content_ == Content::pnm) return read_pnm(bytes_);
+    if (content_ == Content::pfm) return read_pfm(bytes_);
+    if (content_ == Content::netcdf)
+      fail(ErrorCode::unsupported, "NetCDF is not read from a pipe; PGM, PPM, PFM and Y4M are");
+    const auto format = std::ranges::find(formats_of_files, content_, &FileFormat::content);
+    if (format == std::end(formats_of_files) || count_ > 0)
+      fail_content(bytes_.peek(recognized_by), "an image",
+                   bytes_.left() && count_ == 0 ? "PNG, JPEG, TIFF, PGM, PPM, PFM, .npy or Y4M"
+                                                : "PGM, PPM, PFM or Y4M",
+                   bytes_.what());
+    if (!bytes_.left())
+      fail(ErrorCode::unsupported, format->name, " is not read from a pipe; PGM, PPM, PFM and Y4M are");
+    return format->decode(bytes_.rest());
+  }();
 }
 
-std::optional<FrameBuffer> FrameStream::next() {
-  if (std::exchange(ended_, true)) return {};
+bool FrameStream::next(FrameBuffer& frame) {
+  if (std::exchange(ended_, true)) return false;
   try {
-    if (!has_next()) return {};
-    FrameBuffer frame = read();
+    if (!has_next()) return false;
+    read(frame);
     ended_ = false;
     ++count_;
-    return frame;
+    return true;
   } catch (const Error& error) {
     if (bytes_.left() && count_ == 0 && !y4m_ && !netcdf_) throw;
     fail(error.code(), "frame ", count_ + 1, ": ", error.what());
   }
+}
+
+std::optional<FrameBuffer> FrameStream::next() {
+  std::optional<FrameBuffer> frame(std::in_place);
+  if (!next(*frame)) frame.reset();
+  return frame;
 }
 
 FrameBuffer FrameStream::only() {

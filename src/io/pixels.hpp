@@ -21,6 +21,19 @@ std::vector<T> full_range(std::uint32_t maximum) {
   return scaled;
 }
 
+/// A row of luma of `depth` bits, 0..2^depth - 1 if `full_range`, otherwise 16..235 for 8 bits, becomes gray values.
+template <class T>
+void expand(const T* luma, int width, int depth, bool full_range, T* gray) {
+  constexpr std::uint32_t full = std::numeric_limits<T>::max();
+  const int black = full_range ? 0 : 16 << (depth - 8),
+            largest = full_range ? (1 << depth) - 1 : 219 << (depth - 8);
+  const float gain = float(full) / float(largest), most = float(full);
+  for (int x = 0; x < width; ++x) {
+    const float value = gain * float(luma[x] - black) + 0.5f;
+    gray[x] = T(int(value < 0 ? 0 : value > most ? most : value));
+  }
+}
+
 /// Reverses the bytes of each value.
 inline void swap_bytes(View<std::uint16_t> values) {
   for (int y = 0; y < values.height; ++y)

@@ -166,6 +166,15 @@ std::uint64_t ByteStream::read(Rows to) {
   return done;
 }
 
+std::size_t ByteStream::read_some(std::uint8_t* to, std::size_t most) {
+  const iovec part = {to, most};
+  if (kept() == 0 && most > 0) return receive(&part, 1);
+  const std::size_t count = std::min(kept(), most);
+  std::memcpy(to, next_, count);
+  next_ += count;
+  return count;
+}
+
 ByteSpan ByteStream::rest() {
   if (descriptor_ < 0) return {std::exchange(next_, end_), end_};
   rest_.resize(std::size_t(left().value()));

@@ -23,7 +23,7 @@ struct Rows {
 /// Bytes that come one after the other: from a file, a pipe, a socket, a device or memory. Few of them are
 /// kept; large reads go straight to where they are wanted. Errors do not name the file. Reading throws
 /// Error(file).
-class ByteStream {
+class PARAFIELD_API ByteStream {
  public:
   /// Opens a file; - is standard input. Throws Error(file).
   explicit ByteStream(const std::filesystem::path& path);
@@ -54,6 +54,8 @@ class ByteStream {
 
   /// Reads into rows. Returns the number of bytes, fewer than wanted at the end only.
   std::uint64_t read(Rows to);
+  /// Reads what has come, at least a byte. Returns the number of bytes, 0 at the end.
+  std::size_t read_some(std::uint8_t* to, std::size_t most);
   /// All bytes that are left, for a stream that knows their number.
   ByteSpan rest();
 

@@ -41,6 +41,16 @@ int number(std::string_view word) {
   return value;
 }
 
+/// "F30000:1001"; 0 for what is none.
+double ratio(std::string_view word) {
+  const std::size_t colon = word.find(':');
+  if (colon == word.npos) return 0;
+  int a = 0, b = 0;
+  std::from_chars(word.data() + 1, word.data() + colon, a);
+  std::from_chars(word.data() + colon + 1, word.data() + word.size(), b);
+  return a > 0 && b > 0 ? double(a) / b : 0;
+}
+
 /// Where a value at position i of a plane comes from in one of half the size: from two values of it.
 struct Taps {
   int a, b;
@@ -129,7 +139,7 @@ void stretch(FrameBuffer& frame, int depth) {
 
 }  // namespace
 
-Y4mReader::Y4mReader(ByteStream& stream) : stream_(stream) {
+Y4mReader::Y4mReader(ByteStream& stream, bool gray) : stream_(stream), gray_(gray) {
   const std::string line = rest_of_line(stream, "header");
   std::string kind = "420";
   std::string_view words = line;
@@ -140,6 +150,7 @@ Y4mReader::Y4mReader(ByteStream& stream) : stream_(stream) {
     if (word.starts_with('W')) size_.width = number(word);
     if (word.starts_with('H')) size_.height = number(word);
     if (word.starts_with('C')) kind = word.substr(1);
+    if (word.starts_with('F')) rate_ = ratio(word);
     if (word == "XCOLORRANGE=FULL") full_range_ = true;
   }
   if (size_.width == 0 || size_.height == 0)
@@ -186,7 +197,7 @@ bool Y4mReader::has_next() {
   fail_format("no FRAME at byte ", stream_.position());
 }
 
-FrameBuffer Y4mReader::next() {
+void Y4mReader::next(FrameBuffer& frame) {
   rest_of_line(stream_, "line FRAME");
   const int value_bytes = depth_ > 8 ? 2 : 1;
   const auto bytes_in = [&](Size plane) {
@@ -194,10 +205,10 @@ FrameBuffer Y4mReader::next() {
   };
   const std::size_t all = bytes_in(size_) + 2 * bytes_in(chroma_);
   if (const std::uint64_t coming = stream_.coming(all); coming < all) fail_ended(coming, "", all);
-  const bool gray = chroma_ == Size{};
-  FrameBuffer frame(size_, integer_format(!gray, value_bytes == 2));
+  const bool mono = chroma_ == Size{}, gray = mono || gray_;
+  reserve(frame, size_, integer_format(!gray, value_bytes == 2));
   Rows rows = rows_of(frame);
-  if (!gray) {
+  if (!mono) {
     planes_.resize(all);
     rows = {planes_.data(), all, 1, 0};
   }
@@ -208,11 +219,10 @@ FrameBuffer Y4mReader::next() {
         for (std::uint8_t *p = rows.first + y * rows.step, *end = p + rows.row_bytes; p != end; p += 2)
           std::swap(p[0], p[1]);
     }
-  if (!gray)
+  if (!mono)
     value_bytes == 2 ? convert<std::uint16_t>(frame) : convert<std::uint8_t>(frame);
   else if (value_bytes == 2 && depth_ < 16)
     stretch(frame, depth_);
-  return frame;
 }
 
 template <class T>
@@ -226,16 +236,21 @@ void Y4mReader::convert(FrameBuffer& frame) const {
   const View<const T> y_plane = plane(planes_.data(), size_),
                       cb_plane = plane(planes_.data() + luma, chroma_),
                       cr_plane = plane(planes_.data() + luma + chroma, chroma_);
+  const View<T> values = values_of<T>(frame);
+  if (gray_) {
+    for (int y = 0; y < size_.height; ++y)
+      expand(y_plane.row(y), size_.width, depth_, full_range_, values.row(y));
+    return;
+  }
   const auto room = std::size_t(size_.width) + 2;
   std::vector<float> line(room), cb(room), cr(room);
   std::vector<T> red(room), green(room), blue(room);
   const Conversion conversion(depth_, full_range_);
-  const View<T> rgb = values_of<T>(frame);
   for (int y = 0; y < size_.height; ++y) {
     upsample(cb_plane, size_, y, left_, top_, conversion.zero, line.data(), cb.data());
     upsample(cr_plane, size_, y, left_, top_, conversion.zero, line.data(), cr.data());
     conversion.row(y_plane.row(y), cb.data(), cr.data(), size_.width, red.data(), green.data(), blue.data(),
-                   rgb.row(y));
+                   values.row(y));
   }
 }
 
