@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # parafield::video, which alone uses FFmpeg: static and shared as the library is.
 file(GLOB video_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/video/*.cpp)
-if(FFmpeg_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/src/video/ffmpeg_source.cpp)
+if(FFmpeg_FOUND)
   list(FILTER video_sources EXCLUDE REGEX "/ffmpeg_absent\\.cpp$")
 else()
   list(FILTER video_sources EXCLUDE REGEX "/ffmpeg_(source|sink|file|pixels|common)\\.cpp$")

@@ -85,7 +85,7 @@ class PARAFIELD_API VideoReader {
 };
 
 struct VideoWriterOptions {
-  double rate = 25;  ///< frames a second, above 0
+  double rate = 25;  ///< frames a second, 0.001 to 1000
   std::string codec =
       {};            ///< FFmpeg's name of an encoder or codec ("libx264", "ffv1"); empty = see VideoWriter
   int quality = 18;  ///< 0 (best) to 51, as x264's constant rate factor; 18 looks like the original

@@ -19,8 +19,8 @@ void check(Size size, const VideoWriterOptions& options) {
   require(size.width >= 1 && size.height >= 1 && size.width <= io::max_side && size.height <= io::max_side &&
               std::int64_t(size.width) * size.height <= most_pixels,
           "a video of ", size.width, "x", size.height, " pixels cannot be written");
-  require(options.rate >= 0.001 && options.rate <= 10000, "rate is ", options.rate,
-          "; it should be 0.001 to 10000 frames a second");
+  require(options.rate >= 0.001 && options.rate <= 1000, "rate is ", options.rate,
+          "; it should be 0.001 to 1000 frames a second");
   require(options.quality >= 0 && options.quality <= 51, "quality is ", options.quality,
           "; it should be 0 (best) to 51");
   require(options.threads >= 0, "threads is ", options.threads, "; it should be 0 (all) or more");

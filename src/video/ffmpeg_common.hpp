@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+}
+
+#include <memory>
+#include <new>
+#include <string>
+
+#include "core/fail.hpp"
+
+/// FFmpeg's objects, owned, and its errors. Only ffmpeg_*.cpp include its headers.
+namespace parafield::video {
+
+template <auto release>
+struct Release {
+  template <class T>
+  void operator()(T* object) const {
+    release(&object);
+  }
+};
+inline void release_scaler(SwsContext** scaler) { sws_freeContext(*scaler); }
+
+using CodecContext = std::unique_ptr<AVCodecContext, Release<avcodec_free_context>>;
+using PictureFrame = std::unique_ptr<AVFrame, Release<av_frame_free>>;
+using Packet = std::unique_ptr<AVPacket, Release<av_packet_free>>;
+using Scaler = std::unique_ptr<SwsContext, Release<release_scaler>>;
+
+/// The object that an allocating function of FFmpeg returned.
+template <class T>
+T* allocated(T* object) {
+  if (!object) throw std::bad_alloc();
+  return object;
+}
+
+/// What FFmpeg's error number means.
+std::string av_reason(int error);
+/// The kind of an error, for Error.
+ErrorCode code_of(int error);
+
+/// Is called before anything else of FFmpeg. FFmpeg's own messages go to standard error, where a library should
+/// write nothing: only the worst stay, unless the program has chosen a level itself.
+void begin_ffmpeg();
+
+/// The matrix of a video, as swscale calls it.
+int matrix_of(AVColorSpace space, int width, int height);
+
+/// Makes `scaler` one of these formats, with their ranges. Throws Error(unsupported).
+Scaler make_scaler(int width, int height, AVPixelFormat from, bool from_full, int from_matrix,
+                   AVPixelFormat to, bool to_full, int to_matrix);
+
+}  // namespace parafield::video
