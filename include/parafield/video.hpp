@@ -73,10 +73,11 @@ class PARAFIELD_API VideoReader {
   ///
   /// Throws Error(format) for a frame that is damaged or of another size than the first, Error(file) for one
   /// that is missing or cannot be read. The message has its number, from 1, as FrameReader's: "clip.mp4: frame
-  /// 17: ...". Frames before it have come. After an error there is nothing more.
+  /// 17: ...". Frames before it have come, but for a few where threads decode: as many as there are threads. After
+  /// an error there is nothing more.
   std::optional<VideoFrame> next();
-  /// The same into a frame whose memory is used again: nothing is allocated if it has the size and format, and
-  /// the video needs no turn. False at the end.
+  /// The same into a frame whose memory is used again where it has the size and format: then a video file's frame
+  /// allocates no pixels. False at the end.
   bool next(VideoFrame& frame);
 
  private:

@@ -5,9 +5,11 @@ extern "C" {
 }
 #include <unistd.h>
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <string_view>
 
@@ -112,7 +114,7 @@ class FfmpegSource : public Source {
       return false;
     }
     const double time = next_time();
-    if (!problem_.empty() && delivered_ > 0 && time > last_time_ + 1.5 * frame_time())
+    if (!problem_.empty() && (picture_->pts == AV_NOPTS_VALUE || picture_->pts >= sound_before_))
       fail(problem_code_, problem_);
     if (is_damaged(*picture_)) io::fail_format("damaged data");
     if (delivered_ == 0)
@@ -163,6 +165,7 @@ class FfmpegSource : public Source {
     decoder_->pkt_timebase = stream.time_base;
     decoder_->thread_count = options.threads;
     decoder_->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
+    decoder_->err_recognition = AV_EF_EXPLODE;  // damage is an error, not something to hide
     if (failed >= 0) failed = avcodec_open2(decoder_.get(), codec, nullptr);
     if (failed < 0) fail(code_of(failed), "its ", codec->name, " cannot be decoded: ", av_reason(failed));
     if (const std::int32_t* matrix = display_matrix(stream)) orientation_ = orientation_of(matrix);
@@ -176,17 +179,13 @@ class FfmpegSource : public Source {
       const int got = avcodec_receive_frame(decoder_.get(), picture_.get());
       if (got == 0) return true;
       if (got == AVERROR_EOF) return false;
-      if (got != AVERROR(EAGAIN)) {
-        if (draining_) {
-          note(got, "damaged data");
-          return false;
-        }
-        decoding_failed(got);
-      } else if (!draining_) {
-        send();
-      } else {
+      const bool failed = got != AVERROR(EAGAIN);
+      if (failed) decoding_failed(got);
+      if (failed && (!draining_ || got == AVERROR_INVALIDDATA)) continue;
+      if (draining_)
         return false;
-      }
+      else
+        send();
     }
   }
 
@@ -200,7 +199,7 @@ class FfmpegSource : public Source {
     } while (got == AVERROR(EAGAIN) || got == AVERROR(EINTR) ||
              (got >= 0 && packet_->stream_index != stream_));
     if (got >= 0) {
-      ++packets_;
+      stamps_[std::size_t(packets_++) % stamps_.size()] = packet_->pts;
       const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
       if (sent < 0) decoding_failed(sent);
       return;
@@ -223,14 +222,24 @@ class FfmpegSource : public Source {
     }
   }
 
-  /// A stream may begin with pictures that cannot be decoded: those that need others before the start.
   void decoding_failed(int error) {
-    if (delivered_ == 0 && error == AVERROR_INVALIDDATA) {
+    // Streams and cameras may begin with pictures that need others before them.
+    constexpr int begin_anywhere = AVFMT_TS_DISCONT | AVFMT_NOTIMESTAMPS | AVFMT_NOFILE;
+    if (delivered_ == 0 && (demuxer_->iformat->flags & begin_anywhere) != 0 && error == AVERROR_INVALIDDATA) {
       first_problem_ = "no frame of it can be decoded";
+      avcodec_flush_buffers(decoder_.get());
+      if (draining_) drain();
       return;
     }
+    // The damaged packet is one of those that threads have. Frames before them are sound.
+    const bool frame_threads = (decoder_->active_thread_type & FF_THREAD_FRAME) != 0;
+    const std::int64_t in_work = frame_threads ? decoder_->thread_count : 1;
+    const auto kept = std::int64_t(stamps_.size());
+    for (std::int64_t i = std::max<std::int64_t>(packets_ - in_work, 0); i < packets_; ++i)
+      sound_before_ =
+          in_work > kept ? AV_NOPTS_VALUE : std::min(sound_before_, stamps_[std::size_t(i % kept)]);
     note(error, "damaged data");
-    drain();
+    if (!draining_) drain();
   }
 
   void note(int error, const char* what) {
@@ -242,7 +251,8 @@ class FfmpegSource : public Source {
   /// The decoder gives what it has.
   void drain() {
     draining_ = true;
-    avcodec_send_packet(decoder_.get(), nullptr);
+    const int sent = avcodec_send_packet(decoder_.get(), nullptr);
+    if (sent < 0 && sent != AVERROR_EOF) decoding_failed(sent);
   }
 
   static bool is_damaged(const AVFrame& picture) {
@@ -269,6 +279,8 @@ class FfmpegSource : public Source {
   Packet packet_;
   PixelReader pixels_;
   int stream_ = -1, orientation_ = 1;
+  std::array<std::int64_t, 64> stamps_ = {};                              // of the last packets
+  std::int64_t sound_before_ = std::numeric_limits<std::int64_t>::max();  // after an error
   std::int64_t packets_ = 0, delivered_ = 0, first_stamp_ = AV_NOPTS_VALUE;
   double last_time_ = 0;
   bool draining_ = false;

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Videos that are cut or damaged, and disks that are full.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <random>
+
+#include "video/videos.hpp"
+
+namespace parafield::test {
+namespace {
+
+/// Small videos of all containers.
+std::vector<std::string> small_videos(const Folder& folder, const std::vector<FrameBuffer>& frames) {
+  std::vector<std::string> paths;
+  for (const char* name : {"a.mp4", "a.mkv", "a.avi", "a.webm"}) {
+    paths.push_back(folder / name);
+    write_video(paths.back(), frames);
+  }
+  if (std::system("ffmpeg -version >/dev/null 2>&1") == 0)
+    for (const char* name : {"a.ts", "fast.mp4 -movflags faststart"}) {
+      const std::string path = folder / name;
+      if (ffmpeg("-i " + paths[0] + " -c copy -f " + (name[0] == 'a' ? "mpegts " : "mp4 ") +
+                 path.substr(path.find(' ') == path.npos ? path.size() : path.find(' ')) + " " +
+                 path.substr(0, path.find(' '))))
+        paths.push_back(path.substr(0, path.find(' ')));
+    }
+  return paths;
+}
+
+void write_bytes(const std::filesystem::path& path, const std::vector<std::uint8_t>& bytes) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
+}
+
+TEST(VideoDamage, ACutVideoGivesItsFirstFrames) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  const auto frames = scene_frames({64, 48}, 10);
+  for (const std::string& path : small_videos(folder, frames)) {
+    SCOPED_TRACE(path);
+    const Video whole = read_video(path, {.threads = 1});
+    ASSERT_EQ(whole.frames.size(), 10u) << whole.error;
+    const std::vector<std::uint8_t> bytes = bytes_in(path);
+    const std::string cut = folder / ("cut" + std::filesystem::path(path).extension().string());
+    for (std::size_t i = 0; i < 60; ++i) {
+      const std::size_t count = bytes.size() * i / 60 + i % 3;
+      write_bytes(cut, {bytes.begin(), bytes.begin() + std::ptrdiff_t(count)});
+      const Video video = read_video(cut, {.threads = int(i % 3)});
+      EXPECT_TRUE(!video.error.empty() || !video.frames.empty());
+      ASSERT_LE(video.frames.size(), whole.frames.size());
+      // Where B-frames are missing, a frame that was stored before them may be the last one.
+      for (const auto& [frame, index, time] : video.frames) {
+        const auto same = [&, at = time](const VideoFrame& other) {
+          return std::abs(other.time - at) < 1e-6;
+        };
+        const auto found = std::ranges::find_if(whole.frames, same);
+        ASSERT_NE(found, whole.frames.end());
+        EXPECT_TRUE(same_pixels(frame, found->frame))
+            << "frame " << index << " of " << video.frames.size() << " in " << count << " of " << bytes.size()
+            << " bytes: " << video.error;
+      }
+    }
+  }
+}
+
+TEST(VideoDamage, DamagedBytesCrashNothing) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  std::mt19937 random(7);
+  int errors = 0;
+  for (const std::string& path : small_videos(folder, scene_frames({64, 48}, 10))) {
+    const std::vector<std::uint8_t> bytes = bytes_in(path);
+    const std::string damaged = folder / ("damaged" + std::filesystem::path(path).extension().string());
+    for (int i = 0; i < 60; ++i) {
+      auto changed = bytes;
+      for (int k = 0; k < 1 + i % 20; ++k) changed[random() % changed.size()] = std::uint8_t(random());
+      write_bytes(damaged, changed);
+      errors += !read_video(damaged, {.threads = i % 3}).error.empty();
+    }
+  }
+  EXPECT_GT(errors, 50);
+}
+
+TEST(VideoDamage, AChangeOfSizeIsAnErrorWithBothSizes) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Folder folder;
+  std::vector<std::uint8_t> bytes;
+  for (const Size size : {Size{64, 48}, Size{96, 48}}) {
+    write_video(folder / "a.mp4", scene_frames(size, 5));
+    ASSERT_TRUE(ffmpeg("-i " + (folder / "a.mp4").string() + " -c copy " + (folder / "a.h264").string()));
+    const auto part = bytes_in(folder / "a.h264");
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  }
+  write_bytes(folder / "both.h264", bytes);
+  const Video video = read_video(folder / "both.h264");
+  EXPECT_EQ(video.frames.size(), 5u);
+  EXPECT_NE(video.error.find("frame 6: has 96x48 pixels, those before 64x48"), std::string::npos)
+      << video.error;
+}
+
+/// The largest file that this process may write, as a full disk; the destructor lifts it.
+struct FullDisk {
+  explicit FullDisk(rlim_t most) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit limit = {most, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before); }
+  rlimit before = {};
+};
+
+TEST(VideoDamage, AFullDiskIsAnErrorAndKeepsWhatWasWritten) {
+  const Folder folder;
+  const auto frames = scene_frames({160, 120}, 4);
+  for (const char* name : {"a.y4m", "a.mp4", "a.mkv", "a.avi", "a.webm", "ffv1.mkv"}) {
+    if (!has_ffmpeg && std::string(name) != "a.y4m") continue;
+    SCOPED_TRACE(name);
+    const std::string path = folder / name;
+    std::string error;
+    std::size_t written = 0;
+    {
+      const FullDisk disk(300'000);
+      try {
+        VideoWriter writer(path, {160, 120}, {.codec = name[0] == 'f' ? "ffv1" : "", .quality = 5});
+        for (; written < 1000; ++written) writer.write(frames[written * 7 % 4]);
+        writer.finish();
+      } catch (const Error& problem) {
+        EXPECT_EQ(problem.code(), ErrorCode::file);
+        error = problem.what();
+      }
+    }
+    EXPECT_NE(
+        error.find(path + ": frame " + std::to_string(written + 1) + ": cannot be written: File too large"),
+        std::string::npos)
+        << error;
+    const Video video = read_video(path);
+    EXPECT_EQ(video.error, "");
+    EXPECT_GE(video.frames.size() + 80, written);  // an encoder keeps some
+    EXPECT_GE(video.frames.size(), 2u);
+    EXPECT_LE(video.frames.size(), written + 1);
+    std::filesystem::remove(path);
+    EXPECT_EQ(folder.files(), 0);
+  }
+}
+
+TEST(VideoDamage, ThousandsOfFramesNeedNoMoreMemory) {
+  NEEDS_FFMPEG();
+  const auto resident = [] {
+    long pages = 0, here = 0;
+    std::ifstream("/proc/self/statm") >> pages >> here;
+    return here * sysconf(_SC_PAGESIZE);
+  };
+  const Folder folder;
+  const auto frames = scene_frames({160, 120}, 4);
+  VideoWriter writer(folder / "a.mp4", {160, 120}, {.threads = 2});
+  long before = 0;
+  for (int i = 0; i < 5000; ++i) {
+    if (i == 500) before = resident();
+    writer.write(frames[std::size_t(i % 4)]);
+  }
+  writer.finish();
+  EXPECT_LT(resident() - before, 8 << 20);
+  VideoReader reader(folder / "a.mp4", {.threads = 2});
+  VideoFrame frame;
+  std::int64_t count = 0;
+  for (; reader.next(frame); ++count)
+    if (count == 500) before = resident();
+  EXPECT_EQ(count, 5000);
+  EXPECT_LT(resident() - before, 4 << 20);
+}
+
+}  // namespace
+}  // namespace parafield::test

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// Videos that are written and read again: pixels, times, sizes, colors, turns.
+#include <algorithm>
+
+#include "video/videos.hpp"
+
+namespace parafield::test {
+namespace {
+
+TEST(VideoFiles, GiveBackWhatWasWritten) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  for (const char* extension : {"mp4", "mov", "mkv", "avi", "webm"})
+    for (const bool color : {true, false}) {
+      SCOPED_TRACE(std::string(extension) + (color ? " color" : " gray"));
+      const auto frames = scene_frames({160, 120}, 12, color);
+      const std::string path = folder / (std::string("a.") + extension);
+      write_video(path, frames, {.rate = 30000 / 1001.0});
+      EXPECT_EQ(folder.files(), 1);
+      const Video video = read_video(path, {.gray = !color});
+      EXPECT_EQ(video.error, "");
+      EXPECT_EQ(video.info.size, Size(160, 120));
+      EXPECT_NEAR(video.info.rate, 29.97, 0.01);
+      EXPECT_NEAR(video.info.duration, 12 / 29.97, 0.05);
+      EXPECT_FALSE(video.info.codec.empty());
+      ASSERT_EQ(video.frames.size(), 12u);
+      // Matroska counts milliseconds.
+      const double exact =
+          std::string(extension) == "mkv" || std::string(extension) == "webm" ? 0.0011 : 1e-6;
+      for (std::size_t i = 0; i < 12; ++i) {
+        EXPECT_EQ(video.frames[i].index, std::int64_t(i));
+        EXPECT_NEAR(video.frames[i].time, double(i) * 1001 / 30000, exact);
+        EXPECT_EQ(video.frames[i].frame.format(), color ? PixelFormat::rgb_u8 : PixelFormat::gray_u8);
+        EXPECT_GT(psnr(video.frames[i].frame, frames[i]), color ? 32 : 36) << i;
+      }
+      std::filesystem::remove(path);
+    }
+}
+
+TEST(VideoFiles, KeepTimesThatVary) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  const auto frames = scene_frames({64, 48}, 6, false);
+  const double times[] = {0, 0.1, 0.15, 1, 1.0333, 4};
+  for (const char* name : {"a.mp4", "a.mov", "a.mkv", "a.webm", "a.avi"})
+    for (const char* codec : {"", "mpeg4"}) {
+      if (*codec && std::string(name) == "a.webm") continue;
+      SCOPED_TRACE(std::string(name) + codec);
+      {
+        VideoWriter writer(folder / name, {64, 48}, {.rate = 20, .codec = codec});
+        for (int i = 0; i < 6; ++i) writer.write(frames[std::size_t(i)], times[i]);
+        writer.finish();
+      }
+      const Video video = read_video(folder / name);
+      ASSERT_EQ(video.frames.size(), 6u) << video.error;
+      const double exact = std::string(name) == "a.avi"                                    ? 0.0251
+                           : std::string(name) == "a.mkv" || std::string(name) == "a.webm" ? 0.00051
+                                                                                           : 1e-5;
+      for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(video.frames[i].time, times[i], exact);
+    }
+}
+
+TEST(VideoFiles, AnOddSizeGetsOneColumnOrRow) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  for (const Size size : {Size{65, 49}, Size{64, 49}, Size{65, 48}, Size{17, 3}}) {
+    const auto frames = scene_frames(size, 2);
+    write_video(folder / "a.mp4", frames);
+    const Video video = read_video(folder / "a.mp4");
+    EXPECT_EQ(video.info.size, Size(size.width + size.width % 2, size.height + size.height % 2));
+    ASSERT_EQ(video.frames.size(), 2u) << video.error;
+    EXPECT_GT(psnr(video.frames[1].frame, frames[1]), 30);
+  }
+}
+
+TEST(VideoFiles, ACodecWithoutLossKeepsAll) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  for (const PixelFormat format :
+       {PixelFormat::gray_u8, PixelFormat::gray_u16, PixelFormat::rgb_u8, PixelFormat::rgb_u16}) {
+    SCOPED_TRACE(to_string(format));
+    FrameBuffer frame({33, 21}, format);
+    for (int y = 0; y < 21; ++y)
+      for (int x = 0; x < 33 * bytes_per_pixel(format); ++x)
+        static_cast<std::uint8_t*>(frame.row(y))[x] = std::uint8_t(37 * x + 101 * y + x * y);
+    VideoWriter writer(folder / "a.mkv", {33, 21}, {.codec = "ffv1"});
+    writer.write(frame);
+    writer.finish();
+    const Video video = read_video(folder / "a.mkv");
+    ASSERT_EQ(video.frames.size(), 1u) << video.error;
+    EXPECT_TRUE(same_pixels(video.frames[0].frame, frame));
+  }
+}
+
+TEST(VideoFiles, ColorsAreThoseThatWereWritten) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  for (const Size size : {Size{64, 48}, Size{1280, 32}})  // BT.601, BT.709
+    for (const std::vector<int>& color : {std::vector{255, 255, 255},
+                                          {0, 0, 0},
+                                          {220, 30, 30},
+                                          {30, 200, 40},
+                                          {40, 60, 230},
+                                          {128, 128, 128}}) {
+      std::vector<FrameBuffer> frames;
+      frames.push_back(flat(size, color[0], color[1], color[2]));
+      write_video(folder / "a.mp4", frames, {.quality = 5});
+      const Video video = read_video(folder / "a.mp4");
+      ASSERT_EQ(video.frames.size(), 1u) << video.error;
+      expect_near(middle(video.frames[0].frame), color, 4);
+    }
+}
+
+TEST(VideoFiles, RangesAndMatricesOfTheFileHold) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Folder folder;
+  const std::string path = folder / "a.mp4";
+  for (const char* matrix : {"bt601", "bt709"})
+    for (const char* range : {"limited", "full"}) {
+      SCOPED_TRACE(std::string(matrix) + " " + range);
+      const bool hd = std::string(matrix) == "bt709", full = std::string(range) == "full";
+      const std::string scale = std::string("-vf scale=out_color_matrix=") + matrix + ":out_range=" + range +
+                                ",format=yuv420p -color_range " + (full ? "pc" : "tv") + " -colorspace " +
+                                (hd ? "bt709" : "smpte170m");
+      ASSERT_TRUE(
+          ffmpeg("-f lavfi -i color=0xC82828:s=64x48:d=0.2,format=rgb24 " + scale + " -crf 5 " + path));
+      const Video video = read_video(path), gray = read_video(path, {.gray = true});
+      ASSERT_GT(video.frames.size(), 1u) << video.error;
+      expect_near(middle(video.frames[0].frame), {200, 40, 40}, 3);
+      const double red = hd ? 0.2126 : 0.299;
+      expect_near(middle(gray.frames.at(0).frame), {int(std::lround(red * 200 + (1 - red) * 40))}, 2);
+    }
+  // 10 bits.
+  ASSERT_TRUE(
+      ffmpeg("-f lavfi -i color=0xC82828:s=64x48:d=0.2,format=gbrp10 "
+             "-vf scale=out_color_matrix=bt709,format=yuv420p10 -colorspace bt709 -crf 5 -c:v libx264 " +
+             path));
+  const Video video = read_video(path), gray = read_video(path, {.gray = true});
+  ASSERT_GT(video.frames.size(), 1u) << video.error;
+  ASSERT_EQ(video.frames[0].frame.format(), PixelFormat::rgb_u16);
+  EXPECT_NEAR(static_cast<const std::uint16_t*>(video.frames[0].frame.row(24))[96] / 257.0, 200, 2);
+  ASSERT_EQ(gray.frames[0].frame.format(), PixelFormat::gray_u16);
+  EXPECT_NEAR(static_cast<const std::uint16_t*>(gray.frames[0].frame.row(24))[32] / 257.0, 74, 1);
+}
+
+/// Puts a display matrix into an MP4 file: a and b are x' and y' of the stored x, c and d those of y.
+void turn_file(const std::filesystem::path& path, int a, int b, int c, int d) {
+  std::vector<std::uint8_t> bytes = bytes_in(path);
+  const std::string type = "tkhd";
+  const auto at = std::search(bytes.begin(), bytes.end(), type.begin(), type.end());
+  ASSERT_NE(at, bytes.end());
+  const auto put = [&](int i, int value) {
+    const auto fixed = std::uint32_t(value * 65536);
+    for (int byte = 0; byte < 4; ++byte) *(at + 44 + 4 * i + byte) = std::uint8_t(fixed >> (24 - 8 * byte));
+  };
+  put(0, a);
+  put(1, b);
+  put(3, c);
+  put(4, d);
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
+}
+
+TEST(VideoFiles, FramesComeTurnedAsThePlayerShowsThem) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  const auto frames = scene_frames({64, 48}, 3, false);
+  write_video(folder / "stored.mp4", frames, {.quality = 5});
+  struct Turn {
+    int a, b, c, d;
+  };
+  for (const auto& [a, b, c, d] :
+       {Turn{1, 0, 0, 1}, Turn{-1, 0, 0, 1}, Turn{-1, 0, 0, -1}, Turn{1, 0, 0, -1}, Turn{0, 1, 1, 0},
+        Turn{0, 1, -1, 0}, Turn{0, -1, -1, 0}, Turn{0, -1, 1, 0}}) {
+    SCOPED_TRACE(::testing::Message() << a << b << c << d);
+    std::filesystem::copy_file(folder / "stored.mp4", folder / "turned.mp4",
+                               std::filesystem::copy_options::overwrite_existing);
+    turn_file(folder / "turned.mp4", a, b, c, d);
+    for (const bool gray : {true, false}) {
+      const Video turned = read_video(folder / "turned.mp4", {.gray = gray});
+      const Size size = a ? Size{64, 48} : Size{48, 64};
+      EXPECT_EQ(turned.info.size, size);
+      ASSERT_EQ(turned.frames.size(), 3u) << turned.error;
+      const Video plain = read_video(folder / "stored.mp4", {.gray = gray});
+      const int values = gray ? 1 : 3;
+      const auto from = values_of<std::uint8_t>(plain.frames[2].frame.frame());
+      const auto to = values_of<std::uint8_t>(turned.frames[2].frame.frame());
+      int wrong = 0;
+      for (int y = 0; y < 48; ++y)
+        for (int x = 0; x < 64; ++x) {
+          int right = a * x + c * y, down = b * x + d * y;
+          right += right < 0 || (right == 0 && (a < 0 || c < 0)) ? size.width - 1 : 0;
+          down += down < 0 || (down == 0 && (b < 0 || d < 0)) ? size.height - 1 : 0;
+          wrong += to(values * right, down) != from(values * x, y);
+        }
+      EXPECT_EQ(wrong, 0);
+    }
+  }
+}
+
+TEST(VideoFiles, MemoryIsUsedAgain) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  write_video(folder / "a.mp4", scene_frames({64, 48}, 8));
+  for (const bool gray : {true, false}) {
+    VideoReader reader(folder / "a.mp4", {.gray = gray});
+    VideoFrame frame;
+    ASSERT_TRUE(reader.next(frame));
+    ASSERT_TRUE(reader.next(frame));
+    const void* const data = frame.frame.row(0);
+    while (reader.next(frame)) EXPECT_EQ(frame.frame.row(0), data);
+    EXPECT_FALSE(reader.next(frame));
+  }
+}
+
+TEST(VideoFiles, WrongArgumentsAreNamed) {
+  const Folder folder;
+  const std::string path = folder / "a.y4m";
+  const auto make = [&](const std::string& name, Size size, VideoWriterOptions options = {}) {
+    return [=] { VideoWriter(name, size, options); };
+  };
+  using enum ErrorCode;
+  expect_error(invalid_argument, "0x48 pixels", make(path, {0, 48}));
+  expect_error(invalid_argument, "rate is 0", make(path, {64, 48}, {.rate = 0}));
+  expect_error(invalid_argument, "quality is 52", make(path, {64, 48}, {.quality = 52}));
+  expect_error(invalid_argument, "threads is -1", make(path, {64, 48}, {.threads = -1}));
+  expect_error(invalid_argument, "'.xyz'", make(folder / "a.xyz", {64, 48}));
+  expect_error(file, "no file can be made in the folder", make(folder / "none/a.y4m", {64, 48}));
+  std::filesystem::create_symlink("/dev/full", folder / "full.y4m");
+  expect_error(file, "not a regular file", make(folder / "full.y4m", {64, 48}));
+  std::filesystem::remove(folder / "full.y4m");
+  expect_error(invalid_argument, "threads is -2", [&] { VideoReader(path, {.threads = -2}); });
+  expect_error(file, "No such file", [&] { VideoReader{folder / "none.mp4"}; });
+  VideoWriter writer(path, {64, 48});
+  expect_error(invalid_argument, "has 32x48 pixels, the video 64x48", [&] {
+    writer.write(FrameBuffer({32, 48}, PixelFormat::gray_u8));
+  });
+  expect_error(invalid_argument, "frames of videos are u8 or u16", [&] {
+    writer.write(FrameBuffer({64, 48}, PixelFormat::rgb_f32));
+  });
+  const FrameBuffer gray({64, 48}, PixelFormat::gray_u8);
+  expect_error(invalid_argument, "the time of frame 1 is -1", [&] { writer.write(gray, -1); });
+  writer.write(gray, 0);
+  expect_error(invalid_argument, "frame 2 has no time", [&] { writer.write(gray); });
+  expect_error(invalid_argument, "frame 2 is rgb_u8", [&] {
+    writer.write(FrameBuffer({64, 48}, PixelFormat::rgb_u8), 1);
+  });
+  expect_error(invalid_argument, "times should rise", [&] { writer.write(gray, 0); });
+  writer.finish();
+  writer.finish();
+  expect_error(invalid_argument, "finished", [&] { writer.write(gray, 1); });
+  VideoWriter empty(folder / "empty.y4m", {64, 48});
+  expect_error(invalid_argument, "no frame was written", [&] { empty.finish(); });
+  EXPECT_EQ(folder.files(), 1);
+  if (!has_ffmpeg) {
+    expect_error(unsupported, "no FFmpeg", make(folder / "a.mp4", {64, 48}));
+    return;
+  }
+  expect_error(unsupported, "no encoder nothing", make(folder / "a.mp4", {64, 48}, {.codec = "nothing"}));
+  expect_error(invalid_argument, "holds no", make(folder / "a.webm", {64, 48}, {.codec = "mpeg4"}));
+  expect_error(invalid_argument, "no input format nothing",
+               [&] { VideoReader(path, {.format = "nothing"}); });
+  std::ofstream(folder / "text.mp4") << "no video";
+  expect_error(format, "no video or picture", [&] { VideoReader{folder / "text.mp4"}; });
+}
+
+TEST(VideoFiles, ADestructorFinishes) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  const auto frames = scene_frames({64, 48}, 4);
+  for (const char* name : {"a.mp4", "a.mkv", "a.y4m"}) {
+    {
+      VideoWriter writer(folder / name, {64, 48});
+      for (const FrameBuffer& frame : frames) writer.write(frame);
+      EXPECT_FALSE(std::filesystem::exists(folder / name));
+    }
+    EXPECT_EQ(read_video(folder / name).frames.size(), 4u);
+    { VideoWriter writer(folder / name, {64, 48}); }
+    EXPECT_EQ(read_video(folder / name).frames.size(), 4u) << "an older file is kept";
+  }
+  EXPECT_EQ(folder.files(), 3);
+}
+
+}  // namespace
+}  // namespace parafield::test

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Folders, patterns and streams of pictures, and Y4M: they need no FFmpeg.
+
+#include "io/pipe.hpp"
+#include "parafield/io.hpp"
+#include "video/videos.hpp"
+
+namespace parafield::test {
+namespace {
+
+FrameBuffer number(int value) {
+  FrameBuffer frame({8, 6}, PixelFormat::gray_u8);
+  for (int y = 0; y < 6; ++y) std::memset(frame.row(y), value, 8);
+  return frame;
+}
+std::vector<int> numbers(const Video& video) {
+  std::vector<int> all;
+  for (const VideoFrame& frame : video.frames) all.push_back(middle(frame.frame)[0]);
+  return all;
+}
+
+TEST(VideoPictures, OfAFolderComeInTheOrderOfTheirNumbers) {
+  const Folder folder;
+  for (const int i : {1, 2, 10, 9}) write_frame(folder / ("a" + std::to_string(i) + ".pgm"), number(i));
+  write_frame(folder / ".hidden.pgm", number(77));
+  std::ofstream(folder / "notes.txt") << "notes";
+  const Video video = read_video(folder.path());
+  EXPECT_EQ(video.error, "");
+  EXPECT_EQ(numbers(video), (std::vector{1, 2, 9, 10}));
+  EXPECT_EQ(video.info.frames, 4);
+  EXPECT_EQ(video.info.rate, 25);
+  EXPECT_DOUBLE_EQ(video.frames[3].time, 3 / 25.0);
+  const Folder empty;
+  EXPECT_NE(read_video(empty.path()).error.find("holds no picture"), std::string::npos);
+}
+
+TEST(VideoPictures, OfAPatternAreThoseOfItsNumbers) {
+  const Folder folder;
+  for (const int i : {7, 8, 9, 10, 11}) {
+    char name[32];
+    std::snprintf(name, sizeof name, "f%03d%%.pgm", i);
+    write_frame(folder / name, number(i));
+  }
+  write_frame(folder / "f12%.pgm", number(77));
+  EXPECT_EQ(numbers(read_video(folder / "f%03d%%.pgm")), (std::vector{7, 8, 9, 10, 11}));
+  EXPECT_EQ(numbers(read_video(folder / "f%d%%.pgm")), (std::vector{77}));
+
+  std::filesystem::remove(folder / "f009%.pgm");
+  Video video = read_video(folder / "f%03d%%.pgm");
+  EXPECT_EQ(numbers(video), (std::vector{7, 8}));
+  EXPECT_NE(video.error.find("frame 3: "), std::string::npos) << video.error;
+  EXPECT_NE(video.error.find("f009%.pgm: cannot be read: No such file"), std::string::npos) << video.error;
+  std::ofstream(folder / "f009%.pgm") << "damaged";
+  video = read_video(folder / "f%03d%%.pgm");
+  EXPECT_EQ(numbers(video), (std::vector{7, 8}));
+  EXPECT_NE(video.error.find("frame 3: "), std::string::npos) << video.error;
+  write_frame(folder / "f009%.pgm", FrameBuffer({8, 7}, PixelFormat::gray_u8));
+  video = read_video(folder / "f%03d%%.pgm");
+  EXPECT_EQ(numbers(video), (std::vector{7, 8}));
+  EXPECT_NE(video.error.find("frame 3: has 8x7 pixels, those before 8x6"), std::string::npos) << video.error;
+
+  using enum ErrorCode;
+  expect_error(file, "no file has a name of this pattern", [&] { VideoReader{folder / "g%d.pgm"}; });
+  expect_error(invalid_argument, "one place of a number", [&] { VideoReader{folder / "g%d_%d.pgm"}; });
+  expect_error(invalid_argument, "one place of a number", [&] { VideoReader{folder / "g%s.pgm"}; });
+}
+
+TEST(VideoPictures, AreWrittenByAPatternOrIntoAFolder) {
+  const Folder folder;
+  const std::vector<FrameBuffer> frames = scene_frames({8, 6}, 3);
+  write_video(folder / "new/x%02d.ppm", frames);
+  write_video((folder / "other").string() + "/", scene_frames({8, 6}, 2, false));
+  EXPECT_TRUE(std::filesystem::exists(folder / "new/x02.ppm"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "other/000001.png"));
+  const Video video = read_video(folder / "new");
+  ASSERT_EQ(video.frames.size(), 3u);
+  EXPECT_TRUE(same_pixels(video.frames[2].frame, frames[2]));
+  const Video gray = read_video(folder / "new", {.gray = true});
+  EXPECT_EQ(gray.frames.at(0).frame.format(), PixelFormat::gray_u8);
+  expect_error(ErrorCode::invalid_argument, "pictures are not written as '.tif'", [&] {
+    VideoWriter(folder / "x%d.tif", {8, 6});
+  });
+}
+
+TEST(VideoPictures, Y4mGivesBackWhatWasWritten) {
+  const Folder folder;
+  const std::string path = folder / "a.y4m";
+  for (const Size size : {Size{64, 48}, Size{33, 21}, Size{1, 1}}) {
+    const auto color = scene_frames(size, 3), gray = scene_frames(size, 3, false);
+    write_video(path, gray, {.rate = 24});
+    Video video = read_video(path);
+    EXPECT_EQ(video.info.rate, 24);
+    EXPECT_EQ(video.info.format, "y4m");
+    ASSERT_EQ(video.frames.size(), 3u) << video.error;
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(same_pixels(video.frames[i].frame, gray[i]));
+    EXPECT_DOUBLE_EQ(video.frames[2].time, 2 / 24.0);
+    write_video(path, color, {.rate = 30000 / 1001.0, .codec = "444"});
+    video = read_video(path);
+    EXPECT_DOUBLE_EQ(video.info.rate, 30000 / 1001.0);
+    ASSERT_EQ(video.frames.size(), 3u) << video.error;
+    EXPECT_GT(psnr(video.frames[2].frame, color[2]), 47);
+    const Video luma = read_video(path, {.gray = true});
+    EXPECT_GT(psnr(luma.frames.at(2).frame, gray[2]), 45);
+    write_video(path, color);
+    video = read_video(path);
+    ASSERT_EQ(video.frames.size(), 3u) << video.error;
+    EXPECT_GT(psnr(video.frames[2].frame, color[2]), 35);
+  }
+}
+
+TEST(VideoPictures, Y4mOfSixteenBitsIsExactInGray) {
+  const Folder folder;
+  for (const PixelFormat format : {PixelFormat::gray_u16, PixelFormat::rgb_u16}) {
+    FrameBuffer frame({9, 5}, format);
+    const View<std::uint16_t> values = values_of<std::uint16_t>(frame);
+    for (int y = 0; y < values.height; ++y)
+      for (int x = 0; x < values.width; ++x) values(x, y) = std::uint16_t(6151 * x + 3001 * y);
+    VideoWriter writer(folder / "a.y4m", {9, 5});
+    writer.write(frame);
+    writer.finish();
+    const Video video = read_video(folder / "a.y4m");
+    ASSERT_EQ(video.frames.size(), 1u) << video.error;
+    const auto got = values_of<std::uint16_t>(video.frames[0].frame.frame());
+    for (int y = 0; y < values.height; ++y)
+      for (int x = 0; x < values.width; ++x)
+        EXPECT_LE(std::abs(got(x, y) - values(x, y)), format == PixelFormat::gray_u16 ? 0 : 2);
+  }
+}
+
+TEST(VideoPictures, FfmpegReadsOurY4m) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Folder folder;
+  const auto frames = scene_frames({64, 48}, 2);
+  for (const char* codec : {"420", "444"}) {
+    write_video(folder / "a.y4m", frames, {.codec = codec});
+    ASSERT_TRUE(ffmpeg("-i " + (folder / "a.y4m").string() + " " + (folder / "%d.png").string()));
+    const FrameBuffer first = read_frame(folder / "1.png");
+    EXPECT_GT(psnr(first, frames[0]), std::string(codec) == "444" ? 40 : 33);
+  }
+}
+
+TEST(VideoPictures, PipesGiveWhatFilesGive) {
+  const Folder folder;
+  const auto frames = scene_frames({64, 48}, 3);
+  write_video(folder / "a.y4m", frames);
+  {
+    Pipe pipe(bytes_in(folder / "a.y4m"), 1000);
+    const Video video = read_video(pipe.path());
+    EXPECT_EQ(video.frames.size(), 3u) << video.error;
+  }
+  if (!has_ffmpeg) return;
+  write_video(folder / "a.mkv", frames);
+  Pipe pipe(bytes_in(folder / "a.mkv"), 1000);
+  const Video video = read_video(pipe.path()), file = read_video(folder / "a.mkv");
+  ASSERT_EQ(video.frames.size(), 3u) << video.error;
+  EXPECT_TRUE(same_pixels(video.frames[2].frame, file.frames[2].frame));
+}
+
+}  // namespace
+}  // namespace parafield::test
