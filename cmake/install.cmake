@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Components: `headers` for both kinds of library; `static`; `library` and `shared` (what runs, and what
 # programs are linked with); `command`. BUILD_SHARED_LIBS chooses what an installation without --component
-# holds. Both kinds may lie in one prefix: then find_package takes the shared one unless COMPONENTS says
+# holds. parafield::video has components of its own with `video_` before their names, but its header is in
+# `headers`. Both kinds may lie in one prefix: then find_package takes the shared one unless COMPONENTS says
 # static.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/parafield)
@@ -22,11 +23,11 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/parafieldConfigVersion.cm
 install(FILES ${PROJECT_BINARY_DIR}/parafieldConfig.cmake ${PROJECT_BINARY_DIR}/parafieldConfigVersion.cmake
   DESTINATION ${package_dir} COMPONENT headers)
 
-# parafield.pc for one kind of library: `libs` and `requires` are what a program is linked with beside it.
+# NAME.pc for one kind of library: `libs` and `requires` are what a program is linked with beside it.
 file(RELATIVE_PATH pkgconfig_to_prefix /prefix/${pkgconfig_dir} /prefix)
-function(install_pkgconfig kind libs requires)
-  configure_file(cmake/parafield.pc.in ${PROJECT_BINARY_DIR}/${kind}/parafield.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${kind}/parafield.pc DESTINATION ${pkgconfig_dir}
+function(install_pkgconfig name library kind libs requires)
+  configure_file(cmake/parafield.pc.in ${PROJECT_BINARY_DIR}/${kind}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${kind}/${name}.pc DESTINATION ${pkgconfig_dir}
     COMPONENT ${kind} ${ARGN})
 endfunction()
 
@@ -35,7 +36,13 @@ if(TARGET parafield_shared)
     COMPONENT library NAMELINK_COMPONENT shared ${unless_shared})
   install(EXPORT parafield-shared NAMESPACE parafield:: DESTINATION ${package_dir}
     COMPONENT shared ${unless_shared})
-  install_pkgconfig(shared "" "" ${unless_shared})
+  install_pkgconfig(parafield parafield shared "" "" ${unless_shared})
+  install(TARGETS parafield_video_shared EXPORT parafield-video-shared
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    COMPONENT video_library NAMELINK_COMPONENT video_shared ${unless_shared})
+  install(EXPORT parafield-video-shared NAMESPACE parafield:: DESTINATION ${package_dir}
+    COMPONENT video_shared ${unless_shared})
+  install_pkgconfig(parafield-video parafield_video video_shared "" " parafield = ${PROJECT_VERSION}" ${unless_shared})
 endif()
 
 if(TARGET parafield)
@@ -62,7 +69,16 @@ if(TARGET parafield)
     install(FILES ${cudart} DESTINATION ${CMAKE_INSTALL_LIBDIR}/parafield COMPONENT static ${unless_static})
     string(PREPEND libs "\${libdir}/parafield/libcudart_static.a -ldl -lrt ")
   endif()
-  install_pkgconfig(static "${libs}" "${requires}" ${unless_static})
+  install_pkgconfig(parafield parafield static "${libs}" "${requires}" ${unless_static})
+  install(TARGETS parafield_video EXPORT parafield-video-static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    COMPONENT video_static ${unless_static})
+  install(EXPORT parafield-video-static NAMESPACE parafield:: DESTINATION ${package_dir}
+    COMPONENT video_static ${unless_static})
+  set(requires " parafield = ${PROJECT_VERSION}")
+  if(FFmpeg_FOUND)
+    string(APPEND requires " libavdevice libavformat libavcodec libswscale libavutil")
+  endif()
+  install_pkgconfig(parafield-video parafield_video video_static "" "${requires}" ${unless_static})
 endif()
 
 if(TARGET parafield_command)

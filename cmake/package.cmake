@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# `cpack` makes Debian packages: the library, -dev (headers and what links the shared library) and the
-# command. Those for a distribution are configured with -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_SHARED_LIBS=ON:
+# `cpack` makes Debian packages: the library, -dev (headers and what links the shared library), both of
+# parafield::video, which alone needs FFmpeg, and the command. Those for a distribution are configured with -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_SHARED_LIBS=ON:
 # scripts/package does so.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "the parafield authors")
@@ -8,7 +8,7 @@ set(CPACK_PACKAGE_CONTACT "the parafield authors <maintainers@localhost>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL library headers shared)
+set(CPACK_COMPONENTS_ALL library headers shared video_library video_shared)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -27,7 +27,14 @@ set(library_package libparafield${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR
 debian_package(library ${library_package} libs "The shared library.")
 debian_package(development libparafield-dev libdevel "Headers, and files for CMake and pkg-config.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION})")
-set(copyrights library:${library_package} headers:libparafield-dev)
+set(video_package libparafield-video${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+debian_package(video_library ${video_package} libs "The shared library of videos.")
+debian_package(video_development libparafield-video-dev libdevel "What links the shared library of videos.")
+set(CPACK_DEBIAN_VIDEO_LIBRARY_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_VIDEO_DEVELOPMENT_PACKAGE_DEPENDS
+  "${video_package} (= ${PROJECT_VERSION}), libparafield-dev (= ${PROJECT_VERSION})")
+set(copyrights library:${library_package} headers:libparafield-dev video_library:${video_package}
+  video_shared:libparafield-video-dev)
 if(TARGET parafield_command)
   list(APPEND CPACK_COMPONENTS_ALL command)
   debian_package(command parafield graphics "The command, with manual pages and shell completions.")
@@ -54,8 +61,12 @@ endforeach()
 include(CPack)
 cpack_add_component_group(library)
 cpack_add_component_group(development)
+cpack_add_component_group(video_library)
+cpack_add_component_group(video_development)
 cpack_add_component_group(command)
 cpack_add_component(library GROUP library)
 cpack_add_component(headers GROUP development)
 cpack_add_component(shared GROUP development)
+cpack_add_component(video_library GROUP video_library)
+cpack_add_component(video_shared GROUP video_development)
 cpack_add_component(command GROUP command)

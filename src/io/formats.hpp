@@ -20,7 +20,7 @@ inline constexpr int max_side = 1'000'000;
 enum class Content { png, jpeg, tiff, netcdf, pnm, pfm, y4m, flo, npy, unknown };
 
 /// Content of a file, by its first bytes; `recognized_by` of them are enough.
-Content content_of(ByteSpan bytes);
+PARAFIELD_API Content content_of(ByteSpan bytes);
 inline constexpr std::size_t recognized_by = 64;
 
 /// Throws Error(format) for a file or a stream, as `what` says, that holds something else than `wanted`.
@@ -98,9 +98,9 @@ Bytes encode_tracks(std::span<const Track> tracks);
 [[noreturn]] void fail_format(const auto&... parts) { fail(ErrorCode::format, parts...); }
 
 /// Throws Error(format) for a header with a side that is not 1 to `max_side`. `file` is as "a PNG file".
-void check_sides(const char* file, std::int64_t width, std::int64_t height);
+PARAFIELD_API void check_sides(const char* file, std::int64_t width, std::int64_t height);
 /// Throws Error(unsupported) for more than `most_pixels`: a small compressed file can ask for much memory.
-void check_pixels(const char* file, std::int64_t width, std::int64_t height);
+PARAFIELD_API void check_pixels(const char* file, std::int64_t width, std::int64_t height);
 /// Throws Error(invalid_argument) unless the frame is gray or rgb and in host memory. Returns it with its
 /// pitch.
 PARAFIELD_API Frame check_frame(const Frame& frame);

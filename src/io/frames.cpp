@@ -39,6 +39,8 @@ bool is_stream_format(Content content) {
 
 }  // namespace
 
+FrameStream::~FrameStream() = default;
+
 Content FrameStream::upcoming() {
   for (const std::size_t count : {3, 10})
     if (const Content content = content_of(bytes_.peek(count)); content != Content::unknown) return content;

@@ -15,6 +15,9 @@ class PARAFIELD_API FrameStream {
   /// is wanted.
   explicit FrameStream(ByteStream& bytes, std::string variable = {}, bool gray = false)
       : bytes_(bytes), variable_(std::move(variable)), gray_(gray) {}
+  ~FrameStream();
+  FrameStream(const FrameStream&) = delete;
+  FrameStream& operator=(const FrameStream&) = delete;
 
   /// The next frame; nothing at the end, and after an error.
   std::optional<FrameBuffer> next();

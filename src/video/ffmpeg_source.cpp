@@ -182,10 +182,8 @@ class FfmpegSource : public Source {
       const bool failed = got != AVERROR(EAGAIN);
       if (failed) decoding_failed(got);
       if (failed && (!draining_ || got == AVERROR_INVALIDDATA)) continue;
-      if (draining_)
-        return false;
-      else
-        send();
+      if (draining_) return false;
+      send();
     }
   }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# The shared library exports what programs need, and nothing else of its own. The command uses the public
-# headers only: so what its objects take from the library has to be exported. Weak symbols are those of the
-# standard library.
-#   cmake -DNM=nm -DLIBRARY=libparafield.so -DOBJECTS=a.o,b.o -P exported_symbols.cmake
+# The shared libraries export what programs need, and nothing else of their own. The command uses the public
+# headers only: so what its objects take from the libraries has to be exported, and what parafield::video takes.
+# Weak symbols are those of the standard library.
+#   cmake -DNM=nm -DLIBRARIES=libparafield.so,libparafield_video.so -DOBJECTS=a.o,b.o -P exported_symbols.cmake
 function(symbols result)
   execute_process(COMMAND ${NM} -C ${ARGN} OUTPUT_VARIABLE lines COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE ";" "," lines "${lines}")
@@ -10,7 +10,8 @@ function(symbols result)
   set(${result} ${lines} PARENT_SCOPE)
 endfunction()
 set(exported "")
-symbols(lines -D --defined-only ${LIBRARY})
+string(REPLACE "," ";" libraries "${LIBRARIES}")
+symbols(lines -D --defined-only ${libraries})
 foreach(line ${lines})
   string(REGEX REPLACE "^[0-9a-f]* *[A-Za-z] " "" name "${line}")
   list(APPEND exported "${name}")

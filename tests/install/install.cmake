@@ -2,9 +2,10 @@
 # tests/install/ looks at what a user gets: installed libraries, exported symbols, manual pages
 # and completions, Debian packages.
 set(features "")
-foreach(feature PARAFIELD_HAS_CUDA PNG_FOUND JPEG_FOUND TIFF_FOUND)
+foreach(feature PARAFIELD_HAS_CUDA PNG_FOUND JPEG_FOUND TIFF_FOUND FFmpeg_FOUND)
   if(${feature})
     string(REGEX REPLACE "PARAFIELD_HAS_|_FOUND" "" name ${feature})
+    string(TOUPPER ${name} name)
     list(APPEND features ${name})
   endif()
 endforeach()
@@ -12,7 +13,7 @@ list(JOIN features "," features)
 add_test(NAME Installed.Libraries COMMAND ${CMAKE_COMMAND}
   -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
   -DCOMPILER=${CMAKE_CXX_COMPILER} -DSANITIZE=${PARAFIELD_SANITIZE}
-  -DVERSION=${PROJECT_VERSION} -DFEATURES=${features}
+  -DVERSION=${PROJECT_VERSION} -DFEATURES=${features} -DFFMPEG=$<BOOL:${FFmpeg_FOUND}>
   -P ${CMAKE_CURRENT_SOURCE_DIR}/install/installed.cmake)
 if(TARGET parafield_pages)
   add_test(NAME Installed.Pages
@@ -21,7 +22,8 @@ if(TARGET parafield_pages)
 endif()
 if(TARGET parafield_command AND NOT PARAFIELD_SANITIZE)  # sanitizers add symbols and libraries of their own
   add_test(NAME Installed.ExportedSymbols COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
-    -DLIBRARY=$<TARGET_FILE:parafield_shared> "-DOBJECTS=$<JOIN:$<FILTER:$<TARGET_OBJECTS:parafield_command>,INCLUDE,[.]o$>,$<COMMA>>"
+    "-DLIBRARIES=$<TARGET_FILE:parafield_shared>,$<TARGET_FILE:parafield_video_shared>"
+    "-DOBJECTS=$<JOIN:$<FILTER:$<TARGET_OBJECTS:parafield_command>;$<TARGET_OBJECTS:parafield_video_objects>,INCLUDE,[.]o$>,$<COMMA>>"
     -P ${CMAKE_CURRENT_SOURCE_DIR}/install/exported_symbols.cmake)
 endif()
 if(DPKG_SHLIBDEPS AND FILE_COMMAND AND NOT PARAFIELD_SANITIZE)
@@ -38,6 +40,6 @@ if(DPKG_SHLIBDEPS AND FILE_COMMAND AND NOT PARAFIELD_SANITIZE)
   list(JOIN libraries "," libraries)
   add_test(NAME Installed.Packages COMMAND ${CMAKE_COMMAND}
     -DBUILD=${PROJECT_BINARY_DIR} -DCPACK=${CMAKE_CPACK_COMMAND}
-    -DVERSION=${PROJECT_VERSION} -DSHARED=${BUILD_SHARED_LIBS} -DLIBRARIES=${libraries}
+    -DFFMPEG=$<BOOL:${FFmpeg_FOUND}> -DVERSION=${PROJECT_VERSION} -DSHARED=${BUILD_SHARED_LIBS} -DLIBRARIES=${libraries}
     -DCOMMAND_BUILT=$<TARGET_EXISTS:parafield_command> -P ${CMAKE_CURRENT_SOURCE_DIR}/install/packages.cmake)
 endif()

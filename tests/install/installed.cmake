@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Installs each kind of library into an empty prefix and builds programs with it as a user would: by
 # find_package and by pkg-config, where no CUDA toolkit is found. BUILD is the build, FEATURES are its
-# "CUDA,PNG,JPEG,TIFF".
+# "CUDA,PNG,JPEG,TIFF,FFMPEG".
 set(folder ${BUILD}/installed)
 file(REMOVE_RECURSE ${folder})
 function(run)
@@ -19,8 +19,12 @@ list(JOIN flags " " cxx_flags)
 set(without_cuda ${CMAKE_COMMAND} -E env --unset=CUDACXX --unset=CUDA_PATH PATH=/usr/bin:/bin)
 find_program(PKG_CONFIG pkg-config)
 
-set(components_static headers static)
-set(components_shared headers library shared)
+set(components_static headers static video_static)
+set(components_shared headers library shared video_library video_shared)
+set(video video.y4m)
+if(FFMPEG)
+  set(video video.mp4)
+endif()
 set(examples_static ${SOURCE}/examples)
 foreach(kind static shared)
   set(prefix ${folder}/${kind}/prefix)
@@ -34,18 +38,23 @@ foreach(kind static shared)
     -DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -DKIND=${kind} -DVERSION=${VERSION} -DFEATURES=${FEATURES} -DEXAMPLES=${examples_${kind}})
   run(${without_cuda} ${CMAKE_COMMAND} --build ${build} --parallel 2)
   run(${build}/consumer)
+  run(${build}/video_consumer ${build}/${video})
 
   if(PKG_CONFIG)
     file(GLOB_RECURSE pc ${prefix}/*/parafield.pc)
     get_filename_component(pc_folder "${pc}" DIRECTORY)
     get_filename_component(library_folder ${pc_folder} DIRECTORY)
-    execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc_folder}
-        ${PKG_CONFIG} --cflags --libs parafield
-      COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE options)
-    separate_arguments(options UNIX_COMMAND "${options}")
-    run(${without_cuda} ${COMPILER} ${flags} ${SOURCE}/tests/install/consumer.cpp
-      -o ${folder}/${kind}/consumer ${options})
-    run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_folder} ${folder}/${kind}/consumer)
+    foreach(program consumer:parafield video_consumer:parafield-video)
+      string(REPLACE ":" ";" program ${program})
+      list(POP_BACK program package)
+      execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc_folder}
+          ${PKG_CONFIG} --cflags --libs ${package}
+        COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE options)
+      separate_arguments(options UNIX_COMMAND "${options}")
+      run(${without_cuda} ${COMPILER} ${flags} ${SOURCE}/tests/install/${program}.cpp
+        -o ${folder}/${kind}/${program} ${options})
+      run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_folder} ${folder}/${kind}/${program} ${folder}/${kind}/${video})
+    endforeach()
   endif()
 endforeach()
 

@@ -31,6 +31,13 @@ string(REPLACE "," ";" libraries "${LIBRARIES}")
 check(libparafield${soversion} "libc6;libstdc;${libraries}" "/usr/lib/[^\n]*libparafield.so.${VERSION}")
 check(libparafield-dev "libparafield${soversion} \\(= ${VERSION}\\)"
   "/usr/include/parafield/parafield.hpp;libparafield.so ->;parafieldConfig.cmake;-shared.cmake;parafield.pc")
+set(needed "libparafield${soversion} \\(= ${VERSION}\\)")
+if(FFMPEG)
+  list(APPEND needed libavformat libavcodec libswscale)
+endif()
+check(libparafield-video${soversion} "${needed}" "/usr/lib/[^\n]*libparafield_video.so.${VERSION}")
+check(libparafield-video-dev "libparafield-video${soversion} \\(= ${VERSION}\\);libparafield-dev \\(= ${VERSION}\\)"
+  "libparafield_video.so ->;parafield-video-shared.cmake;parafield-video.pc")
 if(COMMAND_BUILT)
   set(needed libc6 libfmt)
   if(SHARED)

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Uses the installed component video: writes and reads the video that its argument names.
+#include <parafield/parafield.hpp>
+#include <parafield/video.hpp>
+
+int main(int, char** arguments) {
+  const parafield::Scene scene = parafield::render_scene("translation", {.size = {64, 48}, .frames = 3});
+  parafield::VideoWriter writer(arguments[1], {64, 48});
+  for (const parafield::FrameBuffer& frame : scene.frames) writer.write(frame);
+  writer.finish();
+  parafield::VideoReader reader(arguments[1]);
+  int count = 0;
+  while (reader.next()) ++count;
+  if (count != 3) return 2;
+  try {
+    parafield::VideoReader("no.mp4");
+    return 3;
+  } catch (const parafield::Error& error) {
+    return error.code() == parafield::ErrorCode::file ? 0 : 4;
+  }
+}
