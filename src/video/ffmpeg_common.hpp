@@ -43,8 +43,8 @@ std::string av_reason(int error);
 /// The kind of an error, for Error.
 ErrorCode code_of(int error);
 
-/// Is called before anything else of FFmpeg. FFmpeg's own messages go to standard error, where a library should
-/// write nothing: only the worst stay, unless the program has chosen a level itself.
+/// Is called before anything else of FFmpeg. FFmpeg's own messages go to standard error, where a library
+/// should write nothing: only the worst stay, unless the program has chosen a level itself.
 void begin_ffmpeg();
 
 /// The matrix of a video, as swscale calls it.

@@ -5,8 +5,8 @@
 
 namespace parafield::video {
 
-/// A file that FFmpeg writes, which takes its place at the end. Room for that end, which many formats need to be
-/// read at all, is kept free on the disk.
+/// A file that FFmpeg writes, which takes its place at the end. Room for that end, which many formats need to
+/// be read at all, is kept free on the disk.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& path);

@@ -15,7 +15,8 @@ struct Sink {
   virtual ~Sink() = default;
   /// Writes a frame, u8 or u16 with its pitch. All frames have a time, s, or none has.
   virtual void write(const Frame& frame, std::optional<double> time) = 0;
-  /// Completes the file and gives it its name. After an error of write() it completes what was written before.
+  /// Completes the file and gives it its name. After an error of write() it completes what was written
+  /// before.
   virtual void finish() = 0;
 };
 

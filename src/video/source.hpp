@@ -29,8 +29,8 @@ std::unique_ptr<Source> open_stream(std::unique_ptr<io::ByteStream> bytes, bool 
 std::unique_ptr<Source> open_folder(const std::string& folder, bool gray);
 std::unique_ptr<Source> open_pattern(const std::string& pattern, bool gray);
 
-/// A video that FFmpeg reads: the file, device or address `input`, or `bytes` if there are any. Error(unsupported)
-/// in a build without FFmpeg.
+/// A video that FFmpeg reads: the file, device or address `input`, or `bytes` if there are any.
+/// Error(unsupported) in a build without FFmpeg.
 std::unique_ptr<Source> open_ffmpeg(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
                                     const VideoReaderOptions& options);
 

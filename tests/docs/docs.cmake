@@ -25,7 +25,7 @@ add_custom_target(docs_programs_source DEPENDS ${programs})  # waits for no libr
 add_executable(docs_programs ${programs})
 add_dependencies(docs_programs docs_programs_source)
 target_include_directories(docs_programs PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(docs_programs PRIVATE parafield)
+target_link_libraries(docs_programs PRIVATE parafield_video)
 target_compile_options(docs_programs PRIVATE -O0)
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/docs_programs_files)
 file(MAKE_DIRECTORY ${folder})
