@@ -7,7 +7,7 @@ set -euo pipefail
 page=$1 source=$2 build=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for component in headers static; do
+for component in headers static video_static; do
   cmake --install "$build" --prefix "$folder/prefix" --component $component >/dev/null
 done
 awk -v folder="$folder" '
