@@ -19,7 +19,7 @@ TEST(VideoFiles, GiveBackWhatWasWritten) {
       EXPECT_EQ(folder.files(), 1);
       const Video video = read_video(path, {.gray = !color});
       EXPECT_EQ(video.error, "");
-      EXPECT_EQ(video.info.size, Size(160, 120));
+      EXPECT_EQ(video.info.size, (Size{160, 120}));
       EXPECT_NEAR(video.info.rate, 29.97, 0.01);
       EXPECT_NEAR(video.info.duration, 12 / 29.97, 0.05);
       EXPECT_FALSE(video.info.codec.empty());
@@ -67,7 +67,7 @@ TEST(VideoFiles, AnOddSizeGetsOneColumnOrRow) {
     const auto frames = scene_frames(size, 2);
     write_video(folder / "a.mp4", frames);
     const Video video = read_video(folder / "a.mp4");
-    EXPECT_EQ(video.info.size, Size(size.width + size.width % 2, size.height + size.height % 2));
+    EXPECT_EQ(video.info.size, (Size{size.width + size.width % 2, size.height + size.height % 2}));
     ASSERT_EQ(video.frames.size(), 2u) << video.error;
     EXPECT_GT(psnr(video.frames[1].frame, frames[1]), 30);
   }
