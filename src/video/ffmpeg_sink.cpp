@@ -52,6 +52,7 @@ AVPixelFormat encoded_format(const AVCodec& codec, PixelFormat frame) {
   const AVCodecDescriptor* const kind = avcodec_descriptor_get(codec.id);
   const bool lossless =
       kind && (kind->props & AV_CODEC_PROP_LOSSLESS) != 0 && (kind->props & AV_CODEC_PROP_LOSSY) == 0;
+  if (codec.id == AV_CODEC_ID_MJPEG) return AV_PIX_FMT_YUVJ420P;  // JPEG is of full range
   const AVPixelFormat wanted = lossless ? format_of(frame) : AV_PIX_FMT_YUV420P;
   if (!codec.pix_fmts) return wanted;
   return avcodec_find_best_pix_fmt_of_list(codec.pix_fmts, wanted, 0, nullptr);
@@ -160,7 +161,9 @@ class FfmpegSink : public Sink {
     const bool rgb = (pixels.flags & AV_PIX_FMT_FLAG_RGB) != 0;
     const bool full = rgb || pixels.nb_components < 3 || std::string_view(pixels.name).starts_with("yuvj");
     to.color_range = full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-    to.colorspace = rgb ? AVCOL_SPC_RGB : is_hd(size_) ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+    to.colorspace = rgb                                               ? AVCOL_SPC_RGB
+                    : is_hd(size_) && codec_->id != AV_CODEC_ID_MJPEG ? AVCOL_SPC_BT709
+                                                                      : AVCOL_SPC_SMPTE170M;
     to.color_primaries = AVCOL_PRI_BT709;
     to.color_trc = AVCOL_TRC_BT709;
     to.chroma_sample_location = AVCHROMA_LOC_LEFT;

@@ -203,7 +203,7 @@ class FfmpegSource : public Source {
       return;
     }
     if (got != AVERROR_EOF)
-      note(got, "cannot be read");
+      note(got, stream_input_ ? "cannot be read without going back: give it as a file" : "cannot be read");
     else if (stream_input_ && stream_input_->context()->error < 0)
       note(stream_input_->context()->error, "cannot be read");
     else

@@ -95,20 +95,23 @@ TEST(VideoFiles, ACodecWithoutLossKeepsAll) {
 TEST(VideoFiles, ColorsAreThoseThatWereWritten) {
   NEEDS_FFMPEG();
   const Folder folder;
-  for (const Size size : {Size{64, 48}, Size{1280, 32}})  // BT.601, BT.709
-    for (const std::vector<int>& color : {std::vector{255, 255, 255},
-                                          {0, 0, 0},
-                                          {220, 30, 30},
-                                          {30, 200, 40},
-                                          {40, 60, 230},
-                                          {128, 128, 128}}) {
-      std::vector<FrameBuffer> frames;
-      frames.push_back(flat(size, color[0], color[1], color[2]));
-      write_video(folder / "a.mp4", frames, {.quality = 5});
-      const Video video = read_video(folder / "a.mp4");
-      ASSERT_EQ(video.frames.size(), 1u) << video.error;
-      expect_near(middle(video.frames[0].frame), color, 4);
-    }
+  for (const auto& [name, codec] :
+       {std::pair{"a.mp4", ""}, {"a.webm", ""}, {"a.avi", "mpeg4"}, {"a.avi", "mjpeg"}})
+    for (const Size size : {Size{64, 48}, Size{1280, 32}})  // BT.601, BT.709
+      for (const std::vector<int>& color : {std::vector{255, 255, 255},
+                                            {0, 0, 0},
+                                            {220, 30, 30},
+                                            {30, 200, 40},
+                                            {40, 60, 230},
+                                            {128, 128, 128}}) {
+        SCOPED_TRACE(::testing::Message() << name << codec << size.width);
+        std::vector<FrameBuffer> frames;
+        frames.push_back(flat(size, color[0], color[1], color[2]));
+        write_video(folder / name, frames, {.codec = codec, .quality = 5});
+        const Video video = read_video(folder / name);
+        ASSERT_EQ(video.frames.size(), 1u) << video.error;
+        expect_near(middle(video.frames[0].frame), color, 5);
+      }
 }
 
 TEST(VideoFiles, RangesAndMatricesOfTheFileHold) {
