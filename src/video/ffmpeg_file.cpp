@@ -57,7 +57,7 @@ std::int64_t OutputFile::seek(void* opaque, std::int64_t offset, int whence) {
 
 void OutputFile::make_room(std::uint64_t bytes, std::uint64_t for_end) {
   check();
-  const std::int64_t needed = avio_tell(context_) + std::int64_t(bytes + for_end);
+  const std::int64_t needed = std::max(avio_tell(context_), std::int64_t(bytes)) + std::int64_t(for_end);
   rlimit limit = {};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       std::uint64_t(needed) > std::uint64_t(limit.rlim_cur))
@@ -75,16 +75,15 @@ void OutputFile::make_room(std::uint64_t bytes, std::uint64_t for_end) {
   check();
 }
 
-void OutputFile::check() const {
-  if (error_) io::fail_writing(io::reason(error_));
+void OutputFile::check() {
+  if (const int error = std::exchange(error_, 0)) io::fail_writing(io::reason(error));
 }
 
 void OutputFile::take_place() {
   avio_flush(context_);
   if (!error_ && ::ftruncate(file_.descriptor(), off_t(size_)) != 0) error_ = errno;  // gives back the room
-  const int error = std::exchange(error_, 0);
   file_.take_place();
-  if (error) io::fail_writing(io::reason(error));
+  check();
 }
 
 }  // namespace parafield::video

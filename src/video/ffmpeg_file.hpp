@@ -15,10 +15,12 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   AVIOContext* context() { return context_; }
-  /// Makes sure that so many bytes can be written now, and `for_end` bytes after them. Throws Error(file).
+  /// Makes sure that a file of so many bytes, some of which FFmpeg may still hold, can be written, and
+  /// `for_end` bytes after them. Throws Error(file).
   void make_room(std::uint64_t bytes, std::uint64_t for_end);
-  /// Throws Error(file) if something could not be written.
-  void check() const;
+  /// Throws Error(file) if something could not be written since the last call.
+  void check();
+  /// Gives the file its name, and throws what check() throws.
   void take_place();
 
  private:

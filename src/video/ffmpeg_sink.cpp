@@ -229,7 +229,8 @@ class FfmpegSink : public Sink {
       av_packet_rescale_ts(packet_.get(), encoder_->time_base, stream.time_base);
       // The lists at the end have up to 64 bytes a frame.
       ++packets_;
-      file_->make_room(std::uint64_t(packet_->size) + (1 << 16), (1 << 16) + 64 * packets_);
+      bytes_ += std::uint64_t(packet_->size) + 64;
+      file_->make_room(bytes_, std::uint64_t(packet_->size) + (1 << 17) + 64 * packets_);
       failed = av_write_frame(muxer_.get(), packet_.get());
       av_packet_unref(packet_.get());
       file_->check();
@@ -252,7 +253,7 @@ class FfmpegSink : public Sink {
   Size padded_;
   FrameBuffer staged_;
   std::int64_t last_ = -1;
-  std::uint64_t packets_ = 0;
+  std::uint64_t packets_ = 0, bytes_ = 0;
 };
 
 }  // namespace

@@ -138,7 +138,7 @@ class FfmpegSource : public Source {
       stream_input_.emplace(std::move(bytes));
       context->pb = stream_input_->context();
       url.clear();
-    } else if (std::filesystem::is_regular_file(input)) {
+    } else if (std::error_code error; std::filesystem::is_regular_file(input, error)) {
       url = "file:" + input;
     }
     // FFmpeg frees the context if it fails.

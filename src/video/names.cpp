@@ -102,6 +102,11 @@ std::pair<std::int64_t, std::int64_t> numbers_of(const Pattern& pattern) {
   return *range;
 }
 
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
 std::string extension_of(const fs::path& path) {
   std::string extension = path.extension().string();
   for (char& c : extension)

@@ -28,6 +28,9 @@ std::pair<std::int64_t, std::int64_t> numbers_of(const Pattern& pattern);
 /// The files of a folder with the extension of a picture that is read, in order. Throws Error(file).
 std::vector<std::filesystem::path> pictures_in(const std::filesystem::path& folder);
 
+/// Whether it is a folder. False, too, for what cannot be looked at.
+bool is_folder(const std::filesystem::path& path);
+
 /// The extension, in lower case, with its point.
 std::string extension_of(const std::filesystem::path& path);
 

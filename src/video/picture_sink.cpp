@@ -28,7 +28,7 @@ class PictureSink : public Sink {
 
 std::unique_ptr<Sink> open_pictures(const std::string& output) {
   std::filesystem::path path = output;
-  if (output.ends_with('/') || std::filesystem::is_directory(path)) path /= "%06d.png";
+  if (output.ends_with('/') || is_folder(path)) path /= "%06d.png";
   const Pattern pattern = pattern_of(path).value();
   const std::string extension = extension_of(path);
   for (const char* known : {".png", ".jpg", ".jpeg", ".pgm", ".ppm"})

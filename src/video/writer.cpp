@@ -30,8 +30,7 @@ std::unique_ptr<Sink> open(const std::string& output, Size size, const VideoWrit
   check(size, options);
   if (output == "-") return open_y4m(output, size, options);
   if (output.empty()) fail(ErrorCode::file, "the path names no file");
-  if (output.ends_with('/') || std::filesystem::is_directory(output) || pattern_of(output))
-    return open_pictures(output);
+  if (output.ends_with('/') || is_folder(output) || pattern_of(output)) return open_pictures(output);
   const std::string extension = extension_of(output);
   if (extension == ".y4m") return open_y4m(output, size, options);
   for (const char* known : {".mp4", ".mov", ".mkv", ".avi", ".webm"})

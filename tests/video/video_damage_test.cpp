@@ -136,6 +136,7 @@ TEST(VideoDamage, AFullDiskIsAnErrorAndKeepsWhatWasWritten) {
         error.find(path + ": frame " + std::to_string(written + 1) + ": cannot be written: File too large"),
         std::string::npos)
         << error;
+    EXPECT_EQ(error.find("finished"), std::string::npos) << error;
     const Video video = read_video(path);
     EXPECT_EQ(video.error, "");
     EXPECT_GE(video.frames.size() + 80, written);  // an encoder keeps some

@@ -267,6 +267,23 @@ TEST(VideoFiles, WrongArgumentsAreNamed) {
   expect_error(format, "no video or picture", [&] { VideoReader{folder / "text.mp4"}; });
 }
 
+TEST(VideoFiles, WithoutPermissionAreNamed) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may do everything";
+  const Folder folder;
+  std::filesystem::create_directory(folder / "locked");
+  std::filesystem::permissions(folder / "locked", std::filesystem::perms::none);
+  for (const char* name : {"locked/a.y4m", "locked/a%d.png", "locked/a.mp4", "locked/"}) {
+    if (!has_ffmpeg && std::string(name).ends_with("mp4")) continue;
+    expect_error(ErrorCode::file, "Permission denied", [&] {
+      VideoWriter writer(folder / name, {8, 6});
+      writer.write(FrameBuffer({8, 6}, PixelFormat::gray_u8));
+      writer.finish();
+    });
+    expect_error(ErrorCode::file, "", [&] { VideoReader{folder / name}; });
+  }
+  std::filesystem::permissions(folder / "locked", std::filesystem::perms::all);
+}
+
 TEST(VideoFiles, ADestructorFinishes) {
   NEEDS_FFMPEG();
   const Folder folder;
