@@ -30,7 +30,7 @@ void copy_row(const char* from, int width, int channels, std::array<int, 3> orde
 FrameBuffer to_rgb(const Frame& frame, const char* what) {
   if (!frame.data || frame.width < 1 || frame.height < 1)
     fail(ErrorCode::invalid_argument, what, " has no pixels");
-  if (frame.memory != Memory::host())
+  if (!frame.memory.on_host())
     fail(ErrorCode::invalid_argument, what, " is not in host memory; pictures are drawn there");
   check_range(frame, what);
   const int count = channels(frame.format), bytes = bytes_per_pixel(frame.format);
