@@ -8,6 +8,7 @@ namespace parafield::command {
 void add_flow(App& program);
 void add_stereo(App& program);
 void add_detect(App& program);
+void add_video(App& program);
 void add_tracks(App& program);
 void add_clouds(App& program);
 void add_eval(App& program);

@@ -44,6 +44,12 @@ WhileWriting::~WhileWriting() {
   if (--writing == 0 && pending) _exit(128 + pending);
 }
 
+bool WhileWriting::interrupted() { return pending != 0; }
+
+void WhileWriting::end_now() {
+  if (pending) _exit(128 + pending);
+}
+
 void WhileWriting::check() {
   if (pending) throw Interrupted{};
 }

@@ -18,6 +18,10 @@ class WhileWriting {
 
   /// Throws Interrupted if a signal waits. Called between the files of a long series.
   static void check();
+  /// Whether a signal waits.
+  static bool interrupted();
+  /// Ends the program at once, if a signal waits: for a thread that knows that all files are whole.
+  static void end_now();
 };
 
 /// Thrown to give up a series of files. The program ends when the files written so far are removed.

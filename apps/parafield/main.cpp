@@ -159,9 +159,10 @@ int run(CLI::App& program, std::vector<std::string> words) {
   using namespace parafield;
   command::App commands(program);
   try {
-    for (const auto add : {command::add_flow, command::add_stereo, command::add_detect, command::add_tracks,
-                           command::add_clouds, command::add_eval, command::add_color, command::add_synth,
-                           command::add_methods, command::add_devices, command::add_bench})
+    for (const auto add :
+         {command::add_flow, command::add_stereo, command::add_detect, command::add_video,
+          command::add_tracks, command::add_clouds, command::add_eval, command::add_color, command::add_synth,
+          command::add_methods, command::add_devices, command::add_bench})
       add(commands);
     command::add_generate(program);
     program.footer(  // not of the commands' help

@@ -12,13 +12,12 @@ namespace {
 constexpr double long_seconds = 1;     // shorter work shows no progress
 constexpr double least_seconds = 0.1;  // from one line to the next
 
-/// "12 s", "3 min 20 s".
-std::string duration(double seconds) {
+}  // namespace
+
+std::string duration_text(double seconds) {
   const long whole = long(seconds + 0.5);
   return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {} s", whole / 60, whole % 60);
 }
-
-}  // namespace
 
 ProgressLine::ProgressLine(bool wanted) : wanted_(wanted && isatty(STDERR_FILENO)) {}
 
@@ -36,12 +35,16 @@ void ProgressLine::update(double share) {
   const double seconds = elapsed(), left = seconds / share - seconds;
   if (shown_ == 0 ? seconds + left < long_seconds : seconds < shown_at_ + least_seconds) return;
   shown_at_ = seconds;
-  show(fmt::format("{}: {:3.0f} %, {} left", work_, 100 * share, duration(left)));
+  show(fmt::format("{}: {:3.0f} %, {} left", work_, 100 * share, duration_text(left)));
 }
 
 void ProgressLine::count(int done, const char* things) {
   if (!wanted_ || !works_ || elapsed() < long_seconds) return;
   show(fmt::format("{}: {} {}, {:.1f} a second", work_, done, things, done / elapsed()));
+}
+
+void ProgressLine::say(const std::string& text) {
+  if (wanted_ && works_ && elapsed() >= long_seconds) show(text);
 }
 
 std::function<void(double)> ProgressLine::callback() {
@@ -51,7 +54,7 @@ std::function<void(double)> ProgressLine::callback() {
 
 void ProgressLine::announce(const std::string& work, double seconds) {
   end();
-  if (wanted_ && seconds > long_seconds) show(fmt::format("{}: about {}", work, duration(seconds)));
+  if (wanted_ && seconds > long_seconds) show(fmt::format("{}: about {}", work, duration_text(seconds)));
 }
 
 void ProgressLine::end() {

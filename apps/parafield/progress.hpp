@@ -7,6 +7,9 @@
 /// Progress of long runs, for users at a terminal.
 namespace parafield::command {
 
+/// "12 s", "3 min 20 s".
+std::string duration_text(double seconds);
+
 /// A line on stderr about work that takes longer than a second. It is erased when the work is done. Without a
 /// terminal nothing is shown.
 class ProgressLine {
@@ -22,6 +25,8 @@ class ProgressLine {
   void update(double share);
   /// Shows the number of things that are done, where nobody knows how many will come.
   void count(int done, const char* things);
+  /// Shows a text of the caller's about the work.
+  void say(const std::string& text);
   /// A function that calls update until the work ends, then does nothing; empty without a line.
   std::function<void(double)> callback();
   /// Shows work that reports no progress and takes about so many seconds.

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+#include "video.hpp"
+
+#include <map>
+#include <thread>
+
+#include "commands.hpp"
+#include "interrupt.hpp"
+
+namespace parafield::command {
+namespace {
+
+const std::vector<std::string_view> video_extensions = {".mp4", ".mkv", ".mov", ".avi", ".webm", ".y4m"};
+
+/// Name of an input without folder and extension: "clip" for videos/clip.mp4, "frames" for frames/.
+std::string stem_of(const std::string& input) {
+  if (input == "-") return "stdin";
+  Path path(input);
+  if (!path.has_filename()) path = path.parent_path();
+  if (has_number(path)) path = folder_of(std::filesystem::absolute(path));
+  const std::string stem = path.stem().string();
+  return stem.empty() || stem == "." || stem == ".." ? "video" : stem;
+}
+
+bool is_folder(const std::string& name) {
+  std::error_code none;
+  return name.ends_with('/') || std::filesystem::is_directory(name, none);
+}
+
+/// What is written of each input. Throws UsageError.
+std::vector<VideoTarget> targets_of(const VideoCommandOptions& options) {
+  const std::string& output = options.output;
+  const bool several = options.inputs.size() > 1;
+  const bool is_video = std::ranges::any_of(
+      video_extensions, [&](std::string_view extension) { return has_extension(output, extension); });
+  const bool folder = !output.empty() && output != "-" &&
+                      (is_folder(output) || (several && !is_video && !has_number(output)));
+  if (several && !output.empty() && !folder)
+    throw UsageError(
+        fmt::format("-o {}: {} inputs need a folder, not a file", output, options.inputs.size()));
+  std::map<std::string, std::string> names;
+  std::vector<VideoTarget> targets;
+  for (const std::string& input : options.inputs) {
+    const std::string stem = stem_of(input);
+    const auto [other, is_new] = names.emplace(stem, input);
+    if (!is_new && (folder || !options.flow_folder.empty()))
+      throw UsageError(
+          fmt::format("INPUT: {} and {} would both be written as {}", other->second, input, stem));
+    VideoTarget& target = targets.emplace_back(VideoTarget{input, output, options.flow_folder});
+    if (folder) target.output = (Path(output) / (stem + ".mp4")).string();
+    if (several && !options.flow_folder.empty())
+      target.flow_folder = (Path(options.flow_folder) / stem).string();
+  }
+  if (folder) {
+    std::error_code error;
+    std::filesystem::create_directories(output, error);
+    if (error)
+      throw Error(ErrorCode::file, fmt::format("{}: the folder cannot be made: {}", output, error.message()));
+  }
+  return targets;
+}
+
+/// Throws UsageError, and Error(file) for outputs that cannot be written or would replace an input.
+void check_targets(const VideoCommandOptions& options, const std::vector<VideoTarget>& targets) {
+  const std::vector<Path> inputs(options.inputs.begin(), options.inputs.end());
+  for (const VideoTarget& target : targets) {
+    if (target.output.empty() || target.output == "-") continue;
+    std::vector<std::string_view> extensions =
+        has_number(target.output) ? picture_extensions : video_extensions;
+    const std::vector<Output> outputs = {{"-o", target.output, extensions}};
+    if (has_number(target.output))
+      check_series(outputs, 1, inputs);
+    else
+      check_outputs(outputs, inputs);
+  }
+}
+
+/// The number of inputs that are worked on at once.
+int jobs_of(const VideoCommandOptions& options, const Device& device) {
+  // The CPU's threads work together on one; a GPU has room for several, and each needs a core that decodes.
+  constexpr int most = 8;
+  const int cores = std::max(int(std::thread::hardware_concurrency()), 1);
+  const int jobs = options.jobs > 0                    ? options.jobs
+                   : device.kind == Device::Kind::cuda ? std::clamp(cores / 2, 1, most)
+                                                       : 1;
+  return std::min(jobs, int(options.inputs.size()));
+}
+
+/// Tells how far the jobs are: a line at a terminal, a new line now and then elsewhere.
+class VideoProgress {
+ public:
+  VideoProgress(bool wanted, const std::vector<std::unique_ptr<VideoJob>>& jobs)
+      : wanted_(wanted), jobs_(jobs), line_(wanted) {
+    line_.begin("video");
+  }
+
+  void update(int ended) {
+    if (!wanted_ || line_.elapsed() < next_) return;
+    const bool terminal = isatty(STDERR_FILENO);
+    next_ = line_.elapsed() + (terminal ? 0.2 : 10);
+    std::int64_t written = 0, skipped = 0;
+    for (const auto& job : jobs_) written += job->written();
+    const double rate = double(written - skipped) / line_.elapsed();
+    const std::string text = text_of(ended, written, rate, terminal);
+    if (terminal)
+      line_.say(text);
+    else if (line_.elapsed() > 5)
+      std::fputs(fmt::format("parafield: {}\n", printable(text)).c_str(), stderr);
+  }
+  void end() { line_.end(); }
+
+ private:
+  std::string text_of(int ended, std::int64_t written, double rate, bool terminal) const {
+    if (jobs_.size() > 1)
+      return fmt::format("{} of {} videos, {} flows, {:.1f} a second", ended, jobs_.size(), written, rate);
+    const std::int64_t expected = jobs_[0]->expected();
+    const std::string name = Path(jobs_[0]->name()).filename().string();
+    if (expected <= 0 || written > expected)
+      return fmt::format("{}: {} flows, {:.1f} a second", name, written, rate);
+    const double share = double(written) / double(expected);
+    std::string bar;
+    if (terminal) {
+      constexpr int width = 24;
+      bar = fmt::format(" [{:-<{}}]", std::string(std::size_t(share * width), '#'), width);
+    }
+    return fmt::format("{}:{} {} of {} flows, {:.1f} a second, {} left", name, bar, written, expected, rate,
+                       rate > 0 ? duration_text(double(expected - written) / rate) : "? s");
+  }
+
+  const bool wanted_;
+  const std::vector<std::unique_ptr<VideoJob>>& jobs_;
+  ProgressLine line_;
+  double next_ = 0.5;
+};
+
+/// Runs the jobs, some at once. Returns the error of each, null if it has none.
+std::vector<std::exception_ptr> run_jobs(const VideoCommandOptions& options,
+                                         const std::vector<std::unique_ptr<VideoJob>>& jobs, int at_once) {
+  std::vector<std::exception_ptr> errors(jobs.size());
+  std::stop_source stop;
+  std::atomic<std::size_t> next = 0;
+  std::atomic<int> ended = 0, working = at_once;
+  VideoProgress progress(!options.quiet, jobs);
+  const auto work = [&] {
+    for (std::size_t i; !stop.stop_requested() && (i = next++) < jobs.size(); ++ended) try {
+        jobs[i]->run(stop.get_token());
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+    --working;
+  };
+  std::vector<std::jthread> workers;
+  for (int i = 0; i < at_once; ++i) try {
+      workers.emplace_back(work);
+    } catch (...) {  // the system gives no thread
+      --working;
+      if (workers.empty()) throw;
+    }
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point busy = Clock::now();  // when a file was last unfinished
+  while (working > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(working > 0 && ended == 0 ? 5 : 20));
+    progress.update(ended);
+    if (!WhileWriting::interrupted()) {
+      busy = Clock::now();
+      continue;
+    }
+    stop.request_stop();
+    const bool whole = std::ranges::all_of(jobs, [](const auto& job) { return job->is_whole(); });
+    if (!whole) busy = Clock::now();
+    // One that still reads waits for a camera or a pipe, maybe for ever.
+    if (Clock::now() - busy > std::chrono::seconds(1)) {
+      progress.end();
+      WhileWriting::end_now();
+    }
+  }
+  progress.end();
+  return errors;
+}
+
+Json json_of(const VideoJob& job) {
+  const auto& [info, skipped, whole, report, blocks] = job.result();
+  Json json = {{"input", job.target().input}, {"width", info.size.width}, {"height", info.size.height},
+               {"format", info.format},       {"codec", info.codec},      {"rate", info.rate},
+               {"frames", report.frames},     {"flows", report.results},  {"skipped", skipped},
+               {"seconds", report.seconds}};
+  const double frames = double(std::max<std::int64_t>(report.frames, 1));
+  json["fps"] = report.seconds > 0 ? double(report.frames) / report.seconds : 0;
+  json["decode_milliseconds"] = 1000 * report.source / frames;
+  json["compute_milliseconds"] = 1000 * report.compute / frames;
+  json["encode_milliseconds"] = 1000 * report.sink / frames;
+  std::vector<std::string> files;
+  if (!job.target().output.empty() && job.target().output != "-") files.push_back(job.target().output);
+  if (!job.target().flow_folder.empty()) files.push_back(job.target().flow_folder);
+  json["files"] = files;
+  return json;
+}
+
+std::string text_of(const VideoJob& job, const Json& json) {
+  if (job.result().whole) return fmt::format("{}: all was there\n", job.name());
+  return fmt::format(
+      "{}: {} flows of {} frames in {:.2f} s, {:.1f} a second; decode {:.2f}, compute {:.2f}, encode {:.2f} "
+      "ms a "
+      "frame\n",
+      job.name(), job.result().report.results, job.result().report.frames, job.result().report.seconds,
+      json["fps"].get<double>(), json["decode_milliseconds"].get<double>(),
+      json["compute_milliseconds"].get<double>(), json["encode_milliseconds"].get<double>());
+}
+
+void check_words(const VideoCommandOptions& options) {
+  if (options.output.empty() && options.flow_folder.empty())
+    throw UsageError(fmt::format(
+        "nothing to write: name a video with -o, or a folder of flow files with --flow-dir; for example "
+        "parafield video {} -o flow.mp4",
+        detail::value_text(options.inputs[0])));
+  if (std::ranges::count(options.inputs, "-") > 1) throw UsageError("INPUT: standard input can be read once");
+  if (options.json && options.output == "-")
+    throw UsageError("--json and -o - exclude each other: both write to standard output");
+}
+
+void run(const VideoCommandOptions& options) {
+  check_words(options);
+  const FlowMethod method = options.method.method();
+  if (options.task.fb_check > 0 && frames_of(method) != 2)
+    throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", frames_of(method)));
+  const Device device = options.device.device();
+  const DeviceInfo info = describe_device(device);
+  const WhileWriting whole;
+  const std::vector<VideoTarget> targets = targets_of(options);
+  check_targets(options, targets);
+
+  std::vector<std::unique_ptr<VideoJob>> jobs;
+  for (const VideoTarget& target : targets)
+    jobs.push_back(std::make_unique<VideoJob>(options, target, method));
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<std::exception_ptr> errors = run_jobs(options, jobs, jobs_of(options, device));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+
+  Report report = begin_report("video");
+  report.json["method"] = name_of(method);
+  if (!options.method.preset.empty()) report.json["preset"] = options.method.preset;
+  report.json["parameters"] = parameters_json(parameters_of(method));
+  report.json.update(parameters_json(parameters_of(options.task)));
+  add_device(report.json, info);
+  std::int64_t frames = 0, flows = 0;
+  int failed = 0;
+  Json videos = Json::array();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (errors[i]) {
+      ++failed;
+      continue;
+    }
+    videos.push_back(json_of(*jobs[i]));
+    report.text += text_of(*jobs[i], videos.back());
+    frames += jobs[i]->result().report.frames;
+    flows += jobs[i]->result().report.results;
+  }
+  if (WhileWriting::interrupted()) {
+    if (!options.quiet)
+      std::fputs(fmt::format("parafield: interrupted; {} flows are written\n", flows).c_str(), stderr);
+    return;  // the program ends with `whole`
+  }
+  report.json["frames"] = frames;
+  report.json["flows"] = flows;
+  report.json["seconds"] = seconds;
+  report.json["fps"] = double(frames) / seconds;
+  report.json["videos"] = videos;
+  if (jobs.size() == 1 && errors[0]) std::rethrow_exception(errors[0]);
+  if (jobs.size() > 1)
+    report.text +=
+        fmt::format("{} frames in {:.2f} s, {:.1f} a second\n", frames, seconds, double(frames) / seconds);
+  if (options.json || !options.quiet) {
+    if (options.output == "-")
+      std::fputs(report.text.c_str(), stderr);
+    else
+      print(report, options.json);
+  }
+  std::string names;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!errors[i]) continue;
+    try {
+      std::rethrow_exception(errors[i]);
+    } catch (const Error& error) {
+      names += fmt::format("{}{}", names.empty() ? "" : "; ", error.what());
+    }
+  }
+  if (failed > 0)
+    throw Error(ErrorCode::file, fmt::format("{} of {} videos failed: {}", failed, jobs.size(), names));
+}
+
+}  // namespace
+
+void add_video(App& program) {
+  auto [command, options] =
+      add_command<VideoCommandOptions>(program, "video", "Estimate the flow along videos", run);
+  const Option inputs = command.add_option("INPUT FILE", options.inputs);
+  inputs.help(
+      "videos: files, folders or patterns of pictures, cameras, or - for Y4M on standard input. A pattern is "
+      "like "
+      "frame%04d.png, a camera like /dev/video0. Each input is a video of its own");
+  command.add_option("-o,--output FILE", options.output)
+      .help(
+          "write a video of the flow: .mp4, .mkv, .mov, .avi, .webm, .y4m, or - for Y4M on standard output. "
+          "A "
+          "pattern (seen%04d.png) gives pictures, numbered from 0. In a folder (videos/, or one that is "
+          "there) "
+          "each input gets a video, with its name and .mp4; several inputs need one. Frame i shows the flow "
+          "from "
+          "frame i to the next, at its time");
+  command.add_setting("--view NAME", options.view, "what -o shows: color, overlay, arrows or side-by-side")
+      .one_of(video_views);
+  const Option most = command.add_option("--max-motion PX", options.max_motion);
+  most.is([](double value) { return value > 0 && std::isfinite(value); }, "a finite number above 0");
+  most.help(
+      "length of flow with full color, px; default: steady. It begins with the first flow's, changes by at "
+      "most "
+      "2 % a frame, and is at least 1 px. Arrows of that length are two steps long");
+  command.add_setting("--step PX", options.step, "distance of the arrows").range(1, 100000);
+  command.add_option("--flow-dir DIR", options.flow_folder)
+      .help(
+          "write each flow into a folder, as flow_00001.flo and so on. The folder is made if it is missing. "
+          "With "
+          "several inputs each has a folder in it, with its name");
+  command.add_setting("--flow-format NAME", options.flow_format)
+      .one_of(flow_file_formats)
+      .help(
+          "flo, kitti, npy, pfm, jpg or png. Files of kitti are .png of 16 bit. Those of jpg and png are two "
+          "gray "
+          "pictures for each flow, flow_x_00001.jpg and flow_y_00001.jpg: 0 to 255 stand for -bound to bound "
+          "px");
+  command.add_setting("--bound PX", options.bound, "motion that jpg and png show as 255")
+      .is([](double value) { return value > 0 && std::isfinite(value); }, "a finite number above 0");
+  command.add_flag("--resume", options.resume)
+      .help("skip what is there. These are flow files, from the first on, and videos that have all frames");
+  command.add_setting("--jobs N", options.jobs)
+      .range(0, 64)
+      .help("inputs at once. 0 = 1 on a CPU, up to 8 on a GPU");
+  command.add_setting("--every N", options.every, "take each Nth frame").range(1, 100000);
+  command.add_option("--max-frames N", options.frames, "stop after N frames").range(1, 1e9);
+  command.add_option("--rate FPS", options.rate)
+      .range(0.01, 1000)
+      .help("frames a second of -o. By default it keeps the input's times");
+  command.add_option("--codec NAME", options.codec, "FFmpeg's name of an encoder for -o, like ffv1");
+  command.add_setting("--quality N", options.quality, "quality of -o: 0 is best, 51 smallest").range(0, 51);
+  command.add_flag("--json", options.json, "print the report as one JSON object");
+  command.add_flag("-q,--quiet", options.quiet, "print no text report");
+  options.device.add_to(command);
+  describe(options.task, TaskOptions{command});
+  options.method.add_to(command);
+  for (const char* name : {"--aggregation-sigma",
+                           "--texture-aware",
+                           "--uniqueness",
+                           "--block-overlap",
+                           "--match-stride",
+                           "--match-levels",
+                           "--match-iterations",
+                           "--match-check",
+                           "--match-region",
+                           "--step",
+                           "--bound",
+                           "--every",
+                           "--max-frames",
+                           "--rate",
+                           "--codec",
+                           "--quality",
+                           "--fb-check",
+                           "--speckle",
+                           "--fill",
+                           "--final-median"})
+    command.leave_out_of_help(command.get_option(name));
+  command.examples({"video clip.mp4 -o flow.mp4", "video clip.mp4 -o seen.mp4 --view overlay --preset fast",
+                    "video *.mp4 --flow-dir flows --flow-format jpg --resume"});
+}
+
+}  // namespace parafield::command

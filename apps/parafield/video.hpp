@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "estimation.hpp"
+#include "parafield/pipeline.hpp"
+#include "video_flows.hpp"
+#include "video_painter.hpp"
+
+/// The command video: flow along videos, with reading, computing and writing at the same time.
+namespace parafield::command {
+
+struct VideoCommandOptions {
+  std::vector<std::string> inputs;
+  std::string output, flow_folder, view = "color", flow_format = "flo", codec;
+  float max_motion = 0, bound = 20;
+  int step = 16, every = 1, frames = 0, quality = 18, jobs = 0;
+  double rate = 0;
+  bool resume = false, json = false, quiet = false;
+  DeviceOptions device;
+  FlowOptions task;
+  MethodOptions<FlowMethod> method;
+};
+
+/// An input and what is written of it; empty = nothing.
+struct VideoTarget {
+  std::string input, output, flow_folder;
+};
+
+/// What was done with one input.
+struct VideoResult {
+  VideoInfo info;
+  std::int64_t skipped = 0;  ///< flows that were there: --resume
+  bool whole = false;        ///< all was there
+  PipelineReport report;
+  SolvedBlocks blocks;
+};
+
+/// The work on one input. run() is for one thread; the others watch.
+class VideoJob {
+ public:
+  VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method);
+
+  /// Reads, estimates and writes to the end. Throws Error; what was written before is whole then.
+  void run(const std::stop_token& stop);
+
+  const VideoTarget& target() const { return target_; }
+  /// The input's name, for messages.
+  std::string name() const { return target_.input == "-" ? "standard input" : target_.input; }
+  /// Throws nothing, is complete when run() has returned.
+  const VideoResult& result() const { return result_; }
+  /// Flows written, and how many there will be; 0 = not known.
+  std::int64_t written() const { return written_; }
+  std::int64_t expected() const { return expected_; }
+  /// Whether its files are whole: it has not begun, or has ended but for reading.
+  bool is_whole() const { return whole_; }
+
+ private:
+  bool output_is_whole(const VideoInfo& info) const;
+  std::int64_t flows_of(const VideoInfo& info) const;
+
+  const VideoCommandOptions& options_;
+  const VideoTarget target_;
+  const FlowMethod method_;
+  const int window_;
+  VideoResult result_;
+  std::atomic<std::int64_t> written_ = 0, expected_ = 0;
+  std::atomic<bool> whole_ = true;
+};
+
+/// Whether the method compares colors, not only brightness.
+bool compares_colors(const FlowMethod& method);
+
+}  // namespace parafield::command

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+
+#include "video.hpp"
+
+namespace parafield::command {
+
+bool compares_colors(const FlowMethod& method) {
+  if (const auto* ridge = std::get_if<AdaptiveRidge>(&method))
+    return ridge->frames == 2 && (ridge->matches != UseOfMatches::never || ridge->sharpen != Sharpen::none);
+  return !std::holds_alternative<LucasKanade>(method) && !std::holds_alternative<GradientTensor>(method) &&
+         !std::holds_alternative<RidgeRegression>(method);
+}
+
+VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method)
+    : options_(options), target_(std::move(target)), method_(method), window_(frames_of(method)) {}
+
+std::int64_t VideoJob::flows_of(const VideoInfo& info) const {
+  std::int64_t frames = (info.frames + options_.every - 1) / options_.every;
+  if (options_.frames > 0 && (frames == 0 || frames > options_.frames)) frames = options_.frames;
+  return std::max<std::int64_t>(frames - window_ + 1, 0);
+}
+
+/// Whether the video is there already, with a picture for each flow. Without numbers, one that is there is whole:
+/// videos get their name when they end.
+bool VideoJob::output_is_whole(const VideoInfo& info) const {
+  try {
+    const VideoInfo there = VideoReader(target_.output, {.gray = true, .threads = 1}).info();
+    return there.frames == 0 || there.frames >= flows_of(info);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void VideoJob::run(const std::stop_token& stop) {
+  FlowPainter painter(options_.view, options_.max_motion, options_.step);
+  const bool draws = !target_.output.empty();
+  const int threads = options_.device.threads;
+  // Videos store brightness apart. Pictures do not: their gray would be rounded.
+  const bool pictures = has_number(target_.input) || std::filesystem::is_directory(target_.input);
+  const bool gray = !pictures && !(draws && painter.shows_frame()) && !compares_colors(method_);
+  VideoReader reader(target_.input, {.gray = gray, .threads = threads});
+  const VideoInfo& info = result_.info = reader.info();
+  expected_ = flows_of(info);
+
+  FlowFolder flows(target_.flow_folder, options_.flow_format, options_.bound);
+  const bool keeps_flow = !target_.flow_folder.empty();
+  if (keeps_flow) flows.make();
+  const bool drawn = !draws || (options_.resume && output_is_whole(info));
+  if (options_.resume) {
+    if (drawn && keeps_flow) written_ = result_.skipped = flows.complete();
+    result_.whole = drawn && (!keeps_flow || (expected_ > 0 && result_.skipped >= expected_));
+    if (result_.whole) return;
+  }
+  struct Ended {
+    std::atomic<bool>& whole;
+    ~Ended() { whole = true; }
+  } const ended{whole_};
+  whole_ = false;
+  std::optional<VideoWriter> writer;  // ends before `ended` does
+  if (!drawn)
+    writer.emplace(target_.output, painter.size(info.size),
+                   VideoWriterOptions{.rate = options_.rate > 0 ? options_.rate
+                                              : info.rate > 0   ? info.rate / options_.every
+                                                                : 25,
+                                      .codec = options_.codec,
+                                      .quality = options_.quality,
+                                      .threads = threads});
+  FlowOptions how = options_.task;
+  how.device = options_.device.device();
+  FlowEstimator estimator(method_, info.size, how);
+  result_.blocks = estimator.blocks();
+
+  std::int64_t seen = 0, taken = 0;
+  const auto read = [&](VideoFrame& frame) {
+    // Frames between those that are taken, and frames of flows that are there, are read and dropped.
+    while (options_.frames == 0 || taken < options_.frames) {
+      if (!reader.next(frame)) return false;
+      if (seen++ % options_.every == 0 && taken++ >= result_.skipped) return true;
+    }
+    return false;
+  };
+  const bool timed = options_.rate == 0;
+  const auto write = [&](const VideoFrame& frame, FlowField& flow) {
+    if (writer) {
+      const FrameBuffer& picture = painter.draw(frame.frame, flow);
+      if (timed)
+        writer->write(picture, frame.time);
+      else
+        writer->write(picture);
+    }
+    if (keeps_flow) flows.write(int(written_) + 1, flow);
+    ++written_;
+  };
+  const auto end = [&] {
+    if (writer && written_ > 0) writer->finish();
+    whole_ = true;
+  };
+  try {
+    result_.report = Pipeline<Flow>(estimator, {.stop = stop}).run(read, write, end);
+    if (taken < window_ && !result_.report.stopped)
+      throw Error(ErrorCode::format,
+                  fmt::format("{}: has {} frame{}{}; {} takes {} or more", name(), seen, seen == 1 ? "" : "s",
+                              options_.every > 1 ? ", too few for --every" : "", name_of(method_), window_));
+  } catch (const Error& error) {
+    writer.reset();  // finishes it
+    const std::int64_t count = written_;
+    if (count == 0) throw;
+    throw Error(error.code(),
+                fmt::format("{}; the {} before it {} written", error.what(),
+                            count == 1 ? "flow" : fmt::format("{} flows", count), count == 1 ? "is" : "are"));
+  }
+}
+
+}  // namespace parafield::command

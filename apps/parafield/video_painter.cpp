@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "video_painter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace parafield::command {
+namespace {
+
+// Colors are looked up: those of color_flow for the vectors of a grid, in units of the full length. The grid
+// reaches a little further, where colors are darker, and longer vectors take those of its border.
+constexpr int reach = 255, side = 2 * reach + 1;
+constexpr float grid_end = 1.0625f;
+constexpr int overlay_share = 180;  // of 255, of the color of full motion over a frame
+
+FrameBuffer colors_of_grid() {
+  FlowField grid({side, side});
+  for (int y = 0; y < side; ++y)
+    for (int x = 0; x < side; ++x) {
+      grid.u(x, y) = float(x - reach) / reach * grid_end;
+      grid.v(x, y) = float(y - reach) / reach * grid_end;
+    }
+  return color_flow(grid, {.max_motion = 1});
+}
+
+bool is_known(float u, float v) { return std::abs(u) <= 1e9f && std::abs(v) <= 1e9f; }
+
+/// Number of the grid's vector that is nearest to (u, v) * gain.
+int nearest(float u, float v, float gain) {
+  float x = u * gain, y = v * gain;
+  const float most = std::max(std::abs(x), std::abs(y));
+  if (most > reach) {
+    x *= reach / most;
+    y *= reach / most;
+  }
+  return int(y + (reach + 0.5f)) * side + int(x + (reach + 0.5f));
+}
+
+/// A row of a frame as rgb_u8.
+void rgb_row(const Frame& frame, int y, std::uint8_t* out) {
+  const char* const row = static_cast<const char*>(frame.data) + y * frame.pitch;
+  const int count = channels(frame.format), values = frame.width * count;
+  const bool deep = bytes_per_pixel(frame.format) / count == 2;
+  if (!deep && count == 3) {
+    std::memcpy(out, row, std::size_t(values));
+    return;
+  }
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(row);
+  const auto* words = reinterpret_cast<const std::uint16_t*>(row);
+  const int copies = 3 / count;
+  for (int i = 0; i < values; ++i)
+    for (int k = 0; k < copies; ++k) *out++ = deep ? std::uint8_t(words[i] >> 8) : bytes[i];
+}
+
+}  // namespace
+
+float SteadyScale::next(const FlowView& flow) {
+  if (given_ > 0) return given_;
+  // Every eighth row is enough.
+  constexpr int rows = 8;
+  const auto thinned = [](View<const float> plane) {
+    return View<const float>{plane.data, plane.width, (plane.height + rows - 1) / rows, plane.pitch * rows};
+  };
+  const float wanted = std::max(color_scale(FlowView{thinned(flow.u), thinned(flow.v)}), 1.0f);
+  constexpr float most = 1.02f;
+  now_ = now_ == 0 ? wanted : std::clamp(wanted, now_ / most, now_ * most);
+  return now_;
+}
+
+FlowPainter::FlowPainter(const std::string& view, float max_motion, int step)
+    : view_(view), step_(step), scale_(max_motion) {
+  if (view_ == "arrows") return;
+  const FrameBuffer grid = colors_of_grid();
+  colors_.reserve(std::size_t(side) * side);
+  for (int y = 0; y < side; ++y) {
+    const auto* row = static_cast<const std::uint8_t*>(grid.row(y));
+    for (int x = 0; x < side; ++x, row += 3) {
+      // An overlay adds what is colorful in a color, and leaves of the frame what is white in it.
+      const int white = view_ == "overlay" ? std::min({row[0], row[1], row[2]}) : 0;
+      const int share = view_ == "overlay" ? overlay_share : 255;
+      const auto part = [&](int value) { return std::uint8_t((value - white) * share / 255); };
+      colors_.push_back({part(row[0]), part(row[1]), part(row[2]), std::uint8_t(255 - part(255))});
+    }
+  }
+}
+
+Size FlowPainter::size(Size frame) const {
+  return view_ == "side-by-side" ? Size{2 * frame.width, frame.height} : frame;
+}
+
+void FlowPainter::color_row(const FlowView& flow, int y, float gain, std::uint8_t* out) const {
+  const float *u = flow.u.row(y), *v = flow.v.row(y);
+  for (int x = 0; x < flow.u.width; ++x, out += 3) {
+    const Color color = is_known(u[x], v[x]) ? colors_[std::size_t(nearest(u[x], v[x], gain))] : Color{};
+    out[0] = color[0];
+    out[1] = color[1];
+    out[2] = color[2];
+  }
+}
+
+void FlowPainter::overlay_row(const FlowView& flow, int y, float gain, std::uint8_t* out) const {
+  const float *u = flow.u.row(y), *v = flow.v.row(y);
+  for (int x = 0; x < flow.u.width; ++x, out += 3) {
+    if (!is_known(u[x], v[x])) continue;
+    const Color color = colors_[std::size_t(nearest(u[x], v[x], gain))];
+    for (int i = 0; i < 3; ++i)
+      out[i] = std::uint8_t(color[std::size_t(i)] + ((out[i] * (color[3] + 1)) >> 8));
+  }
+}
+
+const FrameBuffer& FlowPainter::draw(const Frame& frame, const FlowView& flow) {
+  const float longest = scale_.next(flow);
+  if (view_ == "arrows")  // the longest are as long as two steps: they do not change with the picture
+    return picture_ = draw_arrows(frame, flow, {step_, 2 * float(step_) / longest});
+  const Size all = size(flow.size());
+  if (picture_.size() != all) picture_ = FrameBuffer(all, PixelFormat::rgb_u8);
+  const float gain = float(reach) / (grid_end * longest);
+  for (int y = 0; y < all.height; ++y) {
+    auto* const out = static_cast<std::uint8_t*>(picture_.row(y));
+    if (view_ != "color") rgb_row(frame, y, out);
+    if (view_ == "overlay")
+      overlay_row(flow, y, gain, out);
+    else
+      color_row(flow, y, gain, out + (view_ == "side-by-side" ? 3 * flow.u.width : 0));
+  }
+  return picture_;
+}
+
+}  // namespace parafield::command

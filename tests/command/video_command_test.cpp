@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+// parafield video: what it reads and writes, bad input, Ctrl-C, and going on later.
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <thread>
+
+#include "command/run_command.hpp"
+
+namespace parafield::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class VideoCommand : public CommandTest {
+ protected:
+  static constexpr int count = 6;
+  static constexpr Size size{64, 48};
+
+  void SetUp() override {
+    CommandTest::SetUp();
+    run_well({"synth", "layers", "-o", path("scene"), "--size", "64x48", "--frames", std::to_string(count),
+              "--rgb", "-q"});
+  }
+  std::string pattern() const { return path("scene/frame%04d.png"); }
+  static Words video(const Words& inputs, const Words& more) {
+    return join(join({"video", "-d", "cpu", "--threads", "1", "-m", "lucas-kanade", "--levels", "2"}, inputs),
+                more);
+  }
+
+  /// The scene's frames, again and again, as a Y4M file of one channel.
+  std::string film(const std::string& name, int frames, const std::string& end = {}) const {
+    std::ofstream file(path(name), std::ios::binary);
+    file << "YUV4MPEG2 W64 H48 F25:1 Cmono\n";
+    for (int i = 0; i < frames; ++i) file << frame_of_film(i);
+    file << end;
+    return path(name);
+  }
+  std::string frame_of_film(int i) const {
+    const FrameBuffer frame = read_frame(path("scene/frame000" + std::to_string(i % count) + ".png"));
+    std::string bytes = "FRAME\n";
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) bytes += static_cast<const char*>(frame.row(y))[3 * x + 1];
+    return bytes;
+  }
+
+  /// Number of frames of a Y4M file.
+  static int frames_of(const std::string& file) {
+    FrameReader reader(file);
+    int frames = 0;
+    while (reader.next()) ++frames;
+    return frames;
+  }
+  std::set<std::string> names_in(const std::string& folder) const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(path(folder)))
+      names.insert(entry.path().filename().string());
+    return names;
+  }
+  /// Whether the command writes and reads video files.
+  bool has_ffmpeg() const {
+    return run(video({pattern()}, {"-o", path("try.mp4"), "-q"})).err.find("FFmpeg") == std::string::npos;
+  }
+  static std::array<int, 3> pixel(const FrameBuffer& picture, int x, int y) {
+    const auto* row = static_cast<const std::uint8_t*>(picture.row(y)) + 3 * x;
+    return {row[0], row[1], row[2]};
+  }
+};
+
+#define NEEDS_FFMPEG \
+  if (!has_ffmpeg()) GTEST_SKIP() << "the command was built without FFmpeg"
+
+TEST_F(VideoCommand, WritesThatOfEachPairOfFrames) {
+  const nlohmann::json report =
+      run_well(video({pattern()}, {"-o", path("out.y4m"), "--flow-dir", path("flows"), "--json"})).json();
+  EXPECT_EQ(report["command"], "video");
+  EXPECT_EQ(report["method"], "lucas-kanade");
+  EXPECT_EQ(report["frames"], count);
+  EXPECT_EQ(report["flows"], count - 1);
+  ASSERT_EQ(report["videos"].size(), 1u);
+  EXPECT_EQ(report["videos"][0]["width"], 64);
+  EXPECT_EQ(report["videos"][0]["files"], (Words{path("out.y4m"), path("flows")}));
+  EXPECT_GT(report["videos"][0]["compute_milliseconds"], 0.0);
+  EXPECT_EQ(frames_of(path("out.y4m")), count - 1);
+  // As `flow` does it; the method starts from the flow before.
+  Words frames;
+  for (int i = 0; i < count; ++i) frames.push_back(path("scene/frame000" + std::to_string(i) + ".png"));
+  run_well(
+      join(join({"flow", "-d", "cpu", "--threads", "1", "-m", "lucas-kanade", "--levels", "2", "-q"}, frames),
+           {"-o", path("f%d.flo")}));
+  EXPECT_EQ(names_in("flows").size(), std::size_t(count - 1));
+  for (int i = 1; i < count; ++i)
+    EXPECT_TRUE(read_text(path("f" + std::to_string(i) + ".flo")) ==
+                read_text(path("flows/flow_0000" + std::to_string(i) + ".flo")))
+        << i;
+  const std::string text = run_well(video({pattern()}, {"-o", path("out.y4m")})).out;
+  EXPECT_NE(text.find("5 flows of 6 frames in"), std::string::npos) << text;
+  EXPECT_EQ(run_well(video({pattern()}, {"-o", path("out.y4m"), "-q"})).out, "");
+}
+
+TEST_F(VideoCommand, AFolderIsAVideoToo) {
+  run_well({"synth", "layers", "-o", path("more"), "--size", "64x48", "--frames", "3", "-q"});
+  for (const char* file : {"flow0000.flo", "flow0001.flo", "occluded0000.png", "occluded0001.png"})
+    fs::remove(path("more/" + std::string(file)));
+  const auto report = run_well(video({path("more")}, {"--flow-dir", path("flows"), "--json"})).json();
+  EXPECT_EQ(report["frames"], 3);
+  EXPECT_EQ(names_in("flows"), (std::set<std::string>{"flow_00001.flo", "flow_00002.flo"}));
+}
+
+TEST_F(VideoCommand, FormatsOfFlow) {
+  for (const auto& [format, extension] : {std::pair("flo", "flo"), std::pair("kitti", "png"),
+                                          std::pair("npy", "npy"), std::pair("pfm", "pfm")}) {
+    run_well(video({pattern()}, {"--flow-dir", path(format), "--flow-format", format, "-q"}));
+    EXPECT_EQ(read_flow(path(std::string(format) + "/flow_00005." + extension)).size(), size) << format;
+  }
+  const FlowField flow = read_flow(path("flo/flow_00003.flo"));
+  for (const char* format : {"png", "jpg"}) {
+    run_well(
+        video({pattern()}, {"--flow-dir", path("bytes"), "--flow-format", format, "--bound", "8", "-q"}));
+    const std::string extension = std::string("_00003.") + format;
+    const FrameBuffer x = read_frame(path("bytes/flow_x" + extension)),
+                      y = read_frame(path("bytes/flow_y" + extension));
+    EXPECT_EQ(x.format(), PixelFormat::gray_u8);
+    for (const auto& [plane, bytes] : {std::pair(&flow.u, &x), std::pair(&flow.v, &y)}) {
+      double wrong = 0;
+      for (int row = 0; row < size.height; ++row)
+        for (int column = 0; column < size.width; ++column) {
+          const double value = static_cast<const std::uint8_t*>(bytes->row(row))[column] * 16 / 255.0 - 8;
+          wrong += std::abs(value - std::clamp((*plane)(column, row), -8.0f, 8.0f));
+        }
+      EXPECT_LT(wrong / (size.width * size.height), std::string(format) == "png" ? 0.02 : 0.1) << format;
+    }
+  }
+  EXPECT_EQ(names_in("bytes").size(), 4u * (count - 1));
+}
+
+TEST_F(VideoCommand, Views) {
+  // A scale so large that hardly anything has a color.
+  const auto picture = [&](const std::string& view, const Words& more = {}) {
+    run_well(video({pattern()}, join({"-o", path("view%02d.png"), "--view", view, "-q"}, more)));
+    return read_frame(path("view00.png"));
+  };
+  const FrameBuffer frame = read_frame(path("scene/frame0000.png"));
+  const FrameBuffer white = picture("color", {"--max-motion", "100000"});
+  EXPECT_EQ(white.size(), size);
+  EXPECT_EQ(pixel(white, 30, 20), (std::array{255, 255, 255}));
+  EXPECT_EQ(pixel(picture("overlay", {"--max-motion", "100000"}), 30, 20), pixel(frame, 30, 20));
+  const FrameBuffer both = picture("side-by-side");
+  EXPECT_EQ(both.size(), (Size{128, 48}));
+  EXPECT_EQ(pixel(both, 30, 20), pixel(frame, 30, 20));
+  EXPECT_EQ(pixel(both, 64 + 30, 20), pixel(picture("color"), 30, 20));
+  const FrameBuffer arrows = picture("arrows", {"--step", "12"});
+  EXPECT_EQ(arrows.size(), size);
+  int yellow = 0;
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      const auto [r, g, b] = pixel(arrows, x, y);
+      yellow += r > 200 && g > 180 && b < 80;
+    }
+  EXPECT_GT(yellow, 20);
+  EXPECT_FALSE(fs::exists(path("view05.png")));
+}
+
+TEST_F(VideoCommand, ColorsAreThoseOfTheCommandColor) {
+  run_well(
+      video({pattern()}, {"-o", path("seen%d.png"), "--flow-dir", path("flows"), "--max-motion", "4", "-q"}));
+  run_well({"color", path("flows/flow_00002.flo"), "--max-motion", "4", "-o", path("color.png")});
+  const FrameBuffer seen = read_frame(path("seen1.png")), color = read_frame(path("color.png"));
+  int most = 0;
+  for (int y = 0; y < size.height; ++y)
+    for (int i = 0; i < 3 * size.width; ++i) {
+      const auto at = [&](const FrameBuffer& picture) {
+        return int(static_cast<const std::uint8_t*>(picture.row(y))[i]);
+      };
+      if (const int beside = std::abs(at(seen) - at(color)); beside < 60)
+        most = std::max(most, beside);  // but for the rim
+    }
+  EXPECT_LE(most, 6);
+}
+
+TEST_F(VideoCommand, TheScaleIsSteady) {
+  // Motion that doubles: the first flow's scale stays nearly.
+  std::ofstream file(path("jump.y4m"), std::ios::binary);
+  file << "YUV4MPEG2 W64 H48 F25:1 Cmono\n";
+  for (int i = 0; i < 3; ++i) file << frame_of_film(i);
+  for (int i = 0; i < 3; ++i) file << frame_of_film(2 + i % 2);
+  file.close();
+  run_well(video({path("jump.y4m")}, {"-o", path("s%d.png"), "--flow-dir", path("flows"), "-q"}));
+  const FlowField flow = read_flow(path("flows/flow_00001.flo"));
+  run_well({"color", path("flows/flow_00001.flo"), "--max-motion",
+            std::to_string(std::max(color_scale(flow), 1.0f)), "-o", path("color.png")});
+  const auto a = pixel(read_frame(path("s0.png")), 20, 20), b = pixel(read_frame(path("color.png")), 20, 20);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(a[i], b[i], 40) << i;
+}
+
+TEST_F(VideoCommand, EveryAndMaxFramesAndRate) {
+  const std::string long_film = film("film.y4m", 12);
+  auto report = run_well(video({long_film}, {"-o", path("a.y4m"), "--every", "3", "--json"})).json();
+  EXPECT_EQ(report["frames"], 4);
+  EXPECT_EQ(report["flows"], 3);
+  EXPECT_NE(read_text(path("a.y4m")).find(" F25:3"), std::string::npos)
+      << read_text(path("a.y4m")).substr(0, 60);
+  report = run_well(video({long_film}, {"-o", path("b.y4m"), "--max-frames", "5", "--rate", "50", "--json"}))
+               .json();
+  EXPECT_EQ(report["frames"], 5);
+  EXPECT_NE(read_text(path("b.y4m")).find(" F50:1"), std::string::npos)
+      << read_text(path("b.y4m")).substr(0, 60);
+}
+
+TEST_F(VideoCommand, PipesInAndOut) {
+  set_input(film("in.y4m", 5));
+  const Outcome outcome = run(video({"-"}, {"-o", "-", "-q"}));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.err, "");
+  std::ofstream(path("out.y4m"), std::ios::binary) << outcome.out;
+  EXPECT_EQ(frames_of(path("out.y4m")), 4);
+  const Outcome told = run(video({"-"}, {"-o", "-"}));
+  EXPECT_NE(told.err.find("standard input: 4 flows of 5 frames"), std::string::npos) << told.err;
+  EXPECT_TRUE(told.out == outcome.out);
+}
+
+TEST_F(VideoCommand, SeveralInputsAtOnce) {
+  const std::string a = film("a.y4m", 5), b = film("b.y4m", 7);
+  const auto report = run_well(video({a, b}, {"--flow-dir", path("flows"), "--jobs", "2", "--json"})).json();
+  EXPECT_EQ(report["frames"], 12);
+  EXPECT_EQ(report["videos"][1]["flows"], 6);
+  EXPECT_EQ(names_in("flows/a").size(), 4u);
+  EXPECT_EQ(names_in("flows/b").size(), 6u);
+  run_well(video({b}, {"--flow-dir", path("alone"), "-q"}));
+  EXPECT_TRUE(read_text(path("alone/flow_00006.flo")) == read_text(path("flows/b/flow_00006.flo")));
+}
+
+TEST_F(VideoCommand, AFailureLeavesTheOthersAlone) {
+  const std::string a = film("a.y4m", 5), b = film("b.y4m", 3, frame_of_film(3).substr(0, 1000));
+  const Outcome outcome = run(video({a, path("none.mp4"), b}, {"--flow-dir", path("flows"), "-q"}));
+  EXPECT_EQ(outcome.code, 1);
+  for (const char* says :
+       {"2 of 3 videos failed", "none.mp4", "b.y4m: frame 4", "the 2 flows before it are written"})
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.err;
+  EXPECT_EQ(names_in("flows/a").size(), 4u);
+  EXPECT_EQ(names_in("flows/b").size(), 2u);
+}
+
+TEST_F(VideoCommand, GoesOnWhereItEnded) {
+  const std::string input = film("film.y4m", 6);
+  const Words words = video({input}, {"--flow-dir", path("flows"), "--resume", "--json"});
+  run_well(words);
+  const std::string third = read_text(path("flows/flow_00003.flo"));
+  fs::remove(path("flows/flow_00003.flo"));
+  fs::remove(path("flows/flow_00005.flo"));
+  const auto before = fs::last_write_time(path("flows/flow_00002.flo"));
+  auto report = run_well(join(words, {"--no-temporal"})).json();
+  EXPECT_EQ(report["videos"][0]["skipped"], 2);
+  EXPECT_EQ(report["flows"], 3);
+  EXPECT_EQ(names_in("flows").size(), 5u);
+  EXPECT_EQ(fs::last_write_time(path("flows/flow_00002.flo")), before);
+  EXPECT_EQ(read_flow(path("flows/flow_00003.flo")).size(), size);
+  report = run_well(words).json();
+  EXPECT_EQ(report["videos"][0]["skipped"], 5);
+  EXPECT_EQ(report["flows"], 0);
+
+  // A video that is there is whole.
+  run_well(video({input}, {"-o", path("out.y4m"), "-q"}));
+  const auto written = fs::last_write_time(path("out.y4m"));
+  EXPECT_NE(run_well(video({input}, {"-o", path("out.y4m"), "--resume"})).out.find("all was there"),
+            std::string::npos);
+  EXPECT_EQ(fs::last_write_time(path("out.y4m")), written);
+}
+
+TEST_F(VideoCommand, CtrlCLeavesWholeFiles) {
+  const std::string endless = path("endless");
+  ASSERT_EQ(mkfifo(endless.c_str(), 0600), 0);
+  std::string head = "YUV4MPEG2 W64 H48 F25:1 Cmono\n", frames;
+  for (int i = 0; i < count; ++i) frames += frame_of_film(i);
+  // One source gives frames for ever, the other one stops without an end.
+  for (const bool flows : {true, false}) {
+    const pid_t process = start(video({endless}, {"-o", path("out.y4m"), "--flow-dir", path("flows")}));
+    std::atomic<bool> ended = false;
+    std::thread writer([&] {
+      std::signal(SIGPIPE, SIG_IGN);
+      const int pipe = open(endless.c_str(), O_WRONLY);
+      const auto give = [&](const std::string& bytes) {
+        for (std::size_t at = 0; at < bytes.size();) {
+          const ssize_t wrote = write(pipe, bytes.data() + at, bytes.size() - at);
+          if (wrote <= 0) return false;
+          at += std::size_t(wrote);
+        }
+        return true;
+      };
+      if (give(head))
+        for (int i = 0; !ended && (flows || i < 3) && give(frames); ++i) {
+        }
+      while (!ended) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      close(pipe);
+    });
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!fs::exists(path("flows/flow_00009.flo")) && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    kill(process, SIGINT);
+    const Outcome outcome = finish(process);
+    ended = true;
+    writer.join();
+    EXPECT_EQ(outcome.code, 130);
+    const int written = frames_of(path("out.y4m"));
+    EXPECT_GE(written, 8);
+    EXPECT_EQ(names_in("flows").size(), std::size_t(written));
+    EXPECT_EQ(names_in(".").size(), 4u) << "temporary files";  // scene, endless, flows, out.y4m
+    fs::remove_all(path("flows"));
+    fs::remove(path("out.y4m"));
+  }
+}
+
+TEST_F(VideoCommand, BadWords) {
+  expect_failure(2, video({pattern()}, {}), {"nothing to write", "-o flow.mp4", "--flow-dir"});
+  expect_failure(2, {"video"}, {"INPUT"});
+  expect_failure(2, video({pattern()}, {"-o", path("x.txt")}), {"-o", ".mp4"});
+  expect_failure(2, video({pattern()}, {"-o", path("x%d.mp4")}), {"-o", ".png"});
+  expect_failure(2, video({pattern()}, {"-o", path("x.y4m"), "--view", "nice"}), {"--view", "side-by-side"});
+  expect_failure(2, video({pattern()}, {"-o", path("x.y4m"), "--flow-format", "nice"}),
+                 {"--flow-format", "kitti"});
+  expect_failure(2, video({pattern()}, {"-o", path("x.y4m"), "--bound", "0"}), {"--bound"});
+  expect_failure(2, video({pattern()}, {"-o", path("x.y4m"), "--max-motion", "-1"}), {"--max-motion"});
+  expect_failure(2, video({pattern()}, {"-o", path("x.y4m"), "--every", "0"}), {"--every"});
+  expect_failure(2, video({pattern()}, {"-o", path("x.y4m"), "--quality", "52"}), {"--quality"});
+  expect_failure(2, video({pattern()}, {"-o", "-", "--json"}), {"--json", "standard output"});
+  expect_failure(2, video({"-", "-"}, {"--flow-dir", path("x")}), {"standard input"});
+  expect_failure(2, video({pattern(), pattern()}, {"-o", path("x.mp4")}), {"2 inputs", "folder"});
+  const std::string a = film("a.y4m", 3);
+  fs::create_directory(path("sub"));
+  fs::copy_file(a, path("sub/a.y4m"));
+  expect_failure(2, video({a, path("sub/a.y4m")}, {"--flow-dir", path("flows")}), {"both", "a.y4m"});
+  expect_failure(1, video({a}, {"-o", a}), {"is an input"});
+  expect_failure(2, join(video({a}, {"-o", path("x.y4m"), "--fb-check", "1", "-m"}), {}), {"-m"});
+}
+
+TEST_F(VideoCommand, BadInput) {
+  expect_failure(1, video({path("none.mp4")}, {"-o", path("x.y4m")}), {"none.mp4"});
+  expect_failure(1, video({path("none%d.png")}, {"-o", path("x.y4m")}), {"none%d.png"});
+  std::ofstream(path("text.mp4")) << "no video";
+  expect_failure(1, video({path("text.mp4")}, {"-o", path("x.y4m")}), {"text.mp4"});
+  expect_failure(1, video({film("one.y4m", 1)}, {"-o", path("x.y4m")}), {"has 1 frame", "takes 2"});
+  expect_failure(1, video({film("two.y4m", 2)}, {"-o", path("none/x.y4m")}), {"x.y4m", "none"});
+  EXPECT_FALSE(fs::exists(path("x.y4m")));
+}
+
+TEST_F(VideoCommand, WhatCameBeforeAnErrorIsKept) {
+  const auto fails = [&](const std::string& input, const Words& says, int kept) {
+    const Outcome outcome = run(video({input}, {"-o", path("x.y4m"), "-q"}));
+    EXPECT_EQ(outcome.code, 1);
+    for (const std::string& word : says) EXPECT_NE(outcome.err.find(word), std::string::npos) << outcome.err;
+    EXPECT_EQ(frames_of(path("x.y4m")), kept);
+    fs::remove(path("x.y4m"));
+  };
+  fails(film("cut.y4m", 4, frame_of_film(4).substr(0, 700)),
+        {"cut.y4m: frame 5", "the 3 flows before it are written"}, 3);
+  std::ofstream(path("scene/frame0003.png")) << "damaged";
+  fails(pattern(), {"frame0003.png", "the 2 flows before it are written"}, 2);
+  fs::remove(path("scene/frame0003.png"));
+  fails(pattern(), {"frame0003.png"}, 2);
+  run_well({"synth", "layers", "-o", path("large"), "--size", "80x48", "-q"});
+  fs::copy_file(path("large/frame0000.png"), path("scene/frame0003.png"));
+  fails(pattern(), {"frame 4", "80x48", "64x48"}, 2);
+}
+
+TEST_F(VideoCommand, AFullDiskKeepsWhatIsWritten) {
+  // A limit of the size of files stands for a full disk.
+  const std::string input = film("film.y4m", 40);
+  rlimit old{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  const rlimit small{60000, old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const pid_t process = start(video({input}, {"-o", path("x.y4m"), "-q"}));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
+  const Outcome outcome = finish(process);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.err.find("x.y4m"), std::string::npos) << outcome.err;
+  EXPECT_GE(frames_of(path("x.y4m")), 5);
+}
+
+TEST_F(VideoCommand, WhereNothingMayBeWritten) {
+  if (geteuid() == 0) GTEST_SKIP() << "the superuser may write everywhere";
+  fs::create_directory(path("closed"));
+  fs::permissions(path("closed"), fs::perms::owner_read | fs::perms::owner_exec);
+  expect_failure(1, video({pattern()}, {"-o", path("closed/x.y4m")}), {"closed", "ermission"});
+  expect_failure(1, video({pattern()}, {"--flow-dir", path("closed")}), {"closed", "ermission"});
+}
+
+TEST_F(VideoCommand, TellsHowFarItIs) {
+  set_input(film("film.y4m", 3000));
+  const Outcome outcome = run_at_terminal({"video", "-d", "cpu", "-m", "lucas-kanade", "--iterations", "60",
+                                           "--jobs", "1", "-", "-o", path("x.y4m")},
+                                          "flows, ");
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_NE(outcome.err.find("a second"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("interrupted"), std::string::npos) << outcome.err;
+  EXPECT_GT(frames_of(path("x.y4m")), 0);
+}
+
+TEST_F(VideoCommand, VideoFiles) {
+  NEEDS_FFMPEG;
+  const std::string clip = path("clip.mp4");
+  run_well(video({pattern()}, {"-o", clip, "--view", "overlay", "--rate", "30", "-q"}));
+  auto report = run_well(video({clip}, {"-o", path("flow.mkv"), "--view", "side-by-side", "--json"})).json();
+  EXPECT_EQ(report["frames"], count - 1);
+  EXPECT_NEAR(report["videos"][0]["rate"].get<double>(), 30, 1e-6);
+  EXPECT_EQ(report["videos"][0]["codec"], "h264");
+  report = run_well(video({path("flow.mkv")}, {"-o", path("seen.y4m"), "--json"})).json();
+  EXPECT_EQ(report["videos"][0]["width"], 128);
+  EXPECT_EQ(report["frames"], count - 2);
+
+  // In a folder, with the names of the inputs; going on later.
+  fs::create_directory(path("videos"));
+  run_well(video({clip, path("flow.mkv")}, {"-o", path("videos"), "-q"}));
+  EXPECT_EQ(names_in("videos"), (std::set<std::string>{"clip.mp4", "flow.mp4"}));
+  const std::string all = run_well(video({clip, path("flow.mkv")}, {"-o", path("videos"), "--resume"})).out;
+  EXPECT_NE(all.find("clip.mp4: all was there"), std::string::npos) << all;
+  run_well(video({clip}, {"-o", path("videos/flow.mp4"), "--max-frames", "2", "-q"}));
+  report = run_well(video({path("flow.mkv")}, {"-o", path("videos"), "--resume", "--json"})).json();
+  EXPECT_EQ(report["flows"], count - 3);
+}
+
+TEST_F(VideoCommand, ACutVideoKeepsWhatCameBefore) {
+  NEEDS_FFMPEG;
+  run_well(video({film("film.y4m", 60)}, {"-o", path("clip.mkv"), "--quality", "1", "-q"}));
+  std::string bytes = read_text(path("clip.mkv"));
+  std::ofstream(path("cut.mkv"), std::ios::binary) << bytes.substr(0, bytes.size() / 2);
+  const Outcome outcome = run(video({path("cut.mkv")}, {"-o", path("x.mp4"), "--json"}));
+  if (outcome.code != 0) {
+    EXPECT_NE(outcome.err.find("cut.mkv: frame"), std::string::npos) << outcome.err;
+  }
+  const auto report = run_well(video({path("x.mp4")}, {"--flow-dir", path("flows"), "--json"})).json();
+  EXPECT_GT(report["frames"], 10);
+  EXPECT_LT(report["frames"], 58);
+}
+
+}  // namespace
+}  // namespace parafield::test
