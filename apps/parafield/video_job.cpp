@@ -15,8 +15,17 @@ bool compares_colors(const FlowMethod& method) {
 VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method)
     : options_(options), target_(std::move(target)), method_(method), window_(frames_of(method)) {}
 
+namespace {
+
+/// Number of frames of a video; 0 = not known. Some files say only how long they are.
+std::int64_t frames_in(const VideoInfo& info) {
+  return info.frames > 0 ? info.frames : std::int64_t(std::lround(info.duration * info.rate));
+}
+
+}  // namespace
+
 std::int64_t VideoJob::flows_of(const VideoInfo& info) const {
-  std::int64_t frames = (info.frames + options_.every - 1) / options_.every;
+  std::int64_t frames = (frames_in(info) + options_.every - 1) / options_.every;
   if (options_.frames > 0 && (frames == 0 || frames > options_.frames)) frames = options_.frames;
   return std::max<std::int64_t>(frames - window_ + 1, 0);
 }
@@ -26,7 +35,9 @@ std::int64_t VideoJob::flows_of(const VideoInfo& info) const {
 bool VideoJob::output_is_whole(const VideoInfo& info) const {
   try {
     const VideoInfo there = VideoReader(target_.output, {.gray = true, .threads = 1}).info();
-    return there.frames == 0 || there.frames >= flows_of(info);
+    const std::int64_t frames = frames_in(there), needed = flows_of(info);
+    const bool counted = info.frames > 0 && there.frames > 0;
+    return frames == 0 || frames >= needed - (counted ? 0 : 1 + needed / 100);
   } catch (const Error&) {
     return false;
   }
