@@ -314,7 +314,7 @@ void add_video(App& program) {
   most.help(
       "length of flow with full color, px; default: steady. It begins with the first flow's, changes by at "
       "most "
-      "2 % a frame, and is at least 1 px. Arrows of that length are two steps long");
+      "2 % a frame, and is at least 2 px. Arrows of that length are two steps long");
   command.add_setting("--step PX", options.step, "distance of the arrows").range(1, 100000);
   command.add_option("--flow-dir DIR", options.flow_folder)
       .help(

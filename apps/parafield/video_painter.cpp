@@ -62,7 +62,7 @@ float SteadyScale::next(const FlowView& flow) {
   const auto thinned = [](View<const float> plane) {
     return View<const float>{plane.data, plane.width, (plane.height + rows - 1) / rows, plane.pitch * rows};
   };
-  const float wanted = std::max(color_scale(FlowView{thinned(flow.u), thinned(flow.v)}), 1.0f);
+  const float wanted = std::max(color_scale(FlowView{thinned(flow.u), thinned(flow.v)}), 2.0f);
   constexpr float most = 1.02f;
   now_ = now_ == 0 ? wanted : std::clamp(wanted, now_ / most, now_ * most);
   return now_;

@@ -13,7 +13,7 @@ namespace parafield::command {
 inline const std::vector<std::string> video_views = {"color", "overlay", "arrows", "side-by-side"};
 
 /// Length of flow, px, that has full color. Without a given length it follows the flow slowly: the first
-/// picture's is color_scale() of its flow, then it changes by at most 2 % a picture. It is never below 1 px, so
+/// picture's is color_scale() of its flow, then it changes by at most 2 % a picture. It is never below 2 px, so
 /// that noise before a still camera stays pale.
 class SteadyScale {
  public:

@@ -5,8 +5,8 @@
 namespace parafield::test {
 namespace {
 
-const Words commands = {"flow",  "stereo", "detect",  "tracks",  "clouds", "eval",
-                        "color", "synth",  "methods", "devices", "bench"};
+const Words commands = {"flow", "stereo", "detect", "video",   "tracks",  "clouds",
+                        "eval", "color",  "synth",  "methods", "devices", "bench"};
 
 class HelpCommand : public CommandTest {
  protected:
