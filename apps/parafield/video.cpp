@@ -22,10 +22,11 @@ std::string stem_of(const std::string& input) {
   return stem.empty() || stem == "." || stem == ".." ? "video" : stem;
 }
 
-bool is_folder(const std::string& name) {
+bool is_folder_there(const Path& path) {
   std::error_code none;
-  return name.ends_with('/') || std::filesystem::is_directory(name, none);
+  return std::filesystem::is_directory(path, none);
 }
+bool is_folder(const std::string& name) { return name.ends_with('/') || is_folder_there(name); }
 
 /// What is written of each input. Throws UsageError.
 std::vector<VideoTarget> targets_of(const VideoCommandOptions& options) {
@@ -46,16 +47,11 @@ std::vector<VideoTarget> targets_of(const VideoCommandOptions& options) {
     if (!is_new && (folder || !options.flow_folder.empty()))
       throw UsageError(
           fmt::format("INPUT: {} and {} would both be written as {}", other->second, input, stem));
-    VideoTarget& target = targets.emplace_back(VideoTarget{input, output, options.flow_folder});
+    VideoTarget& target = targets.emplace_back(VideoTarget{input, output, options.flow_folder, false});
+    target.in_folder = folder;
     if (folder) target.output = (Path(output) / (stem + ".mp4")).string();
     if (several && !options.flow_folder.empty())
       target.flow_folder = (Path(options.flow_folder) / stem).string();
-  }
-  if (folder) {
-    std::error_code error;
-    std::filesystem::create_directories(output, error);
-    if (error)
-      throw Error(ErrorCode::file, fmt::format("{}: the folder cannot be made: {}", output, error.message()));
   }
   return targets;
 }
@@ -65,6 +61,7 @@ void check_targets(const VideoCommandOptions& options, const std::vector<VideoTa
   const std::vector<Path> inputs(options.inputs.begin(), options.inputs.end());
   for (const VideoTarget& target : targets) {
     if (target.output.empty() || target.output == "-") continue;
+    if (target.in_folder && !is_folder_there(folder_of(target.output))) continue;  // the job makes it
     std::vector<std::string_view> extensions =
         has_number(target.output) ? picture_extensions : video_extensions;
     const std::vector<Output> outputs = {{"-o", target.output, extensions}};

@@ -31,6 +31,7 @@ struct VideoCommandOptions {
 /// An input and what is written of it; empty = nothing.
 struct VideoTarget {
   std::string input, output, flow_folder;
+  bool in_folder = false;  ///< `output` lies in a folder that is made if it is missing
 };
 
 /// What was done with one input.

@@ -28,28 +28,21 @@ void flow_to_bytes(View<const float> plane, float bound, FrameBuffer& bytes) {
 
 }  // namespace
 
+void make_folder(const Path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  std::string problem = error ? error.message() : "";
+  if (!error && !std::filesystem::is_directory(folder, error)) problem = "it is no folder";
+  if (problem.empty() && access(folder.c_str(), W_OK) != 0) problem = std::strerror(errno);
+  if (!problem.empty())
+    throw Error(ErrorCode::file, fmt::format("{}: cannot be written into: {}", folder.string(), problem));
+}
+
 FlowFolder::FlowFolder(const Path& folder, const std::string& format, float bound)
     : folder_(folder),
       extension_(format == "kitti" ? "png" : format),
       in_bytes_(format == "jpg" || format == "png"),
       bound_(bound) {}
-
-void FlowFolder::make() const {
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  std::string problem = error ? error.message() : "";
-  if (!error && !std::filesystem::is_directory(folder_, error)) problem = "it is no folder";
-  if (problem.empty() && access(folder_.c_str(), W_OK) != 0) problem = std::strerror(errno);
-  if (!problem.empty())
-    throw Error(ErrorCode::file, fmt::format("{}: cannot be written into: {}", folder_.string(), problem));
-}
-
-std::vector<std::string> FlowFolder::patterns() const {
-  std::vector<std::string> names;
-  for (const char* name : in_bytes_ ? std::vector{"flow_x_", "flow_y_"} : std::vector{"flow_"})
-    names.push_back((folder_ / fmt::format("{}%05d.{}", name, extension_)).string());
-  return names;
-}
 
 std::vector<Path> FlowFolder::files(int number) const {
   std::vector<Path> names;

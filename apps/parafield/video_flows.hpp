@@ -10,19 +10,19 @@ namespace parafield::command {
 
 inline const std::vector<std::string> flow_file_formats = {"flo", "kitti", "npy", "pfm", "jpg", "png"};
 
+/// Makes a folder if it is missing. Throws Error(file) if files cannot be written there.
+void make_folder(const Path& folder);
+
 /// Writes the flows of a video into a folder: flow_00001.flo is the first. In jpg and png it is two gray
 /// pictures, flow_x_00001.jpg and flow_y_00001.jpg, in which 0 to 255 stand for -bound to bound.
 class FlowFolder {
  public:
   FlowFolder(const Path& folder, const std::string& format, float bound);
 
-  /// Makes the folder if it is missing. Throws Error(file) if files cannot be written there.
-  void make() const;
+  void make() const { make_folder(folder_); }
   /// Number of flows whose files are there, from the first one on.
   int complete() const;
   void write(int number, const FlowField& flow);
-  /// The files' names, with %05d for the number.
-  std::vector<std::string> patterns() const;
 
  private:
   std::vector<Path> files(int number) const;

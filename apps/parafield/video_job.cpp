@@ -57,6 +57,7 @@ void VideoJob::run(const std::stop_token& stop) {
   FlowFolder flows(target_.flow_folder, options_.flow_format, options_.bound);
   const bool keeps_flow = !target_.flow_folder.empty();
   if (keeps_flow) flows.make();
+  if (target_.in_folder) make_folder(folder_of(target_.output));
   const bool drawn = !draws || (options_.resume && output_is_whole(info));
   if (options_.resume) {
     if (drawn && keeps_flow) written_ = result_.skipped = flows.complete();

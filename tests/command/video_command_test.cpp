@@ -339,6 +339,7 @@ TEST_F(VideoCommand, BadWords) {
 TEST_F(VideoCommand, BadInput) {
   expect_failure(1, video({path("none.mp4")}, {"-o", path("x.y4m")}), {"none.mp4"});
   expect_failure(1, video({path("none%d.png")}, {"-o", path("x.y4m")}), {"none%d.png"});
+  expect_failure(1, video({path("none.mp4")}, {"-o", path("made/")}), {"none.mp4"});
   std::ofstream(path("text.mp4")) << "no video";
   expect_failure(1, video({path("text.mp4")}, {"-o", path("x.y4m")}), {"text.mp4"});
   expect_failure(1, video({film("one.y4m", 1)}, {"-o", path("x.y4m")}), {"has 1 frame", "takes 2"});
@@ -381,7 +382,10 @@ TEST_F(VideoCommand, AFullDiskKeepsWhatIsWritten) {
 }
 
 TEST_F(VideoCommand, WhereNothingMayBeWritten) {
-  if (geteuid() == 0) GTEST_SKIP() << "the superuser may write everywhere";
+  expect_failure(1, video({pattern()}, {"-o", "/proc/x.y4m"}), {"/proc"});
+  expect_failure(1, video({pattern()}, {"--flow-dir", "/proc/flows"}), {"/proc/flows"});
+  expect_failure(1, video({pattern()}, {"--flow-dir", frame0()}), {frame0()});
+  if (geteuid() == 0) GTEST_SKIP() << "the superuser may write everywhere else";
   fs::create_directory(path("closed"));
   fs::permissions(path("closed"), fs::perms::owner_read | fs::perms::owner_exec);
   expect_failure(1, video({pattern()}, {"-o", path("closed/x.y4m")}), {"closed", "ermission"});
