@@ -75,6 +75,11 @@ class VideoJob {
   std::atomic<bool> whole_ = true;
 };
 
+/// Runs the jobs, some at once, and tells how far they are. Ctrl-C ends them early, with whole files. Returns the
+/// error of each, null if it has none.
+std::vector<std::exception_ptr> run_jobs(const VideoCommandOptions& options,
+                                         const std::vector<std::unique_ptr<VideoJob>>& jobs, int at_once);
+
 /// Whether the method compares colors, not only brightness.
 bool compares_colors(const FlowMethod& method);
 
