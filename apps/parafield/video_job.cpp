@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
+#include <future>
 
 #include "video.hpp"
 
@@ -93,18 +94,29 @@ void VideoJob::run(const std::stop_token& stop) {
     return false;
   };
   const bool timed = options_.rate == 0;
+  // A picture is encoded while the next one is drawn and flow is written.
+  std::future<void> encoding;
+  std::int64_t encoded = 0;
+  const auto encode = [&](const FrameBuffer& picture, double time) {
+    if (timed)
+      writer->write(picture, time);
+    else
+      writer->write(picture);
+    ++encoded;
+  };
   const auto write = [&](const VideoFrame& frame, FlowField& flow) {
     if (writer) {
       const FrameBuffer& picture = painter.draw(frame.frame, flow);
-      if (timed)
-        writer->write(picture, frame.time);
-      else
-        writer->write(picture);
+      if (encoding.valid()) encoding.get();
+      // Where the system gives no thread, it is encoded when the next one waits for it.
+      encoding = std::async(std::launch::async | std::launch::deferred,
+                            [&encode, &picture, time = frame.time] { encode(picture, time); });
     }
     if (keeps_flow) flows.write(int(written_) + 1, flow);
     ++written_;
   };
   const auto end = [&] {
+    if (encoding.valid()) encoding.get();
     if (writer && written_ > 0) writer->finish();
     whole_ = true;
   };
@@ -115,8 +127,9 @@ void VideoJob::run(const std::stop_token& stop) {
                   fmt::format("{}: has {} frame{}{}; {} takes {} or more", name(), seen, seen == 1 ? "" : "s",
                               options_.every > 1 ? ", too few for --every" : "", name_of(method_), window_));
   } catch (const Error& error) {
+    if (encoding.valid()) encoding.wait();
+    const std::int64_t count = writer ? encoded : written_.load();
     writer.reset();  // finishes it
-    const std::int64_t count = written_;
     if (count == 0) throw;
     throw Error(error.code(),
                 fmt::format("{}; the {} before it {} written", error.what(),

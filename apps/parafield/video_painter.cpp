@@ -111,20 +111,21 @@ void FlowPainter::overlay_row(const FlowView& flow, int y, float gain, std::uint
 
 const FrameBuffer& FlowPainter::draw(const Frame& frame, const FlowView& flow) {
   const float longest = scale_.next(flow);
+  FrameBuffer& picture = pictures_[count_++ % 2];
   if (view_ == "arrows")  // the longest are as long as two steps: they do not change with the picture
-    return picture_ = draw_arrows(frame, flow, {step_, 2 * float(step_) / longest});
+    return picture = draw_arrows(frame, flow, {step_, 2 * float(step_) / longest});
   const Size all = size(flow.size());
-  if (picture_.size() != all) picture_ = FrameBuffer(all, PixelFormat::rgb_u8);
+  if (picture.size() != all) picture = FrameBuffer(all, PixelFormat::rgb_u8);
   const float gain = float(reach) / (grid_end * longest);
   for (int y = 0; y < all.height; ++y) {
-    auto* const out = static_cast<std::uint8_t*>(picture_.row(y));
+    auto* const out = static_cast<std::uint8_t*>(picture.row(y));
     if (view_ != "color") rgb_row(frame, y, out);
     if (view_ == "overlay")
       overlay_row(flow, y, gain, out);
     else
       color_row(flow, y, gain, out + (view_ == "side-by-side" ? 3 * flow.u.width : 0));
   }
-  return picture_;
+  return picture;
 }
 
 }  // namespace parafield::command

@@ -35,7 +35,7 @@ class FlowPainter {
   bool shows_frame() const { return view_ != "color"; }
   /// Size of the pictures.
   Size size(Size frame) const;
-  /// The picture, rgb_u8, until the next call. Frames are gray or rgb, u8 or u16, in host memory.
+  /// The picture, rgb_u8; it stays until the next call but one. Frames are gray or rgb, u8 or u16, in host memory.
   const FrameBuffer& draw(const Frame& frame, const FlowView& flow);
 
  private:
@@ -48,7 +48,8 @@ class FlowPainter {
   const int step_;
   SteadyScale scale_;
   std::vector<Color> colors_;  // of the vectors of a grid: see video_painter.cpp
-  FrameBuffer picture_;
+  FrameBuffer pictures_[2];
+  int count_ = 0;
 };
 
 }  // namespace parafield::command
