@@ -84,7 +84,7 @@ int jobs_of(const VideoCommandOptions& options, const Device& device) {
 }
 
 Json json_of(const VideoJob& job) {
-  const auto& [info, skipped, whole, report, blocks] = job.result();
+  const auto& [info, skipped, whole, report, encode] = job.result();
   Json json = {{"input", job.target().input}, {"width", info.size.width}, {"height", info.size.height},
                {"format", info.format},       {"codec", info.codec},      {"rate", info.rate},
                {"frames", report.frames},     {"flows", report.results},  {"skipped", skipped},
@@ -93,7 +93,7 @@ Json json_of(const VideoJob& job) {
   json["fps"] = report.seconds > 0 ? double(report.frames) / report.seconds : 0;
   json["decode_milliseconds"] = 1000 * report.source / frames;
   json["compute_milliseconds"] = 1000 * report.compute / frames;
-  json["encode_milliseconds"] = 1000 * report.sink / frames;
+  json["encode_milliseconds"] = 1000 * encode / frames;
   std::vector<std::string> files;
   if (!job.target().output.empty() && job.target().output != "-") files.push_back(job.target().output);
   if (!job.target().flow_folder.empty()) files.push_back(job.target().flow_folder);

@@ -40,7 +40,7 @@ struct VideoResult {
   std::int64_t skipped = 0;  ///< flows that were there: --resume
   bool whole = false;        ///< all was there
   PipelineReport report;
-  SolvedBlocks blocks;
+  double encode = 0;  ///< seconds of drawing and writing, without waits for one another
 };
 
 /// The work on one input. run() is for one thread; the others watch.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <chrono>
 #include <cmath>
 #include <future>
 
@@ -17,6 +18,18 @@ VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowM
     : options_(options), target_(std::move(target)), method_(method), window_(frames_of(method)) {}
 
 namespace {
+
+/// Adds the time that it exists to `seconds`.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& seconds_;
+  const Clock::time_point begin_ = Clock::now();
+};
 
 /// Number of frames of a video; 0 = not known. Some files say only how long they are.
 std::int64_t frames_in(const VideoInfo& info) {
@@ -82,7 +95,6 @@ void VideoJob::run(const std::stop_token& stop) {
   FlowOptions how = options_.task;
   how.device = options_.device.device();
   FlowEstimator estimator(method_, info.size, how);
-  result_.blocks = estimator.blocks();
 
   std::int64_t seen = 0, taken = 0;
   const auto read = [&](VideoFrame& frame) {
@@ -97,7 +109,13 @@ void VideoJob::run(const std::stop_token& stop) {
   // A picture is encoded while the next one is drawn and flow is written.
   std::future<void> encoding;
   std::int64_t encoded = 0;
+  double waited = 0, worked = 0;
+  const auto await = [&] {
+    const Stopwatch watch(waited);
+    if (encoding.valid()) encoding.get();
+  };
   const auto encode = [&](const FrameBuffer& picture, double time) {
+    const Stopwatch watch(worked);
     if (timed)
       writer->write(picture, time);
     else
@@ -107,7 +125,7 @@ void VideoJob::run(const std::stop_token& stop) {
   const auto write = [&](const VideoFrame& frame, FlowField& flow) {
     if (writer) {
       const FrameBuffer& picture = painter.draw(frame.frame, flow);
-      if (encoding.valid()) encoding.get();
+      await();
       // Where the system gives no thread, it is encoded when the next one waits for it.
       encoding = std::async(std::launch::async | std::launch::deferred,
                             [&encode, &picture, time = frame.time] { encode(picture, time); });
@@ -116,12 +134,13 @@ void VideoJob::run(const std::stop_token& stop) {
     ++written_;
   };
   const auto end = [&] {
-    if (encoding.valid()) encoding.get();
+    await();
     if (writer && written_ > 0) writer->finish();
     whole_ = true;
   };
   try {
     result_.report = Pipeline<Flow>(estimator, {.stop = stop}).run(read, write, end);
+    result_.encode = result_.report.sink - waited + worked;
     if (taken < window_ && !result_.report.stopped)
       throw Error(ErrorCode::format,
                   fmt::format("{}: has {} frame{}{}; {} takes {} or more", name(), seen, seen == 1 ? "" : "s",
