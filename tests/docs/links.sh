@@ -28,7 +28,7 @@ for page in "$@"; do
     elif [[ $link == *#* ]] && ! anchors "$target" | grep -qxF -e "${link#*#}"; then
       fail "$page:$line: $target has no heading #${link#*#}"
     fi
-  done < <(grep -noE '\]\([^)]*\)' "$page" | sed -E 's/^([0-9]+):\]\((.*)\)$/\1:\2/' | grep -vE ':(https?|mailto):' || true)
+  done < <(awk '/^```/ { inside = !inside } { print inside ? "" : $0 }' "$page" | grep -noE '\]\([^)]*\)' | sed -E 's/^([0-9]+):\]\((.*)\)$/\1:\2/' | grep -vE ':(https?|mailto):' || true)
   while IFS=: read -r line fence; do
     fail "$page:$line: $fence should be one of \`\`\`sh, cpp, python, cmake, json and text"
   done < <(awk '/^```/ { inside = !inside; if (inside) print FNR ":" $0 }' "$page" |
