@@ -134,11 +134,14 @@ void run(const VideoCommandOptions& options) {
   const std::vector<VideoTarget> targets = targets_of(options);
   check_targets(options, targets);
 
+  const int at_once = jobs_of(options, device), cores = int(std::thread::hardware_concurrency());
+  const int threads =
+      options.device.threads > 0 || at_once == 1 ? options.device.threads : std::max(cores / at_once, 1);
   std::vector<std::unique_ptr<VideoJob>> jobs;
   for (const VideoTarget& target : targets)
-    jobs.push_back(std::make_unique<VideoJob>(options, target, method));
+    jobs.push_back(std::make_unique<VideoJob>(options, target, method, threads));
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<std::exception_ptr> errors = run_jobs(options, jobs, jobs_of(options, device));
+  const std::vector<std::exception_ptr> errors = run_jobs(options, jobs, at_once);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 
   Report report = begin_report("video");

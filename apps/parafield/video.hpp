@@ -46,7 +46,8 @@ struct VideoResult {
 /// The work on one input. run() is for one thread; the others watch.
 class VideoJob {
  public:
-  VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method);
+  /// `threads` decode, and encode; 0 = all.
+  VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method, int threads);
 
   /// Reads, estimates and writes to the end. Throws Error; what was written before is whole then.
   void run(const std::stop_token& stop);
@@ -54,10 +55,11 @@ class VideoJob {
   const VideoTarget& target() const { return target_; }
   /// The input's name, for messages.
   std::string name() const { return target_.input == "-" ? "standard input" : target_.input; }
-  /// Throws nothing, is complete when run() has returned.
+  /// Complete when run() has returned.
   const VideoResult& result() const { return result_; }
-  /// Flows written, and how many there will be; 0 = not known.
+  /// Flows that are there, those of them that were there before, and how many there will be; 0 = not known.
   std::int64_t written() const { return written_; }
+  std::int64_t skipped() const { return skipped_; }
   std::int64_t expected() const { return expected_; }
   /// Whether its files are whole: it has not begun, or has ended but for reading.
   bool is_whole() const { return whole_; }
@@ -69,9 +71,9 @@ class VideoJob {
   const VideoCommandOptions& options_;
   const VideoTarget target_;
   const FlowMethod method_;
-  const int window_;
+  const int window_, threads_;
   VideoResult result_;
-  std::atomic<std::int64_t> written_ = 0, expected_ = 0;
+  std::atomic<std::int64_t> written_ = 0, skipped_ = 0, expected_ = 0;
   std::atomic<bool> whole_ = true;
 };
 

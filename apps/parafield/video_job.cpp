@@ -14,8 +14,12 @@ bool compares_colors(const FlowMethod& method) {
          !std::holds_alternative<RidgeRegression>(method);
 }
 
-VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method)
-    : options_(options), target_(std::move(target)), method_(method), window_(frames_of(method)) {}
+VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method, int threads)
+    : options_(options),
+      target_(std::move(target)),
+      method_(method),
+      window_(frames_of(method)),
+      threads_(threads) {}
 
 namespace {
 
@@ -60,11 +64,10 @@ bool VideoJob::output_is_whole(const VideoInfo& info) const {
 void VideoJob::run(const std::stop_token& stop) {
   FlowPainter painter(options_.view, options_.max_motion, options_.step);
   const bool draws = !target_.output.empty();
-  const int threads = options_.device.threads;
   // Videos store brightness apart. Pictures do not: their gray would be rounded.
   const bool pictures = has_number(target_.input) || std::filesystem::is_directory(target_.input);
   const bool gray = !pictures && !(draws && painter.shows_frame()) && !compares_colors(method_);
-  VideoReader reader(target_.input, {.gray = gray, .threads = threads});
+  VideoReader reader(target_.input, {.gray = gray, .threads = threads_});
   const VideoInfo& info = result_.info = reader.info();
   expected_ = flows_of(info);
 
@@ -74,7 +77,7 @@ void VideoJob::run(const std::stop_token& stop) {
   if (target_.in_folder) make_folder(folder_of(target_.output));
   const bool drawn = !draws || (options_.resume && output_is_whole(info));
   if (options_.resume) {
-    if (drawn && keeps_flow) written_ = result_.skipped = flows.complete();
+    if (drawn && keeps_flow) written_ = skipped_ = result_.skipped = flows.complete();
     result_.whole = drawn && (!keeps_flow || (expected_ > 0 && result_.skipped >= expected_));
     if (result_.whole) return;
   }
@@ -91,7 +94,7 @@ void VideoJob::run(const std::stop_token& stop) {
                                                                 : 25,
                                       .codec = options_.codec,
                                       .quality = options_.quality,
-                                      .threads = threads});
+                                      .threads = threads_});
   FlowOptions how = options_.task;
   how.device = options_.device.device();
   FlowEstimator estimator(method_, info.size, how);

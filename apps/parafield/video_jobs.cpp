@@ -22,7 +22,10 @@ class VideoProgress {
     const bool terminal = isatty(STDERR_FILENO);
     next_ = line_.elapsed() + (terminal ? 0.2 : 10);
     std::int64_t written = 0, skipped = 0;
-    for (const auto& job : jobs_) written += job->written();
+    for (const auto& job : jobs_) {
+      written += job->written();
+      skipped += job->skipped();
+    }
     const double rate = double(written - skipped) / line_.elapsed();
     const std::string text = text_of(ended, written, rate, terminal);
     if (terminal)
