@@ -24,17 +24,19 @@ FrameBuffer colors_of_grid() {
   return color_flow(grid, {.max_motion = 1});
 }
 
-bool is_known(float u, float v) { return std::abs(u) <= 1e9f && std::abs(v) <= 1e9f; }
-
-/// Number of the grid's vector that is nearest to (u, v) * gain.
-int nearest(float u, float v, float gain) {
-  float x = u * gain, y = v * gain;
-  const float most = std::max(std::abs(x), std::abs(y));
-  if (most > reach) {
-    x *= reach / most;
-    y *= reach / most;
+/// Numbers of the grid's vectors that are nearest to a row of vectors times `gain`. Flow that is unknown has the
+/// number behind the last one.
+void find_nearest(const float* __restrict u, const float* __restrict v, int count, float gain,
+                  int* __restrict numbers) {
+  constexpr float most = reach, center = reach + 0.5f;
+  for (int i = 0; i < count; ++i) {
+    const float x = u[i] * gain, y = v[i] * gain, ax = std::abs(x), ay = std::abs(y);
+    const float longer = ax > ay ? ax : ay, shrink = longer > most ? most / longer : 1;
+    const bool known = std::abs(u[i]) <= 1e9f && std::abs(v[i]) <= 1e9f;
+    const float column = known ? x * shrink : 0, row = known ? y * shrink : 0;
+    const int number = int(row + center) * side + int(column + center);
+    numbers[i] = known ? number : side * side;
   }
-  return int(y + (reach + 0.5f)) * side + int(x + (reach + 0.5f));
 }
 
 /// A row of a frame as rgb_u8.
@@ -83,29 +85,29 @@ FlowPainter::FlowPainter(const std::string& view, float max_motion, int step)
       colors_.push_back({part(row[0]), part(row[1]), part(row[2]), std::uint8_t(255 - part(255))});
     }
   }
+  colors_.push_back({0, 0, 0, view_ == "overlay" ? std::uint8_t(255) : std::uint8_t(0)});  // of unknown flow
 }
 
 Size FlowPainter::size(Size frame) const {
   return view_ == "side-by-side" ? Size{2 * frame.width, frame.height} : frame;
 }
 
-void FlowPainter::color_row(const FlowView& flow, int y, float gain, std::uint8_t* out) const {
-  const float *u = flow.u.row(y), *v = flow.v.row(y);
-  for (int x = 0; x < flow.u.width; ++x, out += 3) {
-    const Color color = is_known(u[x], v[x]) ? colors_[std::size_t(nearest(u[x], v[x], gain))] : Color{};
+void FlowPainter::color_row(std::uint8_t* out) const {
+  for (const int number : numbers_) {
+    const Color color = colors_[std::size_t(number)];
     out[0] = color[0];
     out[1] = color[1];
     out[2] = color[2];
+    out += 3;
   }
 }
 
-void FlowPainter::overlay_row(const FlowView& flow, int y, float gain, std::uint8_t* out) const {
-  const float *u = flow.u.row(y), *v = flow.v.row(y);
-  for (int x = 0; x < flow.u.width; ++x, out += 3) {
-    if (!is_known(u[x], v[x])) continue;
-    const Color color = colors_[std::size_t(nearest(u[x], v[x], gain))];
-    for (int i = 0; i < 3; ++i)
-      out[i] = std::uint8_t(color[std::size_t(i)] + ((out[i] * (color[3] + 1)) >> 8));
+void FlowPainter::overlay_row(std::uint8_t* out) const {
+  for (const int number : numbers_) {
+    const Color color = colors_[std::size_t(number)];
+    for (const std::size_t i : {0u, 1u, 2u})
+      out[i] = std::uint8_t(color[i] + ((out[i] * (color[3] + 1)) >> 8));
+    out += 3;
   }
 }
 
@@ -116,14 +118,16 @@ const FrameBuffer& FlowPainter::draw(const Frame& frame, const FlowView& flow) {
     return picture = draw_arrows(frame, flow, {step_, 2 * float(step_) / longest});
   const Size all = size(flow.size());
   if (picture.size() != all) picture = FrameBuffer(all, PixelFormat::rgb_u8);
+  numbers_.resize(std::size_t(flow.u.width));
   const float gain = float(reach) / (grid_end * longest);
   for (int y = 0; y < all.height; ++y) {
     auto* const out = static_cast<std::uint8_t*>(picture.row(y));
     if (view_ != "color") rgb_row(frame, y, out);
+    find_nearest(flow.u.row(y), flow.v.row(y), flow.u.width, gain, numbers_.data());
     if (view_ == "overlay")
-      overlay_row(flow, y, gain, out);
+      overlay_row(out);
     else
-      color_row(flow, y, gain, out + (view_ == "side-by-side" ? 3 * flow.u.width : 0));
+      color_row(out + (view_ == "side-by-side" ? 3 * flow.u.width : 0));
   }
   return picture;
 }

@@ -41,13 +41,14 @@ class FlowPainter {
  private:
   using Color = std::array<std::uint8_t, 4>;
 
-  void color_row(const FlowView& flow, int y, float scale, std::uint8_t* out) const;
-  void overlay_row(const FlowView& flow, int y, float scale, std::uint8_t* out) const;
+  void color_row(std::uint8_t* out) const;
+  void overlay_row(std::uint8_t* out) const;
 
   const std::string view_;
   const int step_;
   SteadyScale scale_;
   std::vector<Color> colors_;  // of the vectors of a grid: see video_painter.cpp
+  std::vector<int> numbers_;   // those of a row's vectors
   FrameBuffer pictures_[2];
   int count_ = 0;
 };
