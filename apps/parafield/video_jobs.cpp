@@ -26,6 +26,7 @@ class VideoProgress {
       written += job->written();
       skipped += job->skipped();
     }
+    if (written == skipped) return;  // nobody knows yet how fast it is
     const double rate = double(written - skipped) / line_.elapsed();
     const std::string text = text_of(ended, written, rate, terminal);
     if (terminal)
