@@ -10,7 +10,7 @@ namespace parafield::command {
 namespace {
 
 struct SynthOptions {
-  std::string scene, folder, size = "640x480", texture = "fine", pace = "steady";
+  std::string scene, folder, size = "640x480", texture = "fine", pace = "steady", conditions = "steady";
   int frames = 2;
   std::uint64_t seed = 1;
   bool rgb = false, quiet = false;
@@ -28,6 +28,7 @@ void run(const SynthOptions& options) {
                                    .fine = options.texture == "fine",
                                    .color = options.rgb,
                                    .pace = pace_named(options.pace),
+                                   .conditions = conditions_named(options.conditions),
                                    .progress = line.callback()};
   line.begin("rendering");
   const Scene scene = typed([&] { return render_scene(options.scene, scene_options); });
@@ -88,9 +89,8 @@ void add_synth(App& program) {
       "folder for the files, made if it is missing. They are frame0000.png, flow0000.flo (true flow), "
       "occluded0000.png (255 where a pixel is not seen in the next frame) and, for scenes with depth, "
       "depth0000.pfm (one channel, along the viewing direction, in scene units, infinite in the sky), "
-      "and so on. stereo and clouds have disparity0000.pfm of the left image, balloons has moving0001.png "
-      "(255 where "
-      "something moves)");
+      "and so on. stereo and clouds have disparity0000.pfm of the left image, balloons and square have "
+      "moving0001.png (255 where something moves); square has no flow");
   command.add_setting("--size WxH", options.size, "size, px");
   command.add_setting("--frames N", options.frames, "number of frames").range(1, 9999);
   command.add_setting("--seed S", options.seed)
@@ -105,6 +105,12 @@ void add_synth(App& program) {
           "steady, accelerating, shaking (the camera, at random) or stop-and-go. Motion changes from frame "
           "to "
           "frame; in scenes of flat layers");
+  constexpr auto conditions = names_of(Conditions{});
+  command.add_setting("--conditions NAME", options.conditions)
+      .one_of(std::vector<std::string>(conditions.begin(), conditions.end()))
+      .help(
+          "steady, swaying, drifting, jumping, stopping or noisy. Leaves sway, light drifts or jumps, a car "
+          "stops for 100 frames, or the camera is noisy; in square");
   command.add_flag("--rgb", options.rgb, "render frames in color. Their luma is that of the gray frames");
   command.add_flag("-q,--quiet", options.quiet, "print no report");
   command.list("Scenes", list);

@@ -21,7 +21,7 @@ namespace parafield {
 struct Scene {
   std::vector<FrameBuffer> frames;  ///< gray_u8; with SceneOptions::color rgb_u8
   /// flow[i]: from frame i to i + 1, at every pixel; no confidence. In `clouds` it is from frame i to i + 2,
-  /// from left to left or from right to right.
+  /// from left to left or from right to right. `square` has no flow.
   std::vector<FlowField> flow;
   /// occluded[i]: 1 where the frame to which flow[i] leads does not show a pixel of frame i: its match is
   /// hidden or outside.
@@ -32,7 +32,8 @@ struct Scene {
   /// disparity[i]: of frame 2 i, whose right image is frame 2 i + 1, at every pixel. Only `stereo` and
   /// `clouds` have them. In `clouds` that of the ground is 0.
   std::vector<DisparityField> disparity;
-  /// moving[i]: 1 where frame i + 1 shows a thing that moves. Only `balloons` has them.
+  /// moving[i]: 1 where frame i + 1 shows a thing that moves. Only `balloons` and `square` have them. In
+  /// `square` a car that stops for a while is one, shadows and leaves are none.
   std::vector<Image<std::uint8_t>> moving;
 };
 
@@ -50,6 +51,22 @@ constexpr std::array<std::string_view, 4> names_of(Pace) {
 /// The pace of a name. Throws Error(invalid_argument) for an unknown name.
 PARAFIELD_API Pace pace_named(std::string_view name);
 
+/// What motion detection has to bear with in the scene `square`.
+enum class Conditions {
+  steady,    ///< camera noise of 2 gray levels (standard deviation), as in all but `noisy`
+  swaying,   ///< leaves move back and forth by 1 to 3 px, with periods of 5 to 60 frames
+  drifting,  ///< light changes slowly from 0.7 to 1.3 of its mean, or back, a little unevenly over the image
+  jumping,   ///< light is 20 % brighter, or darker, from the middle of the sequence on
+  stopping,  ///< each car of one lane stands still for 100 frames
+  noisy      ///< camera noise of 6 gray levels
+};
+constexpr std::array<std::string_view, 6> names_of(Conditions) {
+  return {"steady", "swaying", "drifting", "jumping", "stopping", "noisy"};
+}
+
+/// The conditions of a name. Throws Error(invalid_argument) for an unknown name.
+PARAFIELD_API Conditions conditions_named(std::string_view name);
+
 /// Options of `render_scene`.
 struct SceneOptions {
   Size size = {640, 480};
@@ -57,7 +74,8 @@ struct SceneOptions {
   std::uint64_t seed = 1;
   bool fine = true;    ///< texture down to about 3 px; otherwise only smooth shading, above about 20 px
   bool color = false;  ///< rgb_u8, each surface in a color that changes slowly; luma is the gray frames'
-  Pace pace = Pace::steady;  ///< scenes with depth and `clouds` are steady, `balloons` do not shake
+  Pace pace = Pace::steady;  ///< scenes with depth, `clouds` and `square` are steady, `balloons` do not shake
+  Conditions conditions = Conditions::steady;  ///< only `square` has others
   /// Called with the share of the work that is done, 0 to 1; it never falls. It must not throw.
   std::function<void(double)> progress = {};
 };
@@ -75,7 +93,9 @@ struct SceneInfo {
 /// `flythrough` and `stereo` are level: at depth d the pixel (x, y) sees the point (x - (width - 1) / 2, y -
 /// (0.42 height - 0.5)) d / f, with f = 0.8 max(width, 4/3 height) px. The baseline of `stereo` is 0.17.
 /// clouds (over ground, both moving, seen by two satellites) are translucent at their edges: a pixel has the
-/// flow and the disparity of the clouds where these cover at least half of the light.
+/// flow and the disparity of the clouds where these cover at least half of the light. square (walkers, cars
+/// and a dog cross a square before a still camera) has masks and no flow. Its objects have weak shadows, and
+/// each frame has noise.
 PARAFIELD_API std::span<const SceneInfo> scenes();
 
 /// Renders a scene: the same bytes for the same options on every machine. Throws Error(invalid_argument) for

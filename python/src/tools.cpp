@@ -141,7 +141,7 @@ void bind_scenes(nb::module_& module) {
       module, "Scene",
       "A rendered sequence with its exact truth. Every field is a list.\n\n"
       "frames: arrays H x W (H x W x 3 in color), uint8. flow[i]: FlowField from frame i to i + 1 (in clouds "
-      "i + 2). "
+      "i + 2; square has none). "
       "occluded[i]: bool, where frame i + 1 does not show a pixel of frame i. depth, disparity and moving "
       "are empty if the scene has none.")
       .def_ro("frames", &PythonScene::frames,
@@ -157,8 +157,14 @@ void bind_scenes(nb::module_& module) {
   module.def(
       "render_scene",
       [](const std::string& name, std::pair<int, int> shape, int frames, std::uint64_t seed, bool fine,
-         bool color, const std::string& pace) {
-        SceneOptions options{{shape.second, shape.first}, frames, seed, fine, color, pace_named(pace)};
+         bool color, const std::string& pace, const std::string& conditions) {
+        const SceneOptions options{.size = {shape.second, shape.first},
+                                   .frames = frames,
+                                   .seed = seed,
+                                   .fine = fine,
+                                   .color = color,
+                                   .pace = pace_named(pace),
+                                   .conditions = conditions_named(conditions)};
         Scene scene;
         {
           const nb::gil_scoped_release released;
@@ -176,13 +182,16 @@ void bind_scenes(nb::module_& module) {
       },
       nb::arg("name"), nb::arg("shape") = std::pair(480, 640), nb::arg("frames") = 2, nb::arg("seed") = 1,
       nb::kw_only(), nb::arg("fine") = true, nb::arg("color") = false, nb::arg("pace") = "steady",
+      nb::arg("conditions") = "steady",
       nb::sig("def render_scene(name: str, shape: tuple[int, int] = (480, 640), frames: int = 2, seed: int = "
-              "1, *, fine: bool = True, color: bool = False, pace: str = 'steady') -> Scene"),
+              "1, *, fine: bool = True, color: bool = False, pace: str = 'steady', conditions: str = "
+              "'steady') -> Scene"),
       "Renders a scene with its truth: the same bytes on every machine. `shape` is (height, width). `pace` "
       "is "
       "'steady', 'accelerating', 'shaking' or 'stop-and-go': how the motion of a flat scene changes from "
-      "pair to "
-      "pair of frames.");
+      "pair to pair of frames. `conditions` of the scene 'square' are 'steady', 'swaying' (leaves), "
+      "'drifting' or "
+      "'jumping' (light), 'stopping' (a car stops for 100 frames) or 'noisy'.");
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "scenes/dye.hpp"
+#include "scenes/facade.hpp"
 #include "scenes/random.hpp"
 #include "scenes/render.hpp"
 #include "scenes/texture.hpp"
@@ -21,20 +20,6 @@ struct Placed {
 
   bool covers(Point p) const { return layer.shape.contains(to_start(p)); }
 };
-
-/// How much of a window, 0..1, is at a coordinate of a facade: soft edges, which linear interpolation resolves.
-double share_of_window(double at, double period) {
-  const double from_center = std::abs(at / period - std::floor(at / period) - 0.5) * period;
-  const double share = std::clamp((0.3 * period - from_center) / 2 + 0.5, 0.0, 1.0);
-  return share * share * (3 - 2 * share);
-}
-
-/// Gray value of a facade: a wall with faint texture and dark windows, which are higher than wide.
-double facade_gray(double texture, Point p, double windows) {
-  constexpr double wall = 150, depth = 70, mean_gray = 127.5;
-  return wall + 0.06 * (texture - mean_gray) -
-         depth * share_of_window(p.x, windows) * share_of_window(p.y, 1.5 * windows);
-}
 
 /// Index of the nearest layer that covers a point.
 std::size_t nearest(std::span<const Placed> placed, Point p) {

@@ -13,6 +13,7 @@ Scene render_layers(const LayeredScene& layered, const SceneOptions& options,
 Scene render_flythrough(const SceneOptions& options);
 Scene render_stereo(const SceneOptions& options);
 Scene render_clouds(const SceneOptions& options);
+Scene render_square(const SceneOptions& options);
 
 /// The passes over pixels that render a scene. They run on all cores and report progress.
 class Passes {

@@ -19,6 +19,9 @@ constexpr SceneInfo clouds{
     "clouds with translucent edges over ground, both moving, from two sides: frames 0 and 1 are left and "
     "right, frames 2 and 3 the next pair; flow goes to the next frame of the same side; true disparities"};
 
+constexpr SceneInfo square{
+    "square", "walkers, cars and a dog cross a square before a still camera, under `conditions`; masks"};
+
 std::span<const SceneInfo> scenes() {
   static const auto infos = [] {
     std::vector<SceneInfo> list;
@@ -26,6 +29,7 @@ std::span<const SceneInfo> scenes() {
     list.push_back(flythrough);
     list.push_back(stereo);
     list.push_back(clouds);
+    list.push_back(square);
     return list;
   }();
   return infos;
@@ -39,13 +43,26 @@ static FrameBuffer picture_behind(const LayeredScene& scene, SceneOptions option
   return std::move(render_flythrough(options).frames[0]);
 }
 
+static std::string joined(std::span<const std::string_view> names) {
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
 Pace pace_named(std::string_view name) {
   constexpr auto names = names_of(Pace{});
   const auto found = std::ranges::find(names, name);
   if (found == names.end())
-    fail(ErrorCode::invalid_argument, "there is no pace '", name, "'; the paces are ", names[0], ", ",
-         names[1], ", ", names[2], ", ", names[3]);
+    fail(ErrorCode::invalid_argument, "there is no pace '", name, "'; the paces are ", joined(names));
   return Pace(found - names.begin());
+}
+
+Conditions conditions_named(std::string_view name) {
+  constexpr auto names = names_of(Conditions{});
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end())
+    fail(ErrorCode::invalid_argument, "there are no conditions '", name, "'; allowed: ", joined(names));
+  return Conditions(found - names.begin());
 }
 
 Scene render_scene(std::string_view name, const SceneOptions& options) {
@@ -57,12 +74,18 @@ Scene render_scene(std::string_view name, const SceneOptions& options) {
          "; a scene has at most ", most_pixels, " pixels");
   if (options.frames < 1)
     fail(ErrorCode::invalid_argument, "frames cannot be ", options.frames, "; a scene has at least 1");
-  if (options.pace != Pace::steady && (name == flythrough.name || name == stereo.name || name == clouds.name))
+  if (options.pace != Pace::steady &&
+      (name == flythrough.name || name == stereo.name || name == clouds.name || name == square.name))
     fail(ErrorCode::invalid_argument, "pace cannot be ", names_of(Pace{})[std::size_t(options.pace)],
          " in the scene ", name, "; allowed: ", names_of(Pace{})[0]);
+  if (options.conditions != Conditions::steady && name != square.name)
+    fail(ErrorCode::invalid_argument, "conditions cannot be ",
+         names_of(Conditions{})[std::size_t(options.conditions)], " in the scene ", name,
+         "; allowed: ", names_of(Conditions{})[0], " (the scene ", square.name, " has others)");
   if (name == flythrough.name) return render_flythrough(options);
   if (name == stereo.name) return render_stereo(options);
   if (name == clouds.name) return render_clouds(options);
+  if (name == square.name) return render_square(options);
   for (const LayeredScene& scene : layered_scenes()) {
     if (name != scene.info.name) continue;
     if (scene.before_landscape && options.pace == Pace::shaking)
@@ -70,9 +93,9 @@ Scene render_scene(std::string_view name, const SceneOptions& options) {
            ", whose camera stands still; allowed: steady, accelerating, stop-and-go");
     return render_layers(scene, options, picture_behind(scene, options));
   }
-  std::string known;
-  for (const SceneInfo& info : scenes()) known += (known.empty() ? "" : ", ") + std::string(info.name);
-  fail(ErrorCode::invalid_argument, "there is no scene '", name, "'; the scenes are ", known);
+  std::vector<std::string_view> known;
+  for (const SceneInfo& info : scenes()) known.push_back(info.name);
+  fail(ErrorCode::invalid_argument, "there is no scene '", name, "'; the scenes are ", joined(known));
 }
 
 }  // namespace parafield

@@ -60,6 +60,17 @@ TEST_F(SynthCommand, WritesDisparitiesAndMasks) {
     }
 }
 
+TEST_F(SynthCommand, WritesASquareUnderConditions) {
+  run_well(
+      {"synth", "square", "-o", path("square"), "--size", "40x30", "--frames", "3", "--conditions", "noisy"});
+  const Scene scene =
+      render_scene("square", {.size = {40, 30}, .frames = 3, .conditions = Conditions::noisy});
+  const FrameBuffer frame = read_frame(path("square/frame0002.png"));
+  for (int y = 0; y < 30; ++y) EXPECT_EQ(std::memcmp(frame.row(y), scene.frames[2].row(y), 40), 0) << y;
+  EXPECT_TRUE(std::filesystem::exists(path("square/moving0002.png")));
+  EXPECT_FALSE(std::filesystem::exists(path("square/flow0000.flo")));
+}
+
 TEST_F(SynthCommand, WritesFramesInColor) {
   run_well({"synth", "poles", "-o", path("scene"), "--size", "40x30", "--rgb"});
   const Scene scene = render_scene("poles", {.size = {40, 30}, .color = true});

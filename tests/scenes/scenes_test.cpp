@@ -29,7 +29,7 @@ TEST(Scenes, AreListed) {
   EXPECT_EQ(
       names,
       "translation rotation zoom affine layers pole large bar camouflage poles balloons facade flythrough "
-      "stereo clouds ");
+      "stereo clouds square ");
 }
 
 TEST_P(EveryScene, HasAllFramesAndTheirTruth) {
@@ -301,7 +301,7 @@ TEST(Scenes, BadOptionsAreErrors) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
     EXPECT_STREQ(error.what(),
                  "there is no scene 'waterfall'; the scenes are translation, rotation, zoom, affine, layers, "
-                 "pole, large, bar, camouflage, poles, balloons, facade, flythrough, stereo, clouds");
+                 "pole, large, bar, camouflage, poles, balloons, facade, flythrough, stereo, clouds, square");
   }
   EXPECT_THROW(render_scene("zoom", {.size = {0, 4}}), Error);
   EXPECT_THROW(render_scene("zoom", {.size = {4, -1}}), Error);

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// A still camera looks at a square: a facade, trees, a road. Walkers, cars and a dog cross it. The conditions
+// are what motion detection has to bear with: leaves that sway, light that changes, noise, a car that stops.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "scenes/dye.hpp"
+#include "scenes/facade.hpp"
+#include "scenes/passers.hpp"
+#include "scenes/random.hpp"
+#include "scenes/render.hpp"
+#include "scenes/texture.hpp"
+
+namespace parafield {
+namespace {
+
+constexpr double mean_gray = 127.5;
+
+/// Shifts a gray value by noise, which is nearly Gaussian: the sum of 8 random bytes.
+double noise(double sigma, std::uint64_t bits) {
+  int sum = -1020;
+  for (int i = 0; i < 8; ++i) sum += int(bits >> (8 * i) & 255);
+  return sigma / 209.0215 * sum;
+}
+
+/// Factor of the light at each pixel of a frame: a plane over the image.
+struct Light {
+  double middle = 1, slope_x = 0, slope_y = 0;  ///< slopes: from the middle to the border
+
+  /// Light of a frame of the whole sequence.
+  Light(const SceneOptions& options, int frame) {
+    const double side = to_unit(random_bits(random_bits(options.seed, 6100), 0)) < 0.5 ? -1 : 1;
+    if (options.conditions == Conditions::jumping && frame >= options.frames / 2) middle = 1 + 0.2 * side;
+    if (options.conditions != Conditions::drifting) return;
+    const double turned = options.frames > 1 ? 2.0 * frame / (options.frames - 1) - 1 : 0;  // -1..1
+    middle = 1 + 0.3 * side * turned;
+    slope_x = 0.06 * turned;
+    slope_y = 0.04 * wave(turned / 2);
+  }
+  double at(Size size, int x, int y) const {
+    return middle + slope_x * (2.0 * x / size.width - 1) + slope_y * (2.0 * y / size.height - 1);
+  }
+};
+
+/// A tree's crown or a bush. Its leaves sway by up to `most` px to each side.
+struct Crown {
+  Point center;
+  double radius_x, radius_y, most;
+  double periods[3], phases[3];  ///< of three waves; periods in frames
+
+  /// How far the leaves are moved. Leaves nearby move alike: `lag`, in turns, changes slowly with the place.
+  Point moved(int frame, double lag) const {
+    constexpr double weights[] = {0.45, 0.3, 0.25};
+    Point sum;
+    for (int i = 0; i < 3; ++i) {
+      const double turns = frame / periods[i] + phases[i] + lag;
+      sum.x += most * weights[i] * wave(turns);
+      sum.y += 0.4 * most * weights[i] * wave(1.3 * turns + 0.2);
+    }
+    return sum;
+  }
+};
+
+/// Everything that does not cross the square. Each thread has its own copy.
+class Ground {
+ public:
+  Ground(const SceneOptions& options)
+      : size_(options.size),
+        ground_(random_bits(options.seed, 6200), {options.fine, true}),
+        leaves_(random_bits(options.seed, 6201), {options.fine, false}),
+        dye_(Dye::ground(random_bits(options.seed, 4000), 1)),
+        leaf_dye_(Dye::object(random_bits(options.seed, 4000), 2)) {
+    const std::uint64_t key = random_bits(options.seed, 6202);
+    std::uint64_t count = 0;
+    const auto between = [&](double low, double high) {
+      return low + (high - low) * to_unit(random_bits(key, count++));
+    };
+    const double width = size_.width, height = size_.height;
+    edge_ = Octave(std::max(height / 16, 3.0), random_bits(key, 1000));
+    lag_ = Octave(std::max(height / 8, 3.0), random_bits(key, 1001));
+    const Point centers[] = {{0.14, 0.27}, {0.55, 0.22}, {0.90, 0.36}, {0.30, 0.92}};
+    for (const Point& center : centers)
+      crowns_.push_back({.center = {width * (center.x + between(-0.04, 0.04)), height * center.y},
+                         .radius_x = width * between(0.11, 0.15),
+                         .radius_y = height * between(0.13, 0.2),
+                         .most = between(1.2, 3),
+                         .periods = {between(23, 60), between(9, 17), between(4.5, 8)},
+                         .phases = {between(0, 1), between(0, 1), between(0, 1)}});
+  }
+
+  struct Seen {
+    double gray;
+    Tint tint;
+  };
+  /// A pixel without leaves.
+  Seen bare(int x, int y, bool colored) {
+    const double texture = ground_(x, y) - mean_gray, down = (y + 0.5) / size_.height;
+    const double windows = std::max(size_.height / 16.0, 6.0);
+    double gray = 125 + 0.45 * texture;
+    if (down < 0.38) gray = facade_gray(mean_gray + 5 * texture, {double(x), double(y)}, windows);
+    if (down > 0.46 && down < 0.66) gray = 95 + 0.3 * texture;
+    if (std::abs(down - 0.56) < 0.006 && (32 * x / size_.width) % 3 != 0) gray = 190 + 0.2 * texture;
+    return {gray, colored ? dye_(x, y) : Tint{}};
+  }
+  /// The same pixel behind the leaves that are there at the time of a frame. `lag`: of the place.
+  Seen with_leaves(Seen seen, int number, int x, int y, int frame, double lag, bool colored) {
+    const Crown& crown = crowns_[std::size_t(number)];
+    const Point moved = crown.moved(frame, lag), leaf{x + moved.x, y + moved.y};
+    const double share = smooth_step(0, 0.25, inside(crown, leaf) + 0.6 * edge_(leaf.x, leaf.y));
+    if (share <= 0) return seen;
+    const double gray = 88 + 0.9 * (leaves_(leaf.x, leaf.y) - mean_gray);
+    return {seen.gray + share * (gray - seen.gray),
+            colored ? seen.tint.mixed(leaf_dye_(x, y), share) : Tint{}};
+  }
+  /// Number of the crown whose leaves may cover a pixel; -1 without one.
+  int crown_near(int x, int y) const {
+    for (std::size_t i = 0; i < crowns_.size(); ++i) {
+      Crown larger = crowns_[i];
+      larger.radius_x += 2 * larger.most;
+      larger.radius_y += 2 * larger.most;
+      if (inside(larger, {double(x), double(y)}) > -0.6) return int(i);
+    }
+    return -1;
+  }
+  double lag(int x, int y) { return 0.7 * lag_(x, y); }
+
+ private:
+  /// 1 in the middle of a crown, 0 on its ellipse, below 0 outside.
+  static double inside(const Crown& crown, Point p) {
+    const double x = (p.x - crown.center.x) / crown.radius_x, y = (p.y - crown.center.y) / crown.radius_y;
+    return 1 - x * x - y * y;
+  }
+
+  Size size_;
+  Texture ground_, leaves_;
+  Dye dye_, leaf_dye_;
+  Octave edge_, lag_;
+  std::vector<Crown> crowns_;
+};
+
+/// Someone who crosses, with texture and colors.
+struct Clothed {
+  Passer passer;
+  Texture texture;
+  Dye dye;
+
+  Clothed(const Passer& crossing, bool fine)
+      : passer(crossing), texture(crossing.key, {fine, false}), dye(Dye::object(crossing.key, 0)) {}
+
+  bool meets(int y) const {
+    return y >= passer.foot.y - passer.height - 1 && y <= passer.foot.y + 0.15 * passer.height + 1;
+  }
+  bool near(int x) const {
+    return std::abs(x - passer.foot.x) <= (1.25 * passer.reach() + 0.2) * passer.height + 1;
+  }
+  Ground::Seen seen(Point pixel, double gray, bool colored) {
+    const double x = pixel.x - passer.foot.x, y = pixel.y - passer.foot.y;
+    return {gray + 0.3 * (texture(x, y) - mean_gray), colored ? dye(x, y) : Tint{}};
+  }
+};
+
+/// A pixel of the background.
+struct Place {
+  Ground::Seen seen;  ///< without leaves where these move
+  int crown = -1;     ///< whose leaves move before it; -1 = none
+  double lag = 0;
+};
+
+class Square {
+ public:
+  explicit Square(const SceneOptions& options)
+      : options_(options),
+        size_(options.size),
+        ground_(options),
+        passers_(options),
+        places_(std::size_t(size_.width) * size_.height),
+        noise_key_(random_bits(options.seed, 6300)) {}
+
+  Scene render() {
+    Scene scene;
+    Passes passes(options_, options_.frames + 1);
+    passes.run(size_.height, size_.width, [&](int y) { build(y); });
+    for (int i = 0; i < options_.frames; ++i) {
+      FrameBuffer& frame = scene.frames.emplace_back(size_, frame_format(options_));
+      Image<std::uint8_t>* const moving = i > 0 ? &scene.moving.emplace_back(size_) : nullptr;
+      std::vector<Clothed> crossing;
+      for (const Passer& passer : passers_.at(i)) crossing.emplace_back(passer, options_.fine);
+      const Light light(options_, i);
+      passes.run(size_.height, size_.width, [&](int y) { paint(frame, moving, i, y, crossing, light); });
+    }
+    return scene;
+  }
+
+ private:
+  Place& place(int x, int y) { return places_[std::size_t(y) * size_.width + x]; }
+
+  void build(int y) {
+    Ground ground = ground_;
+    for (int x = 0; x < size_.width; ++x) {
+      Place& here = place(x, y);
+      here.seen = ground.bare(x, y, options_.color);
+      const int crown = ground.crown_near(x, y);
+      if (crown < 0) continue;
+      here.lag = ground.lag(x, y);
+      if (options_.conditions == Conditions::swaying)
+        here.crown = crown;
+      else
+        here.seen = ground.with_leaves(here.seen, crown, x, y, 0, here.lag, options_.color);
+    }
+  }
+
+  void paint(FrameBuffer& frame, Image<std::uint8_t>* moving, int number, int y, std::span<const Clothed> all,
+             const Light& light) {
+    constexpr double shade = 0.09;
+    Ground ground = ground_;
+    Row row(frame, y);
+    std::vector<Clothed> crossing;  // copies for this thread, the nearest first
+    for (const Clothed& each : all)
+      if (each.meets(y)) crossing.insert(crossing.begin(), each);
+    const double sigma = options_.conditions == Conditions::noisy ? 6 : 2;
+    const std::uint64_t key = random_bits(random_bits(noise_key_, std::uint64_t(number)), std::uint64_t(y));
+    for (int x = 0; x < size_.width; ++x) {
+      const Point here{double(x), double(y)};
+      const Place& behind = place(x, y);
+      Ground::Seen seen = behind.seen;
+      bool covered = false;
+      double shadow = 0;
+      for (Clothed& each : crossing) {
+        if (!each.near(x)) continue;
+        if (const std::optional<double> gray = each.passer.gray(here)) {
+          seen = each.seen(here, *gray, options_.color);
+          covered = true;
+          break;
+        }
+        shadow = std::max(shadow, each.passer.shadow(here));
+      }
+      if (!covered && behind.crown >= 0)
+        seen = ground.with_leaves(seen, behind.crown, x, y, number, behind.lag, options_.color);
+      if (!covered) seen.gray *= 1 - shade * shadow;
+      const double lit = seen.gray * light.at(size_, x, y);
+      row.put(x, lit + noise(sigma, random_bits(key, std::uint64_t(x))), seen.tint);
+      if (moving) (*moving)(x, y) = covered;
+    }
+  }
+
+  const SceneOptions& options_;
+  Size size_;
+  Ground ground_;
+  Passers passers_;
+  std::vector<Place> places_;
+  std::uint64_t noise_key_;
+};
+
+}  // namespace
+
+Scene render_square(const SceneOptions& options) { return Square(options).render(); }
+
+}  // namespace parafield
