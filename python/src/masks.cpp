@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
-#include <parafield/masks.hpp>
 
 #include <algorithm>
 #include <optional>
+#include <parafield/boxes.hpp>
+#include <parafield/masks.hpp>
 
 #include "cameras.hpp"
 #include "new_frame.hpp"
@@ -26,6 +28,13 @@ no value; None = it has one everywhere. Where `known0` is false, flow or dispari
 confidence 0. Where a match has no value in the second frame, valid alone becomes 0. The result is one of a
 single frame, in host memory. Raises Error.)";
 
+const char* const boxes_doc = R"(Bounding boxes of the connected regions of a mask: an array N x 5, int32.
+
+Its columns are x and y of the upper left pixel, width, height, and the number of the region's pixels. `mask` is
+a MotionMask of one frame or an array H x W. A region is made of true pixels, joined with their 8 neighbors;
+those of fewer than `min_area` pixels are left out. Boxes are in the order of the regions' first pixels, row by
+row. Raises Error.)";
+
 /// A mask of an argument, which it keeps.
 struct Mask {
   std::optional<Field<Detection>> field;
@@ -46,6 +55,19 @@ nb::object known_array(const Frame& frame) {
     for (int y = 0; y < frame.height; ++y) std::fill_n(known.view().row(y), frame.width, std::uint8_t(1));
   }
   return mask_array(known);
+}
+
+nb::object box_array(nb::handle mask, int min_area) {
+  const Field<Detection> field = field_of<Detection>(mask, "mask");
+  if (field.stacked) fail("mask is a stack of ", field.count, " masks; give one of them");
+  std::vector<Box> boxes;
+  {
+    const nb::gil_scoped_release released;
+    boxes = find_boxes(field.result(0).moving, {.min_area = min_area});
+  }
+  const auto storage = make_host_storage(std::max<std::size_t>(1, boxes.size()) * sizeof(Box));
+  std::copy(boxes.begin(), boxes.end(), reinterpret_cast<Box*>(storage->data));
+  return array_in(storage, storage->data, nb::dtype<int>(), {boxes.size(), 5}, {5, 1});
 }
 
 template <class Task>
@@ -106,6 +128,10 @@ void bind_masks(nb::module_& module) {
       arg("result").none(), arg("known0").none(), arg("known1") = none,
       nb::sig("def mark_unknown(result: _Result, known0: typing.Any, known1: typing.Any = None) -> _Result"),
       mark_doc);
+  module.def("find_boxes", &box_array, arg("mask").none(), nb::kw_only(), arg("min_area") = 1,
+             nb::sig("def find_boxes(mask: typing.Any, *, min_area: int = 1) -> "
+                     "numpy.typing.NDArray[numpy.int32]"),
+             boxes_doc);
 }
 
 }  // namespace parafield::python

@@ -82,6 +82,25 @@ def test_mark_unknown(planes):
             call()
 
 
+def test_boxes():
+    mask = np.zeros((20, 30), bool)
+    mask[3:6, 4:9] = mask[6, 9] = True  # joined at a corner
+    mask[2, 20] = mask[10:12, 20:22] = True
+    boxes = pf.find_boxes(mask)
+    assert boxes.tolist() == [[20, 2, 1, 1, 1], [4, 3, 6, 4, 16], [20, 10, 2, 2, 4]]
+    assert boxes.dtype == np.int32
+    assert pf.find_boxes(pf.MotionMask(mask), min_area=4).tolist() == boxes[1:].tolist()
+    assert pf.find_boxes(np.zeros((3, 3), bool)).shape == (0, 5)
+    stack = pf.detect_motion(np.zeros((3, 32, 32), np.uint8), axes="nhw")
+    for message, call in {
+        "min_area cannot be 0": lambda: pf.find_boxes(mask, min_area=0),
+        "mask": lambda: pf.find_boxes(None),
+        "mask is a stack of 2 masks": lambda: pf.find_boxes(stack),
+    }.items():
+        with pytest.raises(pf.Error, match=message):
+            call()
+
+
 def test_alpha(tmp_path):
     pf.write_frame(tmp_path / "gray.png", np.zeros((4, 6), np.uint8))
     assert pf.read_alpha(tmp_path / "gray.png") is None

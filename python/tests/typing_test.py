@@ -117,6 +117,7 @@ smooth.move(flow)
 assert_type(pf.mark_unknown(flow, pf.known_pixels(frame0)), pf.FlowField)
 assert_type(pf.mark_unknown(disparity, None, pf.known_pixels(frame0)), pf.DisparityField)
 pf.estimate_flow(pf.filled(frame0), frame1)
+assert_type(pf.find_boxes(valid, min_area=9), NDArray[np.int32])
 assert_type(pf.with_scale_arrow(pf.draw_arrows(frame0, flow), 20.5, "20 m/s"), NDArray[np.uint8])
 
 # Files, pictures, scores

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "core/arithmetic.hpp"
+#include "steps/components/components.hpp"
 
 namespace parafield {
 
@@ -13,12 +13,12 @@ void remove_speckles(Backend& backend, const View<float>* planes, int count, flo
                      int max_pixels, View<std::uint8_t> valid, View<std::int32_t> labels,
                      View<std::int32_t> counts);
 
-// Both backends keep a forest in `labels` (Rosenfeld and Pfaltz 1966). A pixel's label is the index of
-// another pixel of its component, never a larger index; a root's label is its own index. An index counts
-// along the pitch of `labels`.
+// Both backends keep a forest in `labels`: see steps/components.
 
 /// Pixels, and which neighbors are linked.
 struct Links {
+  static constexpr bool corners = false;
+
   View<const float> plane0, plane1;  ///< the same plane twice where there is one
   float max_difference;
   View<const std::uint8_t> valid;
@@ -30,11 +30,5 @@ struct Links {
            (magnitude(plane1(x0, y0) - plane1(x1, y1)) <= max_difference);
   }
 };
-
-/// The root of pixel i's component.
-PF_HD int root_of(const volatile int* labels, int i) {
-  for (int label = labels[i]; label != i; label = labels[i]) i = label;
-  return i;
-}
 
 }  // namespace parafield

@@ -74,6 +74,11 @@ inline int atomicMin(int* place, int value) {
   if (value < old) *place = value;
   return old;
 }
+inline int atomicMax(int* place, int value) {
+  const int old = *place;
+  if (value > old) *place = value;
+  return old;
+}
 template <class T>
 T atomicAdd(T* place, T value) {
   return (*place += value) - value;
