@@ -1,33 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "detect.hpp"
+
 #include "commands.hpp"
-#include "estimation.hpp"
-#include "frames.hpp"
-#include "interrupt.hpp"
 
 namespace parafield::command {
 namespace {
-
-struct DetectOptions : EstimationOptions<Detection> {
-  std::vector<std::string> frames, labels;
-  std::string output, overlay, mask;
-  FrameOptions reading;
-  bool beside = false;
-
-  /// Whether several masks are estimated, or the names of outputs are patterns.
-  bool is_series() const { return frames.size() > 2 || has_number(output) || has_number(overlay); }
-};
-
-/// "1 file", "2 files".
-std::string counted(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-/// Throws UsageError unless there is a file of labels for each mask, or none at all.
-void check_labels(const DetectOptions& options, std::size_t masks) {
-  if (!options.labels.empty() && options.labels.size() != masks)
-    throw UsageError(fmt::format("--gt: {} for {}; give one for each frame after the first",
-                                 counted(options.labels.size(), "file"), counted(masks, "mask")));
-}
 
 void check_words(const DetectOptions& options) {
   if (options.frames.size() > 1)
@@ -36,35 +13,6 @@ void check_words(const DetectOptions& options) {
   if (options.repeats > 0) throw UsageError("--repeat needs two frames; of a series each is timed");
   if (options.energy != "none") throw UsageError("--energy needs two frames, not a series");
 }
-
-/// Counts and scores over all masks.
-struct Findings {
-  Size size;
-  int frames = 2;
-  ValueRange range;
-  std::int64_t moving = 0, pixels = 0;
-  MaskScores scores;
-  Image<std::uint8_t> scored;  // --mask
-
-  /// Adds mask number i, which belongs to `frame`, and writes it to the files that are named.
-  void add(const DetectOptions& options, std::size_t i, const MotionMask& found, const FrameBuffer& frame,
-           const Path& to_output, const Path& to_overlay) {
-    const Size size = found.size();
-    moving += count_of(found.moving);
-    pixels += std::int64_t(size.width) * size.height;
-    if (i < options.labels.size()) {
-      const FrameBuffer labels = read_like(options.labels[i], options.frames[0], size, read_frame);
-      if (!scored) scored = read_like(options.mask, options.frames[0], size, read_mask);
-      scores += naming(options.labels[i], [&] { return evaluate(found, labels, {.mask = scored}); });
-    }
-    const WhileWriting whole;
-    if (!to_output.empty()) write_mask(to_output, found.moving);
-    if (to_overlay.empty()) return;
-    FrameBuffer picture = overlay_mask(frame, found);
-    if (options.beside) picture = beside(frame, picture);
-    write_frame(to_overlay, picture);
-  }
-};
 
 /// Pushes the frames one after the other; each is timed. Masks and overlays go into the folders.
 Times detect_series(const DetectOptions& options, const DetectionMethod& method, const Device& device,
@@ -115,6 +63,7 @@ void write_into(const std::string& pattern, const std::function<void(const Path&
 }
 
 void run(const DetectOptions& options) {
+  if (options.is_video()) return detect_video(options);
   const DetectionMethod method = options.method.method();
   const Device device = options.device.device();
   const EnergyReport energy = options.energies(method);
@@ -122,6 +71,10 @@ void run(const DetectOptions& options) {
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
   inputs.insert(inputs.end(), options.labels.begin(), options.labels.end());
   inputs.emplace_back(options.mask);
+  const std::vector<Output> boxes = {{"--boxes", options.boxes == "-" ? "" : options.boxes, {}}};
+  check_outputs(boxes, inputs);
+  if (options.boxes == "-" && options.json)
+    throw UsageError("--boxes - and --json exclude each other: both write to standard output");
   const std::vector<Output> outputs = {{"-o", options.output, {".png", ".pgm"}},
                                        {"--overlay", options.overlay, picture_extensions}};
   if (options.is_series())
@@ -130,7 +83,7 @@ void run(const DetectOptions& options) {
     check_outputs(outputs, inputs);
   const DeviceInfo info = describe_device(device);
 
-  Findings findings;
+  Findings findings(options);
   Estimate<Detection> estimated;
   if (options.is_series()) {
     write_into(options.output, [&](const Path& to_output) {
@@ -147,6 +100,8 @@ void run(const DetectOptions& options) {
     findings.add(options, 0, estimated.result, pair[1], options.output, options.overlay);
   }
 
+  if (findings.boxes) findings.boxes->finish();
+
   Report report = options.begin("detect", method, findings.size, estimated.blocks);
   add_times(report, name_of(method), info, findings.size, estimated.times);
   const double moving = double(findings.moving) / double(findings.pixels);
@@ -156,8 +111,8 @@ void run(const DetectOptions& options) {
   report.text += fmt::format("{:.2f} % of the pixels are moving\n", 100 * moving);
   add_energies(report, energy, estimated.energies);
   if (!options.labels.empty()) add_scores(report, findings.scores);
-  add_files(report, {options.output, options.overlay});
-  options.print(report);
+  add_files(report, {options.output, options.overlay, options.boxes == "-" ? "" : options.boxes});
+  if (options.boxes != "-") options.print(report);
 }
 
 }  // namespace
@@ -165,21 +120,34 @@ void run(const DetectOptions& options) {
 void add_detect(App& program) {
   auto [command, options] =
       add_command<DetectOptions>(program, "detect", "Detect motion in frames of a still camera", run);
-  command.add_option("FRAMES FILE", options.frames,
-                     fmt::format("frames in time order, two or more: {}", frame_formats));
+  command.add_option(
+      "FRAMES FILE", options.frames,
+      fmt::format("frames in time order, two or more: {}. Or one video: a video file, a folder, "
+                  "a pattern (frame%04d.png), a camera (/dev/video0)",
+                  frame_formats));
   command.add_option(
       "-o,--output FILE", options.output,
       "write the mask of what moves: .png or .pgm. It is that of the newer frame, 255 where it "
       "moves, otherwise 0. For more than two frames it is a series, like mask%04d.png: "
       "mask0001.png belongs to the second frame, and each mask starts from the one before, as "
-      "--temporal says");
+      "--temporal says. Or a video of them, white on black: .mp4, .mkv, .mov, .avi, .webm, .y4m, or - for "
+      "Y4M "
+      "on standard output");
   command.add_option(
       "--overlay FILE", options.overlay,
       fmt::format("write the frame, red where it moves: {}. It is the newer frame; for more than two frames "
-                  "it is a series",
+                  "it is a series, or a video",
                   picture_formats));
   command.add_flag("--beside", options.beside, "put the frame and the overlay side by side")
       .needs(command.get_option("--overlay"));
+  command.add_option("--min-area PX", options.min_area)
+      .range(1, 1e9)
+      .help("draw boxes around regions of so many pixels into --overlay, and list only these with --boxes");
+  command.add_option("--boxes FILE", options.boxes)
+      .help(
+          "write a line of JSON for each mask: frame, time, share that moves, boxes. - is standard output. A "
+          "box "
+          "surrounds pixels that are joined, also at corners");
   const Option labels = command.add_option("--gt FILE", options.labels);
   labels.help(
       "true labels to compare with, a file for each mask. They are as in CDnet: 0 and 50 are static, 255 is "
@@ -189,8 +157,9 @@ void add_detect(App& program) {
       .help("with --gt: a picture that is 0 where pixels do not count");
   options.reading.add_to(command);
   options.add_to(command);
-  command.examples(
-      {"detect a.png b.png -o mask.png --overlay seen.png", "detect frame*.png -o mask%04d.png --json"});
+  command.examples({"detect a.png b.png -o mask.png --overlay seen.png",
+                    "detect frame*.png -o mask%04d.png --json",
+                    "detect street.mp4 --overlay seen.mp4 --min-area 60"});
 }
 
 }  // namespace parafield::command

@@ -27,6 +27,10 @@ inline constexpr std::string_view frame_formats = "PNG, JPEG, TIFF, PGM, PPM, PF
 inline const std::vector<std::string_view> picture_extensions = {".png", ".jpg", ".jpeg", ".ppm"};
 inline constexpr std::string_view picture_formats = ".png, .jpg or .ppm";
 
+/// Extensions of videos.
+inline const std::vector<std::string_view> video_extensions = {".mp4", ".mkv",  ".mov",
+                                                               ".avi", ".webm", ".y4m"};
+
 /// Whether the name ends in the extension (".png"), in upper or lower case.
 bool has_extension(const Path& path, std::string_view extension);
 

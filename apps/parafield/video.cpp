@@ -10,8 +10,6 @@
 namespace parafield::command {
 namespace {
 
-const std::vector<std::string_view> video_extensions = {".mp4", ".mkv", ".mov", ".avi", ".webm", ".y4m"};
-
 /// Name of an input without folder and extension: "clip" for videos/clip.mp4, "frames" for frames/.
 std::string stem_of(const std::string& input) {
   if (input == "-") return "stdin";

@@ -59,7 +59,6 @@ nb::object known_array(const Frame& frame) {
 
 nb::object box_array(nb::handle mask, int min_area) {
   const Field<Detection> field = field_of<Detection>(mask, "mask");
-  if (field.stacked) fail("mask is a stack of ", field.count, " masks; give one of them");
   std::vector<Box> boxes;
   {
     const nb::gil_scoped_release released;

@@ -95,7 +95,7 @@ def test_boxes():
     for message, call in {
         "min_area cannot be 0": lambda: pf.find_boxes(mask, min_area=0),
         "mask": lambda: pf.find_boxes(None),
-        "mask is a stack of 2 masks": lambda: pf.find_boxes(stack),
+        "mask is a stack of 2 results": lambda: pf.find_boxes(stack),
     }.items():
         with pytest.raises(pf.Error, match=message):
             call()
