@@ -159,7 +159,7 @@ void add_detect(App& program) {
   options.add_to(command);
   command.examples({"detect a.png b.png -o mask.png --overlay seen.png",
                     "detect frame*.png -o mask%04d.png --json",
-                    "detect street.mp4 --overlay seen.mp4 --min-area 60"});
+                    "detect clip.mp4 --overlay seen.mp4 --min-area 60"});
 }
 
 }  // namespace parafield::command

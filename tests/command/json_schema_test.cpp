@@ -115,6 +115,7 @@ TEST_F(JsonSchema, FitsWhatEveryCommandPrints) {
   checked(with({"detect"}, {"-o", path("m.png"), "--energy", "result"}));
   checked(with({"detect", frame1()}, {"-o", path("m%d.png")}));
   checked(with({"detect"}, {"--gt", path("m.png")}));
+  checked({"detect", path("scene/frame%04d.png"), "-o", path("m.y4m"), "--boxes", path("b.jsonl"), "--json"});
   checked({"video", path("scene/frame%04d.png"), "-o", path("v.y4m"), "--flow-dir", path("v"), "--preset",
            "fast", "--json"});
   checked(with({"tracks"}, {"--gt", truth(), "-o", path("t.csv")}));
