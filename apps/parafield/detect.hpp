@@ -46,6 +46,7 @@ class BoxLines {
   const std::string file_, beside_;
   const int min_area_;
   std::FILE* open_ = nullptr;
+  long bytes_ = 0;  // that are written
   std::optional<BoxFinder> finder_;
   std::vector<Box> boxes_;
 };

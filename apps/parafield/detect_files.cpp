@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -48,8 +50,12 @@ const std::vector<Box>& BoxLines::add(const Image<std::uint8_t>& moving, std::in
 
 void BoxLines::write(const std::string& line) {
   if (file_ == "-") return print(line);
-  if (std::fwrite(line.data(), 1, line.size(), open_) != line.size() || std::fflush(open_) != 0)
-    throw Error(ErrorCode::file, fmt::format("{}: cannot be written: {}", file_, std::strerror(errno)));
+  if (std::fwrite(line.data(), 1, line.size(), open_) != line.size() || std::fflush(open_) != 0) {
+    const int reason = errno;
+    if (ftruncate(fileno(open_), bytes_) == 0) std::clearerr(open_);  // whole lines only
+    throw Error(ErrorCode::file, fmt::format("{}: cannot be written: {}", file_, std::strerror(reason)));
+  }
+  bytes_ += long(line.size());
 }
 
 void BoxLines::finish() {
