@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Components: `headers` for both kinds of library; `static`; `library` and `shared` (what runs, and what
-# programs are linked with); `command`. BUILD_SHARED_LIBS chooses what an installation without --component
-# holds. parafield::video has components of its own with `video_` before their names, but its header is in
-# `headers`. Both kinds may lie in one prefix: then find_package takes the shared one unless COMPONENTS says
+# programs are linked with); `command`; `frei0r` (filters for video editors). BUILD_SHARED_LIBS chooses what an
+# installation without --component holds. parafield::video has components of its own with `video_` before their
+# names, but its header is in `headers`. Both kinds may lie in one prefix: then find_package takes the shared one unless COMPONENTS says
 # static.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/parafield)
@@ -94,4 +94,9 @@ if(TARGET parafield_command)
     install(FILES ${PROJECT_BINARY_DIR}/share/zsh/_parafield
       DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${zsh_functions} COMPONENT command)
   endif()
+endif()
+
+if(FREI0R_FOUND)
+  # Programs look in lib/frei0r-1 of /usr and /usr/local, whatever the distribution's folder of libraries is.
+  install(TARGETS parafield_frei0r_flow parafield_frei0r_motion LIBRARY DESTINATION lib/frei0r-1 COMPONENT frei0r)
 endif()

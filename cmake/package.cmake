@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # `cpack` makes Debian packages: the library, -dev (headers and what links the shared library), both of
-# parafield::video, which alone needs FFmpeg, and the command. Those for a distribution are configured with -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_SHARED_LIBS=ON:
+# parafield::video, which alone needs FFmpeg, the command and the filters for video editors. Those for a
+# distribution are configured with -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_SHARED_LIBS=ON:
 # scripts/package does so.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "the parafield authors")
@@ -43,6 +44,12 @@ if(TARGET parafield_command)
     set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION})")
   endif()
 endif()
+if(FREI0R_FOUND)
+  list(APPEND CPACK_COMPONENTS_ALL frei0r)
+  debian_package(frei0r parafield-frei0r video "Filters of frei0r: optical flow and motion detection in FFmpeg, GStreamer, MLT.")
+  set(CPACK_DEBIAN_FREI0R_PACKAGE_ENHANCES "ffmpeg, gstreamer1.0-plugins-bad, kdenlive, melt")
+  list(APPEND copyrights frei0r:parafield-frei0r)
+endif()
 if(NetCDF_FOUND)  # it is loaded when it is used, so no package depends on it
   execute_process(COMMAND dpkg-query -S ${NETCDF_LIBRARY_FILE} OUTPUT_VARIABLE owner ERROR_QUIET)
   if(owner MATCHES "^([a-z0-9.+-]+)[:,]")
@@ -64,9 +71,11 @@ cpack_add_component_group(development)
 cpack_add_component_group(video_library)
 cpack_add_component_group(video_development)
 cpack_add_component_group(command)
+cpack_add_component_group(frei0r)
 cpack_add_component(library GROUP library)
 cpack_add_component(headers GROUP development)
 cpack_add_component(shared GROUP development)
 cpack_add_component(video_library GROUP video_library)
 cpack_add_component(video_shared GROUP video_development)
 cpack_add_component(command GROUP command)
+cpack_add_component(frei0r GROUP frei0r)

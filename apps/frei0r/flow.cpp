@@ -24,8 +24,9 @@ constexpr Setting settings[] = {
      "one "
      "frame. 0: it follows the video."},
     {"arrow spacing", Setting::number,
-     "From one arrow to the next: a share of the picture's width. 0: a fortieth."},
-    {"legend", Setting::on_or_off, "Draws the wheel of colors in the lower right corner."},
+     "From one arrow to the next: a share of the picture's width. 0: a thirtieth."},
+    {"legend", Setting::on_or_off,
+     "Draws the wheel of colors in the lower right corner, but not with arrows."},
     {"device", Setting::text,
      "auto, cpu, cuda or cuda:N. Empty: auto, which is the first GPU if there is one."},
 };
@@ -62,7 +63,7 @@ class FlowFilter : public Filter {
     view_ = choice(settings[view].name, text(view), views);
     max_motion_ = float(share(values[max_motion], max_motion) * size_.width);
     const double spacing = share(values[arrow_spacing], arrow_spacing);
-    arrow_step_ = std::max(int(std::lround((spacing > 0 ? spacing : 1.0 / 40) * size_.width)), 4);
+    arrow_step_ = std::max(int(std::lround((spacing > 0 ? spacing : 1.0 / 30) * size_.width)), 4);
     legend_ = std::get<double>(values[legend]) >= 0.5;
     std::array<std::string, 3> names{text(method), text(preset_name), text(device)};
     if (estimator_ && names == names_) return;

@@ -26,6 +26,12 @@ if(TARGET parafield_command AND NOT PARAFIELD_SANITIZE)  # sanitizers add symbol
     "-DOBJECTS=$<JOIN:$<FILTER:$<TARGET_OBJECTS:parafield_command>;$<TARGET_OBJECTS:parafield_video_objects>,INCLUDE,[.]o$>,$<COMMA>>"
     -P ${CMAKE_CURRENT_SOURCE_DIR}/install/exported_symbols.cmake)
 endif()
+if(TARGET parafield_frei0r_flow AND NOT PARAFIELD_SANITIZE)
+  foreach(name flow motion)
+    add_test(NAME Installed.Frei0r.${name} COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
+      -DMODULE=$<TARGET_FILE:parafield_frei0r_${name}> -P ${CMAKE_CURRENT_SOURCE_DIR}/install/frei0r_symbols.cmake)
+  endforeach()
+endif()
 if(DPKG_SHLIBDEPS AND FILE_COMMAND AND NOT PARAFIELD_SANITIZE)
   set(libraries "")
   if(PNG_FOUND)
@@ -41,5 +47,6 @@ if(DPKG_SHLIBDEPS AND FILE_COMMAND AND NOT PARAFIELD_SANITIZE)
   add_test(NAME Installed.Packages COMMAND ${CMAKE_COMMAND}
     -DBUILD=${PROJECT_BINARY_DIR} -DCPACK=${CMAKE_CPACK_COMMAND}
     -DFFMPEG=$<BOOL:${FFmpeg_FOUND}> -DVERSION=${PROJECT_VERSION} -DSHARED=${BUILD_SHARED_LIBS} -DLIBRARIES=${libraries}
-    -DCOMMAND_BUILT=$<TARGET_EXISTS:parafield_command> -P ${CMAKE_CURRENT_SOURCE_DIR}/install/packages.cmake)
+    -DCOMMAND_BUILT=$<TARGET_EXISTS:parafield_command> -DFREI0R_BUILT=$<TARGET_EXISTS:parafield_frei0r_flow>
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/install/packages.cmake)
 endif()

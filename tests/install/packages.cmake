@@ -46,3 +46,6 @@ if(COMMAND_BUILT)
   check(parafield "${needed}"
     "/usr/bin/parafield;man1/parafield-flow.1;completions/parafield;_parafield;parafield.fish")
 endif()
+if(FREI0R_BUILT)
+  check(parafield-frei0r "libc6;libstdc" "/usr/lib/frei0r-1/parafield_flow.so;/usr/lib/frei0r-1/parafield_motion.so")
+endif()
