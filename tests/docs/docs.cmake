@@ -10,9 +10,17 @@ endfunction()
 
 set(command_pages ${pages})
 list(REMOVE_ITEM command_pages docs/python.md)
+find_program(FFMPEG ffmpeg)
+if(NOT FFMPEG OR NOT TARGET parafield_frei0r_flow)
+  list(REMOVE_ITEM command_pages docs/video-editors.md)
+endif()
 foreach(page ${command_pages})
   add_docs_test(Commands.${page} bash ${CMAKE_CURRENT_LIST_DIR}/run_page.sh ${page} $<TARGET_FILE:parafield_command>)
 endforeach()
+if("docs/video-editors.md" IN_LIST command_pages)
+  set_tests_properties(Docs.Commands.docs/video-editors.md PROPERTIES
+    ENVIRONMENT FREI0R_PATH=$<TARGET_FILE_DIR:parafield_frei0r_flow>)
+endif()
 add_docs_test(Links bash ${CMAKE_CURRENT_LIST_DIR}/links.sh ${pages} CONTRIBUTING.md bench/README.md)
 add_docs_test(CMakeBlocks bash ${CMAKE_CURRENT_LIST_DIR}/cmake_blocks.sh docs/cpp.md ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 
