@@ -86,9 +86,7 @@ inline Pixels with_alpha(const FrameBuffer& picture, const Pixels& frame) {
 class Instance {
  public:
   Instance(const Plugin& plugin, Size size)
-      : plugin_(plugin),
-        size_(size),
-        instance_(plugin.construct(unsigned(size.width), unsigned(size.height))) {}
+      : plugin_(plugin), instance_(plugin.construct(unsigned(size.width), unsigned(size.height))) {}
   ~Instance() { plugin_.destruct(instance_); }
   Instance(const Instance&) = delete;
 
@@ -116,7 +114,6 @@ class Instance {
 
  private:
   const Plugin& plugin_;
-  Size size_;
   f0r_instance_t instance_;
 };
 
