@@ -246,7 +246,7 @@ __global__ void __launch_bounds__(lanes, 19) choice_kernel(const __grid_constant
   await_last();
   const FeatureRecords& features = pixels.features = {
       reinterpret_cast<const Record*>(choice.features.records), *choice.features.count, &choice.features};
-  const Box box = place_pixels(lane, choice.colors, choice.scale, memory.plane[0], pixels.place);
+  const PlaceBox box = place_pixels(lane, choice.colors, choice.scale, memory.plane[0], pixels.place);
   const int labels = choice.labels.count->labels;
   pixels.rotation_label = choice.test.rotation && labels > 0 ? labels : -1;
   pixels.labels = labels + (pixels.rotation_label > 0);

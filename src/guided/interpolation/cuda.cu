@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(lanes* warps_of<Gathers>)
   }
   Place place[tile::each];
   float best[tile::each];
-  const Box box = place_pixels(lane, colors, scale, memory.plane[0], place);
+  const PlaceBox box = place_pixels(lane, colors, scale, memory.plane[0], place);
   if constexpr (Gathers) __syncthreads();
   const auto exponents = [&] {
     if constexpr (Gathers)

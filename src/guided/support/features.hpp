@@ -65,7 +65,7 @@ PF_HD Places places_of(const FlowFeatures& features) {
 }
 
 /// Box of a chunk. That of a chunk without features has infinite exponents.
-PF_HD Box chunk_box(const FlowFeatures& features, int chunk) {
+PF_HD PlaceBox chunk_box(const FlowFeatures& features, int chunk) {
   const auto side = [&](int i) { return features.bounds[i * features.chunks + chunk]; };
   return {{side(0), side(1), side(2), side(3), side(4)}, {side(5), side(6), side(7), side(8), side(9)}};
 }

@@ -52,7 +52,7 @@ PF_HD float relative_likelihood(float exponent, float best, float cutoff) {
 }
 
 /// Bounds of the places of several pixels or features.
-struct Box {
+struct PlaceBox {
   Place low, high;
 };
 
@@ -62,7 +62,7 @@ PF_HD float beyond(float low, float high, float value) {
 }
 
 /// Least exponent that a feature can have for a pixel of the box.
-PF_HD float least_exponent(const Box& box, const Place& feature) {
+PF_HD float least_exponent(const PlaceBox& box, const Place& feature) {
   return square_sum(beyond(box.low.x, box.high.x, feature.x), beyond(box.low.y, box.high.y, feature.y),
                     beyond(box.low.red, box.high.red, feature.red),
                     beyond(box.low.green, box.high.green, feature.green),
@@ -70,7 +70,7 @@ PF_HD float least_exponent(const Box& box, const Place& feature) {
 }
 
 /// Least exponent that a feature of another box can have for a pixel of the box.
-PF_HD float least_exponent(const Box& box, const Box& features) {
+PF_HD float least_exponent(const PlaceBox& box, const PlaceBox& features) {
   const auto apart = [](float low, float high, float other_low, float other_high) {
     return larger_number(larger_number(other_low - high, low - other_high), 0.0f);
   };

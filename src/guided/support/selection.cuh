@@ -15,7 +15,7 @@ struct FeatureRecords {
   int count;
   const FlowFeatures* boxes;
 
-  __device__ Box box(int chunk) const { return chunk_box(*boxes, chunk); }
+  __device__ PlaceBox box(int chunk) const { return chunk_box(*boxes, chunk); }
 };
 
 /// Number of features that support a tile. Where they did not fit into a list, all features count.
@@ -69,7 +69,8 @@ struct Nearest {
 };
 
 /// Returns a feature's least exponent, and keeps the nearest.
-__device__ inline float least_of(const FeatureRecords& features, int i, const Box& box, Nearest& nearest) {
+__device__ inline float least_of(const FeatureRecords& features, int i, const PlaceBox& box,
+                                 Nearest& nearest) {
   const float least = least_exponent(box, features.record[i].place());
   nearest = least < nearest.least ? Nearest{least, i} : nearest;
   return least;
@@ -77,8 +78,8 @@ __device__ inline float least_of(const FeatureRecords& features, int i, const Bo
 
 /// Lists the features of least exponents up to `most`. Chunks of least exponents above it are skipped.
 template <int Most>
-__device__ Nearest list_features(ExponentList<Most>& list, const Box& box, const FeatureRecords& features,
-                                 float most) {
+__device__ Nearest list_features(ExponentList<Most>& list, const PlaceBox& box,
+                                 const FeatureRecords& features, float most) {
   const int count = features.count, chunks = (count + chunk_size - 1) / chunk_size, lane = list.lane;
   ExponentMemory<Most>& memory = list.memory;
   Nearest nearest;
@@ -116,8 +117,8 @@ __device__ Nearest list_features(ExponentList<Most>& list, const Box& box, const
   return nearest;
 }
 template <int Most>
-__device__ Nearest list_features(RegisterList<Most>& list, const Box& box, const FeatureRecords& features,
-                                 float) {
+__device__ Nearest list_features(RegisterList<Most>& list, const PlaceBox& box,
+                                 const FeatureRecords& features, float) {
   list.count = features.count;
   const int last = (features.count - 1) / chunk_size;
   Nearest nearest;

@@ -52,11 +52,11 @@ __device__ inline float least_of_warp(float value) {
 __device__ inline float most_of_warp(float value) { return -least_of_warp(-value); }
 
 /// Places of a lane's group of pixels, inside the image; returns the tile's box. `shared`: three planes.
-__device__ inline Box place_pixels(const TileLane& lane, const Colors& colors, LikelihoodScale scale,
-                                   float* shared, Place (&place)[tile::each]) {
+__device__ inline PlaceBox place_pixels(const TileLane& lane, const Colors& colors, LikelihoodScale scale,
+                                        float* shared, Place (&place)[tile::each]) {
   const int right = colors.pixels.width - 1, bottom = colors.pixels.height - 1;
   const Color own = load(&colors.pixels(smaller(lane.x(), right), smaller(lane.y(), bottom)));
-  Box box;
+  PlaceBox box;
   const auto bring = [&](int channel, float own, float& low, float& high) {
     const float value = scaled_color(own, scale.color);
     shared[channel * tile::pixels + lane.lane] = value;

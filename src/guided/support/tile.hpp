@@ -80,7 +80,7 @@ PF_HD float most_of(const float* values, int count, float least) {
 }
 
 /// Computes the places of a tile's pixels. Returns the box around them.
-PF_HD Box place_pixels(Tile& tile, const Colors& colors, LikelihoodScale scale) {
+PF_HD PlaceBox place_pixels(Tile& tile, const Colors& colors, LikelihoodScale scale) {
   float* const channels[] = {tile.red, tile.green, tile.blue};
   for (int j = 0; j < tile.height; ++j) {
     const int first = j * tile.width;
@@ -112,7 +112,8 @@ PF_HD void lower_best(const Tile& tile, const Place& feature, float* __restrict 
 }
 
 /// Computes `least` for the features of a chunk: their least exponents for a pixel of the box.
-PF_HD void find_chunk_exponents(const Tile& tile, const Box& box, const FlowFeatures& features, int chunk) {
+PF_HD void find_chunk_exponents(const Tile& tile, const PlaceBox& box, const FlowFeatures& features,
+                                int chunk) {
   const Places places = places_of(features);
   float* __restrict least = tile.least;
   const int first = chunk * chunk_size;
@@ -128,7 +129,7 @@ PF_HD void find_chunk_exponents(const Tile& tile, const Box& box, const FlowFeat
 /// support the features that can have a weight above 0.
 PF_HD bool find_support(Tile& tile, const Colors& colors, LikelihoodScale scale, const FlowFeatures& features,
                         float cutoff, float* __restrict best) {
-  const Box box = place_pixels(tile, colors, scale);
+  const PlaceBox box = place_pixels(tile, colors, scale);
   const int chunks = (*features.count + chunk_size - 1) / chunk_size;
   float* __restrict chunk_least = tile.chunk_least, * const least = tile.least;
 #pragma GCC ivdep

@@ -56,8 +56,8 @@ __device__ void for_each_weighted_batch(TileLane lane, const FeatureRecords& fea
 /// Finds the least exponents of a lane's group of pixels, and the tile's support: see find_support in
 /// tile.hpp. `exponents`: an ExponentList or a RegisterList.
 template <class Exponents, int Most>
-__device__ Support find_support(TileLane lane, const Box& box, const FeatureRecords& features, float cutoff,
-                                const Place (&place)[tile::each], Exponents exponents,
+__device__ Support find_support(TileLane lane, const PlaceBox& box, const FeatureRecords& features,
+                                float cutoff, const Place (&place)[tile::each], Exponents exponents,
                                 SupportList<Most>& list, Batch& batch, float (&best)[tile::each]) {
   const int count = features.count;
   float listed = no_feature;
