@@ -69,11 +69,11 @@ void BoxLines::finish() {
 }
 
 void draw_boxes(FrameBuffer& picture, const std::vector<Box>& boxes) {
-  const auto [width, height] = picture.size();
-  const int thick = 1 + std::min(width, height) / 480;
+  const Size size = picture.size();
+  const int thick = 1 + std::min(size.width, size.height) / 480;
   const auto fill = [&](int left, int top, int right, int bottom) {  // right and bottom are outside
-    for (int y = std::max(top, 0); y < std::min(bottom, height); ++y)
-      for (int x = std::max(left, 0); x < std::min(right, width); ++x) {
+    for (int y = std::max(top, 0); y < std::min(bottom, size.height); ++y)
+      for (int x = std::max(left, 0); x < std::min(right, size.width); ++x) {
         auto* const pixel = static_cast<std::uint8_t*>(picture.row(y)) + 3 * x;
         pixel[0] = 255, pixel[1] = 220, pixel[2] = 0;
       }
