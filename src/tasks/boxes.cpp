@@ -31,7 +31,7 @@ class BoxesOn final : public BoxSession {
       scratch_ = workspace_.array<int>(planes_of_regions * pixels);
       auto* const block = workspace_.array<std::byte>(bytes_of(most_));
       list_ = {reinterpret_cast<int*>(block), reinterpret_cast<Region*>(block + header)};
-      host_ = Image<std::uint8_t>({int(bytes_of(first())), 1}, Memory::pinned());
+      host_ = Image<std::uint8_t>(Size{int(bytes_of(first())), 1}, Memory::pinned());
     }
   }
 

@@ -50,7 +50,7 @@ inline std::vector<std::pair<std::string, Image<std::uint8_t>>> masks_of(Size si
 
 /// Boxes by a flood fill from each pixel.
 inline std::vector<Box> boxes_by_flood_fill(const Image<std::uint8_t>& mask, int min_area) {
-  const auto [width, height] = mask.size();
+  const int width = mask.size().width, height = mask.size().height;
   std::vector<std::uint8_t> seen(std::size_t(width) * std::size_t(height));
   const auto visit = [&](int x, int y, std::vector<std::pair<int, int>>& region) {
     if (x < 0 || y < 0 || x >= width || y >= height || !mask(x, y)) return;
