@@ -30,7 +30,8 @@ struct DetectionOptions {
 
 /// Every method of motion detection.
 using DetectionMethod =
-    std::variant<Icm<ChangeEnergy>, Annealing<ChangeEnergy>, WinnerTakesAll<ChangeEnergy>>;
+    std::variant<Icm<ChangeEnergy>, Annealing<ChangeEnergy>, WinnerTakesAll<ChangeEnergy>, Icm<BackgroundEnergy>,
+                 Annealing<BackgroundEnergy>, WinnerTakesAll<BackgroundEnergy>>;
 
 /// The task of motion detection.
 struct PARAFIELD_API Detection {
@@ -42,7 +43,8 @@ struct PARAFIELD_API Detection {
   using Result = MotionMask;
 };
 
-/// Estimator of motion masks, for a still camera. Pushed frames use the last pair's mask.
+/// Estimator of motion masks, for a still camera. Pushed frames use the last pair's mask. Methods that learn a
+/// background learn it from all pushed frames; reset() forgets it.
 using MotionDetector = Estimator<Detection>;
 
 /// One-shot form: the mask of two frames, where the frames are. Throws like the detector.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "parafield/detection.hpp"
 
+#include "markov/background_solver.hpp"
 #include "markov/change.hpp"
 #include "tasks/estimator.hpp"
 

@@ -145,4 +145,26 @@ struct ChangeEnergy {
                "Compare colors instead of luma. Differences are means over the color channels.");
 };
 
+/// Static or moving, against a background that is learned from the frames that are pushed (a single pair learns from
+/// its first frame). The energy is that of ChangeEnergy, with another difference: y = d / spread, at most 3 mean. d is
+/// the second smallest distance of the pixel's luma from 8 samples of its background, once the light of the whole
+/// frame is made equal by one factor. The spread is twice the usual d of the pixel.
+///
+/// Static pixels renew samples at random, their own and those of neighbors (ViBe: Barnich and Van Droogenbroeck 2011).
+/// So leaves that sway, light that drifts and noise become part of the background. A pixel that has moved and then
+/// keeps its luma becomes background after `absorb` frames, and sooner only where the background was seen for a
+/// shorter time: in the first frames, which begin with what stands in the first one. Where more than 70 % of the
+/// pixels seem to move, the background is learned anew within a few frames.
+struct BackgroundEnergy {
+  PF_PARAMETER(float, mean, 3.33f, range(0, 85), "Expected difference where things move, in spreads.");
+  PF_PARAMETER(float, sigma, 2, range(0.01, 1000), "Standard deviation of the differences, in spreads.");
+  PF_PARAMETER(float, beta, 1, range(0, 1000), "Weight of the eight neighbors.");
+  PF_PARAMETER(float, temporal, 1, range(0, 1000), "Weight of the last mask, 0 = it is not used.");
+  PF_PARAMETER(float, least_spread, 3, range(0.5, 15), "Least spread of a pixel's luma, of 0 to 255.");
+  PF_PARAMETER(int, renewal, 16, range(1, 1000),
+               "Mean time until a pixel renews one of its samples, in frames. The first frames take less.");
+  PF_PARAMETER(int, absorb, 1500, range(1, 60000),
+               "Time until what stands still becomes background, in frames.");
+};
+
 }  // namespace parafield

@@ -48,10 +48,15 @@ constexpr DisplacementEnergy windowed_displacements(int window, float beta) {
   return energy;
 }
 
+/// Whether an energy's labels are static and moving.
+template <class Energy>
+constexpr bool is_mask_energy = std::is_same_v<Energy, ChangeEnergy> || std::is_same_v<Energy, BackgroundEnergy>;
+
 /// Takes the label of least data cost at each pixel. Smoothness counts only in the reported energy.
 template <class EnergyType>
 struct WinnerTakesAll {
-  static constexpr std::string_view name = "winner-takes-all";
+  static constexpr bool learns = std::is_same_v<EnergyType, BackgroundEnergy>;
+  static constexpr std::string_view name = learns ? "winner-takes-all-background" : "winner-takes-all";
   static constexpr std::string_view help = "Takes the best label of each pixel, whatever its neighbors have.";
   static constexpr std::string_view source = "Jodoin, Mignotte, St-Amour 2005, section 3.3";
   static constexpr int frames = 2;
@@ -65,6 +70,8 @@ struct WinnerTakesAll {
       return windowed_disparities(13, 2.6f, 0.7f);
     else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
       return windowed_displacements(15, 8);
+    else if constexpr (learns)
+      return {.mean = 5};
     else
       return {.mean = 15};
   }
@@ -86,15 +93,16 @@ constexpr std::array<std::string_view, 2> names_of(SiteOrder) { return {"all-at-
 /// sweep changes nothing.
 template <class EnergyType>
 struct Icm {
-  static constexpr std::string_view name = "icm";
+  static constexpr bool learns = std::is_same_v<EnergyType, BackgroundEnergy>;
+  static constexpr std::string_view name = learns ? "icm-background" : "icm";
   static constexpr std::string_view help = "Improves labels in sweeps, given those of the neighbors.";
   static constexpr std::string_view source = "Jodoin, Mignotte, St-Amour 2005, table 1; Besag 1986";
   static constexpr int frames = 2;
-  static constexpr bool is_mask = std::is_same_v<EnergyType, ChangeEnergy>;
+  static constexpr bool is_mask = is_mask_energy<EnergyType>;
   using Energy = EnergyType;
 
   PF_PARAMETERS_OF(Energy, energy, default_energy());
-  PF_PARAMETER(int, sweeps, is_mask ? 20 : 4, range(0, 20000), "Sweeps over all pixels.");
+  PF_PARAMETER(int, sweeps, learns ? 6 : is_mask ? 20 : 4, range(0, 20000), "Sweeps over all pixels.");
   PF_PARAMETER(SiteOrder, order, is_mask ? SiteOrder::all_at_once : SiteOrder::colored,
                "Which pixels change together. all-at-once: all pixels, given the labels of the last sweep. "
                "colored: neighbors take turns and see the newest labels.");
@@ -105,6 +113,8 @@ struct Icm {
       return windowed_disparities(13, 2.6f, 2);
     else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
       return windowed_displacements(15, 8);
+    else if constexpr (learns)
+      return {};
     else
       return {.mean = 11.5f};
   }
@@ -115,11 +125,12 @@ struct Icm {
 /// factor each time. Random numbers depend only on seed, pixel and sweep.
 template <class EnergyType>
 struct Annealing {
-  static constexpr std::string_view name = "annealing";
+  static constexpr bool learns = std::is_same_v<EnergyType, BackgroundEnergy>;
+  static constexpr std::string_view name = learns ? "annealing-background" : "annealing";
   static constexpr std::string_view help = "Improves labels in many random sweeps. Slow.";
   static constexpr std::string_view source = "Jodoin, Mignotte, St-Amour 2005, table 1; Geman and Geman 1984";
   static constexpr int frames = 2;
-  static constexpr bool is_mask = std::is_same_v<EnergyType, ChangeEnergy>;
+  static constexpr bool is_mask = is_mask_energy<EnergyType>;
   using Energy = EnergyType;
 
   PF_PARAMETERS_OF(Energy, energy, default_energy());
@@ -140,6 +151,8 @@ struct Annealing {
       return windowed_disparities(3, 0, 0.6f);
     else if constexpr (std::is_same_v<Energy, DisplacementEnergy>)
       return windowed_displacements(15, 3);
+    else if constexpr (learns)
+      return {.beta = 0.6f, .temporal = 0.3f};
     else
       return {.beta = 0.6f, .temporal = 0.3f, .temporal_fades = true};
   }
@@ -286,6 +299,19 @@ std::array<Preset<Method>, 3> presets(const Method&) {
   return {{{"default", Method{}, "The best for most scenes."},
            {"accurate", accurate, help},
            {"paper", paper_parameters<Method>(), "The paper's model."}}};
+}
+
+/// Presets for masks against a learned background.
+template <LabelMethod Method>
+requires Method::learns
+std::array<Preset<Method>, 2> presets(const Method&) {
+  Method accurate;
+  if constexpr (requires { accurate.order; }) {
+    accurate.sweeps = 20;
+  } else if constexpr (requires { accurate.t_max; }) {
+    accurate.sweeps = 200;
+  }
+  return {{{"default", Method{}, "The best for most scenes."}, {"accurate", accurate, "More sweeps."}}};
 }
 
 /// Presets for disparities and displacements; belief propagation has others.

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "markov/mask/mask.hpp"
+
+/// Steps of motion detection against a learned background. The background of a pixel is a set of samples: lumas
+/// that it had in the past, as in ViBe (Barnich and Van Droogenbroeck, 2011), as bytes. A spread says how far
+/// lumas usually are from the samples, as in PBAS (Hofmann, Tiefenbacher, Rigoll, 2012).
+namespace parafield {
+
+constexpr int sample_count = 8;
+constexpr int spread_unit = 16;    // of a spread in bytes: 1/16
+constexpr int most_support = 255;  // from then on the background changes after `absorb` frames only
+
+/// The background of all pixels, in the backend's memory.
+struct Background {
+  View<std::uint8_t> samples;    // sample_count rows for each row of the image
+  View<std::uint8_t> spread;     // in units of 1/16
+  View<std::uint8_t> candidate;  // luma that a moving pixel keeps
+  View<std::uint8_t> support;    // frames in which the pixel was the background's, up to most_support
+  View<std::uint16_t> run;       // frames in which it had its candidate
+  View<std::uint8_t> luma;       // of the newest frame, in the light of the samples
+  View<std::uint8_t> distance;   // of that luma from the samples
+  View<int> numbers;             // of all pixels: see below
+  int least_spread = 48;         // in units of 1/16
+  int renewal = 16;              // mean frames from one renewed sample of a pixel to the next
+  int absorb = 1500;             // frames after which what stands still becomes background
+
+  PF_HD std::uint8_t* sample(int y, int k) const { return samples.row(y * sample_count + k); }
+};
+
+// Indices of Background::numbers. Gains are the bits of floats.
+constexpr int frame_number = 0, moving_count = 1, gain_bits = 2, inverse_gain_bits = 3, is_crowded = 4,
+              number_count = 5;
+
+/// Begins a background: all samples come from the pixel and its neighbors in one frame.
+template <class Backend>
+void begin_background(Backend& backend, View<const float> luma, const Background& background);
+
+/// Counts a frame, and finds the gain of its light: the median of luma / background over a grid of 64x64 pixels.
+template <class Backend>
+void find_gain(Backend& backend, View<const float> luma, const Background& background);
+
+/// Stores data costs and first labels, as change_costs does. The difference is that between a pixel and its samples,
+/// in spreads.
+template <class Backend>
+void background_costs(Backend& backend, View<const float> luma, const Background& background,
+                      const Change& change, Volume costs, View<Label> winners, View<std::uint8_t> known);
+
+/// Learns from a frame, given its labels.
+template <class Backend>
+void learn_background(Backend& backend, const Background& background, View<const Label> labels,
+                      View<const std::uint8_t> known);
+
+// Both backends compute these.
+
+/// A hash: bits of a number as good as random (sweep.hpp).
+PF_HD std::uint32_t random_bits(int x, int y, int frame) {
+  return scrambled(std::uint32_t(x) + 0x9e3779b9U * (std::uint32_t(y) + 0x85ebca6bU * std::uint32_t(frame)));
+}
+
+/// A luma in the light of the samples, as a byte. Not finite: 0.
+PF_HD int luma_byte(float luma, float inverse_gain) {
+  const float value = luma * inverse_gain;
+  const float inside = value > 0 ? smaller(value, 255.0f) : 0.0f;
+  return int(inside + 0.5f);
+}
+
+/// Distance from the samples: the second smallest, so that one wrong sample hides nothing. sample(k) is one.
+template <class Sample>
+PF_HD int sample_distance(int luma, Sample sample) {
+  int least = 255, second = 255;
+  PF_UNROLL
+  for (int k = 0; k < sample_count; ++k) {
+    const int difference = luma - sample(k), distance = difference < 0 ? -difference : difference;
+    const int larger_one = distance > least ? distance : least;
+    second = second < larger_one ? second : larger_one;
+    least = distance < least ? distance : least;
+  }
+  return second;
+}
+
+/// The difference in spreads. It is limited, so that no pixel decides for its neighbors.
+PF_HD float in_spreads(int distance, int spread, float mean) {
+  return smaller(float(spread_unit * distance) / float(spread), 3 * mean);
+}
+
+/// Bin of the ratio of a luma to a background, 256 for 1; -1 where one is too dark or too bright to tell.
+constexpr int gain_bins = 1024, grid_side = 64;
+PF_HD int gain_bin(float luma, int sample) {
+  const bool clear = sample >= 20 && luma >= 8 && luma < 250;
+  const int bin = clear ? int(smaller(luma * 256 / float(sample), 1023.0f) + 0.5f) : -1;
+  return bin < gain_bins ? bin : gain_bins - 1;
+}
+/// The median sample. sample(k) is one.
+template <class Sample>
+PF_HD int median_sample(Sample sample) {
+  int median = 0;
+  PF_UNROLL
+  for (int k = 0; k < sample_count; ++k) {
+    const int value = sample(k);
+    int rank = 0;
+    PF_UNROLL
+    for (int j = 0; j < sample_count; ++j) {
+      const int other = sample(j);
+      rank += (other < value) | ((other == value) & (j < k));
+    }
+    median = rank == sample_count / 2 ? value : median;
+  }
+  return median;
+}
+PF_HD int grid_place(int i, int side) { return int((std::int64_t(2 * i + 1) * side) / (2 * grid_side)); }
+
+constexpr int least_grid = 64;  // pixels that have to tell
+
+PF_HD float gain_of(const int* numbers, int index) { return __builtin_bit_cast(float, numbers[index]); }
+
+/// Stores the numbers of the next frame. `bin`: that of the median gain, or -1 if too few pixels tell.
+PF_HD void store_numbers(int* numbers, int bin, Size size) {
+  const float gain = bin > 0 ? float(bin) / 256 : 1.0f;
+  numbers[is_crowded] = float(numbers[moving_count]) > 0.7f * (float(size.width) * float(size.height));
+  numbers[moving_count] = 0;
+  if (numbers[frame_number] < (1 << 30)) ++numbers[frame_number];
+  numbers[gain_bits] = __builtin_bit_cast(int, gain);
+  numbers[inverse_gain_bits] = __builtin_bit_cast(int, 1 / gain);
+}
+
+/// A background that is younger also learns where things move.
+constexpr int young_frames = 32;
+
+/// Chance that a sample is renewed, in 1/65536. A young background changes faster.
+PF_HD int renewal_chance(int frame, int renewal) {
+  const int young = larger(frame / 2, 2);
+  return 65536 / (frame < young_frames ? smaller(young, renewal) : renewal);
+}
+
+struct Place2 {
+  int x, y;
+};
+/// Pixel whose luma is sample k of a pixel at first.
+PF_HD Place2 first_place(int x, int y, int k, Size size) {
+  const std::uint32_t bits = random_bits(x, y, -1 - k);
+  const int dx = k ? int(bits % 3) - 1 : 0, dy = k ? int((bits >> 8) % 3) - 1 : 0;
+  return {clamp(x + dx, 0, size.width - 1), clamp(y + dy, 0, size.height - 1)};
+}
+PF_HD int first_spread(int least) { return larger(least, 6 * spread_unit); }
+
+/// What a frame changes for all pixels.
+struct Lesson {
+  int frame, chance, least_spread, absorb;
+  bool young, crowded;
+};
+PF_HD Lesson lesson_of(const Background& background) {
+  const int frame = background.numbers.data[frame_number];
+  return {frame,
+          renewal_chance(frame, background.renewal),
+          background.least_spread,
+          background.absorb,
+          frame < young_frames,
+          background.numbers.data[is_crowded] != 0};
+}
+
+/// What a pixel knows of its background beside the samples.
+struct PixelMemory {
+  int spread, candidate, support, run;
+};
+
+/// Samples that a pixel renews. Bit k of `own`: sample k becomes the pixel's luma. Then sample `slot` becomes that of
+/// neighbor `from` if `from` is not -1 and the neighbor is static.
+struct Renewal {
+  int own, from, slot;
+};
+
+/// Learns from a pixel. A static pixel renews one sample at times and follows the spread. A moving one counts for
+/// how long it has kept its luma. Where that is longer than the background was seen, the background was wrong, and
+/// the luma replaces it: at once in a young background, which began with what stood there first, but later only
+/// after `absorb` frames, in half of the samples, so that the old background is known again when it comes back.
+PF_HD Renewal learn(const Lesson& lesson, int x, int y, bool moving, int luma, int distance,
+                    PixelMemory& memory) {
+  const std::uint32_t bits = random_bits(x, y, lesson.frame), more = scrambled(bits);
+  const int support = lesson.crowded ? memory.support >> 1 : memory.support;
+  const int apart = luma - memory.candidate, spread = memory.spread;
+  const bool stays = spread_unit * (apart < 0 ? -apart : apart) <= 2 * spread;
+  const int run = moving ? (stays ? smaller(memory.run + 1, 65535) : 1) : 0;
+  const int needed =
+      support < most_support ? smaller(support / 3 + support * support / 25, lesson.absorb) : lesson.absorb;
+  const bool replaces = run > needed;
+  const int goal = larger(2 * spread_unit * distance, lesson.least_spread);
+  const int step = goal > spread ? 1 : goal < spread ? -1 : 0;
+  memory.spread = moving ? spread : clamp(spread + step, lesson.least_spread, 255);
+  memory.candidate = moving && !stays ? luma : memory.candidate;
+  memory.support = replaces ? smaller(run, most_support) : moving ? support : smaller(support + 1, most_support);
+  memory.run = replaces ? 0 : run;
+  const bool renews = (!moving || lesson.young) && int(bits & 65535) < lesson.chance;
+  const int half = 15 << ((bits >> 20) & 7), wrapped = (half | half >> sample_count) & 255;
+  const int all = replaces ? (support < 32 ? 255 : wrapped) : 0;
+  return {all | (renews ? 1 << ((bits >> 16) & 7) : 0),
+          int(more & 65535) < lesson.chance ? int((more >> 16) & 7) : -1, int((more >> 19) & 7)};
+}
+
+/// Renews samples of a pixel. It reads lumas of neighbors, but none of their samples.
+PF_HD void renew(const Background& background, View<const Label> labels, View<const std::uint8_t> known, int x,
+                 int y, Renewal renewal) {
+  const std::uint8_t luma = background.luma(x, y);
+  for (int k = 0; k < sample_count && known(x, y); ++k)
+    if (renewal.own >> k & 1) background.sample(y, k)[x] = luma;
+  if (renewal.from < 0) return;
+  const Offset to = neighbor_offset(renewal.from);
+  const int nx = x + to.x, ny = y + to.y;
+  if (nx < 0 || ny < 0 || nx >= labels.width || ny >= labels.height) return;
+  if (labels(nx, ny) == 0 && known(nx, ny)) background.sample(y, renewal.slot)[x] = background.luma(nx, ny);
+}
+
+}  // namespace parafield

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "core/solver.hpp"
+#include "markov/background/background.hpp"
+#include "markov/minimize.hpp"
+#include "parafield/fields.hpp"
+#include "steps/convert/convert.hpp"
+
+namespace parafield {
+
+/// Motion detection against a learned background: the energy of ChangeSolver, with differences from samples of the
+/// past.
+template <class Backend>
+class BackgroundSolver : public SolverBase<BackgroundSolver<Backend>> {
+ public:
+  static constexpr int slots = 2;
+
+  template <class Method>
+  BackgroundSolver(Backend& backend, Workspace& workspace, const Method& method, Size size,
+                   const SolverOptions& options)
+      : backend_(backend),
+        energy_(method.energy),
+        optimizer_(optimizer_of(method)),
+        size_(size),
+        field_(backend, workspace, size, grid, optimizer_, options.energies),
+        progress_(backend, options.progress, 1) {
+    for (View<float>& luma : luma_) luma = workspace.image<float>(size);
+    background_.samples = workspace.image<std::uint8_t>({size.width, sample_count * size.height});
+    for (View<std::uint8_t>* plane : {&background_.spread, &background_.candidate, &background_.support,
+                                      &background_.luma, &background_.distance, &known_})
+      *plane = workspace.image<std::uint8_t>(size);
+    background_.run = workspace.image<std::uint16_t>(size);
+    background_.numbers = workspace.image<int>({number_count, 1});
+    background_.least_spread = int(spread_unit * energy_.least_spread + 0.5f);
+    background_.renewal = energy_.renewal;
+    background_.absorb = energy_.absorb;
+    last_ = workspace.image<Label>(size);
+    const View<float> costs = workspace.image<float>({size.width, 2 * size.height});
+    costs_ = {costs.data, costs.stride(), 2};
+  }
+
+  void prepare(const Frame* frames, int slot, int count) { convert(backend_, frames, luma_ + slot, count); }
+
+  bool takes_start() const {
+    return energy_.temporal > 0 && optimizer_.kind != Optimizer::Kind::winner_takes_all;
+  }
+  bool starts_from_last() const { return true; }  // from the background, and from the mask if takes_start()
+  View<double> energies() const { return field_.energies(); }
+
+  /// Finds what moves in the second frame, against the first alone.
+  void solve(int first, const MotionMaskView* start, MotionMask& result) {
+    begin_background(backend_, luma_[first], background_);
+    find(luma_[1 - first], start, result);
+  }
+
+  /// Finds what moves in a frame. Without a `last` mask, the background begins with the frame before.
+  void solve_newest(const Frame& newest, int slot, int first, const MotionMaskView* last, MotionMask& result) {
+    prepare(&newest, slot, 1);
+    if (!last) return solve(first, nullptr, result);
+    find(luma_[slot], takes_start() ? last : nullptr, result);
+  }
+
+ private:
+  static constexpr LabelGrid grid{.nx = 2};
+
+  void find(View<const float> luma, const MotionMaskView* last, MotionMask& result) {
+    Change change;
+    change.mean = energy_.mean;
+    change.weight = 1 / (energy_.sigma * energy_.sigma);
+    change.temporal = energy_.temporal;
+    if (last) {
+      labels_of_mask(backend_, last->moving, last_);
+      change.last = last_;
+    }
+    find_gain(backend_, luma, background_);
+    background_costs(backend_, luma, background_, change, costs_, field_.labels(), known_);
+    const PairCost pair{
+        .model = PairModel::linear, .slope = 2 * energy_.beta, .limit = 2 * energy_.beta, .neighbors = 8};
+    const Energy<StoredCosts> energy{size_.width, size_.height, grid, pair, {}, {costs_, 2}};
+    progress_.begin(0);
+    const View<Label> labels = field_.minimize(energy, true, progress_);
+    learn_background(backend_, background_, labels, known_);
+    mask_of(backend_, {labels, costs_, pair, known_}, result.moving, {result.valid, result.confidence});
+  }
+
+  Backend& backend_;
+  const BackgroundEnergy energy_;
+  const Optimizer optimizer_;
+  const Size size_;
+  View<float> luma_[slots];
+  Background background_;
+  View<Label> last_;
+  View<std::uint8_t> known_;
+  Volume costs_;
+  LabelField<Backend> field_;
+  Progress<Backend> progress_;
+};
+
+template <template <class> class Method, class Backend>
+struct SolverOf<Method<BackgroundEnergy>, Backend> : std::type_identity<BackgroundSolver<Backend>> {};
+
+}  // namespace parafield
