@@ -10,6 +10,9 @@
 namespace parafield::command {
 namespace {
 
+bool compares_colors(const ChangeEnergy& energy) { return energy.rgb; }
+bool compares_colors(const BackgroundEnergy&) { return false; }
+
 bool is_film(const std::string& name) {
   return std::ranges::any_of(video_extensions,
                              [&](std::string_view extension) { return has_extension(name, extension); });
@@ -30,7 +33,7 @@ class DetectSource {
     // Videos store brightness apart. Pictures do not: their gray would be rounded.
     const bool pictures = has_number(input) || std::filesystem::is_directory(input);
     const bool colors = !options.overlay.empty() ||
-                        std::visit([](const auto& one) { return one.energy.rgb; }, options.method.method());
+                        std::visit([](const auto& one) { return compares_colors(one.energy); }, options.method.method());
     video_.emplace(input,
                    VideoReaderOptions{.gray = !pictures && !colors, .threads = options.device.threads});
     info_ = video_->info();
