@@ -102,8 +102,12 @@ struct Guiding {
   }
 };
 
-inline bool takes_start(const Icm<ChangeEnergy>& method) { return method.energy.temporal > 0; }
-inline bool takes_start(const Annealing<ChangeEnergy>& method) { return method.energy.temporal > 0; }
+template <class Energy>
+requires is_mask_energy<Energy>
+bool takes_start(const Icm<Energy>& method) { return method.energy.temporal > 0; }
+template <class Energy>
+requires is_mask_energy<Energy>
+bool takes_start(const Annealing<Energy>& method) { return method.energy.temporal > 0; }
 
 template <class Task>
 std::string described(const ParityCase<Task>& c) {

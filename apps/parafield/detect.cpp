@@ -148,6 +148,10 @@ void add_detect(App& program) {
           "write a line of JSON for each mask: frame, time, share that moves, boxes. - is standard output. A "
           "box "
           "surrounds pixels that are joined, also at corners");
+  command.add_flag(
+      "--background", options.method.background,
+      "compare with a background that is learned, not with the last frame: what stops stays in the "
+      "mask, and leaves that sway do not. It is -m METHOD-background");
   const Option labels = command.add_option("--gt FILE", options.labels);
   labels.help(
       "true labels to compare with, a file for each mask. They are as in CDnet: 0 and 50 are static, 255 is "
@@ -159,7 +163,7 @@ void add_detect(App& program) {
   options.add_to(command);
   command.examples({"detect a.png b.png -o mask.png --overlay seen.png",
                     "detect frame*.png -o mask%04d.png --json",
-                    "detect clip.mp4 --overlay seen.mp4 --min-area 60"});
+                    "detect clip.mp4 --background --overlay seen.mp4 --min-area 60"});
 }
 
 }  // namespace parafield::command

@@ -32,8 +32,9 @@ class DetectSource {
     const std::string& input = options.frames[0];
     // Videos store brightness apart. Pictures do not: their gray would be rounded.
     const bool pictures = has_number(input) || std::filesystem::is_directory(input);
-    const bool colors = !options.overlay.empty() ||
-                        std::visit([](const auto& one) { return compares_colors(one.energy); }, options.method.method());
+    const bool colors =
+        !options.overlay.empty() ||
+        std::visit([](const auto& one) { return compares_colors(one.energy); }, options.method.method());
     video_.emplace(input,
                    VideoReaderOptions{.gray = !pictures && !colors, .threads = options.device.threads});
     info_ = video_->info();

@@ -119,6 +119,7 @@ template <class Methods>
 class MethodOptions : public ParameterOptions {
  public:
   std::string preset;
+  bool background = false;  ///< --background of detect: the named method against a learned background
 
   void add_to(App& command, const CommandValue* own = nullptr) {
     std::vector<MethodParameters> methods;
@@ -150,13 +151,13 @@ class MethodOptions : public ParameterOptions {
 
   /// The method that --method names, with its defaults. Throws UsageError for an unknown name.
   Methods named_method() const {
-    return typed([&] { return method_named<Methods>(name_); });
+    return typed([&] { return method_named<Methods>(full_name()); });
   }
 
   /// Throws UsageError for an unknown name, a value out of range or a parameter of another method.
   Methods method() const {
     return typed([&] {
-      Methods chosen = method_named<Methods>(name_);
+      Methods chosen = method_named<Methods>(full_name());
       std::visit(
           [&]<class Method>(Method& method) {
             if (!preset.empty()) method = parafield::preset<Method>(preset);
@@ -169,6 +170,10 @@ class MethodOptions : public ParameterOptions {
   }
 
  private:
+  std::string full_name() const {
+    return background && !name_.ends_with("-background") ? name_ + "-background" : name_;
+  }
+
   /// Prepares --help: only the presets and parameters of the method.
   void show_only(Option option) const {
     std::visit(

@@ -30,8 +30,8 @@ struct DetectionOptions {
 
 /// Every method of motion detection.
 using DetectionMethod =
-    std::variant<Icm<ChangeEnergy>, Annealing<ChangeEnergy>, WinnerTakesAll<ChangeEnergy>, Icm<BackgroundEnergy>,
-                 Annealing<BackgroundEnergy>, WinnerTakesAll<BackgroundEnergy>>;
+    std::variant<Icm<ChangeEnergy>, Annealing<ChangeEnergy>, WinnerTakesAll<ChangeEnergy>,
+                 Icm<BackgroundEnergy>, Annealing<BackgroundEnergy>, WinnerTakesAll<BackgroundEnergy>>;
 
 /// The task of motion detection.
 struct PARAFIELD_API Detection {

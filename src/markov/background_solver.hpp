@@ -54,7 +54,8 @@ class BackgroundSolver : public SolverBase<BackgroundSolver<Backend>> {
   }
 
   /// Finds what moves in a frame. Without a `last` mask, the background begins with the frame before.
-  void solve_newest(const Frame& newest, int slot, int first, const MotionMaskView* last, MotionMask& result) {
+  void solve_newest(const Frame& newest, int slot, int first, const MotionMaskView* last,
+                    MotionMask& result) {
     prepare(&newest, slot, 1);
     if (!last) return solve(first, nullptr, result);
     find(luma_[slot], takes_start() ? last : nullptr, result);

@@ -50,7 +50,8 @@ constexpr DisplacementEnergy windowed_displacements(int window, float beta) {
 
 /// Whether an energy's labels are static and moving.
 template <class Energy>
-constexpr bool is_mask_energy = std::is_same_v<Energy, ChangeEnergy> || std::is_same_v<Energy, BackgroundEnergy>;
+constexpr bool is_mask_energy =
+    std::is_same_v<Energy, ChangeEnergy> || std::is_same_v<Energy, BackgroundEnergy>;
 
 /// Takes the label of least data cost at each pixel. Smoothness counts only in the reported energy.
 template <class EnergyType>
@@ -303,8 +304,8 @@ std::array<Preset<Method>, 3> presets(const Method&) {
 
 /// Presets for masks against a learned background.
 template <LabelMethod Method>
-requires Method::learns
-std::array<Preset<Method>, 2> presets(const Method&) {
+requires Method::learns std::array < Preset<Method>,
+2 > presets(const Method&) {
   Method accurate;
   if constexpr (requires { accurate.order; }) {
     accurate.sweeps = 20;

@@ -188,7 +188,9 @@ PF_HD Renewal learn(const Lesson& lesson, int x, int y, bool moving, int luma, i
   const int step = goal > spread ? 1 : goal < spread ? -1 : 0;
   memory.spread = moving ? spread : clamp(spread + step, lesson.least_spread, 255);
   memory.candidate = moving && !stays ? luma : memory.candidate;
-  memory.support = replaces ? smaller(run, most_support) : moving ? support : smaller(support + 1, most_support);
+  memory.support = replaces ? smaller(run, most_support)
+                   : moving ? support
+                            : smaller(support + 1, most_support);
   memory.run = replaces ? 0 : run;
   const bool renews = (!moving || lesson.young) && int(bits & 65535) < lesson.chance;
   const int half = 15 << ((bits >> 20) & 7), wrapped = (half | half >> sample_count) & 255;
@@ -198,8 +200,8 @@ PF_HD Renewal learn(const Lesson& lesson, int x, int y, bool moving, int luma, i
 }
 
 /// Renews samples of a pixel. It reads lumas of neighbors, but none of their samples.
-PF_HD void renew(const Background& background, View<const Label> labels, View<const std::uint8_t> known, int x,
-                 int y, Renewal renewal) {
+PF_HD void renew(const Background& background, View<const Label> labels, View<const std::uint8_t> known,
+                 int x, int y, Renewal renewal) {
   const std::uint8_t luma = background.luma(x, y);
   for (int k = 0; k < sample_count && known(x, y); ++k)
     if (renewal.own >> k & 1) background.sample(y, k)[x] = luma;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "markov/background/background.hpp"
-
 #include "core/cpu/backend.hpp"
+#include "markov/background/background.hpp"
 
 namespace parafield {
 namespace {
@@ -26,10 +25,12 @@ void find_distances(const Background& background, int y, int x0, int count, cons
 }
 
 /// Learns from the pixels of a chunk, and writes which samples they renew: Renewal, `from` -1 as 255.
-void learn_chunk(const Background& background, const Lesson& lesson, int y, int x0, int count, const Label* label,
-                 std::uint8_t* own, std::uint8_t* other) {
-  const std::uint8_t *const luma = background.luma.row(y) + x0, *const distance = background.distance.row(y) + x0;
-  std::uint8_t *const spread = background.spread.row(y) + x0, *const candidate = background.candidate.row(y) + x0,
+void learn_chunk(const Background& background, const Lesson& lesson, int y, int x0, int count,
+                 const Label* label, std::uint8_t* own, std::uint8_t* other) {
+  const std::uint8_t *const luma = background.luma.row(y) + x0, *const distance =
+                                                                    background.distance.row(y) + x0;
+  std::uint8_t *const spread = background.spread.row(y) + x0,
+                      *const candidate = background.candidate.row(y) + x0,
                       *const support = background.support.row(y) + x0;
   std::uint16_t* const run = background.run.row(y) + x0;
   std::uint8_t spreads[chunk], candidates[chunk], supports[chunk];
@@ -44,7 +45,8 @@ void learn_chunk(const Background& background, const Lesson& lesson, int y, int 
     own[i] = std::uint8_t(renewal.own);
     other[i] = std::uint8_t(renewal.from < 0 ? 255 : renewal.from * sample_count + renewal.slot);
   }
-  for (int i = 0; i < count; ++i) spread[i] = spreads[i], candidate[i] = candidates[i], support[i] = supports[i];
+  for (int i = 0; i < count; ++i)
+    spread[i] = spreads[i], candidate[i] = candidates[i], support[i] = supports[i];
   for (int i = 0; i < count; ++i) run[i] = runs[i];
 }
 
@@ -84,8 +86,8 @@ void find_gain(Backend&, View<const float> luma, const Background& background) {
 }
 
 template <class Backend>
-void background_costs(Backend& cpu, View<const float> luma, const Background& background, const Change& change,
-                      Volume costs, View<Label> winners, View<std::uint8_t> known) {
+void background_costs(Backend& cpu, View<const float> luma, const Background& background,
+                      const Change& change, Volume costs, View<Label> winners, View<std::uint8_t> known) {
   const int width = winners.width;
   cpu.rows(winners.height, [=](int y) {
     const float inverse = gain_of(background.numbers.data, inverse_gain_bits);

@@ -103,7 +103,8 @@ __global__ void background_costs_kernel(View<const float> luma, Background backg
   store_bytes(known, x0, y, make_uchar4(finite[0], finite[1], finite[2], finite[3]));
 }
 
-__global__ void learn_kernel(Background background, View<const Label> labels, View<const std::uint8_t> known) {
+__global__ void learn_kernel(Background background, View<const Label> labels,
+                             View<const std::uint8_t> known) {
   begin_kernel();
   const int x0 = own_x() * together, y = own_y();
   const bool inside = x0 < labels.width && y < labels.height;
@@ -112,15 +113,18 @@ __global__ void learn_kernel(Background background, View<const Label> labels, Vi
     const Lesson lesson = lesson_of(background);
     const ushort4 label = *reinterpret_cast<const ushort4*>(labels.row(y) + x0),
                   run = *reinterpret_cast<const ushort4*>(background.run.row(y) + x0);
-    const unsigned short moving[] = {label.x, label.y, label.z, label.w}, runs[] = {run.x, run.y, run.z, run.w};
+    const unsigned short moving[] = {label.x, label.y, label.z, label.w},
+                         runs[] = {run.x, run.y, run.z, run.w};
     const uchar4 luma = bytes_at(background.luma, x0, y), distance = bytes_at(background.distance, x0, y),
-                 spread = bytes_at(background.spread, x0, y), candidate = bytes_at(background.candidate, x0, y),
+                 spread = bytes_at(background.spread, x0, y),
+                 candidate = bytes_at(background.candidate, x0, y),
                  support = bytes_at(background.support, x0, y);
     PixelMemory memory[together];
     PF_UNROLL
     for (int i = 0; i < together; ++i) {
       memory[i] = {byte_of(spread, i), byte_of(candidate, i), byte_of(support, i), runs[i]};
-      const Renewal renewal = learn(lesson, x0 + i, y, moving[i] != 0, byte_of(luma, i), byte_of(distance, i), memory[i]);
+      const Renewal renewal =
+          learn(lesson, x0 + i, y, moving[i] != 0, byte_of(luma, i), byte_of(distance, i), memory[i]);
       const bool in_row = x0 + i < labels.width;
       count += in_row && moving[i];
       if (in_row && (renewal.own || renewal.from >= 0)) renew(background, labels, known, x0 + i, y, renewal);
@@ -154,8 +158,8 @@ void find_gain(Backend& cuda, View<const float> luma, const Background& backgrou
 }
 
 template <class Backend>
-void background_costs(Backend& cuda, View<const float> luma, const Background& background, const Change& change,
-                      Volume costs, View<Label> winners, View<std::uint8_t> known) {
+void background_costs(Backend& cuda, View<const float> luma, const Background& background,
+                      const Change& change, Volume costs, View<Label> winners, View<std::uint8_t> known) {
   cuda.launch(background_costs_kernel, pixel_grid(winners.size(), together), pixel_block, 0, luma, background,
               change, costs, winners, known);
 }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// Motion detection against a learned background.
+#include "oracle/background.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <iomanip>
+#include <sstream>
+
+#include "parafield/parafield.hpp"
+#include "support.hpp"
+#include "tasks/on_device.hpp"
+
+namespace parafield {
+namespace {
+
+class BackgroundOn : public OnDevice {
+ protected:
+  /// A gray frame of value(x, y), in the device's memory.
+  template <class Value>
+  FrameBuffer frame(Size size, Value value) {
+    FrameBuffer image(size, PixelFormat::gray_u8);
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x)
+        static_cast<std::uint8_t*>(image.row(y))[x] = std::uint8_t(value(x, y));
+    return image;
+  }
+  template <class Method = Icm<BackgroundEnergy>>
+  MotionDetector detector(Size size, const Method& method = {}) {
+    return MotionDetector(method, size, {.device = device()});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, BackgroundOn, every_device(), device_name);
+
+/// Texture of the ground, with weak noise that changes from frame to frame.
+int ground(int x, int y, int t) { return 90 + (x * 7 + y * 13) % 31 + (x * 31 + y * 17 + t * 29) % 5; }
+
+int moving_pixels(const MotionMask& mask) {
+  int count = 0;
+  for (int y = 0; y < mask.size().height; ++y)
+    for (int x = 0; x < mask.size().width; ++x) count += mask.moving(x, y);
+  return count;
+}
+
+TEST_P(BackgroundOn, FollowsTheOracle) {
+  for (const Size size : {Size{37, 23}, Size{64, 5}, Size{1, 40}}) {
+    const WinnerTakesAll<BackgroundEnergy> method{{.least_spread = 2, .renewal = 3, .absorb = 9}};
+    MotionDetector found = detector(size, method);
+    std::optional<oracle::LearnedBackground> expected;
+    for (int t = 0; t < 60; ++t) {
+      const double light = t < 40 ? 1 : 1.25;
+      const FrameBuffer image = frame(size, [&](int x, int y) {
+        const bool thing = std::abs(x - 2 * std::min(t, 12)) < 4 && y < 12;  // it stops
+        const bool all = t == 50 || t == 51;                                 // nearly everything changes
+        return std::min(255.0, light * (thing ? 200 : all ? 20 + x % 3 : ground(x, y, t)));
+      });
+      const MotionMask* mask = found.push(image);
+      if (!mask) {
+        expected.emplace(method.energy, image);
+        continue;
+      }
+      std::vector<int> labels;
+      for (const double difference : expected->differences(image))
+        labels.push_back(std::abs(difference - method.energy.mean) < difference);
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x)
+          ASSERT_EQ(int(mask->moving(x, y)), labels[std::size_t(y) * size.width + x])
+              << size.width << "x" << size.height << ", frame " << t << " at " << x << ", " << y;
+      expected->learn(labels);
+    }
+  }
+}
+
+TEST_P(BackgroundOn, WhatStopsStaysUntilItIsAbsorbedAndTheBackgroundIsKnownWhenItLeaves) {
+  const Size size{60, 40};
+  Icm<BackgroundEnergy> method;
+  method.energy.absorb = 50;
+  MotionDetector found = detector(size, method);
+  const auto seen = [&](int t, bool thing) {
+    const MotionMask* mask = found.push(frame(size, [&](int x, int y) {
+      return thing && x >= 20 && x < 40 && y >= 10 && y < 30 ? 220 : ground(x, y, t);
+    }));
+    return mask ? moving_pixels(*mask) : 0;
+  };
+  for (int t = 0; t < 300; ++t) EXPECT_LT(seen(t, false), 5) << t;
+  for (int t = 300; t < 349; ++t) EXPECT_NEAR(seen(t, true), 400, 20) << t;
+  for (int t = 349; t < 360; ++t) seen(t, true);
+  EXPECT_LT(seen(360, true), 10);
+  for (int t = 361; t < 370; ++t) EXPECT_LT(seen(t, false), 10) << t;
+}
+
+TEST_P(BackgroundOn, AnotherViewIsLearnedInAFewFrames) {
+  const Size size{60, 40};
+  MotionDetector found = detector(size);
+  int moving = 0;
+  for (int t = 0; t < 420; ++t) {
+    const MotionMask* mask = found.push(frame(size, [&](int x, int y) {
+      return t < 400 ? ground(x, y, t) : 160 - 3 * (ground(y, x, t) - 90) / 2;
+    }));
+    if (mask) moving = moving_pixels(*mask);
+    if (t == 400) EXPECT_GT(moving, 60 * 40 / 2);
+  }
+  EXPECT_LT(moving, 60 * 40 / 20);
+}
+
+TEST_P(BackgroundOn, APairLearnsFromItsFirstFrameAndResetForgets) {
+  const Size size{60, 40};
+  MotionDetector pushed = detector(size), called = detector(size);
+  const auto at = [&](int t) {
+    return frame(size, [&](int x, int y) {
+      return std::abs(x - 10 - 5 * t) < 6 && y > 8 && y < 30 ? 210 : ground(x, y, t);
+    });
+  };
+  for (int t = 0; t < 5; ++t) pushed.push(at(t));
+  pushed.reset();
+  EXPECT_EQ(pushed.push(at(5)), nullptr);
+  const MotionMask& mask = *pushed.push(at(6));
+  const MotionMask& expected = called(at(5), at(6));
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      EXPECT_EQ(mask.moving(x, y), expected.moving(x, y));
+      EXPECT_EQ(mask.confidence(x, y), expected.confidence(x, y));
+    }
+}
+
+TEST_P(BackgroundOn, PixelsWithoutAValueAreNotValidAndLearnNothing) {
+  const Size size{32, 20};
+  MotionDetector found = detector(size);
+  for (int t = 0; t < 40; ++t) {
+    FrameBuffer image(size, PixelFormat::gray_f32);
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x)
+        reinterpret_cast<float*>(image.row(y))[x] = x < 5 && t > 10 && t < 30 ? NAN : float(ground(x, y, t));
+    image.set_range({0, 255});
+    const MotionMask* mask = found.push(image);
+    if (!mask) continue;
+    EXPECT_EQ(int(mask->valid(2, 7)), !(t > 10 && t < 30)) << t;
+    EXPECT_EQ(int(mask->valid(9, 7)), 1);
+    EXPECT_EQ(moving_pixels(*mask), 0) << t;
+  }
+}
+
+/// F1 of a detector's masks over the frames of a rendered scene from `first` on.
+double f1(const DetectionMethod& method, const Scene& scene, int first) {
+  std::optional<MotionDetector> detector;
+  MaskScores scores;
+  for (std::size_t i = 0; i < scene.frames.size(); ++i) {
+    if (!detector) detector.emplace(method, scene.frames[0].size());
+    const MotionMask* mask = detector->push(scene.frames[i]);
+    if (int(i) < first) continue;
+    FrameBuffer labels(mask->size(), PixelFormat::gray_u8);
+    for (int y = 0; y < labels.size().height; ++y)
+      for (int x = 0; x < labels.size().width; ++x)
+        static_cast<std::uint8_t*>(labels.row(y))[x] = scene.moving[i - 1](x, y) ? 255 : 0;
+    scores += evaluate(*mask, labels);
+  }
+  return scores.f1;
+}
+
+TEST(BackgroundQuality, HoldsUnderAllConditions) {
+  for (const std::string_view name : names_of(Conditions{})) {
+    const Scene scene = render_scene(
+        "square", {.size = {320, 240}, .frames = 300, .seed = 4, .conditions = conditions_named(name)});
+    const double icm = f1(Icm<BackgroundEnergy>{}, scene, 30),
+                 annealing = f1(Annealing<BackgroundEnergy>{}, scene, 30);
+    std::printf("%s: icm %.4f, annealing %.4f\n", std::string(name).c_str(), icm, annealing);
+    EXPECT_GE(icm, 0.93) << name;
+    EXPECT_GE(annealing, 0.93) << name;
+  }
+}
+
+TEST(BackgroundQuality, Highway) {
+  if (!test::find_data("cdnet/highway/groundtruth/gt000880.png"))
+    GTEST_SKIP() << "skipped without cdnet/highway in the data folder; PARAFIELD_DATA names that folder";
+  MotionDetector icm(Icm<BackgroundEnergy>{}, {320, 240}),
+      annealing(Annealing<BackgroundEnergy>{}, {320, 240});
+  MaskScores scores, annealed;
+  for (int i = 470; i <= 880; ++i) {
+    std::ostringstream number;
+    number << std::setw(6) << std::setfill('0') << i;
+    const FrameBuffer frame =
+        read_frame(*test::find_data("cdnet/highway/input_jpg/in" + number.str() + ".jpg"));
+    const MotionMask *mask = icm.push(frame), *other = annealing.push(frame);
+    if (i <= 700) continue;
+    const FrameBuffer labels =
+        read_frame(*test::find_data("cdnet/highway/groundtruth/gt" + number.str() + ".png"));
+    scores += evaluate(*mask, labels);
+    annealed += evaluate(*other, labels);
+  }
+  std::printf("icm %.4f, annealing %.4f\n", scores.f1, annealed.f1);
+  EXPECT_GE(scores.f1, 0.95);
+  EXPECT_GE(annealed.f1, 0.95);
+}
+
+}  // namespace
+}  // namespace parafield
