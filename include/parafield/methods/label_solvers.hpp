@@ -103,7 +103,7 @@ struct Icm {
   using Energy = EnergyType;
 
   PF_PARAMETERS_OF(Energy, energy, default_energy());
-  PF_PARAMETER(int, sweeps, learns ? 6 : is_mask ? 20 : 4, range(0, 20000), "Sweeps over all pixels.");
+  PF_PARAMETER(int, sweeps, learns ? 10 : is_mask ? 20 : 4, range(0, 20000), "Sweeps over all pixels.");
   PF_PARAMETER(SiteOrder, order, is_mask ? SiteOrder::all_at_once : SiteOrder::colored,
                "Which pixels change together. all-at-once: all pixels, given the labels of the last sweep. "
                "colored: neighbors take turns and see the newest labels.");

@@ -22,7 +22,7 @@ struct Background {
   View<std::uint8_t> distance;   // of that luma from the samples
   View<int> numbers;             // of all pixels: see below
   int least_spread = 48;         // in units of 1/16
-  int renewal = 16;              // mean frames from one renewed sample of a pixel to the next
+  int renewal = 8;               // mean frames from one renewed sample of a pixel to the next
   int absorb = 1500;             // frames after which what stands still becomes background
 
   PF_HD std::uint8_t* sample(int y, int k) const { return samples.row(y * sample_count + k); }
@@ -78,6 +78,9 @@ PF_HD int sample_distance(int luma, Sample sample) {
   }
   return second;
 }
+
+/// Difference of a pixel without a value: change_cost makes both costs 0.
+constexpr float not_known = __builtin_nanf("");
 
 /// The difference in spreads. It is limited, so that no pixel decides for its neighbors.
 PF_HD float in_spreads(int distance, int spread, float mean) {
@@ -187,12 +190,12 @@ PF_HD Renewal learn(const Lesson& lesson, int x, int y, bool moving, int luma, i
   const int goal = larger(2 * spread_unit * distance, lesson.least_spread);
   const int step = goal > spread ? 1 : goal < spread ? -1 : 0;
   memory.spread = moving ? spread : clamp(spread + step, lesson.least_spread, 255);
-  memory.candidate = moving && !stays ? luma : memory.candidate;
+  memory.candidate = moving & !stays ? luma : memory.candidate;
   memory.support = replaces ? smaller(run, most_support)
                    : moving ? support
                             : smaller(support + 1, most_support);
   memory.run = replaces ? 0 : run;
-  const bool renews = (!moving || lesson.young) && int(bits & 65535) < lesson.chance;
+  const bool renews = (!moving | lesson.young) & (int(bits & 65535) < lesson.chance);
   const int half = 15 << ((bits >> 20) & 7), wrapped = (half | half >> sample_count) & 255;
   const int all = replaces ? (support < 32 ? 255 : wrapped) : 0;
   return {all | (renews ? 1 << ((bits >> 16) & 7) : 0),

@@ -24,16 +24,22 @@ void find_distances(const Background& background, int y, int x0, int count, cons
   for (int i = 0; i < count; ++i) distance[i] = second[i];
 }
 
-/// Learns from the pixels of a chunk, and writes which samples they renew: Renewal, `from` -1 as 255.
-void learn_chunk(const Background& background, const Lesson& lesson, int y, int x0, int count,
-                 const Label* label, std::uint8_t* own, std::uint8_t* other) {
+/// Samples that the pixels of a chunk renew: Renewal as bytes, `from` -1 as 255.
+struct Renewals {
+  std::uint8_t own[chunk], other[chunk];
+};
+
+/// Learns from the pixels of a chunk. What the loop writes lies in arrays of its own, so that it vectorizes.
+void learn_chunk(const Background& background, const Lesson& all, int y, int x0, int count,
+                 const Label* label, Renewals& renewals) {
+  const Lesson lesson = all;
   const std::uint8_t *const luma = background.luma.row(y) + x0, *const distance =
                                                                     background.distance.row(y) + x0;
   std::uint8_t *const spread = background.spread.row(y) + x0,
                       *const candidate = background.candidate.row(y) + x0,
                       *const support = background.support.row(y) + x0;
   std::uint16_t* const run = background.run.row(y) + x0;
-  std::uint8_t spreads[chunk], candidates[chunk], supports[chunk];
+  std::uint8_t spreads[chunk], candidates[chunk], supports[chunk], own[chunk], other[chunk];
   std::uint16_t runs[chunk];
   for (int i = 0; i < count; ++i) {
     PixelMemory memory{spread[i], candidate[i], support[i], run[i]};
@@ -45,9 +51,12 @@ void learn_chunk(const Background& background, const Lesson& lesson, int y, int 
     own[i] = std::uint8_t(renewal.own);
     other[i] = std::uint8_t(renewal.from < 0 ? 255 : renewal.from * sample_count + renewal.slot);
   }
-  for (int i = 0; i < count; ++i)
-    spread[i] = spreads[i], candidate[i] = candidates[i], support[i] = supports[i];
-  for (int i = 0; i < count; ++i) run[i] = runs[i];
+  __builtin_memcpy(spread, spreads, std::size_t(count));
+  __builtin_memcpy(candidate, candidates, std::size_t(count));
+  __builtin_memcpy(support, supports, std::size_t(count));
+  __builtin_memcpy(run, runs, std::size_t(count) * sizeof(runs[0]));
+  __builtin_memcpy(renewals.own, own, std::size_t(count));
+  __builtin_memcpy(renewals.other, other, std::size_t(count));
 }
 
 }  // namespace
@@ -103,22 +112,17 @@ void background_costs(Backend& cpu, View<const float> luma, const Background& ba
       for (int i = 0; i < count; ++i) value[i] = std::uint8_t(luma_byte(frame[x0 + i], inverse));
       find_distances(background, y, x0, count, value, distance);
       for (int i = 0; i < count; ++i) difference[i] = in_spreads(distance[i], spread[x0 + i], change.mean);
+      for (int i = 0; i < count; ++i) difference[i] = finite[i] ? difference[i] : not_known;
       for (int i = 0; i < count; ++i) temporal[i] = 0;
       if (change.last)
         for (int i = 0; i < count; ++i)
           temporal[i] = temporal_cost(change, change.last.row(y)[x0 + i], difference[i]);
-      for (int i = 0; i < count; ++i) {
-        const auto [cost0, cost1] = change_cost(change, difference[i], temporal[i]);
-        still[x0 + i] = finite[i] ? cost0 : 0;
-        moving[x0 + i] = finite[i] ? cost1 : 0;
-      }
-      for (int i = 0; i < count; ++i)
-        winners.row(y)[x0 + i] = finite[i] && seems_moving(change, difference[i]) ? 1 : 0;
-      for (int i = 0; i < count; ++i) {
-        values[x0 + i] = value[i];
-        distances[x0 + i] = distance[i];
-        known.row(y)[x0 + i] = finite[i];
-      }
+      for (int i = 0; i < count; ++i) still[x0 + i] = change_cost(change, difference[i], temporal[i]).still;
+      for (int i = 0; i < count; ++i) moving[x0 + i] = change_cost(change, difference[i], temporal[i]).moving;
+      for (int i = 0; i < count; ++i) winners.row(y)[x0 + i] = seems_moving(change, difference[i]) ? 1 : 0;
+      __builtin_memcpy(values + x0, value, std::size_t(count));
+      __builtin_memcpy(distances + x0, distance, std::size_t(count));
+      __builtin_memcpy(known.row(y) + x0, finite, std::size_t(count));
     }
   });
 }
@@ -132,14 +136,15 @@ void learn_background(Backend& cpu, const Background& background, View<const Lab
     for (int x0 = 0; x0 < labels.width; x0 += chunk) {
       const int count = smaller(chunk, labels.width - x0);
       const Label* const label = labels.row(y) + x0;
-      std::uint8_t own[chunk], other[chunk];
-      learn_chunk(background, lesson, y, x0, count, label, own, other);
+      Renewals renewals;
+      learn_chunk(background, lesson, y, x0, count, label, renewals);
       for (int i = 0; i < count; ++i) moving += label[i] != 0;
       for (int i = 0; i < count; ++i) {
-        if (own[i] == 0 && other[i] == 255) continue;
+        const int own = renewals.own[i], other = renewals.other[i];
+        if (own == 0 && other == 255) continue;
         const int x = x0 + i;
         renew(background, labels, known, x, y,
-              {own[i], other[i] == 255 ? -1 : other[i] / sample_count, other[i] % sample_count});
+              {own, other == 255 ? -1 : other / sample_count, other % sample_count});
       }
     }
     __atomic_fetch_add(background.numbers.data + moving_count, moving, __ATOMIC_RELAXED);

@@ -23,7 +23,7 @@ __global__ void begin_background_kernel(View<const float> luma, Background backg
     for (int i = 0; i < number_count; ++i) background.numbers.data[i] = 0;
   if (x >= luma.width || y >= luma.height) return;
   for (int k = 0; k < sample_count; ++k) {
-    const Place2 from = first_place(x, y, k, luma.size());
+    const Place2 from = first_place(x, y, k, {luma.width, luma.height});
     background.sample(y, k)[x] = std::uint8_t(luma_byte(luma(from.x, from.y), 1));
   }
   background.spread(x, y) = std::uint8_t(first_spread(background.least_spread));
@@ -61,7 +61,7 @@ __global__ void gain_kernel(View<const float> luma, Background background) {
   }
   const bool is_median = 2 * upto > all && 2 * (upto - counts[thread]) <= all;
   if (all < least_grid ? thread == 0 : is_median)
-    store_numbers(background.numbers.data, all < least_grid ? -1 : thread, luma.size());
+    store_numbers(background.numbers.data, all < least_grid ? -1 : thread, {luma.width, luma.height});
 }
 
 __global__ void background_costs_kernel(View<const float> luma, Background background, Change change,
@@ -86,12 +86,12 @@ __global__ void background_costs_kernel(View<const float> luma, Background backg
     finite[i] = is_finite(frame[i]);
     const int byte = luma_byte(frame[i], inverse);
     const int apart = sample_distance(byte, [&](int k) { return byte_of(samples[k], i); });
-    const float difference = in_spreads(apart, byte_of(spread, i), change.mean);
+    const float difference = finite[i] ? in_spreads(apart, byte_of(spread, i), change.mean) : not_known;
     const float temporal = change.last ? temporal_cost(change, moved[i], difference) : 0.0f;
     const ChangeCosts cost = change_cost(change, difference, temporal);
-    still[i] = finite[i] ? cost.still : 0.0f;
-    moving[i] = finite[i] ? cost.moving : 0.0f;
-    winner[i] = finite[i] && seems_moving(change, difference) ? 1 : 0;
+    still[i] = cost.still;
+    moving[i] = cost.moving;
+    winner[i] = seems_moving(change, difference) ? 1 : 0;
     value[i] = (unsigned char)(byte);
     distance[i] = (unsigned char)(apart);
   }
