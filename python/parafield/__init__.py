@@ -83,6 +83,7 @@ from ._core import (
     write_points,
     write_tracks,
 )
+from .detection import AnnealingBackground, IcmBackground, WinnerTakesAllBackground
 from .flow import (
     AdaptiveRidge,
     DirectInterpolation,
@@ -120,6 +121,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "AdaptiveRidge",
+    "AnnealingBackground",
     "CalibratedCamera",
     "CameraRotation",
     "DeviceInfo",
@@ -133,6 +135,7 @@ __all__ = [
     "FlowScores",
     "GradientTensor",
     "HeightFilter",
+    "IcmBackground",
     "LucasKanade",
     "MaskScores",
     "MotionDetector",
@@ -150,6 +153,7 @@ __all__ = [
     "StereoCalibration",
     "StereoEstimator",
     "StereoGeometry",
+    "WinnerTakesAllBackground",
     "__version__",
     "arrow_scale",
     "beside",

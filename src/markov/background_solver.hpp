@@ -34,7 +34,6 @@ class BackgroundSolver : public SolverBase<BackgroundSolver<Backend>> {
     background_.least_spread = int(spread_unit * energy_.least_spread + 0.5f);
     background_.renewal = energy_.renewal;
     background_.absorb = energy_.absorb;
-    last_ = workspace.image<Label>(size);
     const View<float> costs = workspace.image<float>({size.width, 2 * size.height});
     costs_ = {costs.data, costs.stride(), 2};
   }
@@ -69,12 +68,9 @@ class BackgroundSolver : public SolverBase<BackgroundSolver<Backend>> {
     change.mean = energy_.mean;
     change.weight = 1 / (energy_.sigma * energy_.sigma);
     change.temporal = energy_.temporal;
-    if (last) {
-      labels_of_mask(backend_, last->moving, last_);
-      change.last = last_;
-    }
     find_gain(backend_, luma, background_);
-    background_costs(backend_, luma, background_, change, costs_, field_.labels(), known_);
+    const View<const std::uint8_t> mask = last ? last->moving : View<const std::uint8_t>{};
+    background_costs(backend_, luma, background_, change, mask, costs_, field_.labels(), known_);
     const PairCost pair{
         .model = PairModel::linear, .slope = 2 * energy_.beta, .limit = 2 * energy_.beta, .neighbors = 8};
     const Energy<StoredCosts> energy{size_.width, size_.height, grid, pair, {}, {costs_, 2}};
@@ -90,7 +86,6 @@ class BackgroundSolver : public SolverBase<BackgroundSolver<Backend>> {
   const Size size_;
   View<float> luma_[slots];
   Background background_;
-  View<Label> last_;
   View<std::uint8_t> known_;
   Volume costs_;
   LabelField<Backend> field_;

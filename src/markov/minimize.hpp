@@ -6,6 +6,7 @@
 #include "core/fail.hpp"
 #include "core/workspace.hpp"
 #include "markov/belief_propagation.hpp"
+#include "markov/binary/binary.hpp"
 #include "markov/progress.hpp"
 #include "markov/sweep/sweep.hpp"
 #include "parafield/estimator.hpp"
@@ -83,6 +84,7 @@ class LabelField {
     labels_ = workspace.image<Label>(size);
     if (optimizer.kind == Optimizer::Kind::icm) {
       if (optimizer.order == SiteOrder::all_at_once) other_ = workspace.image<Label>(size);
+      if (other_ && grid.count() == 2) binary_ = binary_room<Backend>(workspace, size);
       changes_ = workspace.image<int>({optimizer.sweeps + 1, 1});
     }
     if (optimizer.sweeps > 0)
@@ -106,6 +108,12 @@ class LabelField {
     const int colors = at_once ? 1 : energy.pair.neighbors == 4 ? 2 : 4;
     View<Label> labels = labels_, next = at_once ? other_ : labels_;
     const bool each = reports && records_sweeps();
+    if constexpr (std::is_same_v<Data, StoredCosts>)
+      if (binary_ && !each && !progress.is_asked() && energy.is_binary() && energy.pair.neighbors == 8) {
+        binary_sweeps(backend_, energy, labels, binary_, optimizer_.sweeps);
+        if (reports && report_ == EnergyReport::result) record(energy, labels, 0);
+        return labels;
+      }
     if (each) record(energy, labels, 0);
     if (is_icm) clear_changes(backend_, changes_);
     for (int sweep = 0; sweep < optimizer_.sweeps; ++sweep) {
@@ -136,6 +144,7 @@ class LabelField {
   const Optimizer optimizer_;
   const EnergyReport report_;
   View<Label> labels_, other_;
+  BinaryRoom binary_;
   View<int> changes_;  // see clear_changes
   View<float> terms_;
   View<double> row_sums_, energies_;

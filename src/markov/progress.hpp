@@ -15,6 +15,9 @@ class Progress {
     if (callback) callback_ = std::make_shared<const std::function<void(double)>>(callback);
   }
 
+  /// Whether anybody wants to know.
+  bool is_asked() const { return callback_ != nullptr; }
+
   /// Begins label field number `part`. Part 0 begins a solve.
   void begin(int part) {
     part_ = part;

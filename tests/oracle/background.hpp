@@ -61,23 +61,24 @@ class LearnedBackground {
     const int time = young ? std::min(std::max(frame_ / 2, 2), energy_.renewal) : energy_.renewal;
     const std::uint32_t chance = 65536u / std::uint32_t(time);
     const auto label = [&](int x, int y) { return labels[std::size_t(y) * width_ + x]; };
-    for (int y = 0; y < height_; ++y)
+    for (int y = 0; y < height_; ++y) {
+      const std::uint32_t of_row = bits_of(-1, y, frame_);
       for (int x = 0; x < width_; ++x) {
         Pixel& pixel = at(x, y);
-        const std::uint32_t bits = bits_of(x, y, frame_), more = hash(bits);
+        const std::uint32_t bits = bits_of(x, y, frame_);
         if (crowded_) pixel.support /= 2;
         if (label(x, y) == 1)
           follow_candidate(pixel, bits);
         else
           follow_spread(pixel);
-        if ((label(x, y) == 0 || young) && (bits & 65535) < chance)
-          pixel.samples[bits >> 16 & 7] = pixel.value;
-        if ((more & 65535) >= chance) continue;
+        if ((label(x, y) == 0 || young) && (bits & 65535) < chance) pixel.samples[of_row & 7] = pixel.value;
+        if (bits >> 16 >= chance) continue;
         const int dx[] = {-1, 0, 1, 0, -1, 1, 1, -1}, dy[] = {0, -1, 0, 1, -1, -1, 1, 1};
-        const int nx = x + dx[more >> 16 & 7], ny = y + dy[more >> 16 & 7];
+        const int nx = x + dx[of_row >> 6 & 7], ny = y + dy[of_row >> 6 & 7];
         if (nx >= 0 && ny >= 0 && nx < width_ && ny < height_ && label(nx, ny) == 0)
-          pixel.samples[more >> 19 & 7] = at(nx, ny).value;
+          pixel.samples[of_row >> 3 & 7] = at(nx, ny).value;
       }
+    }
   }
 
  private:
@@ -111,9 +112,9 @@ class LearnedBackground {
 
   double gain_of(const Grid& image) const {
     std::vector<int> bins;
-    for (int j = 0; j < 64; ++j)
-      for (int i = 0; i < 64; ++i) {
-        const int x = (2 * i + 1) * width_ / 128, y = (2 * j + 1) * height_ / 128;
+    for (int j = 0; j < 32; ++j)
+      for (int i = 0; i < 32; ++i) {
+        const int x = (2 * i + 1) * width_ / 64, y = (2 * j + 1) * height_ / 64;
         std::vector<int> samples(std::begin(at(x, y).samples), std::end(at(x, y).samples));
         std::ranges::sort(samples);
         const double value = image(x, y);

@@ -309,10 +309,15 @@ requires Method::learns std::array < Preset<Method>,
   Method accurate;
   if constexpr (requires { accurate.order; }) {
     accurate.sweeps = 20;
+    accurate.order = SiteOrder::colored;
+    help = "More sweeps, in which neighbors take turns.";
   } else if constexpr (requires { accurate.t_max; }) {
     accurate.sweeps = 200;
+    help = "More sweeps.";
+  } else {
+    help = "The same: no better parameters are known.";
   }
-  return {{{"default", Method{}, "The best for most scenes."}, {"accurate", accurate, "More sweeps."}}};
+  return {{{"default", Method{}, "The best for most scenes."}, {"accurate", accurate, help}}};
 }
 
 /// Presets for disparities and displacements; belief propagation has others.

@@ -36,15 +36,16 @@ constexpr int frame_number = 0, moving_count = 1, gain_bits = 2, inverse_gain_bi
 template <class Backend>
 void begin_background(Backend& backend, View<const float> luma, const Background& background);
 
-/// Counts a frame, and finds the gain of its light: the median of luma / background over a grid of 64x64 pixels.
+/// Counts a frame, and finds the gain of its light: the median of luma / background over a grid of 32x32 pixels.
 template <class Backend>
 void find_gain(Backend& backend, View<const float> luma, const Background& background);
 
 /// Stores data costs and first labels, as change_costs does. The difference is that between a pixel and its samples,
-/// in spreads.
+/// in spreads. `last`: the last mask, or empty; Change::last is not read.
 template <class Backend>
 void background_costs(Backend& backend, View<const float> luma, const Background& background,
-                      const Change& change, Volume costs, View<Label> winners, View<std::uint8_t> known);
+                      const Change& change, View<const std::uint8_t> last, Volume costs, View<Label> winners,
+                      View<std::uint8_t> known);
 
 /// Learns from a frame, given its labels.
 template <class Backend>
@@ -88,7 +89,7 @@ PF_HD float in_spreads(int distance, int spread, float mean) {
 }
 
 /// Bin of the ratio of a luma to a background, 256 for 1; -1 where one is too dark or too bright to tell.
-constexpr int gain_bins = 1024, grid_side = 64;
+constexpr int gain_bins = 1024, grid_side = 32;
 PF_HD int gain_bin(float luma, int sample) {
   const bool clear = sample >= 20 && luma >= 8 && luma < 250;
   const int bin = clear ? int(smaller(luma * 256 / float(sample), 1023.0f) + 0.5f) : -1;
@@ -167,10 +168,20 @@ struct PixelMemory {
   int spread, candidate, support, run;
 };
 
-/// Samples that a pixel renews. Bit k of `own`: sample k becomes the pixel's luma. Then sample `slot` becomes that of
-/// neighbor `from` if `from` is not -1 and the neighbor is static.
+/// Samples that the pixels of a row may renew in a frame: their own luma goes into sample `own`, and then that of
+/// neighbor `from`, if it is static, into sample `other`.
+struct RowLesson {
+  int own, other, from;
+};
+PF_HD RowLesson row_lesson(const Lesson& lesson, int y) {
+  const std::uint32_t bits = random_bits(-1, y, lesson.frame);
+  return {int(bits & 7), int((bits >> 3) & 7), int((bits >> 6) & 7)};
+}
+
+/// What a pixel renews: its own sample, that of its neighbor, and all samples whose bits are set in `replaced`.
 struct Renewal {
-  int own, from, slot;
+  int own, other;  // 0 or 1
+  int replaced;
 };
 
 /// Learns from a pixel. A static pixel renews one sample at times and follows the spread. A moving one counts for
@@ -179,7 +190,7 @@ struct Renewal {
 /// after `absorb` frames, in half of the samples, so that the old background is known again when it comes back.
 PF_HD Renewal learn(const Lesson& lesson, int x, int y, bool moving, int luma, int distance,
                     PixelMemory& memory) {
-  const std::uint32_t bits = random_bits(x, y, lesson.frame), more = scrambled(bits);
+  const std::uint32_t bits = random_bits(x, y, lesson.frame);
   const int support = lesson.crowded ? memory.support >> 1 : memory.support;
   const int apart = luma - memory.candidate, spread = memory.spread;
   const bool stays = spread_unit * (apart < 0 ? -apart : apart) <= 2 * spread;
@@ -195,24 +206,9 @@ PF_HD Renewal learn(const Lesson& lesson, int x, int y, bool moving, int luma, i
                    : moving ? support
                             : smaller(support + 1, most_support);
   memory.run = replaces ? 0 : run;
-  const bool renews = (!moving | lesson.young) & (int(bits & 65535) < lesson.chance);
   const int half = 15 << ((bits >> 20) & 7), wrapped = (half | half >> sample_count) & 255;
-  const int all = replaces ? (support < 32 ? 255 : wrapped) : 0;
-  return {all | (renews ? 1 << ((bits >> 16) & 7) : 0),
-          int(more & 65535) < lesson.chance ? int((more >> 16) & 7) : -1, int((more >> 19) & 7)};
-}
-
-/// Renews samples of a pixel. It reads lumas of neighbors, but none of their samples.
-PF_HD void renew(const Background& background, View<const Label> labels, View<const std::uint8_t> known,
-                 int x, int y, Renewal renewal) {
-  const std::uint8_t luma = background.luma(x, y);
-  for (int k = 0; k < sample_count && known(x, y); ++k)
-    if (renewal.own >> k & 1) background.sample(y, k)[x] = luma;
-  if (renewal.from < 0) return;
-  const Offset to = neighbor_offset(renewal.from);
-  const int nx = x + to.x, ny = y + to.y;
-  if (nx < 0 || ny < 0 || nx >= labels.width || ny >= labels.height) return;
-  if (labels(nx, ny) == 0 && known(nx, ny)) background.sample(y, renewal.slot)[x] = background.luma(nx, ny);
+  return {bool((!moving | lesson.young) & (int(bits & 65535) < lesson.chance)),
+          int(bits >> 16) < lesson.chance, replaces ? (support < 32 ? 255 : wrapped) : 0};
 }
 
 }  // namespace parafield

@@ -24,9 +24,10 @@ void find_distances(const Background& background, int y, int x0, int count, cons
   for (int i = 0; i < count; ++i) distance[i] = second[i];
 }
 
-/// Samples that the pixels of a chunk renew: Renewal as bytes, `from` -1 as 255.
+/// What the pixels of a chunk renew: see Renewal.
 struct Renewals {
-  std::uint8_t own[chunk], other[chunk];
+  std::uint8_t own[chunk], other[chunk], replaced[chunk];
+  bool any_replaced;
 };
 
 /// Learns from the pixels of a chunk. What the loop writes lies in arrays of its own, so that it vectorizes.
@@ -39,7 +40,7 @@ void learn_chunk(const Background& background, const Lesson& all, int y, int x0,
                       *const candidate = background.candidate.row(y) + x0,
                       *const support = background.support.row(y) + x0;
   std::uint16_t* const run = background.run.row(y) + x0;
-  std::uint8_t spreads[chunk], candidates[chunk], supports[chunk], own[chunk], other[chunk];
+  std::uint8_t spreads[chunk], candidates[chunk], supports[chunk], replaced[chunk], own[chunk], other[chunk];
   std::uint16_t runs[chunk];
   for (int i = 0; i < count; ++i) {
     PixelMemory memory{spread[i], candidate[i], support[i], run[i]};
@@ -48,15 +49,52 @@ void learn_chunk(const Background& background, const Lesson& all, int y, int x0,
     candidates[i] = std::uint8_t(memory.candidate);
     supports[i] = std::uint8_t(memory.support);
     runs[i] = std::uint16_t(memory.run);
+    replaced[i] = std::uint8_t(renewal.replaced);
     own[i] = std::uint8_t(renewal.own);
-    other[i] = std::uint8_t(renewal.from < 0 ? 255 : renewal.from * sample_count + renewal.slot);
+    other[i] = std::uint8_t(renewal.other);
   }
   __builtin_memcpy(spread, spreads, std::size_t(count));
   __builtin_memcpy(candidate, candidates, std::size_t(count));
   __builtin_memcpy(support, supports, std::size_t(count));
   __builtin_memcpy(run, runs, std::size_t(count) * sizeof(runs[0]));
+  std::uint8_t any = 0;
+  for (int i = 0; i < count; ++i) any |= replaced[i];
+  renewals.any_replaced = any != 0;
+  __builtin_memcpy(renewals.replaced, replaced, std::size_t(count));
   __builtin_memcpy(renewals.own, own, std::size_t(count));
   __builtin_memcpy(renewals.other, other, std::size_t(count));
+}
+
+/// Stores `luma` in a row of samples where `renewed` is not 0.
+void renew_row(std::uint8_t* samples, const std::uint8_t* luma, const std::uint8_t* renewed, int count) {
+  std::uint8_t result[chunk];
+  for (int i = 0; i < count; ++i) result[i] = renewed[i] ? luma[i] : samples[i];
+  __builtin_memcpy(samples, result, std::size_t(count));
+}
+
+/// Renews the samples of a chunk.
+void renew_chunk(const Background& background, View<const Label> labels, View<const std::uint8_t> known,
+                 const RowLesson& row, int y, int x0, int count, Renewals& renewals) {
+  const std::uint8_t *const luma = background.luma.row(y) + x0, *const here = known.row(y) + x0;
+  for (int k = 0; k < sample_count && renewals.any_replaced; ++k) {
+    std::uint8_t renewed[chunk];
+    for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renewals.replaced[i] >> k & here[i]);
+    renew_row(background.sample(y, k) + x0, luma, renewed, count);
+  }
+  for (int i = 0; i < count; ++i) renewals.own[i] &= here[i];
+  renew_row(background.sample(y, row.own) + x0, luma, renewals.own, count);
+  const Offset to = neighbor_offset(row.from);
+  if (y + to.y < 0 || y + to.y >= labels.height) return;
+  const int begin = x0 + to.x < 0 ? 1 : 0, end = x0 + count + to.x > labels.width ? count - 1 : count;
+  if (end <= begin) return;
+  const int first = x0 + begin + to.x;
+  const Label* const label = labels.row(y + to.y) + first;
+  const std::uint8_t* const there = known.row(y + to.y) + first;
+  std::uint8_t renewed[chunk];
+  for (int i = 0; i < end - begin; ++i)
+    renewed[i] = std::uint8_t(renewals.other[begin + i] & there[i] & (label[i] == 0));
+  renew_row(background.sample(y, row.other) + x0 + begin, background.luma.row(y + to.y) + first, renewed,
+            end - begin);
 }
 
 }  // namespace
@@ -96,7 +134,8 @@ void find_gain(Backend&, View<const float> luma, const Background& background) {
 
 template <class Backend>
 void background_costs(Backend& cpu, View<const float> luma, const Background& background,
-                      const Change& change, Volume costs, View<Label> winners, View<std::uint8_t> known) {
+                      const Change& change, View<const std::uint8_t> last, Volume costs, View<Label> winners,
+                      View<std::uint8_t> known) {
   const int width = winners.width;
   cpu.rows(winners.height, [=](int y) {
     const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
@@ -114,9 +153,9 @@ void background_costs(Backend& cpu, View<const float> luma, const Background& ba
       for (int i = 0; i < count; ++i) difference[i] = in_spreads(distance[i], spread[x0 + i], change.mean);
       for (int i = 0; i < count; ++i) difference[i] = finite[i] ? difference[i] : not_known;
       for (int i = 0; i < count; ++i) temporal[i] = 0;
-      if (change.last)
+      if (last.data)
         for (int i = 0; i < count; ++i)
-          temporal[i] = temporal_cost(change, change.last.row(y)[x0 + i], difference[i]);
+          temporal[i] = temporal_cost(change, last.row(y)[x0 + i], difference[i]);
       for (int i = 0; i < count; ++i) still[x0 + i] = change_cost(change, difference[i], temporal[i]).still;
       for (int i = 0; i < count; ++i) moving[x0 + i] = change_cost(change, difference[i], temporal[i]).moving;
       for (int i = 0; i < count; ++i) winners.row(y)[x0 + i] = seems_moving(change, difference[i]) ? 1 : 0;
@@ -132,6 +171,7 @@ void learn_background(Backend& cpu, const Background& background, View<const Lab
                       View<const std::uint8_t> known) {
   const Lesson lesson = lesson_of(background);
   cpu.rows(labels.height, [=](int y) {
+    const RowLesson row = row_lesson(lesson, y);
     int moving = 0;
     for (int x0 = 0; x0 < labels.width; x0 += chunk) {
       const int count = smaller(chunk, labels.width - x0);
@@ -139,13 +179,7 @@ void learn_background(Backend& cpu, const Background& background, View<const Lab
       Renewals renewals;
       learn_chunk(background, lesson, y, x0, count, label, renewals);
       for (int i = 0; i < count; ++i) moving += label[i] != 0;
-      for (int i = 0; i < count; ++i) {
-        const int own = renewals.own[i], other = renewals.other[i];
-        if (own == 0 && other == 255) continue;
-        const int x = x0 + i;
-        renew(background, labels, known, x, y,
-              {own, other == 255 ? -1 : other / sample_count, other % sample_count});
-      }
+      renew_chunk(background, labels, known, row, y, x0, count, renewals);
     }
     __atomic_fetch_add(background.numbers.data + moving_count, moving, __ATOMIC_RELAXED);
   });

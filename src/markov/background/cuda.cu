@@ -65,15 +65,18 @@ __global__ void gain_kernel(View<const float> luma, Background background) {
 }
 
 __global__ void background_costs_kernel(View<const float> luma, Background background, Change change,
-                                        Volume costs, View<Label> winners, View<std::uint8_t> known) {
+                                        View<const std::uint8_t> last, Volume costs, View<Label> winners,
+                                        View<std::uint8_t> known) {
   begin_kernel();
   const int x0 = own_x() * together, y = own_y();
   if (x0 >= winners.width || y >= winners.height) return;
   const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
   const float4 four = *reinterpret_cast<const float4*>(luma.row(y) + x0);
   const float frame[] = {four.x, four.y, four.z, four.w};
-  const ushort4 last = change.last ? *reinterpret_cast<const ushort4*>(change.last.row(y) + x0) : ushort4{};
-  const unsigned short moved[] = {last.x, last.y, last.z, last.w};
+  int moved[together] = {};
+  PF_UNROLL
+  for (int i = 0; i < together; ++i)
+    if (last.data && x0 + i < winners.width) moved[i] = last(x0 + i, y);
   const uchar4 spread = bytes_at(background.spread, x0, y);
   uchar4 samples[sample_count];
   PF_UNROLL
@@ -87,7 +90,7 @@ __global__ void background_costs_kernel(View<const float> luma, Background backg
     const int byte = luma_byte(frame[i], inverse);
     const int apart = sample_distance(byte, [&](int k) { return byte_of(samples[k], i); });
     const float difference = finite[i] ? in_spreads(apart, byte_of(spread, i), change.mean) : not_known;
-    const float temporal = change.last ? temporal_cost(change, moved[i], difference) : 0.0f;
+    const float temporal = last.data ? temporal_cost(change, moved[i], difference) : 0.0f;
     const ChangeCosts cost = change_cost(change, difference, temporal);
     still[i] = cost.still;
     moving[i] = cost.moving;
@@ -101,6 +104,16 @@ __global__ void background_costs_kernel(View<const float> luma, Background backg
   store_bytes(background.luma, x0, y, make_uchar4(value[0], value[1], value[2], value[3]));
   store_bytes(background.distance, x0, y, make_uchar4(distance[0], distance[1], distance[2], distance[3]));
   store_bytes(known, x0, y, make_uchar4(finite[0], finite[1], finite[2], finite[3]));
+}
+
+/// Stores those of four lumas in a row of samples for which renews(i) holds.
+template <class Renews>
+__device__ void renew_samples(View<std::uint8_t> samples, int x0, int row, uchar4 luma, Renews renews) {
+  uchar4 four = bytes_at(samples, x0, row);
+  PF_UNROLL
+  for (int i = 0; i < together; ++i)
+    if (renews(i)) (&four.x)[i] = (&luma.x)[i];
+  store_bytes(samples, x0, row, four);
 }
 
 __global__ void learn_kernel(Background background, View<const Label> labels,
@@ -119,15 +132,42 @@ __global__ void learn_kernel(Background background, View<const Label> labels,
                  spread = bytes_at(background.spread, x0, y),
                  candidate = bytes_at(background.candidate, x0, y),
                  support = bytes_at(background.support, x0, y);
+    const RowLesson row = row_lesson(lesson, y);
     PixelMemory memory[together];
+    Renewal renewal[together];
+    int any_replaced = 0;
     PF_UNROLL
     for (int i = 0; i < together; ++i) {
       memory[i] = {byte_of(spread, i), byte_of(candidate, i), byte_of(support, i), runs[i]};
-      const Renewal renewal =
+      renewal[i] =
           learn(lesson, x0 + i, y, moving[i] != 0, byte_of(luma, i), byte_of(distance, i), memory[i]);
       const bool in_row = x0 + i < labels.width;
       count += in_row && moving[i];
-      if (in_row && (renewal.own || renewal.from >= 0)) renew(background, labels, known, x0 + i, y, renewal);
+      if (in_row && known(x0 + i, y)) {
+        any_replaced |= renewal[i].replaced;
+      } else {
+        renewal[i].own = 0;
+        renewal[i].replaced = 0;
+      }
+    }
+    for (int k = 0; k < sample_count && any_replaced; ++k)
+      renew_samples(background.samples, x0, y * sample_count + k, luma,
+                    [&](int i) { return (renewal[i].replaced >> k & 1) != 0; });
+    renew_samples(background.samples, x0, y * sample_count + row.own, luma,
+                  [&](int i) { return renewal[i].own != 0; });
+    const Offset to = neighbor_offset(row.from);
+    const int ny = y + to.y;
+    if (ny >= 0 && ny < labels.height) {
+      unsigned char near[together] = {};
+      PF_UNROLL
+      for (int i = 0; i < together; ++i) {
+        const int x = x0 + i, nx = x + to.x;
+        renewal[i].other = renewal[i].other && x < labels.width && nx >= 0 && nx < labels.width &&
+                           labels(nx, ny) == 0 && known(nx, ny);
+        if (renewal[i].other) near[i] = background.luma(nx, ny);
+      }
+      renew_samples(background.samples, x0, y * sample_count + row.other,
+                    make_uchar4(near[0], near[1], near[2], near[3]), [&](int i) { return renewal[i].other != 0; });
     }
     const auto bytes = [&](int PixelMemory::*part) {
       using Byte = unsigned char;
@@ -159,9 +199,10 @@ void find_gain(Backend& cuda, View<const float> luma, const Background& backgrou
 
 template <class Backend>
 void background_costs(Backend& cuda, View<const float> luma, const Background& background,
-                      const Change& change, Volume costs, View<Label> winners, View<std::uint8_t> known) {
-  cuda.launch(background_costs_kernel, pixel_grid(winners.size(), together), pixel_block, 0, luma, background,
-              change, costs, winners, known);
+                      const Change& change, View<const std::uint8_t> last, Volume costs, View<Label> winners,
+                      View<std::uint8_t> known) {
+  cuda.launch_input(background_costs_kernel, pixel_grid(winners.size(), together), pixel_block, luma,
+                    background, change, last, costs, winners, known);
 }
 
 template <class Backend>
