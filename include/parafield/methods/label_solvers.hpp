@@ -307,6 +307,7 @@ template <LabelMethod Method>
 requires Method::learns std::array < Preset<Method>,
 2 > presets(const Method&) {
   Method accurate;
+  std::string_view help;
   if constexpr (requires { accurate.order; }) {
     accurate.sweeps = 20;
     accurate.order = SiteOrder::colored;

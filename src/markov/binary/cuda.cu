@@ -42,13 +42,15 @@ __global__ void pack_thresholds_kernel(Energy<StoredCosts> energy, View<const La
   if (lane < 5 && x - lane < energy.width) word_row(words, y, lane == 0 ? 0 : lane + 1)[x / 32] = mine;
 }
 
-/// Bits of 32 sites.
-using Bits = std::uint32_t;
+/// SiteBits of 32 sites.
+using SiteBits = std::uint32_t;
 
-struct Sum {
-  Bits ones, twos;
+struct BitSum {
+  SiteBits ones, twos;
 };
-__device__ Sum add(Bits a, Bits b, Bits c) { return {a ^ b ^ c, (a & b) | (c & (a ^ b))}; }
+__device__ BitSum add_bits(SiteBits a, SiteBits b, SiteBits c) {
+  return {a ^ b ^ c, (a & b) | (c & (a ^ b))};
+}
 
 /// `sweeps` sweeps of a tile. Sites outside the image stay 0; those at the tile's border become wrong, one site
 /// further in with each sweep, and are not stored.
@@ -56,7 +58,7 @@ __global__ void __launch_bounds__(tile_words* tile_rows)
     binary_sweeps_kernel(View<std::uint32_t> words, Size size, View<Label> labels, int from, int sweeps,
                          bool last) {
   begin_kernel();
-  __shared__ Bits tile[2][tile_rows + 2][tile_words + 2];
+  __shared__ SiteBits tile[2][tile_rows + 2][tile_words + 2];
   const int thread = int(threadIdx.x), column = thread % tile_words, row = thread / tile_words;
   const int word = int(blockIdx.x) * inner_words + column - 1,
             y = int(blockIdx.y) * inner_rows + row - most_sweeps;
@@ -64,7 +66,7 @@ __global__ void __launch_bounds__(tile_words* tile_rows)
   for (int i = thread; i < 2 * (tile_rows + 2) * (tile_words + 2); i += tile_words * tile_rows)
     (&tile[0][0][0])[i] = 0;
   __syncthreads();
-  Bits threshold[4] = {~0u, ~0u, ~0u, ~0u}, own = 0;
+  SiteBits threshold[4] = {~0u, ~0u, ~0u, ~0u}, own = 0;
   if (inside) {
     PF_UNROLL
     for (int bit = 0; bit < 4; ++bit) threshold[bit] = word_row(words, y, 2 + bit)[word];
@@ -74,21 +76,21 @@ __global__ void __launch_bounds__(tile_words* tile_rows)
   __syncthreads();
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     const auto& now = tile[sweep & 1];
-    Sum sums[3];
+    BitSum sums[3];
     PF_UNROLL
     for (int j = 0; j < 3; ++j) {
-      const Bits* const at = &now[row + j][column + 1];
-      const Bits left = at[0] << 1 | at[-1] >> 31, right = at[0] >> 1 | at[1] << 31;
-      sums[j] = add(left, right, j == 1 ? 0 : at[0]);
+      const SiteBits* const at = &now[row + j][column + 1];
+      const SiteBits left = at[0] << 1 | at[-1] >> 31, right = at[0] >> 1 | at[1] << 31;
+      sums[j] = add_bits(left, right, j == 1 ? 0 : at[0]);
     }
-    const Sum low = add(sums[0].ones, sums[1].ones, sums[2].ones),
-              high = add(sums[0].twos, sums[1].twos, sums[2].twos);
-    const Bits carry = high.ones & low.twos;
-    const Bits count[4] = {low.ones, high.ones ^ low.twos, high.twos ^ carry, high.twos & carry};
-    Bits below = 0;
+    const BitSum low = add_bits(sums[0].ones, sums[1].ones, sums[2].ones),
+                 high = add_bits(sums[0].twos, sums[1].twos, sums[2].twos);
+    const SiteBits carry = high.ones & low.twos;
+    const SiteBits count[4] = {low.ones, high.ones ^ low.twos, high.twos ^ carry, high.twos & carry};
+    SiteBits below = 0;
     PF_UNROLL
     for (int bit = 0; bit < 4; ++bit) {
-      const Bits differ = count[bit] ^ threshold[bit];
+      const SiteBits differ = count[bit] ^ threshold[bit];
       below = (differ & threshold[bit]) | (~differ & below);
     }
     own = ~below;
