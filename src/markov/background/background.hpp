@@ -201,7 +201,7 @@ PF_HD Renewal learn(const Lesson& lesson, int x, int y, bool moving, int luma, i
   const int goal = larger(2 * spread_unit * distance, lesson.least_spread);
   const int step = goal > spread ? 1 : goal < spread ? -1 : 0;
   memory.spread = moving ? spread : clamp(spread + step, lesson.least_spread, 255);
-  memory.candidate = moving & !stays ? luma : memory.candidate;
+  memory.candidate = (moving & !stays) ? luma : memory.candidate;
   memory.support = replaces ? smaller(run, most_support)
                    : moving ? support
                             : smaller(support + 1, most_support);
