@@ -4,7 +4,6 @@
 #include "markov/background/background.hpp"
 #include "markov/minimize.hpp"
 #include "parafield/fields.hpp"
-#include "steps/convert/convert.hpp"
 
 namespace parafield {
 
@@ -22,23 +21,35 @@ class BackgroundSolver : public SolverBase<BackgroundSolver<Backend>> {
         energy_(method.energy),
         optimizer_(optimizer_of(method)),
         size_(size),
+        pair_{
+            .model = PairModel::linear, .slope = 2 * energy_.beta, .limit = 2 * energy_.beta, .neighbors = 8},
         field_(backend, workspace, size, grid, optimizer_, options.energies),
         progress_(backend, options.progress, 1) {
-    for (View<float>& luma : luma_) luma = workspace.image<float>(size);
+    for (View<std::uint8_t>& luma : luma_) luma = workspace.image<std::uint8_t>(size);
     background_.samples = workspace.image<std::uint8_t>({size.width, sample_count * size.height});
     for (View<std::uint8_t>* plane : {&background_.spread, &background_.candidate, &background_.support,
-                                      &background_.luma, &background_.distance, &known_})
+                                      &background_.luma, &background_.distance})
       *plane = workspace.image<std::uint8_t>(size);
     background_.run = workspace.image<std::uint16_t>(size);
     background_.numbers = workspace.image<int>({number_count, 1});
     background_.least_spread = int(spread_unit * energy_.least_spread + 0.5f);
     background_.renewal = energy_.renewal;
     background_.absorb = energy_.absorb;
+    model_.mean = energy_.mean;
+    model_.weight = 1 / (energy_.sigma * energy_.sigma);
+    model_.temporal = energy_.temporal;
+    model_.step = 3 * energy_.mean / top_difference;
+    model_.scale = energy_.mean > 0 ? spread_unit / model_.step : 0;
+    model_.pair = pair_.cost<PairModel::linear>(1, 0);
+    room_ = field_.room() ? field_.room() : binary_room<Backend>(workspace, size);
+    if (by_counts()) return;
     const View<float> costs = workspace.image<float>({size.width, 2 * size.height});
     costs_ = {costs.data, costs.stride(), 2};
   }
 
-  void prepare(const Frame* frames, int slot, int count) { convert(backend_, frames, luma_ + slot, count); }
+  void prepare(const Frame* frames, int slot, int count) {
+    luma_bytes(backend_, frames, luma_ + slot, count);
+  }
 
   bool takes_start() const {
     return energy_.temporal > 0 && optimizer_.kind != Optimizer::Kind::winner_takes_all;
@@ -63,32 +74,38 @@ class BackgroundSolver : public SolverBase<BackgroundSolver<Backend>> {
  private:
   static constexpr LabelGrid grid{.nx = 2};
 
-  void find(View<const float> luma, const MotionMaskView* last, MotionMask& result) {
-    Change change;
-    change.mean = energy_.mean;
-    change.weight = 1 / (energy_.sigma * energy_.sigma);
-    change.temporal = energy_.temporal;
-    find_gain(backend_, luma, background_);
+  /// Whether the labels follow from thresholds alone.
+  bool by_counts() const { return field_.is_by_counts(progress_); }
+
+  void find(View<const std::uint8_t> luma, const MotionMaskView* last, MotionMask& result) {
     const View<const std::uint8_t> mask = last ? last->moving : View<const std::uint8_t>{};
-    background_costs(backend_, luma, background_, change, mask, costs_, field_.labels(), known_);
-    const PairCost pair{
-        .model = PairModel::linear, .slope = 2 * energy_.beta, .limit = 2 * energy_.beta, .neighbors = 8};
-    const Energy<StoredCosts> energy{size_.width, size_.height, grid, pair, {}, {costs_, 2}};
+    find_gain(backend_, luma, background_);
+    compare_background(backend_, luma, background_, model_, mask, room_);
     progress_.begin(0);
-    const View<Label> labels = field_.minimize(energy, true, progress_);
-    learn_background(backend_, background_, labels, known_);
-    mask_of(backend_, {labels, costs_, pair, known_}, result.moving, {result.valid, result.confidence});
+    const BinaryLabels labels = minimize(mask);
+    learn_background(backend_, background_, model_, labels, mask, result.moving,
+                     {result.valid, result.confidence});
+  }
+
+  BinaryLabels minimize(View<const std::uint8_t> last) {
+    if (by_counts()) return binary_sweeps(backend_, room_, size_, optimizer_.sweeps);
+    background_costs(backend_, background_, model_, last, costs_, field_.labels());
+    const Energy<StoredCosts> energy{size_.width, size_.height, grid, pair_, {}, {costs_, 2}};
+    store_labels(backend_, field_.minimize(energy, true, progress_), room_);
+    return first_labels(room_);
   }
 
   Backend& backend_;
   const BackgroundEnergy energy_;
   const Optimizer optimizer_;
   const Size size_;
-  View<float> luma_[slots];
+  const PairCost pair_;
+  View<std::uint8_t> luma_[slots];
   Background background_;
-  View<std::uint8_t> known_;
+  BackgroundModel model_;
   Volume costs_;
   LabelField<Backend> field_;
+  BinaryRoom room_;
   Progress<Backend> progress_;
 };
 

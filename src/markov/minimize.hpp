@@ -101,6 +101,14 @@ class LabelField {
   /// Energies that were recorded last.
   View<double> energies() const { return energies_; }
 
+  /// Whether the labels of an energy of two labels, with 8 neighbors, follow from thresholds alone.
+  bool is_by_counts(const Progress<Backend>& progress) const {
+    const bool has_sweeps = optimizer_.kind != Optimizer::Kind::winner_takes_all;
+    return (binary_ || !has_sweeps) && report_ == EnergyReport::none && !progress.is_asked();
+  }
+  /// Room for those sweeps, if the solver has them.
+  const BinaryRoom& room() const { return binary_; }
+
   /// Runs all sweeps from labels() on. Returns the last one's labels. `reports`: whether to record energies.
   template <class Data>
   View<Label> minimize(const Energy<Data>& energy, bool reports, Progress<Backend>& progress) {
@@ -110,7 +118,8 @@ class LabelField {
     const bool each = reports && records_sweeps();
     if constexpr (std::is_same_v<Data, StoredCosts>)
       if (binary_ && !each && !progress.is_asked() && energy.is_binary() && energy.pair.neighbors == 8) {
-        binary_sweeps(backend_, energy, labels, binary_, optimizer_.sweeps);
+        store_thresholds(backend_, energy, labels, binary_);
+        binary_sweeps(backend_, binary_, {energy.width, energy.height}, optimizer_.sweeps, labels);
         if (reports && report_ == EnergyReport::result) record(energy, labels, 0);
         return labels;
       }

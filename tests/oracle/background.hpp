@@ -29,7 +29,7 @@ class LearnedBackground {
           const std::uint32_t bits = bits_of(x, y, -1 - k);
           const int dx = k ? int(bits % 3) - 1 : 0, dy = k ? int((bits >> 8) % 3) - 1 : 0;
           pixel.samples[k] =
-              byte_of(image(std::clamp(x + dx, 0, width_ - 1), std::clamp(y + dy, 0, height_ - 1)), 1);
+              byte_of(image(std::clamp(x + dx, 0, width_ - 1), std::clamp(y + dy, 0, height_ - 1)));
         }
       }
   }
@@ -40,16 +40,18 @@ class LearnedBackground {
     crowded_ = moving_ > 0.7 * width_ * height_;
     const Grid image = luma(frame);
     const double gain = gain_of(image);
+    const float step = 3 * energy_.mean / 254;  // of differences
     std::vector<double> result;
     for (int y = 0; y < height_; ++y)
       for (int x = 0; x < width_; ++x) {
         Pixel& pixel = at(x, y);
-        pixel.value = byte_of(image(x, y), gain);
+        pixel.value = lit(byte_of(image(x, y)), gain);
         std::vector<int> distances;
         for (const int sample : pixel.samples) distances.push_back(std::abs(pixel.value - sample));
         std::ranges::sort(distances);
         pixel.distance = distances[1];
-        result.push_back(std::min(16.0 * pixel.distance / pixel.spread, 3.0 * energy_.mean));
+        result.push_back(step *
+                         int(std::min(pixel.distance * (16 / step) / float(pixel.spread), 254.0f) + 0.5f));
       }
     return result;
   }
@@ -117,9 +119,9 @@ class LearnedBackground {
         const int x = (2 * i + 1) * width_ / 64, y = (2 * j + 1) * height_ / 64;
         std::vector<int> samples(std::begin(at(x, y).samples), std::end(at(x, y).samples));
         std::ranges::sort(samples);
-        const double value = image(x, y);
+        const int value = byte_of(image(x, y));
         if (samples[4] >= 20 && value >= 8 && value < 250)
-          bins.push_back(int(std::min(value * 256 / samples[4], 1023.0) + 0.5));
+          bins.push_back(int(std::min(value * 256.0 / samples[4], 1023.0) + 0.5));
       }
     if (bins.size() < 64) return 1;
     std::ranges::sort(bins);
@@ -127,9 +129,10 @@ class LearnedBackground {
     return median > 0 ? median / 256.0 : 1;
   }
 
+  static int byte_of(double luma) { return int(std::clamp(luma, 0.0, 254.0) + 0.5); }
   /// In float, as the library rounds it.
-  static int byte_of(double luma, double gain) {
-    return int(std::clamp(float(luma) * (1 / float(gain)), 0.0f, 255.0f) + 0.5f);
+  static int lit(int luma, double gain) {
+    return int(std::min(float(luma) * (1 / float(gain)), 254.0f) + 0.5f);
   }
   static std::uint32_t hash(std::uint32_t x) {
     x = (x ^ x >> 16) * 0x7feb352du;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "markov/binary/binary.hpp"
 #include "markov/mask/mask.hpp"
 
 /// Steps of motion detection against a learned background. The background of a pixel is a set of samples: lumas
@@ -10,6 +11,9 @@ namespace parafield {
 constexpr int sample_count = 8;
 constexpr int spread_unit = 16;    // of a spread in bytes: 1/16
 constexpr int most_support = 255;  // from then on the background changes after `absorb` frames only
+
+// Lumas are bytes.
+constexpr int most_luma = 254, no_luma = 255;  // no_luma: the pixel is not finite
 
 /// The background of all pixels, in the backend's memory.
 struct Background {
@@ -32,25 +36,41 @@ struct Background {
 constexpr int frame_number = 0, moving_count = 1, gain_bits = 2, inverse_gain_bits = 3, is_crowded = 4,
               number_count = 5;
 
+/// Data costs by distances. A difference is one in spreads, up to 3 `mean`, in steps of `step`: a byte.
+struct BackgroundModel : ChangeModel {
+  float scale = 0, step = 0;  // of a difference's byte
+  float pair = 0;             // cost of two neighbors with different labels
+};
+constexpr int top_difference = 254;
+
+/// Luma of one or two frames, in bytes. On CUDA the frames are inputs that a replay reads anew.
+template <class Backend>
+void luma_bytes(Backend& backend, const Frame* frames, const View<std::uint8_t>* luma, int count);
+
 /// Begins a background: all samples come from the pixel and its neighbors in one frame.
 template <class Backend>
-void begin_background(Backend& backend, View<const float> luma, const Background& background);
+void begin_background(Backend& backend, View<const std::uint8_t> luma, const Background& background);
 
 /// Counts a frame, and finds the gain of its light: the median of luma / background over a grid of 32x32 pixels.
 template <class Backend>
-void find_gain(Backend& backend, View<const float> luma, const Background& background);
+void find_gain(Backend& backend, View<const std::uint8_t> luma, const Background& background);
 
-/// Stores data costs and first labels, as change_costs does. The difference is that between a pixel and its samples,
-/// in spreads. `last`: the last mask, or empty; Change::last is not read.
+/// Stores lumas in the light of the samples, their distances, labels without the temporal prior, and thresholds with
+/// it. `last`: the last mask, or empty.
 template <class Backend>
-void background_costs(Backend& backend, View<const float> luma, const Background& background,
-                      const Change& change, View<const std::uint8_t> last, Volume costs, View<Label> winners,
-                      View<std::uint8_t> known);
+void compare_background(Backend& backend, View<const std::uint8_t> luma, const Background& background,
+                        const BackgroundModel& model, View<const std::uint8_t> last, const BinaryRoom& room);
 
-/// Learns from a frame, given its labels.
+/// Stores the data costs that these thresholds stand for, and the same labels.
 template <class Backend>
-void learn_background(Backend& backend, const Background& background, View<const Label> labels,
-                      View<const std::uint8_t> known);
+void background_costs(Backend& backend, const Background& background, const BackgroundModel& model,
+                      View<const std::uint8_t> last, Volume costs, View<Label> labels);
+
+/// Stores the mask of a frame's labels, as mask_of does, and learns from it. `last` and `moving` may be the same.
+template <class Backend>
+void learn_background(Backend& backend, const Background& background, const BackgroundModel& model,
+                      const BinaryLabels& labels, View<const std::uint8_t> last, View<std::uint8_t> moving,
+                      Trust trust);
 
 // Both backends compute these.
 
@@ -59,11 +79,16 @@ PF_HD std::uint32_t random_bits(int x, int y, int frame) {
   return scrambled(std::uint32_t(x) + 0x9e3779b9U * (std::uint32_t(y) + 0x85ebca6bU * std::uint32_t(frame)));
 }
 
-/// A luma in the light of the samples, as a byte. Not finite: 0.
-PF_HD int luma_byte(float luma, float inverse_gain) {
-  const float value = luma * inverse_gain;
-  const float inside = value > 0 ? smaller(value, 255.0f) : 0.0f;
-  return int(inside + 0.5f);
+/// A luma as a byte.
+PF_HD int luma_byte(float luma) {
+  const float inside = smaller(larger(luma, 0.0f), float(most_luma));
+  return is_finite(luma) ? int(inside + 0.5f) : no_luma;
+}
+
+/// A luma in the light of the samples.
+PF_HD int lit_luma(int luma, float inverse_gain) {
+  const int lit = int(smaller(float(luma) * inverse_gain, float(most_luma)) + 0.5f);
+  return luma == no_luma ? no_luma : lit;
 }
 
 /// Distance from the samples: the second smallest, so that one wrong sample hides nothing. sample(k) is one.
@@ -80,19 +105,25 @@ PF_HD int sample_distance(int luma, Sample sample) {
   return second;
 }
 
-/// Difference of a pixel without a value: change_cost makes both costs 0.
-constexpr float not_known = __builtin_nanf("");
+/// The byte of a difference. It is limited, so that no pixel decides for its neighbors.
+PF_HD int difference_byte(const BackgroundModel& model, int distance, int spread) {
+  return int(smaller(float(distance) * model.scale / float(spread), float(top_difference)) + 0.5f);
+}
 
-/// The difference in spreads. It is limited, so that no pixel decides for its neighbors.
-PF_HD float in_spreads(int distance, int spread, float mean) {
-  return smaller(float(spread_unit * distance) / float(spread), 3 * mean);
+/// Data costs of a pixel. `moved`: it moved in the last mask.
+PF_HD ChangeCosts background_cost(const BackgroundModel& model, bool known, int difference, bool has_last,
+                                  int moved) {
+  const float y = float(difference) * model.step;
+  const float temporal = has_last ? temporal_cost(model, moved, y) : 0.0f;
+  const ChangeCosts costs = change_cost(model, y, temporal);
+  return {known ? costs.still : 0.0f, known ? costs.moving : 0.0f};
 }
 
 /// Bin of the ratio of a luma to a background, 256 for 1; -1 where one is too dark or too bright to tell.
 constexpr int gain_bins = 1024, grid_side = 32;
-PF_HD int gain_bin(float luma, int sample) {
-  const bool clear = sample >= 20 && luma >= 8 && luma < 250;
-  const int bin = clear ? int(smaller(luma * 256 / float(sample), 1023.0f) + 0.5f) : -1;
+PF_HD int gain_bin(int luma, int sample) {
+  const bool clear = sample >= 20 && sample <= most_luma && luma >= 8 && luma < 250;
+  const int bin = clear ? int(smaller(float(luma) * 256 / float(sample), 1023.0f) + 0.5f) : -1;
   return bin < gain_bins ? bin : gain_bins - 1;
 }
 /// The median sample. sample(k) is one.
@@ -188,26 +219,28 @@ struct Renewal {
 /// how long it has kept its luma. Where that is longer than the background was seen, the background was wrong, and
 /// the luma replaces it: at once in a young background, which began with what stood there first, but later only
 /// after `absorb` frames, in half of the samples, so that the old background is known again when it comes back.
+/// A pixel without a luma learns nothing.
 PF_HD Renewal learn(const Lesson& lesson, int x, int y, bool moving, int luma, int distance,
                     PixelMemory& memory) {
   const std::uint32_t bits = random_bits(x, y, lesson.frame);
+  const bool known = luma != no_luma;
   const int support = lesson.crowded ? memory.support >> 1 : memory.support;
   const int apart = luma - memory.candidate, spread = memory.spread;
   const bool stays = spread_unit * (apart < 0 ? -apart : apart) <= 2 * spread;
   const int run = moving ? (stays ? smaller(memory.run + 1, 65535) : 1) : 0;
   const int needed =
       support < most_support ? smaller(support / 3 + support * support / 25, lesson.absorb) : lesson.absorb;
-  const bool replaces = run > needed;
+  const bool replaces = known & (run > needed);
   const int goal = larger(2 * spread_unit * distance, lesson.least_spread);
   const int step = goal > spread ? 1 : goal < spread ? -1 : 0;
-  memory.spread = moving ? spread : clamp(spread + step, lesson.least_spread, 255);
-  memory.candidate = (moving & !stays) ? luma : memory.candidate;
-  memory.support = replaces ? smaller(run, most_support)
-                   : moving ? support
-                            : smaller(support + 1, most_support);
-  memory.run = replaces ? 0 : run;
+  memory.spread = (moving | !known) ? spread : clamp(spread + step, lesson.least_spread, 255);
+  memory.candidate = (moving & !stays & known) ? luma : memory.candidate;
+  memory.support = replaces            ? smaller(run, most_support)
+                   : (moving | !known) ? support
+                                       : smaller(support + 1, most_support);
+  memory.run = replaces ? 0 : known ? run : memory.run;
   const int half = 15 << ((bits >> 20) & 7), wrapped = (half | half >> sample_count) & 255;
-  return {bool((!moving | lesson.young) & (int(bits & 65535) < lesson.chance)),
+  return {bool((!moving | lesson.young) & known & (int(bits & 65535) < lesson.chance)),
           int(bits >> 16) < lesson.chance, replaces ? (support < 32 ? 255 : wrapped) : 0};
 }
 

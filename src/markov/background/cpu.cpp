@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
 #include "markov/background/background.hpp"
+#include "steps/convert/convert.hpp"
 
 namespace parafield {
 namespace {
@@ -32,7 +33,7 @@ struct Renewals {
 
 /// Learns from the pixels of a chunk. What the loop writes lies in arrays of its own, so that it vectorizes.
 void learn_chunk(const Background& background, const Lesson& all, int y, int x0, int count,
-                 const Label* label, Renewals& renewals) {
+                 const std::uint8_t* label, Renewals& renewals) {
   const Lesson lesson = all;
   const std::uint8_t *const luma = background.luma.row(y) + x0, *const distance =
                                                                     background.distance.row(y) + x0;
@@ -73,40 +74,101 @@ void renew_row(std::uint8_t* samples, const std::uint8_t* luma, const std::uint8
 }
 
 /// Renews the samples of a chunk.
-void renew_chunk(const Background& background, View<const Label> labels, View<const std::uint8_t> known,
-                 const RowLesson& row, int y, int x0, int count, Renewals& renewals) {
-  const std::uint8_t *const luma = background.luma.row(y) + x0, *const here = known.row(y) + x0;
+void renew_chunk(const Background& background, const BinaryLabels& labels, const RowLesson& row, int y,
+                 int x0, int count, const Renewals& renewals) {
+  const Size size = background.luma.size();
+  const std::uint8_t* const luma = background.luma.row(y) + x0;
   for (int k = 0; k < sample_count && renewals.any_replaced; ++k) {
     std::uint8_t renewed[chunk];
-    for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renewals.replaced[i] >> k & here[i]);
+    for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renewals.replaced[i] >> k & 1);
     renew_row(background.sample(y, k) + x0, luma, renewed, count);
   }
-  for (int i = 0; i < count; ++i) renewals.own[i] &= here[i];
   renew_row(background.sample(y, row.own) + x0, luma, renewals.own, count);
   const Offset to = neighbor_offset(row.from);
-  if (y + to.y < 0 || y + to.y >= labels.height) return;
-  const int begin = x0 + to.x < 0 ? 1 : 0, end = x0 + count + to.x > labels.width ? count - 1 : count;
+  if (y + to.y < 0 || y + to.y >= size.height) return;
+  const int begin = x0 + to.x < 0 ? 1 : 0, end = x0 + count + to.x > size.width ? count - 1 : count;
   if (end <= begin) return;
   const int first = x0 + begin + to.x;
-  const Label* const label = labels.row(y + to.y) + first;
-  const std::uint8_t* const there = known.row(y + to.y) + first;
+  const std::uint8_t *const label = labels.row(y + to.y) + first, *const near =
+                                                                      background.luma.row(y + to.y) + first;
   std::uint8_t renewed[chunk];
   for (int i = 0; i < end - begin; ++i)
-    renewed[i] = std::uint8_t(renewals.other[begin + i] & there[i] & (label[i] == 0));
-  renew_row(background.sample(y, row.other) + x0 + begin, background.luma.row(y + to.y) + first, renewed,
-            end - begin);
+    renewed[i] = std::uint8_t(renewals.other[begin + i] & (near[i] != no_luma) & (label[i] == 0));
+  renew_row(background.sample(y, row.other) + x0 + begin, near, renewed, end - begin);
+}
+
+/// Least differences of which a site takes label 1, by the number of its neighbors with label 1 and by its last
+/// label. So a threshold is the number of those that a difference is below.
+struct Cuts {
+  std::uint8_t at[2][never];
+};
+Cuts cuts_of(const BackgroundModel& model, bool has_last, int neighbors) {
+  Cuts cuts;
+  for (int last = 0; last < 2; ++last)
+    for (int ones = 0; ones < never; ++ones) {
+      int low = 0, high = top_difference + 1;
+      while (low < high) {
+        const int middle = (low + high) / 2;
+        const ChangeCosts cost = background_cost(model, true, middle, has_last, last);
+        if (binary_label(cost.still, cost.moving, ones, neighbors, model.pair))
+          high = middle;
+        else
+          low = middle + 1;
+      }
+      cuts.at[last][ones] = std::uint8_t(low);
+    }
+  return cuts;
+}
+
+/// The least difference that seems to move.
+int first_cut(const BackgroundModel& model) {
+  int cut = 0;
+  while (cut <= top_difference && !seems_moving(model, float(cut) * model.step)) ++cut;
+  return cut;
+}
+
+/// Differences of a chunk.
+void find_differences(const BackgroundModel& model, const std::uint8_t* distance, const std::uint8_t* spread,
+                      int count, std::uint8_t* difference) {
+  const BackgroundModel own = model;
+  for (int i = 0; i < count; ++i) difference[i] = std::uint8_t(difference_byte(own, distance[i], spread[i]));
 }
 
 }  // namespace
 
 template <class Backend>
-void begin_background(Backend& cpu, View<const float> luma, const Background& background) {
+void luma_bytes(Backend& cpu, const Frame* frames, const View<std::uint8_t>* luma, int count) {
+  for (int i = 0; i < count; ++i)
+    with_format(frames[i], [&]<class Sample, int Channels, int Red>(Scale scale) {
+      const Frame frame = frames[i];
+      const View<std::uint8_t> to = luma[i];
+      const bool are_bytes =
+          __is_same(Sample, unsigned char) && Channels == 1 && scale.black == 0 && scale.gain == 1;
+      cpu.rows(to.height, [=](int y) {
+        const Sample* in = row_of<Sample>(frame, y);
+        for (int x0 = 0; x0 < to.width; x0 += chunk) {
+          const int some = smaller(chunk, to.width - x0);
+          std::uint8_t bytes[chunk];
+          if (are_bytes)
+            for (int x = 0; x < some; ++x)
+              bytes[x] = std::uint8_t(in[x0 + x] < most_luma ? in[x0 + x] : most_luma);
+          else
+            for (int x = 0; x < some; ++x)
+              bytes[x] = std::uint8_t(luma_byte(luma_of(in, x0 + x, Channels, Red, scale)));
+          __builtin_memcpy(to.row(y) + x0, bytes, std::size_t(some));
+        }
+      });
+    });
+}
+
+template <class Backend>
+void begin_background(Backend& cpu, View<const std::uint8_t> luma, const Background& background) {
   for (int i = 0; i < number_count; ++i) background.numbers.data[i] = 0;
   cpu.rows(luma.height, [=](int y) {
     for (int x = 0; x < luma.width; ++x) {
       for (int k = 0; k < sample_count; ++k) {
         const Place2 from = first_place(x, y, k, luma.size());
-        background.sample(y, k)[x] = std::uint8_t(luma_byte(luma(from.x, from.y), 1));
+        background.sample(y, k)[x] = luma(from.x, from.y);
       }
       background.spread(x, y) = std::uint8_t(first_spread(background.least_spread));
       background.candidate(x, y) = background.support(x, y) = 0;
@@ -116,7 +178,7 @@ void begin_background(Backend& cpu, View<const float> luma, const Background& ba
 }
 
 template <class Backend>
-void find_gain(Backend&, View<const float> luma, const Background& background) {
+void find_gain(Backend&, View<const std::uint8_t> luma, const Background& background) {
   int counts[gain_bins] = {}, all = 0;
   for (int j = 0; j < grid_side; ++j)
     for (int i = 0; i < grid_side; ++i) {
@@ -133,60 +195,117 @@ void find_gain(Backend&, View<const float> luma, const Background& background) {
 }
 
 template <class Backend>
-void background_costs(Backend& cpu, View<const float> luma, const Background& background,
-                      const Change& change, View<const std::uint8_t> last, Volume costs, View<Label> winners,
-                      View<std::uint8_t> known) {
-  const int width = winners.width;
-  cpu.rows(winners.height, [=](int y) {
+void compare_background(Backend& cpu, View<const std::uint8_t> luma, const Background& background,
+                        const BackgroundModel& model, View<const std::uint8_t> last, const BinaryRoom& room) {
+  const int width = luma.width, height = luma.height;
+  const bool has_last = last.data;
+  const int edge_neighbors = neighbor_count(1, 0, 3, height), inner_neighbors = neighbor_count(1, 1, 3, 3);
+  const Cuts edge_cuts = cuts_of(model, has_last, edge_neighbors),
+             inner_cuts = cuts_of(model, has_last, inner_neighbors);
+  const int least_moving = first_cut(model);
+  cpu.rows(height, [=](int y) {
+    const bool at_edge = y == 0 || y == height - 1;
+    const Cuts& cuts = at_edge ? edge_cuts : inner_cuts;
+    const auto without_luma =
+        std::uint8_t(threshold_of(0, 0, at_edge ? edge_neighbors : inner_neighbors, model.pair));
     const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
-    const float* const frame = luma.row(y);
-    float *const still = costs.row(y, 0), *const moving = costs.row(y, 1);
-    std::uint8_t *const values = background.luma.row(y), *const distances = background.distance.row(y);
-    const std::uint8_t* const spread = background.spread.row(y);
+    std::uint8_t *const labels = room.begin_row(y), *const thresholds = room.thresholds.row(y);
     for (int x0 = 0; x0 < width; x0 += chunk) {
       const int count = smaller(chunk, width - x0);
-      std::uint8_t value[chunk], distance[chunk], finite[chunk];
-      float difference[chunk], temporal[chunk];
-      for (int i = 0; i < count; ++i) finite[i] = is_finite(frame[x0 + i]);
-      for (int i = 0; i < count; ++i) value[i] = std::uint8_t(luma_byte(frame[x0 + i], inverse));
-      find_distances(background, y, x0, count, value, distance);
-      for (int i = 0; i < count; ++i) difference[i] = in_spreads(distance[i], spread[x0 + i], change.mean);
-      for (int i = 0; i < count; ++i) difference[i] = finite[i] ? difference[i] : not_known;
-      for (int i = 0; i < count; ++i) temporal[i] = 0;
-      if (last.data)
+      const std::uint8_t* const frame = luma.row(y) + x0;
+      std::uint8_t lit[chunk], distance[chunk], difference[chunk], moved[chunk] = {}, label[chunk],
+                                                                   threshold[chunk] = {};
+      for (int i = 0; i < count; ++i) lit[i] = std::uint8_t(lit_luma(frame[i], inverse));
+      find_distances(background, y, x0, count, lit, distance);
+      find_differences(model, distance, background.spread.row(y) + x0, count, difference);
+      for (int i = 0; i < count; ++i) label[i] = (difference[i] >= least_moving) & (lit[i] != no_luma);
+      if (has_last) __builtin_memcpy(moved, last.row(y) + x0, std::size_t(count));
+      for (int k = 0; k < never; ++k) {
+        const std::uint8_t still_cut = cuts.at[0][k], moved_cut = cuts.at[1][k];
         for (int i = 0; i < count; ++i)
-          temporal[i] = temporal_cost(change, last.row(y)[x0 + i], difference[i]);
-      for (int i = 0; i < count; ++i) still[x0 + i] = change_cost(change, difference[i], temporal[i]).still;
-      for (int i = 0; i < count; ++i) moving[x0 + i] = change_cost(change, difference[i], temporal[i]).moving;
-      for (int i = 0; i < count; ++i) winners.row(y)[x0 + i] = seems_moving(change, difference[i]) ? 1 : 0;
-      __builtin_memcpy(values + x0, value, std::size_t(count));
-      __builtin_memcpy(distances + x0, distance, std::size_t(count));
-      __builtin_memcpy(known.row(y) + x0, finite, std::size_t(count));
+          threshold[i] = std::uint8_t(threshold[i] + (difference[i] < (moved[i] ? moved_cut : still_cut)));
+      }
+      for (int i = 0; i < count; ++i) threshold[i] = lit[i] == no_luma ? without_luma : threshold[i];
+      __builtin_memcpy(background.luma.row(y) + x0, lit, std::size_t(count));
+      __builtin_memcpy(background.distance.row(y) + x0, distance, std::size_t(count));
+      __builtin_memcpy(labels + x0, label, std::size_t(count));
+      __builtin_memcpy(thresholds + x0, threshold, std::size_t(count));
+    }
+    for (const int x : {0, width - 1}) {
+      const int difference = difference_byte(model, background.distance(x, y), background.spread(x, y));
+      const ChangeCosts cost = background_cost(model, background.luma(x, y) != no_luma, difference, has_last,
+                                               has_last ? last(x, y) : 0);
+      thresholds[x] = std::uint8_t(
+          threshold_of(cost.still, cost.moving, neighbor_count(x, y, width, height), model.pair));
     }
   });
 }
 
 template <class Backend>
-void learn_background(Backend& cpu, const Background& background, View<const Label> labels,
-                      View<const std::uint8_t> known) {
-  const Lesson lesson = lesson_of(background);
+void background_costs(Backend& cpu, const Background& background, const BackgroundModel& model,
+                      View<const std::uint8_t> last, Volume costs, View<Label> labels) {
   cpu.rows(labels.height, [=](int y) {
-    const RowLesson row = row_lesson(lesson, y);
-    int moving = 0;
-    for (int x0 = 0; x0 < labels.width; x0 += chunk) {
-      const int count = smaller(chunk, labels.width - x0);
-      const Label* const label = labels.row(y) + x0;
-      Renewals renewals;
-      learn_chunk(background, lesson, y, x0, count, label, renewals);
-      for (int i = 0; i < count; ++i) moving += label[i] != 0;
-      renew_chunk(background, labels, known, row, y, x0, count, renewals);
+    for (int x = 0; x < labels.width; ++x) {
+      const bool known = background.luma(x, y) != no_luma;
+      const int difference = difference_byte(model, background.distance(x, y), background.spread(x, y));
+      const ChangeCosts cost =
+          background_cost(model, known, difference, last.data, last.data ? last(x, y) : 0);
+      costs.row(y, 0)[x] = cost.still;
+      costs.row(y, 1)[x] = cost.moving;
+      labels(x, y) = known && seems_moving(model, float(difference) * model.step);
     }
-    __atomic_fetch_add(background.numbers.data + moving_count, moving, __ATOMIC_RELAXED);
   });
 }
 
+template <class Backend>
+void learn_background(Backend& cpu, const Background& background, const BackgroundModel& model,
+                      const BinaryLabels& labels, View<const std::uint8_t> last, View<std::uint8_t> moving,
+                      Trust trust) {
+  const Lesson lesson = lesson_of(background);
+  const int width = moving.width, height = moving.height;
+  const bool has_last = last.data;
+  cpu.rows(height, [=](int y) {
+    const RowLesson row = row_lesson(lesson, y);
+    const BackgroundModel own = model;
+    const int inner = neighbor_count(1, y, 3, height);
+    int moving_here = 0;
+    for (int x0 = 0; x0 < width; x0 += chunk) {
+      const int count = smaller(chunk, width - x0);
+      const std::uint8_t *const above = labels.row(y - 1) + x0, *const label = labels.row(y) + x0,
+                                *const below = labels.row(y + 1) + x0,
+                                *const luma = background.luma.row(y) + x0;
+      std::uint8_t difference[chunk], moved[chunk] = {}, ones[chunk], all[chunk], known[chunk];
+      float confidence[chunk];
+      find_differences(model, background.distance.row(y) + x0, background.spread.row(y) + x0, count,
+                       difference);
+      if (has_last) __builtin_memcpy(moved, last.row(y) + x0, std::size_t(count));
+      for (int i = 0; i < count; ++i)
+        ones[i] = std::uint8_t(above[i - 1] + above[i] + above[i + 1] + label[i - 1] + label[i + 1] +
+                               below[i - 1] + below[i] + below[i + 1]);
+      for (int i = 0; i < count; ++i) all[i] = std::uint8_t(inner);
+      if (x0 == 0) all[0] = std::uint8_t(neighbor_count(0, y, width, height));
+      if (x0 + count == width) all[count - 1] = std::uint8_t(neighbor_count(width - 1, y, width, height));
+      for (int i = 0; i < count; ++i) known[i] = luma[i] != no_luma;
+      for (int i = 0; i < count; ++i) {
+        const ChangeCosts cost = background_cost(own, known[i], difference[i], has_last, moved[i]);
+        confidence[i] = mask_confidence(label[i], cost.still, cost.moving, ones[i], all[i], own.pair);
+      }
+      Renewals renewals;
+      learn_chunk(background, lesson, y, x0, count, label, renewals);
+      for (int i = 0; i < count; ++i) moving_here += label[i];
+      renew_chunk(background, labels, row, y, x0, count, renewals);
+      __builtin_memcpy(trust.confidence.row(y) + x0, confidence, std::size_t(count) * sizeof(float));
+      __builtin_memcpy(trust.valid.row(y) + x0, known, std::size_t(count));
+      __builtin_memcpy(moving.row(y) + x0, label, std::size_t(count));
+    }
+    __atomic_fetch_add(background.numbers.data + moving_count, moving_here, __ATOMIC_RELAXED);
+  });
+}
+
+PF_STEP(luma_bytes<Cpu>);
 PF_STEP(begin_background<Cpu>);
 PF_STEP(find_gain<Cpu>);
+PF_STEP(compare_background<Cpu>);
 PF_STEP(background_costs<Cpu>);
 PF_STEP(learn_background<Cpu>);
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "markov/background/background.hpp"
 #include "markov/launch.cuh"
+#include "steps/convert/convert.hpp"
+
+// Bound by memory. Bytes a pixel of 8-bit gray, at least: lumas 2; comparing 14 (samples 8, spread, luma, last mask,
+// stores of luma and distance, 5 bits); learning 26 (a row of samples or two, what is known of a pixel read and stored,
+// the result 6). 1920x1080: 87 MB, 36 us at 2.4 TB/s.
 
 namespace parafield {
 namespace {
@@ -16,7 +21,26 @@ __device__ void store_bytes(View<std::uint8_t> image, int x0, int y, uchar4 four
   *reinterpret_cast<uchar4*>(image.row(y) + x0) = four;
 }
 
-__global__ void begin_background_kernel(View<const float> luma, Background background) {
+/// A thread works on four pixels; blockIdx.z: index of the frame.
+__global__ void luma_bytes_kernel(Frame frame0, Frame frame1, View<std::uint8_t> luma0,
+                                  View<std::uint8_t> luma1) {
+  begin_kernel();
+  const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
+  const View<std::uint8_t> luma = blockIdx.z == 0 ? luma0 : luma1;
+  const int x0 = own_x() * together, y = own_y();
+  if (x0 >= luma.width || y >= luma.height) return;
+  unsigned char bytes[together] = {};
+  with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
+    const Sample* const row = row_of<Sample>(frame, y);
+    PF_UNROLL
+    for (int i = 0; i < together; ++i)
+      if (x0 + i < luma.width)
+        bytes[i] = (unsigned char)(luma_byte(luma_of(row, x0 + i, Channels, Red, scale)));
+  });
+  store_bytes(luma, x0, y, make_uchar4(bytes[0], bytes[1], bytes[2], bytes[3]));
+}
+
+__global__ void begin_background_kernel(View<const std::uint8_t> luma, Background background) {
   begin_kernel();
   const int x = own_x(), y = own_y();
   if (x == 0 && y == 0)
@@ -24,7 +48,7 @@ __global__ void begin_background_kernel(View<const float> luma, Background backg
   if (x >= luma.width || y >= luma.height) return;
   for (int k = 0; k < sample_count; ++k) {
     const Place2 from = first_place(x, y, k, {luma.width, luma.height});
-    background.sample(y, k)[x] = std::uint8_t(luma_byte(luma(from.x, from.y), 1));
+    background.sample(y, k)[x] = luma(from.x, from.y);
   }
   background.spread(x, y) = std::uint8_t(first_spread(background.least_spread));
   background.candidate(x, y) = 0;
@@ -33,7 +57,7 @@ __global__ void begin_background_kernel(View<const float> luma, Background backg
 }
 
 /// One block of gain_bins threads.
-__global__ void gain_kernel(View<const float> luma, Background background) {
+__global__ void gain_kernel(View<const std::uint8_t> luma, Background background) {
   begin_kernel();
   __shared__ int counts[gain_bins], sums[gain_bins / 32];
   const int thread = int(threadIdx.x), lane = thread % 32, warp = thread / 32;
@@ -64,46 +88,89 @@ __global__ void gain_kernel(View<const float> luma, Background background) {
     store_numbers(background.numbers.data, all < least_grid ? -1 : thread, {luma.width, luma.height});
 }
 
-__global__ void background_costs_kernel(View<const float> luma, Background background, Change change,
-                                        View<const std::uint8_t> last, Volume costs, View<Label> winners,
-                                        View<std::uint8_t> known) {
+/// Four bits of each of a word's eight threads, as one word in all of them. `bits`: those of this thread.
+__device__ std::uint32_t word_of(std::uint32_t bits) {
+  std::uint32_t word = bits << 4 * (threadIdx.x % 8);
+  for (int step = 1; step < 8; step *= 2) word |= __shfl_xor_sync(~0u, word, step);
+  return word;
+}
+
+__global__ void compare_background_kernel(View<const std::uint8_t> luma, Background background,
+                                          BackgroundModel model, View<const std::uint8_t> last,
+                                          BinaryRoom room) {
   begin_kernel();
-  const int x0 = own_x() * together, y = own_y();
-  if (x0 >= winners.width || y >= winners.height) return;
-  const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
-  const float4 four = *reinterpret_cast<const float4*>(luma.row(y) + x0);
-  const float frame[] = {four.x, four.y, four.z, four.w};
-  int moved[together] = {};
-  PF_UNROLL
-  for (int i = 0; i < together; ++i)
-    if (last.data && x0 + i < winners.width) moved[i] = last(x0 + i, y);
-  const uchar4 spread = bytes_at(background.spread, x0, y);
-  uchar4 samples[sample_count];
-  PF_UNROLL
-  for (int k = 0; k < sample_count; ++k) samples[k] = bytes_at(background.samples, x0, y * sample_count + k);
-  float still[together], moving[together];
-  unsigned char value[together], distance[together], finite[together];
-  unsigned short winner[together];
-  PF_UNROLL
-  for (int i = 0; i < together; ++i) {
-    finite[i] = is_finite(frame[i]);
-    const int byte = luma_byte(frame[i], inverse);
-    const int apart = sample_distance(byte, [&](int k) { return byte_of(samples[k], i); });
-    const float difference = finite[i] ? in_spreads(apart, byte_of(spread, i), change.mean) : not_known;
-    const float temporal = last.data ? temporal_cost(change, moved[i], difference) : 0.0f;
-    const ChangeCosts cost = change_cost(change, difference, temporal);
-    still[i] = cost.still;
-    moving[i] = cost.moving;
-    winner[i] = seems_moving(change, difference) ? 1 : 0;
-    value[i] = (unsigned char)(byte);
-    distance[i] = (unsigned char)(apart);
+  const int x0 = own_x() * together, y = own_y(), width = luma.width;
+  if (y >= luma.height) return;              // all threads of a warp
+  std::uint32_t words[5] = {0, 0, 0, 0, 0};  // labels, and the bits of thresholds
+  if (x0 < width) {
+    const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
+    const uchar4 frame = bytes_at(luma, x0, y), spread = bytes_at(background.spread, x0, y);
+    uchar4 samples[sample_count];
+    PF_UNROLL
+    for (int k = 0; k < sample_count; ++k)
+      samples[k] = bytes_at(background.samples, x0, y * sample_count + k);
+    unsigned char value[together], distance[together];
+    PF_UNROLL
+    for (int i = 0; i < together; ++i) {
+      const int lit = lit_luma(byte_of(frame, i), inverse);
+      const int apart = sample_distance(lit, [&](int k) { return byte_of(samples[k], i); });
+      value[i] = (unsigned char)(lit);
+      distance[i] = (unsigned char)(apart);
+      if (x0 + i >= width) {
+        words[1] |= (never & 1) << i;
+        words[4] |= (never >> 3) << i;
+        continue;
+      }
+      const int difference = difference_byte(model, apart, byte_of(spread, i));
+      const ChangeCosts cost = background_cost(model, lit != no_luma, difference, last.data != nullptr,
+                                               last.data ? last(x0 + i, y) : 0);
+      const int threshold =
+          threshold_of(cost.still, cost.moving, neighbor_count(x0 + i, y, width, luma.height), model.pair);
+      words[0] |= std::uint32_t(lit != no_luma && seems_moving(model, float(difference) * model.step)) << i;
+      PF_UNROLL
+      for (int bit = 0; bit < 4; ++bit) words[bit + 1] |= std::uint32_t(threshold >> bit & 1) << i;
+    }
+    store_bytes(background.luma, x0, y, make_uchar4(value[0], value[1], value[2], value[3]));
+    store_bytes(background.distance, x0, y, make_uchar4(distance[0], distance[1], distance[2], distance[3]));
+  } else {
+    words[1] = words[4] = 15;  // `never`
   }
-  *reinterpret_cast<float4*>(costs.row(y, 0) + x0) = make_float4(still[0], still[1], still[2], still[3]);
-  *reinterpret_cast<float4*>(costs.row(y, 1) + x0) = make_float4(moving[0], moving[1], moving[2], moving[3]);
-  *reinterpret_cast<ushort4*>(winners.row(y) + x0) = make_ushort4(winner[0], winner[1], winner[2], winner[3]);
-  store_bytes(background.luma, x0, y, make_uchar4(value[0], value[1], value[2], value[3]));
-  store_bytes(background.distance, x0, y, make_uchar4(distance[0], distance[1], distance[2], distance[3]));
-  store_bytes(known, x0, y, make_uchar4(finite[0], finite[1], finite[2], finite[3]));
+  const int lane = int(threadIdx.x) % 8;
+  std::uint32_t mine = 0;
+  PF_UNROLL
+  for (int i = 0; i < 5; ++i) {
+    const std::uint32_t word = word_of(words[i]);
+    mine = lane == i ? word : mine;
+  }
+  const int column = x0 / 32;
+  if (lane < 5 && column < room.words.width) room.word_row(y, lane == 0 ? 0 : lane + 1)[column] = mine;
+}
+
+__global__ void background_costs_kernel(Background background, BackgroundModel model,
+                                        View<const std::uint8_t> last, Volume costs, View<Label> labels) {
+  begin_kernel();
+  const int x = own_x(), y = own_y();
+  if (x >= labels.width || y >= labels.height) return;
+  const bool known = background.luma(x, y) != no_luma;
+  const int difference = difference_byte(model, background.distance(x, y), background.spread(x, y));
+  const ChangeCosts cost =
+      background_cost(model, known, difference, last.data != nullptr, last.data ? last(x, y) : 0);
+  costs.row(y, 0)[x] = cost.still;
+  costs.row(y, 1)[x] = cost.moving;
+  labels(x, y) = known && seems_moving(model, float(difference) * model.step);
+}
+
+/// Labels of the pixels x0 - 1 to x0 + 4 of a row, a bit each; 0 outside the image. x0 is divisible by 4.
+__device__ std::uint32_t six_labels(const BinaryLabels& labels, int x0, int y, int height) {
+  if (y < 0 || y >= height) return 0;
+  const std::uint32_t* const row = labels.word_row(y);
+  const int column = x0 / 32, shift = x0 % 32;
+  const std::uint32_t own = row[column];
+  const std::uint32_t left = shift > 0 ? own >> (shift - 1) : column > 0 ? row[column - 1] >> 31 : 0;
+  const std::uint32_t right = shift < 28                        ? own >> (shift + together)
+                              : column + 1 < labels.words.width ? row[column + 1]
+                                                                : 0;
+  return (left & 1) | (own >> shift & 15) << 1 | (right & 1) << 5;
 }
 
 /// Stores those of four lumas in a row of samples for which renews(i) holds.
@@ -116,40 +183,47 @@ __device__ void renew_samples(View<std::uint8_t> samples, int x0, int row, uchar
   store_bytes(samples, x0, row, four);
 }
 
-__global__ void learn_kernel(Background background, View<const Label> labels,
-                             View<const std::uint8_t> known) {
+__global__ void learn_kernel(Background background, BackgroundModel model, BinaryLabels labels,
+                             View<const std::uint8_t> last, View<std::uint8_t> moving, Trust trust) {
   begin_kernel();
-  const int x0 = own_x() * together, y = own_y();
-  const bool inside = x0 < labels.width && y < labels.height;
+  const int x0 = own_x() * together, y = own_y(), width = moving.width, height = moving.height;
   int count = 0;
-  if (inside) {
+  if (x0 < width && y < height) {
     const Lesson lesson = lesson_of(background);
-    const ushort4 label = *reinterpret_cast<const ushort4*>(labels.row(y) + x0),
-                  run = *reinterpret_cast<const ushort4*>(background.run.row(y) + x0);
-    const unsigned short moving[] = {label.x, label.y, label.z, label.w},
-                         runs[] = {run.x, run.y, run.z, run.w};
+    const ushort4 run = *reinterpret_cast<const ushort4*>(background.run.row(y) + x0);
+    const unsigned short runs[] = {run.x, run.y, run.z, run.w};
     const uchar4 luma = bytes_at(background.luma, x0, y), distance = bytes_at(background.distance, x0, y),
                  spread = bytes_at(background.spread, x0, y),
                  candidate = bytes_at(background.candidate, x0, y),
                  support = bytes_at(background.support, x0, y);
+    int moved[together] = {};  // by bytes: rows of the user's mask may end anywhere
+    PF_UNROLL
+    for (int i = 0; i < together; ++i)
+      if (last.data && x0 + i < width) moved[i] = last(x0 + i, y);
+    std::uint32_t six[3];  // labels around
+    PF_UNROLL
+    for (int j = 0; j < 3; ++j) six[j] = six_labels(labels, x0, y + j - 1, height);
     const RowLesson row = row_lesson(lesson, y);
     PixelMemory memory[together];
     Renewal renewal[together];
+    unsigned char label[together], known[together];
+    float confidence[together];
     int any_replaced = 0;
     PF_UNROLL
     for (int i = 0; i < together; ++i) {
+      label[i] = (unsigned char)(six[1] >> (i + 1) & 1);
+      known[i] = byte_of(luma, i) != no_luma;
+      const int difference = difference_byte(model, byte_of(distance, i), byte_of(spread, i));
+      const ChangeCosts cost = background_cost(model, known[i], difference, last.data != nullptr, moved[i]);
+      const int ones = __popc(six[0] >> i & 7) + __popc(six[1] >> i & 5) + __popc(six[2] >> i & 7);
+      confidence[i] = mask_confidence(label[i], cost.still, cost.moving, ones,
+                                      neighbor_count(x0 + i, y, width, height), model.pair);
       memory[i] = {byte_of(spread, i), byte_of(candidate, i), byte_of(support, i), runs[i]};
-      renewal[i] =
-          learn(lesson, x0 + i, y, moving[i] != 0, byte_of(luma, i), byte_of(distance, i), memory[i]);
-      const bool in_row = x0 + i < labels.width;
-      count += in_row && moving[i];
-      if (in_row && known(x0 + i, y)) {
-        any_replaced |= renewal[i].replaced;
-      } else {
-        renewal[i].own = 0;
-        renewal[i].replaced = 0;
-      }
+      renewal[i] = learn(lesson, x0 + i, y, label[i] != 0, byte_of(luma, i), byte_of(distance, i), memory[i]);
+      if (x0 + i >= width) renewal[i] = {0, 0, 0};
+      any_replaced |= renewal[i].replaced;
     }
+    count = __popc(six[1] >> 1 & 15);
     for (int k = 0; k < sample_count && any_replaced; ++k)
       renew_samples(background.samples, x0, y * sample_count + k, luma,
                     [&](int i) { return (renewal[i].replaced >> k & 1) != 0; });
@@ -157,17 +231,22 @@ __global__ void learn_kernel(Background background, View<const Label> labels,
                   [&](int i) { return renewal[i].own != 0; });
     const Offset to = neighbor_offset(row.from);
     const int ny = y + to.y;
-    if (ny >= 0 && ny < labels.height) {
+    if (ny >= 0 && ny < height) {
       unsigned char near[together] = {};
+      const std::uint32_t around = six[to.y + 1];
       PF_UNROLL
       for (int i = 0; i < together; ++i) {
-        const int x = x0 + i, nx = x + to.x;
-        renewal[i].other = renewal[i].other && x < labels.width && nx >= 0 && nx < labels.width &&
-                           labels(nx, ny) == 0 && known(nx, ny);
-        if (renewal[i].other) near[i] = background.luma(nx, ny);
+        const int nx = x0 + i + to.x;
+        if (!renewal[i].other || nx < 0 || nx >= width || (around >> (i + to.x + 1) & 1)) {
+          renewal[i].other = 0;
+          continue;
+        }
+        near[i] = background.luma(nx, ny);
+        renewal[i].other = near[i] != no_luma;
       }
       renew_samples(background.samples, x0, y * sample_count + row.other,
-                    make_uchar4(near[0], near[1], near[2], near[3]), [&](int i) { return renewal[i].other != 0; });
+                    make_uchar4(near[0], near[1], near[2], near[3]),
+                    [&](int i) { return renewal[i].other != 0; });
     }
     const auto bytes = [&](int PixelMemory::*part) {
       using Byte = unsigned char;
@@ -180,6 +259,10 @@ __global__ void learn_kernel(Background background, View<const Label> labels,
     using Short = unsigned short;
     *reinterpret_cast<ushort4*>(background.run.row(y) + x0) =
         make_ushort4(Short(memory[0].run), Short(memory[1].run), Short(memory[2].run), Short(memory[3].run));
+    store_bytes(moving, x0, y, make_uchar4(label[0], label[1], label[2], label[3]));
+    store_bytes(trust.valid, x0, y, make_uchar4(known[0], known[1], known[2], known[3]));
+    *reinterpret_cast<float4*>(trust.confidence.row(y) + x0) =
+        make_float4(confidence[0], confidence[1], confidence[2], confidence[3]);
   }
   for (int step = 16; step > 0; step /= 2) count += __shfl_down_sync(~0u, count, step);
   if (threadIdx.x == 0 && count > 0) atomicAdd(background.numbers.data + moving_count, count);
@@ -188,31 +271,48 @@ __global__ void learn_kernel(Background background, View<const Label> labels,
 }  // namespace
 
 template <class Backend>
-void begin_background(Backend& cuda, View<const float> luma, const Background& background) {
+void luma_bytes(Backend& cuda, const Frame* frames, const View<std::uint8_t>* luma, int count) {
+  const int last = count - 1;
+  cuda.launch_input(luma_bytes_kernel, pixel_grid(luma[0].size(), together, count), pixel_block, frames[0],
+                    frames[last], luma[0], luma[last]);
+}
+
+template <class Backend>
+void begin_background(Backend& cuda, View<const std::uint8_t> luma, const Background& background) {
   cuda.launch(begin_background_kernel, pixel_grid(luma.size()), pixel_block, 0, luma, background);
 }
 
 template <class Backend>
-void find_gain(Backend& cuda, View<const float> luma, const Background& background) {
+void find_gain(Backend& cuda, View<const std::uint8_t> luma, const Background& background) {
   cuda.launch(gain_kernel, dim3(1), dim3(gain_bins), 0, luma, background);
 }
 
 template <class Backend>
-void background_costs(Backend& cuda, View<const float> luma, const Background& background,
-                      const Change& change, View<const std::uint8_t> last, Volume costs, View<Label> winners,
-                      View<std::uint8_t> known) {
-  cuda.launch_input(background_costs_kernel, pixel_grid(winners.size(), together), pixel_block, luma,
-                    background, change, last, costs, winners, known);
+void compare_background(Backend& cuda, View<const std::uint8_t> luma, const Background& background,
+                        const BackgroundModel& model, View<const std::uint8_t> last, const BinaryRoom& room) {
+  cuda.launch_input(compare_background_kernel, pixel_grid(luma.size(), together), pixel_block, luma,
+                    background, model, last, room);
 }
 
 template <class Backend>
-void learn_background(Backend& cuda, const Background& background, View<const Label> labels,
-                      View<const std::uint8_t> known) {
-  cuda.launch(learn_kernel, pixel_grid(labels.size(), together), pixel_block, 0, background, labels, known);
+void background_costs(Backend& cuda, const Background& background, const BackgroundModel& model,
+                      View<const std::uint8_t> last, Volume costs, View<Label> labels) {
+  cuda.launch_input(background_costs_kernel, pixel_grid(labels.size()), pixel_block, background, model, last,
+                    costs, labels);
 }
 
+template <class Backend>
+void learn_background(Backend& cuda, const Background& background, const BackgroundModel& model,
+                      const BinaryLabels& labels, View<const std::uint8_t> last, View<std::uint8_t> moving,
+                      Trust trust) {
+  cuda.launch_input(learn_kernel, pixel_grid(moving.size(), together), pixel_block, background, model, labels,
+                    last, moving, trust);
+}
+
+PF_STEP(luma_bytes<Cuda>);
 PF_STEP(begin_background<Cuda>);
 PF_STEP(find_gain<Cuda>);
+PF_STEP(compare_background<Cuda>);
 PF_STEP(background_costs<Cuda>);
 PF_STEP(learn_background<Cuda>);
 

@@ -27,16 +27,44 @@ PF_HD int neighbor_count(int x, int y, int width, int height) {
   return columns * rows - 1;
 }
 
-/// Room for the sweeps. On the CPU: two planes of labels and one of thresholds, as bytes, the labels with a border
-/// of zeros. On CUDA: planes of words.
+constexpr int word_planes = 6;
+
+/// Labels of all sites and the room of the sweeps. On the CPU: two planes of labels, with a border of zeros, and one of
+/// thresholds, as bytes. On CUDA: planes of words, zeros outside the image.
 struct BinaryRoom {
   View<std::uint8_t> labels, other, thresholds;
-  View<std::uint32_t>
-      words;  // for each row of the image one of labels, one of new labels, four of thresholds
+  View<std::uint32_t> words;  // for each row of the image two of labels and four of thresholds
 
   explicit operator bool() const { return labels.data || words.data; }
+
+  /// On CUDA: row y of the words of a plane, 0 and 1 labels, 2 to 5 the bits of thresholds.
+  PF_HD std::uint32_t* word_row(int y, int plane) const { return words.row(y * word_planes + plane); }
+
+  /// On the CPU: clears the border beside row y, and returns the row's labels.
+  std::uint8_t* begin_row(int y) const {
+    const int width = thresholds.width, height = thresholds.height;
+    for (const View<std::uint8_t>& plane : {labels, other}) {
+      if (y == 0) __builtin_memset(plane.row(0), 0, std::size_t(width) + 2);
+      if (y == height - 1) __builtin_memset(plane.row(height + 1), 0, std::size_t(width) + 2);
+      plane.row(y + 1)[0] = plane.row(y + 1)[width + 1] = 0;
+    }
+    return labels.row(y + 1) + 1;
+  }
 };
-constexpr int word_planes = 6;
+
+/// The labels of a room: a plane with a border on the CPU, a plane of words on CUDA.
+struct BinaryLabels {
+  View<const std::uint8_t> bytes;
+  View<const std::uint32_t> words;
+  int plane = 0;
+
+  /// On the CPU: label of the first pixel of row y, -1 to height.
+  const std::uint8_t* row(int y) const { return bytes.row(y + 1) + 1; }
+  /// On CUDA: words of row y.
+  PF_HD const std::uint32_t* word_row(int y) const { return words.row(y * word_planes + plane); }
+};
+/// The labels that a room has before sweeps.
+inline BinaryLabels first_labels(const BinaryRoom& room) { return {room.labels, room.words, 0}; }
 
 template <class Backend>
 BinaryRoom binary_room(Workspace& workspace, Size size) {
@@ -51,9 +79,19 @@ BinaryRoom binary_room(Workspace& workspace, Size size) {
   return room;
 }
 
-/// Runs `sweeps` sweeps from `labels` on, in place. The labels are those of as many calls of icm_sweep.
+/// Stores thresholds by the data costs of an energy, and labels to start from.
 template <class Backend>
-void binary_sweeps(Backend& backend, const Energy<StoredCosts>& energy, View<Label> labels,
-                   const BinaryRoom& room, int sweeps);
+void store_thresholds(Backend& backend, const Energy<StoredCosts>& energy, View<const Label> labels,
+                      const BinaryRoom& room);
+
+/// Stores labels alone.
+template <class Backend>
+void store_labels(Backend& backend, View<const Label> labels, const BinaryRoom& room);
+
+/// Runs `sweeps` sweeps with the thresholds of a room, from its labels on, and returns the last labels, which are those
+/// of as many calls of icm_sweep. It also stores them in `labels`, if that is not empty.
+template <class Backend>
+BinaryLabels binary_sweeps(Backend& backend, const BinaryRoom& room, Size size, int sweeps,
+                           View<Label> labels = {});
 
 }  // namespace parafield

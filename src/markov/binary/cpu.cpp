@@ -7,29 +7,6 @@ namespace {
 
 constexpr int chunk = 512;
 
-/// Stores thresholds and the first labels of a row.
-void prepare_row(const Energy<StoredCosts>& energy, View<const Label> labels, const BinaryRoom& room, int y) {
-  const int width = energy.width;
-  const float pair = energy.pair.cost<PairModel::linear>(1, 0);
-  const float *const cost0 = energy.data.volume.row(y, 0), *const cost1 = energy.data.volume.row(y, 1);
-  const Label* const label = labels.row(y);
-  std::uint8_t *const to = room.labels.row(y + 1) + 1, *const thresholds = room.thresholds.row(y);
-  const int inside = neighbor_count(1, y, 3, energy.height);
-  for (int x0 = 0; x0 < width; x0 += chunk) {
-    const int count = smaller(chunk, width - x0);
-    std::uint8_t threshold[chunk], byte[chunk];
-    for (int i = 0; i < count; ++i)
-      threshold[i] = std::uint8_t(threshold_of(cost0[x0 + i], cost1[x0 + i], inside, pair));
-    for (int i = 0; i < count; ++i) byte[i] = std::uint8_t(label[x0 + i]);
-    __builtin_memcpy(thresholds + x0, threshold, std::size_t(count));
-    __builtin_memcpy(to + x0, byte, std::size_t(count));
-  }
-  for (const int x : {0, width - 1})
-    thresholds[x] =
-        std::uint8_t(threshold_of(cost0[x], cost1[x], neighbor_count(x, y, width, energy.height), pair));
-  to[-1] = to[width] = room.other.row(y + 1)[0] = room.other.row(y + 1)[width + 1] = 0;
-}
-
 /// One sweep of a row. Returns whether a label changed.
 bool sweep_row(View<const std::uint8_t> from, View<std::uint8_t> to, const std::uint8_t* thresholds,
                int width, int y) {
@@ -55,31 +32,69 @@ bool sweep_row(View<const std::uint8_t> from, View<std::uint8_t> to, const std::
 }  // namespace
 
 template <class Backend>
-void binary_sweeps(Backend& cpu, const Energy<StoredCosts>& energy, View<Label> labels,
-                   const BinaryRoom& room, int sweeps) {
+void store_thresholds(Backend& cpu, const Energy<StoredCosts>& energy, View<const Label> labels,
+                      const BinaryRoom& room) {
   const int width = energy.width, height = energy.height;
-  for (const View<std::uint8_t>& plane : {room.labels, room.other})
-    for (const int y : {0, height + 1}) __builtin_memset(plane.row(y), 0, std::size_t(width) + 2);
-  cpu.rows(height, [=](int y) { prepare_row(energy, labels, room, y); });
+  const float pair = energy.pair.cost<PairModel::linear>(1, 0);
+  store_labels(cpu, labels, room);
+  cpu.rows(height, [=](int y) {
+    const float *const cost0 = energy.data.volume.row(y, 0), *const cost1 = energy.data.volume.row(y, 1);
+    std::uint8_t* const thresholds = room.thresholds.row(y);
+    const int inside = neighbor_count(1, y, 3, height);
+    for (int x0 = 0; x0 < width; x0 += chunk) {
+      const int count = smaller(chunk, width - x0);
+      std::uint8_t threshold[chunk];
+      for (int i = 0; i < count; ++i)
+        threshold[i] = std::uint8_t(threshold_of(cost0[x0 + i], cost1[x0 + i], inside, pair));
+      __builtin_memcpy(thresholds + x0, threshold, std::size_t(count));
+    }
+    for (const int x : {0, width - 1})
+      thresholds[x] =
+          std::uint8_t(threshold_of(cost0[x], cost1[x], neighbor_count(x, y, width, height), pair));
+  });
+}
+
+template <class Backend>
+void store_labels(Backend& cpu, View<const Label> labels, const BinaryRoom& room) {
+  cpu.rows(labels.height, [=](int y) {
+    std::uint8_t* const to = room.begin_row(y);
+    const Label* const label = labels.row(y);
+    for (int x0 = 0; x0 < labels.width; x0 += chunk) {
+      const int count = smaller(chunk, labels.width - x0);
+      std::uint8_t byte[chunk];
+      for (int i = 0; i < count; ++i) byte[i] = std::uint8_t(label[x0 + i]);
+      __builtin_memcpy(to + x0, byte, std::size_t(count));
+    }
+  });
+}
+
+template <class Backend>
+BinaryLabels binary_sweeps(Backend& cpu, const BinaryRoom& room, Size size, int sweeps, View<Label> labels) {
   View<std::uint8_t> from = room.labels, to = room.other;
   int changed = 1;
   for (int sweep = 0; sweep < sweeps && changed; ++sweep) {
     changed = 0;
     int* const flag = &changed;
-    cpu.rows(height, [=](int y) {
-      if (sweep_row(from, to, room.thresholds.row(y), width, y)) __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+    cpu.rows(size.height, [=](int y) {
+      if (sweep_row(from, to, room.thresholds.row(y), size.width, y))
+        __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
     });
     const View<std::uint8_t> last = from;
     from = to;
     to = last;
   }
-  cpu.rows(height, [=](int y) {
-    const std::uint8_t* const label = from.row(y + 1) + 1;
-    Label* const result = labels.row(y);
-    for (int x = 0; x < width; ++x) result[x] = label[x];
-  });
+  const BinaryLabels result{from, {}, 0};
+  if (labels)
+    cpu.rows(size.height, [=](int y) {
+      const std::uint8_t* const label = result.row(y);
+      Label* const stored = labels.row(y);
+      for (int x = 0; x < size.width; ++x) stored[x] = label[x];
+    });
+  return result;
 }
 
+PF_STEP(store_thresholds<Cpu>);
+PF_STEP(store_labels<Cpu>);
 PF_STEP(binary_sweeps<Cpu>);
 
 }  // namespace parafield

@@ -12,14 +12,18 @@ constexpr int inner_words = 4, inner_rows = 64;  // what a block stores
 constexpr int tile_words = inner_words + 2;      // with a word at each side, far more than most_sweeps
 constexpr int tile_rows = inner_rows + 2 * most_sweeps;
 
-/// Row of words of plane `plane`: 0 and 1 labels, 2 to 5 the bits of thresholds.
-__device__ std::uint32_t* word_row(View<std::uint32_t> words, int y, int plane) {
-  return words.row(y * word_planes + plane);
+/// A warp packs 32 sites of a row.
+__global__ void pack_labels_kernel(View<const Label> labels, BinaryRoom room) {
+  begin_kernel();
+  const int x = own_x(), y = own_y();
+  if (y >= labels.height) return;
+  const std::uint32_t bits = __ballot_sync(~0u, x < labels.width && labels(x, y) != 0);
+  if (threadIdx.x == 0 && x < labels.width) room.word_row(y, 0)[x / 32] = bits;
 }
 
-/// A warp packs 32 sites of a row.
+/// The same, with thresholds.
 __global__ void pack_thresholds_kernel(Energy<StoredCosts> energy, View<const Label> labels,
-                                       View<std::uint32_t> words) {
+                                       BinaryRoom room) {
   begin_kernel();
   const int x = own_x(), y = own_y();
   if (y >= energy.height) return;
@@ -39,7 +43,7 @@ __global__ void pack_thresholds_kernel(Energy<StoredCosts> energy, View<const La
     if (threadIdx.x == bit + 1) mine = bits;
   }
   const int lane = int(threadIdx.x);
-  if (lane < 5 && x - lane < energy.width) word_row(words, y, lane == 0 ? 0 : lane + 1)[x / 32] = mine;
+  if (lane < 5 && x - lane < energy.width) room.word_row(y, lane == 0 ? 0 : lane + 1)[x / 32] = mine;
 }
 
 /// SiteBits of 32 sites.
@@ -55,22 +59,21 @@ __device__ BitSum add_bits(SiteBits a, SiteBits b, SiteBits c) {
 /// `sweeps` sweeps of a tile. Sites outside the image stay 0; those at the tile's border become wrong, one site
 /// further in with each sweep, and are not stored.
 __global__ void __launch_bounds__(tile_words* tile_rows)
-    binary_sweeps_kernel(View<std::uint32_t> words, Size size, View<Label> labels, int from, int sweeps,
-                         bool last) {
+    binary_sweeps_kernel(BinaryRoom room, Size size, View<Label> labels, int from, int sweeps, bool last) {
   begin_kernel();
   __shared__ SiteBits tile[2][tile_rows + 2][tile_words + 2];
   const int thread = int(threadIdx.x), column = thread % tile_words, row = thread / tile_words;
   const int word = int(blockIdx.x) * inner_words + column - 1,
             y = int(blockIdx.y) * inner_rows + row - most_sweeps;
-  const bool inside = word >= 0 && word < words.width && y >= 0 && y < size.height;
+  const bool inside = word >= 0 && word < room.words.width && y >= 0 && y < size.height;
   for (int i = thread; i < 2 * (tile_rows + 2) * (tile_words + 2); i += tile_words * tile_rows)
     (&tile[0][0][0])[i] = 0;
   __syncthreads();
   SiteBits threshold[4] = {~0u, ~0u, ~0u, ~0u}, own = 0;
   if (inside) {
     PF_UNROLL
-    for (int bit = 0; bit < 4; ++bit) threshold[bit] = word_row(words, y, 2 + bit)[word];
-    own = word_row(words, y, from)[word];
+    for (int bit = 0; bit < 4; ++bit) threshold[bit] = room.word_row(y, 2 + bit)[word];
+    own = room.word_row(y, from)[word];
   }
   tile[0][row + 1][column + 1] = own;
   __syncthreads();
@@ -99,8 +102,8 @@ __global__ void __launch_bounds__(tile_words* tile_rows)
   }
   if (!inside || column == 0 || column > inner_words || row < most_sweeps || row >= most_sweeps + inner_rows)
     return;
-  if (!last) {
-    word_row(words, y, 1 - from)[word] = own;
+  if (!last || !labels.data) {
+    room.word_row(y, 1 - from)[word] = own;
     return;
   }
   // Two labels to 32 bits, eight to a store; rows have room for whole words.
@@ -115,20 +118,30 @@ __global__ void __launch_bounds__(tile_words* tile_rows)
 }  // namespace
 
 template <class Backend>
-void binary_sweeps(Backend& cuda, const Energy<StoredCosts>& energy, View<Label> labels,
-                   const BinaryRoom& room, int sweeps) {
-  const Size size{energy.width, energy.height};
-  if (sweeps == 0) return;
-  cuda.launch(pack_thresholds_kernel, pixel_grid(size), pixel_block, 0, energy, labels, room.words);
+void store_thresholds(Backend& cuda, const Energy<StoredCosts>& energy, View<const Label> labels,
+                      const BinaryRoom& room) {
+  cuda.launch(pack_thresholds_kernel, pixel_grid(labels.size()), pixel_block, 0, energy, labels, room);
+}
+
+template <class Backend>
+void store_labels(Backend& cuda, View<const Label> labels, const BinaryRoom& room) {
+  cuda.launch(pack_labels_kernel, pixel_grid(labels.size()), pixel_block, 0, labels, room);
+}
+
+template <class Backend>
+BinaryLabels binary_sweeps(Backend& cuda, const BinaryRoom& room, Size size, int sweeps, View<Label> labels) {
   const dim3 grid(blocks_for(room.words.width, inner_words), blocks_for(size.height, inner_rows));
   int from = 0;
   for (int done = 0; done < sweeps; done += most_sweeps, from = 1 - from) {
     const int some = smaller(most_sweeps, sweeps - done);
-    cuda.launch(binary_sweeps_kernel, grid, dim3(tile_words * tile_rows), 0, room.words, size, labels, from,
-                some, done + some == sweeps);
+    cuda.launch(binary_sweeps_kernel, grid, dim3(tile_words * tile_rows), 0, room, size, labels, from, some,
+                done + some == sweeps);
   }
+  return {{}, room.words, from};
 }
 
+PF_STEP(store_thresholds<Cuda>);
+PF_STEP(store_labels<Cuda>);
 PF_STEP(binary_sweeps<Cuda>);
 
 }  // namespace parafield

@@ -6,14 +6,18 @@
 /// Steps of motion detection: data costs of the labels static (0) and moving (1), and masks.
 namespace parafield {
 
-/// Two frames to compare, and the parameters of ChangeEnergy.
-struct Change {
-  View<const float> frame0[3], frame1[3];
-  int channels = 1;            // 1 or 3
+/// Parameters of the data costs.
+struct ChangeModel {
   float mean = 0, weight = 0;  // m_p and 1 / sigma^2 (Jodoin eq. 4)
   float temporal = 0;          // weight of the last mask
   float rise = 0;              // 1 / m_p if the last mask counts less where little changes, else 0
-  View<const Label> last;      // labels of the last mask; empty if there is none
+};
+
+/// Two frames to compare.
+struct Change : ChangeModel {
+  View<const float> frame0[3], frame1[3];
+  int channels = 1;        // 1 or 3
+  View<const Label> last;  // labels of the last mask; empty if there is none
 };
 
 /// Stores the data costs of both labels (Jodoin eq. 4, section 3.1), and labels to start from: winners
@@ -42,7 +46,7 @@ void labels_of_mask(Backend& backend, View<const std::uint8_t> mask, View<Label>
 // Both backends compute these.
 
 /// Temporal prior: cost that the label `last` of the last mask adds to label 0 and takes from label 1.
-PF_HD float temporal_cost(const Change& change, int last, float difference) {
+PF_HD float temporal_cost(const ChangeModel& change, int last, float difference) {
   const float share = change.rise > 0 ? smaller(change.rise * difference, 1.0f) : 1.0f;
   return last ? change.temporal * share : -change.temporal;
 }
@@ -51,7 +55,7 @@ struct ChangeCosts {
   float still, moving;
 };
 /// Data costs of a pixel's labels. `difference`: |frame1 - frame0|.
-PF_HD ChangeCosts change_cost(const Change& change, float difference, float temporal) {
+PF_HD ChangeCosts change_cost(const ChangeModel& change, float difference, float temporal) {
   const bool finite = is_finite(difference);
   const float off = difference - change.mean;
   return {finite ? fma(change.weight, difference * difference, temporal) : 0.0f,
@@ -59,7 +63,7 @@ PF_HD ChangeCosts change_cost(const Change& change, float difference, float temp
 }
 
 /// Whether label 1 costs less without the temporal prior.
-PF_HD bool seems_moving(const Change& change, float difference) {
+PF_HD bool seems_moving(const ChangeModel& change, float difference) {
   const float off = difference - change.mean;
   return off * off < difference * difference;
 }
