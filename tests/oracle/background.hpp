@@ -51,7 +51,7 @@ class LearnedBackground {
         std::ranges::sort(distances);
         pixel.distance = distances[1];
         result.push_back(step *
-                         int(std::min(pixel.distance * (16 / step) / float(pixel.spread), 254.0f) + 0.5f));
+                         int(std::min(pixel.distance * (16 / step / float(pixel.spread)), 254.0f) + 0.5f));
       }
     return result;
   }
@@ -63,24 +63,22 @@ class LearnedBackground {
     const int time = young ? std::min(std::max(frame_ / 2, 2), energy_.renewal) : energy_.renewal;
     const std::uint32_t chance = 65536u / std::uint32_t(time);
     const auto label = [&](int x, int y) { return labels[std::size_t(y) * width_ + x]; };
-    for (int y = 0; y < height_; ++y) {
-      const std::uint32_t of_row = bits_of(-1, y, frame_);
+    for (int y = 0; y < height_; ++y)
       for (int x = 0; x < width_; ++x) {
         Pixel& pixel = at(x, y);
-        const std::uint32_t bits = bits_of(x, y, frame_);
+        const std::uint32_t chances = bits_of(x / 32, y, frame_), bits = hash(chances ^ 0x9e3779b9u);
         if (crowded_) pixel.support /= 2;
         if (label(x, y) == 1)
           follow_candidate(pixel, bits);
         else
           follow_spread(pixel);
-        if ((label(x, y) == 0 || young) && (bits & 65535) < chance) pixel.samples[of_row & 7] = pixel.value;
-        if (bits >> 16 >= chance) continue;
+        if ((label(x, y) == 0 || young) && (chances & 65535) < chance) pixel.samples[bits & 7] = pixel.value;
+        if (chances >> 16 >= chance) continue;
         const int dx[] = {-1, 0, 1, 0, -1, 1, 1, -1}, dy[] = {0, -1, 0, 1, -1, -1, 1, 1};
-        const int nx = x + dx[of_row >> 6 & 7], ny = y + dy[of_row >> 6 & 7];
+        const int nx = x + dx[bits >> 6 & 7], ny = y + dy[bits >> 6 & 7];
         if (nx >= 0 && ny >= 0 && nx < width_ && ny < height_ && label(nx, ny) == 0)
-          pixel.samples[of_row >> 3 & 7] = at(nx, ny).value;
+          pixel.samples[bits >> 3 & 7] = at(nx, ny).value;
       }
-    }
   }
 
  private:
@@ -99,7 +97,7 @@ class LearnedBackground {
                            ? std::min(pixel.support / 3 + pixel.support * pixel.support / 25, energy_.absorb)
                            : energy_.absorb;
     if (pixel.run <= needed) return;
-    const int first = int(bits >> 20 & 7), count = pixel.support < 32 ? 8 : 4;
+    const int first = int(bits >> 9 & 7), count = pixel.support < 32 ? 8 : 4;
     for (int k = 0; k < count; ++k) pixel.samples[(first + k) % 8] = pixel.value;
     pixel.support = std::min(pixel.run, 255);
     pixel.run = 0;

@@ -106,9 +106,10 @@ PF_HD int sample_distance(int luma, Sample sample) {
 }
 
 /// The byte of a difference. It is limited, so that no pixel decides for its neighbors.
-PF_HD int difference_byte(const BackgroundModel& model, int distance, int spread) {
-  return int(smaller(float(distance) * model.scale / float(spread), float(top_difference)) + 0.5f);
+PF_HD int difference_byte(int distance, float factor) {
+  return int(smaller(float(distance) * factor, float(top_difference)) + 0.5f);
 }
+PF_HD float factor_of(const BackgroundModel& model, int spread) { return model.scale / float(spread); }
 
 /// Data costs of a pixel. `moved`: it moved in the last mask.
 PF_HD ChangeCosts background_cost(const BackgroundModel& model, bool known, int difference, bool has_last,
@@ -199,30 +200,33 @@ struct PixelMemory {
   int spread, candidate, support, run;
 };
 
-/// Samples that the pixels of a row may renew in a frame: their own luma goes into sample `own`, and then that of
-/// neighbor `from`, if it is static, into sample `other`.
-struct RowLesson {
-  int own, other, from;
+/// Pixels of a row that renew the same samples in a frame.
+constexpr int segment = 32;
+
+/// What a segment renews in a frame: sample `own` becomes the pixels' luma, and then sample `other` that of their
+/// neighbors `from`, where those are static; -1: nothing. `half`: bits of half the samples.
+struct SegmentLesson {
+  int own, other, from, half;
 };
-PF_HD RowLesson row_lesson(const Lesson& lesson, int y) {
-  const std::uint32_t bits = random_bits(-1, y, lesson.frame);
-  return {int(bits & 7), int((bits >> 3) & 7), int((bits >> 6) & 7)};
+PF_HD SegmentLesson segment_lesson(const Lesson& lesson, int number, int y) {
+  const std::uint32_t chances = random_bits(number, y, lesson.frame), bits = scrambled(chances ^ 0x9e3779b9U);
+  const int wrapped = 15 << (bits >> 9 & 7);
+  return {int(chances & 65535) < lesson.chance ? int(bits & 7) : -1,
+          int(chances >> 16) < lesson.chance ? int(bits >> 3 & 7) : -1, int(bits >> 6 & 7),
+          (wrapped | wrapped >> sample_count) & 255};
 }
+/// Whether a pixel of the segment renews sample `own`.
+PF_HD bool renews_own(bool young, int label, int luma) { return ((label == 0) | young) & (luma != no_luma); }
 
-/// What a pixel renews: its own sample, that of its neighbor, and all samples whose bits are set in `replaced`.
-struct Renewal {
-  int own, other;  // 0 or 1
-  int replaced;
-};
+/// Samples of a pixel that its luma replaces.
+enum Replaced { none_replaced, half_replaced, all_replaced };
 
-/// Learns from a pixel. A static pixel renews one sample at times and follows the spread. A moving one counts for
-/// how long it has kept its luma. Where that is longer than the background was seen, the background was wrong, and
-/// the luma replaces it: at once in a young background, which began with what stood there first, but later only
-/// after `absorb` frames, in half of the samples, so that the old background is known again when it comes back.
-/// A pixel without a luma learns nothing.
-PF_HD Renewal learn(const Lesson& lesson, int x, int y, bool moving, int luma, int distance,
-                    PixelMemory& memory) {
-  const std::uint32_t bits = random_bits(x, y, lesson.frame);
+/// Learns from a pixel, and returns which samples its luma replaces. A static pixel follows the spread. A
+/// moving one counts for how long it has kept its luma. Where that is longer than the background was seen, the
+/// background was wrong, and the luma replaces it: at once in a young background, which began with what stood there
+/// first, but later only after `absorb` frames, in half of the samples, so that the old background is known again
+/// when it comes back. A pixel without a luma learns nothing.
+PF_HD Replaced learn(const Lesson& lesson, bool moving, int luma, int distance, PixelMemory& memory) {
   const bool known = luma != no_luma;
   const int support = lesson.crowded ? memory.support >> 1 : memory.support;
   const int apart = luma - memory.candidate, spread = memory.spread;
@@ -239,9 +243,7 @@ PF_HD Renewal learn(const Lesson& lesson, int x, int y, bool moving, int luma, i
                    : (moving | !known) ? support
                                        : smaller(support + 1, most_support);
   memory.run = replaces ? 0 : known ? run : memory.run;
-  const int half = 15 << ((bits >> 20) & 7), wrapped = (half | half >> sample_count) & 255;
-  return {bool((!moving | lesson.young) & known & (int(bits & 65535) < lesson.chance)),
-          int(bits >> 16) < lesson.chance, replaces ? (support < 32 ? 255 : wrapped) : 0};
+  return replaces ? (support < 32 ? all_replaced : half_replaced) : none_replaced;
 }
 
 }  // namespace parafield

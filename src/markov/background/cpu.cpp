@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-constexpr int chunk = 256;
+constexpr int chunk = 8 * segment;
 
 /// Writes the distances of a chunk's lumas from their samples.
 void find_distances(const Background& background, int y, int x0, int count, const std::uint8_t* luma,
@@ -25,15 +25,10 @@ void find_distances(const Background& background, int y, int x0, int count, cons
   for (int i = 0; i < count; ++i) distance[i] = second[i];
 }
 
-/// What the pixels of a chunk renew: see Renewal.
-struct Renewals {
-  std::uint8_t own[chunk], other[chunk], replaced[chunk];
-  bool any_replaced;
-};
-
-/// Learns from the pixels of a chunk. What the loop writes lies in arrays of its own, so that it vectorizes.
-void learn_chunk(const Background& background, const Lesson& all, int y, int x0, int count,
-                 const std::uint8_t* label, Renewals& renewals) {
+/// Learns from the pixels of a chunk, and writes which samples they replace (Replaced). Returns whether they do. What the
+/// loop writes lies in arrays of its own, so that it vectorizes.
+bool learn_chunk(const Background& background, const Lesson& all, int y, int x0, int count,
+                 const std::uint8_t* label, std::uint8_t* replaced) {
   const Lesson lesson = all;
   const std::uint8_t *const luma = background.luma.row(y) + x0, *const distance =
                                                                     background.distance.row(y) + x0;
@@ -41,18 +36,15 @@ void learn_chunk(const Background& background, const Lesson& all, int y, int x0,
                       *const candidate = background.candidate.row(y) + x0,
                       *const support = background.support.row(y) + x0;
   std::uint16_t* const run = background.run.row(y) + x0;
-  std::uint8_t spreads[chunk], candidates[chunk], supports[chunk], replaced[chunk], own[chunk], other[chunk];
+  std::uint8_t spreads[chunk], candidates[chunk], supports[chunk];
   std::uint16_t runs[chunk];
   for (int i = 0; i < count; ++i) {
     PixelMemory memory{spread[i], candidate[i], support[i], run[i]};
-    const Renewal renewal = learn(lesson, x0 + i, y, label[i] != 0, luma[i], distance[i], memory);
+    replaced[i] = std::uint8_t(learn(lesson, label[i] != 0, luma[i], distance[i], memory));
     spreads[i] = std::uint8_t(memory.spread);
     candidates[i] = std::uint8_t(memory.candidate);
     supports[i] = std::uint8_t(memory.support);
     runs[i] = std::uint16_t(memory.run);
-    replaced[i] = std::uint8_t(renewal.replaced);
-    own[i] = std::uint8_t(renewal.own);
-    other[i] = std::uint8_t(renewal.other);
   }
   __builtin_memcpy(spread, spreads, std::size_t(count));
   __builtin_memcpy(candidate, candidates, std::size_t(count));
@@ -60,41 +52,44 @@ void learn_chunk(const Background& background, const Lesson& all, int y, int x0,
   __builtin_memcpy(run, runs, std::size_t(count) * sizeof(runs[0]));
   std::uint8_t any = 0;
   for (int i = 0; i < count; ++i) any |= replaced[i];
-  renewals.any_replaced = any != 0;
-  __builtin_memcpy(renewals.replaced, replaced, std::size_t(count));
-  __builtin_memcpy(renewals.own, own, std::size_t(count));
-  __builtin_memcpy(renewals.other, other, std::size_t(count));
+  return any != 0;
 }
 
 /// Stores `luma` in a row of samples where `renewed` is not 0.
 void renew_row(std::uint8_t* samples, const std::uint8_t* luma, const std::uint8_t* renewed, int count) {
-  std::uint8_t result[chunk];
+  std::uint8_t result[segment];
   for (int i = 0; i < count; ++i) result[i] = renewed[i] ? luma[i] : samples[i];
   __builtin_memcpy(samples, result, std::size_t(count));
 }
 
-/// Renews the samples of a chunk.
-void renew_chunk(const Background& background, const BinaryLabels& labels, const RowLesson& row, int y,
-                 int x0, int count, const Renewals& renewals) {
+/// Renews the samples of a segment that its pixels replace, and then those that all its pixels renew.
+void renew_segment(const Background& background, const BinaryLabels& labels, const Lesson& lesson, int y,
+                   int x0, int count, const std::uint8_t* replaced) {
   const Size size = background.luma.size();
+  const SegmentLesson own = segment_lesson(lesson, x0 / segment, y);
   const std::uint8_t* const luma = background.luma.row(y) + x0;
-  for (int k = 0; k < sample_count && renewals.any_replaced; ++k) {
-    std::uint8_t renewed[chunk];
-    for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renewals.replaced[i] >> k & 1);
+  std::uint8_t renewed[segment];
+  for (int k = 0; k < sample_count && replaced; ++k) {
+    const int in_half = own.half >> k & 1;
+    for (int i = 0; i < count; ++i)
+      renewed[i] = (replaced[i] == all_replaced) | ((replaced[i] == half_replaced) & in_half);
     renew_row(background.sample(y, k) + x0, luma, renewed, count);
   }
-  renew_row(background.sample(y, row.own) + x0, luma, renewals.own, count);
-  const Offset to = neighbor_offset(row.from);
-  if (y + to.y < 0 || y + to.y >= size.height) return;
+  if (own.own >= 0) {
+    const bool young = lesson.young;
+    const std::uint8_t* const label = labels.row(y) + x0;
+    for (int i = 0; i < count; ++i) renewed[i] = renews_own(young, label[i], luma[i]);
+    renew_row(background.sample(y, own.own) + x0, luma, renewed, count);
+  }
+  const Offset to = neighbor_offset(own.from);
+  if (own.other < 0 || y + to.y < 0 || y + to.y >= size.height) return;
   const int begin = x0 + to.x < 0 ? 1 : 0, end = x0 + count + to.x > size.width ? count - 1 : count;
   if (end <= begin) return;
   const int first = x0 + begin + to.x;
   const std::uint8_t *const label = labels.row(y + to.y) + first, *const near =
                                                                       background.luma.row(y + to.y) + first;
-  std::uint8_t renewed[chunk];
-  for (int i = 0; i < end - begin; ++i)
-    renewed[i] = std::uint8_t(renewals.other[begin + i] & (near[i] != no_luma) & (label[i] == 0));
-  renew_row(background.sample(y, row.other) + x0 + begin, near, renewed, end - begin);
+  for (int i = 0; i < end - begin; ++i) renewed[i] = (near[i] != no_luma) & (label[i] == 0);
+  renew_row(background.sample(y, own.other) + x0 + begin, near, renewed, end - begin);
 }
 
 /// Least differences of which a site takes label 1, by the number of its neighbors with label 1 and by its last
@@ -131,7 +126,8 @@ int first_cut(const BackgroundModel& model) {
 void find_differences(const BackgroundModel& model, const std::uint8_t* distance, const std::uint8_t* spread,
                       int count, std::uint8_t* difference) {
   const BackgroundModel own = model;
-  for (int i = 0; i < count; ++i) difference[i] = std::uint8_t(difference_byte(own, distance[i], spread[i]));
+  for (int i = 0; i < count; ++i)
+    difference[i] = std::uint8_t(difference_byte(distance[i], factor_of(own, spread[i])));
 }
 
 }  // namespace
@@ -232,7 +228,8 @@ void compare_background(Backend& cpu, View<const std::uint8_t> luma, const Backg
       __builtin_memcpy(thresholds + x0, threshold, std::size_t(count));
     }
     for (const int x : {0, width - 1}) {
-      const int difference = difference_byte(model, background.distance(x, y), background.spread(x, y));
+      const int difference =
+          difference_byte(background.distance(x, y), factor_of(model, background.spread(x, y)));
       const ChangeCosts cost = background_cost(model, background.luma(x, y) != no_luma, difference, has_last,
                                                has_last ? last(x, y) : 0);
       thresholds[x] = std::uint8_t(
@@ -247,7 +244,8 @@ void background_costs(Backend& cpu, const Background& background, const Backgrou
   cpu.rows(labels.height, [=](int y) {
     for (int x = 0; x < labels.width; ++x) {
       const bool known = background.luma(x, y) != no_luma;
-      const int difference = difference_byte(model, background.distance(x, y), background.spread(x, y));
+      const int difference =
+          difference_byte(background.distance(x, y), factor_of(model, background.spread(x, y)));
       const ChangeCosts cost =
           background_cost(model, known, difference, last.data, last.data ? last(x, y) : 0);
       costs.row(y, 0)[x] = cost.still;
@@ -265,7 +263,6 @@ void learn_background(Backend& cpu, const Background& background, const Backgrou
   const int width = moving.width, height = moving.height;
   const bool has_last = last.data;
   cpu.rows(height, [=](int y) {
-    const RowLesson row = row_lesson(lesson, y);
     const BackgroundModel own = model;
     const int inner = neighbor_count(1, y, 3, height);
     int moving_here = 0;
@@ -290,10 +287,12 @@ void learn_background(Backend& cpu, const Background& background, const Backgrou
         const ChangeCosts cost = background_cost(own, known[i], difference[i], has_last, moved[i]);
         confidence[i] = mask_confidence(label[i], cost.still, cost.moving, ones[i], all[i], own.pair);
       }
-      Renewals renewals;
-      learn_chunk(background, lesson, y, x0, count, label, renewals);
+      std::uint8_t replaced[chunk];
+      const bool any = learn_chunk(background, lesson, y, x0, count, label, replaced);
       for (int i = 0; i < count; ++i) moving_here += label[i];
-      renew_chunk(background, labels, row, y, x0, count, renewals);
+      for (int i = 0; i < count; i += segment)
+        renew_segment(background, labels, lesson, y, x0 + i, smaller(segment, count - i),
+                      any ? replaced + i : nullptr);
       __builtin_memcpy(trust.confidence.row(y) + x0, confidence, std::size_t(count) * sizeof(float));
       __builtin_memcpy(trust.valid.row(y) + x0, known, std::size_t(count));
       __builtin_memcpy(moving.row(y) + x0, label, std::size_t(count));

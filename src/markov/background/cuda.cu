@@ -88,11 +88,41 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
     store_numbers(background.numbers.data, all < least_grid ? -1 : thread, {luma.width, luma.height});
 }
 
-/// Four bits of each of a word's eight threads, as one word in all of them. `bits`: those of this thread.
-__device__ std::uint32_t word_of(std::uint32_t bits) {
-  std::uint32_t word = bits << 4 * (threadIdx.x % 8);
-  for (int step = 1; step < 8; step *= 2) word |= __shfl_xor_sync(~0u, word, step);
-  return word;
+/// Distances of four lumas from their samples, as sample_distance finds them: two at once, in 16 bits each.
+__device__ uchar4 sample_distances(std::uint32_t luma, const std::uint32_t* samples) {
+  constexpr std::uint32_t every_second = 0x00ff00ff;
+  std::uint32_t distance[2];
+  PF_UNROLL
+  for (int odd = 0; odd < 2; ++odd) {
+    const std::uint32_t own = luma >> 8 * odd & every_second;
+    std::uint32_t least = every_second, second = every_second;
+    PF_UNROLL
+    for (int k = 0; k < sample_count; ++k) {
+      const std::uint32_t sample = samples[k] >> 8 * odd & every_second;
+      const std::uint32_t apart = __vmaxu2(own, sample) - __vminu2(own, sample);
+      second = __vminu2(second, __vmaxu2(apart, least));
+      least = __vminu2(least, apart);
+    }
+    distance[odd] = second;
+  }
+  const std::uint32_t four = distance[0] | distance[1] << 8;
+  return *reinterpret_cast<const uchar4*>(&four);
+}
+
+/// Transposes an 8x8 matrix of 4 bits over eight threads: thread i has row i before, and column i after.
+__device__ std::uint32_t transposed(std::uint32_t row) {
+  PF_UNROLL
+  for (int step = 4; step > 0; step /= 2) {
+    const std::uint32_t low = step == 4 ? 0x0000ffffu : step == 2 ? 0x00ff00ffu : 0x0f0f0f0fu;
+    const std::uint32_t other = __shfl_xor_sync(~0u, row, step);
+    row = threadIdx.x & step ? (row & ~low) | (other >> 4 * step & low)
+                             : (row & low) | (other << 4 * step & ~low);
+  }
+  return row;
+}
+/// Bit `bit` of each of four bytes, as the lowest four bits.
+__device__ std::uint32_t bits_of(std::uint32_t four, int bit) {
+  return (four >> bit & 0x01010101u) * 0x10204080u >> 28;
 }
 
 __global__ void compare_background_kernel(View<const std::uint8_t> luma, Background background,
@@ -100,50 +130,45 @@ __global__ void compare_background_kernel(View<const std::uint8_t> luma, Backgro
                                           BinaryRoom room) {
   begin_kernel();
   const int x0 = own_x() * together, y = own_y(), width = luma.width;
-  if (y >= luma.height) return;              // all threads of a warp
-  std::uint32_t words[5] = {0, 0, 0, 0, 0};  // labels, and the bits of thresholds
+  if (y >= luma.height) return;  // all threads of a warp
+  std::uint32_t decisions =
+      0x09090909;  // of each pixel the threshold, at first `never`, and the label's bit 4
   if (x0 < width) {
     const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
     const uchar4 frame = bytes_at(luma, x0, y), spread = bytes_at(background.spread, x0, y);
-    uchar4 samples[sample_count];
+    std::uint32_t samples[sample_count];
     PF_UNROLL
     for (int k = 0; k < sample_count; ++k)
-      samples[k] = bytes_at(background.samples, x0, y * sample_count + k);
-    unsigned char value[together], distance[together];
+      samples[k] = *reinterpret_cast<const std::uint32_t*>(background.sample(y, k) + x0);
+    int lit[together];
+    PF_UNROLL
+    for (int i = 0; i < together; ++i) lit[i] = lit_luma(byte_of(frame, i), inverse);
+    const std::uint32_t lumas = lit[0] | lit[1] << 8 | lit[2] << 16 | lit[3] << 24;
+    const uchar4 distance = sample_distances(lumas, samples);
+    *reinterpret_cast<std::uint32_t*>(background.luma.row(y) + x0) = lumas;
+    store_bytes(background.distance, x0, y, distance);
+    std::uint32_t found = 0;
     PF_UNROLL
     for (int i = 0; i < together; ++i) {
-      const int lit = lit_luma(byte_of(frame, i), inverse);
-      const int apart = sample_distance(lit, [&](int k) { return byte_of(samples[k], i); });
-      value[i] = (unsigned char)(lit);
-      distance[i] = (unsigned char)(apart);
-      if (x0 + i >= width) {
-        words[1] |= (never & 1) << i;
-        words[4] |= (never >> 3) << i;
-        continue;
-      }
-      const int difference = difference_byte(model, apart, byte_of(spread, i));
-      const ChangeCosts cost = background_cost(model, lit != no_luma, difference, last.data != nullptr,
-                                               last.data ? last(x0 + i, y) : 0);
+      const int x = x0 + i;
+      const bool known = lit[i] != no_luma;
+      const int difference = difference_byte(byte_of(distance, i), factor_of(model, byte_of(spread, i)));
+      const ChangeCosts cost = background_cost(model, known, difference, last.data != nullptr,
+                                               last.data && x < width ? last(x, y) : 0);
       const int threshold =
-          threshold_of(cost.still, cost.moving, neighbor_count(x0 + i, y, width, luma.height), model.pair);
-      words[0] |= std::uint32_t(lit != no_luma && seems_moving(model, float(difference) * model.step)) << i;
-      PF_UNROLL
-      for (int bit = 0; bit < 4; ++bit) words[bit + 1] |= std::uint32_t(threshold >> bit & 1) << i;
+          threshold_of(cost.still, cost.moving, neighbor_count(x, y, width, luma.height), model.pair);
+      const bool moves = known && seems_moving(model, float(difference) * model.step);
+      found |= std::uint32_t(x < width ? threshold | moves << 4 : never) << 8 * i;
     }
-    store_bytes(background.luma, x0, y, make_uchar4(value[0], value[1], value[2], value[3]));
-    store_bytes(background.distance, x0, y, make_uchar4(distance[0], distance[1], distance[2], distance[3]));
-  } else {
-    words[1] = words[4] = 15;  // `never`
+    decisions = found;
   }
-  const int lane = int(threadIdx.x) % 8;
-  std::uint32_t mine = 0;
+  // Eight threads have the bits of five words: those of labels and of thresholds.
+  std::uint32_t row = bits_of(decisions, 4);
   PF_UNROLL
-  for (int i = 0; i < 5; ++i) {
-    const std::uint32_t word = word_of(words[i]);
-    mine = lane == i ? word : mine;
-  }
-  const int column = x0 / 32;
-  if (lane < 5 && column < room.words.width) room.word_row(y, lane == 0 ? 0 : lane + 1)[column] = mine;
+  for (int bit = 0; bit < 4; ++bit) row |= bits_of(decisions, bit) << 4 * (bit + 1);
+  const std::uint32_t word = transposed(row);
+  const int plane = int(threadIdx.x) % 8, column = x0 / 32;
+  if (plane < 5 && column < room.words.width) room.word_row(y, plane == 0 ? 0 : plane + 1)[column] = word;
 }
 
 __global__ void background_costs_kernel(Background background, BackgroundModel model,
@@ -152,7 +177,8 @@ __global__ void background_costs_kernel(Background background, BackgroundModel m
   const int x = own_x(), y = own_y();
   if (x >= labels.width || y >= labels.height) return;
   const bool known = background.luma(x, y) != no_luma;
-  const int difference = difference_byte(model, background.distance(x, y), background.spread(x, y));
+  const int difference =
+      difference_byte(background.distance(x, y), factor_of(model, background.spread(x, y)));
   const ChangeCosts cost =
       background_cost(model, known, difference, last.data != nullptr, last.data ? last(x, y) : 0);
   costs.row(y, 0)[x] = cost.still;
@@ -203,50 +229,48 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
     std::uint32_t six[3];  // labels around
     PF_UNROLL
     for (int j = 0; j < 3; ++j) six[j] = six_labels(labels, x0, y + j - 1, height);
-    const RowLesson row = row_lesson(lesson, y);
+    const SegmentLesson own = segment_lesson(lesson, x0 / segment, y);
     PixelMemory memory[together];
-    Renewal renewal[together];
+    Replaced replaced[together];
     unsigned char label[together], known[together];
     float confidence[together];
-    int any_replaced = 0;
+    bool any_replaced = false;
     PF_UNROLL
     for (int i = 0; i < together; ++i) {
       label[i] = (unsigned char)(six[1] >> (i + 1) & 1);
       known[i] = byte_of(luma, i) != no_luma;
-      const int difference = difference_byte(model, byte_of(distance, i), byte_of(spread, i));
+      const int difference = difference_byte(byte_of(distance, i), factor_of(model, byte_of(spread, i)));
       const ChangeCosts cost = background_cost(model, known[i], difference, last.data != nullptr, moved[i]);
       const int ones = __popc(six[0] >> i & 7) + __popc(six[1] >> i & 5) + __popc(six[2] >> i & 7);
       confidence[i] = mask_confidence(label[i], cost.still, cost.moving, ones,
                                       neighbor_count(x0 + i, y, width, height), model.pair);
       memory[i] = {byte_of(spread, i), byte_of(candidate, i), byte_of(support, i), runs[i]};
-      renewal[i] = learn(lesson, x0 + i, y, label[i] != 0, byte_of(luma, i), byte_of(distance, i), memory[i]);
-      if (x0 + i >= width) renewal[i] = {0, 0, 0};
-      any_replaced |= renewal[i].replaced;
+      replaced[i] = learn(lesson, label[i] != 0, byte_of(luma, i), byte_of(distance, i), memory[i]);
+      if (x0 + i >= width) replaced[i] = none_replaced;
+      any_replaced |= replaced[i] != none_replaced;
     }
     count = __popc(six[1] >> 1 & 15);
     for (int k = 0; k < sample_count && any_replaced; ++k)
-      renew_samples(background.samples, x0, y * sample_count + k, luma,
-                    [&](int i) { return (renewal[i].replaced >> k & 1) != 0; });
-    renew_samples(background.samples, x0, y * sample_count + row.own, luma,
-                  [&](int i) { return renewal[i].own != 0; });
-    const Offset to = neighbor_offset(row.from);
+      renew_samples(background.samples, x0, y * sample_count + k, luma, [&](int i) {
+        return replaced[i] == all_replaced || (replaced[i] == half_replaced && (own.half >> k & 1));
+      });
+    if (own.own >= 0)
+      renew_samples(background.samples, x0, y * sample_count + own.own, luma,
+                    [&](int i) { return renews_own(lesson.young, label[i], byte_of(luma, i)); });
+    const Offset to = neighbor_offset(own.from);
     const int ny = y + to.y;
-    if (ny >= 0 && ny < height) {
+    if (own.other >= 0 && ny >= 0 && ny < height) {
       unsigned char near[together] = {};
       const std::uint32_t around = six[to.y + 1];
       PF_UNROLL
       for (int i = 0; i < together; ++i) {
         const int nx = x0 + i + to.x;
-        if (!renewal[i].other || nx < 0 || nx >= width || (around >> (i + to.x + 1) & 1)) {
-          renewal[i].other = 0;
-          continue;
-        }
-        near[i] = background.luma(nx, ny);
-        renewal[i].other = near[i] != no_luma;
+        const bool is_static = !(around >> (i + to.x + 1) & 1);
+        near[i] = is_static && nx >= 0 && nx < width ? background.luma(nx, ny) : no_luma;
       }
-      renew_samples(background.samples, x0, y * sample_count + row.other,
+      renew_samples(background.samples, x0, y * sample_count + own.other,
                     make_uchar4(near[0], near[1], near[2], near[3]),
-                    [&](int i) { return renewal[i].other != 0; });
+                    [&](int i) { return near[i] != no_luma; });
     }
     const auto bytes = [&](int PixelMemory::*part) {
       using Byte = unsigned char;

@@ -14,13 +14,15 @@ constexpr int never = 9;  // the threshold that no count reaches
 
 /// The threshold of a site: the least count of neighbors with label 1 that makes it 1, of `all` that it has.
 PF_HD int threshold_of(float cost0, float cost1, int all, float pair) {
-  // binary_label does not fall with the count. So halving finds it; written out, as loops here do not vectorize.
-  const auto is_still = [=](int ones) { return binary_label(cost0, cost1, ones, all, pair) == 0; };
-  int low = is_still(7) ? 8 : 0;
-  low += low == 0 && is_still(3) ? 4 : 0;
-  low += low < 8 && is_still(low + 1) ? 2 : 0;
-  low += is_still(low) ? 1 : 0;
-  return low;
+  // The label does not fall with the count. So halving finds it; written out, as loops here do not vectorize, and in
+  // floats, since on CUDA conversions are slow.
+  const float most = float(all);
+  const auto is_still = [=](float ones) { return !(fma(most - ones, pair, cost1) < fma(ones, pair, cost0)); };
+  float low = is_still(7) ? 8 : 0;
+  low = ((low == 0) & is_still(3)) ? 4 : low;
+  low = ((low < 8) & is_still(low + 1)) ? low + 2 : low;
+  low = is_still(low) ? low + 1 : low;
+  return int(low);
 }
 PF_HD int neighbor_count(int x, int y, int width, int height) {
   const int columns = 1 + (x > 0) + (x < width - 1), rows = 1 + (y > 0) + (y < height - 1);
