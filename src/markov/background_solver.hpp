@@ -26,10 +26,7 @@ class BackgroundSolver : public SolverBase<BackgroundSolver<Backend>> {
         field_(backend, workspace, size, grid, optimizer_, options.energies),
         progress_(backend, options.progress, 1) {
     for (View<std::uint8_t>& luma : luma_) luma = workspace.image<std::uint8_t>(size);
-    background_.samples = workspace.image<std::uint8_t>({size.width, sample_count * size.height});
-    for (View<std::uint8_t>* plane : {&background_.spread, &background_.candidate, &background_.support,
-                                      &background_.luma, &background_.distance})
-      *plane = workspace.image<std::uint8_t>(size);
+    background_.rows = workspace.image<std::uint8_t>({size.width, row_planes * size.height});
     background_.run = workspace.image<std::uint16_t>(size);
     background_.numbers = workspace.image<int>({number_count, 1});
     background_.least_spread = int(spread_unit * energy_.least_spread + 0.5f);

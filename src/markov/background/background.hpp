@@ -15,21 +15,36 @@ constexpr int most_support = 255;  // from then on the background changes after 
 // Lumas are bytes.
 constexpr int most_luma = 254, no_luma = 255;  // no_luma: the pixel is not finite
 
+/// A row of a background: planes of bytes, one behind the other.
+struct BackgroundRow {
+  std::uint8_t* first;
+  int pitch;
+
+  PF_HD std::uint8_t* sample(int k) const { return first + k * pitch; }
+  PF_HD std::uint8_t* spread() const { return sample(sample_count); }  // in units of 1/16
+  PF_HD std::uint8_t* candidate() const {
+    return sample(sample_count + 1);
+  }                                      // luma that a moving pixel keeps
+  PF_HD std::uint8_t* support() const {  // frames in which the pixel was the background's, up to most_support
+    return sample(sample_count + 2);
+  }
+  PF_HD std::uint8_t* luma() const {
+    return sample(sample_count + 3);
+  }  // of the newest frame, in the samples' light
+  PF_HD std::uint8_t* distance() const { return sample(sample_count + 4); }  // of that luma from the samples
+};
+constexpr int row_planes = sample_count + 5;
+
 /// The background of all pixels, in the backend's memory.
 struct Background {
-  View<std::uint8_t> samples;    // sample_count rows for each row of the image
-  View<std::uint8_t> spread;     // in units of 1/16
-  View<std::uint8_t> candidate;  // luma that a moving pixel keeps
-  View<std::uint8_t> support;    // frames in which the pixel was the background's, up to most_support
-  View<std::uint16_t> run;       // frames in which it had its candidate
-  View<std::uint8_t> luma;       // of the newest frame, in the light of the samples
-  View<std::uint8_t> distance;   // of that luma from the samples
-  View<int> numbers;             // of all pixels: see below
-  int least_spread = 48;         // in units of 1/16
-  int renewal = 8;               // mean frames from one renewed sample of a pixel to the next
-  int absorb = 1500;             // frames after which what stands still becomes background
+  View<std::uint8_t> rows;  // row_planes rows for each row of the image
+  View<std::uint16_t> run;  // frames in which a pixel had its candidate
+  View<int> numbers;        // of all pixels: see below
+  int least_spread = 48;    // in units of 1/16
+  int renewal = 8;          // mean frames from one renewed sample of a pixel to the next
+  int absorb = 1500;        // frames after which what stands still becomes background
 
-  PF_HD std::uint8_t* sample(int y, int k) const { return samples.row(y * sample_count + k); }
+  PF_HD BackgroundRow row(int y) const { return {rows.row(y * row_planes), int(rows.pitch)}; }
 };
 
 // Indices of Background::numbers. Gains are the bits of floats.
@@ -221,6 +236,12 @@ PF_HD bool renews_own(bool young, int label, int luma) { return ((label == 0) | 
 /// Samples of a pixel that its luma replaces.
 enum Replaced { none_replaced, half_replaced, all_replaced };
 
+/// Spread of a static pixel: it follows twice the distance by a step a frame.
+PF_HD int next_spread(int spread, int distance, int least) {
+  const int off = 2 * spread_unit * distance - spread;
+  return clamp(spread + (off > 0) - (off < 0), least, 255);
+}
+
 /// Learns from a pixel, and returns which samples its luma replaces. A static pixel follows the spread. A
 /// moving one counts for how long it has kept its luma. Where that is longer than the background was seen, the
 /// background was wrong, and the luma replaces it: at once in a young background, which began with what stood there
@@ -235,9 +256,7 @@ PF_HD Replaced learn(const Lesson& lesson, bool moving, int luma, int distance, 
   const int needed =
       support < most_support ? smaller(support / 3 + support * support / 25, lesson.absorb) : lesson.absorb;
   const bool replaces = known & (run > needed);
-  const int goal = larger(2 * spread_unit * distance, lesson.least_spread);
-  const int step = goal > spread ? 1 : goal < spread ? -1 : 0;
-  memory.spread = (moving | !known) ? spread : clamp(spread + step, lesson.least_spread, 255);
+  memory.spread = (moving | !known) ? spread : next_spread(spread, distance, lesson.least_spread);
   memory.candidate = (moving & !stays & known) ? luma : memory.candidate;
   memory.support = replaces            ? smaller(run, most_support)
                    : (moving | !known) ? support

@@ -9,12 +9,12 @@ namespace {
 constexpr int chunk = 8 * segment;
 
 /// Writes the distances of a chunk's lumas from their samples.
-void find_distances(const Background& background, int y, int x0, int count, const std::uint8_t* luma,
+void find_distances(const BackgroundRow& row, int x0, int count, const std::uint8_t* luma,
                     std::uint8_t* distance) {
   std::uint8_t least[chunk], second[chunk];
   for (int i = 0; i < count; ++i) least[i] = second[i] = 255;
   for (int k = 0; k < sample_count; ++k) {
-    const std::uint8_t* const sample = background.sample(y, k) + x0;
+    const std::uint8_t* const sample = row.sample(k) + x0;
     for (int i = 0; i < count; ++i) {
       const std::uint8_t a = luma[i], b = sample[i], apart = a > b ? a - b : b - a;
       const std::uint8_t more = apart > least[i] ? apart : least[i];
@@ -30,11 +30,10 @@ void find_distances(const Background& background, int y, int x0, int count, cons
 bool learn_chunk(const Background& background, const Lesson& all, int y, int x0, int count,
                  const std::uint8_t* label, std::uint8_t* replaced) {
   const Lesson lesson = all;
-  const std::uint8_t *const luma = background.luma.row(y) + x0, *const distance =
-                                                                    background.distance.row(y) + x0;
-  std::uint8_t *const spread = background.spread.row(y) + x0,
-                      *const candidate = background.candidate.row(y) + x0,
-                      *const support = background.support.row(y) + x0;
+  const BackgroundRow row = background.row(y);
+  const std::uint8_t *const luma = row.luma() + x0, *const distance = row.distance() + x0;
+  std::uint8_t *const spread = row.spread() + x0, *const candidate = row.candidate() + x0,
+                      *const support = row.support() + x0;
   std::uint16_t* const run = background.run.row(y) + x0;
   std::uint8_t spreads[chunk], candidates[chunk], supports[chunk];
   std::uint16_t runs[chunk];
@@ -65,21 +64,22 @@ void renew_row(std::uint8_t* samples, const std::uint8_t* luma, const std::uint8
 /// Renews the samples of a segment that its pixels replace, and then those that all its pixels renew.
 void renew_segment(const Background& background, const BinaryLabels& labels, const Lesson& lesson, int y,
                    int x0, int count, const std::uint8_t* replaced) {
-  const Size size = background.luma.size();
+  const Size size = background.run.size();
   const SegmentLesson own = segment_lesson(lesson, x0 / segment, y);
-  const std::uint8_t* const luma = background.luma.row(y) + x0;
+  const BackgroundRow row = background.row(y);
+  const std::uint8_t* const luma = row.luma() + x0;
   std::uint8_t renewed[segment];
   for (int k = 0; k < sample_count && replaced; ++k) {
     const int in_half = own.half >> k & 1;
     for (int i = 0; i < count; ++i)
       renewed[i] = (replaced[i] == all_replaced) | ((replaced[i] == half_replaced) & in_half);
-    renew_row(background.sample(y, k) + x0, luma, renewed, count);
+    renew_row(row.sample(k) + x0, luma, renewed, count);
   }
   if (own.own >= 0) {
     const bool young = lesson.young;
     const std::uint8_t* const label = labels.row(y) + x0;
     for (int i = 0; i < count; ++i) renewed[i] = renews_own(young, label[i], luma[i]);
-    renew_row(background.sample(y, own.own) + x0, luma, renewed, count);
+    renew_row(row.sample(own.own) + x0, luma, renewed, count);
   }
   const Offset to = neighbor_offset(own.from);
   if (own.other < 0 || y + to.y < 0 || y + to.y >= size.height) return;
@@ -87,9 +87,9 @@ void renew_segment(const Background& background, const BinaryLabels& labels, con
   if (end <= begin) return;
   const int first = x0 + begin + to.x;
   const std::uint8_t *const label = labels.row(y + to.y) + first, *const near =
-                                                                      background.luma.row(y + to.y) + first;
+                                                                      background.row(y + to.y).luma() + first;
   for (int i = 0; i < end - begin; ++i) renewed[i] = (near[i] != no_luma) & (label[i] == 0);
-  renew_row(background.sample(y, own.other) + x0 + begin, near, renewed, end - begin);
+  renew_row(row.sample(own.other) + x0 + begin, near, renewed, end - begin);
 }
 
 /// Least differences of which a site takes label 1, by the number of its neighbors with label 1 and by its last
@@ -161,13 +161,14 @@ template <class Backend>
 void begin_background(Backend& cpu, View<const std::uint8_t> luma, const Background& background) {
   for (int i = 0; i < number_count; ++i) background.numbers.data[i] = 0;
   cpu.rows(luma.height, [=](int y) {
+    const BackgroundRow row = background.row(y);
     for (int x = 0; x < luma.width; ++x) {
       for (int k = 0; k < sample_count; ++k) {
         const Place2 from = first_place(x, y, k, luma.size());
-        background.sample(y, k)[x] = luma(from.x, from.y);
+        row.sample(k)[x] = luma(from.x, from.y);
       }
-      background.spread(x, y) = std::uint8_t(first_spread(background.least_spread));
-      background.candidate(x, y) = background.support(x, y) = 0;
+      row.spread()[x] = std::uint8_t(first_spread(background.least_spread));
+      row.candidate()[x] = row.support()[x] = 0;
       background.run(x, y) = 0;
     }
   });
@@ -179,7 +180,7 @@ void find_gain(Backend&, View<const std::uint8_t> luma, const Background& backgr
   for (int j = 0; j < grid_side; ++j)
     for (int i = 0; i < grid_side; ++i) {
       const int x = grid_place(i, luma.width), y = grid_place(j, luma.height);
-      const int sample = median_sample([&](int k) { return int(background.sample(y, k)[x]); });
+      const int sample = median_sample([&](int k) { return int(background.row(y).sample(k)[x]); });
       const int bin = gain_bin(luma(x, y), sample);
       if (bin < 0) continue;
       ++counts[bin];
@@ -205,6 +206,7 @@ void compare_background(Backend& cpu, View<const std::uint8_t> luma, const Backg
     const auto without_luma =
         std::uint8_t(threshold_of(0, 0, at_edge ? edge_neighbors : inner_neighbors, model.pair));
     const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
+    const BackgroundRow row = background.row(y);
     std::uint8_t *const labels = room.begin_row(y), *const thresholds = room.thresholds.row(y);
     for (int x0 = 0; x0 < width; x0 += chunk) {
       const int count = smaller(chunk, width - x0);
@@ -212,8 +214,8 @@ void compare_background(Backend& cpu, View<const std::uint8_t> luma, const Backg
       std::uint8_t lit[chunk], distance[chunk], difference[chunk], moved[chunk] = {}, label[chunk],
                                                                    threshold[chunk] = {};
       for (int i = 0; i < count; ++i) lit[i] = std::uint8_t(lit_luma(frame[i], inverse));
-      find_distances(background, y, x0, count, lit, distance);
-      find_differences(model, distance, background.spread.row(y) + x0, count, difference);
+      find_distances(row, x0, count, lit, distance);
+      find_differences(model, distance, row.spread() + x0, count, difference);
       for (int i = 0; i < count; ++i) label[i] = (difference[i] >= least_moving) & (lit[i] != no_luma);
       if (has_last) __builtin_memcpy(moved, last.row(y) + x0, std::size_t(count));
       for (int k = 0; k < never; ++k) {
@@ -222,16 +224,15 @@ void compare_background(Backend& cpu, View<const std::uint8_t> luma, const Backg
           threshold[i] = std::uint8_t(threshold[i] + (difference[i] < (moved[i] ? moved_cut : still_cut)));
       }
       for (int i = 0; i < count; ++i) threshold[i] = lit[i] == no_luma ? without_luma : threshold[i];
-      __builtin_memcpy(background.luma.row(y) + x0, lit, std::size_t(count));
-      __builtin_memcpy(background.distance.row(y) + x0, distance, std::size_t(count));
+      __builtin_memcpy(row.luma() + x0, lit, std::size_t(count));
+      __builtin_memcpy(row.distance() + x0, distance, std::size_t(count));
       __builtin_memcpy(labels + x0, label, std::size_t(count));
       __builtin_memcpy(thresholds + x0, threshold, std::size_t(count));
     }
     for (const int x : {0, width - 1}) {
-      const int difference =
-          difference_byte(background.distance(x, y), factor_of(model, background.spread(x, y)));
-      const ChangeCosts cost = background_cost(model, background.luma(x, y) != no_luma, difference, has_last,
-                                               has_last ? last(x, y) : 0);
+      const int difference = difference_byte(row.distance()[x], factor_of(model, row.spread()[x]));
+      const ChangeCosts cost =
+          background_cost(model, row.luma()[x] != no_luma, difference, has_last, has_last ? last(x, y) : 0);
       thresholds[x] = std::uint8_t(
           threshold_of(cost.still, cost.moving, neighbor_count(x, y, width, height), model.pair));
     }
@@ -242,10 +243,10 @@ template <class Backend>
 void background_costs(Backend& cpu, const Background& background, const BackgroundModel& model,
                       View<const std::uint8_t> last, Volume costs, View<Label> labels) {
   cpu.rows(labels.height, [=](int y) {
+    const BackgroundRow row = background.row(y);
     for (int x = 0; x < labels.width; ++x) {
-      const bool known = background.luma(x, y) != no_luma;
-      const int difference =
-          difference_byte(background.distance(x, y), factor_of(model, background.spread(x, y)));
+      const bool known = row.luma()[x] != no_luma;
+      const int difference = difference_byte(row.distance()[x], factor_of(model, row.spread()[x]));
       const ChangeCosts cost =
           background_cost(model, known, difference, last.data, last.data ? last(x, y) : 0);
       costs.row(y, 0)[x] = cost.still;
@@ -264,17 +265,16 @@ void learn_background(Backend& cpu, const Background& background, const Backgrou
   const bool has_last = last.data;
   cpu.rows(height, [=](int y) {
     const BackgroundModel own = model;
+    const BackgroundRow row = background.row(y);
     const int inner = neighbor_count(1, y, 3, height);
     int moving_here = 0;
     for (int x0 = 0; x0 < width; x0 += chunk) {
       const int count = smaller(chunk, width - x0);
       const std::uint8_t *const above = labels.row(y - 1) + x0, *const label = labels.row(y) + x0,
-                                *const below = labels.row(y + 1) + x0,
-                                *const luma = background.luma.row(y) + x0;
+                                *const below = labels.row(y + 1) + x0, *const luma = row.luma() + x0;
       std::uint8_t difference[chunk], moved[chunk] = {}, ones[chunk], all[chunk], known[chunk];
       float confidence[chunk];
-      find_differences(model, background.distance.row(y) + x0, background.spread.row(y) + x0, count,
-                       difference);
+      find_differences(model, row.distance() + x0, row.spread() + x0, count, difference);
       if (has_last) __builtin_memcpy(moved, last.row(y) + x0, std::size_t(count));
       for (int i = 0; i < count; ++i)
         ones[i] = std::uint8_t(above[i - 1] + above[i] + above[i + 1] + label[i - 1] + label[i + 1] +

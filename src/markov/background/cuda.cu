@@ -14,11 +14,14 @@ namespace {
 constexpr int together = 4;
 
 __device__ int byte_of(uchar4 four, int i) { return (&four.x)[i]; }
-__device__ uchar4 bytes_at(View<const std::uint8_t> image, int x0, int y) {
-  return *reinterpret_cast<const uchar4*>(image.row(y) + x0);
+__device__ uchar4 four_at(const std::uint8_t* bytes) { return *reinterpret_cast<const uchar4*>(bytes); }
+__device__ void store_four(std::uint8_t* bytes, uchar4 four) { *reinterpret_cast<uchar4*>(bytes) = four; }
+/// The same as a number, the first byte lowest.
+__device__ std::uint32_t word_at(const std::uint8_t* bytes) {
+  return *reinterpret_cast<const std::uint32_t*>(bytes);
 }
-__device__ void store_bytes(View<std::uint8_t> image, int x0, int y, uchar4 four) {
-  *reinterpret_cast<uchar4*>(image.row(y) + x0) = four;
+__device__ void store_word(std::uint8_t* bytes, std::uint32_t word) {
+  *reinterpret_cast<std::uint32_t*>(bytes) = word;
 }
 
 /// A thread works on four pixels; blockIdx.z: index of the frame.
@@ -37,7 +40,7 @@ __global__ void luma_bytes_kernel(Frame frame0, Frame frame1, View<std::uint8_t>
       if (x0 + i < luma.width)
         bytes[i] = (unsigned char)(luma_byte(luma_of(row, x0 + i, Channels, Red, scale)));
   });
-  store_bytes(luma, x0, y, make_uchar4(bytes[0], bytes[1], bytes[2], bytes[3]));
+  store_four(luma.row(y) + x0, make_uchar4(bytes[0], bytes[1], bytes[2], bytes[3]));
 }
 
 __global__ void begin_background_kernel(View<const std::uint8_t> luma, Background background) {
@@ -46,26 +49,28 @@ __global__ void begin_background_kernel(View<const std::uint8_t> luma, Backgroun
   if (x == 0 && y == 0)
     for (int i = 0; i < number_count; ++i) background.numbers.data[i] = 0;
   if (x >= luma.width || y >= luma.height) return;
+  const BackgroundRow row = background.row(y);
   for (int k = 0; k < sample_count; ++k) {
     const Place2 from = first_place(x, y, k, {luma.width, luma.height});
-    background.sample(y, k)[x] = luma(from.x, from.y);
+    row.sample(k)[x] = luma(from.x, from.y);
   }
-  background.spread(x, y) = std::uint8_t(first_spread(background.least_spread));
-  background.candidate(x, y) = 0;
-  background.support(x, y) = 0;
+  row.spread()[x] = std::uint8_t(first_spread(background.least_spread));
+  row.candidate()[x] = row.support()[x] = 0;
   background.run(x, y) = 0;
 }
 
-/// One block of gain_bins threads.
+/// One block of gain_bins threads. The kernel after it begins only when all that came before has been written: so it
+/// reads all but the numbers at once.
 __global__ void gain_kernel(View<const std::uint8_t> luma, Background background) {
-  begin_kernel();
+  await_last();
+  launch_next();
   __shared__ int counts[gain_bins], sums[gain_bins / 32];
   const int thread = int(threadIdx.x), lane = thread % 32, warp = thread / 32;
   counts[thread] = 0;
   __syncthreads();
   for (int i = thread; i < grid_side * grid_side; i += gain_bins) {
     const int x = grid_place(i % grid_side, luma.width), y = grid_place(i / grid_side, luma.height);
-    const int sample = median_sample([&](int k) { return int(background.sample(y, k)[x]); });
+    const int sample = median_sample([&](int k) { return int(background.row(y).sample(k)[x]); });
     const int bin = gain_bin(luma(x, y), sample);
     if (bin >= 0) atomicAdd(counts + bin, 1);
   }
@@ -128,25 +133,26 @@ __device__ std::uint32_t bits_of(std::uint32_t four, int bit) {
 __global__ void compare_background_kernel(View<const std::uint8_t> luma, Background background,
                                           BackgroundModel model, View<const std::uint8_t> last,
                                           BinaryRoom room) {
-  begin_kernel();
+  launch_next();
   const int x0 = own_x() * together, y = own_y(), width = luma.width;
   if (y >= luma.height) return;  // all threads of a warp
   std::uint32_t decisions =
       0x09090909;  // of each pixel the threshold, at first `never`, and the label's bit 4
   if (x0 < width) {
-    const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
-    const uchar4 frame = bytes_at(luma, x0, y), spread = bytes_at(background.spread, x0, y);
+    const BackgroundRow row = background.row(y);
+    const uchar4 frame = four_at(luma.row(y) + x0), spread = four_at(row.spread() + x0);
     std::uint32_t samples[sample_count];
     PF_UNROLL
-    for (int k = 0; k < sample_count; ++k)
-      samples[k] = *reinterpret_cast<const std::uint32_t*>(background.sample(y, k) + x0);
+    for (int k = 0; k < sample_count; ++k) samples[k] = word_at(row.sample(k) + x0);
+    await_last();  // what gain_kernel stores
+    const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
     int lit[together];
     PF_UNROLL
     for (int i = 0; i < together; ++i) lit[i] = lit_luma(byte_of(frame, i), inverse);
     const std::uint32_t lumas = lit[0] | lit[1] << 8 | lit[2] << 16 | lit[3] << 24;
     const uchar4 distance = sample_distances(lumas, samples);
-    *reinterpret_cast<std::uint32_t*>(background.luma.row(y) + x0) = lumas;
-    store_bytes(background.distance, x0, y, distance);
+    store_word(row.luma() + x0, lumas);
+    store_four(row.distance() + x0, distance);
     std::uint32_t found = 0;
     PF_UNROLL
     for (int i = 0; i < together; ++i) {
@@ -176,9 +182,9 @@ __global__ void background_costs_kernel(Background background, BackgroundModel m
   begin_kernel();
   const int x = own_x(), y = own_y();
   if (x >= labels.width || y >= labels.height) return;
-  const bool known = background.luma(x, y) != no_luma;
-  const int difference =
-      difference_byte(background.distance(x, y), factor_of(model, background.spread(x, y)));
+  const BackgroundRow row = background.row(y);
+  const bool known = row.luma()[x] != no_luma;
+  const int difference = difference_byte(row.distance()[x], factor_of(model, row.spread()[x]));
   const ChangeCosts cost =
       background_cost(model, known, difference, last.data != nullptr, last.data ? last(x, y) : 0);
   costs.row(y, 0)[x] = cost.still;
@@ -199,14 +205,14 @@ __device__ std::uint32_t six_labels(const BinaryLabels& labels, int x0, int y, i
   return (left & 1) | (own >> shift & 15) << 1 | (right & 1) << 5;
 }
 
-/// Stores those of four lumas in a row of samples for which renews(i) holds.
+/// Stores those of four lumas in four samples for which renews(i) holds.
 template <class Renews>
-__device__ void renew_samples(View<std::uint8_t> samples, int x0, int row, uchar4 luma, Renews renews) {
-  uchar4 four = bytes_at(samples, x0, row);
+__device__ void renew_samples(std::uint8_t* samples, uchar4 luma, Renews renews) {
+  uchar4 four = four_at(samples);
   PF_UNROLL
   for (int i = 0; i < together; ++i)
     if (renews(i)) (&four.x)[i] = (&luma.x)[i];
-  store_bytes(samples, x0, row, four);
+  store_four(samples, four);
 }
 
 __global__ void learn_kernel(Background background, BackgroundModel model, BinaryLabels labels,
@@ -216,77 +222,91 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
   int count = 0;
   if (x0 < width && y < height) {
     const Lesson lesson = lesson_of(background);
-    const ushort4 run = *reinterpret_cast<const ushort4*>(background.run.row(y) + x0);
-    const unsigned short runs[] = {run.x, run.y, run.z, run.w};
-    const uchar4 luma = bytes_at(background.luma, x0, y), distance = bytes_at(background.distance, x0, y),
-                 spread = bytes_at(background.spread, x0, y),
-                 candidate = bytes_at(background.candidate, x0, y),
-                 support = bytes_at(background.support, x0, y);
-    int moved[together] = {};  // by bytes: rows of the user's mask may end anywhere
-    PF_UNROLL
-    for (int i = 0; i < together; ++i)
-      if (last.data && x0 + i < width) moved[i] = last(x0 + i, y);
+    const BackgroundRow row = background.row(y);
+    const uchar4 luma = four_at(row.luma() + x0), distance = four_at(row.distance() + x0),
+                 spread = four_at(row.spread() + x0), support = four_at(row.support() + x0);
     std::uint32_t six[3];  // labels around
     PF_UNROLL
     for (int j = 0; j < 3; ++j) six[j] = six_labels(labels, x0, y + j - 1, height);
-    const SegmentLesson own = segment_lesson(lesson, x0 / segment, y);
-    PixelMemory memory[together];
-    Replaced replaced[together];
     unsigned char label[together], known[together];
     float confidence[together];
-    bool any_replaced = false;
+    bool all_known = true;
     PF_UNROLL
     for (int i = 0; i < together; ++i) {
       label[i] = (unsigned char)(six[1] >> (i + 1) & 1);
       known[i] = byte_of(luma, i) != no_luma;
+      all_known &= known[i];
       const int difference = difference_byte(byte_of(distance, i), factor_of(model, byte_of(spread, i)));
-      const ChangeCosts cost = background_cost(model, known[i], difference, last.data != nullptr, moved[i]);
+      // By bytes: rows of the user's mask may end anywhere.
+      const ChangeCosts cost = background_cost(model, known[i], difference, last.data != nullptr,
+                                               last.data && x0 + i < width ? last(x0 + i, y) : 0);
       const int ones = __popc(six[0] >> i & 7) + __popc(six[1] >> i & 5) + __popc(six[2] >> i & 7);
       confidence[i] = mask_confidence(label[i], cost.still, cost.moving, ones,
                                       neighbor_count(x0 + i, y, width, height), model.pair);
-      memory[i] = {byte_of(spread, i), byte_of(candidate, i), byte_of(support, i), runs[i]};
-      replaced[i] = learn(lesson, label[i] != 0, byte_of(luma, i), byte_of(distance, i), memory[i]);
-      if (x0 + i >= width) replaced[i] = none_replaced;
-      any_replaced |= replaced[i] != none_replaced;
     }
-    count = __popc(six[1] >> 1 & 15);
-    for (int k = 0; k < sample_count && any_replaced; ++k)
-      renew_samples(background.samples, x0, y * sample_count + k, luma, [&](int i) {
-        return replaced[i] == all_replaced || (replaced[i] == half_replaced && (own.half >> k & 1));
-      });
+    store_four(moving.row(y) + x0, make_uchar4(label[0], label[1], label[2], label[3]));
+    store_four(trust.valid.row(y) + x0, make_uchar4(known[0], known[1], known[2], known[3]));
+    *reinterpret_cast<float4*>(trust.confidence.row(y) + x0) =
+        make_float4(confidence[0], confidence[1], confidence[2], confidence[3]);
+
+    const SegmentLesson own = segment_lesson(lesson, x0 / segment, y);
+    count = __popc(six[1] & 30);
+    auto* const run = reinterpret_cast<ushort4*>(background.run.row(y) + x0);
+    using Byte = unsigned char;
+    if (count == 0 && all_known && !lesson.crowded) {
+      // As `learn` does, for what nearly all pixels are.
+      const auto next = [&](int i) {
+        return Byte(next_spread(byte_of(spread, i), byte_of(distance, i), lesson.least_spread));
+      };
+      store_four(row.spread() + x0, make_uchar4(next(0), next(1), next(2), next(3)));
+      store_word(row.support() + x0, __vaddus4(reinterpret_cast<const std::uint32_t&>(support), 0x01010101));
+      *run = make_ushort4(0, 0, 0, 0);
+    } else {
+      const uchar4 candidate = four_at(row.candidate() + x0);
+      const ushort4 four = *run;
+      const unsigned short runs[] = {four.x, four.y, four.z, four.w};
+      PixelMemory memory[together];
+      Replaced replaced[together];
+      bool any_replaced = false;
+      PF_UNROLL
+      for (int i = 0; i < together; ++i) {
+        memory[i] = {byte_of(spread, i), byte_of(candidate, i), byte_of(support, i), runs[i]};
+        replaced[i] = learn(lesson, label[i] != 0, byte_of(luma, i), byte_of(distance, i), memory[i]);
+        any_replaced |= replaced[i] != none_replaced;
+      }
+      for (int k = 0; k < sample_count && any_replaced; ++k)
+        renew_samples(row.sample(k) + x0, luma, [&](int i) {
+          return replaced[i] == all_replaced || (replaced[i] == half_replaced && (own.half >> k & 1));
+        });
+      const auto store = [&](std::uint8_t* to, int PixelMemory::*part) {
+        store_four(to + x0, make_uchar4(Byte(memory[0].*part), Byte(memory[1].*part), Byte(memory[2].*part),
+                                        Byte(memory[3].*part)));
+      };
+      store(row.spread(), &PixelMemory::spread);
+      store(row.candidate(), &PixelMemory::candidate);
+      store(row.support(), &PixelMemory::support);
+      using Short = unsigned short;
+      *run = make_ushort4(Short(memory[0].run), Short(memory[1].run), Short(memory[2].run),
+                          Short(memory[3].run));
+    }
     if (own.own >= 0)
-      renew_samples(background.samples, x0, y * sample_count + own.own, luma,
+      renew_samples(row.sample(own.own) + x0, luma,
                     [&](int i) { return renews_own(lesson.young, label[i], byte_of(luma, i)); });
     const Offset to = neighbor_offset(own.from);
     const int ny = y + to.y;
     if (own.other >= 0 && ny >= 0 && ny < height) {
+      const std::uint8_t* const lumas = background.row(ny).luma();
       unsigned char near[together] = {};
       const std::uint32_t around = six[to.y + 1];
       PF_UNROLL
       for (int i = 0; i < together; ++i) {
         const int nx = x0 + i + to.x;
         const bool is_static = !(around >> (i + to.x + 1) & 1);
-        near[i] = is_static && nx >= 0 && nx < width ? background.luma(nx, ny) : no_luma;
+        near[i] = is_static && nx >= 0 && nx < width ? lumas[nx] : no_luma;
       }
-      renew_samples(background.samples, x0, y * sample_count + own.other,
-                    make_uchar4(near[0], near[1], near[2], near[3]),
+      renew_samples(row.sample(own.other) + x0, make_uchar4(near[0], near[1], near[2], near[3]),
                     [&](int i) { return near[i] != no_luma; });
     }
-    const auto bytes = [&](int PixelMemory::*part) {
-      using Byte = unsigned char;
-      return make_uchar4(Byte(memory[0].*part), Byte(memory[1].*part), Byte(memory[2].*part),
-                         Byte(memory[3].*part));
-    };
-    store_bytes(background.spread, x0, y, bytes(&PixelMemory::spread));
-    store_bytes(background.candidate, x0, y, bytes(&PixelMemory::candidate));
-    store_bytes(background.support, x0, y, bytes(&PixelMemory::support));
-    using Short = unsigned short;
-    *reinterpret_cast<ushort4*>(background.run.row(y) + x0) =
-        make_ushort4(Short(memory[0].run), Short(memory[1].run), Short(memory[2].run), Short(memory[3].run));
-    store_bytes(moving, x0, y, make_uchar4(label[0], label[1], label[2], label[3]));
-    store_bytes(trust.valid, x0, y, make_uchar4(known[0], known[1], known[2], known[3]));
-    *reinterpret_cast<float4*>(trust.confidence.row(y) + x0) =
-        make_float4(confidence[0], confidence[1], confidence[2], confidence[3]);
   }
   for (int step = 16; step > 0; step /= 2) count += __shfl_down_sync(~0u, count, step);
   if (threadIdx.x == 0 && count > 0) atomicAdd(background.numbers.data + moving_count, count);
