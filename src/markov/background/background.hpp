@@ -49,7 +49,7 @@ struct Background {
 
 // Indices of Background::numbers. Gains are the bits of floats.
 constexpr int frame_number = 0, moving_count = 1, gain_bits = 2, inverse_gain_bits = 3, is_crowded = 4,
-              number_count = 5;
+              chance_of_renewal = 5, number_count = 6;
 
 /// Data costs by distances. A difference is one in spreads, up to 3 `mean`, in steps of `step`: a byte.
 struct BackgroundModel : ChangeModel {
@@ -165,16 +165,6 @@ constexpr int least_grid = 64;  // pixels that have to tell
 
 PF_HD float gain_of(const int* numbers, int index) { return __builtin_bit_cast(float, numbers[index]); }
 
-/// Stores the numbers of the next frame. `bin`: that of the median gain, or -1 if too few pixels tell.
-PF_HD void store_numbers(int* numbers, int bin, Size size) {
-  const float gain = bin > 0 ? float(bin) / 256 : 1.0f;
-  numbers[is_crowded] = float(numbers[moving_count]) > 0.7f * (float(size.width) * float(size.height));
-  numbers[moving_count] = 0;
-  if (numbers[frame_number] < (1 << 30)) ++numbers[frame_number];
-  numbers[gain_bits] = __builtin_bit_cast(int, gain);
-  numbers[inverse_gain_bits] = __builtin_bit_cast(int, 1 / gain);
-}
-
 /// A background that is younger also learns where things move.
 constexpr int young_frames = 32;
 
@@ -182,6 +172,19 @@ constexpr int young_frames = 32;
 PF_HD int renewal_chance(int frame, int renewal) {
   const int young = larger(frame / 2, 2);
   return 65536 / (frame < young_frames ? smaller(young, renewal) : renewal);
+}
+
+/// Stores the numbers of the next frame. `bin`: that of the median gain, or -1 if too few pixels tell.
+PF_HD void store_numbers(const Background& background, int bin) {
+  int* const numbers = background.numbers.data;
+  const Size size = background.run.size();
+  const float gain = bin > 0 ? float(bin) / 256 : 1.0f;
+  numbers[is_crowded] = float(numbers[moving_count]) > 0.7f * (float(size.width) * float(size.height));
+  numbers[moving_count] = 0;
+  if (numbers[frame_number] < (1 << 30)) ++numbers[frame_number];
+  numbers[gain_bits] = __builtin_bit_cast(int, gain);
+  numbers[inverse_gain_bits] = __builtin_bit_cast(int, 1 / gain);
+  numbers[chance_of_renewal] = renewal_chance(numbers[frame_number], background.renewal);
 }
 
 struct Place2 {
@@ -203,7 +206,7 @@ struct Lesson {
 PF_HD Lesson lesson_of(const Background& background) {
   const int frame = background.numbers.data[frame_number];
   return {frame,
-          renewal_chance(frame, background.renewal),
+          background.numbers.data[chance_of_renewal],
           background.least_spread,
           background.absorb,
           frame < young_frames,
@@ -230,8 +233,8 @@ PF_HD SegmentLesson segment_lesson(const Lesson& lesson, int number, int y) {
           int(chances >> 16) < lesson.chance ? int(bits >> 3 & 7) : -1, int(bits >> 6 & 7),
           (wrapped | wrapped >> sample_count) & 255};
 }
-/// Whether a pixel of the segment renews sample `own`.
-PF_HD bool renews_own(bool young, int label, int luma) { return ((label == 0) | young) & (luma != no_luma); }
+/// Whether a pixel of the segment renews sample `own`: 0 or 1, as are `young` and `label`.
+PF_HD int renews_own(int young, int label, int luma) { return ((label ^ 1) | young) & int(luma != no_luma); }
 
 /// Samples of a pixel that its luma replaces.
 enum Replaced { none_replaced, half_replaced, all_replaced };
@@ -246,22 +249,22 @@ PF_HD int next_spread(int spread, int distance, int least) {
 /// moving one counts for how long it has kept its luma. Where that is longer than the background was seen, the
 /// background was wrong, and the luma replaces it: at once in a young background, which began with what stood there
 /// first, but later only after `absorb` frames, in half of the samples, so that the old background is known again
-/// when it comes back. A pixel without a luma learns nothing.
+/// when it comes back. A pixel without a luma should learn nothing.
 PF_HD Replaced learn(const Lesson& lesson, bool moving, int luma, int distance, PixelMemory& memory) {
-  const bool known = luma != no_luma;
   const int support = lesson.crowded ? memory.support >> 1 : memory.support;
   const int apart = luma - memory.candidate, spread = memory.spread;
   const bool stays = spread_unit * (apart < 0 ? -apart : apart) <= 2 * spread;
   const int run = moving ? (stays ? smaller(memory.run + 1, 65535) : 1) : 0;
   const int needed =
       support < most_support ? smaller(support / 3 + support * support / 25, lesson.absorb) : lesson.absorb;
-  const bool replaces = known & (run > needed);
-  memory.spread = (moving | !known) ? spread : next_spread(spread, distance, lesson.least_spread);
-  memory.candidate = (moving & !stays & known) ? luma : memory.candidate;
-  memory.support = replaces            ? smaller(run, most_support)
-                   : (moving | !known) ? support
-                                       : smaller(support + 1, most_support);
-  memory.run = replaces ? 0 : known ? run : memory.run;
+  const bool replaces = run > needed;
+  const int next = next_spread(spread, distance, lesson.least_spread);
+  memory.spread = moving ? spread : next;
+  memory.candidate = (moving & !stays) ? luma : memory.candidate;
+  memory.support = replaces ? smaller(run, most_support)
+                   : moving ? support
+                            : smaller(support + 1, most_support);
+  memory.run = replaces ? 0 : run;
   return replaces ? (support < 32 ? all_replaced : half_replaced) : none_replaced;
 }
 

@@ -6,11 +6,21 @@
 namespace parafield {
 namespace {
 
-constexpr int chunk = 8 * segment;
+// Rows are worked on in chunks. All but the last of a row have this many pixels: loops with a constant count are faster.
+constexpr int chunk = 4 * segment;
+
+/// Calls f<Count>(x0, some) for the chunks of a row: `Count` pixels, or for 0 `some`.
+template <class F>
+void for_chunks(int width, F f) {
+  for (int x0 = 0; x0 < width; x0 += chunk) {
+    const int some = smaller(chunk, width - x0);
+    with_constant<chunk>(some, [&]<int Count>() { f.template operator()<Count>(x0, some); });
+  }
+}
 
 /// Writes the distances of a chunk's lumas from their samples.
-void find_distances(const BackgroundRow& row, int x0, int count, const std::uint8_t* luma,
-                    std::uint8_t* distance) {
+inline void find_distances(const BackgroundRow& row, int x0, int count, const std::uint8_t* luma,
+                           std::uint8_t* distance) {
   std::uint8_t least[chunk], second[chunk];
   for (int i = 0; i < count; ++i) least[i] = second[i] = 255;
   for (int k = 0; k < sample_count; ++k) {
@@ -26,17 +36,33 @@ void find_distances(const BackgroundRow& row, int x0, int count, const std::uint
 }
 
 /// Learns from the pixels of a chunk, and writes which samples they replace (Replaced). Returns whether they do. What the
-/// loop writes lies in arrays of its own, so that it vectorizes.
-bool learn_chunk(const Background& background, const Lesson& all, int y, int x0, int count,
-                 const std::uint8_t* label, std::uint8_t* replaced) {
+/// loops write lies in arrays of its own, so that they vectorize.
+inline bool learn_chunk(const Background& background, const Lesson& all, int y, int x0, int count,
+                        const std::uint8_t* label, std::uint8_t* replaced) {
   const Lesson lesson = all;
   const BackgroundRow row = background.row(y);
   const std::uint8_t *const luma = row.luma() + x0, *const distance = row.distance() + x0;
   std::uint8_t *const spread = row.spread() + x0, *const candidate = row.candidate() + x0,
                       *const support = row.support() + x0;
   std::uint16_t* const run = background.run.row(y) + x0;
-  std::uint8_t spreads[chunk], candidates[chunk], supports[chunk];
+  std::uint8_t spreads[chunk], candidates[chunk], supports[chunk], moving = 0, unknown = 0;
   std::uint16_t runs[chunk];
+  for (int i = 0; i < count; ++i) moving |= label[i];
+  for (int i = 0; i < count; ++i) unknown |= luma[i] == no_luma;
+  if (!moving && !unknown &&
+      !lesson.crowded) {  // what `learn` does for nearly all pixels, most of which stay the same
+    std::uint8_t changed = 0;
+    std::uint16_t ran = 0;
+    for (int i = 0; i < count; ++i)
+      spreads[i] = std::uint8_t(next_spread(spread[i], distance[i], lesson.least_spread));
+    for (int i = 0; i < count; ++i) supports[i] = std::uint8_t(support[i] + (support[i] < most_support));
+    for (int i = 0; i < count; ++i) changed |= supports[i] ^ support[i];
+    for (int i = 0; i < count; ++i) ran |= run[i];
+    __builtin_memcpy(spread, spreads, std::size_t(count));
+    if (changed) __builtin_memcpy(support, supports, std::size_t(count));
+    if (ran) __builtin_memset(run, 0, std::size_t(count) * sizeof(run[0]));
+    return false;
+  }
   for (int i = 0; i < count; ++i) {
     PixelMemory memory{spread[i], candidate[i], support[i], run[i]};
     replaced[i] = std::uint8_t(learn(lesson, label[i] != 0, luma[i], distance[i], memory));
@@ -45,6 +71,14 @@ bool learn_chunk(const Background& background, const Lesson& all, int y, int x0,
     supports[i] = std::uint8_t(memory.support);
     runs[i] = std::uint16_t(memory.run);
   }
+  for (int i = 0; unknown && i < count; ++i)
+    if (luma[i] == no_luma) {
+      replaced[i] = none_replaced;
+      spreads[i] = spread[i];
+      candidates[i] = candidate[i];
+      supports[i] = support[i];
+      runs[i] = run[i];
+    }
   __builtin_memcpy(spread, spreads, std::size_t(count));
   __builtin_memcpy(candidate, candidates, std::size_t(count));
   __builtin_memcpy(support, supports, std::size_t(count));
@@ -55,15 +89,19 @@ bool learn_chunk(const Background& background, const Lesson& all, int y, int x0,
 }
 
 /// Stores `luma` in a row of samples where `renewed` is not 0.
-void renew_row(std::uint8_t* samples, const std::uint8_t* luma, const std::uint8_t* renewed, int count) {
+inline void renew_row(std::uint8_t* samples, const std::uint8_t* luma, const std::uint8_t* renewed,
+                      int count) {
   std::uint8_t result[segment];
   for (int i = 0; i < count; ++i) result[i] = renewed[i] ? luma[i] : samples[i];
   __builtin_memcpy(samples, result, std::size_t(count));
 }
 
-/// Renews the samples of a segment that its pixels replace, and then those that all its pixels renew.
+/// Renews the samples of a segment that its pixels replace, and then those that all its pixels renew. `Count`: its
+/// pixels, or 0: `some`.
+template <int Count>
 void renew_segment(const Background& background, const BinaryLabels& labels, const Lesson& lesson, int y,
-                   int x0, int count, const std::uint8_t* replaced) {
+                   int x0, int some, const std::uint8_t* replaced) {
+  const int count = Count ? Count : some;
   const Size size = background.run.size();
   const SegmentLesson own = segment_lesson(lesson, x0 / segment, y);
   const BackgroundRow row = background.row(y);
@@ -76,20 +114,21 @@ void renew_segment(const Background& background, const BinaryLabels& labels, con
     renew_row(row.sample(k) + x0, luma, renewed, count);
   }
   if (own.own >= 0) {
-    const bool young = lesson.young;
+    const std::uint8_t young = lesson.young;
     const std::uint8_t* const label = labels.row(y) + x0;
-    for (int i = 0; i < count; ++i) renewed[i] = renews_own(young, label[i], luma[i]);
+    for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renews_own(young, label[i], luma[i]));
     renew_row(row.sample(own.own) + x0, luma, renewed, count);
   }
   const Offset to = neighbor_offset(own.from);
   if (own.other < 0 || y + to.y < 0 || y + to.y >= size.height) return;
-  const int begin = x0 + to.x < 0 ? 1 : 0, end = x0 + count + to.x > size.width ? count - 1 : count;
-  if (end <= begin) return;
-  const int first = x0 + begin + to.x;
-  const std::uint8_t *const label = labels.row(y + to.y) + first, *const near =
-                                                                      background.row(y + to.y).luma() + first;
-  for (int i = 0; i < end - begin; ++i) renewed[i] = (near[i] != no_luma) & (label[i] == 0);
-  renew_row(row.sample(own.other) + x0 + begin, near, renewed, end - begin);
+  // Labels have a border, and so have rows of lumas, in what is around them: it is read, and not used.
+  const std::uint8_t *const label = labels.row(y + to.y) + x0 + to.x, *const near =
+                                                                          background.row(y + to.y).luma() +
+                                                                          x0 + to.x;
+  for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renews_own(0, label[i], near[i]));
+  if (x0 + to.x < 0) renewed[0] = 0;
+  if (x0 + to.x + count > size.width) renewed[count - 1] = 0;
+  renew_row(row.sample(own.other) + x0, near, renewed, count);
 }
 
 /// Least differences of which a site takes label 1, by the number of its neighbors with label 1 and by its last
@@ -123,8 +162,8 @@ int first_cut(const BackgroundModel& model) {
 }
 
 /// Differences of a chunk.
-void find_differences(const BackgroundModel& model, const std::uint8_t* distance, const std::uint8_t* spread,
-                      int count, std::uint8_t* difference) {
+inline void find_differences(const BackgroundModel& model, const std::uint8_t* distance,
+                             const std::uint8_t* spread, int count, std::uint8_t* difference) {
   const BackgroundModel own = model;
   for (int i = 0; i < count; ++i)
     difference[i] = std::uint8_t(difference_byte(distance[i], factor_of(own, spread[i])));
@@ -188,7 +227,7 @@ void find_gain(Backend&, View<const std::uint8_t> luma, const Background& backgr
     }
   int bin = 0;
   for (int below = counts[0]; all >= least_grid && 2 * below <= all; below += counts[bin]) ++bin;
-  store_numbers(background.numbers.data, all < least_grid ? -1 : bin, luma.size());
+  store_numbers(background, all < least_grid ? -1 : bin);
 }
 
 template <class Backend>
@@ -208,8 +247,8 @@ void compare_background(Backend& cpu, View<const std::uint8_t> luma, const Backg
     const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
     const BackgroundRow row = background.row(y);
     std::uint8_t *const labels = room.begin_row(y), *const thresholds = room.thresholds.row(y);
-    for (int x0 = 0; x0 < width; x0 += chunk) {
-      const int count = smaller(chunk, width - x0);
+    const auto compare = [&]<int Count>(int x0, int some) {
+      const int count = Count ? Count : some;
       const std::uint8_t* const frame = luma.row(y) + x0;
       std::uint8_t lit[chunk], distance[chunk], difference[chunk], moved[chunk] = {}, label[chunk],
                                                                    threshold[chunk] = {};
@@ -228,7 +267,8 @@ void compare_background(Backend& cpu, View<const std::uint8_t> luma, const Backg
       __builtin_memcpy(row.distance() + x0, distance, std::size_t(count));
       __builtin_memcpy(labels + x0, label, std::size_t(count));
       __builtin_memcpy(thresholds + x0, threshold, std::size_t(count));
-    }
+    };
+    for_chunks(width, compare);
     for (const int x : {0, width - 1}) {
       const int difference = difference_byte(row.distance()[x], factor_of(model, row.spread()[x]));
       const ChangeCosts cost =
@@ -268,35 +308,49 @@ void learn_background(Backend& cpu, const Background& background, const Backgrou
     const BackgroundRow row = background.row(y);
     const int inner = neighbor_count(1, y, 3, height);
     int moving_here = 0;
-    for (int x0 = 0; x0 < width; x0 += chunk) {
-      const int count = smaller(chunk, width - x0);
+    const auto learn_from = [&]<int Count>(int x0, int some) {
+      const int count = Count ? Count : some;
       const std::uint8_t *const above = labels.row(y - 1) + x0, *const label = labels.row(y) + x0,
                                 *const below = labels.row(y + 1) + x0, *const luma = row.luma() + x0;
-      std::uint8_t difference[chunk], moved[chunk] = {}, ones[chunk], all[chunk], known[chunk];
-      float confidence[chunk];
+      std::uint8_t difference[chunk], moved[chunk] = {}, ones[chunk], known[chunk], replaced[chunk];
+      float still[chunk], moves[chunk], confidence[chunk];
       find_differences(model, row.distance() + x0, row.spread() + x0, count, difference);
       if (has_last) __builtin_memcpy(moved, last.row(y) + x0, std::size_t(count));
       for (int i = 0; i < count; ++i)
         ones[i] = std::uint8_t(above[i - 1] + above[i] + above[i + 1] + label[i - 1] + label[i + 1] +
                                below[i - 1] + below[i] + below[i + 1]);
-      for (int i = 0; i < count; ++i) all[i] = std::uint8_t(inner);
-      if (x0 == 0) all[0] = std::uint8_t(neighbor_count(0, y, width, height));
-      if (x0 + count == width) all[count - 1] = std::uint8_t(neighbor_count(width - 1, y, width, height));
       for (int i = 0; i < count; ++i) known[i] = luma[i] != no_luma;
       for (int i = 0; i < count; ++i) {
         const ChangeCosts cost = background_cost(own, known[i], difference[i], has_last, moved[i]);
-        confidence[i] = mask_confidence(label[i], cost.still, cost.moving, ones[i], all[i], own.pair);
+        still[i] = cost.still;
+        moves[i] = cost.moving;
       }
-      std::uint8_t replaced[chunk];
-      const bool any = learn_chunk(background, lesson, y, x0, count, label, replaced);
+      for (int i = 0; i < count; ++i)
+        confidence[i] = mask_confidence(label[i], still[i], moves[i], ones[i], inner, own.pair);
+      for (const int i : {0, count - 1})  // maybe at the image's border
+        confidence[i] = mask_confidence(label[i], still[i], moves[i], ones[i],
+                                        neighbor_count(x0 + i, y, width, height), own.pair);
       for (int i = 0; i < count; ++i) moving_here += label[i];
+      const bool any = learn_chunk(background, lesson, y, x0, count, label, replaced);
       for (int i = 0; i < count; i += segment)
-        renew_segment(background, labels, lesson, y, x0 + i, smaller(segment, count - i),
-                      any ? replaced + i : nullptr);
+        with_constant<segment>(smaller(segment, count - i), [&]<int Pixels>() {
+          renew_segment<Pixels>(background, labels, lesson, y, x0 + i, count - i,
+                                any ? replaced + i : nullptr);
+        });
       __builtin_memcpy(trust.confidence.row(y) + x0, confidence, std::size_t(count) * sizeof(float));
       __builtin_memcpy(trust.valid.row(y) + x0, known, std::size_t(count));
       __builtin_memcpy(moving.row(y) + x0, label, std::size_t(count));
+    };
+    if (y + 1 <
+        height) {  // fetches the samples that the next row renews: they lie where nobody would expect them
+      const BackgroundRow next = background.row(y + 1);
+      for (int x0 = 0; x0 < width; x0 += segment) {
+        const SegmentLesson own = segment_lesson(lesson, x0 / segment, y + 1);
+        if (own.own >= 0) __builtin_prefetch(next.sample(own.own) + x0);
+        if (own.other >= 0) __builtin_prefetch(next.sample(own.other) + x0);
+      }
     }
+    for_chunks(width, learn_from);
     __atomic_fetch_add(background.numbers.data + moving_count, moving_here, __ATOMIC_RELAXED);
   });
 }

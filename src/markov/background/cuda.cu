@@ -24,6 +24,15 @@ __device__ void store_word(std::uint8_t* bytes, std::uint32_t word) {
   *reinterpret_cast<std::uint32_t*>(bytes) = word;
 }
 
+/// Four bytes of a user's mask, whose rows may begin and end anywhere.
+__device__ std::uint32_t any_word_at(View<const std::uint8_t> mask, int x0, int y) {
+  const std::uint8_t* const from = mask.row(y) + x0;
+  if (x0 + together <= mask.width && (reinterpret_cast<std::size_t>(from) & 3) == 0) return word_at(from);
+  std::uint32_t word = 0;
+  for (int i = 0; i < together && x0 + i < mask.width; ++i) word |= from[i] << 8 * i;
+  return word;
+}
+
 /// A thread works on four pixels; blockIdx.z: index of the frame.
 __global__ void luma_bytes_kernel(Frame frame0, Frame frame1, View<std::uint8_t> luma0,
                                   View<std::uint8_t> luma1) {
@@ -89,8 +98,7 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
     all += sums[i];
   }
   const bool is_median = 2 * upto > all && 2 * (upto - counts[thread]) <= all;
-  if (all < least_grid ? thread == 0 : is_median)
-    store_numbers(background.numbers.data, all < least_grid ? -1 : thread, {luma.width, luma.height});
+  if (all < least_grid ? thread == 0 : is_median) store_numbers(background, all < least_grid ? -1 : thread);
 }
 
 /// Distances of four lumas from their samples, as sample_distance finds them: two at once, in 16 bits each.
@@ -144,6 +152,7 @@ __global__ void compare_background_kernel(View<const std::uint8_t> luma, Backgro
     std::uint32_t samples[sample_count];
     PF_UNROLL
     for (int k = 0; k < sample_count; ++k) samples[k] = word_at(row.sample(k) + x0);
+    const std::uint32_t moved = last.data ? any_word_at(last, x0, y) : 0;
     await_last();  // what gain_kernel stores
     const float inverse = gain_of(background.numbers.data, inverse_gain_bits);
     int lit[together];
@@ -159,8 +168,8 @@ __global__ void compare_background_kernel(View<const std::uint8_t> luma, Backgro
       const int x = x0 + i;
       const bool known = lit[i] != no_luma;
       const int difference = difference_byte(byte_of(distance, i), factor_of(model, byte_of(spread, i)));
-      const ChangeCosts cost = background_cost(model, known, difference, last.data != nullptr,
-                                               last.data && x < width ? last(x, y) : 0);
+      const ChangeCosts cost =
+          background_cost(model, known, difference, last.data != nullptr, moved >> 8 * i & 255);
       const int threshold =
           threshold_of(cost.still, cost.moving, neighbor_count(x, y, width, luma.height), model.pair);
       const bool moves = known && seems_moving(model, float(difference) * model.step);
@@ -205,14 +214,48 @@ __device__ std::uint32_t six_labels(const BinaryLabels& labels, int x0, int y, i
   return (left & 1) | (own >> shift & 15) << 1 | (right & 1) << 5;
 }
 
-/// Stores those of four lumas in four samples for which renews(i) holds.
-template <class Renews>
-__device__ void renew_samples(std::uint8_t* samples, uchar4 luma, Renews renews) {
-  uchar4 four = four_at(samples);
+/// Each of four bits as a byte, 0 or 1.
+__device__ std::uint32_t bytes_of(std::uint32_t bits) { return (bits & 15) * 0x00204081u & 0x01010101u; }
+
+/// Stores those of four lumas in four samples whose bytes in `renewed` are 1.
+__device__ void renew_samples(std::uint8_t* to, std::uint32_t samples, std::uint32_t lumas,
+                              std::uint32_t renewed) {
+  const std::uint32_t mask = renewed * 255;
+  store_word(to, (samples & ~mask) | (lumas & mask));
+}
+
+/// Learns from four pixels, in any way.
+__device__ void learn_four(const Lesson& lesson, const BackgroundRow& row, int x0, int half,
+                           std::uint32_t label, std::uint32_t lumas, std::uint32_t distances, ushort4* run) {
+  const std::uint32_t spreads = word_at(row.spread() + x0), candidates = word_at(row.candidate() + x0),
+                      supports = word_at(row.support() + x0);
+  const ushort4 four = *run;
+  const unsigned short runs[] = {four.x, four.y, four.z, four.w};
+  unsigned short now[together];
+  std::uint32_t spread = 0, candidate = 0, support = 0, all = 0, some = 0;
   PF_UNROLL
-  for (int i = 0; i < together; ++i)
-    if (renews(i)) (&four.x)[i] = (&luma.x)[i];
-  store_four(samples, four);
+  for (int i = 0; i < together; ++i) {
+    const auto byte = [=](std::uint32_t word) { return int(word >> 8 * i & 255); };
+    const PixelMemory before{byte(spreads), byte(candidates), byte(supports), runs[i]};
+    PixelMemory memory = before;
+    const bool known = byte(lumas) != no_luma;
+    const Replaced replaced = learn(lesson, byte(label) != 0, byte(lumas), byte(distances), memory);
+    if (!known) memory = before;
+    spread |= memory.spread << 8 * i;
+    candidate |= memory.candidate << 8 * i;
+    support |= memory.support << 8 * i;
+    now[i] = (unsigned short)(memory.run);
+    all |= std::uint32_t(known && replaced == all_replaced) << 8 * i;
+    some |= std::uint32_t(known && replaced == half_replaced) << 8 * i;
+  }
+  store_word(row.spread() + x0, spread);
+  store_word(row.candidate() + x0, candidate);
+  store_word(row.support() + x0, support);
+  *run = make_ushort4(now[0], now[1], now[2], now[3]);
+  for (int k = 0; k < sample_count && (all | some); ++k) {
+    std::uint8_t* const samples = row.sample(k) + x0;
+    renew_samples(samples, word_at(samples), lumas, all | (half >> k & 1 ? some : 0));
+  }
 }
 
 __global__ void learn_kernel(Background background, BackgroundModel model, BinaryLabels labels,
@@ -221,92 +264,72 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
   const int x0 = own_x() * together, y = own_y(), width = moving.width, height = moving.height;
   int count = 0;
   if (x0 < width && y < height) {
+    // All that most threads read, before anything is stored: so they wait once.
     const Lesson lesson = lesson_of(background);
+    const SegmentLesson own = segment_lesson(lesson, x0 / segment, y);
     const BackgroundRow row = background.row(y);
-    const uchar4 luma = four_at(row.luma() + x0), distance = four_at(row.distance() + x0),
-                 spread = four_at(row.spread() + x0), support = four_at(row.support() + x0);
+    auto* const run = reinterpret_cast<ushort4*>(background.run.row(y) + x0);
+    const Offset to = neighbor_offset(own.from);
+    const bool renews = own.own >= 0, takes = own.other >= 0 && y + to.y >= 0 && y + to.y < height;
+    std::uint8_t *const own_sample = row.sample(renews ? own.own : 0) + x0, *const other_sample =
+                                                                                row.sample(takes ? own.other
+                                                                                                 : 0) +
+                                                                                x0;
+    const std::uint32_t lumas = word_at(row.luma() + x0), distances = word_at(row.distance() + x0),
+                        spreads = word_at(row.spread() + x0), supports = word_at(row.support() + x0),
+                        moved = last.data ? any_word_at(last, x0, y) : 0;
+    const uint2 ran = *reinterpret_cast<const uint2*>(run);
     std::uint32_t six[3];  // labels around
     PF_UNROLL
     for (int j = 0; j < 3; ++j) six[j] = six_labels(labels, x0, y + j - 1, height);
-    unsigned char label[together], known[together];
+    const std::uint32_t samples = renews ? word_at(own_sample) : 0;
+    std::uint32_t near = 0, taken = 0;
+    if (takes) {
+      const std::uint8_t* const around = background.row(y + to.y).luma();
+      const std::uint32_t label = to.y < 0 ? six[0] : to.y == 0 ? six[1] : six[2];
+      PF_UNROLL
+      for (int i = 0; i < together; ++i) {
+        const int x = x0 + i + to.x;
+        const int luma = x >= 0 && x < width ? around[x] : no_luma;
+        near |= luma << 8 * i;
+        taken |= std::uint32_t(renews_own(0, label >> (i + to.x + 1) & 1, luma)) << 8 * i;
+      }
+    }
+
+    const std::uint32_t label = bytes_of(six[1] >> 1);
+    std::uint32_t known = 0, spread = 0, own_renewed = 0;
     float confidence[together];
-    bool all_known = true;
     PF_UNROLL
     for (int i = 0; i < together; ++i) {
-      label[i] = (unsigned char)(six[1] >> (i + 1) & 1);
-      known[i] = byte_of(luma, i) != no_luma;
-      all_known &= known[i];
-      const int difference = difference_byte(byte_of(distance, i), factor_of(model, byte_of(spread, i)));
-      // By bytes: rows of the user's mask may end anywhere.
-      const ChangeCosts cost = background_cost(model, known[i], difference, last.data != nullptr,
-                                               last.data && x0 + i < width ? last(x0 + i, y) : 0);
+      const auto byte = [=](std::uint32_t word) { return int(word >> 8 * i & 255); };
+      const bool is_known = byte(lumas) != no_luma;
+      const int difference = difference_byte(byte(distances), factor_of(model, byte(spreads)));
+      const ChangeCosts cost =
+          background_cost(model, is_known, difference, last.data != nullptr, byte(moved));
       const int ones = __popc(six[0] >> i & 7) + __popc(six[1] >> i & 5) + __popc(six[2] >> i & 7);
-      confidence[i] = mask_confidence(label[i], cost.still, cost.moving, ones,
+      confidence[i] = mask_confidence(byte(label), cost.still, cost.moving, ones,
                                       neighbor_count(x0 + i, y, width, height), model.pair);
+      known |= std::uint32_t(is_known) << 8 * i;
+      spread |= next_spread(byte(spreads), byte(distances), lesson.least_spread) << 8 * i;
+      own_renewed |= std::uint32_t(renews_own(lesson.young, byte(label), byte(lumas))) << 8 * i;
     }
-    store_four(moving.row(y) + x0, make_uchar4(label[0], label[1], label[2], label[3]));
-    store_four(trust.valid.row(y) + x0, make_uchar4(known[0], known[1], known[2], known[3]));
+    store_word(moving.row(y) + x0, label);
+    store_word(trust.valid.row(y) + x0, known);
     *reinterpret_cast<float4*>(trust.confidence.row(y) + x0) =
         make_float4(confidence[0], confidence[1], confidence[2], confidence[3]);
-
-    const SegmentLesson own = segment_lesson(lesson, x0 / segment, y);
-    count = __popc(six[1] & 30);
-    auto* const run = reinterpret_cast<ushort4*>(background.run.row(y) + x0);
-    using Byte = unsigned char;
-    if (count == 0 && all_known && !lesson.crowded) {
-      // As `learn` does, for what nearly all pixels are.
-      const auto next = [&](int i) {
-        return Byte(next_spread(byte_of(spread, i), byte_of(distance, i), lesson.least_spread));
-      };
-      store_four(row.spread() + x0, make_uchar4(next(0), next(1), next(2), next(3)));
-      store_word(row.support() + x0, __vaddus4(reinterpret_cast<const std::uint32_t&>(support), 0x01010101));
-      *run = make_ushort4(0, 0, 0, 0);
+    count = __popc(label);
+    if (count == 0 && known == 0x01010101 && !lesson.crowded) {
+      // As `learn` does, for what nearly all pixels are; most of it stays the same.
+      const std::uint32_t support = __vaddus4(supports, 0x01010101);
+      if (spread != spreads) store_word(row.spread() + x0, spread);
+      if (support != supports) store_word(row.support() + x0, support);
+      if (ran.x | ran.y) *run = make_ushort4(0, 0, 0, 0);
+      if (renews) renew_samples(own_sample, samples, lumas, own_renewed);
     } else {
-      const uchar4 candidate = four_at(row.candidate() + x0);
-      const ushort4 four = *run;
-      const unsigned short runs[] = {four.x, four.y, four.z, four.w};
-      PixelMemory memory[together];
-      Replaced replaced[together];
-      bool any_replaced = false;
-      PF_UNROLL
-      for (int i = 0; i < together; ++i) {
-        memory[i] = {byte_of(spread, i), byte_of(candidate, i), byte_of(support, i), runs[i]};
-        replaced[i] = learn(lesson, label[i] != 0, byte_of(luma, i), byte_of(distance, i), memory[i]);
-        any_replaced |= replaced[i] != none_replaced;
-      }
-      for (int k = 0; k < sample_count && any_replaced; ++k)
-        renew_samples(row.sample(k) + x0, luma, [&](int i) {
-          return replaced[i] == all_replaced || (replaced[i] == half_replaced && (own.half >> k & 1));
-        });
-      const auto store = [&](std::uint8_t* to, int PixelMemory::*part) {
-        store_four(to + x0, make_uchar4(Byte(memory[0].*part), Byte(memory[1].*part), Byte(memory[2].*part),
-                                        Byte(memory[3].*part)));
-      };
-      store(row.spread(), &PixelMemory::spread);
-      store(row.candidate(), &PixelMemory::candidate);
-      store(row.support(), &PixelMemory::support);
-      using Short = unsigned short;
-      *run = make_ushort4(Short(memory[0].run), Short(memory[1].run), Short(memory[2].run),
-                          Short(memory[3].run));
+      learn_four(lesson, row, x0, own.half, label, lumas, distances, run);
+      if (renews) renew_samples(own_sample, word_at(own_sample), lumas, own_renewed);
     }
-    if (own.own >= 0)
-      renew_samples(row.sample(own.own) + x0, luma,
-                    [&](int i) { return renews_own(lesson.young, label[i], byte_of(luma, i)); });
-    const Offset to = neighbor_offset(own.from);
-    const int ny = y + to.y;
-    if (own.other >= 0 && ny >= 0 && ny < height) {
-      const std::uint8_t* const lumas = background.row(ny).luma();
-      unsigned char near[together] = {};
-      const std::uint32_t around = six[to.y + 1];
-      PF_UNROLL
-      for (int i = 0; i < together; ++i) {
-        const int nx = x0 + i + to.x;
-        const bool is_static = !(around >> (i + to.x + 1) & 1);
-        near[i] = is_static && nx >= 0 && nx < width ? lumas[nx] : no_luma;
-      }
-      renew_samples(row.sample(own.other) + x0, make_uchar4(near[0], near[1], near[2], near[3]),
-                    [&](int i) { return near[i] != no_luma; });
-    }
+    if (takes) renew_samples(other_sample, word_at(other_sample), near, taken);
   }
   for (int step = 16; step > 0; step /= 2) count += __shfl_down_sync(~0u, count, step);
   if (threadIdx.x == 0 && count > 0) atomicAdd(background.numbers.data + moving_count, count);

@@ -32,9 +32,10 @@ PF_HD int neighbor_count(int x, int y, int width, int height) {
 constexpr int word_planes = 6;
 
 /// Labels of all sites and the room of the sweeps. On the CPU: two planes of labels, with a border of zeros, and one of
-/// thresholds, as bytes. On CUDA: planes of words, zeros outside the image.
+/// thresholds, as bytes; and two lists of the rows that a sweep has changed, with a border. On CUDA: planes of words,
+/// zeros outside the image.
 struct BinaryRoom {
-  View<std::uint8_t> labels, other, thresholds;
+  View<std::uint8_t> labels, other, thresholds, changed;
   View<std::uint32_t> words;  // for each row of the image two of labels and four of thresholds
 
   explicit operator bool() const { return labels.data || words.data; }
@@ -77,6 +78,7 @@ BinaryRoom binary_room(Workspace& workspace, Size size) {
     room.labels = workspace.image<std::uint8_t>({size.width + 2, size.height + 2});
     room.other = workspace.image<std::uint8_t>({size.width + 2, size.height + 2});
     room.thresholds = workspace.image<std::uint8_t>(size);
+    room.changed = workspace.image<std::uint8_t>({size.height + 2, 2});
   }
   return room;
 }

@@ -75,9 +75,14 @@ BinaryLabels binary_sweeps(Backend& cpu, const BinaryRoom& room, Size size, int 
   for (int sweep = 0; sweep < sweeps && changed; ++sweep) {
     changed = 0;
     int* const flag = &changed;
+    const std::uint8_t* const before = room.changed.row(sweep % 2);
+    std::uint8_t* const after = room.changed.row(1 - sweep % 2);
+    after[0] = after[size.height + 1] = 0;
     cpu.rows(size.height, [=](int y) {
-      if (sweep_row(from, to, room.thresholds.row(y), size.width, y))
-        __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+      // If nothing has changed around a row, `to` has its labels already: those of the sweep before the last.
+      after[y + 1] = (sweep == 0 || before[y] || before[y + 1] || before[y + 2]) &&
+                     sweep_row(from, to, room.thresholds.row(y), size.width, y);
+      if (after[y + 1]) __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
     });
     const View<std::uint8_t> last = from;
     from = to;
