@@ -177,9 +177,9 @@ PF_HD int renewal_chance(int frame, int renewal) {
 /// Stores the numbers of the next frame. `bin`: that of the median gain, or -1 if too few pixels tell.
 PF_HD void store_numbers(const Background& background, int bin) {
   int* const numbers = background.numbers.data;
-  const Size size = background.run.size();
+  const float all = float(background.run.width) * float(background.run.height);
   const float gain = bin > 0 ? float(bin) / 256 : 1.0f;
-  numbers[is_crowded] = float(numbers[moving_count]) > 0.7f * (float(size.width) * float(size.height));
+  numbers[is_crowded] = float(numbers[moving_count]) > 0.7f * all;
   numbers[moving_count] = 0;
   if (numbers[frame_number] < (1 << 30)) ++numbers[frame_number];
   numbers[gain_bits] = __builtin_bit_cast(int, gain);
