@@ -71,8 +71,8 @@ struct Tile {
 };
 
 /// Computes the products of row y at columns begin to end - 1 into out[equation * stride + x]. `Interior`: no
-/// derivative along the row reaches beyond the border.
-template <bool Interior>
+/// derivative along the row reaches beyond the border. `Robust`: whether pixels have weights.
+template <bool Interior, bool Robust>
 PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __restrict out) {
   const View<const float> frame0 = tile.frame0, frame1 = tile.frame1;
   const int width = frame0.width, height = frame0.height;
@@ -83,7 +83,9 @@ PF_HD void products_part(const Tile& tile, int y, int begin, int end, float* __r
               *below = frame0.row(clamp(y + 1, 0, height - 1)),
               *below2 = frame0.row(clamp(y + 2, 0, height - 1));
   const float *u = tile.in.u.row(y), *v = tile.in.v.row(y);
-  const float robust2 = tile.p.robust2, line = float(y);
+  const float robust2 = Robust ? tile.p.robust2 : 0, line = float(y);
+  if (Robust && !(robust2 > 0))
+    __builtin_unreachable();  // a branch in the loop would keep it from being vectorized
   const float* pixels = frame1.data;
   const int pitch = int(frame1.stride());
 #pragma GCC ivdep
@@ -111,9 +113,12 @@ void sum_row(const Tile& tile, int y) {
   const std::ptrdiff_t stride = tile.products_stride();
   float* products = tile.products() - left;
   const int inner_begin = clamp(2, begin, end), inner_end = clamp(width - 2, inner_begin, end);
-  products_part<false>(tile, y, begin, inner_begin, products);
-  products_part<true>(tile, y, inner_begin, inner_end, products);
-  products_part<false>(tile, y, inner_end, end, products);
+  const auto parts = [&]<bool Robust>() {
+    products_part<false, Robust>(tile, y, begin, inner_begin, products);
+    products_part<true, Robust>(tile, y, inner_begin, inner_end, products);
+    products_part<false, Robust>(tile, y, inner_end, end, products);
+  };
+  tile.p.robust2 > 0 ? parts.template operator()<true>() : parts.template operator()<false>();
   float* sums = tile.row_sums(y);
   for (int i = 0; i < equations; ++i) {
     float* row = products + i * stride;
