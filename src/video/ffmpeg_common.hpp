@@ -13,6 +13,7 @@ extern "C" {
 #include <string>
 
 #include "core/fail.hpp"
+#include "parafield/image.hpp"
 
 /// FFmpeg's objects, owned, and its errors. Only ffmpeg_*.cpp include its headers.
 namespace parafield::video {
@@ -50,8 +51,15 @@ void begin_ffmpeg();
 /// The matrix of a video, as swscale calls it.
 int matrix_of(AVColorSpace space, int width, int height);
 
-/// Makes `scaler` one of these formats, with their ranges. Throws Error(unsupported).
+/// Makes a scaler between these formats, with their ranges. It works on `threads` threads (0 = all) or fewer, and
+/// their number changes no value. Throws Error(unsupported).
 Scaler make_scaler(int width, int height, AVPixelFormat from, bool from_full, int from_matrix,
-                   AVPixelFormat to, bool to_full, int to_matrix);
+                   AVPixelFormat to, bool to_full, int to_matrix, int threads);
+
+/// A picture of one plane in memory that someone else owns, and keeps as long as the picture exists.
+PictureFrame borrowed(const void* pixels, std::ptrdiff_t pitch, Size size, AVPixelFormat format);
+
+/// Converts a picture into another one, which has memory.
+void convert(const Scaler& scaler, const AVFrame& from, AVFrame& to);
 
 }  // namespace parafield::video

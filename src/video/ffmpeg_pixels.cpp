@@ -96,19 +96,19 @@ void PixelReader::convert(const AVFrame& picture, FrameBuffer& frame) {
 void PixelReader::scale(const AVFrame& picture, const AVPixFmtDescriptor& format, bool gray,
                         FrameBuffer& frame) {
   const bool wide = format.comp[0].depth > 8;
+  const AVPixelFormat to =
+      gray ? (wide ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8) : (wide ? AV_PIX_FMT_RGB48 : AV_PIX_FMT_RGB24);
   const Kind kind = {picture.width, picture.height, picture.format,
                      matrix_of(picture.colorspace, picture.width, picture.height),
                      is_full_range(picture, format)};
   if (!scaler_ || kind != kind_) {
-    scaler_ = make_scaler(
-        kind.width, kind.height, without_range(kind.format), kind.full, kind.matrix,
-        gray ? (wide ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8) : (wide ? AV_PIX_FMT_RGB48 : AV_PIX_FMT_RGB24),
-        true, gray && !has(format, AV_PIX_FMT_FLAG_RGB) ? kind.matrix : SWS_CS_ITU601);
+    scaler_ =
+        make_scaler(kind.width, kind.height, without_range(kind.format), kind.full, kind.matrix, to, true,
+                    gray && !has(format, AV_PIX_FMT_FLAG_RGB) ? kind.matrix : SWS_CS_ITU601, threads_);
     kind_ = kind;
   }
-  std::uint8_t* const planes[4] = {static_cast<std::uint8_t*>(frame.row(0))};
-  const int pitches[4] = {int(frame.frame().pitch)};
-  sws_scale(scaler_.get(), picture.data, picture.linesize, 0, picture.height, planes, pitches);
+  const Frame pixels = frame.frame();
+  video::convert(scaler_, picture, *borrowed(pixels.data, pixels.pitch, frame.size(), to));
 }
 
 int orientation_of(const std::int32_t* matrix) {

@@ -8,8 +8,8 @@ namespace parafield::video {
 /// Turns decoded pictures into frames.
 class PixelReader {
  public:
-  /// `gray`: only brightness is wanted.
-  explicit PixelReader(bool gray) : gray_(gray) {}
+  /// `gray`: only brightness is wanted. It works on `threads` threads, 0 = all.
+  PixelReader(bool gray, int threads) : gray_(gray), threads_(threads) {}
 
   /// Converts a picture. `orientation` is EXIF's, 1 to 8. The memory of `frame` is used again where it fits.
   void read(const AVFrame& picture, int orientation, FrameBuffer& frame);
@@ -26,6 +26,7 @@ class PixelReader {
   };
 
   const bool gray_;
+  const int threads_;
   Kind kind_;
   Scaler scaler_;
   FrameBuffer stored_;  // before it is turned

@@ -153,7 +153,7 @@ class FfmpegSink : public Sink {
     if (av_frame_get_buffer(picture_.get(), 0) < 0) throw std::bad_alloc();
     const int matrix = matrix_of(to.colorspace, padded_.width, padded_.height);
     scaler_ = make_scaler(padded_.width, padded_.height, format_of(format), true, SWS_CS_ITU601, encoded,
-                          to.color_range == AVCOL_RANGE_JPEG, matrix);
+                          to.color_range == AVCOL_RANGE_JPEG, matrix, options_.threads);
   }
 
   void set_colors(const AVPixFmtDescriptor& pixels) {
@@ -208,10 +208,7 @@ class FfmpegSink : public Sink {
       from = staged_.frame();
     }
     if (av_frame_make_writable(picture_.get()) < 0) throw std::bad_alloc();
-    const auto* const data = static_cast<const std::uint8_t*>(from.data);
-    const std::uint8_t* const planes[4] = {data};
-    const int pitches[4] = {int(from.pitch)};
-    sws_scale(scaler_.get(), planes, pitches, 0, padded_.height, picture_->data, picture_->linesize);
+    convert(scaler_, *borrowed(from.data, from.pitch, padded_, format_of(from.format)), *picture_);
   }
 
   /// Encodes a picture, or what is left, and writes what comes.

@@ -91,7 +91,7 @@ class FfmpegSource : public Source {
  public:
   FfmpegSource(const std::string& input, std::unique_ptr<io::ByteStream> bytes,
                const VideoReaderOptions& options)
-      : pixels_(options.gray) {
+      : pixels_(options.gray, options.threads) {
     begin_ffmpeg();
     open(input, std::move(bytes), options);
     choose_stream(options);
