@@ -64,6 +64,7 @@ const LucasKanade parameters[] = {
     WITH(m.robust = 1),
     WITH(m.median = 3),
     WITH(m.median = 5),
+    WITH(m.median = 3; m.median_each = true),
     WITH(m.min_eigenvalue = 0),
     WITH(m.min_eigenvalue = 1e-3f),
     {.levels = 3,
@@ -109,6 +110,7 @@ TEST(LucasKanadeOracle, RandomParametersAndSizes) {
                              .presmooth = integer(0, 1) ? float(uniform(0.2, 2)) : 0,
                              .robust = integer(0, 1) ? float(uniform(0.02, 0.5)) : 0,
                              .median = std::array{0, 3, 5}[integer(0, 2)],
+                             .median_each = integer(0, 1) == 1,
                              .min_eigenvalue = float(std::pow(10, uniform(-6, -2)))};
     const Size size{integer(1, 90), integer(1, 90)};
     SCOPED_TRACE(std::to_string(size.width) + " x " + std::to_string(size.height) +

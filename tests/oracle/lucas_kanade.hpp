@@ -121,8 +121,9 @@ inline LucasKanadeResult lucas_kanade(const Grid& frame0, const Grid& frame1,
       flow = {enlarge(flow.u, pyramid0[level].size), enlarge(flow.v, pyramid0[level].size)};
     for (int i = 0; i < method.iterations; ++i) {
       step = lucas_kanade_step(pyramid0[level], pyramid1[level], method, flow);
-      flow = method.median > 0 ? Flow{median(step.flow.u, method.median), median(step.flow.v, method.median)}
-                               : step.flow;
+      const bool filters = method.median > 0 && (method.median_each || i + 1 == method.iterations);
+      flow =
+          filters ? Flow{median(step.flow.u, method.median), median(step.flow.v, method.median)} : step.flow;
     }
   }
   const Grid &u = step.flow.u, &v = step.flow.v;

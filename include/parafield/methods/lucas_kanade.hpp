@@ -9,7 +9,7 @@ namespace parafield {
 /// squared difference in brightness over a window around it (eq. 5). Solutions go from the coarsest level of
 /// a gaussian pyramid to the finest, several on each level. Each pixel of the window is linearized at its own
 /// flow. The preset `paper` has the paper's parameters, with its best window. The default adds to them a blur,
-/// a robust weight and a median, has a smaller window and one iteration more.
+/// a robust weight and a median, has a smaller window and two iterations more.
 ///
 /// `confidence` is about the inverse of the flow's variance: the smaller eigenvalue of the window's mean
 /// gradient tensor, divided by the squared difference of the pixel and its match plus 1e-5 for noise.
@@ -25,17 +25,19 @@ struct LucasKanade {
   PF_PARAMETER(int, window, 9, range(1, 31, "px"),
                "Side of the square window. An even window reaches one pixel further to the left and up. "
                "Outside the image the nearest pixel stands in.");
-  PF_PARAMETER(int, iterations, 4, range(1, 100),
+  PF_PARAMETER(int, iterations, 5, range(1, 100),
                "Solutions on each level. Each is warped by the one before.");
   PF_PARAMETER(float, alpha, 1e-5f, range(1e-9, 1),
                "Regularization of eq. 5. Intensities are 0 to 1 and sums over the window are means.");
   PF_PARAMETER(float, presmooth, 0.5f, range(0, 5, "px"),
                "Sigma of a gaussian blur, 0 = none. It smooths both frames. A NaN pixel spreads to the "
                "radius of the gaussian, 2.5 sigma.");
-  PF_PARAMETER(float, robust, 0.04f, range(0, 1),
+  PF_PARAMETER(float, robust, 0.035f, range(0, 1),
                "Difference that halves the weight, 0 = none. A pixel whose brightness differs by e has the "
                "weight 1 / (1 + (e / robust)^2). Intensities are 0 to 1.");
-  PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"), "Side of a median after each solution. 0 = none.");
+  PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"),
+               "Side of a median after the last solution of a level. 0 = none.");
+  PF_PARAMETER(bool, median_each, false, "Median after each solution. It takes more time.");
   PF_PARAMETER(bool, temporal, true,
                "Start from the flow of the last pair. It holds for frames that are pushed (section 2.3).");
   PF_PARAMETER(float, min_eigenvalue, 4e-6f, range(0, 1),
@@ -47,8 +49,10 @@ struct LucasKanade {
 };
 
 inline std::array<Preset<LucasKanade>, 3> presets(const LucasKanade&) {
-  return {{{"default", LucasKanade{}, "A robust weight and a median, at about twice the paper's cost."},
-           {"accurate", {.levels = 5, .iterations = 9, .robust = 0.03f}, "Lower error at twice the cost."},
+  return {{{"default", LucasKanade{}, "A robust weight and a median, at up to twice the paper's cost."},
+           {"accurate",
+            {.levels = 5, .iterations = 9, .robust = 0.03f, .median_each = true},
+            "Lower error at three times the cost."},
            {"paper",
             {.window = 11,
              .iterations = 3,

@@ -63,17 +63,17 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
       FlowPlanes next = others_[level];
       for (int i = 1; i <= method_.iterations; ++i) {
         const bool last = level == 0 && i == method_.iterations;
-        const FlowPlanes solved = last && !method_.median ? result : next;
+        const bool filters = method_.median && (method_.median_each || i == method_.iterations);
+        const FlowPlanes solved = last && !filters ? result : next;
         least_squares_step<Backend>(backend_, pyramid0.level[level], pyramid1.level[level], step_, from,
                                     solved, last ? trust : Trust{});
-        if (method_.median) {
-          flow = last ? result : flows_[level];
+        const FlowPlanes other = solved.u.data == others_[level].u.data ? flows_[level] : others_[level];
+        flow = filters ? (last ? result : other) : solved;
+        if (filters) {
           const View<float> from_planes[] = {solved.u, solved.v}, to_planes[] = {flow.u, flow.v};
           median(backend_, from_planes, method_.median, to_planes, 2);
-        } else {
-          flow = solved;
-          next = solved.u.data == others_[level].u.data ? flows_[level] : others_[level];
         }
+        next = filters ? solved : other;  // not where the flow is
         from = {flow};
       }
     }
