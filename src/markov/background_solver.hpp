@@ -7,8 +7,8 @@
 
 namespace parafield {
 
-/// Motion detection against a learned background: the energy of ChangeSolver, with differences from samples of the
-/// past.
+/// Motion detection against a learned background: the energy of ChangeSolver, with differences from samples
+/// of the past.
 template <class Backend>
 class BackgroundSolver : public SolverBase<BackgroundSolver<Backend>> {
  public:

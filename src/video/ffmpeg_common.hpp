@@ -51,8 +51,8 @@ void begin_ffmpeg();
 /// The matrix of a video, as swscale calls it.
 int matrix_of(AVColorSpace space, int width, int height);
 
-/// Makes a scaler between these formats, with their ranges. It works on `threads` threads (0 = all) or fewer, and
-/// their number changes no value. Throws Error(unsupported).
+/// Makes a scaler between these formats, with their ranges. It works on `threads` threads (0 = all) or fewer,
+/// and their number changes no value. Throws Error(unsupported).
 Scaler make_scaler(int width, int height, AVPixelFormat from, bool from_full, int from_matrix,
                    AVPixelFormat to, bool to_full, int to_matrix, int threads);
 

@@ -3,9 +3,9 @@
 #include "markov/binary/binary.hpp"
 #include "markov/mask/mask.hpp"
 
-/// Steps of motion detection against a learned background. The background of a pixel is a set of samples: lumas
-/// that it had in the past, as in ViBe (Barnich and Van Droogenbroeck, 2011), as bytes. A spread says how far
-/// lumas usually are from the samples, as in PBAS (Hofmann, Tiefenbacher, Rigoll, 2012).
+/// Steps of motion detection against a learned background. The background of a pixel is a set of samples:
+/// lumas that it had in the past, as in ViBe (Barnich and Van Droogenbroeck, 2011), as bytes. A spread says
+/// how far lumas usually are from the samples, as in PBAS (Hofmann, Tiefenbacher, Rigoll, 2012).
 namespace parafield {
 
 constexpr int sample_count = 8;
@@ -66,12 +66,13 @@ void luma_bytes(Backend& backend, const Frame* frames, const View<std::uint8_t>*
 template <class Backend>
 void begin_background(Backend& backend, View<const std::uint8_t> luma, const Background& background);
 
-/// Counts a frame, and finds the gain of its light: the median of luma / background over a grid of 32x32 pixels.
+/// Counts a frame, and finds the gain of its light: the median of luma / background over a grid of 32x32
+/// pixels.
 template <class Backend>
 void find_gain(Backend& backend, View<const std::uint8_t> luma, const Background& background);
 
-/// Stores lumas in the light of the samples, their distances, labels without the temporal prior, and thresholds with
-/// it. `last`: the last mask, or empty.
+/// Stores lumas in the light of the samples, their distances, labels without the temporal prior, and
+/// thresholds with it. `last`: the last mask, or empty.
 template <class Backend>
 void compare_background(Backend& backend, View<const std::uint8_t> luma, const Background& background,
                         const BackgroundModel& model, View<const std::uint8_t> last, const BinaryRoom& room);
@@ -81,7 +82,8 @@ template <class Backend>
 void background_costs(Backend& backend, const Background& background, const BackgroundModel& model,
                       View<const std::uint8_t> last, Volume costs, View<Label> labels);
 
-/// Stores the mask of a frame's labels, as mask_of does, and learns from it. `last` and `moving` may be the same.
+/// Stores the mask of a frame's labels, as mask_of does, and learns from it. `last` and `moving` may be the
+/// same.
 template <class Backend>
 void learn_background(Backend& backend, const Background& background, const BackgroundModel& model,
                       const BinaryLabels& labels, View<const std::uint8_t> last, View<std::uint8_t> moving,
@@ -221,8 +223,8 @@ struct PixelMemory {
 /// Pixels of a row that renew the same samples in a frame.
 constexpr int segment = 32;
 
-/// What a segment renews in a frame: sample `own` becomes the pixels' luma, and then sample `other` that of their
-/// neighbors `from`, where those are static; -1: nothing. `half`: bits of half the samples.
+/// What a segment renews in a frame: sample `own` becomes the pixels' luma, and then sample `other` that of
+/// their neighbors `from`, where those are static; -1: nothing. `half`: bits of half the samples.
 struct SegmentLesson {
   int own, other, from, half;
 };
@@ -246,10 +248,10 @@ PF_HD int next_spread(int spread, int distance, int least) {
 }
 
 /// Learns from a pixel, and returns which samples its luma replaces. A static pixel follows the spread. A
-/// moving one counts for how long it has kept its luma. Where that is longer than the background was seen, the
-/// background was wrong, and the luma replaces it: at once in a young background, which began with what stood there
-/// first, but later only after `absorb` frames, in half of the samples, so that the old background is known again
-/// when it comes back. A pixel without a luma should learn nothing.
+/// moving one counts for how long it has kept its luma. Where that is longer than the background was seen,
+/// the background was wrong, and the luma replaces it: at once in a young background, which began with what
+/// stood there first, but later only after `absorb` frames, in half of the samples, so that the old
+/// background is known again when it comes back. A pixel without a luma should learn nothing.
 PF_HD Replaced learn(const Lesson& lesson, bool moving, int luma, int distance, PixelMemory& memory) {
   const int support = lesson.crowded ? memory.support >> 1 : memory.support;
   const int apart = luma - memory.candidate, spread = memory.spread;

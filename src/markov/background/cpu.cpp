@@ -6,7 +6,8 @@
 namespace parafield {
 namespace {
 
-// Rows are worked on in chunks. All but the last of a row have this many pixels: loops with a constant count are faster.
+// Rows are worked on in chunks. All but the last of a row have this many pixels: loops with a constant count
+// are faster.
 constexpr int chunk = 4 * segment;
 
 /// Calls f<Count>(x0, some) for the chunks of a row: `Count` pixels, or for 0 `some`.
@@ -35,8 +36,8 @@ inline void find_distances(const BackgroundRow& row, int x0, int count, const st
   for (int i = 0; i < count; ++i) distance[i] = second[i];
 }
 
-/// Learns from the pixels of a chunk, and writes which samples they replace (Replaced). Returns whether they do. What the
-/// loops write lies in arrays of its own, so that they vectorize.
+/// Learns from the pixels of a chunk, and writes which samples they replace (Replaced). Returns whether they
+/// do. What the loops write lies in arrays of its own, so that they vectorize.
 inline bool learn_chunk(const Background& background, const Lesson& all, int y, int x0, int count,
                         const std::uint8_t* label, std::uint8_t* replaced) {
   const Lesson lesson = all;
@@ -96,8 +97,8 @@ inline void renew_row(std::uint8_t* samples, const std::uint8_t* luma, const std
   __builtin_memcpy(samples, result, std::size_t(count));
 }
 
-/// Renews the samples of a segment that its pixels replace, and then those that all its pixels renew. `Count`: its
-/// pixels, or 0: `some`.
+/// Renews the samples of a segment that its pixels replace, and then those that all its pixels renew.
+/// `Count`: its pixels, or 0: `some`.
 template <int Count>
 void renew_segment(const Background& background, const BinaryLabels& labels, const Lesson& lesson, int y,
                    int x0, int some, const std::uint8_t* replaced) {
@@ -131,8 +132,8 @@ void renew_segment(const Background& background, const BinaryLabels& labels, con
   renew_row(row.sample(own.other) + x0, near, renewed, count);
 }
 
-/// Least differences of which a site takes label 1, by the number of its neighbors with label 1 and by its last
-/// label. So a threshold is the number of those that a difference is below.
+/// Least differences of which a site takes label 1, by the number of its neighbors with label 1 and by its
+/// last label. So a threshold is the number of those that a difference is below.
 struct Cuts {
   std::uint8_t at[2][never];
 };

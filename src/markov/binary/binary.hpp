@@ -5,17 +5,17 @@
 #include "core/workspace.hpp"
 #include "markov/sweep/sweep.hpp"
 
-/// All sweeps of ICM at once, for Energy::is_binary with 8 neighbors and all sites updated together. A site takes
-/// label 1 where at least so many neighbors have it: a threshold, 0 to 9, that follows from its data costs. So the
-/// sweeps compare counts: in bytes on the CPU; in bits on CUDA, 32 sites to a word.
+/// All sweeps of ICM at once, for Energy::is_binary with 8 neighbors and all sites updated together. A site
+/// takes label 1 where at least so many neighbors have it: a threshold, 0 to 9, that follows from its data
+/// costs. So the sweeps compare counts: in bytes on the CPU; in bits on CUDA, 32 sites to a word.
 namespace parafield {
 
 constexpr int never = 9;  // the threshold that no count reaches
 
 /// The threshold of a site: the least count of neighbors with label 1 that makes it 1, of `all` that it has.
 PF_HD int threshold_of(float cost0, float cost1, int all, float pair) {
-  // The label does not fall with the count. So halving finds it; written out, as loops here do not vectorize, and in
-  // floats, since on CUDA conversions are slow.
+  // The label does not fall with the count. So halving finds it; written out, as loops here do not vectorize,
+  // and in floats, since on CUDA conversions are slow.
   const float most = float(all);
   const auto is_still = [=](float ones) { return !(fma(most - ones, pair, cost1) < fma(ones, pair, cost0)); };
   float low = is_still(7) ? 8 : 0;
@@ -31,9 +31,9 @@ PF_HD int neighbor_count(int x, int y, int width, int height) {
 
 constexpr int word_planes = 6;
 
-/// Labels of all sites and the room of the sweeps. On the CPU: two planes of labels, with a border of zeros, and one of
-/// thresholds, as bytes; and two lists of the rows that a sweep has changed, with a border. On CUDA: planes of words,
-/// zeros outside the image.
+/// Labels of all sites and the room of the sweeps. On the CPU: two planes of labels, with a border of zeros,
+/// and one of thresholds, as bytes; and two lists of the rows that a sweep has changed, with a border. On
+/// CUDA: planes of words, zeros outside the image.
 struct BinaryRoom {
   View<std::uint8_t> labels, other, thresholds, changed;
   View<std::uint32_t> words;  // for each row of the image two of labels and four of thresholds
@@ -92,8 +92,8 @@ void store_thresholds(Backend& backend, const Energy<StoredCosts>& energy, View<
 template <class Backend>
 void store_labels(Backend& backend, View<const Label> labels, const BinaryRoom& room);
 
-/// Runs `sweeps` sweeps with the thresholds of a room, from its labels on, and returns the last labels, which are those
-/// of as many calls of icm_sweep. It also stores them in `labels`, if that is not empty.
+/// Runs `sweeps` sweeps with the thresholds of a room, from its labels on, and returns the last labels, which
+/// are those of as many calls of icm_sweep. It also stores them in `labels`, if that is not empty.
 template <class Backend>
 BinaryLabels binary_sweeps(Backend& backend, const BinaryRoom& room, Size size, int sweeps,
                            View<Label> labels = {});

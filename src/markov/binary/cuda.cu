@@ -2,8 +2,8 @@
 #include "markov/binary/binary.hpp"
 #include "markov/launch.cuh"
 
-// Bound by memory: the costs (8 bytes a site) are read once, for thresholds; the sweeps move 2 bytes a site and take
-// about 50 operations for 32 sites. 1920x1080: 16 MB of costs, 7 us, and 5 us for each ten sweeps.
+// Bound by memory: the costs (8 bytes a site) are read once, for thresholds; the sweeps move 2 bytes a site
+// and take about 50 operations for 32 sites. 1920x1080: 16 MB of costs, 7 us, and 5 us for each ten sweeps.
 namespace parafield {
 namespace {
 
@@ -56,8 +56,8 @@ __device__ BitSum add_bits(SiteBits a, SiteBits b, SiteBits c) {
   return {a ^ b ^ c, (a & b) | (c & (a ^ b))};
 }
 
-/// `sweeps` sweeps of a tile. Sites outside the image stay 0; those at the tile's border become wrong, one site
-/// further in with each sweep, and are not stored.
+/// `sweeps` sweeps of a tile. Sites outside the image stay 0; those at the tile's border become wrong, one
+/// site further in with each sweep, and are not stored.
 __global__ void __launch_bounds__(tile_words* tile_rows)
     binary_sweeps_kernel(BinaryRoom room, Size size, View<Label> labels, int from, int sweeps, bool last) {
   begin_kernel();
