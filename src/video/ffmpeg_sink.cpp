@@ -176,8 +176,10 @@ class FfmpegSink : public Sink {
       av_opt_set(to.priv_data, option, value.c_str(), 0);
     };
     if (name == "libx264" || name == "libx265") {
-      // The quality is that of slower presets, a file is a third larger, and a fifth of the time is enough.
+      // A fifth of the time of "veryfast", for files a third larger that look the same: with the filter against
+      // blocks, which costs little, and which "ultrafast" leaves out.
       set("preset", "ultrafast");
+      if (name == "libx264") set("x264-params", "no-deblock=0");
       set("crf", text(options_.quality));
       if (name == "libx265") set("x265-params", "log-level=none");
     } else if (name.starts_with("libvpx")) {
