@@ -21,17 +21,16 @@ struct BackgroundRow {
   int pitch;
 
   PF_HD std::uint8_t* sample(int k) const { return first + k * pitch; }
-  PF_HD std::uint8_t* spread() const { return sample(sample_count); }  // in units of 1/16
-  PF_HD std::uint8_t* candidate() const {
-    return sample(sample_count + 1);
-  }                                      // luma that a moving pixel keeps
-  PF_HD std::uint8_t* support() const {  // frames in which the pixel was the background's, up to most_support
-    return sample(sample_count + 2);
-  }
-  PF_HD std::uint8_t* luma() const {
-    return sample(sample_count + 3);
-  }  // of the newest frame, in the samples' light
-  PF_HD std::uint8_t* distance() const { return sample(sample_count + 4); }  // of that luma from the samples
+  /// In units of 1/16.
+  PF_HD std::uint8_t* spread() const { return sample(sample_count); }
+  /// Luma that a moving pixel keeps.
+  PF_HD std::uint8_t* candidate() const { return sample(sample_count + 1); }
+  /// Frames in which the pixel was the background's, up to most_support.
+  PF_HD std::uint8_t* support() const { return sample(sample_count + 2); }
+  /// Of the newest frame, in the light of the samples.
+  PF_HD std::uint8_t* luma() const { return sample(sample_count + 3); }
+  /// Of that luma from the samples.
+  PF_HD std::uint8_t* distance() const { return sample(sample_count + 4); }
 };
 constexpr int row_planes = sample_count + 5;
 

@@ -50,8 +50,8 @@ inline bool learn_chunk(const Background& background, const Lesson& all, int y, 
   std::uint16_t runs[chunk];
   for (int i = 0; i < count; ++i) moving |= label[i];
   for (int i = 0; i < count; ++i) unknown |= luma[i] == no_luma;
-  if (!moving && !unknown &&
-      !lesson.crowded) {  // what `learn` does for nearly all pixels, most of which stay the same
+  // As `learn` does, for what nearly all pixels are; most of it stays the same.
+  if (!moving && !unknown && !lesson.crowded) {
     std::uint8_t changed = 0;
     std::uint16_t ran = 0;
     for (int i = 0; i < count; ++i)

@@ -272,10 +272,8 @@ __global__ void learn_kernel(Background background, BackgroundModel model, Binar
     auto* const run = reinterpret_cast<ushort4*>(background.run.row(y) + x0);
     const Offset to = neighbor_offset(own.from);
     const bool renews = own.own >= 0, takes = own.other >= 0 && y + to.y >= 0 && y + to.y < height;
-    std::uint8_t *const own_sample = row.sample(renews ? own.own : 0) + x0, *const other_sample =
-                                                                                row.sample(takes ? own.other
-                                                                                                 : 0) +
-                                                                                x0;
+    std::uint8_t* const own_sample = row.sample(renews ? own.own : 0) + x0;
+    std::uint8_t* const other_sample = row.sample(takes ? own.other : 0) + x0;
     const std::uint32_t lumas = word_at(row.luma() + x0), distances = word_at(row.distance() + x0),
                         spreads = word_at(row.spread() + x0), supports = word_at(row.support() + x0),
                         moved = last.data ? any_word_at(last, x0, y) : 0;
