@@ -56,7 +56,8 @@ TEST_P(OracleData, AgreesWithASecondImplementation) {
                              .alpha = 1e-5f,
                              .presmooth = 0.5f,
                              .robust = 0.02f,
-                             .median = 5};
+                             .median = 5,
+                             .median_each = true};
   const auto [accurate_aae, accurate_epe] = errors(lucas_kanade(frame0, frame1, accurate).flow, truth, mask);
   EXPECT_NEAR(accurate_aae, sequence.accurate_aae, 0.03);
   EXPECT_NEAR(accurate_epe, sequence.accurate_epe, 0.002);

@@ -307,16 +307,11 @@ template <LabelMethod Method>
 requires Method::learns std::array < Preset<Method>,
 2 > presets(const Method&) {
   Method accurate;
-  std::string_view help;
+  std::string_view help = "The same: no better parameters are known.";
   if constexpr (requires { accurate.order; }) {
     accurate.sweeps = 20;
     accurate.order = SiteOrder::colored;
     help = "More sweeps, in which neighbors take turns.";
-  } else if constexpr (requires { accurate.t_max; }) {
-    accurate.sweeps = 200;
-    help = "More sweeps.";
-  } else {
-    help = "The same: no better parameters are known.";
   }
   return {{{"default", Method{}, "The best for most scenes."}, {"accurate", accurate, help}}};
 }
