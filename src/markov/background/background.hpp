@@ -29,7 +29,7 @@ struct BackgroundRow {
   PF_HD std::uint8_t* support() const { return sample(sample_count + 2); }
   /// Of the newest frame, in the light of the samples.
   PF_HD std::uint8_t* luma() const { return sample(sample_count + 3); }
-  /// Of that luma from the samples.
+  /// Of that luma from the samples: the second smallest, so that one wrong sample hides nothing.
   PF_HD std::uint8_t* distance() const { return sample(sample_count + 4); }
 };
 constexpr int row_planes = sample_count + 5;
@@ -105,20 +105,6 @@ PF_HD int luma_byte(float luma) {
 PF_HD int lit_luma(int luma, float inverse_gain) {
   const int lit = int(smaller(float(luma) * inverse_gain, float(most_luma)) + 0.5f);
   return luma == no_luma ? no_luma : lit;
-}
-
-/// Distance from the samples: the second smallest, so that one wrong sample hides nothing. sample(k) is one.
-template <class Sample>
-PF_HD int sample_distance(int luma, Sample sample) {
-  int least = 255, second = 255;
-  PF_UNROLL
-  for (int k = 0; k < sample_count; ++k) {
-    const int difference = luma - sample(k), distance = difference < 0 ? -difference : difference;
-    const int larger_one = distance > least ? distance : least;
-    second = second < larger_one ? second : larger_one;
-    least = distance < least ? distance : least;
-  }
-  return second;
 }
 
 /// The byte of a difference. It is limited, so that no pixel decides for its neighbors.

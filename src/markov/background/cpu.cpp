@@ -19,7 +19,7 @@ void for_chunks(int width, F f) {
   }
 }
 
-/// Writes the distances of a chunk's lumas from their samples.
+/// Writes the distances of a chunk's lumas from their samples, the second smallest of each.
 inline void find_distances(const BackgroundRow& row, int x0, int count, const std::uint8_t* luma,
                            std::uint8_t* distance) {
   std::uint8_t least[chunk], second[chunk];
@@ -122,13 +122,18 @@ void renew_segment(const Background& background, const BinaryLabels& labels, con
   }
   const Offset to = neighbor_offset(own.from);
   if (own.other < 0 || y + to.y < 0 || y + to.y >= size.height) return;
-  // Labels have a border, and so have rows of lumas, in what is around them: it is read, and not used.
-  const std::uint8_t *const label = labels.row(y + to.y) + x0 + to.x, *const near =
-                                                                          background.row(y + to.y).luma() +
-                                                                          x0 + to.x;
+  const std::uint8_t* const label = labels.row(y + to.y) + x0 + to.x;
+  const std::uint8_t* const lumas = background.row(y + to.y).luma();
+  const std::uint8_t* near = lumas + x0 + to.x;
+  const bool at_left = x0 + to.x<0, at_right = x0 + to.x + count> size.width;
+  std::uint8_t edge[segment];  // beside the lumas lies what other threads write
+  if (at_left || at_right) {
+    for (int i = 0; i < count; ++i) edge[i] = lumas[clamp(x0 + to.x + i, 0, size.width - 1)];
+    near = edge;
+  }
   for (int i = 0; i < count; ++i) renewed[i] = std::uint8_t(renews_own(0, label[i], near[i]));
-  if (x0 + to.x < 0) renewed[0] = 0;
-  if (x0 + to.x + count > size.width) renewed[count - 1] = 0;
+  if (at_left) renewed[0] = 0;
+  if (at_right) renewed[count - 1] = 0;
   renew_row(row.sample(own.other) + x0, near, renewed, count);
 }
 
@@ -342,8 +347,8 @@ void learn_background(Backend& cpu, const Background& background, const Backgrou
       __builtin_memcpy(trust.valid.row(y) + x0, known, std::size_t(count));
       __builtin_memcpy(moving.row(y) + x0, label, std::size_t(count));
     };
-    if (y + 1 <
-        height) {  // fetches the samples that the next row renews: they lie where nobody would expect them
+    // Fetches the samples that the next row renews: they lie where nobody would expect them.
+    if (y + 1 < height) {
       const BackgroundRow next = background.row(y + 1);
       for (int x0 = 0; x0 < width; x0 += segment) {
         const SegmentLesson own = segment_lesson(lesson, x0 / segment, y + 1);

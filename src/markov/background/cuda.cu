@@ -102,7 +102,7 @@ __global__ void gain_kernel(View<const std::uint8_t> luma, Background background
   if (all < least_grid ? thread == 0 : is_median) store_numbers(background, all < least_grid ? -1 : thread);
 }
 
-/// Distances of four lumas from their samples, as sample_distance finds them: two at once, in 16 bits each.
+/// Distances of four lumas from their samples, the second smallest of each: two at once, in 16 bits each.
 __device__ uchar4 sample_distances(std::uint32_t luma, const std::uint32_t* samples) {
   constexpr std::uint32_t every_second = 0x00ff00ff;
   std::uint32_t distance[2];
