@@ -67,8 +67,11 @@ class FeatureMatcher {
   MatchLevel find_coarse(int slot0, int slot1) {
     const std::pair slots{smaller(slot0, slot1), larger(slot0, slot1)};
     if (slots != coarse_.slots) {
+      LevelSearch searches[Pyramid::max_levels];
+      int count = 0;
       for (int level = int(sizes_.size()) - 1; level >= coarse_level(); --level)
-        search(slots, level, coarse_, coarse_);
+        searches[count++] = search_of(slots, level, coarse_, coarse_);
+      search_levels(backend_, searches, count);
       coarse_.slots = slots;
       fine_.slots = no_slots;
     }
@@ -81,8 +84,11 @@ class FeatureMatcher {
     find_coarse(from, to);
     const std::pair slots{smaller(from, to), larger(from, to)};
     if (slots != fine_.slots)
-      for (int level = coarse_level() - 1; level >= 0; --level)
-        search(slots, level, level + 1 == coarse_level() ? coarse_ : fine_, fine_);
+      for (int level = coarse_level() - 1; level >= 0; --level) {
+        const LevelSearch search =
+            search_of(slots, level, level + 1 == coarse_level() ? coarse_ : fine_, fine_);
+        search_levels(backend_, &search, 1);
+      }
     fine_.slots = slots;
     const MatchLevel finest = level_of(slots, 0, coarse_level() > 0 ? fine_ : coarse_);
     const int first = from == slots.first ? 0 : 1;
@@ -141,24 +147,19 @@ class FeatureMatcher {
             {buffers.matches[buffers.last][0], buffers.matches[buffers.last][1]}};
   }
 
-  /// Matches two slots both ways on a level. `coarser`: where the matches of the coarser level are.
-  void search(std::pair<int, int> slots, int level, const Buffers& coarser, Buffers& buffers) {
-    const bool first = level == int(sizes_.size()) - 1;
-    if (first) {
-      buffers.last = 0;  // each solve uses the buffers in the same order
-      start_matches(backend_, level_of(slots, level, buffers));
-    } else {
-      const MatchLevel from = level_of(slots, level + 1, coarser);
-      buffers.last = level + 1 == coarse_level() ? 0 : 1 - buffers.last;
-      refine_matches(backend_, from, level_of(slots, level, buffers));
-    }
-    const int iterations = first ? 2 * matching_.match_iterations : matching_.match_iterations;
-    for (int i = 0; i < iterations; ++i) {
-      const MatchLevel from = level_of(slots, level, buffers);
-      buffers.last = 1 - buffers.last;
-      improve_matches(backend_, from, seed_search(from.grid, level, first, i, iterations),
-                      buffers.matches[buffers.last]);
-    }
+  /// The search on a level, both ways. `coarser`: where the matches of the coarser level are.
+  LevelSearch search_of(std::pair<int, int> slots, int level, const Buffers& coarser, Buffers& buffers) {
+    LevelSearch search{};
+    search.number = level;
+    search.is_coarsest = level == int(sizes_.size()) - 1;
+    search.iterations = (search.is_coarsest ? 2 : 1) * matching_.match_iterations;
+    if (!search.is_coarsest) search.coarser = level_of(slots, level + 1, coarser);
+    const bool first = search.is_coarsest || level + 1 == coarse_level();
+    buffers.last = first ? 0 : 1 - buffers.last;  // each solve uses the buffers in the same order
+    search.level = level_of(slots, level, buffers);
+    for (int way = 0; way < 2; ++way) search.spare[way] = buffers.matches[1 - buffers.last][way];
+    if (search.iterations % 2) buffers.last = 1 - buffers.last;
+    return search;
   }
 
   Backend& backend_;

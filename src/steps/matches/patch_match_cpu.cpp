@@ -188,9 +188,15 @@ void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow
   *missed = are_many_missed(count, level.grid.count());
 }
 
+template <class Backend>
+void search_levels(Backend& cpu, const LevelSearch* levels, int count) {
+  for (int i = 0; i < count; ++i) search_level(cpu, levels[i]);
+}
+
 PF_STEP(start_matches<Cpu>);
 PF_STEP(refine_matches<Cpu>);
 PF_STEP(improve_matches<Cpu>);
+PF_STEP(search_levels<Cpu>);
 PF_STEP(check_matches<Cpu>);
 PF_STEP(fit_matches<Cpu>);
 PF_STEP(find_missed<Cpu>);

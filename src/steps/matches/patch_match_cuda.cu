@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "steps/matches/patch_match.hpp"
@@ -89,12 +91,11 @@ struct SeedOfGroup {
 
 __device__ int group_of(int size) { return (int(blockIdx.x) * block_threads + int(threadIdx.x)) / size; }
 
-__global__ void __launch_bounds__(block_threads)
-    start_matches_kernel(const __grid_constant__ MatchLevel level, int starts) {
-  begin_kernel();
-  const int way = int(blockIdx.y), lane = int(threadIdx.x) % warp;
+/// Starts the seed of a warp from the best of random places.
+__device__ void start_seed(const MatchLevel& level, int starts, int way, int group) {
+  const int lane = int(threadIdx.x) % warp;
   const SeedGrid grid = level.grid;
-  const SeedOfGroup seed(grid, group_of(warp));
+  const SeedOfGroup seed(grid, group);
   const SeedPatch patch(level.frames[way], seed.x, seed.y);
   const Descriptors to = level.frames[1 - way];
   SeedMatch best{0, 0, patch.cost(grid, to, seed.x, seed.y)};
@@ -118,13 +119,11 @@ __global__ void __launch_bounds__(block_threads)
   level.matches[way][seed.number] = {same_place ? 0 : u, same_place ? 0 : v, least / numbers};
 }
 
-__global__ void __launch_bounds__(block_threads)
-    refine_matches_kernel(const __grid_constant__ MatchLevel coarser,
-                          const __grid_constant__ MatchLevel level) {
-  begin_kernel();
-  const int way = int(blockIdx.y), lane = int(threadIdx.x) % lanes;
+/// Starts the seed of eight lanes from the coarser level's match.
+__device__ void refine_seed(const MatchLevel& coarser, const MatchLevel& level, int way, int group) {
+  const int lane = int(threadIdx.x) % lanes;
   const SeedGrid grid = level.grid;
-  const SeedOfGroup seed(grid, group_of(lanes));
+  const SeedOfGroup seed(grid, group);
   const SeedMatch from = coarser.matches[way][coarser_seed(coarser.grid, grid, seed.column, seed.row)];
   const PatchPart part(level.frames[way], seed.x, seed.y, lane);
   const int u = 2 * from.u, v = 2 * from.v;
@@ -132,16 +131,11 @@ __global__ void __launch_bounds__(block_threads)
   if (lane == 0 && seed.exists) level.matches[way][seed.number] = {u, v, cost};
 }
 
-__global__ void __launch_bounds__(block_threads)
-    improve_matches_kernel(const __grid_constant__ MatchLevel level, SeedSearch search, SeedMatch* there,
-                           SeedMatch* back) {
-  begin_kernel();
-  const int way = int(blockIdx.y), lane = int(threadIdx.x) % lanes,
-            first_lane = int(threadIdx.x) % warp - lane;
-  const SeedGrid grid = level.grid;
-  const SeedOfGroup seed(grid, group_of(lanes));
-  const Descriptors from = level.frames[way], to = level.frames[1 - way];
-  const SeedMatch* const matches = level.matches[way];
+/// One iteration for the seed of eight lanes. `found`: takes the matches of that way.
+__device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, const Descriptors& to,
+                             const SeedMatch* matches, const SeedSearch& search, SeedMatch* found, int group) {
+  const int lane = int(threadIdx.x) % lanes, first_lane = int(threadIdx.x) % warp - lane;
+  const SeedOfGroup seed(grid, group);
   SeedMatch best = matches[seed.number];
   const int neighbor = neighbor_of(grid, seed.column, seed.row, search.step, lane);
   const SeedMatch flow = neighbor >= 0 ? matches[neighbor] : best;
@@ -159,10 +153,101 @@ __global__ void __launch_bounds__(block_threads)
   int k = 0;
   for (int radius = search.radius; radius >= 1; radius /= 2) {
     const SeedMatch random = random_flow(best, seed.number, search.key, radius, k++);
-    const int found = part.cost(grid, to, seed.x + random.u, seed.y + random.v, lane);
-    if (found < best.cost) best = {random.u, random.v, found};
+    const int there = part.cost(grid, to, seed.x + random.u, seed.y + random.v, lane);
+    if (there < best.cost) best = {random.u, random.v, there};
   }
-  if (lane == 0 && seed.exists) (way == 0 ? there : back)[seed.number] = best;
+  if (lane == 0 && seed.exists) found[seed.number] = best;
+}
+
+__global__ void __launch_bounds__(block_threads)
+    start_matches_kernel(const __grid_constant__ MatchLevel level, int starts) {
+  begin_kernel();
+  start_seed(level, starts, int(blockIdx.y), group_of(warp));
+}
+
+__global__ void __launch_bounds__(block_threads)
+    refine_matches_kernel(const __grid_constant__ MatchLevel coarser,
+                          const __grid_constant__ MatchLevel level) {
+  begin_kernel();
+  refine_seed(coarser, level, int(blockIdx.y), group_of(lanes));
+}
+
+__global__ void __launch_bounds__(block_threads)
+    improve_matches_kernel(const __grid_constant__ MatchLevel level, SeedSearch search, SeedMatch* there,
+                           SeedMatch* back) {
+  begin_kernel();
+  const int way = int(blockIdx.y);
+  improve_seed(level.grid, level.frames[way], level.frames[1 - way], level.matches[way], search,
+               way == 0 ? there : back, group_of(lanes));
+}
+
+/// Small levels, which the blocks of one cluster search together.
+struct SmallLevels {
+  static constexpr int most = 6, blocks = 8, threads = 1024;
+  static constexpr int most_seeds = blocks * threads / (2 * lanes);  ///< both ways at once
+
+  LevelSearch level[most];
+  bool is_kept[most];  ///< whether a block has the descriptors of the level in its shared memory
+  int count, starts;
+};
+
+/// Bytes of a frame's descriptors.
+PF_HD std::size_t descriptor_bytes(const Descriptors& descriptors) {
+  return sizeof(std::uint64_t) * std::size_t(descriptors.rows.width) * std::size_t(descriptors.rows.height);
+}
+
+/// Copies a frame's descriptors to shared memory.
+__device__ Descriptors copied(const Descriptors& descriptors, std::uint64_t* to) {
+  const View<std::uint64_t>& rows = descriptors.rows;
+  for (int i = int(threadIdx.x); i < rows.width * rows.height; i += SmallLevels::threads)
+    to[i] = rows(i % rows.width, i / rows.width);
+  Descriptors copy = descriptors;
+  copy.rows.data = to;
+  copy.rows.pitch = rows.width * std::ptrdiff_t(sizeof(std::uint64_t));
+  return copy;
+}
+
+/// Calls work(way, group) for each group of `size` lanes that has a seed of the level, one way and the other.
+/// Whole warps call it.
+template <int Size, class Work>
+__device__ void for_each_seed(const SeedGrid& grid, Work work) {
+  constexpr int together = warp / Size;
+  const int warps = (grid.count() + together - 1) / together;  // of one way
+  for (int i = (int(blockIdx.x) * SmallLevels::threads + int(threadIdx.x)) / warp; i < 2 * warps;
+       i += SmallLevels::blocks * SmallLevels::threads / warp) {
+    const int way = i >= warps ? 1 : 0;
+    work(way, (i - way * warps) * together + int(threadIdx.x) % warp / Size);
+  }
+}
+
+__global__ void __launch_bounds__(SmallLevels::threads)
+    search_levels_kernel(const __grid_constant__ SmallLevels small) {
+  begin_kernel();
+  extern __shared__ std::uint64_t kept[];
+  for (int k = 0; k < small.count; ++k) {
+    const LevelSearch& search = small.level[k];
+    MatchLevel level = search.level;
+    if (small.is_kept[k]) {
+      level.frames[0] = copied(level.frames[0], kept);
+      level.frames[1] = copied(level.frames[1], kept + descriptor_bytes(level.frames[0]) / sizeof(kept[0]));
+      __syncthreads();
+    }
+    if (search.is_coarsest)
+      for_each_seed<warp>(level.grid, [&](int way, int group) { start_seed(level, small.starts, way, group); });
+    else
+      for_each_seed<lanes>(level.grid,
+                           [&](int way, int group) { refine_seed(search.coarser, level, way, group); });
+    for (int i = 0; i < search.iterations; ++i) {
+      cluster_barrier();
+      const SeedSearch step =
+          seed_search(level.grid, search.number, search.is_coarsest, i, search.iterations);
+      for_each_seed<lanes>(level.grid, [&](int way, int group) {
+        improve_seed(level.grid, level.frames[way], level.frames[1 - way], search.matches_after(i)[way], step,
+                     search.matches_after(i + 1)[way], group);
+      });
+    }
+    cluster_barrier();  // the next level reads the matches, and other descriptors replace these
+  }
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -253,6 +338,28 @@ void improve_matches(Backend& cuda, const MatchLevel& level, const SeedSearch& s
 }
 
 template <class Backend>
+void search_levels(Backend& cuda, const LevelSearch* levels, int count) {
+  SmallLevels small{};
+  std::size_t bytes = 0;
+  const auto kernel = reinterpret_cast<const void*>(search_levels_kernel);
+  const bool together = levels[0].is_coarsest && cuda.has_clusters(kernel);
+  while (together && small.count < smaller(count, SmallLevels::most) &&
+         levels[small.count].level.grid.count() <= SmallLevels::most_seeds) {
+    const LevelSearch& search = levels[small.count];
+    const std::size_t both = 2 * descriptor_bytes(search.level.frames[0]);
+    small.is_kept[small.count] = both <= cuda.shared_memory();
+    if (small.is_kept[small.count]) bytes = std::max(bytes, both);
+    small.level[small.count++] = search;
+  }
+  if (small.count > 0) {
+    small.starts = random_starts(levels[0].level.grid);
+    cuda.allow_shared_memory(kernel, bytes);
+    cuda.launch_cluster(search_levels_kernel, SmallLevels::blocks, dim3(SmallLevels::threads), bytes, small);
+  }
+  for (int i = small.count; i < count; ++i) search_level(cuda, levels[i]);
+}
+
+template <class Backend>
 void check_matches(Backend& cuda, const MatchLevel& finest, int first, const MatchCheck& check,
                    const Matches& matches) {
   cuda.launch(check_matches_kernel, blocks_of(finest.grid, 1, 1), dim3(block_threads), 0, finest, first,
@@ -274,6 +381,7 @@ void find_missed(Backend& cuda, const MatchLevel& level, const ComparedFlow& flo
 PF_STEP(start_matches<Cuda>);
 PF_STEP(refine_matches<Cuda>);
 PF_STEP(improve_matches<Cuda>);
+PF_STEP(search_levels<Cuda>);
 PF_STEP(check_matches<Cuda>);
 PF_STEP(fit_matches<Cuda>);
 PF_STEP(find_missed<Cuda>);
