@@ -6,7 +6,8 @@ namespace parafield {
 
 /// Stores the statistics of the cells of a tile: the `columns` x `rows` pixels at (x0, y0) of a level of
 /// width x height. du, dv, weight: flow and weight of its pixels in shared memory, `pitch` floats a row.
-/// near(cell_x, cell_y): the flow that du and dv are relative to. Eight neighboring lanes add up a cell.
+/// near(cell_x, cell_y): the flow that du and dv are relative to. Pixels of the tile beyond the level are 0. Eight
+/// neighboring lanes add up a cell.
 template <class Near>
 __device__ void store_cells(const Cells& cells, const float* du, const float* dv, const float* weight,
                             int pitch, int width, int height, int x0, int y0, int columns, int rows,
@@ -17,10 +18,12 @@ __device__ void store_cells(const Cells& cells, const float* du, const float* dv
     const int x = x0 + column, top = y0 + cell_row * cell_side;
     const bool counts = i < lanes && x < width;
     CellSums sums;
-    PF_UNROLL
-    for (int k = 0; k < cell_side; ++k) {
-      const int at = (cell_row * cell_side + k) * pitch + column;
-      if (counts && top + k < height) sums.add(du[at], dv[at], weight[at]);
+    if (counts) {
+      PF_UNROLL
+      for (int k = 0; k < cell_side; ++k) {
+        const int at = (cell_row * cell_side + k) * pitch + column;
+        sums.add(du[at], dv[at], weight[at]);
+      }
     }
     const auto join = [](float value) {
       PF_UNROLL

@@ -12,12 +12,15 @@ constexpr int cells_reach = 2;  ///< a mean is taken over 5x5 cells
 /// Number of cells that cover a side of a level.
 PF_HD constexpr int cells_along(int pixels) { return (pixels + cell_side - 1) / cell_side; }
 
-/// Planes with one value for each cell.
+/// Planes with one value for each cell. All have one pitch.
 struct Cells {
   View<float> u, v;    ///< mean flow, each pixel weighted by how well its flow is determined
   View<float> spread;  ///< mean squared distance from the mean flow, px^2
   View<float> weight;  ///< mean weight of the pixels
   View<float> luma;    ///< mean brightness, 0..255; 0 if a pixel is not finite
+
+  /// Index of a cell in the planes' data.
+  PF_HD unsigned at(int x, int y) const { return unsigned(y) * unsigned(u.stride()) + unsigned(x); }
 };
 
 /// Sums over a cell's pixels. Flow is relative to the flow of a pixel nearby, so that little cancels.
@@ -43,10 +46,11 @@ PF_HD float cell_total(const float* columns, int count) {
 PF_HD void store_flow(const Cells& cells, int x, int y, const CellSums& sum, float u0, float v0, int pixels) {
   const float inverse = 1 / sum.weight;
   const float du = sum.u * inverse, dv = sum.v * inverse;
-  cells.u(x, y) = u0 + du;
-  cells.v(x, y) = v0 + dv;
-  cells.spread(x, y) = larger(fma(sum.squares, inverse, -fma(du, du, dv * dv)), 0.0f);
-  cells.weight(x, y) = sum.weight * (1 / float(pixels));
+  const unsigned at = cells.at(x, y);
+  cells.u.data[at] = u0 + du;
+  cells.v.data[at] = v0 + dv;
+  cells.spread.data[at] = larger(fma(sum.squares, inverse, -fma(du, du, dv * dv)), 0.0f);
+  cells.weight.data[at] = sum.weight * (1 / float(pixels));
 }
 
 /// Stores a cell's mean brightness, from the sum over its pixels.
@@ -91,12 +95,14 @@ struct NeighborSums {
 
   PF_HD void add(const Cells& cells, int x, int y, float u0, float v0, float luma, float tap,
                  float likeness2) {
-    const float du = cells.u(x, y) - u0, dv = cells.v(x, y) - v0, difference = cells.luma(x, y) - luma;
-    const float w = tap * cells.weight(x, y) * likeness2 / fma(difference, difference, likeness2);
+    const unsigned at = cells.at(x, y);
+    const float du = cells.u.data[at] - u0, dv = cells.v.data[at] - v0,
+                difference = cells.luma.data[at] - luma;
+    const float w = tap * cells.weight.data[at] * likeness2 / fma(difference, difference, likeness2);
     weight += w;
     u = fma(w, du, u);
     v = fma(w, dv, v);
-    squares = fma(w, fma(du, du, dv * dv) + cells.spread(x, y), squares);
+    squares = fma(w, fma(du, du, dv * dv) + cells.spread.data[at], squares);
   }
 };
 
@@ -112,10 +118,12 @@ template <bool Inside = false>
 PF_HD NeighborSums row_of_cells(const Cells& cells, int x, int y, int row, float likeness2) {
   NeighborSums sums;
   const int line = clamp(y + row, 0, cells.u.height - 1);
+  const unsigned at = cells.at(x, y);
+  const float u0 = cells.u.data[at], v0 = cells.v.data[at], luma = cells.luma.data[at];
   PF_UNROLL
   for (int i = -cells_reach; i <= cells_reach; ++i)
-    sums.add(cells, Inside ? x + i : clamp(x + i, 0, cells.u.width - 1), line, cells.u(x, y), cells.v(x, y),
-             cells.luma(x, y), cell_tap(i) * cell_tap(row), likeness2);
+    sums.add(cells, Inside ? x + i : clamp(x + i, 0, cells.u.width - 1), line, u0, v0, luma,
+             cell_tap(i) * cell_tap(row), likeness2);
   return sums;
 }
 

@@ -42,9 +42,10 @@ __global__ void __launch_bounds__(CellsTile::threads, 2)
   tile.shrink(pixels, p, {luma.width, luma.height}, x0, y0,
               [&](int row, int x, int y, const auto& pixel, const Motion& flow) {
                 const Motion from = near(x / cell_side, y / cell_side);
-                du[row][threadIdx.x] = flow.u - from.u;
-                dv[row][threadIdx.x] = flow.v - from.v;
-                weight[row][threadIdx.x] = determination(pixel.xx, pixel.xy, pixel.yy);
+                const bool exists = (x0 + int(threadIdx.x) == x) & (y0 + row == y);
+                du[row][threadIdx.x] = exists ? flow.u - from.u : 0.0f;
+                dv[row][threadIdx.x] = exists ? flow.v - from.v : 0.0f;
+                weight[row][threadIdx.x] = exists ? determination(pixel.xx, pixel.xy, pixel.yy) : 0.0f;
               });
   __syncthreads();
   store_cells(out, du[0], dv[0], weight[0], Tile::columns, luma.width, luma.height, x0, y0, Tile::columns,

@@ -32,32 +32,37 @@ struct ShrinkTile {
   __device__ static void load(const NormalPlanes& normal, View<const float> luma, int x0, int y0,
                               Pixels& pixels) {
     const int x = clamp(x0 + int(threadIdx.x), 0, luma.width - 1);
-    const std::ptrdiff_t pitch = normal.xx.stride();  // of all planes
+    const auto pitch = unsigned(normal.xx.stride());  // of all planes, which have less than 2^32 values
     PF_UNROLL
     for (int i = 0; i < PixelsEach; ++i) {
       const int y = clamp(y0 + int(threadIdx.y) + i * threads_y, 0, luma.height - 1);
-      const std::ptrdiff_t at = y * pitch + x;
+      const unsigned at = unsigned(y) * pitch + unsigned(x);
       pixels[i] = {normal.xx.data[at], normal.xy.data[at],       normal.yy.data[at], normal.xt.data[at],
                    normal.yt.data[at], normal.residual.data[at], luma(x, y)};
     }
   }
 
-  /// Makes the means of the cells.
+  /// Makes the means of the cells: five lanes a cell, six cells a warp.
   __device__ void fill(const Cells& cells, float likeness2, int x0, int y0) {
-    constexpr int lanes = 8, across = cells_under(columns), count = across * cells_under(rows);
-    for (int i = thread(); i < (count * lanes + 31) / 32 * 32; i += threads) {
-      const int number = smaller(i / lanes, count - 1), lane = i % lanes;
+    constexpr int lanes = 2 * cells_reach + 1, together = 32 / lanes, across = cells_under(columns),
+                  count = across * cells_under(rows);
+    const int lane = thread() % 32, part = lane % lanes;
+    for (int first = thread() / 32 * together; first < count; first += threads / 32 * together) {
+      const int number = smaller(first + lane / lanes, count - 1);
       const int row = number / across, column = number - row * across;
       const int x = clamp(cell_before(x0) + column, 0, cells.u.width - 1),
                 y = clamp(cell_before(y0) + row, 0, cells.u.height - 1);
-      NeighborSums sums;
-      if (lane < 5) sums = row_of_cells(cells, x, y, lane - cells_reach, likeness2);
-      PF_UNROLL
-      for (int step = 1; step < lanes; step *= 2) {
-        const auto join = [=](float& value) { value += __shfl_xor_sync(~0u, value, step); };
-        join(sums.weight), join(sums.u), join(sums.v), join(sums.squares);
+            const NeighborSums sums = row_of_cells(cells, x, y, part - cells_reach, likeness2);
+      const auto joined = [](float a) {  // in the first lane of a cell, in the order of total()
+        const float two = a + __shfl_down_sync(~0u, a, 1);
+        const float four = two + __shfl_down_sync(~0u, two, 2);
+        return four + __shfl_down_sync(~0u, a, 4);
+      };
+      const NeighborSums all{joined(sums.weight), joined(sums.u), joined(sums.v), joined(sums.squares)};
+      if (part == 0 && lane < together * lanes && first + lane / lanes < count) {
+        const unsigned at = cells.at(x, y);
+        cell[row][column] = {neighborhood(all, cells.u.data[at], cells.v.data[at]), cells.luma.data[at]};
       }
-      if (lane == 0) cell[row][column] = {neighborhood(sums, cells.u(x, y), cells.v(x, y)), cells.luma(x, y)};
     }
   }
 

@@ -135,30 +135,35 @@ struct TensorTile {
     }
   }
 
-  /// Replaces products by their sums along the rows. A lane makes four columns; a warp makes as many rows of
-  /// a plane as it covers.
+  /// Replaces products by their sums along the rows. A lane makes four columns of some planes; a warp makes as
+  /// many rows as it covers.
   __device__ void sum_along(const TensorWeights& p) {
     constexpr int lanes = columns / 4, rows_at_once = 32 / lanes, warps = threads / 32;
     constexpr int groups = (product_rows + rows_at_once - 1) / rows_at_once;
+    constexpr int parts = 2 * groups > warps ? 1 : 3 * groups > warps ? 2 : 3;  // of the planes, shared by warps
     const int lane = thread() % 32, quad = lane % lanes;
-    for (int i = thread() / 32; i < planes * groups; i += warps) {
-      const int plane = i / groups, row = (i - plane * groups) * rows_at_once + lane / lanes;
+    for (int i = thread() / 32; i < parts * groups; i += warps) {
+      const int part = i / groups, row = (i - part * groups) * rows_at_once + lane / lanes;
       const bool sums = row < product_rows && quad < width / 4;
-      float* const at = &products[0][0][0] + (plane * product_rows + row) * columns + 4 * quad;
-      float held[12], sum[4];
-      if (sums) {
-        PF_UNROLL
-        for (int k = 0; k < 3; ++k) {
-          const float4 four = *reinterpret_cast<const float4*>(at + 4 * k);
-          held[4 * k] = four.x, held[4 * k + 1] = four.y, held[4 * k + 2] = four.z, held[4 * k + 3] = four.w;
+      float* const first = &products[part * (planes / parts)][0][0] + row * columns + 4 * quad;
+      PF_UNROLL
+      for (int plane = 0; plane < planes / parts; ++plane) {
+        float* const at = first + plane * product_rows * columns;
+        float held[12], sum[4];
+        if (sums) {
+          PF_UNROLL
+          for (int k = 0; k < 3; ++k) {
+            const float4 four = *reinterpret_cast<const float4*>(at + 4 * k);
+            held[4 * k] = four.x, held[4 * k + 1] = four.y, held[4 * k + 2] = four.z, held[4 * k + 3] = four.w;
+          }
+          PF_UNROLL
+          for (int k = 0; k < 4; ++k)
+            sum[k] = windowed(held[k + 1], held[k + 2], held[k + 3], held[k + 4], held[k + 5], held[k + 6],
+                              held[k + 7], p.window);
         }
-        PF_UNROLL
-        for (int k = 0; k < 4; ++k)
-          sum[k] = windowed(held[k + 1], held[k + 2], held[k + 3], held[k + 4], held[k + 5], held[k + 6],
-                            held[k + 7], p.window);
+        __syncwarp();  // every lane has read the row that is now written over
+        if (sums) *reinterpret_cast<float4*>(at + 4) = make_float4(sum[0], sum[1], sum[2], sum[3]);
       }
-      __syncwarp();  // every lane has read the row that is now written over
-      if (sums) *reinterpret_cast<float4*>(at + 4) = make_float4(sum[0], sum[1], sum[2], sum[3]);
     }
   }
 
@@ -197,17 +202,20 @@ struct TensorTile {
       const int at_row = cell_y * cell_side - y0 + reach, at_column = cell_x * cell_side - x0 + reach;
       return {flow[0][at_row][at_column], flow[1][at_row][at_column]};
     };
-    if (in_tile) {
+    if (column < width && first < height) {
       float u0 = 0, v0 = 0;
-      const std::ptrdiff_t pitch = out.xx.stride();  // of all planes
+      const auto pitch = unsigned(out.xx.stride());  // of all planes, which have less than 2^32 values
       PF_UNROLL
       for (int i = 0; i < rows_each; ++i) {
-        const int row = first + i, y = y0 + row;
-        if (y >= level_height) break;
+        const int row = first + i, y = y0 + row, in_shared = row * columns + column;
+        if (!in_tile || y >= level_height) {
+          du[in_shared] = dv[in_shared] = weight[in_shared] = 0;
+          continue;
+        }
         const Products sum{sums[0][i], sums[1][i], sums[2][i], sums[3][i], sums[4][i], sums[5][i]};
         const PlainSolution solution =
             plain_solution(sum, flow[0][row + reach][column + reach], flow[1][row + reach][column + reach]);
-        const std::ptrdiff_t at = y * pitch + x;
+        const unsigned at = unsigned(y) * pitch + unsigned(x);
         out.xx.data[at] = sum.xx;
         out.xy.data[at] = sum.xy;
         out.yy.data[at] = sum.yy;
@@ -218,7 +226,6 @@ struct TensorTile {
           const Motion from = near(x / cell_side, y / cell_side);
           u0 = from.u, v0 = from.v;
         }
-        const int in_shared = row * columns + column;
         du[in_shared] = solution.u - u0;
         dv[in_shared] = solution.v - v0;
         weight[in_shared] = determination(sum.xx, sum.xy, sum.yy);
