@@ -28,6 +28,28 @@ static inline void with_constant(int value, F f) {
 /// a * b + c, rounded once.
 PF_HD float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+/// 1 / x for a normal x whose reciprocal is normal, too; for other numbers, any value. CUDA then needs no branch. (The
+/// steps of Markstein 1990, as nvcc has them.)
+PF_HD float reciprocal(float x) {
+#ifdef __CUDA_ARCH__
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return fma(y, fma(-x, y, 1.0f), y);
+#else
+  return 1 / x;
+#endif
+}
+/// a / b for a normal b whose reciprocal is normal, and an a that is 0 or at least 2^-100 in magnitude. The quotient is
+/// finite. With a smaller a its last bits may be others on CUDA; for other numbers it has any value.
+PF_HD float quotient(float a, float b) {
+#ifdef __CUDA_ARCH__
+  const float y = reciprocal(b), q = a * y, r = fma(fma(-b, q, a), y, q);
+  return fma(fma(-b, r, a), y, r);
+#else
+  return a / b;
+#endif
+}
+
 template <class T>
 PF_HD constexpr T smaller(T a, T b) {
   return a < b ? a : b;

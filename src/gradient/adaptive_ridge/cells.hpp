@@ -44,7 +44,7 @@ PF_HD float cell_total(const float* columns, int count) {
 /// Stores a cell's mean, spread and weight. u0, v0: the flow that its sums are relative to. `pixels`: pixels
 /// of the cell.
 PF_HD void store_flow(const Cells& cells, int x, int y, const CellSums& sum, float u0, float v0, int pixels) {
-  const float inverse = 1 / sum.weight;
+  const float inverse = reciprocal(sum.weight);
   const float du = sum.u * inverse, dv = sum.v * inverse;
   const unsigned at = cells.at(x, y);
   cells.u.data[at] = u0 + du;
@@ -96,9 +96,11 @@ struct NeighborSums {
   PF_HD void add(const Cells& cells, int x, int y, float u0, float v0, float luma, float tap,
                  float likeness2) {
     const unsigned at = cells.at(x, y);
+    constexpr float most = 1e9f;  // its square is far from infinity
     const float du = cells.u.data[at] - u0, dv = cells.v.data[at] - v0,
-                difference = cells.luma.data[at] - luma;
-    const float w = tap * cells.weight.data[at] * likeness2 / fma(difference, difference, likeness2);
+                difference = smaller_number(magnitude(cells.luma.data[at] - luma), most);
+    const float w =
+        quotient(tap * cells.weight.data[at] * likeness2, fma(difference, difference, likeness2));
     weight += w;
     u = fma(w, du, u);
     v = fma(w, dv, v);
@@ -136,7 +138,7 @@ PF_HD NeighborSums total(const NeighborSums& a, const NeighborSums& b, const Nei
 
 /// Mean and spread from the total. u0, v0: the flow that the sums are relative to.
 PF_HD Neighborhood neighborhood(const NeighborSums& sum, float u0, float v0) {
-  const float inverse = 1 / sum.weight, du = sum.u * inverse, dv = sum.v * inverse;
+  const float inverse = reciprocal(sum.weight), du = sum.u * inverse, dv = sum.v * inverse;
   return {u0 + du, v0 + dv, larger(fma(sum.squares, inverse, -fma(du, du, dv * dv)), 0.0f)};
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
-
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "steps/matches/patch_match.hpp"
@@ -181,57 +179,35 @@ __global__ void __launch_bounds__(block_threads)
                way == 0 ? there : back, group_of(lanes));
 }
 
-/// Small levels, which the blocks of one cluster search together.
+/// Small levels, which the blocks of one cluster search together. They leave room for other kernels on their
+/// multiprocessors, so that these kernels and the search do not wait for each other.
 struct SmallLevels {
-  static constexpr int most = 6, blocks = 8, threads = 1024;
-  static constexpr int most_seeds = blocks * threads / (2 * lanes);  ///< both ways at once
+  static constexpr int most = 6, blocks = 8, threads = 512, warps = blocks * threads / warp;
+  static constexpr int most_seeds = 2048;
 
   LevelSearch level[most];
-  bool is_kept[most];  ///< whether a block has the descriptors of the level in its shared memory
   int count, starts;
 };
 
-/// Bytes of a frame's descriptors.
-PF_HD std::size_t descriptor_bytes(const Descriptors& descriptors) {
-  return sizeof(std::uint64_t) * std::size_t(descriptors.rows.width) * std::size_t(descriptors.rows.height);
-}
-
-/// Copies a frame's descriptors to shared memory.
-__device__ Descriptors copied(const Descriptors& descriptors, std::uint64_t* to) {
-  const View<std::uint64_t>& rows = descriptors.rows;
-  for (int i = int(threadIdx.x); i < rows.width * rows.height; i += SmallLevels::threads)
-    to[i] = rows(i % rows.width, i / rows.width);
-  Descriptors copy = descriptors;
-  copy.rows.data = to;
-  copy.rows.pitch = rows.width * std::ptrdiff_t(sizeof(std::uint64_t));
-  return copy;
-}
-
-/// Calls work(way, group) for each group of `size` lanes that has a seed of the level, one way and the other.
-/// Whole warps call it.
+/// Calls work(way, group) for each group of `Size` lanes that has a seed of the level, one way and the other.
+/// Neighboring warps are those of different blocks.
 template <int Size, class Work>
 __device__ void for_each_seed(const SeedGrid& grid, Work work) {
   constexpr int together = warp / Size;
-  const int warps = (grid.count() + together - 1) / together;  // of one way
-  for (int i = (int(blockIdx.x) * SmallLevels::threads + int(threadIdx.x)) / warp; i < 2 * warps;
-       i += SmallLevels::blocks * SmallLevels::threads / warp) {
-    const int way = i >= warps ? 1 : 0;
-    work(way, (i - way * warps) * together + int(threadIdx.x) % warp / Size);
+  const int of_a_way = (grid.count() + together - 1) / together;  // warps
+  for (int i = int(threadIdx.x) / warp * SmallLevels::blocks + int(blockIdx.x); i < 2 * of_a_way;
+       i += SmallLevels::warps) {
+    const int way = i >= of_a_way ? 1 : 0;
+    work(way, (i - way * of_a_way) * together + int(threadIdx.x) % warp / Size);
   }
 }
 
-__global__ void __launch_bounds__(SmallLevels::threads)
+__global__ void __launch_bounds__(SmallLevels::threads, 2)
     search_levels_kernel(const __grid_constant__ SmallLevels small) {
   begin_kernel();
-  extern __shared__ std::uint64_t kept[];
   for (int k = 0; k < small.count; ++k) {
     const LevelSearch& search = small.level[k];
-    MatchLevel level = search.level;
-    if (small.is_kept[k]) {
-      level.frames[0] = copied(level.frames[0], kept);
-      level.frames[1] = copied(level.frames[1], kept + descriptor_bytes(level.frames[0]) / sizeof(kept[0]));
-      __syncthreads();
-    }
+    const MatchLevel& level = search.level;
     if (search.is_coarsest)
       for_each_seed<warp>(level.grid, [&](int way, int group) { start_seed(level, small.starts, way, group); });
     else
@@ -246,7 +222,7 @@ __global__ void __launch_bounds__(SmallLevels::threads)
                      search.matches_after(i + 1)[way], group);
       });
     }
-    cluster_barrier();  // the next level reads the matches, and other descriptors replace these
+    cluster_barrier();  // the next level reads the matches
   }
 }
 
@@ -340,22 +316,16 @@ void improve_matches(Backend& cuda, const MatchLevel& level, const SeedSearch& s
 template <class Backend>
 void search_levels(Backend& cuda, const LevelSearch* levels, int count) {
   SmallLevels small{};
-  std::size_t bytes = 0;
-  const auto kernel = reinterpret_cast<const void*>(search_levels_kernel);
-  const bool together = levels[0].is_coarsest && cuda.has_clusters(kernel);
+  const bool together =
+      levels[0].is_coarsest && cuda.has_clusters(reinterpret_cast<const void*>(search_levels_kernel));
   while (together && small.count < smaller(count, SmallLevels::most) &&
          levels[small.count].level.grid.count() <= SmallLevels::most_seeds) {
-    const LevelSearch& search = levels[small.count];
-    const std::size_t both = 2 * descriptor_bytes(search.level.frames[0]);
-    small.is_kept[small.count] = both <= cuda.shared_memory();
-    if (small.is_kept[small.count]) bytes = std::max(bytes, both);
-    small.level[small.count++] = search;
+    small.level[small.count] = levels[small.count];
+    ++small.count;
   }
-  if (small.count > 0) {
-    small.starts = random_starts(levels[0].level.grid);
-    cuda.allow_shared_memory(kernel, bytes);
-    cuda.launch_cluster(search_levels_kernel, SmallLevels::blocks, dim3(SmallLevels::threads), bytes, small);
-  }
+  small.starts = random_starts(levels[0].level.grid);
+  if (small.count > 0)
+    cuda.launch_cluster(search_levels_kernel, SmallLevels::blocks, dim3(SmallLevels::threads), 0, small);
   for (int i = small.count; i < count; ++i) search_level(cuda, levels[i]);
 }
 

@@ -21,11 +21,11 @@ __global__ void __launch_bounds__(32 * rows)
   if (y >= to.height) return;
   parts[threadIdx.y].make(
       int(threadIdx.x),
-      [&](int column, int j) {
+      [&](int, int column, int j) {
         return from(clamp(x0 + column - Part::radius, 0, from.width - 1),
                     clamp(y + j - Part::radius, 0, from.height - 1));
       },
-      [&](int column, float median) {
+      [&](int, int column, float median) {
         if (x0 + column < to.width) to(x0 + column, y) = median;
       });
 }

@@ -13,7 +13,7 @@ namespace parafield {
 namespace {
 
 template <class Tile>
-__global__ void __launch_bounds__(Tile::threads, 2)
+__global__ void __launch_bounds__(Tile::threads, 1024 / Tile::threads)
     shrink_kernel(const __grid_constant__ NormalPlanes normal, View<const float> luma,
                   const __grid_constant__ Cells cells, Shrinkage p, FlowPlanes out) {
   begin_kernel();
@@ -21,18 +21,16 @@ __global__ void __launch_bounds__(Tile::threads, 2)
   tile.make(normal, luma, cells, p, int(blockIdx.x) * Tile::width, int(blockIdx.y) * Tile::height, out);
 }
 
-using CellsTile = ShrinkTile<64, 8, 2>;
-
-__global__ void __launch_bounds__(CellsTile::threads, 2)
+template <class Tile>
+__global__ void __launch_bounds__(Tile::threads, 1024 / Tile::threads)
     shrink_cells_kernel(const __grid_constant__ NormalPlanes normal, View<const float> luma,
                         const __grid_constant__ Cells cells, Shrinkage p, const __grid_constant__ Cells out) {
   begin_kernel();
-  using Tile = CellsTile;
   __shared__ Tile tile;
   __shared__ float du[Tile::rows][Tile::columns], dv[Tile::rows][Tile::columns],
       weight[Tile::rows][Tile::columns];
   const int x0 = int(blockIdx.x) * Tile::columns, y0 = int(blockIdx.y) * Tile::rows;
-  Tile::Pixels pixels;
+  typename Tile::Pixels pixels;
   Tile::load(normal, luma, x0, y0, pixels);
   tile.fill(cells, p.likeness2, x0, y0);
   __syncthreads();
@@ -59,8 +57,8 @@ void launch_shrink(Cuda& cuda, const NormalPlanes& normal, View<const float> lum
     cuda.launch(shrink_kernel<Tile>, tiles_over<Tile>(luma.size()), dim3(Tile::columns, Tile::threads_y), 0,
                 normal, luma, cells, p, out);
   };
-  with_fastest_tile<SmoothedTile<Side, 32, 16, 1>, SmoothedTile<Side, 64, 8, 3>, SmoothedTile<Side, 64, 8, 2>,
-                    SmoothedTile<Side, 64, 8, 4>>(cuda, luma.size(), launch);
+  with_fastest_tile<SmoothedTile<Side, 64, 8, 1>, SmoothedTile<Side, 32, 16, 1>, SmoothedTile<Side, 64, 8, 2>,
+                    SmoothedTile<Side, 64, 8, 3>, SmoothedTile<Side, 64, 7, 4>>(cuda, luma.size(), launch);
 }
 
 }  // namespace
@@ -81,8 +79,11 @@ void shrink_flow(Backend& cuda, const NormalPlanes& normal, View<const float> lu
 template <class Backend>
 void shrink_cells(Backend& cuda, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                   const Shrinkage& p, const Cells& out) {
-  cuda.launch(shrink_cells_kernel, tiles_over<CellsTile>(luma.size()),
-              dim3(CellsTile::columns, CellsTile::threads_y), 0, normal, luma, cells, p, out);
+  const auto launch = [&]<class Tile>(Tile*) {
+    cuda.launch(shrink_cells_kernel<Tile>, tiles_over<Tile>(luma.size()), dim3(Tile::columns, Tile::threads_y), 0,
+                normal, luma, cells, p, out);
+  };
+  with_fastest_tile<ShrinkTile<32, 8, 1>, ShrinkTile<32, 8, 2>>(cuda, luma.size(), launch);
 }
 
 PF_STEP(shrink_flow<Cuda>);

@@ -50,7 +50,7 @@ PF_HD Neighborhood interpolated(const CellAround& a, const CellAround& b, const 
   const float x1 = share_x, x0 = 1 - x1, y1 = share_y, y0 = 1 - y1;
   const float wa = fma(x0, y0, least) * q * bottom, wb = fma(x1, y0, least) * p * bottom,
               wc = fma(x0, y1, least) * s * top, wd = fma(x1, y1, least) * r * top;
-  const float inverse = 1 / ((wa + wb) + (wc + wd));
+  const float inverse = reciprocal((wa + wb) + (wc + wd));
   const auto mean = [=](float ma, float mb, float mc, float md) {
     return fma(wa, ma, fma(wb, mb, fma(wc, mc, wd * md))) * inverse;
   };
@@ -63,12 +63,12 @@ PF_HD Neighborhood interpolated(const CellAround& a, const CellAround& b, const 
 /// level's size (right, bottom).
 PF_HD Motion shrunk(float xx, float xy, float yy, float xt, float yt, float residual,
                     const Neighborhood& mean, float gain, float right, float bottom) {
-  constexpr float least_spread = 1e-4f, least = 1e-6f;
-  const float k = fma(gain, residual / larger(mean.spread, least_spread), least);
+  constexpr float least_spread = 1e-4f, most_spread = 1e15f, least = 1e-6f, most_determinant = 1e30f;
+  const float k = fma(gain, quotient(residual, clamp(mean.spread, least_spread, most_spread)), least);
   const float a = xx + k, c = yy + k, r = fma(-k, mean.u, xt), s = fma(-k, mean.v, yt);
-  const float determinant = fma(a, c, -(xy * xy)), inverse = 1 / determinant;
+  const float determinant = fma(a, c, -(xy * xy)), inverse = reciprocal(determinant);
   const float u = fma(xy, s, -(c * r)) * inverse, v = fma(xy, r, -(a * s)) * inverse;
-  const bool solved = (determinant > 0) & is_finite(u) & is_finite(v);
+  const bool solved = (determinant > 0) & (determinant <= most_determinant) & is_finite(u) & is_finite(v);
   return {clamp(solved ? u : mean.u, -right, right), clamp(solved ? v : mean.v, -bottom, bottom)};
 }
 

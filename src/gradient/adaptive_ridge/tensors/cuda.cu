@@ -39,7 +39,7 @@ void launch_tensors(Cuda& cuda, const TensorInput& in, const TensorOutput& out) 
     cuda.launch(kernel, tiles_over<Tile>(in.frames.reference().size()), dim3(Tile::columns, Tile::threads_y),
                 sizeof(Tile), in.frames, in.start, in.p, out.normal, out.cells, out.with_luma);
   };
-  with_fastest_tile<TensorTile<Frames, 32, 16, 8>, TensorTile<Frames, 64, 8, 16>,
+  with_fastest_tile<TensorTile<Frames, 32, 16, 8>, TensorTile<Frames, 64, 8, 8>, TensorTile<Frames, 64, 8, 16>,
                     TensorTile<Frames, 64, 8, 24>, TensorTile<Frames, 64, 8, 32>>(
       cuda, in.frames.reference().size(), launch);
 }

@@ -234,7 +234,8 @@ struct TensorTile {
     __syncthreads();
     store_cells(cells, du, dv, weight, columns, level_width, level_height, x0, y0, width, height, thread(),
                 threads, near);
-    if (with_luma) store_lumas(cells, luma, x0, y0, width, height, thread(), threads);
+    if (with_luma)  // other warps than those of the cells above
+      store_lumas(cells, luma, x0, y0, width, height, (thread() + threads / 2) % threads, threads);
   }
 };
 

@@ -106,10 +106,10 @@ struct Products {
 PF_HD Products products(float gx, float gy, float gt, float u, float v, float weight,
                         const TensorWeights& p) {
   const float gradient2 = fma(gx, gx, fma(gy, gy, p.contrast));
-  const float w0 = weight / fma(gt * gt, p.inverse_robust2, gradient2);
+  const float divisor = fma(gt * gt, p.inverse_robust2, gradient2), w0 = quotient(weight, divisor);
   const float b0 = fma(-gy, v, fma(-gx, u, gt));
   const bool counts =
-      is_finite(w0) & is_finite(b0);  // false where a pixel is NaN or huge, or a match lies outside
+      is_finite(divisor) & is_finite(b0);  // false where a pixel is NaN or huge, or a match lies outside
   const float w = counts ? w0 : 0.0f, x = counts ? gx : 0.0f, y = counts ? gy : 0.0f, b = counts ? b0 : 0.0f;
   const float wx = w * x, wy = w * y, wb = w * b;
   return {wx * x, wx * y, wy * y, wx * b, wy * b, wb * b};
@@ -124,7 +124,7 @@ PF_HD float windowed(float a, float b, float c, float d, float e, float f, float
 PF_HD float determination(float xx, float xy, float yy) {
   constexpr float scale = 0.05f, least = 1e-3f;
   const float determinant = larger(fma(xx, yy, -(xy * xy)), 0.0f);
-  return determinant / fma(scale, xx + yy, determinant + 1e-12f) + least;
+  return quotient(determinant, fma(scale, xx + yy, determinant + 1e-12f)) + least;
 }
 
 /// A pixel's solution without shrinkage, and its weighted squared residual.
@@ -136,7 +136,7 @@ PF_HD PlainSolution plain_solution(const Products& sum, float u0, float v0) {
   constexpr float hold = 1e-3f;
   const float a = sum.xx + hold, c = sum.yy + hold, b = sum.xy;
   const float r = fma(-hold, u0, sum.xt), s = fma(-hold, v0, sum.yt);
-  const float inverse = 1 / fma(a, c, -(b * b));
+  const float inverse = reciprocal(fma(a, c, -(b * b)));
   const float u = fma(b, s, -(c * r)) * inverse, v = fma(b, r, -(a * s)) * inverse;
   const float residual =
       fma(u, fma(sum.xx, u, fma(2 * sum.xy, v, 2 * sum.xt)), fma(v, fma(sum.yy, v, 2 * sum.yt), sum.tt));
