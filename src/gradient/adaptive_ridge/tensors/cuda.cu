@@ -40,7 +40,7 @@ void launch_tensors(Cuda& cuda, const TensorInput& in, const TensorOutput& out) 
                 sizeof(Tile), in.frames, in.start, in.p, out.normal, out.cells, out.with_luma);
   };
   with_fastest_tile<TensorTile<Frames, 32, 16, 8>, TensorTile<Frames, 64, 8, 8>, TensorTile<Frames, 64, 8, 16>,
-                    TensorTile<Frames, 64, 8, 24>, TensorTile<Frames, 64, 8, 32>>(
+                    TensorTile<Frames, 64, 8, 24>>(
       cuda, in.frames.reference().size(), launch);
 }
 
