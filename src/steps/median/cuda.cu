@@ -14,16 +14,15 @@ __global__ void __launch_bounds__(32 * rows)
     median_kernel(View<const float> in0, View<const float> in1, View<float> out0, View<float> out1) {
   begin_kernel();
   using Part = WarpMedian<Side, PixelsEach>;
-  __shared__ Part parts[rows];
   const View<const float> from = blockIdx.z == 0 ? in0 : in1;
   const View<float> to = blockIdx.z == 0 ? out0 : out1;
   const int x0 = int(blockIdx.x) * Part::width, y = int(blockIdx.y) * rows + int(threadIdx.y);
   if (y >= to.height) return;
-  parts[threadIdx.y].make(
+  Part::make(
       int(threadIdx.x),
       [&](int, int column, int j) {
-        return from(clamp(x0 + column - Part::radius, 0, from.width - 1),
-                    clamp(y + j - Part::radius, 0, from.height - 1));
+        return unsigned_zero(from(clamp(x0 + column - Part::radius, 0, from.width - 1),
+                                  clamp(y + j - Part::radius, 0, from.height - 1)));
       },
       [&](int, int column, float median) {
         if (x0 + column < to.width) to(x0 + column, y) = median;

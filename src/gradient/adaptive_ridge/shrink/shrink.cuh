@@ -101,7 +101,6 @@ struct SmoothedTile {
 
   Tile cells;
   float flow[2][rows][columns];
-  WarpMedian<Side, columns / 32, planes> medians[warps];
 
   /// Makes the flow of the tile whose first pixel is (left, top).
   __device__ void make(const NormalPlanes& normal, View<const float> luma, const Cells& statistics,
@@ -113,14 +112,15 @@ struct SmoothedTile {
     __syncthreads();
     cells.shrink(pixels, p, {luma.width, luma.height}, x0, y0,
                  [&](int row, int, int, const auto&, const Motion& motion) {
-                   flow[0][row][threadIdx.x] = motion.u, flow[1][row][threadIdx.x] = motion.v;
+                   flow[0][row][threadIdx.x] = unsigned_zero(motion.u);
+                   flow[1][row][threadIdx.x] = unsigned_zero(motion.v);
                  });
     __syncthreads();
     const int warp = Tile::thread() / 32, lane = Tile::thread() % 32;
     const int last = smaller(height, luma.height - top);
     for (int i = warp; i < 2 / planes * last; i += warps) {
       const int row = planes == 2 ? i : i >> 1, only = planes == 2 ? 0 : i & 1;
-      medians[warp].make(
+      WarpMedian<Side, columns / 32>::template make<planes>(
           lane, [&](int plane, int column, int j) { return flow[only + plane][row + j][column]; },
           [&](int plane, int column, float median) {
             const View<float> to = only + plane == 0 ? out.u : out.v;
