@@ -269,7 +269,7 @@ void Cuda::launch_graph(const Graph& graph) {
 }
 
 void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void** arguments,
-                       const LaunchKind& kind) {
+                       bool is_input) {
   if (mode_ == Mode::replaying) {
     cudaKernelNodeParams parameters{};
     parameters.func = const_cast<void*>(kernel);
@@ -281,37 +281,30 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
     PF_CUDA(cudaGraphExecKernelNodeSetParams(input.executable, input.node, &parameters));
     return;
   }
-  cudaLaunchAttribute attributes[2] = {};
-  unsigned count = 0;
-  if (overlaps_ && !waits_) {  // see begin_kernel
-    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-  }
-  if (kind.cluster > 1) {
-    attributes[count].id = cudaLaunchAttributeClusterDimension;
-    attributes[count++].val.clusterDim = {kind.cluster, 1, 1};
-  }
+  cudaLaunchAttribute overlap{};  // see begin_kernel
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = block;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = recording_;
-  config.attrs = attributes;
-  config.numAttrs = count;
+  config.attrs = &overlap;
+  config.numAttrs = overlaps_ && !waits_ ? 1 : 0;
   waits_ = false;
   PF_CUDA(cudaLaunchKernelExC(&config, kernel, arguments));
-  if (!kind.is_input) return;
+  if (!is_input) return;
   // The node just captured is the one that the next launch would wait for.
   cudaStreamCaptureStatus status{};
   const cudaGraphNode_t* last = nullptr;
-  std::size_t nodes = 0;
+  std::size_t count = 0;
 #if CUDART_VERSION >= 13000
   const cudaGraphEdgeData* edges = nullptr;
-  PF_CUDA(cudaStreamGetCaptureInfo(recorder_.handle, &status, nullptr, nullptr, &last, &edges, &nodes));
+  PF_CUDA(cudaStreamGetCaptureInfo(recorder_.handle, &status, nullptr, nullptr, &last, &edges, &count));
 #else
-  PF_CUDA(cudaStreamGetCaptureInfo_v2(recorder_.handle, &status, nullptr, nullptr, &last, &nodes));
+  PF_CUDA(cudaStreamGetCaptureInfo_v2(recorder_.handle, &status, nullptr, nullptr, &last, &count));
 #endif
-  if (nodes != 1) fail(ErrorCode::device, "a recorded input kernel has ", nodes, " graph nodes instead of 1");
+  if (count != 1) fail(ErrorCode::device, "a recorded input kernel has ", count, " graph nodes instead of 1");
   part_inputs_.push_back(last[0]);
 }
 
@@ -329,13 +322,6 @@ void Cuda::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdif
                 std::ptrdiff_t row_bytes, int height) {
   PF_CUDA(cudaMemcpy2DAsync(to, std::size_t(to_pitch), from, std::size_t(from_pitch), std::size_t(row_bytes),
                             std::size_t(height), cudaMemcpyDefault, stream_));
-}
-
-bool Cuda::has_clusters(const void* kernel) const {
-  if (!overlaps_) return false;
-  cudaFuncAttributes attributes{};
-  PF_CUDA(cudaFuncGetAttributes(&attributes, kernel));
-  return attributes.ptxVersion >= 90;
 }
 
 void Cuda::allow_shared_memory(const void* kernel, std::size_t bytes) const {

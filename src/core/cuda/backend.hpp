@@ -38,9 +38,6 @@ class Cuda {
   int multiprocessors() const { return multiprocessors_; }
   /// Bytes of shared memory that a block can have.
   std::size_t shared_memory() const { return std::size_t(shared_memory_); }
-  /// Whether a kernel's blocks can be one cluster: on cards from compute capability 9.0 on, if the kernel was
-  /// compiled for them.
-  bool has_clusters(const void* kernel) const;
   /// Makes the device the thread's current one as long as the result lives.
   cuda::CurrentDevice activate() const { return cuda::CurrentDevice(device_); }
   void cancelled_by(const std::atomic<bool>&) {}  // work that the device has begun runs to its end
@@ -107,22 +104,7 @@ class Cuda {
     std::apply(
         [&](auto&... value) {
           void* pointers[] = {&value...};
-          launch_with(reinterpret_cast<const void*>(kernel), grid, block, shared_bytes, pointers, {});
-        },
-        values);
-  }
-
-  /// The same for a kernel whose `blocks` blocks are one cluster: see has_clusters.
-  template <class... Parameters, class... Arguments>
-  void launch_cluster(void (*kernel)(Parameters...), unsigned blocks, dim3 block, std::size_t shared_bytes,
-                      const Arguments&... arguments) {
-    if (mode_ == Mode::replaying) return;
-    std::tuple<Parameters...> values{Parameters(arguments)...};
-    std::apply(
-        [&](auto&... value) {
-          void* pointers[] = {&value...};
-          launch_with(reinterpret_cast<const void*>(kernel), dim3(blocks), block, shared_bytes, pointers,
-                      {.cluster = blocks});
+          launch_with(reinterpret_cast<const void*>(kernel), grid, block, shared_bytes, pointers, false);
         },
         values);
   }
@@ -134,7 +116,7 @@ class Cuda {
     std::apply(
         [&](auto&... value) {
           void* pointers[] = {&value...};
-          launch_with(reinterpret_cast<const void*>(kernel), grid, block, 0, pointers, {.is_input = true});
+          launch_with(reinterpret_cast<const void*>(kernel), grid, block, 0, pointers, true);
         },
         values);
   }
@@ -208,18 +190,14 @@ class Cuda {
   void record_condition(unsigned long long handle, const int* condition);
   void begin_replay(Graph& graph);
   void launch_graph(const Graph& graph);
-  struct LaunchKind {
-    bool is_input = false;
-    unsigned cluster = 1;  // blocks of a cluster
-  };
   void launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void** arguments,
-                   const LaunchKind& kind);
+                   bool is_input);
 
   int device_;
   int multiprocessors_ = 0;
   int shared_memory_ = 0;
   bool has_conditions_ = false;  // whether graphs can leave out a part
-  bool overlaps_ = false;        // kernels may begin before the one before has ended (from capability 9.0 on)
+  bool overlaps_ = false;        // kernels may begin before the one before has ended: see begin_kernel
   OwnStream own_stream_;
   OwnStream recorder_;                // kernels are only captured on it; it runs none
   OwnStream part_recorder_;           // the same, for the part of a graph under a condition

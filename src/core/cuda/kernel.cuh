@@ -27,14 +27,6 @@ __device__ __forceinline__ void begin_kernel() {
   await_last();
 }
 
-/// Waits for all threads of the cluster's blocks, and makes what they wrote visible. Cards without clusters never come
-/// here: see Cuda::has_clusters.
-__device__ __forceinline__ void cluster_barrier() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-#endif
-}
-
 /// 2^x as the device has it, to about 2 units in the last place.
 __device__ __forceinline__ float device_exponential2(float x) {
   float result;

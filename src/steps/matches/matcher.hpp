@@ -67,11 +67,8 @@ class FeatureMatcher {
   MatchLevel find_coarse(int slot0, int slot1) {
     const std::pair slots{smaller(slot0, slot1), larger(slot0, slot1)};
     if (slots != coarse_.slots) {
-      LevelSearch searches[Pyramid::max_levels];
-      int count = 0;
       for (int level = int(sizes_.size()) - 1; level >= coarse_level(); --level)
-        searches[count++] = search_of(slots, level, coarse_, coarse_);
-      search_levels(backend_, searches, count);
+        search_level(backend_, search_of(slots, level, coarse_, coarse_));
       coarse_.slots = slots;
       fine_.slots = no_slots;
     }
@@ -84,11 +81,8 @@ class FeatureMatcher {
     find_coarse(from, to);
     const std::pair slots{smaller(from, to), larger(from, to)};
     if (slots != fine_.slots)
-      for (int level = coarse_level() - 1; level >= 0; --level) {
-        const LevelSearch search =
-            search_of(slots, level, level + 1 == coarse_level() ? coarse_ : fine_, fine_);
-        search_levels(backend_, &search, 1);
-      }
+      for (int level = coarse_level() - 1; level >= 0; --level)
+        search_level(backend_, search_of(slots, level, level + 1 == coarse_level() ? coarse_ : fine_, fine_));
     fine_.slots = slots;
     const MatchLevel finest = level_of(slots, 0, coarse_level() > 0 ? fine_ : coarse_);
     const int first = from == slots.first ? 0 : 1;

@@ -28,27 +28,27 @@ template <class Backend>
 void improve_matches(Backend& backend, const MatchLevel& level, const SeedSearch& search,
                      SeedMatch* const* found);
 
-/// The search on a level.
+/// The search on a level. The coarsest level starts from random places, others from the next coarser one.
 struct LevelSearch {
-  MatchLevel level, coarser;  ///< its matches when the search begins; the next coarser level, where there is one
-  SeedMatch* spare[2];        ///< more memory: iterations read one and write the other, in turn
-  int number;                 ///< of the level
+  MatchLevel level, coarser;
+  SeedMatch* spare[2];  ///< memory like that of the level's matches: iterations read one and write the other, in turn
+  int number;           ///< of the level
   int iterations;
   bool is_coarsest;
 
-  PF_HD SeedMatch* const* matches_after(int iterations) const {
-    return iterations % 2 == 0 ? level.matches : spare;
+  PF_HD SeedMatch* const* matches_after(int count) const { return count % 2 == 0 ? level.matches : spare; }
+  PF_HD SeedSearch step(int iteration) const {
+    return seed_search(level.grid, number, is_coarsest, iteration, iterations);
   }
 };
 
-/// Searches some levels, from coarse to fine. Each but the first starts from the one before it; the first starts
-/// from `coarser` or, on the coarsest level, from random places.
+/// Searches a level.
 template <class Backend>
-void search_levels(Backend& backend, const LevelSearch* levels, int count);
+void search_level(Backend& backend, const LevelSearch& search);
 
-/// The same for one level, a step after the other.
+/// The same, a step after the other.
 template <class Backend>
-void search_level(Backend& backend, const LevelSearch& search) {
+void search_in_steps(Backend& backend, const LevelSearch& search) {
   if (search.is_coarsest)
     start_matches(backend, search.level);
   else
@@ -56,9 +56,7 @@ void search_level(Backend& backend, const LevelSearch& search) {
   for (int i = 0; i < search.iterations; ++i) {
     MatchLevel from = search.level;
     from.matches[0] = search.matches_after(i)[0], from.matches[1] = search.matches_after(i)[1];
-    improve_matches(backend, from,
-                    seed_search(from.grid, search.number, search.is_coarsest, i, search.iterations),
-                    search.matches_after(i + 1));
+    improve_matches(backend, from, search.step(i), search.matches_after(i + 1));
   }
 }
 

@@ -189,14 +189,14 @@ void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow
 }
 
 template <class Backend>
-void search_levels(Backend& cpu, const LevelSearch* levels, int count) {
-  for (int i = 0; i < count; ++i) search_level(cpu, levels[i]);
+void search_level(Backend& cpu, const LevelSearch& search) {
+  search_in_steps(cpu, search);
 }
 
 PF_STEP(start_matches<Cpu>);
 PF_STEP(refine_matches<Cpu>);
 PF_STEP(improve_matches<Cpu>);
-PF_STEP(search_levels<Cpu>);
+PF_STEP(search_level<Cpu>);
 PF_STEP(check_matches<Cpu>);
 PF_STEP(fit_matches<Cpu>);
 PF_STEP(find_missed<Cpu>);

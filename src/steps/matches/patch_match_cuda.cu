@@ -179,51 +179,25 @@ __global__ void __launch_bounds__(block_threads)
                way == 0 ? there : back, group_of(lanes));
 }
 
-/// Small levels, which the blocks of one cluster search together. They leave room for other kernels on their
-/// multiprocessors, so that these kernels and the search do not wait for each other.
-struct SmallLevels {
-  static constexpr int most = 6, blocks = 8, threads = 512, warps = blocks * threads / warp;
-  static constexpr int most_seeds = 2048;
+/// Seeds that one block searches in all iterations.
+constexpr int few_threads = 1024, few_seeds = few_threads / lanes;
 
-  LevelSearch level[most];
-  int count, starts;
-};
-
-/// Calls work(way, group) for each group of `Size` lanes that has a seed of the level, one way and the other.
-/// Neighboring warps are those of different blocks.
-template <int Size, class Work>
-__device__ void for_each_seed(const SeedGrid& grid, Work work) {
-  constexpr int together = warp / Size;
-  const int of_a_way = (grid.count() + together - 1) / together;  // warps
-  for (int i = int(threadIdx.x) / warp * SmallLevels::blocks + int(blockIdx.x); i < 2 * of_a_way;
-       i += SmallLevels::warps) {
-    const int way = i >= of_a_way ? 1 : 0;
-    work(way, (i - way * of_a_way) * together + int(threadIdx.x) % warp / Size);
-  }
-}
-
-__global__ void __launch_bounds__(SmallLevels::threads, 2)
-    search_levels_kernel(const __grid_constant__ SmallLevels small) {
+/// All iterations on a level of few seeds. A block has one way, and the matches in its shared memory: so there is no
+/// launch for each iteration, and patches stay in the multiprocessor's cache.
+__global__ void __launch_bounds__(few_threads) improve_few_kernel(const __grid_constant__ LevelSearch search) {
   begin_kernel();
-  for (int k = 0; k < small.count; ++k) {
-    const LevelSearch& search = small.level[k];
-    const MatchLevel& level = search.level;
-    if (search.is_coarsest)
-      for_each_seed<warp>(level.grid, [&](int way, int group) { start_seed(level, small.starts, way, group); });
-    else
-      for_each_seed<lanes>(level.grid,
-                           [&](int way, int group) { refine_seed(search.coarser, level, way, group); });
-    for (int i = 0; i < search.iterations; ++i) {
-      cluster_barrier();
-      const SeedSearch step =
-          seed_search(level.grid, search.number, search.is_coarsest, i, search.iterations);
-      for_each_seed<lanes>(level.grid, [&](int way, int group) {
-        improve_seed(level.grid, level.frames[way], level.frames[1 - way], search.matches_after(i)[way], step,
-                     search.matches_after(i + 1)[way], group);
-      });
-    }
-    cluster_barrier();  // the next level reads the matches
+  __shared__ SeedMatch matches[2][few_seeds];
+  const int way = int(blockIdx.x), thread = int(threadIdx.x), count = search.level.grid.count();
+  const bool has_seeds = thread / warp * (warp / lanes) < count;  // the warp
+  if (thread < count) matches[0][thread] = search.level.matches[way][thread];
+  for (int i = 0; i < search.iterations; ++i) {
+    __syncthreads();
+    if (has_seeds)
+      improve_seed(search.level.grid, search.level.frames[way], search.level.frames[1 - way], matches[i % 2],
+                   search.step(i), matches[1 - i % 2], thread / lanes);
   }
+  __syncthreads();
+  if (thread < count) search.matches_after(search.iterations)[way][thread] = matches[search.iterations % 2][thread];
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -314,19 +288,10 @@ void improve_matches(Backend& cuda, const MatchLevel& level, const SeedSearch& s
 }
 
 template <class Backend>
-void search_levels(Backend& cuda, const LevelSearch* levels, int count) {
-  SmallLevels small{};
-  const bool together =
-      levels[0].is_coarsest && cuda.has_clusters(reinterpret_cast<const void*>(search_levels_kernel));
-  while (together && small.count < smaller(count, SmallLevels::most) &&
-         levels[small.count].level.grid.count() <= SmallLevels::most_seeds) {
-    small.level[small.count] = levels[small.count];
-    ++small.count;
-  }
-  small.starts = random_starts(levels[0].level.grid);
-  if (small.count > 0)
-    cuda.launch_cluster(search_levels_kernel, SmallLevels::blocks, dim3(SmallLevels::threads), 0, small);
-  for (int i = small.count; i < count; ++i) search_level(cuda, levels[i]);
+void search_level(Backend& cuda, const LevelSearch& search) {
+  if (!search.is_coarsest || search.level.grid.count() > few_seeds) return search_in_steps(cuda, search);
+  start_matches(cuda, search.level);
+  cuda.launch(improve_few_kernel, dim3(2), dim3(few_threads), 0, search);
 }
 
 template <class Backend>
@@ -351,7 +316,7 @@ void find_missed(Backend& cuda, const MatchLevel& level, const ComparedFlow& flo
 PF_STEP(start_matches<Cuda>);
 PF_STEP(refine_matches<Cuda>);
 PF_STEP(improve_matches<Cuda>);
-PF_STEP(search_levels<Cuda>);
+PF_STEP(search_level<Cuda>);
 PF_STEP(check_matches<Cuda>);
 PF_STEP(fit_matches<Cuda>);
 PF_STEP(find_missed<Cuda>);
