@@ -126,6 +126,42 @@ TEST_P(Steps, BuildPyramids) {
   }
 }
 
+TEST_P(Steps, ConvertPyramids) {
+  for (const PixelFormat format : formats)
+    for (const Size size : sizes) {
+      const int padding = size.width % 2 ? 13 : 8;  // rows with and without room for vectors
+      const GuardedFrame first(size, format, 3, 0, padding, 0xff), second(size, format, 4, 0, padding, 0xff);
+      const std::string what = std::string(to_string(format)) + " " + text_of(size);
+      const std::vector<Size> levels = pyramid_sizes(size, 6);
+      const auto make = [&](const Target& target) {  // all levels of two frames, in two ways
+        std::vector<Guarded> result;
+        for (int i = 0; i < 4; ++i)
+          for (const Size level : levels) result.emplace_back(level);
+        std::vector<Movable*> images;
+        for (Guarded& image : result) images.push_back(&image);
+        FrameBuffer there[2];
+        const Frame frames[] = {placed(first, target, there[0]), placed(second, target, there[1])};
+        run_on(target, images, [&]<class Backend>(Backend& backend) {
+          Pyramid pyramids[4];
+          for (std::size_t i = 0; i < result.size(); ++i) {
+            Pyramid& pyramid = pyramids[i / levels.size()];
+            pyramid.level[pyramid.levels++] = result[i].view();
+          }
+          const View<float> luma[] = {pyramids[0].level[0], pyramids[1].level[0]};
+          convert(backend, frames, luma, 2);
+          build_pyramids(backend, pyramids, 2);
+          convert_pyramids(backend, frames, pyramids + 2, 2);
+        });
+        return result;
+      };
+      expect_like_reference(make, what, [&](auto& result) {
+        for (std::size_t i = 0; i < 2 * levels.size(); ++i)
+          expect_same_bits(result[i].view(), result[2 * levels.size() + i].view(), what);
+      });
+      if (HasFatalFailure()) return;
+    }
+}
+
 TEST_P(Steps, Smooth) {
   for (const float sigma : {0.3f, 0.5f, 0.8f, 1.7f, 5.0f})
     for (const Size size : sizes) {

@@ -10,7 +10,6 @@
 #include "gradient/adaptive_ridge/steady/steady.hpp"
 #include "gradient/adaptive_ridge/trust/trust.hpp"
 #include "parafield/fields.hpp"
-#include "steps/convert/convert.hpp"
 #include "steps/pyramid/pyramid.hpp"
 #include "steps/resize/resize.hpp"
 
@@ -77,9 +76,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     for (int i = 0; i < count; i += 2) {
       const int some = smaller(2, count - i);
       Pyramid* const pyramids = &pyramids_[std::size_t(slot + i)];
-      const View<float> luma[] = {pyramids[0].level[0], pyramids[some - 1].level[0]};
-      convert(backend_, frames + i, luma, some);
-      build_pyramids(backend_, pyramids, some);
+      convert_pyramids(backend_, frames + i, pyramids, some);
       if (kept_) keep_frames(backend_, frames + i, slot + i, some, *kept_);
     }
     if (matched_) matched_->prepare();

@@ -2,7 +2,6 @@
 #pragma once
 #include "core/solver.hpp"
 #include "parafield/fields.hpp"
-#include "steps/convert/convert.hpp"
 #include "steps/least_squares/least_squares.hpp"
 #include "steps/median/median.hpp"
 #include "steps/pyramid/pyramid.hpp"
@@ -38,12 +37,10 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
 
   /// Makes the pyramids of `count` frames, in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
+    if (!(method_.presmooth > 0)) return convert_pyramids(backend_, frames, pyramids_ + slot, count);
     View<float> luma[slots];
     for (int i = 0; i < count; ++i) luma[i] = pyramids_[slot + i].level[0];
-    if (method_.presmooth > 0)
-      smooth_luma(backend_, frames, taps_, luma, count);
-    else
-      convert(backend_, frames, luma, count);
+    smooth_luma(backend_, frames, taps_, luma, count);
     build_pyramids(backend_, pyramids_ + slot, count);
   }
 

@@ -8,7 +8,6 @@
 #include "guided/features/matched.hpp"
 #include "guided/features/outliers.hpp"
 #include "guided/features/tracking.hpp"
-#include "steps/convert/convert.hpp"
 #include "steps/matches/matcher.hpp"
 #include "steps/pyramid/pyramid.hpp"
 
@@ -47,10 +46,7 @@ class TrackFinder {
   /// Takes one frame or two into the slots from `slot` on: luma, and its pyramid.
   void prepare(const Frame* frames, int slot, int count) {
     const Pyramid* const pyramids = pyramids_.data() + slot;
-    View<float> luma[2];
-    for (int k = 0; k < count; ++k) luma[k] = pyramids[k].level[0];
-    convert(backend_, frames, luma, count);
-    build_pyramids(backend_, pyramids, count);
+    convert_pyramids(backend_, frames, pyramids, count);
     if (matcher_) matcher_->describe(pyramids, slot, count);
   }
 

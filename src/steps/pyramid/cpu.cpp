@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
+#include "steps/convert/convert.hpp"
 #include "steps/pyramid/pyramid.hpp"
 
 namespace parafield {
@@ -37,6 +38,14 @@ void build_pyramids(Backend& cpu, const Pyramid* pyramids, int count) {
     }
 }
 
+template <class Backend>
+void convert_pyramids(Backend& cpu, const Frame* frames, const Pyramid* pyramids, int count) {
+  const View<float> luma[] = {pyramids[0].level[0], pyramids[count - 1].level[0]};
+  convert(cpu, frames, luma, count);
+  build_pyramids(cpu, pyramids, count);
+}
+
 PF_STEP(build_pyramids<Cpu>);
+PF_STEP(convert_pyramids<Cpu>);
 
 }  // namespace parafield

@@ -19,6 +19,11 @@ struct Pyramid {
 template <class Backend>
 void build_pyramids(Backend& backend, const Pyramid* pyramids, int count);
 
+/// Makes all levels for one or two frames of one size: the bits of `convert` and `build_pyramids`. On CUDA the
+/// frames are inputs that a replay reads anew.
+template <class Backend>
+void convert_pyramids(Backend& backend, const Frame* frames, const Pyramid* pyramids, int count);
+
 /// Sizes of a pyramid's levels, the finest first. Each is half of the one before, rounded up. There are at
 /// most `levels`; a level whose shorter side would be below 4 px is left out, but for level 0.
 inline std::vector<Size> pyramid_sizes(Size size, int levels) {
