@@ -62,7 +62,7 @@ Estimator<Task>& Estimator<Task>::operator=(Estimator&&) noexcept = default;
 
 template <class Task>
 auto Estimator<Task>::operator()(const Input& input) -> const Result& {
-  return with_errors([&]() -> const Result& { return impl_->session->call(input, nullptr); });
+  return with_errors([&]() -> const Result& { return *impl_->session->call(input, {}); });
 }
 template <class Task>
 auto Estimator<Task>::operator()(const In<Frame>& frame0, const In<Frame>& frame1) -> const Result& {
@@ -70,25 +70,49 @@ auto Estimator<Task>::operator()(const In<Frame>& frame0, const In<Frame>& frame
 }
 template <class Task>
 void Estimator<Task>::operator()(const Input& input, Result& output) {
-  with_errors([&] { impl_->session->call(input, &output); });
+  with_errors([&] { impl_->session->call(input, {&output}); });
+}
+template <class Task>
+void Estimator<Task>::operator()(const Input& input, HalfFlowField& output) requires Task::halves {
+  with_errors([&] { impl_->session->call(input, {nullptr, &output}); });
 }
 template <class Task>
 auto Estimator<Task>::push(const In<Frame>& frame) -> const Result* requires Task::streams {
-  return with_errors([&] { return impl_->session->push(frame, nullptr); });
+  return with_errors([&] { return impl_->session->push(frame, {}).field; });
 }
 template <class Task>
 bool Estimator<Task>::push(const In<Frame>& frame, Result& output) requires Task::streams {
-  return with_errors([&] { return impl_->session->push(frame, &output) != nullptr; });
+  return with_errors([&] { return bool(impl_->session->push(frame, {&output})); });
+}
+template <class Task>
+bool Estimator<Task>::push(const In<Frame>& frame, HalfFlowField& output) requires Task::halves {
+  return with_errors([&] { return bool(impl_->session->push(frame, {nullptr, &output})); });
+}
+template <class Task>
+auto Estimator<Task>::push_ahead(const In<Frame>& frame) -> const Result* requires Task::streams {
+  return with_errors([&] { return impl_->session->push_ahead(frame, {}).field; });
+}
+template <class Task>
+bool Estimator<Task>::push_ahead(const In<Frame>& frame, Result& output) requires Task::streams {
+  return with_errors([&] { return bool(impl_->session->push_ahead(frame, {&output})); });
+}
+template <class Task>
+bool Estimator<Task>::push_ahead(const In<Frame>& frame, HalfFlowField& output) requires Task::halves {
+  return with_errors([&] { return bool(impl_->session->push_ahead(frame, {nullptr, &output})); });
+}
+template <class Task>
+auto Estimator<Task>::finish() -> const Result* requires Task::streams {
+  return with_errors([&] { return impl_->session->finish().field; });
 }
 template <class Task>
 auto Estimator<Task>::push(const In<Frame>& left, const In<Frame>& right)
     -> const Result& requires Task::pairs {
-  return with_errors([&]() -> const Result& { return impl_->session->push_pair(left, right, nullptr); });
+  return with_errors([&]() -> const Result& { return *impl_->session->push_pair(left, right, {}); });
 }
 template <class Task>
 void Estimator<Task>::push(const In<Frame>& left, const In<Frame>& right,
                            Result& output) requires Task::pairs {
-  with_errors([&] { impl_->session->push_pair(left, right, &output); });
+  with_errors([&] { impl_->session->push_pair(left, right, {&output}); });
 }
 template <class Task>
 void Estimator<Task>::reset() {
@@ -141,7 +165,11 @@ typename Task::Result estimate(std::span<const Frame> frames, const typename Tas
   if (!options.device && !memory.on_host()) options.device = Device::cuda(memory.device);
   Estimator<Task> estimator(method, frames[0].size(), options);
   return with_errors([&] {
-    typename Task::Result result(frames[0].size(), memory);
+    typename Task::Result result;
+    if constexpr (requires { options.confidence; })
+      result = typename Task::Result(frames[0].size(), memory, options.confidence, options.valid);
+    else
+      result = typename Task::Result(frames[0].size(), memory);
     estimator({frames}, result);
     estimator.synchronize();
     return result;

@@ -54,7 +54,7 @@ void CpuBackend<Set>::run_parts(int parts, void (*part)(const void*, int, int), 
 
 template <InstructionSet Set>
 void CpuBackend<Set>::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
-                           std::ptrdiff_t row_bytes, int height) const {
+                           std::ptrdiff_t row_bytes, int height, Queue) const {
   detail::copy(to, to_pitch, {}, from, from_pitch, {}, row_bytes, height);
 }
 
