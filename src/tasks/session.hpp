@@ -219,7 +219,8 @@ class SolverSession final : public Session<Task> {
         return {solved_, output, output};
       }
       if (!output) output.field = &in(Memory::pinned(), own_[turn]);
-      if (output.halves) return {solved_, {nullptr, &in(backend_.memory(), sent_halves_[turn])}, output};
+      if constexpr (Task::halves)
+        if (output.halves) return {solved_, {nullptr, &in(backend_.memory(), sent_halves_[turn])}, output};
       return {solved_, {ahead ? &in(backend_.memory(), sent_[turn]) : &solved_}, output};
     }
     if (!output && ahead) output.field = &in(Memory::host(), own_[turn]);
