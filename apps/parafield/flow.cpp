@@ -115,6 +115,7 @@ void run(const FlowCommandOptions& options) {
   const Device device = options.device.device();
   FlowOptions task = options.task;
   task.energies = options.energies(method);
+  task.confidence = !options.files.confidence.empty();
   const int count = frames_of(method), middle = (count - 1) / 2;
   if (task.fb_check > 0 && count != 2)
     throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", count));

@@ -57,6 +57,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   const Size size = source.size();
   FlowOptions how = task;
   how.device = device;
+  how.confidence = !options.files.confidence.empty();
   FlowEstimator estimator(method, size, how);
   Timer timer(Device::cpu()), whole(Device::cpu());
   whole.start();
@@ -90,7 +91,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
     KnownPixels known;
     while (std::optional<FrameBuffer> frame = source.next(&known)) {
       timer.start();
-      const bool complete = estimator.push(*frame, writer.free(size));
+      const bool complete = estimator.push(*frame, writer.free(estimator));
       const double time = timer.stop();
       if (pushed++ >= (window - 1) / 2) frames.push_back({std::move(*frame), std::move(known)});
       if (!complete) continue;

@@ -127,6 +127,8 @@ class PARAFIELD_API Estimator {
   /// repeated for the sweeps that were left.
   std::vector<double> energies();
 
+  /// A field for results, zero-filled: with the planes that they have, and the estimator's size.
+  Result new_result(Memory memory = {}) const;
   const Method& method() const;
   Size size() const;
   Device device() const;

@@ -25,6 +25,7 @@ struct Estimator<Task>::Impl {
   Method method;
   Size size;
   Device device;
+  ResultPlanes planes;
   std::unique_ptr<Session<Task>> session;
 };
 
@@ -50,7 +51,8 @@ Estimator<Task>::Estimator(Method method, Size size, Options options) {
     std::visit([](const auto& value) { check(value); }, method);
     check(options);
     const Device device = options.device ? *options.device : Device::best();
-    impl_ = std::make_unique<Impl>(Impl{method, size, device, session_of(method, size, device, options)});
+    impl_ = std::make_unique<Impl>(
+        Impl{method, size, device, planes_of(options), session_of(method, size, device, options)});
   });
 }
 template <class Task>
@@ -131,6 +133,10 @@ std::vector<double> Estimator<Task>::energies() {
   return with_errors([&] { return impl_->session->energies(); });
 }
 template <class Task>
+auto Estimator<Task>::new_result(Memory memory) const -> Result {
+  return result_with<Result>(impl_->planes, impl_->size, memory);
+}
+template <class Task>
 auto Estimator<Task>::method() const -> const Method& {
   const Method* const found = impl_->session->found();
   return found ? *found : impl_->method;
@@ -165,11 +171,7 @@ typename Task::Result estimate(std::span<const Frame> frames, const typename Tas
   if (!options.device && !memory.on_host()) options.device = Device::cuda(memory.device);
   Estimator<Task> estimator(method, frames[0].size(), options);
   return with_errors([&] {
-    typename Task::Result result;
-    if constexpr (requires { options.confidence; })
-      result = typename Task::Result(frames[0].size(), memory, options.confidence, options.valid);
-    else
-      result = typename Task::Result(frames[0].size(), memory);
+    typename Task::Result result = estimator.new_result(memory);
     estimator({frames}, result);
     estimator.synchronize();
     return result;

@@ -34,6 +34,21 @@ struct NoHalves {
 template <class Task>
 using HalvesOf = std::conditional_t<Task::halves, HalfFlowField, NoHalves>;
 
+/// Which planes results have.
+struct ResultPlanes {
+  bool valid = true, confidence = true;
+};
+template <class Options>
+ResultPlanes planes_of(const Options& options) {
+  if constexpr (requires { options.confidence; }) return {options.valid, options.confidence};
+  return {};
+}
+/// A field with the planes of results.
+template <class Field>
+Field result_with(ResultPlanes planes, Size size, Memory memory) {
+  return Field(size, memory, planes.confidence, planes.valid);
+}
+
 /// Where a result goes: into a field of floats, or of halves. Neither: the estimator chooses.
 template <class Task>
 struct Output {
@@ -112,7 +127,7 @@ class SolverSession final : public Session<Task> {
         frames_(std::size_t(slots_)),
         staging_(std::size_t(slots_)) {
     backend_.cancelled_by(cancelled_);
-    if constexpr (Backend::is_gpu) solved_ = made<Result>(backend_.memory());
+    if constexpr (Backend::is_gpu) solved_ = result_with<Result>(planes_, size, backend_.memory());
   }
 
   /// Waits for the work that the backend still has: it uses the memory that goes now.
@@ -182,23 +197,10 @@ class SolverSession final : public Session<Task> {
     return {};
   }
 
-  /// Which planes results have.
-  struct Planes {
-    bool valid = true, confidence = true;
-  };
-  static Planes planes_of(const typename Task::Options& options) {
-    if constexpr (requires { options.confidence; }) return {options.valid, options.confidence};
-    return {};
-  }
-  /// A field with the planes of results.
-  template <class Field>
-  Field made(Memory memory) const {
-    return Field(size_, memory, planes_.confidence, planes_.valid);
-  }
   /// Makes the field anew, unless it lies in that memory already. Returns it.
   template <class Field>
   Field& in(Memory memory, Field& field) const {
-    if (field.size() != size_ || field.memory() != memory) field = made<Field>(memory);
+    if (field.size() != size_ || field.memory() != memory) field = result_with<Field>(planes_, size_, memory);
     return field;
   }
 
@@ -458,7 +460,7 @@ class SolverSession final : public Session<Task> {
   const int slots_;
   const Size size_;
   const Device device_;
-  const Planes planes_;
+  const ResultPlanes planes_;
   std::atomic<bool> cancelled_ = false;
   Backend backend_;
   Workspace workspace_;
