@@ -43,6 +43,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   const int expected =
       std::max(int(options.frames.size()) - window + 1, 1);  // more where a file has several frames
   check_series(options.files.outputs(), std::size_t(expected), inputs_of(options));
+  const DeviceStart starting(options.device, false);
   const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
 
