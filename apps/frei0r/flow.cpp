@@ -73,8 +73,9 @@ class FlowFilter : public Filter {
       throw Error(ErrorCode::invalid_argument, "method and preset cannot be of " +
                                                    std::to_string(frames_of(chosen)) +
                                                    " frames; this filter has the last two");
-    estimator_.emplace(chosen, size_,
-                       FlowOptions{.device = parse_device(names[2].empty() ? "auto" : names[2])});
+    estimator_.emplace(
+        chosen, size_,
+        FlowOptions{.device = parse_device(names[2].empty() ? "auto" : names[2]), .confidence = false});
     names_ = names;
     known_ = false;
   }
@@ -95,7 +96,7 @@ class FlowFilter : public Filter {
   void solve(Step step, const Frame& before, const Frame& frame) {
     known_ = step != Step::first;
     if (step == Step::first) {
-      flow_ = FlowField(size_);
+      flow_ = FlowField(size_, {}, false);
       std::ranges::fill_n(flow_.valid.view().data, flow_.valid.view().pitch * size_.height, std::uint8_t(1));
       usual_motion_ = least_motion;
       return;

@@ -11,7 +11,7 @@
 namespace parafield::command {
 namespace {
 
-constexpr const char *case_columns = "{:<7} {:<29} {:>9}", *time_columns = " {:>27} {:>27} {:>27}",
+constexpr const char *case_columns = "{:<7} {:<29} {:>9}", *time_columns = " {:>27} {:>27} {:>27} {:>27}",
                      *accuracy_columns = " {:>6} {:>8}";
 
 std::string bench_header(const BenchPair* data, int streams) {
@@ -20,7 +20,7 @@ std::string bench_header(const BenchPair* data, int streams) {
       "AAE and ETATO on the rendered scene {}{}\n\n",
       BenchScene::name, data ? fmt::format(", then on {}", data->name) : "");
   text += fmt::format(case_columns, "device", "method", "size");
-  text += fmt::format(time_columns, "resident", "streaming", "end to end");
+  text += fmt::format(time_columns, "resident", "streaming", "end to end", "overlapped");
   for (int i = 0; i < (data ? 2 : 1); ++i) text += fmt::format(accuracy_columns, "AAE", "ETATO");
   if (streams > 0) text += fmt::format(" {:>24}", fmt::format("frames/s of {} streams", streams));
   return text + "\n";
@@ -33,6 +33,8 @@ Report begun_row(const Case& one) {
   row.json["method"] = name_of(one.method);
   row.json["preset"] = one.preset;
   row.json["parameters"] = parameters_json(parameters_of(one.method));
+  if (one.planes != ResultPlanes::all)
+    row.json["planes"] = one.planes == ResultPlanes::flow ? "flow" : "halves";
   add_device(row.json, one.device);
   row.json["width"] = one.size.width;
   row.json["height"] = one.size.height;
@@ -58,10 +60,11 @@ void add_measured(Report& row, const Case& one, const Measurement& measured, con
   row.json["resident"] = times_json(measured.resident);
   row.json["streaming"] = times_json(measured.streaming);
   row.json["end_to_end"] = times_json(measured.end_to_end);
+  row.json["overlapped"] = times_json(measured.overlapped);
   row.json["workspace_bytes"] = measured.workspace_bytes;
   if (measured.frames_per_second) row.json["frames_per_second"] = *measured.frames_per_second;
   row.text += fmt::format(time_columns, times_text(measured.resident), times_text(measured.streaming),
-                          times_text(measured.end_to_end));
+                          times_text(measured.end_to_end), times_text(measured.overlapped));
   const auto add_accuracy = [&](const char* key, std::string_view name, double aae) {
     // Execution time and accuracy in one number (Marzat section 4): microseconds for a pixel times degrees.
     const double etato = measured.resident.median * 1000 / (double(one.size.width) * one.size.height) * aae;
@@ -78,7 +81,7 @@ using DefaultMethod = std::variant_alternative_t<0, FlowMethod>;
 struct BenchOptions {
   std::vector<std::string> methods = {std::string(DefaultMethod::name)}, devices,
                            sizes = {"316x252", "640x480", "1920x1080", "3840x2160"};
-  std::string preset, data, commit, json_file;
+  std::string preset, data, commit, json_file, planes = "all";
   int repeats = 0, threads = 0, streams = 0;
   Option json;
 };
@@ -119,6 +122,10 @@ std::optional<BenchPair> chosen_data(const BenchOptions& options) {
   return read_yosemite(folder);
 }
 
+ResultPlanes planes_named(const std::string& name) {
+  return name == "flow" ? ResultPlanes::flow : name == "halves" ? ResultPlanes::halves : ResultPlanes::all;
+}
+
 void run(const BenchOptions& options) {
   const auto methods = typed([&] { return chosen_methods(options); });
   std::vector<Size> sizes;
@@ -145,7 +152,7 @@ void run(const BenchOptions& options) {
     std::optional<Scene> scene;
     for (const DeviceInfo& device : devices)
       for (const auto& [method, preset] : methods) {
-        const Case one{method, preset, device, size};
+        const Case one{method, preset, device, size, planes_named(options.planes)};
         Report row = begun_row(one);
         try {
           if (!scene)
@@ -194,6 +201,12 @@ void add_bench(App& program) {
   command.add_option("--repeat N", options.repeats)
       .range(1, 1000000)
       .help("number of timed calls. Without it, as many as fit in 1.5 s, 10 to 2000");
+  command.add_setting("--planes NAME", options.planes)
+      .one_of({"all", "flow", "halves"})
+      .help(
+          "planes of results: all, flow (no valid plane and no confidence) or halves (the same; where frames "
+          "are "
+          "pushed ahead from host memory, results are 16-bit halves)");
   const Option streams = command.add_option("--streams N", options.streams).range(1, 1024);
   streams.help(
       "also time N estimators at once, in frames a second. Each has a thread of its own; on the CPU each has "

@@ -24,17 +24,31 @@ struct BenchPair {
   FlowField truth;
 };
 
+/// What results have.
+enum class ResultPlanes {
+  all,
+  flow,   ///< no valid plane and no confidence
+  halves  ///< as `flow`; results in host memory are halves
+};
+
 struct Case {
   FlowMethod method;
   std::string preset;
   DeviceInfo device;
   Size size;
+  ResultPlanes planes = ResultPlanes::all;
+
+  FlowOptions options() const {
+    const bool all = planes == ResultPlanes::all;
+    return {.device = device.device, .valid = all, .confidence = all};
+  }
 };
 
 struct Measurement {
   Times resident;                  ///< one call; frames and result in the device's memory
   Times streaming;                 ///< one frame pushed, in the device's memory
   Times end_to_end;                ///< one call; frames and result in host memory (pinned, for a GPU)
+  Times overlapped;                ///< one frame pushed ahead; the same memory
   double scene_aae = 0;            ///< degrees; mean over all pairs of the scene
   std::optional<double> data_aae;  ///< degrees; for the real pair
   std::size_t workspace_bytes = 0;

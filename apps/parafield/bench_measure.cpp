@@ -53,6 +53,35 @@ Times measure_stream(FlowEstimator& estimator, const std::vector<FrameBuffer>& f
   return measure(repeats, timer, push);
 }
 
+/// One frame pushed ahead. `Result`: the user's, written in turn.
+template <class Result>
+Times measure_ahead(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Memory memory,
+                    Timer& timer, const Repeats& repeats) {
+  Result results[2] = {Result(estimator.size(), memory, false, false),
+                       Result(estimator.size(), memory, false, false)};
+  int next = 0;
+  const auto push = [&](int) {
+    const Frame frame = frames[there_and_back(next, frames.size())];
+    estimator.push_ahead(frame, results[next++ % 2]);
+  };
+  estimator.reset();
+  for (int i = 0; i < warm_up * frames_of(estimator.method()); ++i) push(i);
+  const Times times = measure(repeats, timer, push);
+  estimator.finish();
+  return times;
+}
+/// The same; results are the estimator's.
+Times measure_ahead(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
+                    const Repeats& repeats) {
+  int next = 0;
+  const auto push = [&](int) { estimator.push_ahead(frames[there_and_back(next++, frames.size())]); };
+  estimator.reset();
+  for (int i = 0; i < warm_up * frames_of(estimator.method()); ++i) push(i);
+  const Times times = measure(repeats, timer, push);
+  estimator.finish();
+  return times;
+}
+
 /// Frames a second of several estimators at once. Each has a thread of its own, which pushes frames.
 double frames_per_second(const Case& one, const std::vector<FrameBuffer>& frames, int streams) {
   constexpr double seconds = 2;
@@ -65,7 +94,7 @@ double frames_per_second(const Case& one, const std::vector<FrameBuffer>& frames
   for (std::size_t i = 0; i < pushed.size(); ++i)
     threads.emplace_back([&, i] {
       try {
-        FlowEstimator estimator(one.method, one.size, {.device = one.device.device});
+        FlowEstimator estimator(one.method, one.size, one.options());
         int next = int(i);
         const auto push = [&] { estimator.push(frames[there_and_back(next++, frames.size())]); };
         for (int j = 0; j < warm_up * frames_of(one.method); ++j) push();
@@ -107,11 +136,11 @@ Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* d
                          int streams) {
   const Device& device = one.device.device;
   const auto resident = copies(scene.frames, memory_of(device));
-  const auto host =
-      copies(scene.frames, device.kind == Device::Kind::cuda ? Memory::pinned() : Memory::host());
+  const Memory host_memory = device.kind == Device::Kind::cuda ? Memory::pinned() : Memory::host();
+  const auto host = copies(scene.frames, host_memory);
 
   Measurement measured;
-  FlowEstimator estimator(one.method, one.size, {.device = device});
+  FlowEstimator estimator(one.method, one.size, one.options());
   Timer device_timer(device, estimator.stream());
   Timer wall_timer(Device::cpu());
   measured.resident = measure_calls(estimator, resident, device_timer, repeats);
@@ -119,6 +148,9 @@ Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* d
   measured.workspace_bytes = estimator.workspace_bytes();
   // With host frames the call returns when the result is in host memory.
   measured.end_to_end = measure_calls(estimator, host, wall_timer, repeats);
+  measured.overlapped = one.planes == ResultPlanes::halves
+                            ? measure_ahead<HalfFlowField>(estimator, host, host_memory, wall_timer, repeats)
+                            : measure_ahead(estimator, host, wall_timer, repeats);
 
   const auto inputs = windows(host, one.method);
   const std::size_t middle = std::size_t(frames_of(one.method) - 1) / 2;

@@ -65,7 +65,7 @@ void write_into(const std::string& pattern, const std::function<void(const Path&
 void run(const DetectOptions& options) {
   if (options.is_video()) return detect_video(options);
   const DetectionMethod method = options.method.method();
-  const Device device = options.device.device();
+  options.device.check();
   const EnergyReport energy = options.energies(method);
   check_words(options);
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
@@ -81,6 +81,8 @@ void run(const DetectOptions& options) {
     check_series(outputs, std::max<std::size_t>(options.frames.size(), 2) - 1, inputs);
   else
     check_outputs(outputs, inputs);
+  const DeviceStart starting(options.device, options.repeats == 0 && !options.is_series());
+  const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
 
   Findings findings(options);

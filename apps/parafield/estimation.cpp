@@ -134,7 +134,7 @@ void FlowFindings::add(const FlowField& flow, const KnownPixels& known) {
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
       if (!flow.valid(x, y)) continue;
-      const double motion = std::hypot(double(flow.u(x, y)), double(flow.v(x, y)));
+      const double u = flow.u(x, y), v = flow.v(x, y), motion = std::sqrt(u * u + v * v);
       ++valid;
       sum += motion;
       largest = std::max(largest, motion);

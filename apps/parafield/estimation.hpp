@@ -114,14 +114,17 @@ struct Estimate {
   SolvedBlocks blocks;
 };
 
-/// Input of an estimator: the frames and the other inputs of `given`, copied to the memory of its device.
+/// Input of an estimator: the frames and the other inputs of `given`, copied to the memory of its device if it has
+/// its own.
 template <class Task>
 class Resident {
  public:
   Resident(const std::vector<FrameBuffer>& frames, const typename Task::Input& given, Memory memory)
       : input_(given) {
-    for (const FrameBuffer& frame : frames) frames_.push_back(held_.emplace_back(frame.to(memory)));
+    for (const FrameBuffer& frame : frames)
+      frames_.push_back(memory.on_host() ? frame.frame() : held_.emplace_back(frame.to(memory)).frame());
     input_.frames = frames_;
+    if (memory.on_host()) return;
     if constexpr (requires { given.tracks; }) {
       if (!given.tracks || given.tracks->empty()) return;
       const std::span<const Track> tracks = *given.tracks;
@@ -169,10 +172,15 @@ Estimate<Task> estimate(const typename Task::Method& method, const Device& devic
   line.begin("estimating");
   Timer timer(Device::cpu());
   timer.start();
-  const typename Task::Result& result = estimator(resident);
+  const Memory memory = memory_of(device);
+  typename Task::Result result;
+  if (memory.on_host()) result = estimator.new_result();
+  const typename Task::Result& solved =
+      memory.on_host() ? (estimator(resident, result), result) : estimator(resident);
   estimator.synchronize();
   const double milliseconds = timer.stop();
-  Estimate<Task> estimated{result.to(Memory::host()), time_of_first(milliseconds), {}, estimator.blocks()};
+  if (!memory.on_host()) result = solved.to(Memory::host());
+  Estimate<Task> estimated{std::move(result), time_of_first(milliseconds), {}, estimator.blocks()};
   if (options.energies != EnergyReport::none) estimated.energies = estimator.energies();
   if (run.repeats > 0) {
     line.announce(run.repeats == 1 ? "timing it" : fmt::format("timing it {} times", run.repeats),

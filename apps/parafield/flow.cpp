@@ -112,9 +112,10 @@ FeatureTracking* tracking_of(FlowMethod& method) {
 
 void run(const FlowCommandOptions& options) {
   FlowMethod method = options.method.method();
-  const Device device = options.device.device();
+  options.device.check();
   FlowOptions task = options.task;
   task.energies = options.energies(method);
+  task.confidence = !options.files.confidence.empty();
   const int count = frames_of(method), middle = (count - 1) / 2;
   if (task.fb_check > 0 && count != 2)
     throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", count));
@@ -135,12 +136,14 @@ void run(const FlowCommandOptions& options) {
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
   inputs.insert(inputs.end(), {options.truth.truth, options.truth.mask, tracks_file, options.reading.mask});
   check_outputs(options.files.outputs(), inputs);
-  const DeviceInfo info = describe_device(device);
+  const DeviceStart starting(options.device, options.repeats == 0);
 
   std::vector<KnownPixels> known;
   const std::vector<FrameBuffer> frames =
       read_frames(options.frames, options.reading, count, options.quiet, name_of(method),
                   "; for a sequence name a series of files, like -o flow%04d.flo", &known);
+  const Device device = options.device.device();
+  const DeviceInfo info = describe_device(device);
   const FrameBuffer& frame = frames[std::size_t(middle)];
   const std::string& name = options.frames[std::min(std::size_t(middle), options.frames.size() - 1)];
   const FlowField truth = read_like(options.truth.truth, name, frame.size(), read_flow);

@@ -43,6 +43,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   const int expected =
       std::max(int(options.frames.size()) - window + 1, 1);  // more where a file has several frames
   check_series(options.files.outputs(), std::size_t(expected), inputs_of(options));
+  const DeviceStart starting(options.device, false);
   const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
 
@@ -57,6 +58,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   const Size size = source.size();
   FlowOptions how = task;
   how.device = device;
+  how.confidence = !options.files.confidence.empty();
   FlowEstimator estimator(method, size, how);
   Timer timer(Device::cpu()), whole(Device::cpu());
   whole.start();
@@ -90,7 +92,7 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
     KnownPixels known;
     while (std::optional<FrameBuffer> frame = source.next(&known)) {
       timer.start();
-      const bool complete = estimator.push(*frame, writer.free(size));
+      const bool complete = estimator.push(*frame, writer.free(estimator));
       const double time = timer.stop();
       if (pushed++ >= (window - 1) / 2) frames.push_back({std::move(*frame), std::move(known)});
       if (!complete) continue;

@@ -93,10 +93,22 @@ class FrameSource::Files {
 
   std::optional<Named> next() {
     for (; at_ < files_.size(); ++at_, reader_.reset(), number_ = 0) {
-      if (!reader_) reader_.emplace(files_[at_], variable_);
+      std::optional<FrameBuffer> first;
+      if (!reader_) {
+        std::future<Opened> opened = std::move(opening_);
+        if (at_ + 1 < files_.size() && is_picture(files_[at_ + 1]))
+          opening_ =
+              std::async(std::launch::async | std::launch::deferred,
+                         [file = files_[at_ + 1], variable = variable_] { return open(file, variable); });
+        Opened here = opened.valid() ? opened.get() : open(files_[at_], variable_);
+        reader_.emplace(std::move(here.reader));
+        first = std::move(here.first);
+      } else {
+        first = reader_->next();
+      }
       ++number_;
       const std::string file = files_[at_] == "-" ? "standard input" : files_[at_];
-      if (std::optional<FrameBuffer> frame = reader_->next())
+      if (std::optional<FrameBuffer> frame = std::move(first))
         return known_frame(std::move(*frame),
                            number_ == 1 ? file : fmt::format("frame {} of {}", number_, file));
       if (number_ == 1) throw Error(ErrorCode::format, files_[at_] + ": holds no frame");
@@ -105,6 +117,24 @@ class FrameSource::Files {
   }
 
  private:
+  /// A file and its first frame.
+  struct Opened {
+    FrameReader reader;
+    std::optional<FrameBuffer> first;
+  };
+  static Opened open(const std::string& file, const std::string& variable) {
+    FrameReader reader(file, variable);
+    std::optional<FrameBuffer> first = reader.next();
+    return {std::move(reader), std::move(first)};
+  }
+  /// Whether a file can be read on another thread, while the one before is read.
+  static bool is_picture(const std::string& file) {
+    std::error_code none;
+    constexpr const char* extensions[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".pgm", ".ppm"};
+    return std::ranges::any_of(extensions, [&](const char* each) { return has_extension(file, each); }) &&
+           std::filesystem::is_regular_file(file, none);
+  }
+
   /// The frame with its mask. Pixels without a value are filled.
   Named known_frame(FrameBuffer frame, std::string name) const {
     if (!fills_) return {std::move(frame), std::move(name), {}};
@@ -123,6 +153,7 @@ class FrameSource::Files {
   const KnownPixels mask_;
   std::size_t at_ = 0;
   std::optional<FrameReader> reader_;
+  std::future<Opened> opening_;  // the next file, if it is a picture
   int number_ = 0;
 };
 

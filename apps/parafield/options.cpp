@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <sstream>
+#include <system_error>
 
 #include "parafield/detail/text.hpp"
 
@@ -143,6 +145,25 @@ void DeviceOptions::add_to(App& command) {
                    "auto, cpu, cuda or cuda:N. With auto it is CUDA where that can be used")
       .suggest({"auto", "cpu", "cuda"});
   command.add_setting("--threads N", threads, "CPU threads; 0 = one for each core").range(0, 1024);
+}
+
+void DeviceOptions::check() const {
+  if (name != "auto") device();
+}
+
+DeviceStart::DeviceStart(const DeviceOptions& options, bool for_one_call) {
+  if (options.name == "cpu") return;
+  constexpr int keep = 0;  // what the user has set
+  if (for_one_call) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", keep);
+  try {
+    started_ = std::async(std::launch::async, [options] {
+      try {
+        start(options.device());
+      } catch (const std::exception&) {  // it comes again when the device is used
+      }
+    });
+  } catch (const std::system_error&) {  // the system gives no thread
+  }
 }
 
 Device DeviceOptions::device() const {

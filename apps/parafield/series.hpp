@@ -35,9 +35,10 @@ class SeriesWriter {
   }
 
   /// A result to estimate into; not the one that is being written.
-  Result& free(Size size) {
+  template <class Task>
+  Result& free(const Estimator<Task>& estimator) {
     Result& result = results_[count_ % 2];
-    if (result.size() != size) result = Result(size);
+    if (result.size() != estimator.size()) result = estimator.new_result();
     return result;
   }
 

@@ -88,7 +88,7 @@ namespace {
 
 void run(const StereoCommandOptions& options) {
   StereoMethod method = options.method.method();
-  const Device device = options.device.device();
+  options.device.check();
   StereoOptions task = options.task;
   task.energies = options.energies(method);
   options.camera.check();
@@ -111,6 +111,8 @@ void run(const StereoCommandOptions& options) {
                     "disparity%04d.pfm",
                     energy.noise));
   check_outputs(options.outputs(), options.inputs());
+  const DeviceStart starting(options.device, options.repeats == 0);
+  const Device device = options.device.device();
   const DeviceInfo info = describe_device(device);
 
   std::vector<KnownPixels> read;

@@ -145,7 +145,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
         estimator.emplace(method, size, how);
       }
       timer.start();
-      estimator->push(images->frames[0], images->frames[1], writer.free(size));
+      estimator->push(images->frames[0], images->frames[1], writer.free(*estimator));
       milliseconds.push_back(timer.stop());
       const int number = writer.count() + 1;
       auto files = std::make_shared<StereoCommandOptions>(options.numbered(number));

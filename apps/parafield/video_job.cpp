@@ -97,6 +97,8 @@ void VideoJob::run(const std::stop_token& stop) {
                                       .threads = threads_});
   FlowOptions how = options_.task;
   how.device = options_.device.device();
+  how.confidence = false;
+  how.valid = (draws && options_.view == "arrows") || (keeps_flow && options_.flow_format == "kitti");
   FlowEstimator estimator(method_, info.size, how);
 
   std::int64_t seen = 0, taken = 0;

@@ -37,6 +37,7 @@ using DetectionMethod =
 struct PARAFIELD_API Detection {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
   static constexpr bool pairs = false;
+  static constexpr bool halves = false;
   using Method = DetectionMethod;
   using Input = DetectionInput;
   using Options = DetectionOptions;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "parafield/image.hpp"
+#include "parafield/fields.hpp"
 
 namespace parafield {
 
@@ -77,6 +77,8 @@ class PARAFIELD_API Estimator {
   /// Solves and writes into `output`. Its planes have the estimator's size and lie where the frames lie; for
   /// other planes it throws Error(invalid_argument). Planes that `output` lacks are not written.
   void operator()(const Input& input, Result& output);
+  /// Does the same, but writes the flow as halves.
+  void operator()(const Input& input, HalfFlowField& output) requires Task::halves;
 
   /// Takes the next frame of a sequence. Returns null until the method has as many frames as it needs; from
   /// then on it returns the result of the newest ones. Each frame is converted once. A call of operator()
@@ -84,6 +86,26 @@ class PARAFIELD_API Estimator {
   const Result* push(const In<Frame>& frame) requires Task::streams;
   /// Does the same, but writes into `output` as operator() does. Returns whether there is a result.
   bool push(const In<Frame>& frame, Result& output) requires Task::streams;
+  bool push(const In<Frame>& frame, HalfFlowField& output) requires Task::halves;
+
+  /// Takes the next frame of a sequence, as push() does, but returns the result of the call before, which has its
+  /// own memory until the next call. Null if that call had none. So on a GPU, with frames in host memory, the
+  /// frame goes up and the result before comes down while the device solves. The call returns when the frame has
+  /// been read and the result is complete. finish() returns the last result.
+  ///
+  /// Results are those of push(), on every device. Only pinned memory (Memory::pinned()) is copied while others
+  /// work. Calls of push() or operator() forget a result that is still to come.
+  const Result* push_ahead(const In<Frame>& frame) requires Task::streams;
+  /// Does the same, but the frame's result goes into `output`. It is complete when the next call of push_ahead()
+  /// or finish() returns; until then it has to stay where it is. Returns whether the output of the call before
+  /// is complete now; false if that call had no result.
+  bool push_ahead(const In<Frame>& frame, Result& output) requires Task::streams;
+  bool push_ahead(const In<Frame>& frame, HalfFlowField& output) requires Task::halves;
+  /// Waits for the result that push_ahead() still owes and returns it: the estimator's, valid until the next call,
+  /// or the output that push_ahead() was given. Null if there is none, or if it is of halves. More frames may
+  /// follow.
+  const Result* finish() requires Task::streams;
+
   /// Takes the next pair of a stereo camera's video, left and right, and returns its result. It is that of
   /// operator(), unless the method has noise > 0 (see StereoEnergy): then frames are averaged with those of the
   /// pairs pushed before. A call of operator() forgets these.
@@ -105,6 +127,8 @@ class PARAFIELD_API Estimator {
   /// repeated for the sweeps that were left.
   std::vector<double> energies();
 
+  /// A field for results, zero-filled: with the planes that they have, and the estimator's size.
+  Result new_result(Memory memory = {}) const;
   const Method& method() const;
   Size size() const;
   Device device() const;

@@ -46,6 +46,8 @@ struct FlowOptions {
                "left and right. It stays not valid.");
   PF_PARAMETER(int, final_median, 0, one_of({0, 3, 5}, "px"),
                "Side of a median of the flow, 0 = none. It is the last step.");
+  PF_FIELD(bool, valid, true);       ///< whether results have a valid plane
+  PF_FIELD(bool, confidence, true);  ///< whether results have a confidence
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
 };
@@ -60,6 +62,7 @@ using FlowMethod =
 struct PARAFIELD_API Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
   static constexpr bool pairs = false;
+  static constexpr bool halves = true;  ///< results can be written as halves
   using Method = FlowMethod;
   using Input = FlowInput;
   using Options = FlowOptions;

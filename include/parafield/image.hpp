@@ -155,21 +155,32 @@ class Image {
 
 namespace detail {
 
-/// Gives a field its planes, in one allocation with one pitch. The last plane, the confidence, is left out if
-/// `has_confidence` is false.
+/// Gives a field its planes, in one allocation with one pitch. The last two planes, valid and confidence, are left
+/// out if `has_valid` or `has_confidence` is false.
 template <class Field>
-void allocate_planes(Field& field, Size size, Memory memory, bool has_confidence) {
+void allocate_planes(Field& field, Size size, Memory memory, bool has_confidence, bool has_valid = true) {
   const auto planes = field.planes();
-  const int count = int(std::tuple_size_v<decltype(field.planes())>) - !has_confidence;
-  constexpr std::ptrdiff_t widest = sizeof(float);
-  const Allocation all = allocate(size.width * widest, std::ptrdiff_t(size.height) * count, memory);
+  const int last = int(std::tuple_size_v<decltype(field.planes())>) - 1;
+  /// Calls f(plane) for each plane that the field gets.
+  const auto for_each_wanted = [&](auto f) {
+    int index = 0;
+    const auto visit = [&](auto& plane) {
+      if (index == last - 1 ? has_valid : index == last ? has_confidence : true) f(plane);
+      ++index;
+    };
+    std::apply([&](auto&... plane) { (visit(plane), ...); }, planes);
+  };
+  std::ptrdiff_t widest = 0, count = 0;
+  for_each_wanted([&]<class T>(Image<T>&) {
+    widest = widest < std::ptrdiff_t(sizeof(T)) ? std::ptrdiff_t(sizeof(T)) : widest;
+    ++count;
+  });
+  const Allocation all = allocate(size.width * widest, size.height * count, memory);
   std::ptrdiff_t offset = 0;
-  const auto place = [&]<class T>(Image<T>& plane) {
-    if (offset == count * all.pitch * size.height) return;
+  for_each_wanted([&]<class T>(Image<T>& plane) {
     plane = Image<T>(size, memory, {{all.data, static_cast<char*>(all.data.get()) + offset}, all.pitch});
     offset += all.pitch * size.height;
-  };
-  std::apply([&](auto&... plane) { (place(plane), ...); }, planes);
+  });
 }
 
 /// Calls f(plane, other plane) for each pair of planes of two fields of one kind.
@@ -185,7 +196,7 @@ void for_each_plane(Field& field, Other& other, F f) {
 template <class Field>
 Field copy_of(const Field& field, Memory memory) {
   if (field.size() == Size{}) return {};
-  Field copy(field.size(), memory, bool(field.confidence));
+  Field copy(field.size(), memory, bool(field.confidence), bool(field.valid));
   for_each_plane(field, copy, [](const auto& from, auto& to) {
     if (from)
       to.take(from);

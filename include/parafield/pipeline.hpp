@@ -194,8 +194,8 @@ bool Pipeline<Task>::read(const Source& source, FrameSlot& slot) const {
 template <class Task>
 bool Pipeline<Task>::solve(const FrameSlot& frame, ResultSlot& result) {
   if (result.host.size() != estimator_.size()) {
-    result.host = Result(estimator_.size(), on_gpu_ ? Memory::pinned() : Memory::host());
-    if (on_gpu_) result.resident = Result(estimator_.size(), Memory::cuda(estimator_.device().index));
+    result.host = estimator_.new_result(on_gpu_ ? Memory::pinned() : Memory::host());
+    if (on_gpu_) result.resident = estimator_.new_result(Memory::cuda(estimator_.device().index));
   }
   if (!on_gpu_) return estimator_.push(frame.host.frame, result.host);
   const bool complete = estimator_.push(frame.resident, result.resident);
@@ -206,7 +206,9 @@ bool Pipeline<Task>::solve(const FrameSlot& frame, ResultSlot& result) {
 template <class Task>
 void Pipeline<Task>::deliver(const Sink& sink, ResultSlot& slot) const {
   if (on_gpu_)
-    detail::for_each_plane(slot.resident, slot.host, [](const auto& from, auto& to) { to.take(from); });
+    detail::for_each_plane(slot.resident, slot.host, [](const auto& from, auto& to) {
+      if (to) to.take(from);
+    });
   sink(frames_[std::size_t(slot.frame)].host, slot.host);
 }
 

@@ -19,6 +19,23 @@ EnergyReport read_energies(nb::handle energies) {
   return EnergyReport(found - names.begin());
 }
 
+/// Takes valid and confidence out of the parameters of flow.
+template <class Task>
+nb::dict without_planes(const nb::kwargs& given, bool& valid, bool& confidence) {
+  nb::dict parameters;
+  for (const auto [name, value] : given) {
+    bool* const plane = !Task::halves                     ? nullptr
+                        : name_text(name) == "valid"      ? &valid
+                        : name_text(name) == "confidence" ? &confidence
+                                                          : nullptr;
+    if (!plane)
+      parameters[name] = value;
+    else if (!nb::try_cast(value, *plane))
+      fail(name_text(name), " cannot be ", repr_text(value), ": True or False");
+  }
+  return parameters;
+}
+
 std::shared_ptr<nb::object> read_progress(nb::handle progress) {
   if (progress.is_none()) return {};
   if (!PyCallable_Check(progress.ptr()))
@@ -28,6 +45,21 @@ std::shared_ptr<nb::object> read_progress(nb::handle progress) {
             delete object;
           }};
 }
+
+}  // namespace
+
+OutArray read_out(nb::handle out, Size size) {
+  OutArray array;
+  if (!nb::try_cast(out, array, false) || array.ndim() != 3 || array.shape(0) != 2 ||
+      array.shape(1) != std::size_t(size.height) || array.shape(2) != std::size_t(size.width) ||
+      array.dtype().code != std::uint8_t(nb::dlpack::dtype_code::Float) ||
+      (array.dtype().bits != 16 && array.dtype().bits != 32))
+    fail("out cannot be ", type_text(out), "; it is an array that can be written, 2 x ", size.height, " x ",
+         size.width, ", float32 or float16, in host memory and without gaps");
+  return array;
+}
+
+namespace {
 
 template <class Task>
 std::string text_of(const PythonEstimator<Task>& estimator, const char* name) {
@@ -50,12 +82,19 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
                                 {Py_tp_clear, reinterpret_cast<void*>(&Self::clear)},
                                 {0, nullptr}};
   auto type = nb::class_<Self>(module, name, nb::type_slots(slots), doc);
+  const std::string planes = Task::halves ? ", valid: bool = True, confidence: bool = True" : "";
   type.def(
       "__init__",
       [](Self* self, nb::handle method, nb::handle preset, nb::handle device, nb::handle shape,
          nb::handle axes, nb::handle range, nb::handle channels, nb::handle threads, nb::handle energies,
          nb::handle progress, const nb::kwargs& parameters) {
-        Request<Task> request = read_request<Task>(method, preset, device, threads, parameters);
+        bool valid = true, confidence = true;
+        const nb::dict rest = without_planes<Task>(parameters, valid, confidence);
+        Request<Task> request = read_request<Task>(method, preset, device, threads, rest);
+        if constexpr (Task::halves) {
+          request.options.valid = valid;
+          request.options.confidence = confidence;
+        }
         request.options.energies = read_energies(energies);
         new (self) Self(std::move(request), read_layout(axes, range, channels), read_shape(shape),
                         read_progress(progress));
@@ -64,13 +103,15 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
       nb::arg("shape") = none, nb::arg("axes") = none, nb::arg("range") = none, nb::arg("channels") = none,
       nb::arg("threads") = none, nb::arg("energies") = "none", nb::arg("progress") = none,
       nb::arg("parameters"),
-      nb::sig("def __init__(self, method: str | object | None = None, preset: str | None = None, device: str "
-              "| None = None, *, shape: tuple[int, int] | None = None, axes: typing.Literal[\"hw\", \"hwc\", "
-              "\"chw\"] | None = None, range: tuple[float, float] | None = None, channels: "
-              "typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: int | None = None, energies: "
-              "typing.Literal[\"none\", \"result\", \"sweeps\"] = \"none\", progress: "
-              "collections.abc.Callable[[float], object] | None = None, **parameters: bool | int | float | "
-              "str) -> None"));
+      nb::sig(
+          ("def __init__(self, method: str | object | None = None, preset: str | None = None, device: str "
+           "| None = None, *, shape: tuple[int, int] | None = None, axes: typing.Literal[\"hw\", \"hwc\", "
+           "\"chw\"] | None = None, range: tuple[float, float] | None = None, channels: "
+           "typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: int | None = None, energies: "
+           "typing.Literal[\"none\", \"result\", \"sweeps\"] = \"none\", progress: "
+           "collections.abc.Callable[[float], object] | None = None" +
+           planes + ", **parameters: bool | int | float | str) -> None")
+              .c_str()));
   const std::string extra =
       std::is_same_v<Task, Flow> ? ", tracks: typing.Any = None, rotation: CameraRotation | None = None" : "";
   const std::string signature = "def __call__(self, " + name0 + ": typing.Any, " + name1 +
@@ -115,6 +156,49 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
         nb::sig(("def push(self, frame: typing.Any) -> " + result + " | None").c_str()),
         "Takes the next frame of a sequence. Gives None until the method has as many frames as it takes, "
         "then the result of the newest ones. Each frame is converted once.");
+  if constexpr (Task::streams) {
+    if constexpr (Task::halves)
+      type.def(
+          "push",
+          [](Self& self, nb::handle frame, nb::handle out) {
+            FrameStack newest = self.read(frame, "frame");
+            const OutArray array = read_out(out, newest.first.size());
+            return self.push(std::move(newest), array);
+          },
+          nb::arg("frame").none(), nb::arg("out"),
+          nb::sig("def push(self, frame: typing.Any, out: typing.Any) -> bool"),
+          "Does the same, but writes the flow into `out`: an array in host memory, 2 x H x W, float32 or "
+          "float16. "
+          "Gives whether there is a result. The frame is in host memory, too.");
+    type.def(
+        "push_ahead", [](Self& self, nb::handle frame) { return self.push_ahead(self.read(frame, "frame")); },
+        nb::arg("frame").none(),
+        nb::sig(("def push_ahead(self, frame: typing.Any) -> " + result + " | None").c_str()),
+        "Takes the next frame of a sequence, as push() does, but gives the result of the call before; None "
+        "if it "
+        "had none. So on a GPU, with frames in host memory, a frame goes up and a result comes down while "
+        "the "
+        "device solves. finish() gives the last result.");
+    if constexpr (Task::halves)
+      type.def(
+          "push_ahead",
+          [](Self& self, nb::handle frame, nb::handle out) {
+            FrameStack newest = self.read(frame, "frame");
+            const OutArray array = read_out(out, newest.first.size());
+            return self.push_ahead(std::move(newest), array);
+          },
+          nb::arg("frame").none(), nb::arg("out"),
+          nb::sig("def push_ahead(self, frame: typing.Any, out: typing.Any) -> bool"),
+          "Does the same, but the frame's flow goes into `out`: see push(). It is complete when the next "
+          "call of "
+          "push_ahead() or finish() returns. Gives whether the `out` of the call before is complete. Only "
+          "arrays "
+          "of pinned memory (pinned_empty) are copied while the device works.");
+    type.def(
+        "finish", &Self::finish, nb::sig(("def finish(self) -> " + result + " | None").c_str()),
+        "Waits for the result that push_ahead() still owes, and gives it; None if there is none, or if it "
+        "goes into an `out`.");
+  }
   if constexpr (Task::pairs)
     type.def(
         "push",
@@ -174,7 +258,9 @@ void bind_estimators(nb::module_& module) {
       "It keeps its memory from call to call. Arguments are those of estimate_flow. `shape` is (height, "
       "width); if it is not given, the first frames say it. `range`, if it is not given, is found in the "
       "first frames and kept. `energies` asks methods that minimize an energy for it. `progress` is called "
-      "with the share of a long solve that is done.\n\n"
+      "with the share of a long solve that is done. Results lack the planes for which `valid` or "
+      "`confidence` is "
+      "False: that saves time and memory.\n\n"
       "Any number of estimators may work at once, in any threads. Calls of one estimator take turns. Each "
       "result owns its memory.");
   bind_estimator<Stereo>(

@@ -63,7 +63,8 @@ const nb::object& confidence_of(Field<Task>& field) {
 
 template <class Task>
 const nb::object& valid_of(Field<Task>& field) {
-  if (!field.all_valid) field.all_valid = plane(field, field.valid, nb::dtype<bool>());
+  if (!field.all_valid)
+    field.all_valid = field.valid ? plane(field, field.valid, nb::dtype<bool>()) : nb::none();
   return field.all_valid;
 }
 
@@ -129,7 +130,7 @@ Field<Task> frame_of(const Field<Task>& field, nb::handle index) {
   if (one.values) one.values += skipped * field.components;
   if (one.confidence) one.confidence += skipped;
   if (one.moving) one.moving += skipped;
-  one.valid += skipped;
+  if (one.valid) one.valid += skipped;
   return one;
 }
 
@@ -146,22 +147,26 @@ template <class Task>
 nb::tuple state_of(const Field<Task>& field) {
   const Field<Task> packed = copied(on_host(field));  // a frame of a stack shares the stack's memory
   return nb::make_tuple(field.size.width, field.size.height, field.count, field.stacked,
-                        field.confidence != nullptr, nb::bytes(packed.storage->data, packed.storage->bytes));
+                        field.confidence != nullptr, nb::bytes(packed.storage->data, packed.storage->bytes),
+                        field.valid != nullptr);
 }
 
 template <class Task>
 void restore(Field<Task>& field, const nb::tuple& state) {
   Size size;
   int count = 0;
-  bool stacked = false, has_confidence = false;
+  bool stacked = false, has_confidence = false, has_valid = true;
   nb::bytes bytes;
-  const bool fits = state.size() == 6 && nb::try_cast(state[0], size.width) &&
-                    nb::try_cast(state[1], size.height) && nb::try_cast(state[2], count) &&
-                    nb::try_cast(state[3], stacked) && nb::try_cast(state[4], has_confidence) &&
-                    nb::try_cast(state[5], bytes) && size.width > 0 && size.height > 0 && count > 0;
-  const std::size_t expected = fits ? bytes_of_results<Task>(size, count, has_confidence) : 0;
+  const bool old = state.size() == 6;  // every field had a valid plane
+  const bool fits = (old || (state.size() == 7 && nb::try_cast(state[6], has_valid))) &&
+                    nb::try_cast(state[0], size.width) && nb::try_cast(state[1], size.height) &&
+                    nb::try_cast(state[2], count) && nb::try_cast(state[3], stacked) &&
+                    nb::try_cast(state[4], has_confidence) && nb::try_cast(state[5], bytes) &&
+                    size.width > 0 && size.height > 0 && count > 0;
+  const std::size_t expected = fits ? bytes_of_results<Task>(size, count, has_confidence, has_valid) : 0;
   if (!fits || bytes.size() != expected) fail("the pickled field is damaged");
-  new (&field) Field<Task>(field_in<Task>(make_host_storage(expected), size, count, stacked, has_confidence));
+  new (&field) Field<Task>(
+      field_in<Task>(make_host_storage(expected), size, count, stacked, has_confidence, has_valid));
   std::memcpy(field.storage->data, bytes.c_str(), expected);
 }
 
@@ -172,12 +177,13 @@ nb::class_<Field<Task>> bind_field(nb::module_& module, const char* doc) {
   auto type = nb::class_<F>(module, TaskPlanes<Task>::result, doc);
   type.def_prop_ro(
           "valid", [](F& self) { return valid_of(self); }, nb::sig("def valid(self) -> typing.Any"),
-          "bool, H x W (N x H x W of a stack): where the result is to be trusted.")
+          "bool, H x W (N x H x W of a stack): where the result is to be trusted. None if the estimator was "
+          "told to leave it out.")
       .def_prop_ro(
           "confidence", [](F& self) { return confidence_of(self); },
           nb::sig("def confidence(self) -> typing.Any"),
           "float32, H x W (N x H x W of a stack): >= 0, grows with the method's certainty. None if the field "
-          "comes from a file.")
+          "comes from a file, or if the estimator was told to leave it out.")
       .def_prop_ro("shape", &shape_of<Task>, nb::sig("def shape(self) -> tuple[int, ...]"),
                    "(H, W), or (N, H, W) of a stack.")
       .def_prop_ro(
@@ -263,9 +269,10 @@ void bind_fields(nb::module_& module) {
           },
           nb::arg("moving"), nb::arg("valid") = nb::none(), nb::arg("confidence") = nb::none(),
           "A mask of NumPy arrays, which are copied: bool, H x W.")
-      .def_prop_ro("moving", [](Field<Detection>& self) { return moving_of(self); },
-                   nb::sig("def moving(self) -> typing.Any"),
-                   "bool, H x W (N x H x W of a stack): where something moves in the newer frame, or left.");
+      .def_prop_ro(
+          "moving", [](Field<Detection>& self) { return moving_of(self); },
+          nb::sig("def moving(self) -> typing.Any"),
+          "bool, H x W (N x H x W of a stack): where something moves in the newer frame, or left.");
 }
 
 }  // namespace parafield::python

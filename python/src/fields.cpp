@@ -13,7 +13,7 @@ void copy_planes(const Field<Task>& from, Field<Task>& to) {
   if (from.values) std::memcpy(to.values, from.values, pixels * 4 * from.components);
   if (from.confidence) std::memcpy(to.confidence, from.confidence, pixels * 4);
   if (from.moving) std::memcpy(to.moving, from.moving, pixels);
-  std::memcpy(to.valid, from.valid, pixels);
+  if (from.valid) std::memcpy(to.valid, from.valid, pixels);
 }
 
 /// The field in a storage that holds a copy of its own.
@@ -49,8 +49,9 @@ Field<Task> copied(const Field<Task>& field) {
   like.library = field.storage->library;
   like.object = field.storage->like;
   Field<Task> copy = field_in<Task>(
-      make_storage(like, bytes_of_results<Task>(field.size, field.count, field.confidence), false),
-      field.size, field.count, field.stacked, field.confidence);
+      make_storage(like, bytes_of_results<Task>(field.size, field.count, field.confidence, field.valid),
+                   false),
+      field.size, field.count, field.stacked, field.confidence, field.valid);
   copy_planes(field, copy);
   return copy;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <parafield/parafield.hpp>
-
 #include <string>
 
 #include "storage.hpp"
@@ -59,9 +58,9 @@ struct Field : Planes {
   typename Task::Result result(int i) const {
     const auto plane = [&]<class T>(T* data, std::ptrdiff_t steps) -> Image<T> {
       if (!data) return {};
-      return Image<T>(View<T>{data + steps * pixels(), size.width, size.height,
-                              std::ptrdiff_t(sizeof(T)) * size.width},
-                      storage->memory);
+      return Image<T>(
+          View<T>{data + steps * pixels(), size.width, size.height, std::ptrdiff_t(sizeof(T)) * size.width},
+          storage->memory);
     };
     typename Task::Result result;
     if constexpr (components == 2) {
@@ -83,17 +82,17 @@ constexpr std::size_t plane_bytes(std::size_t bytes) { return (bytes + 255) / 25
 
 /// Bytes of a task's results.
 template <class Task>
-std::size_t bytes_of_results(Size size, int count, bool has_confidence) {
+std::size_t bytes_of_results(Size size, int count, bool has_confidence, bool has_valid = true) {
   const std::size_t pixels = std::size_t(size.width) * std::size_t(size.height) * std::size_t(count);
   return plane_bytes(pixels * 4 * TaskPlanes<Task>::components) +
          (has_confidence ? plane_bytes(pixels * 4) : 0) +
-         plane_bytes(pixels) * (1 + TaskPlanes<Task>::has_moving);
+         plane_bytes(pixels) * (has_valid + TaskPlanes<Task>::has_moving);
 }
 
 /// A result in `storage`, whose size is bytes_of_results.
 template <class Task>
 Field<Task> field_in(std::shared_ptr<Storage> storage, Size size, int count, bool stacked,
-                     bool has_confidence) {
+                     bool has_confidence, bool has_valid = true) {
   Field<Task> field;
   field.stacked = stacked;
   field.count = count;
@@ -108,16 +107,17 @@ Field<Task> field_in(std::shared_ptr<Storage> storage, Size size, int count, boo
   if (field.components) field.values = reinterpret_cast<float*>(take(pixels * 4 * field.components));
   if (has_confidence) field.confidence = reinterpret_cast<float*>(take(pixels * 4));
   if (TaskPlanes<Task>::has_moving) field.moving = reinterpret_cast<std::uint8_t*>(take(pixels));
-  field.valid = reinterpret_cast<std::uint8_t*>(take(pixels));
+  if (has_valid) field.valid = reinterpret_cast<std::uint8_t*>(take(pixels));
   field.storage = std::move(storage);
   return field;
 }
 
 /// A result of frames like those of `array`.
 template <class Task>
-Field<Task> new_field(const Array& array, Size size, int count, bool stacked, bool pinned) {
-  return field_in<Task>(make_storage(array, bytes_of_results<Task>(size, count, true), pinned), size, count,
-                        stacked, true);
+Field<Task> new_field(const Array& array, Size size, int count, bool stacked, bool pinned,
+                      bool has_confidence = true, bool has_valid = true) {
+  const std::size_t bytes = bytes_of_results<Task>(size, count, has_confidence, has_valid);
+  return field_in<Task>(make_storage(array, bytes, pinned), size, count, stacked, has_confidence, has_valid);
 }
 
 /// A result of one frame in host memory, of NumPy arrays.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <nanobind/ndarray.h>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -9,6 +11,12 @@
 #include "interrupt.hpp"
 
 namespace parafield::python {
+
+/// An array of the caller for flow: 2 x H x W, float32 or float16, in host memory.
+using OutArray = nb::ndarray<nb::c_contig, nb::device::cpu>;
+
+/// Reads the argument `out`. Throws Error(invalid_argument).
+OutArray read_out(nb::handle out, Size size);
 
 /// The estimator whose `progress` this thread calls.
 inline thread_local const void* reporting = nullptr;
@@ -90,6 +98,55 @@ class PythonEstimator {
     return field;
   }
 
+  /// Takes the next frame, and gives the result of the call before.
+  std::optional<Field<Task>> push_ahead(FrameStack frame) requires Task::streams {
+    prepare({&frame, 1});
+    auto next = std::make_unique<Coming>();
+    next->field = output_for(frame);
+    next->output = next->field->result(0);
+    const auto before = push_ahead(frame, std::move(next), [this](const Frame& newest, Coming& coming) {
+      return estimator_->push_ahead(newest, coming.output);
+    });
+    return before ? before->field : std::nullopt;
+  }
+  /// The same; the flow goes into an array, 2 x H x W. Gives whether the call before had a result.
+  bool push_ahead(FrameStack frame, const OutArray& out) requires Task::halves {
+    prepare({&frame, 1});
+    auto next = std::make_unique<Coming>();
+    next->array = out;
+    const auto before = push_ahead(frame, std::move(next), [&](const Frame& newest, Coming& coming) {
+      return with_output(out, *size_, coming,
+                         [&](auto& output) { return estimator_->push_ahead(newest, output); });
+    });
+    return before != nullptr;
+  }
+  /// Takes the next frame; the flow goes into an array. Gives whether there is one.
+  bool push(FrameStack frame, const OutArray& out) requires Task::halves {
+    prepare({&frame, 1});
+    Coming coming;
+    bool complete = false;
+    run(frame, [&] {
+      complete = with_output(out, *size_, coming,
+                             [&](auto& output) { return estimator_->push(frame.first, output); });
+    });
+    return complete;
+  }
+
+  /// The result of the last push_ahead.
+  std::optional<Field<Task>> finish() requires Task::streams {
+    if (!estimator_) return {};
+    check_not_reporting();
+    std::unique_ptr<Coming> last;
+    bool complete = false;
+    {
+      const nb::gil_scoped_release released;
+      const std::lock_guard lock(mutex_);
+      complete = estimator_->finish() != nullptr;
+      last = std::move(coming_);
+    }
+    return complete && last ? last->field : std::nullopt;
+  }
+
   FrameStack read(nb::handle frame, const std::string& name) const {
     FrameStack read = read_frames(frame, name, layout_);
     if (read.stacked) fail(name, " is a stack; estimators take single frames");
@@ -132,6 +189,40 @@ class PythonEstimator {
   }
 
  private:
+  /// A result that comes with the next call. Its field, or the caller's array.
+  struct Coming {
+    std::optional<Field<Task>> field;
+    typename Task::Result output;
+    HalfFlowField halves;
+    OutArray array;
+  };
+  /// Calls f with the planes of an array.
+  template <class F>
+  static bool with_output(const OutArray& out, Size size, Coming& coming, F f) {
+    const auto plane = [&]<class T>(Image<T>& image, int i) {
+      T* const data = static_cast<T*>(out.data()) + std::ptrdiff_t(i) * size.width * size.height;
+      image = Image<T>(View<T>{data, size.width, size.height, std::ptrdiff_t(sizeof(T)) * size.width}, {});
+    };
+    const auto fill = [&](auto& output) {
+      plane(output.u, 0);
+      plane(output.v, 1);
+      return f(output);
+    };
+    return out.dtype().bits == 16 ? fill(coming.halves) : fill(coming.output);
+  }
+  /// Calls work(frame, next). Returns what was coming, if it is complete.
+  template <class Work>
+  std::unique_ptr<Coming> push_ahead(const FrameStack& frame, std::unique_ptr<Coming> next, Work work) {
+    std::unique_ptr<Coming> before;
+    bool complete = false;
+    run(frame, [&] {
+      complete = work(frame.first, *next);
+      before = std::exchange(coming_, std::move(next));
+    });
+    if (!complete) return {};
+    return before;
+  }
+
   /// The result that work(frames, output) writes.
   template <class Work>
   Field<Task> solve(std::vector<FrameStack> frames, Work work) {
@@ -198,8 +289,11 @@ class PythonEstimator {
 
   Field<Task> output_for(const FrameStack& frame) const {
     const bool on_host = frame.array.memory.on_host();
-    return new_field<Task>(frame.array, *size_, 1, false,
-                           on_host && estimator_->device().kind == Device::Kind::cuda);
+    const bool pinned = on_host && estimator_->device().kind == Device::Kind::cuda;
+    if constexpr (requires { request_.options.confidence; })
+      return new_field<Task>(frame.array, *size_, 1, false, pinned, request_.options.confidence,
+                             request_.options.valid);
+    return new_field<Task>(frame.array, *size_, 1, false, pinned);
   }
 
   /// Runs a call without Python's lock, on the stream of the frames' library.
@@ -231,7 +325,8 @@ class PythonEstimator {
   std::optional<Size> size_;
   std::optional<typename Task::Method> method_;  ///< that of the last call; under Python's lock
   std::optional<ValueRange> range_;              ///< that of the first frames, if none is given
-  std::unique_ptr<Estimator<Task>> estimator_;
+  std::unique_ptr<Coming> coming_;               ///< what push_ahead has begun; under the mutex
+  std::unique_ptr<Estimator<Task>> estimator_;   ///< goes before what it writes
   std::mutex mutex_;
   std::atomic<bool> cancelled_ = false;
   std::shared_ptr<nb::object> progress_;  ///< null without one

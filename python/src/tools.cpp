@@ -237,6 +237,25 @@ void bind_tools(nb::module_& module) {
       .def("__repr__", [](const DeviceInfo& self) {
         return joined("DeviceInfo", {named("device", to_string(self.device)), named("name", self.name)});
       });
+  module.def(
+      "pinned_empty",
+      [](nb::handle shape, nb::handle type) {
+        const nb::module_ numpy = nb::module_::import_("numpy");
+        const nb::object kind = numpy.attr("dtype")(type);
+        const nb::object count = numpy.attr("prod")(shape, nb::arg("dtype") = "int64");
+        const auto bytes = std::size_t(nb::cast<std::int64_t>(nb::int_(count * kind.attr("itemsize"))));
+        if (bytes < 1) fail("an array of the shape ", repr_text(shape), " has no values");
+        const auto storage = make_storage({}, bytes, why_no_cuda().empty());
+        return nb::object(array_in(storage, storage->data, nb::dtype<std::uint8_t>(), {bytes}, {1})
+                              .attr("view")(kind)
+                              .attr("reshape")(shape));
+      },
+      nb::arg("shape"), nb::arg("dtype") = "float32",
+      nb::sig("def pinned_empty(shape: int | tuple[int, ...], dtype: object = \"float32\") -> "
+              "numpy.typing.NDArray[typing.Any]"),
+      "A NumPy array in pinned memory, which a GPU copies while it works. Its values are not set. Without a "
+      "GPU "
+      "it is an array like others.");
   module.def("devices", &devices, nb::sig("def devices() -> list[DeviceInfo]"),
              "Every usable device, the CPU first.");
   module.def("why_no_cuda", &why_no_cuda, "The reason why no CUDA device can be used; empty if one can.");

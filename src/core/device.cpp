@@ -72,6 +72,11 @@ DeviceInfo describe_device(const Device& device) {
   return cuda::devices()[std::size_t(device.index)];
 }
 
+void start(const Device& device) {
+  if (device.kind == Device::Kind::cpu) return;
+  cuda::release(cuda::allocate(1, device.index), device.index);
+}
+
 std::string why_no_cuda() { return cuda::device_count() > 0 ? "" : cuda::why_absent(); }
 
 void wait_for(const Device& device, Stream waiting, Stream awaited) {

@@ -14,17 +14,6 @@
 #include "core/views.hpp"
 
 namespace parafield {
-namespace {
-
-/// Zero-filled host memory; null if there is none.
-void* zeroed(std::size_t bytes) {
-  void* const data = allocate_host(bytes);
-  if (data) std::memset(data, 0, bytes);
-  return data;
-}
-
-}  // namespace
-
 namespace detail {
 
 Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows, Memory memory) {
@@ -42,9 +31,9 @@ Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows, Memory memory
             pitch};
   if (memory.kind == Memory::Kind::pinned)
     return {{cuda::allocate_pinned(bytes), cuda::release_pinned}, pitch};
-  void* const data = zeroed(bytes);
+  void* const data = allocate_host(bytes);
   if (!data) fail(ErrorCode::memory, "cannot allocate ", bytes, " bytes for an image");
-  return {{data, std::free}, pitch};
+  return {{data, [bytes](void* released) { release_host(released, bytes); }}, pitch};
 }
 
 void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from, std::ptrdiff_t from_pitch,

@@ -36,6 +36,8 @@ struct KnownMotion {
 template <class Solver>
 class SolverBase {
  public:
+  /// Whether `solve` writes trust that nobody asked for, into planes that it has to be given.
+  static constexpr bool always_trusts = false;
   bool takes_start() const { return false; }       ///< whether `solve` uses a start
   bool starts_from_last() const { return false; }  ///< whether pushed frames start from the last result
   bool averages() const { return false; }          ///< whether pushed pairs are averaged with the last ones

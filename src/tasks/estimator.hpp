@@ -25,6 +25,7 @@ struct Estimator<Task>::Impl {
   Method method;
   Size size;
   Device device;
+  ResultPlanes planes;
   std::unique_ptr<Session<Task>> session;
 };
 
@@ -50,7 +51,8 @@ Estimator<Task>::Estimator(Method method, Size size, Options options) {
     std::visit([](const auto& value) { check(value); }, method);
     check(options);
     const Device device = options.device ? *options.device : Device::best();
-    impl_ = std::make_unique<Impl>(Impl{method, size, device, session_of(method, size, device, options)});
+    impl_ = std::make_unique<Impl>(
+        Impl{method, size, device, planes_of(options), session_of(method, size, device, options)});
   });
 }
 template <class Task>
@@ -62,7 +64,7 @@ Estimator<Task>& Estimator<Task>::operator=(Estimator&&) noexcept = default;
 
 template <class Task>
 auto Estimator<Task>::operator()(const Input& input) -> const Result& {
-  return with_errors([&]() -> const Result& { return impl_->session->call(input, nullptr); });
+  return with_errors([&]() -> const Result& { return *impl_->session->call(input, {}); });
 }
 template <class Task>
 auto Estimator<Task>::operator()(const In<Frame>& frame0, const In<Frame>& frame1) -> const Result& {
@@ -70,25 +72,49 @@ auto Estimator<Task>::operator()(const In<Frame>& frame0, const In<Frame>& frame
 }
 template <class Task>
 void Estimator<Task>::operator()(const Input& input, Result& output) {
-  with_errors([&] { impl_->session->call(input, &output); });
+  with_errors([&] { impl_->session->call(input, {&output}); });
+}
+template <class Task>
+void Estimator<Task>::operator()(const Input& input, HalfFlowField& output) requires Task::halves {
+  with_errors([&] { impl_->session->call(input, {nullptr, &output}); });
 }
 template <class Task>
 auto Estimator<Task>::push(const In<Frame>& frame) -> const Result* requires Task::streams {
-  return with_errors([&] { return impl_->session->push(frame, nullptr); });
+  return with_errors([&] { return impl_->session->push(frame, {}).field; });
 }
 template <class Task>
 bool Estimator<Task>::push(const In<Frame>& frame, Result& output) requires Task::streams {
-  return with_errors([&] { return impl_->session->push(frame, &output) != nullptr; });
+  return with_errors([&] { return bool(impl_->session->push(frame, {&output})); });
+}
+template <class Task>
+bool Estimator<Task>::push(const In<Frame>& frame, HalfFlowField& output) requires Task::halves {
+  return with_errors([&] { return bool(impl_->session->push(frame, {nullptr, &output})); });
+}
+template <class Task>
+auto Estimator<Task>::push_ahead(const In<Frame>& frame) -> const Result* requires Task::streams {
+  return with_errors([&] { return impl_->session->push_ahead(frame, {}).field; });
+}
+template <class Task>
+bool Estimator<Task>::push_ahead(const In<Frame>& frame, Result& output) requires Task::streams {
+  return with_errors([&] { return bool(impl_->session->push_ahead(frame, {&output})); });
+}
+template <class Task>
+bool Estimator<Task>::push_ahead(const In<Frame>& frame, HalfFlowField& output) requires Task::halves {
+  return with_errors([&] { return bool(impl_->session->push_ahead(frame, {nullptr, &output})); });
+}
+template <class Task>
+auto Estimator<Task>::finish() -> const Result* requires Task::streams {
+  return with_errors([&] { return impl_->session->finish().field; });
 }
 template <class Task>
 auto Estimator<Task>::push(const In<Frame>& left, const In<Frame>& right)
     -> const Result& requires Task::pairs {
-  return with_errors([&]() -> const Result& { return impl_->session->push_pair(left, right, nullptr); });
+  return with_errors([&]() -> const Result& { return *impl_->session->push_pair(left, right, {}); });
 }
 template <class Task>
 void Estimator<Task>::push(const In<Frame>& left, const In<Frame>& right,
                            Result& output) requires Task::pairs {
-  with_errors([&] { impl_->session->push_pair(left, right, &output); });
+  with_errors([&] { impl_->session->push_pair(left, right, {&output}); });
 }
 template <class Task>
 void Estimator<Task>::reset() {
@@ -105,6 +131,10 @@ void Estimator<Task>::cancel() noexcept {
 template <class Task>
 std::vector<double> Estimator<Task>::energies() {
   return with_errors([&] { return impl_->session->energies(); });
+}
+template <class Task>
+auto Estimator<Task>::new_result(Memory memory) const -> Result {
+  return result_with<Result>(impl_->planes, impl_->size, memory);
 }
 template <class Task>
 auto Estimator<Task>::method() const -> const Method& {
@@ -141,7 +171,7 @@ typename Task::Result estimate(std::span<const Frame> frames, const typename Tas
   if (!options.device && !memory.on_host()) options.device = Device::cuda(memory.device);
   Estimator<Task> estimator(method, frames[0].size(), options);
   return with_errors([&] {
-    typename Task::Result result(frames[0].size(), memory);
+    typename Task::Result result = estimator.new_result(memory);
     estimator({frames}, result);
     estimator.synchronize();
     return result;

@@ -28,14 +28,15 @@ class FoundDisparities final : public Session<Stereo> {
     options_.stream = backend_.stream();
   }
 
-  const DisparityField& call(const StereoInput& input, DisparityField* output) override {
+  const DisparityField* call(const StereoInput& input, Output<Stereo> output) override {
     if (!session_) begin(input);
     return session_->call(input, output);
   }
-  const DisparityField* push(const Frame&, DisparityField*) override {
-    return nullptr;
-  }  // single frames are no stream
-  const DisparityField& push_pair(const Frame& left, const Frame& right, DisparityField* output) override {
+  // Single frames are no stream.
+  Output<Stereo> push(const Frame&, Output<Stereo>) override { return {}; }
+  Output<Stereo> push_ahead(const Frame&, Output<Stereo>) override { return {}; }
+  Output<Stereo> finish() override { return {}; }
+  const DisparityField* push_pair(const Frame& left, const Frame& right, Output<Stereo> output) override {
     if (!session_) begin({.frames = std::array<Frame, 2>{left, right}});
     return session_->push_pair(left, right, output);
   }

@@ -71,6 +71,11 @@ class RefinedFlow : public Solver {
       fail(ErrorCode::invalid_argument, "fb_check, the forward-backward check, is for methods of 2 frames; ",
            Method::name, " takes ", int(method.frames));
     if (fb_check_ > 0) backward_ = workspace.flow(size);
+    // Solvers write both planes or none. Checks and filters read one.
+    const bool checks = fb_check_ > 0 || options.speckle > 0 || options.fill;
+    if (!Solver::always_trusts && !options.valid && !options.confidence && !checks) return;
+    if (!options.valid) own_trust_.valid = workspace.image<std::uint8_t>(size);
+    if (!options.confidence) own_trust_.confidence = workspace.image<float>(size);
   }
 
   void solve(int first, const FlowView* start, FlowField& result) {
@@ -88,7 +93,8 @@ class RefinedFlow : public Solver {
   template <class Solve>
   void refine(int first, FlowField& result, Solve solve) {
     const FlowPlanes flow{refinement_.unsmoothed(0, result.u), refinement_.unsmoothed(1, result.v)};
-    const Trust trust{result.valid, result.confidence};
+    const Trust trust{result.valid ? View<std::uint8_t>(result.valid) : own_trust_.valid,
+                      result.confidence ? View<float>(result.confidence) : own_trust_.confidence};
     solve(flow, trust);
     if (fb_check_ > 0) {
       Solver::solve(1 - first, nullptr, backward_, {}, false);
@@ -104,6 +110,7 @@ class RefinedFlow : public Solver {
   Refinement<Backend> refinement_;
   const float fb_check_;
   FlowPlanes backward_;  // flow of the second frame to the first
+  Trust own_trust_;      // planes that the solver needs and results lack
 };
 
 /// A solver of stereo and DisparityChecks. Up to the last step disparities are whole.

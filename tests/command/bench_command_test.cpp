@@ -18,7 +18,7 @@ TEST_F(Command, BenchMeasuresEveryPresetAndSize) {
   EXPECT_EQ(json["version"], version());
   EXPECT_EQ(json["results"].size(), 2 * presets(AdaptiveRidge{}).size());
   for (const auto& result : json["results"]) {
-    for (const char* way : {"resident", "streaming", "end_to_end"}) {
+    for (const char* way : {"resident", "streaming", "end_to_end", "overlapped"}) {
       const auto& times = result[way];
       EXPECT_EQ(times["repeats"], 3);
       EXPECT_GT(times["min_milliseconds"], 0);

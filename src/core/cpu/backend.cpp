@@ -43,7 +43,7 @@ CpuBackend<Set>::CpuBackend(const Device& device, Stream)
 template <InstructionSet Set>
 CpuBackend<Set>::~CpuBackend() {
   delete threads_;
-  std::free(scratch_);
+  release_host(scratch_, scratch_bytes_ * std::size_t(thread_count_));
 }
 
 template <InstructionSet Set>
@@ -54,7 +54,7 @@ void CpuBackend<Set>::run_parts(int parts, void (*part)(const void*, int, int), 
 
 template <InstructionSet Set>
 void CpuBackend<Set>::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
-                           std::ptrdiff_t row_bytes, int height) const {
+                           std::ptrdiff_t row_bytes, int height, Queue) const {
   detail::copy(to, to_pitch, {}, from, from_pitch, {}, row_bytes, height);
 }
 
@@ -62,7 +62,7 @@ template <InstructionSet Set>
 void CpuBackend<Set>::reserve_scratch(std::size_t bytes) {
   bytes = (bytes + 63) / 64 * 64;
   if (bytes <= scratch_bytes_) return;
-  std::free(scratch_);
+  release_host(scratch_, scratch_bytes_ * std::size_t(thread_count_));
   scratch_bytes_ = 0;
   scratch_ = static_cast<char*>(allocate_host(bytes * std::size_t(thread_count_)));
   if (!scratch_)

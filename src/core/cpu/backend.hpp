@@ -8,6 +8,7 @@
 #include "core/arithmetic.hpp"
 #include "core/cpu/instruction_set.hpp"
 #include "core/cpu/threads.hpp"
+#include "core/queue.hpp"
 #include "core/step.hpp"
 #include "parafield/device.hpp"
 
@@ -51,9 +52,12 @@ class CpuBackend {
   void synchronize() const {}
   /// From now on a step throws Error(cancelled) once the flag is true.
   void cancelled_by(const std::atomic<bool>& flag) { cancelled_ = &flag; }
-  /// Copies rows of bytes.
+  /// Copies rows of bytes. All queues are one.
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
-            std::ptrdiff_t row_bytes, int height) const;
+            std::ptrdiff_t row_bytes, int height, Queue queue = Queue::solves) const;
+  void mark(int, Queue) const {}
+  void begin_after(int, Queue) const {}
+  void await(int) const {}
   std::size_t scratch_bytes() const { return scratch_bytes_ * std::size_t(thread_count_); }
 
   /// Makes sure that each thread of `few_rows` and `bands` has at least `bytes` of scratch memory, aligned to

@@ -75,6 +75,10 @@ Cuda::OwnStream::~OwnStream() {
   if (handle) cudaStreamDestroy(handle);
 }
 
+Cuda::OwnEvent::~OwnEvent() {
+  if (handle) cudaEventDestroy(handle);
+}
+
 void Cuda::OwnStream::create() { PF_CUDA(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking)); }
 
 Cuda::Cuda(const Device& device, Stream stream) : device_(device.index) {
@@ -100,7 +104,7 @@ Cuda::Cuda(const Device& device, Stream stream) : device_(device.index) {
 Cuda::~Cuda() {
   try {
     const auto current = activate();
-    cudaStreamSynchronize(stream_);
+    synchronize();
     const cuda::Exclusive exclusive;
     graphs_.clear();
   } catch (const std::exception&) {  // the device failed: its streams and graphs are gone with it
@@ -109,7 +113,8 @@ Cuda::~Cuda() {
 
 void Cuda::synchronize() const {
   const auto current = activate();
-  PF_CUDA(cudaStreamSynchronize(stream_));
+  for (const cudaStream_t stream : {uploads_.handle, stream_, downloads_.handle})
+    if (stream) PF_CUDA(cudaStreamSynchronize(stream));
 }
 
 std::size_t Cuda::available_memory() const {
@@ -319,10 +324,34 @@ void Cuda::notify(const std::shared_ptr<const std::function<void(double)>>& call
 }
 
 void Cuda::copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
-                std::ptrdiff_t row_bytes, int height) {
+                std::ptrdiff_t row_bytes, int height, Queue queue) {
   PF_CUDA(cudaMemcpy2DAsync(to, std::size_t(to_pitch), from, std::size_t(from_pitch), std::size_t(row_bytes),
-                            std::size_t(height), cudaMemcpyDefault, stream_));
+                            std::size_t(height), cudaMemcpyDefault, stream_of(queue)));
 }
+
+cudaStream_t Cuda::stream_of(Queue queue) {
+  if (queue == Queue::solves) return stream_;
+  OwnStream& stream = queue == Queue::uploads ? uploads_ : downloads_;
+  if (!stream.handle) {
+    const cuda::Exclusive exclusive;
+    stream.create();
+  }
+  return stream.handle;
+}
+
+void Cuda::mark(int mark, Queue queue) {
+  while (marks_.size() <= std::size_t(mark)) marks_.emplace_back();
+  cudaEvent_t& event = marks_[std::size_t(mark)].handle;
+  if (!event) PF_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  PF_CUDA(cudaEventRecord(event, stream_of(queue)));
+}
+
+void Cuda::begin_after(int mark, Queue queue) {
+  if (marks_.size() <= std::size_t(mark) || !marks_[std::size_t(mark)].handle) return;
+  PF_CUDA(cudaStreamWaitEvent(stream_of(queue), marks_[std::size_t(mark)].handle, 0));
+}
+
+void Cuda::await(int mark) const { PF_CUDA(cudaEventSynchronize(marks_.at(std::size_t(mark)).handle)); }
 
 void Cuda::allow_shared_memory(const void* kernel, std::size_t bytes) const {
   if (mode_ == Mode::replaying) return;

@@ -12,6 +12,7 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/runtime.hpp"
+#include "core/queue.hpp"
 #include "core/step.hpp"
 #include "parafield/image.hpp"
 
@@ -125,9 +126,15 @@ class Cuda {
   /// call. It is a node of the graph, so a replay has nothing to set.
   void notify(const std::shared_ptr<const std::function<void(double)>>& callback, double share);
 
-  /// Copies rows of bytes between host and device, on the stream.
+  /// Copies rows of bytes between host and device, in the order of a queue.
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
-            std::ptrdiff_t row_bytes, int height);
+            std::ptrdiff_t row_bytes, int height, Queue queue = Queue::solves);
+  /// Marks what the queue has so far. A mark is a number from 0 on, and stands for what it marked last.
+  void mark(int mark, Queue queue);
+  /// What the queue gets from now on begins when what is marked has ended; at once, if nothing is.
+  void begin_after(int mark, Queue queue);
+  /// Waits until what is marked has ended.
+  void await(int mark) const;
 
   /// Allows a kernel so many bytes of dynamic shared memory: raises the kernel's limit, or throws
   /// Error(unsupported).
@@ -160,7 +167,7 @@ class Cuda {
   };
   /// A stream that does not wait for the legacy stream. It is destroyed with the backend.
   struct OwnStream {
-    cudaStream_t handle = nullptr;
+    cudaStream_t handle = nullptr;  // null until create()
 
     OwnStream() = default;
     ~OwnStream();
@@ -169,12 +176,24 @@ class Cuda {
     void create();
   };
 
+  /// An event that is destroyed with the backend.
+  struct OwnEvent {
+    cudaEvent_t handle = nullptr;
+
+    OwnEvent() = default;
+    ~OwnEvent();
+    OwnEvent(const OwnEvent&) = delete;
+    OwnEvent& operator=(const OwnEvent&) = delete;
+  };
+
   /// A call that `notify` has recorded.
   struct Notice {
     std::shared_ptr<const std::function<void(double)>> callback;
     double share = 0;
   };
 
+  /// The stream of a queue, made when it is first used.
+  cudaStream_t stream_of(Queue queue);
   void begin_recording();
   void end_recording(int key);
   void abandon_recording();
@@ -199,6 +218,8 @@ class Cuda {
   bool has_conditions_ = false;  // whether graphs can leave out a part
   bool overlaps_ = false;        // kernels may begin before the one before has ended: see begin_kernel
   OwnStream own_stream_;
+  OwnStream uploads_, downloads_;
+  std::deque<OwnEvent> marks_;
   OwnStream recorder_;                // kernels are only captured on it; it runs none
   OwnStream part_recorder_;           // the same, for the part of a graph under a condition
   OwnStream side_recorder_;           // the same, for steps beside others

@@ -53,9 +53,10 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     for (Pyramid& pyramid : pyramids_)
       for (const Size level : pyramid_sizes(size, matched_ ? larger(levels, matched_->levels()) : levels))
         pyramid.level[pyramid.levels++] = workspace.image<float>(level);
-    for (const Size level : sizes) flows_.push_back(workspace.flow(level));
-    if constexpr (!Backend::is_gpu) unsmoothed_ = workspace.flow(size);
+    for (const Size level : sizes) flows_.push_back(flows_.empty() ? FlowPlanes{} : workspace.flow(level));
     normal_ = normal_planes(workspace, size);
+    if constexpr (!Backend::is_gpu)
+      unsmoothed_ = method.frames == 2 ? FlowPlanes{normal_.xt, normal_.yt} : workspace.flow(size);
     const Size cells{cells_along(size.width), cells_along(size.height)};
     for (Cells& statistics : cells_)
       for (View<float>* plane : {&statistics.u, &statistics.v, &statistics.spread, &statistics.weight})
@@ -101,7 +102,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     const int coarsest = int(flows_.size()) - 1;
     FlowPlanes flow = no_motion_;
     if (start) {
-      flow = flows_[std::size_t(coarsest)];
+      flow = coarsest > 0 ? flows_[std::size_t(coarsest)] : result;
       reduce_flow(backend_, start->u, start->v, coarsest, flow);
     }
     const auto descend_to_result = [&] {
@@ -154,8 +155,9 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       const NormalPlanes normal = part(pass.normal, size);
       const Cells statistics[] = {part(cells_[0], size), part(cells_[1], size)};
       const FlowPlanes unsmoothed{part(unsmoothed_.u, size), part(unsmoothed_.v, size)};
+      const FlowPlanes here = level > 0 ? flows_[std::size_t(level)] : result;
       StartingFlow start{flow};
-      if (level < coarsest) start = {flows_[std::size_t(level)], flow};
+      if (level < coarsest) start = {here, flow};
       // Where matches find what moves far, more solutions on coarse levels change nothing on finer ones.
       const int iterations = matched_ && level >= 2 ? 1 : pass.iterations;
       for (int i = 1; i <= iterations; ++i) {
@@ -168,7 +170,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
         for (; round + 1 < rounds; ++round)
           shrink_cells<Backend>(backend_, normal, frames.reference(), statistics[round % 2], shrinkage,
                                 statistics[1 - round % 2]);
-        flow = last ? result : flows_[std::size_t(level)];
+        flow = here;
         shrink_flow<Backend>(backend_, normal, frames.reference(), statistics[round % 2], shrinkage,
                              method_.median, unsmoothed, flow);
         start = {flow};
@@ -211,8 +213,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   const AdaptiveRidge method_;
   const TensorWeights weights_;
   std::vector<Pyramid> pyramids_;   // for each slot
-  std::vector<FlowPlanes> flows_;   // for each level
-  FlowPlanes unsmoothed_;           // flow before the median; on the CPU
+  std::vector<FlowPlanes> flows_;   // for each level; that of the finest one is the result
+  FlowPlanes unsmoothed_;           // flow before the median, on the CPU: see shrink_flow
   NormalPlanes normal_;             // of the last iteration
   Cells cells_[2];                  // statistics before and after a round, in turn
   FlowPlanes no_motion_;            // for the coarsest level; always zero

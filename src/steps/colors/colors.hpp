@@ -28,10 +28,12 @@ struct KeptFrames {
   }
 };
 
-/// The description of a frame whose rows have been copied.
-PF_HD Frame kept_frame(Frame frame, View<std::uint8_t> bytes) {
+/// The description of a frame whose rows have been copied to `bytes`. Rows are as far apart as the format needs.
+[[gnu::always_inline]] static inline Frame kept_frame(Frame frame, View<std::uint8_t> bytes) {
+  constexpr std::ptrdiff_t alignment = 64;
+  const std::ptrdiff_t row_bytes = std::ptrdiff_t(frame.width) * bytes_per_pixel(frame.format);
   frame.data = bytes.data;
-  frame.pitch = bytes.pitch;
+  frame.pitch = (row_bytes + alignment - 1) / alignment * alignment;
   return frame;
 }
 

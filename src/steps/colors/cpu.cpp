@@ -18,12 +18,14 @@ void keep_frames(Backend& cpu, const Frame* frames, int slot, int count, const K
   for (int i = 0; i < count; ++i) {
     const Frame& frame = frames[i];
     const View<std::uint8_t> bytes = kept.bytes[slot + i];
+    const Frame copy = kept_frame(frame, bytes);
     const std::size_t row_bytes = std::size_t(frame.width) * std::size_t(bytes_per_pixel(frame.format));
     cpu.few_rows(frame.height, [=](RowRange rows, void*) {
       for (int y = rows.begin; y < rows.end; ++y)
-        __builtin_memcpy(bytes.row(y), static_cast<const char*>(frame.data) + y * frame.pitch, row_bytes);
+        __builtin_memcpy(bytes.data + y * copy.pitch, static_cast<const char*>(frame.data) + y * frame.pitch,
+                         row_bytes);
     });
-    kept.frames[slot + i] = kept_frame(frame, bytes);
+    kept.frames[slot + i] = copy;
   }
 }
 

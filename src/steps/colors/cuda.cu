@@ -139,9 +139,10 @@ void keep_frames(Backend& cuda, const Frame* frames, int slot, int count, const 
   for (int i = 0; i < 2; ++i) {
     const Frame& frame = frames[smaller(i, count - 1)];
     const View<std::uint8_t> bytes = kept.bytes[slot + smaller(i, count - 1)];
+    const Frame copy = kept_frame(frame, bytes);
     copies[i] = {word_copy({static_cast<const char*>(frame.data), reinterpret_cast<char*>(bytes.data),
-                            frame.pitch, bytes.pitch, row_bytes(frame), frame.height}),
-                 kept_frame(frame, bytes)};
+                            frame.pitch, copy.pitch, row_bytes(frame), frame.height}),
+                 copy};
   }
   cuda.launch_input(keep_kernel, dim3(unsigned(blocks_of(cuda, copies[0].copy)), unsigned(count)),
                     dim3(copy_threads), copies[0], copies[1], kept.frames + slot);

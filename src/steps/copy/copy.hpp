@@ -5,15 +5,17 @@
 #include "core/arithmetic.hpp"
 #include "core/step.hpp"
 #include "core/views.hpp"
+#include "parafield/fields.hpp"
 
 namespace parafield {
 
-/// Rows of bytes to copy.
+/// Rows of bytes to copy, or of floats to write as halves.
 struct PlaneCopy {
   const char* from;
   char* to;
-  std::ptrdiff_t from_pitch, to_pitch, row_bytes;
+  std::ptrdiff_t from_pitch, to_pitch, row_bytes;  ///< row_bytes: of `from`
   int height;
+  bool to_halves = false;
 };
 
 /// The planes of a result to copy.
@@ -29,7 +31,12 @@ struct PlaneCopies {
                        from.pitch,
                        to.pitch,
                        from.width * std::ptrdiff_t(sizeof(T)),
-                       from.height};
+                       from.height,
+                       false};
+  }
+  void add(View<const float> from, View<Half> to) {
+    add(from, View<float>{reinterpret_cast<float*>(to.data), to.width, to.height, to.pitch});
+    planes[count - 1].to_halves = true;
   }
 };
 

@@ -70,8 +70,8 @@ void spread_row(const Band& band, int cell_row) {
     }
 }
 
-/// Shrinks the flow of row y, whose rows of cells are spread already.
-void shrink_row(const Band& band, int y, float* __restrict out_u, float* __restrict out_v) {
+/// Shrinks the flow of row y, whose rows of cells are spread already. `out_u` and `out_v` may be xt and yt.
+void shrink_row(const Band& band, int y, float* out_u, float* out_v) {
   const int width = band.width(), above = cell_before(y);
   const float share_y = share_after(y), gain = band.p.gain, likeness2 = band.p.likeness2;
   const float right = float(width), bottom = float(band.luma.height);
