@@ -66,4 +66,11 @@ PF_HD float sample_cubic(const float* pixels, int pitch, int width, int height, 
   return mixed(down, row(match.y - 1), row(match.y), row(match.y + 1), row(match.y + 2));
 }
 
+/// Bicubic value of an image at (x, y); NaN outside.
+PF_HD float warped(const float* pixels, int pitch, int width, int height, float x, float y) {
+  const Match match = locate(x, y, width, height);
+  const float value = sample_cubic(pixels, pitch, width, height, match);
+  return match.inside ? value : __builtin_nanf("");
+}
+
 }  // namespace parafield

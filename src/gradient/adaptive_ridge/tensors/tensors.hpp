@@ -76,13 +76,6 @@ PF_HD constexpr float weight_of(int instant, int instants) {
   return instants == 1 ? 1.0f : instant == 0 ? 0.125f : instant == 1 ? 0.25f : 0.625f;
 }
 
-/// Bicubic value of a frame at (x, y); NaN outside.
-PF_HD float warped(const float* pixels, int pitch, int width, int height, float x, float y) {
-  const Match match = locate(x, y, width, height);
-  const float value = sample_cubic(pixels, pitch, width, height, match);
-  return match.inside ? value : __builtin_nanf("");
-}
-
 /// Prefilter of three neighbors: (prefilter, 1 - 2 prefilter, prefilter).
 PF_HD float smoothed(float before, float here, float after, float prefilter) {
   return fma(prefilter, before + after, (1 - 2 * prefilter) * here);
