@@ -42,6 +42,10 @@ constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "o
 ///      level repeats steps 3 and 4 with the new flow, so that they run `rounds` times. In the other
 ///      iterations they run once, and k is `rounds` times as large.
 ///   5. Take a median.
+/// With `spacing` 2, only every second pixel of every second row of a level has a solution: steps 2 to 5 treat these
+/// pixels, with their derivatives, as a level of half the size, whose brightness is that of the next coarser level.
+/// For step 1, and in the result, flow is interpolated between them.
+///
 /// From coarse to fine, a thing is lost that moves far for its size. So flow is estimated like this first.
 /// Then both frames are matched over any distance (FeatureMatching), there and back; with `matches` =
 /// automatic, at first only down to a quarter of the size. A seed there is missed by the flow if its match
@@ -165,7 +169,7 @@ inline std::array<Preset<AdaptiveRidge>, 7> presets(const AdaptiveRidge&) {
             {.spacing = 2,
              .iterations = 1,
              .rounds = 1,
-             .window = 1.2f,
+             .window = 1.4f,
              .robust = 2.5f,
              .matches = UseOfMatches::never},
             "Takes a fifth of the time. Borders are softer. Loses fast things."},
