@@ -100,14 +100,15 @@ void product_row(const Band& band, int y) {
 void solve_row(const Band& band, int y) {
   const int width = band.width(), above = larger(y - 1, 0), below = smaller(y + 1, band.height() - 1);
   const TensorWeights p = band.p;
-  float* sums[planes];
+  const float* sums[planes];
   for (int i = 0; i < planes; ++i) {
     const float *const a = band.along(i, above), *const b = band.along(i, y), *const c = band.along(i, below);
-    float* const to = sums[i] = band.sum(i);
+    float* const to = band.sum(i);
+    sums[i] = to;
 #pragma GCC ivdep
     for (int x = 0; x < width; ++x) to[x] = grid_windowed(a[x], b[x], c[x], p.window);
   }
-  solve_sums(sums, band.flow, y, band.out, band.columns(), band.near(0), band.near(1));
+  solve_sums(sums, band.flow, y, 0, width, band.out, band.columns(), band.near(0), band.near(1));
 }
 
 void solve_rows(const Band& band, RowRange rows) {

@@ -49,11 +49,12 @@ struct RidgeRows {
   static constexpr int images = warped + most_frames;  ///< mean and difference at an instant
   static constexpr int filtered = images + 2;          ///< three images of each instant, 3 rows each
   static constexpr int products = filtered + most_instants * 3 * 3;  ///< six products
-  static constexpr int along = products + 6;                         ///< their sums along rows, 7 rows each
-  static constexpr int sums = along + 6 * 7;                         ///< their sums over the window
-  static constexpr int columns = sums + 6;                           ///< four sums of cells
-  static constexpr int luma = columns + 4;                           ///< brightness of cells
-  static constexpr int near = luma + 1;  ///< flow that the cells' sums are relative to
+  static constexpr int at_once = 4;                                  ///< rows that are solved together
+  static constexpr int rows_along = at_once + 2 * window_reach;
+  static constexpr int along = products + 6;              ///< their sums along rows, rows_along rows each
+  static constexpr int columns = along + 6 * rows_along;  ///< four sums of cells
+  static constexpr int luma = columns + 4;                ///< brightness of cells
+  static constexpr int near = luma + 1;                   ///< flow that the cells' sums are relative to
   static constexpr int count = near + 2;
 };
 /// Bytes of scratch memory.
