@@ -44,6 +44,12 @@ struct Floats {
   }
   PF_FLOATS friend Floats magnitude(Floats value) { return _mm512_abs_ps(value.lanes); }
   PF_FLOATS friend Floats interpolate(Floats a, Floats b, Floats share) { return fma(share, b - a, a); }
+  /// Sixteen values from value `Shift` of a and b on, which follow each other.
+  template <int Shift>
+  PF_FLOATS static Floats shifted(Floats a, Floats b) {
+    return _mm512_castsi512_ps(
+        _mm512_alignr_epi32(_mm512_castps_si512(b.lanes), _mm512_castps_si512(a.lanes), Shift));
+  }
   /// `yes` in the lanes of the mask, elsewhere `no`.
   PF_FLOATS friend Floats select(__mmask16 mask, Floats yes, Floats no) {
     return _mm512_mask_blend_ps(mask, no.lanes, yes.lanes);

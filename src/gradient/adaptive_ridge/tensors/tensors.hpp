@@ -110,7 +110,9 @@ PF_HD Products products(float gx, float gy, float gt, float u, float v, float we
 }
 
 /// Weighted sum of seven values, d in the middle.
-PF_HD float windowed(float a, float b, float c, float d, float e, float f, float g, const float (&taps)[4]) {
+template <class Number>
+PF_HD Number windowed(Number a, Number b, Number c, Number d, Number e, Number f, Number g,
+                      const Number (&taps)[4]) {
   return fma(taps[3], a + g, fma(taps[2], b + f, fma(taps[1], c + e, taps[0] * d)));
 }
 
