@@ -55,8 +55,9 @@ void sort_along(View<const float> in, int y, int x0, int count, float (&sorted)[
   const int begin = larger(0, 2 - x0), end = smaller(count + 4, in.width + 2 - x0);  // inside the image
   float values[columns];
   for (int i = begin; i < end; ++i) values[i] = unsigned_zero(row[i]);
-  for (int i = 0; i < begin; ++i) values[i] = values[begin];
-  for (int i = end; i < count + 4; ++i) values[i] = values[end - 1];
+  const float left = unsigned_zero(row[begin]), right = unsigned_zero(row[end - 1]);
+  for (int i = 0; i < begin; ++i) values[i] = left;
+  for (int i = end; i < count + 4; ++i) values[i] = right;
   for (int i = 0; i < count; ++i) {
     float five[5];
     PF_UNROLL

@@ -141,7 +141,7 @@ void spaced_tensors(Backend& cpu, View<const float> frame, View<const float> nex
                     StartingFlow start, const TensorWeights& weights, const NormalPlanes& out,
                     const Cells& cells, bool with_luma) {
   if (start.coarser.u) enlarge_flow(cpu, start.coarser, start.flow);
-  cpu.few_rows(cells.u.height, [=](RowRange rows, void* scratch) {
+  cpu.few_rows(cells.u.height, 1, [=](RowRange rows, void* scratch) {
     solve_rows({frame, next, luma, start.flow, weights, out, cells, with_luma, static_cast<float*>(scratch)},
                rows);
   });

@@ -209,7 +209,7 @@ template <class Backend>
 void ridge_tensors(Backend& cpu, const WarpFrames& frames, StartingFlow start, const TensorWeights& weights,
                    const NormalPlanes& out, const Cells& cells, bool with_luma) {
   if (start.coarser.u) enlarge_flow(cpu, start.coarser, start.flow);
-  cpu.few_rows(cells.u.height, [=](RowRange rows, void* scratch) {
+  cpu.few_rows(cells.u.height, 1, [=](RowRange rows, void* scratch) {
     const Band band{frames, start.flow, weights, out, cells, with_luma, static_cast<float*>(scratch)};
     switch (frames.count) {
       case 2:
