@@ -36,7 +36,7 @@ Method restrained(Method method) {
   if constexpr (requires { method.iterations; }) method.iterations = std::min(method.iterations, 5);
   if constexpr (requires { method.matches; }) {
     method.matching.match_iterations = std::min(method.matching.match_iterations, 4);
-    if (method.frames != 2) method.matches = UseOfMatches::never;
+    if (method.frames != 2) method.matches = UseOfMatches::never, method.spacing = 1;
   }
   if constexpr (requires { method.tracking; }) {
     method.tracking.max_features = std::min(method.tracking.max_features, 200);

@@ -122,7 +122,7 @@ def test_numbers_of_frames(frames):
     ({"method": 5}, "method cannot be 5"),
     ({"method": pf.LucasKanade}, "method cannot be <class"),
     ({"method": pf.stereo.Icm()}, "method cannot be Icm()"),
-    ({"preset": "fastest"}, "no preset of adaptive-ridge 'fastest'.*accurate"),
+    ({"preset": "slowest"}, "no preset of adaptive-ridge 'slowest'.*accurate"),
     ({"preset": 5}, "preset.*'5'"),
     ({"device": "tpu"}, "device 'tpu'.*cpu, cuda"),
     ({"device": 0}, "device '0'"),

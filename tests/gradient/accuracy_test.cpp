@@ -47,6 +47,16 @@ TEST_P(Accuracy, FastAdaptiveRidge) {
                                          {street, 7.7, 3.6}});
 }
 
+TEST_P(Accuracy, FastestAdaptiveRidge) {
+  expect(preset<AdaptiveRidge>("fastest"), {{rubber_whale, 5.6, .17},
+                                            {grove2, 2.8, .181},
+                                            {dimetrodon, 3, .162},
+                                            {venus, 6, .355},
+                                            {no_clouds, 3, .13},
+                                            {clouds_ground, 3, .13},
+                                            {street, 10, 4.5}});
+}
+
 TEST_P(Accuracy, AccurateAdaptiveRidge) {
   expect(preset<AdaptiveRidge>("accurate"), {{rubber_whale, 3.92, .1225},
                                              {grove2, 1.88, .127},

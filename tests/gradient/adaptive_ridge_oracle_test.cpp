@@ -76,6 +76,21 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesInOneIteration) {
                            device(), frames == 2 ? after_one_iteration : after_all);
 }
 
+TEST_P(AdaptiveRidgeOracleTest, AgreesWithASpacing) {
+  unsigned seed = 1;
+  for (const Size size : sizes)
+    for (const float window : {1.0f, 1.6f})
+      for (const float noise : {1.0f, 4.0f}) {
+        AdaptiveRidge method{.levels = 1, .spacing = 2, .iterations = 1, .rounds = 1, .window = window};
+        method.median = 0;
+        // In a window of one or two pixels flow is hardly determined.
+        expect_agreement(frames_of_motion(size, 2, 0.6f, -0.4f, seed++, noise), method, device(),
+                         size.width < 9 ? after_all : after_one_iteration);
+        method = {.spacing = 2, .iterations = 2, .rounds = 2, .window = window};
+        expect_agreement(frames_of_motion(size, 2, 0.6f, -0.4f, seed++, noise), method, device(), after_all);
+      }
+}
+
 TEST_P(AdaptiveRidgeOracleTest, Agrees) {
   // A wide window and little shrinkage: without noise a level of a few pixels is hardly determined otherwise.
   const AdaptiveRidge wide{.rounds = 2, .window = 1.2f, .robust = 1, .shrinkage = 0.5f, .likeness = 7};
@@ -124,9 +139,11 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesWithOtherParameters) {
     return float(low + (high - low) * random() / 4294967296.0);
   };
   const auto integer = [&](int low, int high) { return low + int(random() % unsigned(high - low + 1)); };
-  for (unsigned i = 0; i < 20; ++i) {
-    const AdaptiveRidge method{.frames = std::array{2, 3, 5}[random() % 3],
+  for (unsigned i = 0; i < 30; ++i) {
+    const int frames = std::array{2, 3, 5}[random() % 3];
+    const AdaptiveRidge method{.frames = frames,
                                .levels = integer(0, 3),
+                               .spacing = frames == 2 ? integer(1, 2) : 1,
                                .iterations = integer(1, 4),
                                .rounds = integer(1, 4),
                                .window = uniform(0.5, 2),
@@ -152,19 +169,21 @@ TEST_P(AdaptiveRidgeOracleTest, AgreesOnAnAffineField) {
 }
 
 TEST_P(AdaptiveRidgeOracleTest, AgreesWithNaNPixels) {
-  for (const int count : {2, 3, 5})
+  for (const auto& [count, spacing] : {std::pair{2, 1}, {2, 2}, {3, 1}, {5, 1}})
     for (int bad = 0; bad < count; ++bad)
       for (const int levels : {1, 2}) {
         auto images = frames_of_motion({70, 40}, count, 0.6f, -0.4f, 31, 4);
         images[std::size_t(bad)](33, 17) = std::numeric_limits<float>::quiet_NaN();
-        expect_agreement(images, {.frames = count, .levels = levels}, device(), after_all);
+        expect_agreement(images, {.frames = count, .levels = levels, .spacing = spacing}, device(),
+                         after_all);
       }
 }
 
 TEST_P(AdaptiveRidgeOracleTest, AgreesFromAStart) {
   for (const Size size : {Size{7, 5}, Size{33, 17}, Size{70, 40}})
-    for (const int levels : {1, 3}) {
-      const AdaptiveRidge method{.levels = levels, .iterations = 2, .matches = UseOfMatches::never};
+    for (const auto& [levels, spacing] : {std::pair{1, 1}, {3, 1}, {1, 2}, {3, 2}}) {
+      const AdaptiveRidge method{
+          .levels = levels, .spacing = spacing, .iterations = 2, .matches = UseOfMatches::never};
       const auto images = frames_of_motion(size, 2, 2.4f, -1.3f, 23, 3);
       FlowField start(size);
       for (int y = 0; y < size.height; ++y)

@@ -53,6 +53,22 @@ std::vector<Image<float>> coarse_texture(Size size, int count, double u, double 
   return images;
 }
 
+TEST_P(AdaptiveRidgeTest, FindsAMotionWithASpacing) {
+  const auto images = frames_of_motion({90, 71}, 2, 0.7f, -0.3f, 3);
+  for (const UseOfMatches matches : {UseOfMatches::never, UseOfMatches::automatic, UseOfMatches::always})
+    for (const Sharpen sharpen : {Sharpen::none, Sharpen::two_way}) {
+      const FlowField flow = estimate_flow(
+          as_frames(images), AdaptiveRidge{.spacing = 2, .sharpen = sharpen, .matches = matches},
+          {.device = device()});
+      for (int y = 8; y < 62; ++y)
+        for (int x = 8; x < 82; ++x) {
+          EXPECT_NEAR(flow.u(x, y), 0.7, 0.05);
+          EXPECT_NEAR(flow.v(x, y), -0.3, 0.05);
+          EXPECT_EQ(flow.valid(x, y), 1);
+        }
+    }
+}
+
 TEST_P(AdaptiveRidgeTest, FindsALargeMotion) {
   const auto images = coarse_texture({200, 160}, 2, 14, -6);
   const auto frames = as_frames(images);
@@ -95,6 +111,22 @@ TEST_P(AdaptiveRidgeTest, MoreFramesAreBetterOnNoisySteadyMotion) {
   EXPECT_LT(of_five, 0.7 * of_two);
 }
 
+TEST_P(AdaptiveRidgeTest, AStartHelpsWithASpacing) {
+  const Size size{120, 90};
+  const auto images = coarse_texture(size, 2, 9, 4);
+  const auto frames = as_frames(images);
+  FlowField start(size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) start.u(x, y) = 8.5, start.v(x, y) = 4.5;
+  AdaptiveRidge method = preset<AdaptiveRidge>("fastest");
+  method.levels = 1, method.iterations = 3;
+  FlowEstimator estimator(method, size, {.device = device()});
+  const double without = mean_error(estimator(frames[0], frames[1]), 16, constant(9, 4));
+  const double with = mean_error(estimator({.frames = frames, .start = start}), 16, constant(9, 4));
+  EXPECT_GT(without, 0.3);
+  EXPECT_LT(with, 0.1);
+}
+
 TEST_P(AdaptiveRidgeTest, AStartHelps) {
   const Size size{120, 90};
   const auto images = coarse_texture(size, 2, 9, 4);
@@ -112,7 +144,7 @@ TEST_P(AdaptiveRidgeTest, AStartHelps) {
 
 TEST_P(AdaptiveRidgeTest, FlatFramesHaveNoFlow) {
   for (const Size size : {Size{20, 12}, Size{90, 70}})
-    for (const int count : {2, 3, 5})
+    for (const auto& [count, spacing] : {std::pair{2, 1}, {2, 2}, {3, 1}, {5, 1}})
       for (const float brightness : {0.0f, 255.0f}) {
         std::vector<Image<float>> images;
         for (int i = 0; i < count; ++i) {
@@ -120,8 +152,8 @@ TEST_P(AdaptiveRidgeTest, FlatFramesHaveNoFlow) {
           for (int y = 0; y < size.height; ++y)
             for (int x = 0; x < size.width; ++x) image(x, y) = brightness;
         }
-        const FlowField flow =
-            estimate_flow(as_frames(images), AdaptiveRidge{.frames = count}, {.device = device()});
+        const FlowField flow = estimate_flow(
+            as_frames(images), AdaptiveRidge{.frames = count, .spacing = spacing}, {.device = device()});
         for (int y = 0; y < size.height; ++y)
           for (int x = 0; x < size.width; ++x) {
             ASSERT_EQ(flow.u(x, y), 0) << x << ' ' << y;
@@ -185,6 +217,7 @@ TEST_P(AdaptiveRidgeTest, PushedFramesGiveTheFlowOfCalls) {
   const auto images = moving({61, 40}, 5, 0.5f, 0.2f, 5);
   for (const int count : {2, 3, 5})
     expect_calls_flow_of_pushes(AdaptiveRidge{.frames = count}, as_frames(images), device());
+  expect_calls_flow_of_pushes(preset<AdaptiveRidge>("fastest"), as_frames(images), device());
 }
 
 TEST_P(AdaptiveRidgeTest, HugePixelsAddNoMotion) {
@@ -225,6 +258,9 @@ TEST_P(AdaptiveRidgeTest, RefusesParametersOutOfRange) {
   };
   EXPECT_EQ(refusal({.frames = 4}), "adaptive-ridge: frames cannot be 4; allowed: 2, 3, 5");
   EXPECT_EQ(refusal({.levels = 17}), "adaptive-ridge: levels cannot be 17; allowed: 0 to 16");
+  EXPECT_EQ(refusal({.spacing = 3}), "adaptive-ridge: spacing cannot be 3; allowed: 1, 2");
+  EXPECT_EQ(refusal({.frames = 5, .spacing = 2}),
+            "adaptive-ridge: spacing cannot be 2; allowed: 1, as frames is 5");
   EXPECT_EQ(refusal({.window = 2.5f}), "adaptive-ridge: window cannot be 2.5; allowed: 0.3 to 2");
   EXPECT_EQ(refusal({.median = 4}), "adaptive-ridge: median cannot be 4; allowed: 0, 3, 5");
   EXPECT_EQ(refusal({.shrinkage = std::numeric_limits<float>::quiet_NaN()}),
@@ -257,8 +293,8 @@ TEST(AdaptiveRidge, IsTheDefaultAndHasPresets) {
   EXPECT_TRUE(std::holds_alternative<AdaptiveRidge>(FlowMethod{}));
   std::vector<std::string_view> names;
   for (const auto& preset : presets(AdaptiveRidge{})) names.push_back(preset.name);
-  EXPECT_EQ(names, (std::vector<std::string_view>{"default", "fast", "accurate", "large-motion", "sequence",
-                                                  "clouds"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"default", "fast", "fastest", "accurate", "large-motion",
+                                                  "sequence", "clouds"}));
   EXPECT_EQ(frames_of(FlowMethod{}), 2);
   EXPECT_EQ(preset<AdaptiveRidge>("fast").frames, 2);
   EXPECT_EQ(preset<AdaptiveRidge>("sequence").frames, 5);

@@ -188,7 +188,7 @@ Finished finished_with(Backend& backend, const FinishCase& c, const int* wanted,
     backend.replay(0, [&] {
       finish_matched(backend, matched, flow, trust);
       if (judges)
-        judge_flow(backend, matched.frame, matched.next, matched.normal, flow, matched.max_residual, trust);
+        judge_flow(backend, matched.frame, matched.next, matched.normal, {flow}, matched.max_residual, trust);
     });
   return {values_of(backend, flow.u), values_of(backend, flow.v), values_of(backend, trust.confidence),
           values_of(backend, trust.valid)};

@@ -92,9 +92,9 @@ inline std::vector<InstantImages> instants(const std::vector<Grid>& frames, doub
   return result;
 }
 
-/// Steps 1 and 2: normal equations at a flow.
-inline NormalEquations normal_equations(const std::vector<Grid>& frames, const AdaptiveRidge& method,
-                                        const Flow& flow) {
+/// Steps 1 and 2: the products of each pixel's derivatives, at a flow.
+inline NormalEquations products_of(const std::vector<Grid>& frames, const AdaptiveRidge& method,
+                                   const Flow& flow) {
   const Size size = frames[0].size;
   const double p = method.prefilter;
   NormalEquations sums{Grid(size), Grid(size), Grid(size), Grid(size), Grid(size), Grid(size)};
@@ -120,15 +120,40 @@ inline NormalEquations normal_equations(const std::vector<Grid>& frames, const A
         sums.xt(x, y) += w * gx * b, sums.yt(x, y) += w * gy * b, sums.tt(x, y) += w * b * b;
       }
   }
+  return sums;
+}
+
+/// Step 2: means of products that are `spacing` px apart, over windows.
+inline NormalEquations windowed(NormalEquations sums, const AdaptiveRidge& method, int spacing) {
   std::vector<double> window;
   double total = 0;
-  for (int i = -3; i <= 3; ++i) {
-    window.push_back(std::exp(-i * i / (2.0 * method.window * method.window)));
+  for (int i = -(3 / spacing); i <= 3 / spacing; ++i) {
+    window.push_back(std::exp(-std::pow(i * spacing, 2) / (2.0 * method.window * method.window)));
     total += window.back();
   }
   for (double& tap : window) tap /= total;
   for (Grid* sum : {&sums.xx, &sums.xy, &sums.yy, &sums.xt, &sums.yt, &sums.tt}) *sum = smooth(*sum, window);
   return sums;
+}
+
+/// Normal equations at a flow, for each pixel.
+inline NormalEquations normal_equations(const std::vector<Grid>& frames, const AdaptiveRidge& method,
+                                        const Flow& flow) {
+  return windowed(products_of(frames, method, flow), method, 1);
+}
+
+/// The same for every second pixel of every second row. Their flow is in units of 2 px.
+inline NormalEquations spaced_normal_equations(const std::vector<Grid>& frames, const AdaptiveRidge& method,
+                                               const Flow& flow) {
+  const Size level = frames[0].size;
+  const NormalEquations n = products_of(frames, method, {enlarge(flow.u, level), enlarge(flow.v, level)});
+  const auto every_second = [&](const Grid& plane, double scale) {
+    return tabulate(flow.u.size, [&](int x, int y) { return scale * plane(2 * x, 2 * y); });
+  };
+  // E(f) in squares of those units: divided by 4.
+  return windowed({every_second(n.xx, 1), every_second(n.xy, 1), every_second(n.yy, 1),
+                   every_second(n.xt, 1 / 2.0), every_second(n.yt, 1 / 2.0), every_second(n.tt, 1 / 4.0)},
+                  method, 2);
 }
 
 /// E(f): weighted mean squared residual in the window of a pixel.
@@ -264,10 +289,8 @@ struct AdaptiveRidgeStep {
   Grid residual;  ///< E of each pixel's solution without shrinkage
   Flow flow;
 };
-inline AdaptiveRidgeStep adaptive_ridge_step(const std::vector<Grid>& frames, const AdaptiveRidge& method,
-                                             const Flow& flow) {
-  const Grid& luma = frames[(frames.size() - 1) / 2];
-  const NormalEquations normal = normal_equations(frames, method, flow);
+inline AdaptiveRidgeStep adaptive_ridge_step(const NormalEquations& normal, const Grid& luma,
+                                             const AdaptiveRidge& method, const Flow& flow) {
   Flow solution = plain_flow(normal, flow);
   const Grid residual = tabulate(
       luma.size, [&](int x, int y) { return residual_of(normal, x, y, solution.u(x, y), solution.v(x, y)); });
@@ -326,8 +349,13 @@ inline AdaptiveRidgeResult adaptive_ridge(const std::vector<Grid>& frames, const
     for (double side = std::min(size.width, size.height); levels == 0 || side >= 12; ++levels)
       side = std::ceil(side / 2);
   std::vector<std::vector<Grid>> pyramids;
-  for (const Grid& frame : frames) pyramids.push_back(gaussian_pyramid(frame, std::min(levels, 16)));
-  const int coarsest = int(pyramids[0].size()) - 1, scale = 1 << coarsest;
+  const bool spaced = method.spacing == 2;
+  for (const Grid& frame : frames) {
+    pyramids.push_back(gaussian_pyramid(frame, std::min(levels, 16)));
+    if (spaced) pyramids.back().push_back(reduce(pyramids.back().back()));
+  }
+  // The level of the flow: with a spacing, it has the pixels of the next coarser one.
+  const int coarsest = int(pyramids[0].size()) - 1, finest = spaced ? 1 : 0, scale = 1 << coarsest;
 
   // A value that is not finite starts as 0.
   const auto first = [&](const Grid* component) {
@@ -340,33 +368,37 @@ inline AdaptiveRidgeResult adaptive_ridge(const std::vector<Grid>& frames, const
 
   const std::size_t middle = (frames.size() - 1) / 2;
   AdaptiveRidgeStep step;
-  const auto iterate = [&](const std::vector<Grid>& some, const AdaptiveRidge& parameters) {
-    step = adaptive_ridge_step(some, parameters, flow);
+  const auto iterate = [&](const NormalEquations& normal, const Grid& luma, const AdaptiveRidge& parameters) {
+    step = adaptive_ridge_step(normal, luma, parameters, flow);
     flow = method.median > 0 ? Flow{median(step.flow.u, method.median), median(step.flow.v, method.median)}
                              : step.flow;
   };
   AdaptiveRidge in_one_round = method;  // all iterations but the last
   in_one_round.rounds = 1;
   in_one_round.shrinkage *= float(method.rounds);
-  for (int level = coarsest; level >= 0; --level) {
-    const std::vector<Grid> here = {pyramids[middle][level], pyramids[middle + 1][level]};
-    if (level < coarsest) flow = {enlarge(flow.u, here[0].size), enlarge(flow.v, here[0].size)};
+  for (int level = coarsest; level >= finest; --level) {
+    const Grid& luma = pyramids[middle][level];
+    const std::vector<Grid> here = {pyramids[middle][level - finest], pyramids[middle + 1][level - finest]};
+    if (level < coarsest) flow = {enlarge(flow.u, luma.size), enlarge(flow.v, luma.size)};
     for (int i = 0; i < method.iterations; ++i) {
-      const bool last = level == 0 && i == method.iterations - 1;
-      iterate(here, last ? method : in_one_round);
+      const bool last = level == finest && i == method.iterations - 1;
+      iterate(spaced ? spaced_normal_equations(here, method, flow) : normal_equations(here, method, flow),
+              luma, last ? method : in_one_round);
     }
   }
+  if (spaced) flow = {enlarge(flow.u, size), enlarge(flow.v, size)};
   if (frames.size() > 2) {
     const Flow of_pair = flow;
     const AdaptiveRidgeStep pair = step;
-    iterate(frames, in_one_round);
-    iterate(frames, method);
+    for (const AdaptiveRidge& parameters : {in_one_round, method})
+      iterate(normal_equations(frames, method, flow), frames[middle], parameters);
     flow = mixed_flow(pair, of_pair, flow);
   }
 
   const Grid &frame = frames[middle], &next = frames[middle + 1];
   AdaptiveRidgeResult result{flow, Grid(size), Grid(size), Grid(size)};
-  result.confidence = tabulate(size, [&](int x, int y) {
+  result.confidence = tabulate(size, [&](int at_x, int at_y) {
+    const int x = spaced ? at_x / 2 : at_x, y = spaced ? at_y / 2 : at_y;
     const double half = (step.normal.xx(x, y) - step.normal.yy(x, y)) / 2;
     return std::max(
         (step.normal.xx(x, y) + step.normal.yy(x, y)) / 2 - std::hypot(half, step.normal.xy(x, y)), 0.0);

@@ -7,6 +7,7 @@
 #include "gradient/adaptive_ridge/matched_flow.hpp"
 #include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
+#include "gradient/adaptive_ridge/spaced/spaced.hpp"
 #include "gradient/adaptive_ridge/steady/steady.hpp"
 #include "gradient/adaptive_ridge/trust/trust.hpp"
 #include "parafield/fields.hpp"
@@ -41,6 +42,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       : backend_(backend),
         method_(method),
         weights_(tensor_weights(method)),
+        grid_weights_(grid_weights(weights_)),
         pyramids_(std::size_t(method.frames)) {
     const bool matches = uses_matches(method);
     if (matches || method.sharpen != Sharpen::none) kept_ = KeptFrames::make(workspace, size, method.frames);
@@ -49,15 +51,22 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       sharpener_.emplace(backend, workspace, size, *kept_,
                          method.sharpen == Sharpen::two_way && method.frames == 2);
     const int levels = levels_of(method, size);
-    const std::vector<Size> sizes = pyramid_sizes(size, levels);
+    std::vector<Size> sizes = pyramid_sizes(size, levels);
+    if (is_spaced()) sizes.push_back(grid_of(sizes.back()));  // brightness of the coarsest level's grid
+    std::vector<Size> described;
+    if (matched_) described = pyramid_sizes(size, matched_->levels());
     for (Pyramid& pyramid : pyramids_)
-      for (const Size level : pyramid_sizes(size, matched_ ? larger(levels, matched_->levels()) : levels))
+      for (const Size level : described.size() > sizes.size() ? described : sizes)
         pyramid.level[pyramid.levels++] = workspace.image<float>(level);
-    for (const Size level : sizes) flows_.push_back(flows_.empty() ? FlowPlanes{} : workspace.flow(level));
-    normal_ = normal_planes(workspace, size);
+    if (is_spaced()) sizes.erase(sizes.begin());
+    for (const Size level : sizes)
+      flows_.push_back(flows_.empty() && !is_spaced() ? FlowPlanes{} : workspace.flow(level));
+    // Matches are refined at every pixel.
+    const Size finest = is_spaced() && !matched_ ? grid_of(size) : size;
+    normal_ = normal_planes(workspace, finest);
     if constexpr (!Backend::is_gpu)
-      unsmoothed_ = method.frames == 2 ? FlowPlanes{normal_.xt, normal_.yt} : workspace.flow(size);
-    const Size cells{cells_along(size.width), cells_along(size.height)};
+      unsmoothed_ = method.frames == 2 ? FlowPlanes{normal_.xt, normal_.yt} : workspace.flow(finest);
+    const Size cells{cells_along(finest.width), cells_along(finest.height)};
     for (Cells& statistics : cells_)
       for (View<float>* plane : {&statistics.u, &statistics.v, &statistics.spread, &statistics.weight})
         *plane = workspace.image<float>(cells);
@@ -86,9 +95,11 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   /// Estimates flow. `first`: slot of the oldest frame; the others follow in a ring. `start`: flow of level 0
   /// to start from, or null.
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
-    if (sharpener_ && sharpener_->back().u)
+    if (sharpener_ && sharpener_->back().u) {
       descend(1 - first, no_motion_, int(flows_.size()) - 1, sharpener_->back(),
-              {2, smaller(method_.iterations, 3), normal_});
+              {2, smaller(method_.iterations, 3), method_.spacing, normal_});
+      complete(sharpener_->back());
+    }
     find_flow(first, start, result, trust);
     if (!sharpener_) return;
     const int middle = first + (method_.frames - 1) / 2;
@@ -102,25 +113,26 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     const int coarsest = int(flows_.size()) - 1;
     FlowPlanes flow = no_motion_;
     if (start) {
-      flow = coarsest > 0 ? flows_[std::size_t(coarsest)] : result;
-      reduce_flow(backend_, start->u, start->v, coarsest, flow);
+      flow = flow_at(coarsest, is_spaced(), result);
+      reduce_flow(backend_, start->u, start->v, coarsest + method_.spacing - 1, flow);
     }
     const auto descend_to_result = [&] {
       if (method_.frames == 2) return descend(first, flow, coarsest, result, of_pair());
-      descend(first, flow, coarsest, flows_of_.of_pair, {2, method_.iterations, flows_of_.pair});
-      descend(first, flows_of_.of_pair, 0, flows_of_.of_more, {method_.frames, more_iterations, normal_});
+      descend(first, flow, coarsest, flows_of_.of_pair, {2, method_.iterations, 1, flows_of_.pair});
+      descend(first, flows_of_.of_pair, 0, flows_of_.of_more, {method_.frames, more_iterations, 1, normal_});
       mix_steady<Backend>(backend_, flows_of_, steady_cells_, result);
     };
     if (matched_)
       backend_.beside([&] { matched_->find_coarse(pyramids_.data()); }, descend_to_result);
     else
       descend_to_result();
-    if (matched_ && method_.matches == UseOfMatches::always)
-      return take_matches(first, result, trust, nullptr);
+    const bool always_matches = matched_ && method_.matches == UseOfMatches::always;
+    if (always_matches || !trust.valid) complete(result);
+    if (always_matches) return take_matches(first, result, trust, nullptr);
     if (trust.valid) {
       const WarpFrames frames = frames_at(0, first, 2);
-      judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_, result,
-                          method_.max_residual * 255, trust);
+      judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_,
+                          solved(result), method_.max_residual * 255, trust);
     }
     if (!matched_) return;
     const int* const missed = matched_->find_missed(first, 1 - first, result);
@@ -131,7 +143,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   void take_matches(int first, FlowPlanes result, Trust trust, const int* wanted) {
     matched_->fuse(first, 1 - first, pyramids_.data(), result);
     const FlowPlanes refined = matched_->spare();
-    descend(first, matched_->fused(), 0, refined, of_pair());
+    descend(first, matched_->fused(), 0, refined, {2, method_.iterations, 1, normal_});
     const WarpFrames frames = frames_at(0, first, 2);
     finish_matched(backend_,
                    {matched_->fused(), refined, matched_->back(), frames.frame[0], frames.frame[1], normal_,
@@ -141,38 +153,59 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
 
   static constexpr int more_iterations = 2;  // on the finest level, with more frames than two
 
-  /// What `descend` uses: the frames in the middle, iterations on each level, and memory for normal equations.
+  bool is_spaced() const { return method_.spacing > 1; }
+  /// What `descend` has found. With a spacing, it is still to be enlarged to the result's size.
+  StartingFlow solved(FlowPlanes result) const { return {result, is_spaced() ? flows_[0] : FlowPlanes{}}; }
+  /// Enlarges what `descend` has found, if it has a spacing.
+  void complete(FlowPlanes result) {
+    if (is_spaced()) enlarge_flow(backend_, flows_[0], result);
+  }
+
+  /// What `descend` uses: the frames in the middle, iterations on each level, the spacing of solutions, and memory for
+  /// normal equations.
   struct Pass {
-    int frames, iterations;
+    int frames, iterations, spacing;
     const NormalPlanes& normal;
   };
-  Pass of_pair() const { return {2, method_.iterations, normal_}; }
-  /// Estimates flow from level `coarsest` to the finest. `flow`: the start there.
+  Pass of_pair() const { return {2, method_.iterations, method_.spacing, normal_}; }
+  /// Where the flow of a level is. With a spacing, all levels have memory of their own; otherwise that of the finest
+  /// one is the result.
+  FlowPlanes flow_at(int level, bool spaced, FlowPlanes result) const {
+    return level > 0 || spaced ? flows_[std::size_t(level)] : result;
+  }
+  /// Estimates flow from level `coarsest` to the finest. `flow`: the start there. With a spacing, flow is that of the
+  /// levels' grids, and the last one is in flows_[0] instead of `result`.
   void descend(int first, FlowPlanes flow, int coarsest, FlowPlanes result, const Pass& pass) {
+    const bool spaced = pass.spacing > 1;
     for (int level = coarsest; level >= 0; --level) {
       const WarpFrames frames = frames_at(level, first, pass.frames);
-      const Size size = frames.reference().size();
+      const View<const float> luma = (spaced ? frames_at(level + 1, first, 2) : frames).reference();
+      const Size size = luma.size();
       const NormalPlanes normal = part(pass.normal, size);
       const Cells statistics[] = {part(cells_[0], size), part(cells_[1], size)};
       const FlowPlanes unsmoothed{part(unsmoothed_.u, size), part(unsmoothed_.v, size)};
-      const FlowPlanes here = level > 0 ? flows_[std::size_t(level)] : result;
+      const FlowPlanes here = flow_at(level, spaced, result);
       StartingFlow start{flow};
       if (level < coarsest) start = {here, flow};
       // Where matches find what moves far, more solutions on coarse levels change nothing on finer ones.
       const int iterations = matched_ && level >= 2 ? 1 : pass.iterations;
       for (int i = 1; i <= iterations; ++i) {
-        ridge_tensors<Backend>(backend_, frames, start, weights_, normal, statistics[0], i == 1);
+        if (spaced)
+          spaced_tensors<Backend>(backend_, frames.frame[0], frames.frame[1], luma, start, grid_weights_,
+                                  normal, statistics[0], i == 1);
+        else
+          ridge_tensors<Backend>(backend_, frames, start, weights_, normal, statistics[0], i == 1);
         const bool last = level == 0 && i == iterations;
         const int rounds = last ? method_.rounds : 1;
         const Shrinkage shrinkage{method_.shrinkage * (last ? 1 : float(method_.rounds)),
                                   method_.likeness * method_.likeness};
         int round = 0;
         for (; round + 1 < rounds; ++round)
-          shrink_cells<Backend>(backend_, normal, frames.reference(), statistics[round % 2], shrinkage,
+          shrink_cells<Backend>(backend_, normal, luma, statistics[round % 2], shrinkage,
                                 statistics[1 - round % 2]);
         flow = here;
-        shrink_flow<Backend>(backend_, normal, frames.reference(), statistics[round % 2], shrinkage,
-                             method_.median, unsmoothed, flow);
+        shrink_flow<Backend>(backend_, normal, luma, statistics[round % 2], shrinkage, method_.median,
+                             unsmoothed, flow);
         start = {flow};
       }
     }
@@ -211,9 +244,9 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
 
   Backend& backend_;
   const AdaptiveRidge method_;
-  const TensorWeights weights_;
+  const TensorWeights weights_, grid_weights_;
   std::vector<Pyramid> pyramids_;   // for each slot
-  std::vector<FlowPlanes> flows_;   // for each level; that of the finest one is the result
+  std::vector<FlowPlanes> flows_;   // for each level, or its grid: see flow_at
   FlowPlanes unsmoothed_;           // flow before the median, on the CPU: see shrink_flow
   NormalPlanes normal_;             // of the last iteration
   Cells cells_[2];                  // statistics before and after a round, in turn

@@ -128,7 +128,7 @@ void shrink_flow(Backend& cpu, const NormalPlanes& normal, View<const float> lum
 template <class Backend>
 void shrink_cells(Backend& cpu, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                   const Shrinkage& p, const Cells& out) {
-  cpu.few_rows(cells.u.height, [=](RowRange cell_rows, void* scratch) {
+  cpu.few_rows(cells.u.height, 1, [=](RowRange cell_rows, void* scratch) {
     const Band band{normal, luma, cells, p, static_cast<float*>(scratch)};
     const int width = luma.width, height = luma.height;
     CellColumns columns{band.column(0), band.column(1), band.column(2), band.column(3)};

@@ -8,10 +8,11 @@
 namespace parafield {
 
 /// Sets `valid` where the match lies inside the next frame and its brightness differs by at most
-/// `max_residual` (0..255), and `confidence` to the smaller eigenvalue of the normal equations, 0..1.
+/// `max_residual` (0..255), and `confidence` to the smaller eigenvalue of the normal equations, 0..1. If the flow has
+/// a coarser one, it is enlarged from that first; the equations are the coarser one's then.
 template <class Backend>
 void judge_flow(Backend& backend, View<const float> frame, View<const float> next, const NormalPlanes& normal,
-                FlowPlanes flow, float max_residual, Trust out);
+                StartingFlow flow, float max_residual, Trust out);
 
 /// Whether the match at (x, y) is inside and alike. `luma`: brightness of the pixel.
 PF_HD bool is_match(const float* next, int pitch, int width, int height, float x, float y, float luma,
