@@ -82,7 +82,10 @@ struct GridTile {
     const auto near = [&](int cell_x, int cell_y) { return start(cell_x * cell_side, cell_y * cell_side); };
     for (int i = thread; i < height * width; i += threads) {
       const int row = i / width, column = i - row * width, x = x0 + column, y = y0 + row;
-      if (x >= grid_width || y >= grid_height) continue;
+      if (x >= grid_width || y >= grid_height) {
+        du[row][column] = dv[row][column] = weight[row][column] = 0;
+        continue;
+      }
       float sums[planes];
       PF_UNROLL
       for (int plane = 0; plane < planes; ++plane) {
