@@ -6,6 +6,13 @@
 
 // Launches take most of the time on small levels, so one launch makes up to three levels of both frames, and
 // their luma, too. A block makes a tile of each level. The finer pixels under it go to shared memory.
+//
+// Floor: two gray frames of 1920x1080 with four levels are 4 MB to read and 22 MB to write, which takes an
+// H100 (3.0 TB/s) 9 us. Measured: 19 us, so 47 %; 7 us at 640x480, where an empty launch takes 0.7 us. A
+// launch does 97 instructions a pixel, as it converts 2.3 times a tile's pixels for three levels; the
+// schedulers issue one in 64 % of the cycles. Larger tiles, more threads or fewer levels in a launch were
+// not faster.
+
 namespace parafield {
 namespace {
 
@@ -36,16 +43,15 @@ struct Tile {
   }
 
   alignas(16) float pixels[rows(0) * pitch(0) + vector_pixels];  // of a level
-  alignas(16) float columns[rows(1) * pitch(0) +
-                            vector_pixels];  // smoothed down the columns, for each row of the next one
+  /// Pixels smoothed down the columns, for each row of the next level.
+  alignas(16) float columns[rows(1) * pitch(0) + vector_pixels];
 };
 
+/// Largest vector that divides so many bytes: the lowest bit that is set.
 template <int Bytes>
-constexpr int vector_bytes = Bytes % 16 == 0  ? 16
-                             : Bytes % 8 == 0 ? 8
-                                              : 4;
+constexpr std::size_t vector_bytes = (Bytes & -Bytes) < 16 ? Bytes & -Bytes : 16;
 
-/// Samples of `vector_pixels` pixels.
+/// Samples of vector_pixels pixels.
 template <class Sample, int Channels>
 struct alignas(vector_bytes<vector_pixels * Channels* int(sizeof(Sample))>) Samples {
   Sample of[vector_pixels * Channels];
