@@ -10,8 +10,7 @@
 // Floor: two gray frames of 1920x1080 with four levels are 4 MB to read and 22 MB to write, which takes an
 // H100 (3.0 TB/s) 9 us. Measured: 19 us, so 47 %; 7 us at 640x480, where an empty launch takes 0.7 us. A
 // launch does 97 instructions a pixel, as it converts 2.3 times a tile's pixels for three levels; the
-// schedulers issue one in 64 % of the cycles. Larger tiles, more threads or fewer levels in a launch were
-// not faster.
+// schedulers issue one in 64 % of the cycles. With one level in a launch the two sizes take 18 us and 9 us.
 
 namespace parafield {
 namespace {
