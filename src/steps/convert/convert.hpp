@@ -15,6 +15,11 @@ void convert(Backend& backend, const Frame* frames, const View<float>* luma, int
 template <class Backend>
 void convert_color(Backend& backend, const Frame& frame, const View<float>* red_green_blue);
 
+/// An image as a frame of floats.
+inline Frame frame_of(View<float> plane) {
+  return {plane.data, plane.width, plane.height, plane.pitch, PixelFormat::gray_f32};
+}
+
 /// A row of a frame's interleaved samples.
 template <class Sample>
 PF_HD const Sample* row_of(const Frame& frame, int y) {

@@ -19,8 +19,8 @@ struct Pyramid {
 template <class Backend>
 void build_pyramids(Backend& backend, const Pyramid* pyramids, int count);
 
-/// Makes all levels for one or two frames of one size: the bits of `convert` and `build_pyramids`. On CUDA the
-/// frames are inputs that a replay reads anew.
+/// Makes all levels for one or two frames of one size: the bits of `convert` and `build_pyramids`. On CUDA
+/// the frames are inputs that a replay reads anew.
 template <class Backend>
 void convert_pyramids(Backend& backend, const Frame* frames, const Pyramid* pyramids, int count);
 

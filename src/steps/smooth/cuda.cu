@@ -162,10 +162,6 @@ void with_kernel(int radius, Size size, int count, Launch launch) {
   });
 }
 
-Frame frame_of(View<float> plane) {
-  return {plane.data, plane.width, plane.height, plane.pitch, PixelFormat::gray_f32};
-}
-
 }  // namespace
 
 template <class Backend>
