@@ -124,8 +124,8 @@ __global__ void __launch_bounds__(256) match_alone_kernel(Matching m, Volume vol
   store(winner, m, winners, x, y);
 }
 
-/// Winners of a square grid of `Side` x `Side` labels by plain differences. A thread matches four pixels of a row, which
-/// share the loads of their matches: a label takes a difference and a minimum.
+/// Winners of a square grid of `Side` x `Side` labels by plain differences. A thread matches four pixels of a
+/// row, which share the loads of their matches: a label takes a difference and a minimum.
 template <int Side>
 __global__ void __launch_bounds__(256) match_square_kernel(Matching m, View<Label> labels) {
   begin_kernel();
@@ -181,12 +181,13 @@ __global__ void __launch_bounds__(256) match_square_kernel(Matching m, View<Labe
 /// Launches match_square_kernel, if it has what is asked for. Otherwise returns false.
 bool launch_square(Cuda& cuda, const Matching& m, Volume volume, const Winners& winners) {
   const int side = m.grid.nx, reach = (side / 2 + 1) / 2 * 2;
-  if (m.window.side != 1 || volume || !winners.labels || winners.costs.middle || m.grid.ny != side || m.step != 1 ||
-      m.grid.x0 != -(side / 2) || m.pitch % 4 != 0 ||
+  if (m.window.side != 1 || volume || !winners.labels || winners.costs.middle || m.grid.ny != side ||
+      m.step != 1 || m.grid.x0 != -(side / 2) || m.pitch % 4 != 0 ||
       reinterpret_cast<std::uintptr_t>(m.frame1.luma - reach) % sizeof(float4) != 0)
     return false;
   return with_one_of<5, 7, 9, 11, 13>(side, [&]<int Side>() {
-    cuda.launch(match_square_kernel<Side>, pixel_grid({m.width, m.height}, 4), pixel_block, 0, m, winners.labels);
+    cuda.launch(match_square_kernel<Side>, pixel_grid({m.width, m.height}, 4), pixel_block, 0, m,
+                winners.labels);
   });
 }
 

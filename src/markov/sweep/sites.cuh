@@ -41,6 +41,37 @@ __device__ void find_neighbors(const Energy<Data>& energy, View<const Label> lab
   }
 }
 
+/// A label whose energy is more than gibbs_reach temperatures above the least has a weight below 2^-40. A sum
+/// in whose place such weights count as 0 differs by less than 2^-39 for each: with that, roundings are
+/// included.
+constexpr float gibbs_reach = 28, most_skipped = 0x1p-39f;
+
+/// Sum of weights, some of which are left out: it lies between `low`, where those count as 0, and `high`.
+/// Rounding keeps the order. So the sum is known where the two are equal, and that is nearly always soon
+/// after they differed.
+struct SureSum {
+  float low = 0, high = 0;
+  float unsure = 0;  // the last `high` that was not equal to `low`, and its index
+  int last_unsure = -1;
+
+  __device__ void add(float weight) { low += weight, high += weight; }
+  __device__ void skip(int count) { high += float(count) * most_skipped; }
+  /// Adds the sum of a group. Groups are added in order.
+  __device__ void add(const SureSum& group, int index) {
+    low += group.low, high += group.high;
+    if (low != high) last_unsure = index, unsure = high;
+  }
+  /// The highest value after group `index`, whose `low` is known.
+  __device__ float high_at(int index, float low_there) const {
+    return index >= 0 && index == last_unsure ? unsure : low_there;
+  }
+  /// Whether the sum is known, and so is the first group after which it is above `aim`.
+  __device__ bool is_sure(float aim) const { return low == high && (last_unsure < 0 || unsure <= aim); }
+};
+
+/// Whether a grid is a row of many labels, of which most can be left out at most sites: see Site::try_line.
+__host__ __device__ inline bool is_line(LabelGrid grid) { return grid.ny == 1 && grid.nx >= 8; }
+
 /// Energies of a site's labels.
 template <PairModel Model, int Neighbors, class Data>
 struct Site {
@@ -85,6 +116,37 @@ struct Site {
       for (int lx = begin; lx < end; ++lx) use(first + lx, costs(lx) + costs_of<true, true>(lx, ly));
     }
   }
+  /// Calls use(first, energies, labels) for each four labels of a grid of one row, one of whose pair costs is
+  /// at most `limit` at a site of the warp, and skip(first) for others: their energies are above it. The last
+  /// four may repeat the last label. `lanes`: the warp's sites.
+  template <class Use, class Skip>
+  __device__ void try_line(unsigned lanes, const float& limit, Use use, Skip skip) const {
+    const int last = energy.grid.nx - 1;
+    const auto costs = data.row(0);
+#pragma unroll 1
+    for (int first = 0; first <= last; first += 4) {
+      float energies[4];
+      int indices[4];
+      PF_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        indices[i] = smaller(first + i, last);
+        energies[i] = costs_of<true, Model != PairModel::separable>(indices[i], 0);
+      }
+      if (__any_sync(lanes, smaller_number(smaller_number(energies[0], energies[1]),
+                                           smaller_number(energies[2], energies[3])) <= limit)) {
+        PF_UNROLL
+        for (int i = 0; i < 4; ++i) energies[i] = costs(indices[i]) + energies[i];
+        use(first, energies, indices);
+      } else {
+        skip(first);
+      }
+    }
+  }
+  /// Energy of a label of a grid of one row.
+  __device__ float energy_of(int lx) const {
+    return data.row(0)(lx) + costs_of<true, Model != PairModel::separable>(lx, 0);
+  }
+
   template <class Use>
   __device__ void try_all(Use use) const {
     for (int ly = 0; ly < energy.grid.ny; ++ly) try_row(ly, 0, energy.grid.nx, use);
