@@ -108,8 +108,8 @@ class CpuBackend {
   void few_rows(int height, RowsFunction f) const {
     few_rows(height, most_rows_of_unit, f);
   }
-  /// The same for ranges of mostly 1 to `most` rows, which is at most 8. It is for rows that take long, as rows of
-  /// cells: in larger parts the threads could not share them evenly.
+  /// The same for ranges of mostly 1 to `most` rows, which is at most 8. It is for rows that take long, as
+  /// rows of cells: in larger parts the threads could not share them evenly.
   template <class RowsFunction>
   void few_rows(int height, int most, RowsFunction f) const {
     const int unit = rows_of_unit(height, most);

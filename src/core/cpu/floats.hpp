@@ -4,12 +4,14 @@
 
 #ifdef __AVX512BW__
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds this header's own values uninitialized
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds the header's own values uninitialized
+#endif
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 
-/// Sixteen floats in a register of AVX-512, for loops that the compiler does not vectorize well. Its operations are
-/// those of a float. In an unnamed namespace: each instruction set has a copy.
+/// Sixteen floats in a register of AVX-512, for loops that the compiler does not vectorize well. Its
+/// operations are those of a float. In an unnamed namespace: each instruction set has a copy.
 namespace parafield {
 namespace {
 

@@ -161,8 +161,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     if (is_spaced()) enlarge_flow(backend_, flows_[0], result);
   }
 
-  /// What `descend` uses: the frames in the middle, iterations on each level, the spacing of solutions, and memory for
-  /// normal equations.
+  /// What `descend` uses: the frames in the middle, iterations on each level, the spacing of solutions, and
+  /// memory for normal equations.
   struct Pass {
     int frames, iterations, spacing;
     const NormalPlanes& normal;

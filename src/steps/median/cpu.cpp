@@ -81,9 +81,10 @@ void merge_rows(const float (&upper)[5][chunk], const float (&lower)[5][chunk], 
   }
 }
 
-/// Rows `begin` to `end` - 1. The windows of two rows, one below the other, share four rows of pixels, whose middle
-/// values serve both; and each two rows of these are merged once for all windows. That takes 63 minima and maxima a
-/// pixel.
+/// Rows `begin` to `end` - 1. The windows of two rows, one below the other, share four rows of pixels, whose
+/// middle values serve both; and each two rows of these are merged once for all windows. That takes 59 minima
+/// and maxima a pixel, 18 of them to sort: at two a cycle, 0.5 ns of a core with AVX-512 at 3.9 GHz.
+/// Measured: 0.7 ns.
 void median_rows_5(View<const float> in, int begin, int end, View<float> to) {
   float sorted[6][5][chunk], pairs[2][10][chunk];
   const auto at = [&](int y) -> float(&)[5][chunk] { return sorted[(y - begin + 6) % 6]; };

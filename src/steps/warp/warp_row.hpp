@@ -51,11 +51,11 @@ PF_FLOATS Matches locate_block(FlowRow flow, float step, int y, int begin, int w
           inside};
 }
 
-/// The values at matches, up to three times as fast as one by one. Where flow changes slowly, the matches of a block
-/// lie within a few rows, and within 32 columns: two registers, from which the lanes take their pixels. Returns
-/// false, without values, if the matches lie further apart. A value is made of Size x Size pixels, the first of them
-/// `before` columns and rows before the match; beyond the border the nearest pixel stands in. along(pixels) mixes
-/// the pixels of a row, down(rows) the rows.
+/// The values at matches, up to three times as fast as one by one. Where flow changes slowly, the matches of
+/// a block lie within a few rows, and within 32 columns: two registers, from which the lanes take their
+/// pixels. Returns false, without values, if the matches lie further apart. A value is made of Size x Size
+/// pixels, the first of them `before` columns and rows before the match; beyond the border the nearest pixel
+/// stands in. along(pixels) mixes the pixels of a row, down(rows) the rows.
 template <int Size, class Along, class Down>
 PF_FLOATS bool sample_block(View<const float> frame, const Matches& matches, int before, Along along,
                             Down down, Floats& values) {
@@ -132,7 +132,8 @@ PF_FLOATS bool warp_block_of(View<const float> frame, FlowRow flow, float step, 
   return true;
 }
 
-/// Sets `close` where a match lies inside, and the bilinear value there differs by at most `most` from `luma`.
+/// Sets `close` where a match lies inside, and the bilinear value there differs by at most `most` from
+/// `luma`.
 PF_FLOATS bool compare_block(View<const float> frame, FlowRow flow, int y, int begin, const float* luma,
                              float most, std::uint8_t* close) {
   const Matches matches = locate_block(flow, 1, y, begin, frame.width, frame.height);
@@ -149,11 +150,12 @@ PF_FLOATS bool compare_block(View<const float> frame, FlowRow flow, int y, int b
 
 #else
 
-/// The values at the matches of warp_block columns from `begin` on, up to three times as fast as one by one. Where
-/// flow changes slowly, all matches are shifted by the same number of whole pixels, or by one of two, along x and
-/// along y. For each shift, the pixels to read lie side by side. Returns false, without a result, if the shifts
-/// differ more, or if a match lies outside or near the border. value(at, share_x, share_y) is the value at a match
-/// whose upper left pixel is *at; it reads `Before` pixels before that and `After` after it, along x and y.
+/// The values at the matches of warp_block columns from `begin` on, up to three times as fast as one by one.
+/// Where flow changes slowly, all matches are shifted by the same number of whole pixels, or by one of two,
+/// along x and along y. For each shift, the pixels to read lie side by side. Returns false, without a result,
+/// if the shifts differ more, or if a match lies outside or near the border. value(at, share_x, share_y) is
+/// the value at a match whose upper left pixel is *at; it reads `Before` pixels before that and `After` after
+/// it, along x and y.
 template <int Before, int After, class Value>
 inline bool sample_alike(View<const float> frame, FlowRow flow, float step, int y, int begin,
                          float* __restrict out, Value value_at) {

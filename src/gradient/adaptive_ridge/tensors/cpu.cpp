@@ -3,9 +3,13 @@
 #include "gradient/adaptive_ridge/tensors/solve_row.hpp"
 #include "steps/warp/warp_row.hpp"
 
-// A thread goes down rows of cells. It keeps the filtered images of the instants in rings of three
-// rows and the sums of products along rows in rings of seven, so that each row is made once by it and
-// stays in the cache.
+// A thread goes down rows of cells. It keeps the filtered images of the instants in rings of three rows and
+// the sums of products along rows in rings of ten, so that each row is made once by it and stays in the
+// second cache.
+//
+// Of one thread of an AMD EPYC with AVX-512 at 3.9 GHz, 640x480, ns a pixel: warp 0.9, filters 0.6, products
+// and their sums along rows 0.5, sums over windows 0.45, of which the loads from the second cache alone take
+// 0.4, solutions and cells 0.7. Planes of 32 rows take as long a pixel as those of 480: memory is no limit.
 namespace parafield {
 namespace {
 
@@ -137,8 +141,9 @@ void product_row(const Band& band, int y) {
   }
 }
 
-/// Makes the normal equations of rows y to y + Count - 1, and adds their solutions to the cells' sums. The rows read
-/// nearly the same sums along rows: so these are loaded once for all, a chunk of columns after the other.
+/// Makes the normal equations of rows y to y + Count - 1, and adds their solutions to the cells' sums. The
+/// rows read nearly the same sums along rows: so these are loaded once for all, a chunk of columns after the
+/// other.
 template <int Count>
 void solve_rows(const Band& band, int y) {
   constexpr int chunk = 64, reads = Count + 2 * window_reach;

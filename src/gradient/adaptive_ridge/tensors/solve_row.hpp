@@ -16,8 +16,8 @@ inline void take_near(const float* row, int width, float* near) {
   for (int x = 0; x < width; ++x) near[x] = row[x / cell_side * cell_side];
 }
 
-/// Stores the normal equations of row y, columns `begin` to `end` - 1, from the sums over their windows, and adds
-/// their solutions to the cells' sums. u0, v0: the flow that those are relative to.
+/// Stores the normal equations of row y, columns `begin` to `end` - 1, from the sums over their windows, and
+/// adds their solutions to the cells' sums. u0, v0: the flow that those are relative to.
 inline void solve_sums(const float* const (&sums)[Products::count], FlowPlanes flow, int y, int begin,
                        int end, const NormalPlanes& out, const CellColumns& columns, const float* u0,
                        const float* v0) {
@@ -36,8 +36,8 @@ inline void solve_sums(const float* const (&sums)[Products::count], FlowPlanes f
   }
 }
 
-/// Stores the mean brightness of row `cell` of the cells, made of rows `top` to `end` - 1 of `luma`. `sums`: a row of
-/// scratch memory.
+/// Stores the mean brightness of row `cell` of the cells, made of rows `top` to `end` - 1 of `luma`. `sums`:
+/// a row of scratch memory.
 inline void store_lumas(const Cells& cells, int cell, View<const float> luma, int top, int end, float* sums) {
   const int width = luma.width;
   for (int x = 0; x < width; ++x) sums[x] = 0;
