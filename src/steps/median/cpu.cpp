@@ -49,33 +49,70 @@ void median_row_3(View<const float> in, int y, float* __restrict out) {
   }
 }
 
-void median_row_5(View<const float> in, int y, float* __restrict out) {
-  float sorted[5][columns], pairs[10][columns];
+/// Sorts the five pixels along row y around each of `count` pixels from x0 on.
+void sort_along(View<const float> in, int y, int x0, int count, float (&sorted)[5][chunk]) {
+  const float* const row = in.row(clamp(y, 0, in.height - 1)) + x0 - 2;
+  const int begin = larger(0, 2 - x0), end = smaller(count + 4, in.width + 2 - x0);  // inside the image
+  float values[columns];
+  for (int i = begin; i < end; ++i) values[i] = unsigned_zero(row[i]);
+  const float left = unsigned_zero(row[begin]), right = unsigned_zero(row[end - 1]);
+  for (int i = 0; i < begin; ++i) values[i] = left;
+  for (int i = end; i < count + 4; ++i) values[i] = right;
+  for (int i = 0; i < count; ++i) {
+    float five[5];
+    PF_UNROLL
+    for (int j = 0; j < 5; ++j) five[j] = values[i + j];
+    sort(five);
+    PF_UNROLL
+    for (int j = 0; j < 5; ++j) sorted[j][i] = five[j];
+  }
+}
+
+void merge_rows(const float (&upper)[5][chunk], const float (&lower)[5][chunk], int count,
+                float (&pairs)[10][chunk]) {
+#pragma GCC ivdep
+  for (int i = 0; i < count; ++i) {
+    float a[5], b[5], both[10];
+    PF_UNROLL
+    for (int j = 0; j < 5; ++j) a[j] = upper[j][i], b[j] = lower[j][i];
+    merge(a, b, both);
+    PF_UNROLL
+    for (int j = 0; j < 10; ++j) pairs[j][i] = both[j];
+  }
+}
+
+/// Rows `begin` to `end` - 1. The windows of two rows, one below the other, share four rows of pixels, whose
+/// middle values serve both; and each two rows of these are merged once for all windows. That takes 59 minima
+/// and maxima a pixel, 18 of them to sort: at two a cycle, 0.5 ns of a core with AVX-512 at 3.9 GHz.
+/// Measured: 0.7 ns.
+void median_rows_5(View<const float> in, int begin, int end, View<float> to) {
+  float sorted[6][5][chunk], pairs[2][10][chunk];
+  const auto at = [&](int y) -> float(&)[5][chunk] { return sorted[(y - begin + 6) % 6]; };
   for (int x0 = 0; x0 < in.width; x0 += chunk) {
     const int count = smaller(chunk, in.width - x0);
-    sort_columns<5>(in, y, x0, count + 4, sorted);
-    for (int i = 0; i < count + 2; ++i) {  // columns i and i + 1
-      float a[5], b[5], both[10];
-      PF_UNROLL
-      for (int j = 0; j < 5; ++j) {
-        a[j] = sorted[j][i];
-        b[j] = sorted[j][i + 1];
+    for (int y = begin - 2; y < begin + 2; ++y) sort_along(in, y, x0, count, at(y));
+    merge_rows(at(begin - 1), at(begin), count, pairs[0]);
+    for (int y = begin, upper = 0; y < end; y += 2, upper = 1 - upper) {
+      for (int k = 2; k <= 3; ++k) sort_along(in, y + k, x0, count, at(y + k));
+      float(&above)[10][chunk] = pairs[upper];
+      float(&below)[10][chunk] = pairs[1 - upper];
+      merge_rows(at(y + 1), at(y + 2), count, below);
+      const float(&first)[5][chunk] = at(y - 2);
+      const float(&last)[5][chunk] = at(y + 3);
+      float rest[chunk];
+      float* const out = to.row(y) + x0;
+      float* const next = y + 1 < end ? to.row(y + 1) + x0 : rest;
+#pragma GCC ivdep
+      for (int i = 0; i < count; ++i) {
+        float a[10], b[10], c[5], d[5], middle[6];
+        PF_UNROLL
+        for (int j = 0; j < 10; ++j) a[j] = above[j][i], b[j] = below[j][i];
+        PF_UNROLL
+        for (int j = 0; j < 5; ++j) c[j] = first[j][i], d[j] = last[j][i];
+        middle_of_pairs(a, b, middle);
+        out[i] = median_with_column(middle, c);
+        next[i] = median_with_column(middle, d);
       }
-      merge(a, b, both);
-      PF_UNROLL
-      for (int j = 0; j < 10; ++j) pairs[j][i] = both[j];
-    }
-    for (int i = 0; i < count; ++i) {
-      float a[10], b[10], c[5], middle[6];
-      PF_UNROLL
-      for (int j = 0; j < 10; ++j) {
-        a[j] = pairs[j][i];
-        b[j] = pairs[j][i + 2];
-      }
-      PF_UNROLL
-      for (int j = 0; j < 5; ++j) c[j] = sorted[j][i + 4];
-      middle_of_pairs(a, b, middle);
-      out[x0 + i] = median_with_column(middle, c);
     }
   }
 }
@@ -85,10 +122,17 @@ void median_row_5(View<const float> in, int y, float* __restrict out) {
 template <class Backend>
 void median(Backend& cpu, const View<float>* in, int side, const View<float>* out, int count) {
   const View<float> in0 = in[0], in1 = in[count - 1], out0 = out[0], out1 = out[count - 1];
-  cpu.rows(in0.height, [=](int y) {
-    const auto median_row = side == 3 ? median_row_3 : median_row_5;
-    median_row(in0, y, out0.row(y));
-    if (count == 2) median_row(in1, y, out1.row(y));
+  if (side == 3) {
+    cpu.rows(in0.height, [=](int y) {
+      median_row_3(in0, y, out0.row(y));
+      if (count == 2) median_row_3(in1, y, out1.row(y));
+    });
+    return;
+  }
+  constexpr int band = 32;  // rows: six more are sorted at both ends
+  cpu.bands(in0.height, band, [=](RowRange rows, void*) {
+    median_rows_5(in0, rows.begin, rows.end, out0);
+    if (count == 2) median_rows_5(in1, rows.begin, rows.end, out1);
   });
 }
 
