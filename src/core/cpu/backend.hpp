@@ -102,7 +102,13 @@ class CpuBackend {
   /// memory.
   template <class RowsFunction>
   void few_rows(int height, RowsFunction f) const {
-    const int unit = rows_of_unit(height);
+    few_rows(height, most_rows_of_unit, f);
+  }
+  /// The same for ranges of mostly 1 to `most` rows, which is at most 8. It is for rows that take long, as
+  /// rows of cells: in larger parts the threads could not share them evenly.
+  template <class RowsFunction>
+  void few_rows(int height, int most, RowsFunction f) const {
+    const int unit = rows_of_unit(height, most);
     char* const scratch = scratch_;
     const std::size_t bytes = scratch_bytes_;
     LastPart* const last = last_parts_.get();
@@ -147,12 +153,13 @@ class CpuBackend {
   }
 
  private:
+  static constexpr int most_rows_of_unit = 8;
   /// Number of rows in a part: 1, 2, 4 or 8, as a cell of some methods has 8 rows. In very high planes it is
   /// more, so that there are at most most_parts parts. It depends on nothing else: so a thread has nearly
   /// the same rows in every loop over planes of one height, and they stay in its cache.
-  int rows_of_unit(int height) const {
+  int rows_of_unit(int height, int most = most_rows_of_unit) const {
     int unit = 1;
-    while (unit < 8 && 2 * unit * 3 * thread_count_ <= height) unit *= 2;
+    while (unit < most && 2 * unit * 3 * thread_count_ <= height) unit *= 2;
     return larger(unit, parts_of(height, Threads::most_parts));
   }
   static int parts_of(int height, int unit) { return (height + unit - 1) / unit; }

@@ -30,29 +30,33 @@ PF_HD float sample(const float* pixels, int pitch, int width, int height, const 
 }
 
 /// Weights of four neighbors for Keys' cubic interpolation, a = -0.75 (Keys 1981). Their sum is 1.
+template <class Number>
 struct CubicShares {
-  float before, first, second, after;
+  Number before, first, second, after;
 };
 /// `t`: share of the way from the second neighbor to the third, 0..1.
-PF_HD CubicShares cubic_shares(float t) {
-  const float s = 1 - t, before = -0.75f * t * (s * s), after = -0.75f * s * (t * t);
-  const float first = fma(fma(1.25f, t, -2.25f), t * t, 1.0f);
-  return {before, first, 1 - first - before - after, after};
+template <class Number>
+PF_HD CubicShares<Number> cubic_shares(Number t) {
+  const Number one(1.0f), a(-0.75f), s = one - t, before = a * t * (s * s), after = a * s * (t * t);
+  const Number first = fma(fma(Number(1.25f), t, Number(-2.25f)), t * t, one);
+  return {before, first, one - first - before - after, after};
 }
 
 /// Mean of four values by their weights.
-PF_HD float mixed(const CubicShares& shares, float a, float b, float c, float d) {
+template <class Number>
+PF_HD Number mixed(const CubicShares<Number>& shares, Number a, Number b, Number c, Number d) {
   return fma(shares.after, d, fma(shares.second, c, fma(shares.first, b, shares.before * a)));
 }
 /// Mean of 4x4 pixels by the weights of their columns and rows. `at`: the pixel to the upper left.
-PF_HD float mixed_cubic(const float* at, int pitch, const CubicShares& along, const CubicShares& down) {
+PF_HD float mixed_cubic(const float* at, int pitch, const CubicShares<float>& along,
+                        const CubicShares<float>& down) {
   const auto row = [=](const float* four) { return mixed(along, four[0], four[1], four[2], four[3]); };
   return mixed(down, row(at), row(at + pitch), row(at + 2 * pitch), row(at + 3 * pitch));
 }
 
 /// The bicubic value at a match; beyond the border the nearest pixel stands in.
 PF_HD float sample_cubic(const float* pixels, int pitch, int width, int height, const Match& match) {
-  const CubicShares along = cubic_shares(match.share_x), down = cubic_shares(match.share_y);
+  const CubicShares<float> along = cubic_shares(match.share_x), down = cubic_shares(match.share_y);
 #ifdef __CUDA_ARCH__
   if ((match.x >= 1) & (match.x < width - 2) & (match.y >= 1) & (match.y < height - 2))  // fewer addresses
     return mixed_cubic(pixels + (match.y - 1) * pitch + match.x - 1, pitch, along, down);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "core/cpu/floats.hpp"
 #include "steps/warp/warp.hpp"
 
 /// Rows of warped frames on the CPU. In an unnamed namespace: each instruction set has a copy.
@@ -25,11 +26,136 @@ inline void warp_pixels(View<const float> frame, FlowRow flow, float step, int y
     out[x] = warped(pixels, pitch, width, height, fma(step, u[x], float(x)), fma(step, v[x], line));
 }
 
-/// The values at the matches of warp_block columns from `begin` on, up to three times as fast as one by one. Where
-/// flow changes slowly, all matches are shifted by the same number of whole pixels, or by one of two, along x and
-/// along y. For each shift, the pixels to read lie side by side. Returns false, without a result, if the shifts
-/// differ more, or if a match lies outside or near the border. value(at, share_x, share_y) is the value at a match
-/// whose upper left pixel is *at; it reads `Before` pixels before that and `After` after it, along x and y.
+#ifdef PF_HAS_FLOATS
+static_assert(warp_block == Floats::count);
+
+/// The matches of warp_block columns.
+struct Matches {
+  __m512i column, row;
+  Floats share_x, share_y;
+  __mmask16 inside;
+};
+
+/// The matches of warp_block columns from `begin` on.
+PF_FLOATS Matches locate_block(FlowRow flow, float step, int y, int begin, int width, int height) {
+  const Floats zero(0.0f), right(float(width - 1)), bottom(float(height - 1));
+  const Floats x = fma(Floats(step), Floats::load(flow.u + begin), Floats(float(begin)) + Floats::numbers()),
+               line = fma(Floats(step), Floats::load(flow.v + begin), Floats(float(y)));
+  const __mmask16 inside = (x >= zero) & (x <= right) & (line >= zero) & (line <= bottom);
+  const Floats in_x = clamp(x, zero, right), in_y = clamp(line, zero, bottom);
+  const __m512i column =
+      _mm512_min_epi32(_mm512_cvttps_epi32(in_x.lanes), _mm512_set1_epi32(larger(width - 2, 0)));
+  const __m512i row =
+      _mm512_min_epi32(_mm512_cvttps_epi32(in_y.lanes), _mm512_set1_epi32(larger(height - 2, 0)));
+  return {column, row, in_x - Floats(_mm512_cvtepi32_ps(column)), in_y - Floats(_mm512_cvtepi32_ps(row)),
+          inside};
+}
+
+/// The values at matches, up to three times as fast as one by one. Where flow changes slowly, the matches of
+/// a block lie within a few rows, and within 32 columns: two registers, from which the lanes take their
+/// pixels. Returns false, without values, if the matches lie further apart. A value is made of Size x Size
+/// pixels, the first of them `before` columns and rows before the match; beyond the border the nearest pixel
+/// stands in. along(pixels) mixes the pixels of a row, down(rows) the rows.
+template <int Size, class Along, class Down>
+PF_FLOATS bool sample_block(View<const float> frame, const Matches& matches, int before, Along along,
+                            Down down, Floats& values) {
+  constexpr int reads = 2 * Floats::count, most_rows = 8;
+  const int width = frame.width, height = frame.height;
+  const std::ptrdiff_t pitch = frame.stride();
+  if (width < reads) return false;
+  const auto first_of = [](__m512i lanes) { return _mm_cvtsi128_si32(_mm512_castsi512_si128(lanes)); };
+  const int base = clamp(first_of(matches.column) - (reads - Floats::count) / 2 + 2, 0, width - reads);
+  const __m512i none = _mm512_setzero_si512(), last = _mm512_set1_epi32(width - 1);
+  __m512i index[Size], all = none;
+  PF_UNROLL
+  for (int k = 0; k < Size; ++k) {
+    const __m512i column = _mm512_add_epi32(matches.column, _mm512_set1_epi32(k - before));
+    index[k] =
+        _mm512_sub_epi32(_mm512_min_epi32(_mm512_max_epi32(column, none), last), _mm512_set1_epi32(base));
+    all = _mm512_or_si512(all, index[k]);
+  }
+  if (_mm512_cmpgt_epu32_mask(all, _mm512_set1_epi32(reads - 1))) return false;
+  const auto mixed_row = [&](int row) -> Floats {
+    const float* const at = frame.data + clamp(row - before, 0, height - 1) * pitch + base;
+    const Floats a = Floats::load(at), b = Floats::load(at + Floats::count);
+    Floats pixels[Size];
+    PF_UNROLL
+    for (int k = 0; k < Size; ++k) pixels[k] = _mm512_permutex2var_ps(a.lanes, index[k], b.lanes);
+    return along(pixels);
+  };
+  const int row = first_of(matches.row);
+  const auto lanes_at = [&](int r) { return _mm512_cmpeq_epi32_mask(matches.row, _mm512_set1_epi32(r)); };
+  Floats rows[Size];
+  if (const __mmask16 here = lanes_at(row); here == 0xffff) {
+    PF_UNROLL
+    for (int k = 0; k < Size; ++k) rows[k] = mixed_row(row + k);
+  } else {
+    const __mmask16 above = lanes_at(row - 1);
+    const int top = above ? row - 1 : row;
+    const __mmask16 lower = above ? here : lanes_at(row + 1);
+    if ((lower | (above ? above : here)) == 0xffff) {  // two rows
+      Floats upper = mixed_row(top);
+      PF_UNROLL
+      for (int k = 0; k < Size; ++k) {
+        const Floats next = mixed_row(top + k + 1);
+        rows[k] = select(lower, next, upper);
+        upper = next;
+      }
+    } else {
+      const int low = _mm512_reduce_min_epi32(matches.row), high = _mm512_reduce_max_epi32(matches.row);
+      if (high - low >= most_rows) return false;
+      PF_UNROLL
+      for (int k = 0; k < Size; ++k) rows[k] = Floats(0.0f);
+      for (int r = low; r < high + Size; ++r) {
+        const Floats next = mixed_row(r);
+        PF_UNROLL
+        for (int k = 0; k < Size; ++k) rows[k] = select(lanes_at(r - k), next, rows[k]);
+      }
+    }
+  }
+  values = down(rows);
+  return true;
+}
+
+/// The bicubic values of a block; NaN outside.
+PF_FLOATS bool warp_block_of(View<const float> frame, FlowRow flow, float step, int y, int begin,
+                             float* out) {
+  const Matches matches = locate_block(flow, step, y, begin, frame.width, frame.height);
+  const CubicShares<Floats> along = cubic_shares(matches.share_x), down = cubic_shares(matches.share_y);
+  Floats values;
+  if (!sample_block<4>(
+          frame, matches, 1,
+          [&](const Floats(&four)[4]) { return mixed(along, four[0], four[1], four[2], four[3]); },
+          [&](const Floats(&four)[4]) { return mixed(down, four[0], four[1], four[2], four[3]); }, values))
+    return false;
+  select(matches.inside, values, Floats(__builtin_nanf(""))).store(out);
+  return true;
+}
+
+/// Sets `close` where a match lies inside, and the bilinear value there differs by at most `most` from
+/// `luma`.
+PF_FLOATS bool compare_block(View<const float> frame, FlowRow flow, int y, int begin, const float* luma,
+                             float most, std::uint8_t* close) {
+  const Matches matches = locate_block(flow, 1, y, begin, frame.width, frame.height);
+  const Floats share_x = matches.share_x, share_y = matches.share_y;
+  Floats values;
+  if (!sample_block<2>(
+          frame, matches, 0, [&](const Floats(&two)[2]) { return interpolate(two[0], two[1], share_x); },
+          [&](const Floats(&two)[2]) { return interpolate(two[0], two[1], share_y); }, values))
+    return false;
+  const __mmask16 alike = magnitude(values - Floats::load(luma + begin)) <= Floats(most);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(close), _mm_maskz_set1_epi8(alike & matches.inside, 1));
+  return true;
+}
+
+#else
+
+/// The values at the matches of warp_block columns from `begin` on, up to three times as fast as one by one.
+/// Where flow changes slowly, all matches are shifted by the same number of whole pixels, or by one of two,
+/// along x and along y. For each shift, the pixels to read lie side by side. Returns false, without a result,
+/// if the shifts differ more, or if a match lies outside or near the border. value(at, share_x, share_y) is
+/// the value at a match whose upper left pixel is *at; it reads `Before` pixels before that and `After` after
+/// it, along x and y.
 template <int Before, int After, class Value>
 inline bool sample_alike(View<const float> frame, FlowRow flow, float step, int y, int begin,
                          float* __restrict out, Value value_at) {
@@ -61,15 +187,36 @@ inline bool sample_alike(View<const float> frame, FlowRow flow, float step, int 
   return true;
 }
 
+/// The bicubic values of a block.
+inline bool warp_block_of(View<const float> frame, FlowRow flow, float step, int y, int begin, float* out) {
+  const int pitch = int(frame.stride());
+  return sample_alike<1, 2>(
+      frame, flow, step, y, begin, out, [=](const float* at, float share_x, float share_y) {
+        return mixed_cubic(at - pitch - 1, pitch, cubic_shares(share_x), cubic_shares(share_y));
+      });
+}
+
+/// Sets `close` where the bilinear value at a match differs by at most `most` from `luma`.
+inline bool compare_block(View<const float> frame, FlowRow flow, int y, int begin, const float* luma,
+                          float most, std::uint8_t* close) {
+  const int pitch = int(frame.stride());
+  float values[warp_block];
+  if (!sample_alike<0, 1>(frame, flow, 1, y, begin, values,
+                          [=](const float* at, float share_x, float share_y) {
+                            return interpolate(interpolate(at[0], at[1], share_x),
+                                               interpolate(at[pitch], at[pitch + 1], share_x), share_y);
+                          }))
+    return false;
+  for (int i = 0; i < warp_block; ++i) close[i] = magnitude(values[i] - luma[begin + i]) <= most;
+  return true;
+}
+#endif
+
 /// Row y of a frame, warped by `step` times the flow.
 inline void warp_row(View<const float> frame, FlowRow flow, float step, int y, float* out) {
-  const int pitch = int(frame.stride());
-  const auto cubic = [=](const float* at, float share_x, float share_y) {
-    return mixed_cubic(at - pitch - 1, pitch, cubic_shares(share_x), cubic_shares(share_y));
-  };
   int x = 0;
   for (; x + warp_block <= frame.width; x += warp_block)
-    if (!sample_alike<1, 2>(frame, flow, step, y, x, out + x, cubic))
+    if (!warp_block_of(frame, flow, step, y, x, out + x))
       warp_pixels(frame, flow, step, y, x, x + warp_block, out);
   warp_pixels(frame, flow, step, y, x, frame.width, out);
 }

@@ -13,24 +13,14 @@ void judge_row(View<const float> frame, View<const float> next, FlowRow flow, in
   const int width = frame.width, height = frame.height, pitch = int(next.stride());
   const float line = float(y), most = max_residual;
   const float *const pixels = next.data, *const luma = frame.row(y), *const u = flow.u, *const v = flow.v;
-  const auto linear = [=](const float* at, float share_x, float share_y) {
-    return interpolate(interpolate(at[0], at[1], share_x), interpolate(at[pitch], at[pitch + 1], share_x),
-                       share_y);
-  };
   const auto judge_each = [=](int begin, int end) {
 #pragma GCC ivdep
     for (int x = begin; x < end; ++x)
       valid[x] = is_match(pixels, pitch, width, height, float(x) + u[x], line + v[x], luma[x], most);
   };
   int x = 0;
-  for (; x + warp_block <= width; x += warp_block) {
-    float values[warp_block];
-    if (!sample_alike<0, 1>(next, flow, 1, y, x, values, linear)) {
-      judge_each(x, x + warp_block);
-      continue;
-    }
-    for (int i = 0; i < warp_block; ++i) valid[x + i] = magnitude(values[i] - luma[x + i]) <= most;
-  }
+  for (; x + warp_block <= width; x += warp_block)
+    if (!compare_block(next, flow, y, x, luma, most, valid + x)) judge_each(x, x + warp_block);
   judge_each(x, width);
 }
 

@@ -8,8 +8,8 @@
 namespace parafield {
 
 /// Sets `valid` where the match lies inside the next frame and its brightness differs by at most
-/// `max_residual` (0..255), and `confidence` to the smaller eigenvalue of the normal equations, 0..1. If the flow has
-/// a coarser one, it is enlarged from that first; the equations are the coarser one's then.
+/// `max_residual` (0..255), and `confidence` to the smaller eigenvalue of the normal equations, 0..1. If the
+/// flow has a coarser one, it is enlarged from that first; the equations are the coarser one's then.
 template <class Backend>
 void judge_flow(Backend& backend, View<const float> frame, View<const float> next, const NormalPlanes& normal,
                 StartingFlow flow, float max_residual, Trust out);
