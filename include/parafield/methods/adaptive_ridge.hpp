@@ -42,9 +42,9 @@ constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "o
 ///      level repeats steps 3 and 4 with the new flow, so that they run `rounds` times. In the other
 ///      iterations they run once, and k is `rounds` times as large.
 ///   5. Take a median.
-/// With `spacing` 2, only every second pixel of every second row of a level has a solution: steps 2 to 5 treat these
-/// pixels, with their derivatives, as a level of half the size, whose brightness is that of the next coarser level.
-/// For step 1, and in the result, flow is interpolated between them.
+/// With `spacing` 2, only every second pixel of every second row of a level has a solution: steps 2 to 5
+/// treat these pixels, with their derivatives, as a level of half the size, whose brightness is that of the
+/// next coarser level. For step 1, and in the result, flow is interpolated between them.
 ///
 /// From coarse to fine, a thing is lost that moves far for its size. So flow is estimated like this first.
 /// Then both frames are matched over any distance (FeatureMatching), there and back; with `matches` =

@@ -163,15 +163,15 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     if (is_spaced()) enlarge_flow(backend_, flows_[0], result);
   }
 
-  /// What `descend` uses: the frames in the middle, iterations on each level, the spacing of solutions, and memory for
-  /// normal equations.
+  /// What `descend` uses: the frames in the middle, iterations on each level, the spacing of solutions, and
+  /// memory for normal equations.
   struct Pass {
     int frames, iterations, spacing;
     const NormalPlanes& normal;
   };
   Pass of_pair() const { return {2, method_.iterations, method_.spacing, normal_}; }
-  /// Estimates flow from level `coarsest` to the finest. `flow`: the start there. With a spacing, flow is that of the
-  /// levels' grids, and the last one is in flows_[0] instead of `result`.
+  /// Estimates flow from level `coarsest` to the finest. `flow`: the start there. With a spacing, flow is
+  /// that of the levels' grids, and the last one is in flows_[0] instead of `result`.
   void descend(int first, FlowPlanes flow, int coarsest, FlowPlanes result, const Pass& pass) {
     const bool spaced = pass.spacing > 1;
     for (int level = coarsest; level >= 0; --level) {

@@ -6,6 +6,9 @@
 // Rows of pixels between the centers of two rows of cells read the same cells. So the cells' values are
 // spread over the columns once for all these rows. The lower row's values then serve the next rows as the
 // upper row's.
+//
+// 16 pixels with AVX-512: 48 multiplications and fused ones, about as many other operations, 3 divisions and
+// 23 loads, at least 35 cycles. One thread of an AMD EPYC at 3.9 GHz takes 60, which is 1.0 ns a pixel.
 namespace parafield {
 namespace {
 
@@ -128,7 +131,7 @@ void shrink_flow(Backend& cpu, const NormalPlanes& normal, View<const float> lum
 template <class Backend>
 void shrink_cells(Backend& cpu, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                   const Shrinkage& p, const Cells& out) {
-  cpu.few_rows(cells.u.height, [=](RowRange cell_rows, void* scratch) {
+  cpu.few_rows(cells.u.height, 1, [=](RowRange cell_rows, void* scratch) {
     const Band band{normal, luma, cells, p, static_cast<float*>(scratch)};
     const int width = luma.width, height = luma.height;
     CellColumns columns{band.column(0), band.column(1), band.column(2), band.column(3)};

@@ -4,14 +4,14 @@
 #include "gradient/adaptive_ridge/spaced/spaced.hpp"
 #include "gradient/adaptive_ridge/tiles.cuh"
 
-// One launch; a block makes a tile of the grid. Floor of a pair, for a pixel of the frames: 10 bytes are read (two
-// frames, a quarter of u and v) and 6 written, which takes an H100 (3.0 TB/s) 1.6 us at 640x480.
+// One launch; a block makes a tile of the grid. Floor of a pair, for a pixel of the frames: 10 bytes are read
+// (two frames, a quarter of u and v) and 6 written, which takes an H100 (3.0 TB/s) 1.6 us at 640x480.
 namespace parafield {
 namespace {
 
-/// A block's work on a tile of Width x Height pixels of the grid. The instant's images of the frames' pixels around
-/// them go to shared memory; each thread makes products of a few pixels; these are summed over the windows, and the
-/// systems are solved; the solutions are summed up in cells.
+/// A block's work on a tile of Width x Height pixels of the grid. The instant's images of the frames' pixels
+/// around them go to shared memory; each thread makes products of a few pixels; these are summed over the
+/// windows, and the systems are solved; the solutions are summed up in cells.
 template <int Width, int Height, int Threads>
 struct GridTile {
   static constexpr int width = Width, height = Height, threads = Threads;

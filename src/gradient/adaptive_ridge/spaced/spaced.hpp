@@ -3,8 +3,9 @@
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
 /// Normal equations at every second pixel of every second row: `spacing` 2 of
-/// parafield/methods/adaptive_ridge.hpp. These pixels are a grid, of the size of the next coarser level. Flow on the
-/// grid is in its own px, which are two px of the frames. Then the steps that follow treat the grid as a level.
+/// parafield/methods/adaptive_ridge.hpp. These pixels are a grid, of the size of the next coarser level. Flow
+/// on the grid is in its own px, which are two px of the frames. Then the steps that follow treat the grid as
+/// a level.
 namespace parafield {
 
 constexpr int grid_spacing = 2;  ///< px
@@ -12,15 +13,15 @@ constexpr int grid_spacing = 2;  ///< px
 /// Size of the grid of a level.
 PF_HD Size grid_of(Size level) { return {(level.width + 1) / 2, (level.height + 1) / 2}; }
 
-/// Makes normal equations and cells of the grid of two frames. `start`: flow of the grid. `luma`: brightness of the
-/// grid's pixels, for the cells. `with_luma`: also the brightness of the cells.
+/// Makes normal equations and cells of the grid of two frames. `start`: flow of the grid. `luma`: brightness
+/// of the grid's pixels, for the cells. `with_luma`: also the brightness of the cells.
 template <class Backend>
 void spaced_tensors(Backend& backend, View<const float> frame, View<const float> next, View<const float> luma,
                     StartingFlow start, const TensorWeights& weights, const NormalPlanes& out,
                     const Cells& cells, bool with_luma);
 
-/// Parameters for px of the grid. `window` holds the taps for each other pixel, of which at most one lies within
-/// the window's reach.
+/// Parameters for px of the grid. `window` holds the taps for each other pixel, of which at most one lies
+/// within the window's reach.
 inline TensorWeights grid_weights(TensorWeights weights) {
   constexpr float scale = grid_spacing * grid_spacing;
   weights.contrast *= scale;
@@ -45,7 +46,8 @@ PF_HD FilteredColumn filtered_column(float w0, float w1, float w2, float f0, flo
           smoothed(a.difference, b.difference, c.difference, prefilter)};
 }
 
-/// A grid pixel's products, from the three columns around it. u, v: its flow. Gradients are those by a px of the grid.
+/// A grid pixel's products, from the three columns around it. u, v: its flow. Gradients are those by a px of
+/// the grid.
 PF_HD Products grid_products(const FilteredColumn& before, const FilteredColumn& here,
                              const FilteredColumn& after, float u, float v, const TensorWeights& p) {
   return products(after.smooth - before.smooth, smoothed(before.slope, here.slope, after.slope, p.prefilter),

@@ -16,18 +16,19 @@ inline void take_near(const float* row, int width, float* near) {
   for (int x = 0; x < width; ++x) near[x] = row[x / cell_side * cell_side];
 }
 
-/// Stores the normal equations of row y from its sums over the windows, and adds its solutions to the cells' sums.
-/// u0, v0: the flow that those are relative to.
-inline void solve_sums(float* const (&sums)[Products::count], FlowPlanes flow, int y, const NormalPlanes& out,
-                       const CellColumns& columns, const float* u0, const float* v0) {
-  const int width = flow.u.width;
+/// Stores the normal equations of row y, columns `begin` to `end` - 1, from the sums over their windows, and
+/// adds their solutions to the cells' sums. u0, v0: the flow that those are relative to.
+inline void solve_sums(const float* const (&sums)[Products::count], FlowPlanes flow, int y, int begin,
+                       int end, const NormalPlanes& out, const CellColumns& columns, const float* u0,
+                       const float* v0) {
   const float *const u = flow.u.row(y), *const v = flow.v.row(y);
   float *const xx = out.xx.row(y), *const xy = out.xy.row(y), *const yy = out.yy.row(y),
                *const xt = out.xt.row(y), *const yt = out.yt.row(y), *const residual = out.residual.row(y);
   const CellColumns to = columns;
 #pragma GCC ivdep
-  for (int x = 0; x < width; ++x) {
-    const Products sum{sums[0][x], sums[1][x], sums[2][x], sums[3][x], sums[4][x], sums[5][x]};
+  for (int x = begin; x < end; ++x) {
+    const int i = x - begin;
+    const Products sum{sums[0][i], sums[1][i], sums[2][i], sums[3][i], sums[4][i], sums[5][i]};
     const PlainSolution solution = plain_solution(sum, u[x], v[x]);
     xx[x] = sum.xx, xy[x] = sum.xy, yy[x] = sum.yy, xt[x] = sum.xt, yt[x] = sum.yt;
     residual[x] = solution.residual;
@@ -35,8 +36,8 @@ inline void solve_sums(float* const (&sums)[Products::count], FlowPlanes flow, i
   }
 }
 
-/// Stores the mean brightness of row `cell` of the cells, made of rows `top` to `end` - 1 of `luma`. `sums`: a row of
-/// scratch memory.
+/// Stores the mean brightness of row `cell` of the cells, made of rows `top` to `end` - 1 of `luma`. `sums`:
+/// a row of scratch memory.
 inline void store_lumas(const Cells& cells, int cell, View<const float> luma, int top, int end, float* sums) {
   const int width = luma.width;
   for (int x = 0; x < width; ++x) sums[x] = 0;

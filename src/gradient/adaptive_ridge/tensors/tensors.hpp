@@ -49,11 +49,12 @@ struct RidgeRows {
   static constexpr int images = warped + most_frames;  ///< mean and difference at an instant
   static constexpr int filtered = images + 2;          ///< three images of each instant, 3 rows each
   static constexpr int products = filtered + most_instants * 3 * 3;  ///< six products
-  static constexpr int along = products + 6;                         ///< their sums along rows, 7 rows each
-  static constexpr int sums = along + 6 * 7;                         ///< their sums over the window
-  static constexpr int columns = sums + 6;                           ///< four sums of cells
-  static constexpr int luma = columns + 4;                           ///< brightness of cells
-  static constexpr int near = luma + 1;  ///< flow that the cells' sums are relative to
+  static constexpr int at_once = 4;                                  ///< rows that are solved together
+  static constexpr int rows_along = at_once + 2 * window_reach;
+  static constexpr int along = products + 6;              ///< their sums along rows, rows_along rows each
+  static constexpr int columns = along + 6 * rows_along;  ///< four sums of cells
+  static constexpr int luma = columns + 4;                ///< brightness of cells
+  static constexpr int near = luma + 1;                   ///< flow that the cells' sums are relative to
   static constexpr int count = near + 2;
 };
 /// Bytes of scratch memory.
@@ -109,7 +110,9 @@ PF_HD Products products(float gx, float gy, float gt, float u, float v, float we
 }
 
 /// Weighted sum of seven values, d in the middle.
-PF_HD float windowed(float a, float b, float c, float d, float e, float f, float g, const float (&taps)[4]) {
+template <class Number>
+PF_HD Number windowed(Number a, Number b, Number c, Number d, Number e, Number f, Number g,
+                      const Number (&taps)[4]) {
   return fma(taps[3], a + g, fma(taps[2], b + f, fma(taps[1], c + e, taps[0] * d)));
 }
 
