@@ -30,8 +30,8 @@ std::uint64_t hash_of(const Field& field, std::uint64_t hash = 14695981039346656
   return hash;
 }
 
-/// A task, a method, a size. `run` makes an estimator, calls it, pushes frames where the task streams, destroys it, and
-/// returns the hash of the results.
+/// A task, a method, a size. `run` makes an estimator, calls it, pushes frames where the task streams, one by one and
+/// ahead, destroys it, and returns the hash of the results.
 struct AnyCase {
   std::string name;
   std::function<std::uint64_t(const Device& device, bool device_frames)> run;
@@ -64,9 +64,14 @@ AnyCase case_of(const typename Task::Method& method, Size size, const typename T
     typename Task::Result own(size, memory);
     estimator({frames}, own);
     hash = hash_of(taken(own), hash);
-    if constexpr (Task::streams)
+    if constexpr (Task::streams) {
       for (const FrameBuffer& frame : held)
         if (const auto* result = estimator.push(frame)) hash = hash_of(taken(*result), hash);
+      estimator.reset();
+      for (const FrameBuffer& frame : held)
+        if (const auto* result = estimator.push_ahead(frame)) hash = hash_of(taken(*result), hash);
+      hash = hash_of(taken(*estimator.finish()), hash);
+    }
     if constexpr (Task::pairs)
       for (std::size_t i = 0; i < 3; ++i)
         hash = hash_of(taken(estimator.push(held[i / 2], held[1 + i / 2])), hash);
