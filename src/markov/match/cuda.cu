@@ -178,11 +178,12 @@ __global__ void __launch_bounds__(256) match_square_kernel(Matching m, View<Labe
   }
 }
 
-/// Launches match_square_kernel, if it has what is asked for. Otherwise returns false.
+/// Launches match_square_kernel, if it has what is asked for. Otherwise returns false. With a limit there are
+/// matches that are NaN.
 bool launch_square(Cuda& cuda, const Matching& m, Volume volume, const Winners& winners) {
   const int side = m.grid.nx, reach = (side / 2 + 1) / 2 * 2;
   if (m.window.side != 1 || volume || !winners.labels || winners.costs.middle || m.grid.ny != side ||
-      m.step != 1 || m.grid.x0 != -(side / 2) || m.pitch % 4 != 0 ||
+      m.step != 1 || m.grid.x0 != -(side / 2) || m.limit < 1e30f || m.pitch % 4 != 0 ||
       reinterpret_cast<std::uintptr_t>(m.frame1.luma - reach) % sizeof(float4) != 0)
     return false;
   return with_one_of<5, 7, 9, 11, 13>(side, [&]<int Side>() {

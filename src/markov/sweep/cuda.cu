@@ -4,12 +4,8 @@
 #include "markov/sweep/sites.cuh"
 #include "markov/sweep/windows.cuh"
 
-// One thread for each site. The separable model keeps its pair costs along x in shared memory, or in
-// registers for usual grids of labels: then a label takes one load of its data and two additions.
-//
-// Floor: a label of a site takes 5 operations in ICM. For displacements up to 6 px at 1024x1024 an H100
-// (29.7e12 operations a second) takes 0.030 ms a sweep, with an exponential a label (Gibbs) 0.096 ms.
-// Measured (bench/results, commit ca9cc01): 0.12 and 0.26 ms. The sampler computes each energy twice.
+// One thread for each site. The separable model keeps its pair costs along x in shared memory. Displacements of
+// gray frames by plain differences have kernels of their own: see windows.cuh.
 namespace parafield {
 namespace {
 
@@ -36,31 +32,16 @@ __global__ void __launch_bounds__(threads)
   if (!*changed_before) return;
   const auto [x, y] = own_site(sites);
   bool changes = false;
-  const bool inside = x < energy.width && y < energy.height;
-  const unsigned lanes = __ballot_sync(0xffffffff, inside);
-  if (inside) {
+  if (x < energy.width && y < energy.height) {
     float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
     const Site<Model, Neighbors, Data> site(energy, in, x, y, table);
     float least = 3e38f;
     int best = 0;
-    const auto compare = [&](int index, float cost) {
+    site.try_all([&](int index, float cost) {
       const bool better = cost < least;
       least = better ? cost : least;
       best = better ? index : best;
-    };
-    if (is_line(energy.grid)) {
-      float limit = site.energy_of(in(x, y));
-      site.try_line(
-          lanes, limit,
-          [&](int, const float(&energies)[4], const int(&indices)[4]) {
-            PF_UNROLL
-            for (int i = 0; i < 4; ++i) compare(indices[i], energies[i]);
-            limit = smaller_number(limit, least);
-          },
-          [](int) {});
-    } else {
-      site.try_all(compare);
-    }
+    });
     const Label now = site.label(best);
     changes = now != in(x, y);
     out(x, y) = now;
@@ -90,88 +71,16 @@ __global__ void __launch_bounds__(threads)
                    label(3, still.w, moving.w));
 }
 
-/// Draws a label of a grid of one row: its number. `energies`: room for all of them; `sums`: room for those
-/// of groups. Each is a thread's column. Labels of small weights are left out: see SureSum.
-template <class Site>
-__device__ int draw_from_line(const Site& site, LabelGrid grid, unsigned lanes, int label, Temperature t,
-                              float random, float* energies, float* sums) {
-  constexpr float skipped = 3e38f;
-  const int count = grid.nx, group = group_size(grid), groups = group_count(grid);
-  const float reach = gibbs_reach / t.inverse;
-  float limit = site.energy_of(label) + reach;
-  for (;;) {
-    float least = skipped;
-    site.try_line(
-        lanes, limit,
-        [&](int first, const float(&four)[4], const int(&)[4]) {
-          PF_UNROLL
-          for (int i = 0; i < 4; ++i) {
-            least = smaller_number(four[i], least);
-            if (first + i < count) energies[(first + i) * threads] = four[i];
-          }
-        },
-        [&](int first) {
-          for (int i = first; i < smaller(first + 4, count); ++i) energies[i * threads] = skipped;
-        });
-    const auto weight = [&](float energy) { return exponential((least - energy) * t.inverse); };
-    limit = smaller_number(limit, least + reach);
-    SureSum sum;
-    for (int i = 0; i < groups; ++i) {
-      const int end = smaller((i + 1) * group, count);
-      SureSum of_group;
-#pragma unroll 1
-      for (int first = i * group; first < end; first += 4) {
-        float four[4];
-        PF_UNROLL
-        for (int j = 0; j < 4; ++j) four[j] = first + j < end ? energies[(first + j) * threads] : skipped;
-        if (!__any_sync(lanes, smaller_number(smaller_number(four[0], four[1]),
-                                              smaller_number(four[2], four[3])) <= limit)) {
-          of_group.skip(4);
-          continue;
-        }
-        PF_UNROLL
-        for (int j = 0; j < 4; ++j)
-          if (first + j < end) of_group.add(weight(four[j]));
-      }
-      sum.add(of_group, i);
-      sums[i * threads] = sum.low;
-    }
-    const float aim = random * sum.low;
-    int i = 0;
-    while (i + 1 < groups && sums[i * threads] <= aim) ++i;
-    const float before = i > 0 ? sums[(i - 1) * threads] : 0.0f, high_before = sum.high_at(i - 1, before);
-    SureSum of_group;
-    int drawn = i * group, low_drawn = drawn;
-    const int end = smaller(drawn + group, count);
-    for (int label = drawn; label < end; ++label) {
-      const float energy = energies[label * threads];
-      energy < skipped ? of_group.add(weight(energy)) : of_group.skip(1);
-      drawn += before + of_group.low <= aim ? 1 : 0;
-      low_drawn += high_before + of_group.high <= aim ? 1 : 0;
-    }
-    if (!__any_sync(lanes, !sum.is_sure(aim) || drawn != low_drawn)) return smaller(drawn, count - 1);
-    limit = skipped;
-  }
-}
-
 template <PairModel Model, int Neighbors, class Data>
 __global__ void __launch_bounds__(threads)
-    gibbs_kernel(Energy<Data> energy, View<Label> labels, Sites sites, Temperature t, bool has_room) {
+    gibbs_kernel(Energy<Data> energy, View<Label> labels, Sites sites, Temperature t) {
   begin_kernel();
   const auto [x, y] = own_site(sites);
-  const bool inside = x < energy.width && y < energy.height;
-  const unsigned lanes = __ballot_sync(0xffffffff, inside);
-  if (!inside) return;
+  if (x >= energy.width || y >= energy.height) return;
   const LabelGrid grid = energy.grid;
   float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
   float* const group_sums = table + (grid.ny > 1 && Model == PairModel::separable ? grid.nx : 0) * threads;
   const Site<Model, Neighbors, Data> site(energy, View<const Label>(labels), x, y, table);
-  const float random = random_number(t.key, x, y);
-  if (has_room) {
-    labels(x, y) =
-        Label(draw_from_line(site, grid, lanes, labels(x, y), t, random, table, table + grid.nx * threads));
-    return;
-  }
   float least = 3e38f;
   site.try_all([&](int, float cost) { least = smaller(cost, least); });
 
@@ -190,7 +99,7 @@ __global__ void __launch_bounds__(threads)
     group_sums[i * threads] = sum;
   }
 
-  const float aim = random * sum;
+  const float aim = random_number(t.key, x, y) * sum;
   int i = 0;
   while (i + 1 < groups && group_sums[i * threads] <= aim) ++i;
   const float before = i > 0 ? group_sums[(i - 1) * threads] : 0.0f;
@@ -297,13 +206,9 @@ void gibbs_sweep(Backend& cuda, const Energy<Data>& energy, View<Label> labels, 
                                    labels, sites, t);
                    }))
     return;
-  const int groups = group_count(energy.grid);
-  const std::size_t all = shared_bytes(energy.pair, energy.grid, energy.grid.nx + groups);
-  const bool has_room = is_line(energy.grid) && all <= 48 * 1024;
   with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
     launch_shared(cuda, gibbs_kernel<Model, Neighbors, Data>, grid_of(energy, sites), block,
-                  has_room ? all : shared_bytes(energy.pair, energy.grid, groups), energy, labels, sites, t,
-                  has_room);
+                  shared_bytes(energy.pair, energy.grid, group_count(energy.grid)), energy, labels, sites, t);
   });
 }
 

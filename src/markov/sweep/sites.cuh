@@ -69,9 +69,6 @@ struct SureSum {
   __device__ bool is_sure(float aim) const { return low == high && (last_unsure < 0 || unsure <= aim); }
 };
 
-/// Whether a grid is a row of many labels, of which most can be left out at most sites: see Site::try_line.
-__host__ __device__ inline bool is_line(LabelGrid grid) { return grid.ny == 1 && grid.nx >= 8; }
-
 /// Energies of a site's labels.
 template <PairModel Model, int Neighbors, class Data>
 struct Site {
@@ -116,37 +113,6 @@ struct Site {
       for (int lx = begin; lx < end; ++lx) use(first + lx, costs(lx) + costs_of<true, true>(lx, ly));
     }
   }
-  /// Calls use(first, energies, labels) for each four labels of a grid of one row, one of whose pair costs is
-  /// at most `limit` at a site of the warp, and skip(first) for others: their energies are above it. The last
-  /// four may repeat the last label. `lanes`: the warp's sites.
-  template <class Use, class Skip>
-  __device__ void try_line(unsigned lanes, const float& limit, Use use, Skip skip) const {
-    const int last = energy.grid.nx - 1;
-    const auto costs = data.row(0);
-#pragma unroll 1
-    for (int first = 0; first <= last; first += 4) {
-      float energies[4];
-      int indices[4];
-      PF_UNROLL
-      for (int i = 0; i < 4; ++i) {
-        indices[i] = smaller(first + i, last);
-        energies[i] = costs_of<true, Model != PairModel::separable>(indices[i], 0);
-      }
-      if (__any_sync(lanes, smaller_number(smaller_number(energies[0], energies[1]),
-                                           smaller_number(energies[2], energies[3])) <= limit)) {
-        PF_UNROLL
-        for (int i = 0; i < 4; ++i) energies[i] = costs(indices[i]) + energies[i];
-        use(first, energies, indices);
-      } else {
-        skip(first);
-      }
-    }
-  }
-  /// Energy of a label of a grid of one row.
-  __device__ float energy_of(int lx) const {
-    return data.row(0)(lx) + costs_of<true, Model != PairModel::separable>(lx, 0);
-  }
-
   template <class Use>
   __device__ void try_all(Use use) const {
     for (int ly = 0; ly < energy.grid.ny; ++ly) try_row(ly, 0, energy.grid.nx, use);

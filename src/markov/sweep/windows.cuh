@@ -11,6 +11,13 @@
 /// Data costs are not below 0. So labels whose pair costs alone are above a known energy cannot have the
 /// least one, and the Gibbs sampler need not weigh labels whose weights do not count. Warps leave out what
 /// all their sites can do without: rows of labels, and groups of columns. No bit of a result changes.
+///
+/// Floor, displacements to 6 px at 1024x1024 on an H100 (132 SMs, 4 instructions a clock, 1.755 GHz): 12 MB
+/// take 0.004 ms. If no label is left out, 3 instructions for each of 169 labels take 0.018 ms in ICM, and 22
+/// in the Gibbs sampler (3 for the least energy, 3 for the energy again, 16 for its weight and the sum) 0.131
+/// ms. Measured for the scene of bench/jodoin, kernels alone, before the loads took their present form: ICM
+/// 0.047 ms a sweep (ten sweeps), the sampler 0.20 ms at temperature 20, 0.076 ms at 0.5 and 0.139 ms in the
+/// mean of 500 sweeps.
 namespace parafield {
 namespace {
 
@@ -45,9 +52,13 @@ inline WindowEnergy window_energy(const Energy<Differences<1>>& energy) {
 
 /// Sum of `sum` and the distances of four bytes to four others.
 __device__ unsigned add_distances(unsigned four, unsigned others, unsigned sum) {
+#ifdef __CUDA_ARCH__
   unsigned result;
   asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(result) : "r"(four), "r"(others), "r"(sum));
   return result;
+#else  // tests/emulated
+  return __vsadu4(four, others) + sum;
+#endif
 }
 
 /// Sites of a block: `strips` times 16 x 8 sites of one of `Colors` colors. A warp has 8 x 4 of each strip.
@@ -246,7 +257,6 @@ struct WindowSite {
   /// The least pair cost along x of a group.
   __device__ float least_of(int group) const {
     float least = own[begin_of(group)];
-    PF_UNROLL
     for (int lx = begin_of(group) + 1; lx < begin_of(group + 1); ++lx) least = smaller_number(least, own[lx]);
     return least;
   }
