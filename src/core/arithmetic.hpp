@@ -81,7 +81,8 @@ PF_HD float exponential2(float x) {
   power = fma(f, power, 2.40226507e-1f);
   power = fma(f, power, 6.93147182e-1f);
   power = fma(f, power, 1.0f);
-  return power * __builtin_bit_cast(float, (__builtin_bit_cast(int, rounded) + 127) << 23);
+  // Adds the whole number to the exponent of `power`, which is exact.
+  return __builtin_bit_cast(float, __builtin_bit_cast(int, power) + (__builtin_bit_cast(int, rounded) << 23));
 }
 
 /// exp(x) for x <= 0, with a relative error of at most 2e-7; never below 1e-38.
