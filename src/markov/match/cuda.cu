@@ -124,6 +124,74 @@ __global__ void __launch_bounds__(256) match_alone_kernel(Matching m, Volume vol
   store(winner, m, winners, x, y);
 }
 
+/// Winners of a square grid of `Side` x `Side` labels by plain differences. A thread matches four pixels of a
+/// row, which share the loads of their matches: a label takes a difference and a minimum.
+template <int Side>
+__global__ void __launch_bounds__(256) match_square_kernel(Matching m, View<Label> labels) {
+  begin_kernel();
+  constexpr int each = 4, reach = (Side / 2 + 1) / 2 * 2, shift = reach - Side / 2, count = 2 * reach + each;
+  const int x = own_x() * each, y = own_y();
+  if (x >= m.width || y >= m.height) return;
+  const bool whole = x + each <= m.width;
+  const float* const from = m.frame1.luma + (y + m.grid.y0) * m.pitch + x - reach;
+  float values[each], least[each];
+  int rows[each];
+  PF_UNROLL
+  for (int i = 0; i < each; ++i) {
+    values[i] = m.frame0.luma[y * m.pitch + smaller(x + i, m.width - 1)];
+    least[i] = 3e38f, rows[i] = 0;
+  }
+#pragma unroll 1
+  for (int ly = 0; ly < Side; ++ly) {
+    const float* const row = from + ly * m.pitch;
+    float match[count];
+    if (whole) {
+      PF_UNROLL
+      for (int i = 0; i < count; i += 4) {
+        const float4 four = *reinterpret_cast<const float4*>(row + i);
+        match[i] = four.x, match[i + 1] = four.y, match[i + 2] = four.z, match[i + 3] = four.w;
+      }
+    } else {
+      for (int i = 0; i < count; ++i) match[i] = row[smaller(i, m.width - 1 - x + 2 * reach)];
+    }
+    PF_UNROLL
+    for (int i = 0; i < each; ++i) {
+      float best = magnitude(values[i] - match[i + shift]);
+      PF_UNROLL
+      for (int lx = 1; lx < Side; ++lx)
+        best = smaller_number(best, magnitude(values[i] - match[i + shift + lx]));
+      best = m.weight * smaller(best, m.limit);  // as that of each label: both keep the order
+      rows[i] = best < least[i] ? ly : rows[i];
+      least[i] = smaller_number(best, least[i]);
+    }
+  }
+  PF_UNROLL
+  for (int i = 0; i < each; ++i) {
+    const float* const row = from + rows[i] * m.pitch + i + shift;
+    int column = 0;
+    if (x + i < m.width) {
+      PF_UNROLL
+      for (int lx = Side - 1; lx >= 0; --lx)
+        column = m.weight * smaller(magnitude(values[i] - row[lx]), m.limit) == least[i] ? lx : column;
+      labels(x + i, y) = m.grid.label(column, rows[i]);
+    }
+  }
+}
+
+/// Launches match_square_kernel, if it has what is asked for. Otherwise returns false. With a limit there are
+/// matches that are NaN.
+bool launch_square(Cuda& cuda, const Matching& m, Volume volume, const Winners& winners) {
+  const int side = m.grid.nx, reach = (side / 2 + 1) / 2 * 2;
+  if (m.window.side != 1 || volume || !winners.labels || winners.costs.middle || m.grid.ny != side ||
+      m.step != 1 || m.grid.x0 != -(side / 2) || m.limit < 1e30f || m.pitch % 4 != 0 ||
+      reinterpret_cast<std::uintptr_t>(m.frame1.luma - reach) % sizeof(float4) != 0)
+    return false;
+  return with_one_of<5, 7, 9, 11, 13>(side, [&]<int Side>() {
+    cuda.launch(match_square_kernel<Side>, pixel_grid({m.width, m.height}, 4), pixel_block, 0, m,
+                winners.labels);
+  });
+}
+
 template <bool Plain>
 void launch_match(Cuda& cuda, const Matching& m, Volume volume, Winners winners) {
   if (m.window.side == 1)
@@ -143,6 +211,7 @@ void launch_match(Cuda& cuda, const Matching& m, Volume volume, Winners winners)
 template <class Backend>
 void match(Backend& cuda, const Matching& matching, Volume volume, Winners winners) {
   const bool plain = matching.term == DataTerm::absolute && !matching.color;
+  if (plain && launch_square(cuda, matching, volume, winners)) return;
   plain ? launch_match<true>(cuda, matching, volume, winners)
         : launch_match<false>(cuda, matching, volume, winners);
 }
