@@ -2,13 +2,10 @@
 #include "markov/launch.cuh"
 #include "markov/neighbor_counts.cuh"
 #include "markov/sweep/sites.cuh"
+#include "markov/sweep/windows.cuh"
 
-// One thread for each site. The separable model keeps its pair costs along x in shared memory, or in
-// registers for usual grids of labels: then a label takes one load of its data and two additions.
-//
-// Floor: a label of a site takes 5 operations in ICM. For displacements up to 6 px at 1024x1024 an H100
-// (29.7e12 operations a second) takes 0.030 ms a sweep, with an exponential a label (Gibbs) 0.096 ms.
-// Measured (bench/results, commit ca9cc01): 0.12 and 0.26 ms. The sampler computes each energy twice.
+// One thread for each site. The separable model keeps its pair costs along x in shared memory. Displacements of
+// gray frames by plain differences have kernels of their own: see windows.cuh.
 namespace parafield {
 namespace {
 
@@ -27,7 +24,7 @@ __device__ void set_flag(int* flag, bool changed) {
   if (__syncthreads_or(changed) && threadIdx.x == 0 && threadIdx.y == 0) *flag = 1;
 }
 
-template <PairModel Model, int Neighbors, class Data, int Side = 0>
+template <PairModel Model, int Neighbors, class Data>
 __global__ void __launch_bounds__(threads)
     icm_kernel(Energy<Data> energy, View<const Label> in, View<Label> out, Sites sites,
                const int* changed_before, int* changed) {
@@ -37,7 +34,7 @@ __global__ void __launch_bounds__(threads)
   bool changes = false;
   if (x < energy.width && y < energy.height) {
     float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
-    const Site<Model, Neighbors, Data, Side> site(energy, in, x, y, table);
+    const Site<Model, Neighbors, Data> site(energy, in, x, y, table);
     float least = 3e38f;
     int best = 0;
     site.try_all([&](int index, float cost) {
@@ -74,7 +71,7 @@ __global__ void __launch_bounds__(threads)
                    label(3, still.w, moving.w));
 }
 
-template <PairModel Model, int Neighbors, class Data, int Side = 0>
+template <PairModel Model, int Neighbors, class Data>
 __global__ void __launch_bounds__(threads)
     gibbs_kernel(Energy<Data> energy, View<Label> labels, Sites sites, Temperature t) {
   begin_kernel();
@@ -82,9 +79,8 @@ __global__ void __launch_bounds__(threads)
   if (x >= energy.width || y >= energy.height) return;
   const LabelGrid grid = energy.grid;
   float* const table = shared + threadIdx.y * threads_x + threadIdx.x;
-  float* const group_sums =
-      table + (Side == 0 && grid.ny > 1 && Model == PairModel::separable ? grid.nx : 0) * threads;
-  const Site<Model, Neighbors, Data, Side> site(energy, View<const Label>(labels), x, y, table);
+  float* const group_sums = table + (grid.ny > 1 && Model == PairModel::separable ? grid.nx : 0) * threads;
+  const Site<Model, Neighbors, Data> site(energy, View<const Label>(labels), x, y, table);
   float least = 3e38f;
   site.try_all([&](int, float cost) { least = smaller(cost, least); });
 
@@ -144,32 +140,36 @@ dim3 grid_of(const Energy<Data>& energy, Sites sites) {
 }
 
 /// Bytes of shared memory of a block: each thread's table of pair costs along x, if any, and `more` floats.
-std::size_t shared_bytes(const PairCost& pair, LabelGrid grid, int side, int more) {
-  const bool has_table = side == 0 && pair.model == PairModel::separable && grid.ny > 1;
+std::size_t shared_bytes(const PairCost& pair, LabelGrid grid, int more) {
+  const bool has_table = pair.model == PairModel::separable && grid.ny > 1;
   return std::size_t((has_table ? grid.nx : 0) + more) * threads * sizeof(float);
 }
 
-/// Calls f.template operator()<Model, Neighbors, Side>(energy). The energy's data costs are PlainDifferences,
-/// and the side is known, if the differences are plain and the grid of labels is one of the usual ones.
+/// Calls f.template operator()<Side, Colors, Strips>(windows, grid) if windows.cuh has kernels for the
+/// energy. Otherwise returns false.
 template <class Data, class F>
-void with_site(const Energy<Data>& energy, F f) {
+bool with_windows(const Energy<Data>& energy, Sites sites, F f) {
   if constexpr (std::is_same_v<Data, Differences<1>>) {
     const Data& d = energy.data;
     const int side = energy.grid.nx;
-    if (energy.pair.model == PairModel::separable && energy.grid.ny == side && d.step == 1 && d.weight == 1 &&
-        d.limit >= 1e30f) {
-      const PlainDifferences data{d.frame0[0], d.frame1[0], d.pitch, d.x0, d.y0};
-      const Energy<PlainDifferences> plain{energy.width, energy.height, energy.grid,
-                                           energy.pair,  energy.edges,  data};
-      if (with_one_of<5, 7, 9, 11, 13>(side, [&]<int Side>() {
-            energy.pair.neighbors == 4 ? f.template operator()<PairModel::separable, 4, Side>(plain)
-                                       : f.template operator()<PairModel::separable, 8, Side>(plain);
-          }))
-        return;
-    }
+    if (energy.pair.model != PairModel::separable || energy.grid.ny != side || d.step != 1 || d.weight != 1 ||
+        d.limit < 1e30f)
+      return false;
+    const WindowEnergy windows = window_energy(energy);
+    // Large images have blocks of several strips, which share what they load.
+    const bool is_large = sites.colors == 1 && double(energy.width) * energy.height >= 1 << 19;
+    return with_one_of<5, 7, 9, 11, 13>(side, [&]<int Side>() {
+      const auto call = [&]<int Colors, int Strips>() {
+        using Block = WindowBlock<Side, Colors, Strips>;
+        f.template operator()<Side, Colors, Strips>(
+            windows, dim3(blocks_for(energy.width, Block::columns * Block::step_x),
+                          blocks_for(energy.height, Block::rows * Block::step_y)));
+      };
+      if (is_large) return call.template operator()<1, 4>();
+      with_one_of<1, 2, 4>(sites.colors, [&]<int Colors>() { call.template operator()<Colors, 1>(); });
+    });
   }
-  with_model(energy.pair,
-             [&]<PairModel Model, int Neighbors>() { f.template operator()<Model, Neighbors, 0>(energy); });
+  return false;
 }
 
 }  // namespace
@@ -184,20 +184,31 @@ void icm_sweep(Backend& cuda, const Energy<Data>& energy, View<const Label> in, 
       return cuda.launch(energy.pair.neighbors == 4 ? icm_binary_kernel<4> : icm_binary_kernel<8>, grid,
                          block, 0, energy, in, out);
     }
-  const dim3 grid = grid_of(energy, sites);
   int* const flag = changes.data + sweep;
-  with_site(energy, [&]<PairModel Model, int Neighbors, int Side, class D>(const Energy<D>& e) {
-    launch_shared(cuda, icm_kernel<Model, Neighbors, D, Side>, grid, block,
-                  shared_bytes(e.pair, e.grid, Side, 0), e, in, out, sites, flag, flag + 1);
+  if (with_windows(energy, sites,
+                   [&]<int Side, int Colors, int Strips>(const WindowEnergy& windows, dim3 grid) {
+                     cuda.launch(icm_window_kernel<Side, Colors, Strips>, grid, dim3(threads), 0, windows, in,
+                                 out, sites, flag, flag + 1);
+                   }))
+    return;
+  with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
+    launch_shared(cuda, icm_kernel<Model, Neighbors, Data>, grid_of(energy, sites), block,
+                  shared_bytes(energy.pair, energy.grid, 0), energy, in, out, sites, flag, flag + 1);
   });
 }
 
 template <class Backend, class Data>
 void gibbs_sweep(Backend& cuda, const Energy<Data>& energy, View<Label> labels, Sites sites, Temperature t) {
-  const dim3 grid = grid_of(energy, sites);
-  with_site(energy, [&]<PairModel Model, int Neighbors, int Side, class D>(const Energy<D>& e) {
-    launch_shared(cuda, gibbs_kernel<Model, Neighbors, D, Side>, grid, block,
-                  shared_bytes(e.pair, e.grid, Side, group_count(e.grid)), e, labels, sites, t);
+  if (with_windows(energy, sites,
+                   [&]<int Side, int Colors, int Strips>(const WindowEnergy& windows, dim3 grid) {
+                     if constexpr (Colors > 1)
+                       cuda.launch(gibbs_window_kernel<Side, Colors, Strips>, grid, dim3(threads), 0, windows,
+                                   labels, sites, t);
+                   }))
+    return;
+  with_model(energy.pair, [&]<PairModel Model, int Neighbors>() {
+    launch_shared(cuda, gibbs_kernel<Model, Neighbors, Data>, grid_of(energy, sites), block,
+                  shared_bytes(energy.pair, energy.grid, group_count(energy.grid)), energy, labels, sites, t);
   });
 }
 

@@ -41,44 +41,46 @@ __device__ void find_neighbors(const Energy<Data>& energy, View<const Label> lab
   }
 }
 
-/// Absolute differences of gray for displacements, with weight 1 and without a limit, as in most uses.
-struct PlainDifferences {
-  const float *frame0, *frame1;
-  std::ptrdiff_t pitch;
-  int x0, y0;
+/// A label whose energy is more than gibbs_reach temperatures above the least has a weight below 2^-40. A sum
+/// in whose place such weights count as 0 differs by less than 2^-39 for each: with that, roundings are
+/// included.
+constexpr float gibbs_reach = 28, most_skipped = 0x1p-39f;
 
-  struct LabelRow {
-    float value;
-    const float* matches;
-    __device__ float operator()(int lx) const { return magnitude(value - matches[lx]); }
-  };
-  struct Site {
-    float value;
-    const float* matches;
-    std::ptrdiff_t pitch;
-    __device__ LabelRow row(int ly) const { return {value, matches + ly * pitch}; }
-  };
-  __device__ Site site(int x, int y) const {
-    return {frame0[y * pitch + x], frame1 + (y + y0) * pitch + x + x0, pitch};
+/// Sum of weights, some of which are left out: it lies between `low`, where those count as 0, and `high`.
+/// Rounding keeps the order. So the sum is known where the two are equal, and that is nearly always soon
+/// after they differed.
+struct SureSum {
+  float low = 0, high = 0;
+  float unsure = 0;  // the last `high` that was not equal to `low`, and its index
+  int last_unsure = -1;
+
+  __device__ void add(float weight) { low += weight, high += weight; }
+  __device__ void skip(int count) { high += float(count) * most_skipped; }
+  /// Adds the sum of a group. Groups are added in order.
+  __device__ void add(const SureSum& group, int index) {
+    low += group.low, high += group.high;
+    if (low != high) last_unsure = index, unsure = high;
   }
+  /// The highest value after group `index`, whose `low` is known.
+  __device__ float high_at(int index, float low_there) const {
+    return index >= 0 && index == last_unsure ? unsure : low_there;
+  }
+  /// Whether the sum is known, and so is the first group after which it is above `aim`.
+  __device__ bool is_sure(float aim) const { return low == high && (last_unsure < 0 || unsure <= aim); }
 };
 
-/// Energies of a site's labels. `Side`: side of the square grid, or 0 if the compiler does not know it.
-template <PairModel Model, int Neighbors, class Data, int Side>
+/// Energies of a site's labels.
+template <PairModel Model, int Neighbors, class Data>
 struct Site {
   const Energy<Data>& energy;
   Neighbor around[Neighbors];
   float* table;  // pair costs along x in shared memory: the site's own column, a float in every `threads`
   typename Data::Site data;
-  float own[Side > 0 ? Side : 1];  // the same in registers, if the compiler knows the side
 
   __device__ Site(const Energy<Data>& energy, View<const Label> labels, int x, int y, float* table)
       : energy(energy), table(table), data(energy.data.site(x, y)) {
     find_neighbors(energy, labels, x, y, around);
-    if constexpr (Side > 0) {
-      PF_UNROLL
-      for (int lx = 0; lx < Side; ++lx) own[lx] = costs_of<true, false>(lx, 0);
-    } else if constexpr (Model == PairModel::separable) {
+    if constexpr (Model == PairModel::separable) {
       const int columns = energy.grid.ny > 1 ? energy.grid.nx : 0;
 #pragma unroll 4
       for (int lx = 0; lx < columns; ++lx) table[lx * threads] = costs_of<true, false>(lx, 0);
@@ -92,16 +94,12 @@ struct Site {
                                               [&](int k) { return around[k]; });
   }
 
-  /// Calls use(index, energy) for labels [begin, end) of row ly, lowest first; with a known side for all.
+  /// Calls use(index, energy) for labels [begin, end) of row ly, lowest first.
   template <class Use>
   __device__ void try_row(int ly, int begin, int end, Use use) const {
-    const int first = ly * (Side > 0 ? Side : energy.grid.nx);
+    const int first = ly * energy.grid.nx;
     const auto costs = data.row(ly);
-    if constexpr (Side > 0) {
-      const float along_y = costs_of<false, true>(0, ly);
-      PF_UNROLL
-      for (int lx = 0; lx < Side; ++lx) use(first + lx, (costs(lx) + own[lx]) + along_y);
-    } else if constexpr (Model == PairModel::separable) {
+    if constexpr (Model == PairModel::separable) {
       if (energy.grid.ny > 1) {
         const float along_y = costs_of<false, true>(0, ly);
 #pragma unroll 4
@@ -117,8 +115,7 @@ struct Site {
   }
   template <class Use>
   __device__ void try_all(Use use) const {
-    const int rows = Side > 0 ? Side : energy.grid.ny;
-    for (int ly = 0; ly < rows; ++ly) try_row(ly, 0, energy.grid.nx, use);
+    for (int ly = 0; ly < energy.grid.ny; ++ly) try_row(ly, 0, energy.grid.nx, use);
   }
   __device__ Label label(int index) const {
     const int ly = index / energy.grid.nx;

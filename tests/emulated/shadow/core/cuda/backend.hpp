@@ -33,6 +33,7 @@ inline void __threadfence() {}
 inline void __syncwarp(unsigned = ~0u) { parafield::emulated::synchronize_warp(); }
 inline unsigned __ballot_sync(unsigned, bool bit) { return parafield::emulated::ballot(bit); }
 inline int __any_sync(unsigned, bool bit) { return parafield::emulated::ballot(bit) != 0; }
+inline int __all_sync(unsigned, bool bit) { return parafield::emulated::ballot(!bit) == 0; }
 
 template <class T>
 T __shfl_sync(unsigned, T value, int lane) {
@@ -60,6 +61,14 @@ inline unsigned __vsadu4(unsigned a, unsigned b) {
 inline int __clz(int bits) { return std::countl_zero(unsigned(bits)); }
 inline int __popc(unsigned bits) { return std::popcount(bits); }
 inline int __ffs(int bits) { return bits == 0 ? 0 : std::countr_zero(unsigned(bits)) + 1; }
+/// Four of the eight bytes of two words. Each digit of `places` is the place of one.
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned places) {
+  const std::uint64_t bytes = low | std::uint64_t(high) << 32;
+  unsigned result = 0;
+  for (int i = 0; i < 4; ++i) result |= unsigned(bytes >> (places >> 4 * i & 7) * 8 & 255) << 8 * i;
+  return result;
+}
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
 inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 
