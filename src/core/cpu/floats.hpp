@@ -6,6 +6,7 @@
 #pragma GCC diagnostic push
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds the header's own values uninitialized
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include <immintrin.h>
 #pragma GCC diagnostic pop
@@ -47,6 +48,9 @@ struct Floats {
   PF_FLOATS friend Floats clamp(Floats value, Floats low, Floats high) {
     return _mm512_min_ps(_mm512_max_ps(value.lanes, low.lanes), high.lanes);
   }
+  /// As those of a float: the second value if one is NaN, or both are zeros.
+  PF_FLOATS friend Floats smaller_number(Floats a, Floats b) { return _mm512_min_ps(a.lanes, b.lanes); }
+  PF_FLOATS friend Floats larger_number(Floats a, Floats b) { return _mm512_max_ps(a.lanes, b.lanes); }
   PF_FLOATS friend Floats magnitude(Floats value) { return _mm512_abs_ps(value.lanes); }
   PF_FLOATS friend Floats interpolate(Floats a, Floats b, Floats share) { return fma(share, b - a, a); }
   /// Sixteen values from value `Shift` of a and b on, which follow each other.

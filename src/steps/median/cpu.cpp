@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
+#include "core/cpu/floats.hpp"
 #include "steps/median/median.hpp"
 
 namespace parafield {
@@ -53,11 +54,22 @@ void median_row_3(View<const float> in, int y, float* __restrict out) {
 void sort_along(View<const float> in, int y, int x0, int count, float (&sorted)[5][chunk]) {
   const float* const row = in.row(clamp(y, 0, in.height - 1)) + x0 - 2;
   const int begin = larger(0, 2 - x0), end = smaller(count + 4, in.width + 2 - x0);  // inside the image
-  float values[columns];
+  float values[chunk + 16];
   for (int i = begin; i < end; ++i) values[i] = unsigned_zero(row[i]);
   const float left = unsigned_zero(row[begin]), right = unsigned_zero(row[end - 1]);
   for (int i = 0; i < begin; ++i) values[i] = left;
   for (int i = end; i < count + 4; ++i) values[i] = right;
+#ifdef PF_HAS_FLOATS
+  static_assert(chunk % Floats::count == 0);
+  for (int i = 0; i < count; i += Floats::count) {
+    const Floats here = Floats::load(values + i), next = Floats::load(values + i + Floats::count);
+    Floats five[5] = {here, Floats::shifted<1>(here, next), Floats::shifted<2>(here, next),
+                      Floats::shifted<3>(here, next), Floats::shifted<4>(here, next)};
+    sort(five);
+    PF_UNROLL
+    for (int j = 0; j < 5; ++j) five[j].store(sorted[j] + i);
+  }
+#else
   for (int i = 0; i < count; ++i) {
     float five[5];
     PF_UNROLL
@@ -66,6 +78,7 @@ void sort_along(View<const float> in, int y, int x0, int count, float (&sorted)[
     PF_UNROLL
     for (int j = 0; j < 5; ++j) sorted[j][i] = five[j];
   }
+#endif
 }
 
 void merge_rows(const float (&upper)[5][chunk], const float (&lower)[5][chunk], int count,

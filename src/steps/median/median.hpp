@@ -16,8 +16,9 @@ void median(Backend& backend, const View<float>* in, int side, const View<float>
 /// -0 becomes 0.
 PF_HD float unsigned_zero(float value) { return value + 0.0f; }
 
-PF_HD void order(float& a, float& b) {
-  const float low = smaller_number(a, b);
+template <class Number>
+PF_HD void order(Number& a, Number& b) {
+  const Number low = smaller_number(a, b);
   b = larger_number(a, b);
   a = low;
 }
@@ -27,7 +28,8 @@ PF_HD void sort(float (&v)[3]) {
   order(v[1], v[2]);
   order(v[0], v[1]);
 }
-PF_HD void sort(float (&v)[5]) {
+template <class Number>
+PF_HD void sort(Number (&v)[5]) {
   order(v[0], v[3]);
   order(v[1], v[4]);
   order(v[0], v[2]);

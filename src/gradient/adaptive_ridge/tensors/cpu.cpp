@@ -46,6 +46,32 @@ struct Band {
   float* near(int which) const { return row(RidgeRows::near + which); }
 };
 
+/// Filters images along a row, whose margins are filled. Writes up to 15 values beyond its end.
+void filter_along(const float* mean, const float* difference, int width, float prefilter, float* slope,
+                  float* smooth, float* change) {
+#ifdef PF_HAS_FLOATS
+  constexpr int count = Floats::count;
+  const Floats share(prefilter);
+  Floats m0 = Floats::load(mean - count), m1 = Floats::load(mean), d0 = Floats::load(difference - count),
+         d1 = Floats::load(difference);
+  for (int x = 0; x < width; x += count) {
+    const Floats m2 = Floats::load(mean + x + count), d2 = Floats::load(difference + x + count);
+    const Floats before = Floats::shifted<count - 1>(m0, m1), after = Floats::shifted<1>(m1, m2);
+    central(before, after).store(slope + x);
+    smoothed(before, m1, after, share).store(smooth + x);
+    smoothed(Floats::shifted<count - 1>(d0, d1), d1, Floats::shifted<1>(d1, d2), share).store(change + x);
+    m0 = m1, m1 = m2, d0 = d1, d1 = d2;
+  }
+#else
+#pragma GCC ivdep
+  for (int x = 0; x < width; ++x) {
+    slope[x] = central(mean[x - 1], mean[x + 1]);
+    smooth[x] = smoothed(mean[x - 1], mean[x], mean[x + 1], prefilter);
+    change[x] = smoothed(difference[x - 1], difference[x], difference[x + 1], prefilter);
+  }
+#endif
+}
+
 /// Warps row y of the frames, and filters each instant's images along it.
 template <int Frames>
 void filter_row(const Band& band, int y) {
@@ -72,12 +98,7 @@ void filter_row(const Band& band, int y) {
     float* const slope = band.filtered(i, 0, y);
     float* const smooth = band.filtered(i, 1, y);
     float* const change = band.filtered(i, 2, y);
-#pragma GCC ivdep
-    for (int x = 0; x < width; ++x) {
-      slope[x] = central(mean[x - 1], mean[x + 1]);
-      smooth[x] = smoothed(mean[x - 1], mean[x], mean[x + 1], prefilter);
-      change[x] = smoothed(difference[x - 1], difference[x], difference[x + 1], prefilter);
-    }
+    filter_along(mean, difference, width, prefilter, slope, smooth, change);
   }
 }
 

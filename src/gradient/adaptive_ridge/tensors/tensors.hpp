@@ -78,11 +78,15 @@ PF_HD constexpr float weight_of(int instant, int instants) {
 }
 
 /// Prefilter of three neighbors: (prefilter, 1 - 2 prefilter, prefilter).
-PF_HD float smoothed(float before, float here, float after, float prefilter) {
-  return fma(prefilter, before + after, (1 - 2 * prefilter) * here);
+template <class Number>
+PF_HD Number smoothed(Number before, Number here, Number after, Number prefilter) {
+  return fma(prefilter, before + after, (Number(1.0f) - Number(2.0f) * prefilter) * here);
 }
 /// Derivative of three neighbors: (-1 0 1) / 2.
-PF_HD float central(float before, float after) { return 0.5f * (after - before); }
+template <class Number>
+PF_HD Number central(Number before, Number after) {
+  return Number(0.5f) * (after - before);
+}
 
 /// A pixel's values at an instant, from consecutive warped frames; with two frames, `after` is not read.
 template <int Frames>
