@@ -4,13 +4,12 @@
 #include "gradient/adaptive_ridge/tiles.cuh"
 
 // One launch; a block makes a tile. Small levels get small tiles, so that many threads share the work there:
-// the time of a small level is the latency of the stages, which is 6 us in a tile of 64 columns (commit
-// 9143a7d).
+// the time of a small level is the latency of the stages, 5300 cycles in a tile of 32x16.
 //
 // Floor of a pair: 16 bytes a pixel are read (two frames, u, v) and 24 written, which takes an H100 (3.0
-// TB/s) 4.1 us at 640x480 and 0.11 ms at 3840x2160. 820 instructions a pixel, halo included, take 13 us at
-// 1242x375 if each cycle issues one. Measured there with ncu, shortly before commit eb81456: 25 us, as
-// multiprocessors issue in 64 % of the cycles and have nothing left to do in 30 % of the time.
+// TB/s) 4.1 us at 640x480 and 28 us at 1920x1080. 710 instructions a pixel, halo included, take 6.5 and 44 us if each
+// scheduler issues one in each cycle (1.98 GHz). Measured at commit c8fd029: 12.8 and 67 us. At 640x480 a multiprocessor
+// has two tiles at most, and the time is a tile's.
 namespace parafield {
 namespace {
 
