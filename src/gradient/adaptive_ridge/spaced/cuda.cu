@@ -112,18 +112,18 @@ struct GridTile {
     if (with_luma) store_lumas(cells, luma, x0, y0, width, height, thread, threads);
   }
 };
-using Tile = GridTile<32, 8, 256>;
-static_assert(sizeof(Tile) <= 48 * 1024);
+using SpacedTile = GridTile<32, 8, 256>;
+static_assert(sizeof(SpacedTile) <= 48 * 1024);
 
-__global__ void __launch_bounds__(Tile::threads)
+__global__ void __launch_bounds__(SpacedTile::threads)
     spaced_tensors_kernel(View<const float> frame, View<const float> next, View<const float> luma,
                           StartingFlow start, const __grid_constant__ TensorWeights weights,
                           const __grid_constant__ NormalPlanes out, const __grid_constant__ Cells cells,
                           bool with_luma) {
   begin_kernel();
-  __shared__ Tile tile;
-  tile.make(frame, next, luma, start, weights, out, cells, with_luma, int(blockIdx.x) * Tile::width,
-            int(blockIdx.y) * Tile::height);
+  __shared__ SpacedTile tile;
+  tile.make(frame, next, luma, start, weights, out, cells, with_luma, int(blockIdx.x) * SpacedTile::width,
+            int(blockIdx.y) * SpacedTile::height);
 }
 
 }  // namespace
@@ -132,8 +132,8 @@ template <class Backend>
 void spaced_tensors(Backend& cuda, View<const float> frame, View<const float> next, View<const float> luma,
                     StartingFlow start, const TensorWeights& weights, const NormalPlanes& out,
                     const Cells& cells, bool with_luma) {
-  cuda.launch(spaced_tensors_kernel, tiles_over<Tile>(luma.size()), dim3(Tile::threads), 0, frame, next, luma,
-              start, weights, out, cells, with_luma);
+  cuda.launch(spaced_tensors_kernel, tiles_over<SpacedTile>(luma.size()), dim3(SpacedTile::threads), 0, frame,
+              next, luma, start, weights, out, cells, with_luma);
 }
 
 PF_STEP(spaced_tensors<Cuda>);
