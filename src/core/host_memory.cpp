@@ -24,13 +24,13 @@
 namespace parafield {
 namespace {
 
-constexpr std::size_t huge_page = std::size_t(2) << 20;
-
 constexpr std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
 #ifdef PF_MAPS
+
+constexpr std::size_t huge_page = std::size_t(2) << 20;
 
 /// Whether a block comes from the system itself.
 bool is_mapped(std::size_t bytes) { return bytes >= huge_page - huge_page / 4; }
@@ -74,7 +74,7 @@ void* allocate_host(std::size_t bytes) {
   return data;
 }
 
-void release_host(void* data, std::size_t bytes) {
+void release_host(void* data, [[maybe_unused]] std::size_t bytes) {
   if (!data) return;
 #ifdef PF_MAPS
   if (is_mapped(bytes)) return void(munmap(data, mapped_bytes(bytes)));
