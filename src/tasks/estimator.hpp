@@ -57,6 +57,15 @@ Estimator<Task>::Estimator(Method method, Size size, Options options) {
 }
 template <class Task>
 Estimator<Task>::~Estimator() = default;
+/// An output of halves. Compilers may look at it for tasks without halves, too.
+template <class Task>
+Output<Task> into_halves([[maybe_unused]] HalfFlowField& output) {
+  if constexpr (Task::halves)
+    return {nullptr, &output};
+  else
+    return {};
+}
+
 template <class Task>
 Estimator<Task>::Estimator(Estimator&&) noexcept = default;
 template <class Task>
@@ -76,7 +85,7 @@ void Estimator<Task>::operator()(const Input& input, Result& output) {
 }
 template <class Task>
 void Estimator<Task>::operator()(const Input& input, HalfFlowField& output) requires Task::halves {
-  with_errors([&] { impl_->session->call(input, {nullptr, &output}); });
+  with_errors([&] { impl_->session->call(input, into_halves<Task>(output)); });
 }
 template <class Task>
 auto Estimator<Task>::push(const In<Frame>& frame) -> const Result* requires Task::streams {
@@ -88,7 +97,7 @@ bool Estimator<Task>::push(const In<Frame>& frame, Result& output) requires Task
 }
 template <class Task>
 bool Estimator<Task>::push(const In<Frame>& frame, HalfFlowField& output) requires Task::halves {
-  return with_errors([&] { return bool(impl_->session->push(frame, {nullptr, &output})); });
+  return with_errors([&] { return bool(impl_->session->push(frame, into_halves<Task>(output))); });
 }
 template <class Task>
 auto Estimator<Task>::push_ahead(const In<Frame>& frame) -> const Result* requires Task::streams {
@@ -100,7 +109,7 @@ bool Estimator<Task>::push_ahead(const In<Frame>& frame, Result& output) require
 }
 template <class Task>
 bool Estimator<Task>::push_ahead(const In<Frame>& frame, HalfFlowField& output) requires Task::halves {
-  return with_errors([&] { return bool(impl_->session->push_ahead(frame, {nullptr, &output})); });
+  return with_errors([&] { return bool(impl_->session->push_ahead(frame, into_halves<Task>(output))); });
 }
 template <class Task>
 auto Estimator<Task>::finish() -> const Result* requires Task::streams {
