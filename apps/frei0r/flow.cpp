@@ -56,7 +56,7 @@ FrameBuffer tint(const Frame& frame, FrameBuffer colors) {
 
 class FlowFilter : public Filter {
  public:
-  explicit FlowFilter(Size size) : size_(size), flow_(size) {}
+  explicit FlowFilter(Size size) : size_(size), flow_(size, {}, false) {}
 
   void set(std::span<const Value> values) override {
     const auto text = [&](int index) { return std::get<std::string>(values[index]); };
