@@ -29,6 +29,9 @@ double median_of(const Json& row, const char* way) {
   return median != times->end() && median->is_number() ? median->get<double>() : 0;
 }
 
+/// JSON as it is read from a file: numbers have the digits that are written.
+Json written(const Json& json) { return Json::parse(json.dump()); }
+
 std::string name_of_row(const Json& row) {
   return fmt::format("{} {} {}x{} on {}", row["method"].get<std::string>(), row["preset"].get<std::string>(),
                      row["width"].get<int>(), row["height"].get<int>(), row["device"].get<std::string>());
@@ -77,7 +80,7 @@ void EarlierTimes::compare(Report& row) {
     if (!ratios.empty()) ++compared_;
     row.json["compared"] = {{"ratios", ratios},
                             {"device_name", other->value("device_name", Json())},
-                            {"same_parameters", other->value("parameters", Json()) == row.json["parameters"]}};
+                            {"same_parameters", other->value("parameters", Json()) == written(row.json["parameters"])}};
   }
   row.text += fmt::format(column, text);
 }
