@@ -29,8 +29,10 @@ double median_of(const Json& row, const char* way) {
   return median != times->end() && median->is_number() ? median->get<double>() : 0;
 }
 
-/// JSON as it is read from a file: numbers have the digits that are written.
-Json written(const Json& json) { return Json::parse(json.dump()); }
+/// Whether they are the same once they are written, in any order of their keys.
+bool are_same(const Json& a, const Json& b) {
+  return nlohmann::json::parse(a.dump()) == nlohmann::json::parse(b.dump());
+}
 
 std::string name_of_row(const Json& row) {
   return fmt::format("{} {} {}x{} on {}", row["method"].get<std::string>(), row["preset"].get<std::string>(),
@@ -80,7 +82,7 @@ void EarlierTimes::compare(Report& row) {
     if (!ratios.empty()) ++compared_;
     row.json["compared"] = {{"ratios", ratios},
                             {"device_name", other->value("device_name", Json())},
-                            {"same_parameters", other->value("parameters", Json()) == written(row.json["parameters"])}};
+                            {"same_parameters", are_same(other->value("parameters", Json()), row.json["parameters"])}};
   }
   row.text += fmt::format(column, text);
 }
