@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "bench_compare.hpp"
 #include "commands.hpp"
 #include "files.hpp"
 #include "options.hpp"
@@ -14,7 +15,7 @@ namespace {
 constexpr const char *case_columns = "{:<7} {:<29} {:>9}", *time_columns = " {:>27} {:>27} {:>27} {:>27}",
                      *accuracy_columns = " {:>6} {:>8}";
 
-std::string bench_header(const BenchPair* data, int streams) {
+std::string bench_header(const BenchPair* data, int streams, bool compares) {
   std::string text = fmt::format(
       "milliseconds: median (10 % - 90 %); AAE in degrees; ETATO in us x degrees for a pixel\n"
       "AAE and ETATO on the rendered scene {}{}\n\n",
@@ -23,6 +24,7 @@ std::string bench_header(const BenchPair* data, int streams) {
   text += fmt::format(time_columns, "resident", "streaming", "end to end", "overlapped");
   for (int i = 0; i < (data ? 2 : 1); ++i) text += fmt::format(accuracy_columns, "AAE", "ETATO");
   if (streams > 0) text += fmt::format(" {:>24}", fmt::format("frames/s of {} streams", streams));
+  if (compares) text += comparison_header();
   return text + "\n";
 }
 
@@ -81,8 +83,9 @@ using DefaultMethod = std::variant_alternative_t<0, FlowMethod>;
 struct BenchOptions {
   std::vector<std::string> methods = {std::string(DefaultMethod::name)}, devices,
                            sizes = {"316x252", "640x480", "1920x1080", "3840x2160"};
-  std::string preset, data, commit, json_file, planes = "all";
+  std::string preset, data, commit, json_file, planes = "all", compared;
   int repeats = 0, threads = 0, streams = 0;
+  double tolerance = 10;
   Option json;
 };
 
@@ -131,7 +134,9 @@ void run(const BenchOptions& options) {
   std::vector<Size> sizes;
   for (const std::string& size : options.sizes) sizes.push_back(parse_size(size));
   if (options.json_file == "-") throw UsageError("--json -: without a FILE the JSON is printed");
-  check_outputs({{"--json", options.json_file, {}}}, {});
+  check_outputs({{"--json", options.json_file, {}}}, {options.compared});
+  std::optional<EarlierTimes> earlier;
+  if (!options.compared.empty()) earlier.emplace(options.compared, options.tolerance);
   const auto devices = chosen_devices(options);
   const auto data = chosen_data(options);
   const BenchPair* const pair = data ? &*data : nullptr;
@@ -145,8 +150,9 @@ void run(const BenchOptions& options) {
                      {"frames", BenchScene::frames},
                      {"seed", BenchScene::seed},
                      {"texture", "fine"}};
+  if (earlier) earlier->describe(report);
   report["results"] = Json::array();
-  if (table) print(bench_header(pair, options.streams));
+  if (table) print(bench_header(pair, options.streams, earlier.has_value()));
   int failed = 0;
   for (const Size size : sizes) {
     std::optional<Scene> scene;
@@ -160,6 +166,7 @@ void run(const BenchOptions& options) {
                                  {.size = size, .frames = BenchScene::frames, .seed = BenchScene::seed});
           add_measured(row, one, measure_case(one, *scene, pair, {.fixed = options.repeats}, options.streams),
                        pair);
+          if (earlier) earlier->compare(row);
         } catch (const Error& problem) {  // the other cases are still measured
           row.json["error"] = problem.what();
           row.text += fmt::format(" failed: {}", problem.what());
@@ -176,6 +183,7 @@ void run(const BenchOptions& options) {
   if (failed > 0)
     throw Error(ErrorCode::unsupported,
                 fmt::format("{} of {} measurements failed", failed, report["results"].size()));
+  if (earlier) earlier->check();
 }
 
 }  // namespace
@@ -219,6 +227,13 @@ void add_bench(App& program) {
   options.json = command.add_option("--json [FILE]", options.json_file).expected(0, 1);
   options.json.help("write JSON to FILE, or print it instead of the table");
   commit.needs(options.json);
+  const Option compared = command.add_option(
+      "--compare FILE", options.compared,
+      "compare with the times in FILE, which --json wrote before. The table and the JSON get their ratios, 1.1 for "
+      "times that are 10 % longer. The exit code is 3 if a time is above --tolerance");
+  const Option tolerance = command.add_option("--tolerance PERCENT", options.tolerance).range(0, 1000);
+  tolerance.help("how much longer than in --compare a time may be (default 10)");
+  tolerance.needs(compared);
   command.examples({"bench --size 320x240 --repeat 10",
                     "bench -m lucas-kanade --size 320x240 --repeat 10 --json bench.json",
                     "bench --preset fast --size 320x240 --repeat 10 --streams 2"});

@@ -12,6 +12,7 @@
 #include <string>
 #include <system_error>
 
+#include "bench_compare.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
@@ -155,7 +156,7 @@ void turn_help_around(const CLI::App& program, std::vector<std::string>& words) 
 }
 
 int run(CLI::App& program, std::vector<std::string> words) {
-  constexpr int failed = 1, usage = 2;
+  constexpr int failed = 1, usage = 2, regression = 3;
   using namespace parafield;
   command::App commands(program);
   try {
@@ -191,6 +192,8 @@ int run(CLI::App& program, std::vector<std::string> words) {
     return fail(usage, std::string(error.what()) + "; " + where_help_is(program));
   } catch (const command::UsageError& error) {
     return fail(usage, error.what());
+  } catch (const command::RegressionError& error) {
+    return fail(regression, error.what());
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(failed, error.path1().string() + ": " + error.code().message());
   } catch (const std::system_error& error) {

@@ -81,6 +81,7 @@ std::string exit_status() {
              "written before the failure stay. So they do if only the report cannot be printed; the error "
              "names them then.") +
          tagged("2", "The command line is wrong. Nothing is written.") +
+         tagged("3", "bench --compare: times have grown by more than --tolerance. All files are complete.") +
          tagged("128 + N", "Signal N ended the command: 130 for Ctrl-C. No file is left half written.");
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `parafield bench`: measurements and reports.
+#include <fstream>
+
 #include "command/run_command.hpp"
 #include "support.hpp"
 
@@ -64,6 +66,65 @@ TEST_F(Command, BenchContinuesAfterAFailure) {
   EXPECT_NE(std::string(results[1]["error"]).find("500001x1"), std::string::npos);
   EXPECT_TRUE(results[2].contains("resident"));
   EXPECT_NE(with({}).out.find("500001x1 failed: "), std::string::npos);
+}
+
+TEST_F(Command, BenchComparesWithEarlierTimes) {
+  const Words bench = {"bench", "-d", "cpu", "--preset", "default", "--size", "64x48", "--repeat", "3"};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), bench.begin(), bench.end());
+    return run(more);
+  };
+  const std::string file = path("earlier.json");
+  ASSERT_EQ(with({"--json", file, "--commit", "abc"}).code, 0);
+  const auto earlier = nlohmann::json::parse(read_text(file));
+  const auto write = [&](auto change) {
+    auto changed = earlier;
+    change(changed);
+    std::ofstream(file) << changed.dump();
+  };
+  const auto scale = [&](double factor) {
+    write([=](auto& json) {
+      for (const char* way : {"resident", "streaming", "end_to_end", "overlapped"}) {
+        auto& median = json["results"][0][way]["median_milliseconds"];
+        median = double(median) * factor;
+      }
+    });
+  };
+  scale(1000);
+  const Outcome faster = with({"--compare", file, "--json"});
+  EXPECT_EQ(faster.code, 0) << faster.err;
+  const auto json = faster.json();
+  EXPECT_EQ(json["compared_with"]["file"], file);
+  EXPECT_EQ(json["compared_with"]["commit"], "abc");
+  EXPECT_EQ(json["compared_with"]["tolerance_percent"], 10);
+  const auto& compared = json["results"][0]["compared"];
+  EXPECT_EQ(compared["same_parameters"], true);
+  EXPECT_EQ(compared["ratios"].size(), 4u);
+  EXPECT_LT(compared["ratios"]["resident"], 0.2);
+  EXPECT_GT(compared["ratios"]["resident"], 0);
+
+  scale(0.001);
+  const Outcome slower = with({"--compare", file, "--tolerance", "50"});
+  EXPECT_EQ(slower.code, 3);
+  EXPECT_NE(slower.out.find("ratios to --compare"), std::string::npos);
+  for (const char* part : {"4 times are more than 50 % above", "adaptive-ridge default 64x48 on cpu, resident: "})
+    EXPECT_NE(slower.err.find(part), std::string::npos) << slower.err;
+
+  write([](auto& json) { json["results"][0]["width"] = 65; });
+  const Outcome other = with({"--compare", file});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_NE(other.err.find("none of these measurements"), std::string::npos) << other.err;
+
+  for (const char* text : {"", "{}", "[1]", "{\"command\": \"flow\", \"results\": []}",
+                           "{\"command\": \"bench\", \"results\": []}",
+                           "{\"command\": \"bench\", \"schema_version\": 1, \"results\": [3]}"}) {
+    std::ofstream(file) << text;
+    const Outcome wrong = with({"--compare", file});
+    EXPECT_EQ(wrong.code, 1) << text;
+    EXPECT_NE(wrong.err.find(file), std::string::npos) << wrong.err;
+  }
+  EXPECT_EQ(with({"--compare", path("missing.json")}).code, 1);
+  EXPECT_EQ(with({"--tolerance", "5"}).code, 2);
 }
 
 TEST_F(Command, BenchScoresTheRealPair) {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "bench_compare.hpp"
+
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include "options.hpp"
+
+namespace parafield::command {
+namespace {
+
+constexpr const char* column = " {:>23}";
+constexpr std::array ways = {"resident", "streaming", "end_to_end", "overlapped"};
+
+std::string text_of_file(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  if (stream) text << stream.rdbuf();
+  if (!stream) throw Error(ErrorCode::file, file + ": cannot be read");
+  return text.str();
+}
+
+/// The median of one way, or 0.
+double median_of(const Json& row, const char* way) {
+  const auto times = row.find(way);
+  if (times == row.end() || !times->is_object()) return 0;
+  const auto median = times->find("median_milliseconds");
+  return median != times->end() && median->is_number() ? median->get<double>() : 0;
+}
+
+/// Whether they are the same once they are written, in any order of their keys.
+bool are_same(const Json& a, const Json& b) {
+  return nlohmann::json::parse(a.dump()) == nlohmann::json::parse(b.dump());
+}
+
+std::string name_of_row(const Json& row) {
+  return fmt::format("{} {} {}x{} on {}", row["method"].get<std::string>(), row["preset"].get<std::string>(),
+                     row["width"].get<int>(), row["height"].get<int>(), row["device"].get<std::string>());
+}
+
+}  // namespace
+
+EarlierTimes::EarlierTimes(const std::string& file, double tolerance) : file_(file), tolerance_(tolerance) {
+  report_ = Json::parse(text_of_file(file), nullptr, false);
+  const auto results = report_.is_object() ? report_.find("results") : report_.end();
+  if (!report_.is_object() || report_.value("command", Json()) != "bench" || results == report_.end() ||
+      !results->is_array())
+    throw Error(ErrorCode::invalid_argument, file + ": not the JSON of parafield bench");
+  if (const Json version = report_.value("schema_version", Json()); version != schema_version)
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}: schema_version is {}, not {}", file,
+                                                         version.dump(), schema_version));
+}
+
+const Json* EarlierTimes::earlier(const Json& row) const {
+  for (const Json& other : report_["results"]) {
+    const auto same = [&](const char* key) { return row.value(key, Json()) == other.value(key, Json()); };
+    if (other.is_object() && same("task") && same("method") && same("preset") && same("planes") &&
+        same("device") && same("width") && same("height"))
+      return &other;
+  }
+  return nullptr;
+}
+
+void EarlierTimes::compare(Report& row) {
+  const Json* const other = earlier(row.json);
+  std::string text;
+  if (other) {
+    Json ratios = Json::object();
+    for (const char* way : ways) {
+      const double now = median_of(row.json, way), before = median_of(*other, way);
+      if (!(now > 0) || !(before > 0)) {
+        text += "     -";
+        continue;
+      }
+      const double ratio = now / before;
+      ratios[way] = ratio;
+      text += fmt::format("{}{:.2f}", text.empty() ? "" : "  ", ratio);
+      if (ratio > 1 + tolerance_ / 100)
+        longer_.push_back(fmt::format("{}, {}: {:.2f} times", name_of_row(row.json), way, ratio));
+    }
+    if (!ratios.empty()) ++compared_;
+    row.json["compared"] = {{"ratios", ratios},
+                            {"device_name", other->value("device_name", Json())},
+                            {"same_parameters", are_same(other->value("parameters", Json()), row.json["parameters"])}};
+  }
+  row.text += fmt::format(column, text);
+}
+
+void EarlierTimes::describe(Json& report) const {
+  report["compared_with"] = {{"file", file_}, {"tolerance_percent", tolerance_}};
+  if (report_.contains("commit")) report["compared_with"]["commit"] = report_["commit"];
+}
+
+void EarlierTimes::check() const {
+  if (compared_ == 0)
+    throw Error(ErrorCode::invalid_argument,
+                file_ + ": has none of these measurements: they differ in method, preset, planes, device or size");
+  if (longer_.empty()) return;
+  throw RegressionError(fmt::format("{} times are more than {} % above those of {}: {}", longer_.size(),
+                                    tolerance_, file_, fmt::join(longer_, "; ")));
+}
+
+std::string comparison_header() { return fmt::format(column, "ratios to --compare"); }
+
+}  // namespace parafield::command
