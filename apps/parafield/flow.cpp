@@ -211,9 +211,8 @@ void add_flow(App& program) {
       program, "flow", "Estimate the optical flow from one frame to the next", run);
   command.add_option(
       "FRAMES FILE", options.frames,
-      fmt::format("frames of one size, in time order: {}. The flow is that of the first of two "
-                  "frames, or of the middle one where the method takes more",
-                  frame_formats));
+      "frames in time order: PNG, JPEG, TIFF, PNM, PFM, .npy, Y4M. All have one size. The flow is that of the "
+      "first of two frames, or of the middle one where the method takes more");
   command.add_option("-o,--output FILE", options.files.flow,
                      "write the flow: .flo, .pfm, .npy or KITTI's .png. A .png has 16 bit and is no picture "
                      "to look at; --color draws one. For more frames "
