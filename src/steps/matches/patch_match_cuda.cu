@@ -89,11 +89,12 @@ struct SeedOfGroup {
 
 __device__ int group_of(int size) { return (int(blockIdx.x) * block_threads + int(threadIdx.x)) / size; }
 
-/// Starts the seed of a warp from the best of random places.
-__device__ void start_seed(const MatchLevel& level, int starts, int way, int group) {
-  const int lane = int(threadIdx.x) % warp;
+__global__ void __launch_bounds__(block_threads)
+    start_matches_kernel(const __grid_constant__ MatchLevel level, int starts) {
+  begin_kernel();
+  const int way = int(blockIdx.y), lane = int(threadIdx.x) % warp;
   const SeedGrid grid = level.grid;
-  const SeedOfGroup seed(grid, group);
+  const SeedOfGroup seed(grid, group_of(warp));
   const SeedPatch patch(level.frames[way], seed.x, seed.y);
   const Descriptors to = level.frames[1 - way];
   SeedMatch best{0, 0, patch.cost(grid, to, seed.x, seed.y)};
@@ -117,11 +118,13 @@ __device__ void start_seed(const MatchLevel& level, int starts, int way, int gro
   level.matches[way][seed.number] = {same_place ? 0 : u, same_place ? 0 : v, least / numbers};
 }
 
-/// Starts the seed of eight lanes from the coarser level's match.
-__device__ void refine_seed(const MatchLevel& coarser, const MatchLevel& level, int way, int group) {
-  const int lane = int(threadIdx.x) % lanes;
+__global__ void __launch_bounds__(block_threads)
+    refine_matches_kernel(const __grid_constant__ MatchLevel coarser,
+                          const __grid_constant__ MatchLevel level) {
+  begin_kernel();
+  const int way = int(blockIdx.y), lane = int(threadIdx.x) % lanes;
   const SeedGrid grid = level.grid;
-  const SeedOfGroup seed(grid, group);
+  const SeedOfGroup seed(grid, group_of(lanes));
   const SeedMatch from = coarser.matches[way][coarser_seed(coarser.grid, grid, seed.column, seed.row)];
   const PatchPart part(level.frames[way], seed.x, seed.y, lane);
   const int u = 2 * from.u, v = 2 * from.v;
@@ -155,19 +158,6 @@ __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, cons
     if (there < best.cost) best = {random.u, random.v, there};
   }
   if (lane == 0 && seed.exists) found[seed.number] = best;
-}
-
-__global__ void __launch_bounds__(block_threads)
-    start_matches_kernel(const __grid_constant__ MatchLevel level, int starts) {
-  begin_kernel();
-  start_seed(level, starts, int(blockIdx.y), group_of(warp));
-}
-
-__global__ void __launch_bounds__(block_threads)
-    refine_matches_kernel(const __grid_constant__ MatchLevel coarser,
-                          const __grid_constant__ MatchLevel level) {
-  begin_kernel();
-  refine_seed(coarser, level, int(blockIdx.y), group_of(lanes));
 }
 
 __global__ void __launch_bounds__(block_threads)
