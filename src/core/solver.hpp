@@ -9,7 +9,7 @@
 #include "parafield/estimator.hpp"
 #include "parafield/tracks.hpp"
 
-/// The interface between a task's session (src/tasks/session.hpp) and the solver of a method.
+/// The interface between a task's session (src/tasks/solver_session.hpp) and the solver of a method.
 namespace parafield {
 
 /// Names the solver of a method on a backend: `type`. Each solver's header specializes it.

@@ -3,7 +3,7 @@
 #include <array>
 #include <new>
 
-#include "tasks/session.hpp"
+#include "tasks/solver_session.hpp"
 
 namespace parafield {
 

@@ -60,7 +60,7 @@ inline int random_starts(const SeedGrid& grid) { return clamp((1 << 17) / grid.c
 
 /// The search in an iteration of a level, of `iterations`. Seeds first ask neighbors far away.
 PF_HD SeedSearch seed_search(const SeedGrid& grid, int level, bool coarsest, int iteration,
-                              int iterations) {
+                             int iterations) {
   const int first = coarsest ? 4 : 2;
   return {iteration < iterations - 2 ? 1 << larger(0, first - iteration) : 1,
           coarsest ? larger(grid.width, grid.height) : random_radius,
