@@ -89,6 +89,7 @@ std::vector<Table> performance_tables(const Study& study) {
        {"ridge", "8400 GS (thesis)", 58, 14, "", "", {5.3, 1}},
        {"ridge", "8800 GTX (thesis)", 590, 158, "", "", {5.3, 1}},
        {"ridge", "GTX 280 (thesis)", 1104, 337, "", "", {5.3, 1}}}};
+  table.published_rows = int(table.rows.size());
   Table times{"Table 5.1 in milliseconds",
               "Milliseconds of one result, median and minimum.",
               {"method", "platform"},

@@ -16,11 +16,17 @@ struct ThesisMethod {
 };
 std::vector<ThesisMethod> thesis_methods();
 
+/// Facts about the device beside the thesis's: table 2.1.
+std::vector<Table> device_tables(const Study& study);
+
 /// Frames a second and angular errors (table 5.1), the times behind them, and errors by region.
 std::vector<Table> performance_tables(const Study& study);
 
 /// Source lines of code: table 5.2.
 std::vector<Table> line_tables(const Study& study);
+
+/// Draws figs. 5.1 and 5.2 on a rendered flight and, if it is found, on Yosemite. Makes no table.
+std::vector<Table> draw_figures(const Study& study);
 
 // The tables below run the thesis's kernels, on a CUDA device.
 

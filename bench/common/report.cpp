@@ -56,21 +56,36 @@ std::string markdown(const Report& report) {
   return text;
 }
 
-Json json(const Report& report) {
-  Json object;
-  object["title"] = report.title;
-  for (const auto& [name, value] : report.conditions) object["conditions"][name] = value;
-  object["tables"] = Json::array();
-  for (const Table& table : report.tables) {
-    Json rows = Json::array();
-    for (const auto& row : table.rows) {
-      Json entry;
-      for (std::size_t i = 0; i < row.size(); ++i) entry[table.columns[i]] = row[i].value;
-      rows.push_back(entry);
+/// JSON with a line for each row of a table and for each picture, which changes show well in.
+std::string json_text(const Report& report) {
+  const auto list = [](const auto& items, const char* indent, auto json_of) {
+    std::string text;
+    for (const auto& item : items) {
+      text += text.empty() ? "" : ",";
+      text += std::string("\n") + indent + json_of(item).dump();
     }
-    object["tables"].push_back({{"title", table.title}, {"note", table.note}, {"rows", rows}});
+    return "[" + text + "]";
+  };
+  Json conditions = Json::object();
+  for (const auto& [name, value] : report.conditions) conditions[name] = value;
+  std::string tables;
+  for (const Table& table : report.tables) {
+    const std::string rows = list(table.rows, "    ", [](const std::vector<Cell>& row) {
+      Json values = Json::array();
+      for (const Cell& cell : row) values.push_back(cell.value);
+      return values;
+    });
+    tables += fmt::format(
+        "{}\n  {{\"title\": {},\n   \"note\": {},\n   \"columns\": {},\n   \"published_rows\": {}, "
+        "\"published_columns\": {},\n   \"rows\": {}}}",
+        tables.empty() ? "" : ",", Json(table.title).dump(), Json(table.note).dump(),
+        Json(table.columns).dump(), table.published_rows, Json(table.published_columns).dump(), rows);
   }
-  return object;
+  const std::string pictures = list(report.pictures, "  ", [](const Picture& picture) {
+    return Json{{"figure", picture.figure}, {"caption", picture.caption}, {"file", picture.file}};
+  });
+  return fmt::format("{{\"title\": {},\n \"conditions\": {},\n \"tables\": [{}],\n \"pictures\": {}}}\n",
+                     Json(report.title).dump(), conditions.dump(), tables, pictures);
 }
 
 void write_file(const std::string& path, const std::string& text) {
@@ -84,7 +99,7 @@ void write_file(const std::string& path, const std::string& text) {
 
 Cell::Cell(double number, int decimals) : value(nullptr) {
   if (!std::isfinite(number)) return;
-  value = number;
+  value = std::stod(fmt::format("{:.6g}", number));
   text = fmt::format("{:.{}f}", number, decimals);
 }
 
@@ -121,7 +136,7 @@ void write(const Report& report, const std::string& markdown_file, const std::st
     std::fputs(markdown(report).c_str(), stdout);
   else
     write_file(markdown_file, markdown(report));
-  if (!json_file.empty()) write_file(json_file, json(report).dump(2) + "\n");
+  if (!json_file.empty()) write_file(json_file, json_text(report));
 }
 
 }  // namespace parafield::bench

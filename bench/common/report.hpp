@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "parafield/parafield.hpp"
+#include "common/pictures.hpp"
 
-/// Tables, written as Markdown and as JSON.
+/// Tables, written as Markdown and as JSON; the JSON lists pictures, too.
 namespace parafield::bench {
 
 using Json = nlohmann::ordered_json;
@@ -27,6 +27,8 @@ struct Table {
   std::string note;  ///< how it was measured, and how to read it
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;
+  int published_rows = 0;                           ///< the first ones hold the paper's own figures
+  std::vector<std::string> published_columns = {};  ///< columns that do
 };
 
 /// Measures the load of other processes while it lives.
@@ -45,6 +47,7 @@ struct Report {
   std::string title;
   std::vector<std::pair<std::string, std::string>> conditions;  ///< name and value: device, commit and so on
   std::vector<Table> tables;
+  std::vector<Picture> pictures = {};
 };
 
 /// For example "cpu, AMD EPYC, v4, 2 threads".

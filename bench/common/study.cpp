@@ -3,15 +3,27 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <ctime>
 
 #include "common/program.hpp"
 
 namespace parafield::bench {
+namespace {
+
+/// For example "2026-11-26".
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%F", std::gmtime(&now));
+  return text;
+}
+
+}  // namespace
 
 int run_study(int argc, char** argv, const StudyProgram& program) {
   CLI::App app{program.about};
   ProgramOptions options;
-  std::string device = "auto", pictures, names;
+  std::string device = "auto", folder, names;
   std::vector<std::string> only;
   for (const StudyPart& part : program.parts)
     names += (names.empty() ? "" : ", ") + std::string(part.name) + (part.takes_cuda ? " (CUDA)" : "");
@@ -24,16 +36,15 @@ int run_study(int argc, char** argv, const StudyProgram& program) {
             std::ranges::any_of(program.parts, [&](const StudyPart& part) { return part.name == name; });
         return is_part ? "" : "'" + name + "' is not a part; parts: " + names;
       });
-  if (program.draws)
-    app.add_option("--pictures", pictures, "folder for pictures; default: none are drawn")->type_name("DIR");
+  app.add_option("--pictures", folder, "folder for pictures; default: none are drawn")->type_name("DIR");
   CLI11_PARSE(app, argc, argv);
 
   return run_program([&] {
+    Pictures pictures(folder);
     const Study study{parse_device(device, options.threads), data_folder(options.data), pictures,
                       options.quick, options.quick ? options.effort() : program.effort};
-    if (!pictures.empty()) std::filesystem::create_directories(pictures);
     const bool on_cuda = study.device.kind == Device::Kind::cuda;
-    Report report{program.title, {}, {}};
+    Report report{program.title, {}, {}, {}};
     std::string machine, left_out;
     bool reads_sequences = false;
     const Quietness quietness;
@@ -50,13 +61,16 @@ int run_study(int argc, char** argv, const StudyProgram& program) {
     if (!left_out.empty() && report.tables.empty())
       throw Error(ErrorCode::invalid_argument, "the device is " + device_text(study.device) +
                                                    "; these parts run on CUDA only: " + left_out);
-    report.conditions = {{"device", device_text(study.device)}, {"commit", options.commit}};
+    report.conditions = {
+        {"device", device_text(study.device)}, {"commit", options.commit}, {"date", today()}};
     if (reads_sequences)
       report.conditions.emplace_back("real sequences",
                                      study.data ? "found" : "not found: rendered ones only");
     if (!machine.empty()) report.conditions.emplace_back("machine", machine);
     if (!left_out.empty()) report.conditions.emplace_back("left out", left_out + " (CUDA only)");
-    if (!report.tables.empty()) write(report, options.markdown_file, options.json_file);
+    report.pictures = pictures.list();
+    if (!report.tables.empty() || !options.json_file.empty())
+      write(report, options.markdown_file, options.json_file);
   });
 }
 

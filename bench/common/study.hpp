@@ -13,8 +13,8 @@ namespace parafield::bench {
 struct Study {
   Device device;
   std::optional<std::filesystem::path> data;  ///< folder of real sequences
-  std::filesystem::path pictures;             ///< folder for PNGs, which exists; empty = none are drawn
-  bool quick = false;                         ///< tiny sizes and few repeats, only to see that it runs
+  Pictures& pictures;
+  bool quick = false;  ///< tiny sizes and few repeats, only to see that it runs
   Effort effort;
 
   Size size(Size full) const { return quick ? Size{full.width / 8, full.height / 8} : full; }
@@ -32,7 +32,6 @@ struct StudyProgram {
   const char *about, *title;
   std::vector<StudyPart> parts;
   Effort effort = {};
-  bool draws = false;
 };
 
 /// main() of a study.

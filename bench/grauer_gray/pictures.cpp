@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "common/pictures.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -10,43 +8,49 @@
 namespace parafield::bench {
 namespace {
 
-/// Draws fig. 1: left image, WTA, ICM, belief propagation.
-void draw_disparities(const Study& study, const std::filesystem::path& file) {
-  std::optional<StereoScene> scene;
-  if (study.data && !study.quick) scene = read_stereo(*study.data, "tsukuba");
-  if (!scene) scene = stereo_scene(render_stereo(study.size({384, 288}), 16), 16);
+/// Fig. 1: left image, truth, WTA, ICM, belief propagation. Files begin with `prefix`.
+void draw_disparities(const Study& study, const StereoScene& scene, const std::string& prefix) {
   auto method = preset<BeliefPropagation<StereoEnergy>>("paper");
   method.iterations = 10;
-  method.energy.disparities = scene->disparities;
-  std::vector<FrameBuffer> fields;
-  for (const StereoMethod& solver :
-       {StereoMethod(WinnerTakesAll<StereoEnergy>{method.energy}),
-        StereoMethod(Icm<StereoEnergy>{method.energy, 10, SiteOrder::all_at_once}), StereoMethod(method)})
-    fields.push_back(
-        color_disparity(estimate_disparity(scene->left, scene->right, solver, {.device = study.device}),
-                        {.min = 0, .max = float(scene->disparities - 1)}));
-  write_strip(file, scene->left, fields);
+  method.energy.disparities = scene.disparities;
+  const auto add = [&](const char* what, const std::string& caption, const In<Frame>& picture) {
+    study.pictures.add("Fig. 1", scene.name + ": " + caption, prefix + what, picture);
+  };
+  const auto colors = [&](const DisparityField& field) {
+    return color_disparity(field, {.min = 0, .max = float(scene.disparities - 1)});
+  };
+  add("left", "left image", scene.left);
+  add("truth", "truth", colors(scene.truth));
+  struct Solver {
+    const char *file, *caption;
+    StereoMethod method;
+  };
+  const Solver solvers[] = {
+      {"wta", "WTA", WinnerTakesAll<StereoEnergy>{method.energy}},
+      {"icm", "ICM, 10 sweeps", Icm<StereoEnergy>{method.energy, 10, SiteOrder::all_at_once}},
+      {"bp", "belief propagation, 5 levels x 10", method}};
+  for (const Solver& solver : solvers) {
+    const DisparityField field =
+        estimate_disparity(scene.left, scene.right, solver.method, {.device = study.device});
+    add(solver.file, solver.caption, colors(field));
+    if (&solver == std::end(solvers) - 1)
+      add("bp-error", "its error, white from 2 px on", color_errors(field, scene.truth, 2));
+  }
 }
 
-/// Draws fig. 2: the older image, the motion in colors, and as arrows.
-void draw_motion(const Study& study, const std::filesystem::path& file) {
-  FrameBuffer older, newer;
-  const auto clouds = study.data.value_or(std::filesystem::path()) / "goes-irma" / "ir_0907" / "inpainted";
-  if (!study.quick && std::filesystem::exists(clouds / "HUIR172501015.png")) {
-    older = read_frame(clouds / "HUIR172501015.png");
-    newer = read_frame(clouds / "HUIR172501045.png");
-  } else {
-    Layers layers = render_motion(study.size({512, 512}), 5);
-    older = std::move(layers.frame0), newer = std::move(layers.frame1);
-  }
+/// Fig. 2: the older image, its motion in colors and as arrows.
+void draw_motion(const Study& study, const std::string& name, const std::string& prefix,
+                 const In<Frame>& older, const In<Frame>& newer) {
   auto method = preset<BeliefPropagation<DisplacementEnergy>>("paper");
   method.iterations = 10;
   method.energy.max_displacement = 5;
   const FlowField flow = estimate_flow(older, newer, method, {.device = study.device});
-  std::vector<FrameBuffer> fields;
-  fields.push_back(with_legend(color_flow(flow, {.max_motion = 7})));
-  fields.push_back(draw_arrows(older, flow, {.step = 16, .scale = 2}));
-  write_strip(file, older, fields);
+  const auto add = [&](const char* what, const char* caption, const In<Frame>& picture) {
+    study.pictures.add("Fig. 2", name + ": " + caption, prefix + what, picture);
+  };
+  add("older", "older image", older);
+  add("colors", "motion, full color 7 px", with_legend(color_flow(flow, {.max_motion = 7}), {}, 7));
+  add("arrows", "motion as arrows, twice its length", draw_arrows(older, flow, {.step = 16, .scale = 2}));
 }
 
 /// The largest disparity of a field.
@@ -57,11 +61,14 @@ float largest(const DisparityField& field) {
   return most;
 }
 
-/// The paper's figures for a pair whose truth is known: clouds over ground, rendered. Heights are
-/// disparities. Each file: the image, the truth, belief propagation as in sections 5 and 6.
-void draw_clouds(const Study& study, const std::filesystem::path& folder) {
+/// The paper's figures for a pair whose truth is known: clouds over ground, rendered. Heights are disparities.
+void draw_clouds(const Study& study) {
   const Scene scene = render_scene("clouds", {.size = study.size({320, 320}), .frames = 4, .seed = 2});
   const FrameBuffer &left = scene.frames[0], &right = scene.frames[1], &next = scene.frames[2];
+  const auto add = [&](const char* what, const std::string& caption, const In<Frame>& picture) {
+    study.pictures.add("Clouds", "clouds: " + caption, std::string("grauer_gray-clouds-") + what, picture);
+  };
+  add("left", "image of the left satellite", left);
 
   const float most = largest(scene.disparity[0]);
   auto stereo = preset<BeliefPropagation<StereoEnergy>>("paper");
@@ -71,10 +78,9 @@ void draw_clouds(const Study& study, const std::filesystem::path& folder) {
     return color_disparity(field, {.min = 0, .max = most, .show_invalid = true});
   };
   const DisparityField disparity = estimate_disparity(left, right, stereo, {.device = study.device});
-  std::vector<FrameBuffer> fields;
-  fields.push_back(heights(scene.disparity[0]));
-  fields.push_back(heights(disparity));
-  write_strip(folder / "cloud-heights.png", left, fields);
+  add("heights-truth", "true disparities (heights)", heights(scene.disparity[0]));
+  add("heights", "belief propagation", heights(disparity));
+  add("heights-error", "its error, white from 2 px on", color_errors(disparity, scene.disparity[0], 2));
 
   auto motion = preset<BeliefPropagation<DisplacementEnergy>>("paper");
   motion.iterations = 10;
@@ -85,18 +91,25 @@ void draw_clouds(const Study& study, const std::filesystem::path& folder) {
     return with_scale_arrow(draw_arrows(left, flow, {.step = 20, .scale = scale}), 5 * scale, "5 px");
   };
   const FlowField flow = estimate_flow(left, next, motion, {.device = study.device});
-  fields.clear();
-  fields.push_back(arrows(scene.flow[0]));
-  fields.push_back(arrows(flow));
-  write_strip(folder / "cloud-motion.jpg", left, fields);
+  add("motion-truth", "true motion to the next image", arrows(scene.flow[0]));
+  add("motion", "belief propagation", arrows(flow));
+  add("motion-error", "its error, white from 2 px on", color_errors(flow, scene.flow[0], 2));
 }
 
 }  // namespace
 
-void draw_figures(const Study& study, const std::filesystem::path& folder) {
-  draw_disparities(study, folder / "disparities.png");
-  draw_motion(study, folder / "motion.png");
-  draw_clouds(study, folder);
+void draw_figures(const Study& study) {
+  draw_disparities(study, stereo_scene(render_stereo(study.size({384, 288}), 16), 16), "grauer_gray-stereo-");
+  const Layers layers = render_motion(study.size({512, 512}), 5);
+  draw_motion(study, "rendered layers", "grauer_gray-motion-", layers.frame0, layers.frame1);
+  draw_clouds(study);
+  if (!study.data || study.quick) return;
+  if (const auto tsukuba = read_stereo(*study.data, "tsukuba"))
+    draw_disparities(study, *tsukuba, "real/grauer_gray-tsukuba-");
+  const auto folder = *study.data / "goes-irma" / "ir_0907" / "inpainted";
+  if (std::filesystem::exists(folder / "HUIR172501015.png"))
+    draw_motion(study, "hurricane Irma", "real/grauer_gray-irma-", read_frame(folder / "HUIR172501015.png"),
+                read_frame(folder / "HUIR172501045.png"));
 }
 
 }  // namespace parafield::bench

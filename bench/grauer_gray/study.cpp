@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
     return tables;
   };
   const auto pictures = [](const Study& study) {
-    if (!study.pictures.empty()) draw_figures(study, study.pictures);
+    if (study.pictures.wanted()) draw_figures(study);
     return std::vector<Table>{};
   };
   return run_study(argc, argv,
@@ -21,6 +21,5 @@ int main(int argc, char** argv) {
                     .parts = {{.name = "speed", .tables = speed, .timed = true},
                               {.name = "quality", .tables = quality_tables, .reads_sequences = true},
                               {"pictures", pictures}},
-                    .effort = {5, 200, 1},
-                    .draws = true});
+                    .effort = {5, 200, 1}});
 }

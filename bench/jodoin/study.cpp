@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
     return tables;
   };
   const auto pictures = [](const Study& study) {
-    if (!study.pictures.empty()) draw_label_fields(study, study.pictures);
+    if (study.pictures.wanted()) draw_label_fields(study);
     return std::vector<Table>{};
   };
   return run_study(
@@ -20,6 +20,5 @@ int main(int argc, char** argv) {
        .parts = {{.name = "speed", .tables = speed, .timed = true},
                  {.name = "quality", .tables = quality_tables, .reads_sequences = true},
                  {"pictures", pictures}},
-       .effort = {1, 30, 0.02},
-       .draws = true});
+       .effort = {1, 30, 0.02}});
 }

@@ -16,7 +16,7 @@ Table target_table(const Study& study);
 /// detection.
 std::vector<Table> quality_tables(const Study& study);
 
-/// Draws the label fields of each solver on rendered scenes (fig. 1), as PNGs in `folder`.
-void draw_label_fields(const Study& study, const std::filesystem::path& folder);
+/// Draws the label fields of each solver on rendered scenes: fig. 1.
+void draw_label_fields(const Study& study);
 
 }  // namespace parafield::bench

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "common/canvas.hpp"
 #include "kim/inputs.hpp"
 
 namespace parafield::bench {
@@ -13,12 +12,11 @@ constexpr Size labels{4, 2};
 struct Algorithm {
   const char* name;
   bool hypotheses, wide;
-  Ink ink;
 };
-constexpr Algorithm algorithms[] = {{"Alg. 1", false, false, blue},
-                                    {"Alg. 3, 8 labels", true, false, red},
-                                    {"Alg. 1, no feature left out", false, true, blue},
-                                    {"Alg. 3, 8 labels, no feature left out", true, true, red}};
+constexpr Algorithm algorithms[] = {{"Alg. 1", false, false},
+                                    {"Alg. 3, 8 labels", true, false},
+                                    {"Alg. 1, no feature left out", false, true},
+                                    {"Alg. 3, 8 labels, no feature left out", true, true}};
 
 FlowMethod method_of(const Algorithm& algorithm, int features) {
   const auto with = [&](auto method) {
@@ -29,41 +27,33 @@ FlowMethod method_of(const Algorithm& algorithm, int features) {
   return with(paper_interpolation(features));
 }
 
-/// A point on the axis of the figure: `at` features or pixels.
+/// A point on the axis of the figure.
 struct Step {
-  double at;
   Size size;
   int features;
 };
 
-Table measured(const Study& study, Table table, const std::vector<Step>& steps, const char* file,
-               const char* along) {
+Table measured(const Study& study, Table table, const std::vector<Step>& steps) {
   const bool on_cuda = study.device.kind == Device::Kind::cuda;
-  std::vector<Curve> curves;
-  for (const Algorithm& algorithm : algorithms)
-    curves.push_back({algorithm.name, algorithm.ink, algorithm.wide, {}});
   for (const Step& step : steps) {
     const double pixels = double(step.size.width) * step.size.height;
     std::vector<Guided> inputs;
     for (std::uint64_t seed = 1; seed <= 2; ++seed)
       inputs.push_back(stretched(step.size, labels, step.features, seed));
     std::vector<Cell> row{size_text(step.size), step.features};
-    for (std::size_t i = 0; i < std::size(algorithms); ++i) {
-      if (!on_cuda && algorithms[i].wide && pixels * step.features > 1.1e9) {  // takes too long
+    for (const Algorithm& algorithm : algorithms) {
+      if (!on_cuda && algorithm.wide && pixels * step.features > 1.1e9) {  // takes too long
         row.insert(row.end(), {Cell(""), Cell("")});
         continue;
       }
-      const double ms = time_in_turn({guided_call(method_of(algorithms[i], step.features), study.device,
-                                                  inputs, memory_of(study.device))},
+      const double ms = time_in_turn({guided_call(method_of(algorithm, step.features), study.device, inputs,
+                                                  memory_of(study.device))},
                                      on_cuda ? study.effort : slow_effort(study))[0]
                             .median;
-      curves[i].points.push_back({step.at, ms});
       row.insert(row.end(), {Cell(ms, 4), Cell(ms * 1e9 / (pixels * step.features), 2)});
     }
     table.rows.push_back(std::move(row));
   }
-  if (!study.pictures.empty())
-    plot_logarithmic(study.pictures / file, "milliseconds, " + device_text(study.device), along, curves);
   return table;
 }
 
@@ -88,18 +78,15 @@ Table table_of(const char* title, const std::string& fixed) {
 std::vector<Table> cost_tables(const Study& study) {
   std::vector<Step> by_features, by_size;
   for (int features = 64; features <= 4096; features *= 2)
-    by_features.push_back({double(features), study.size(qvga), features});
-  for (const Size full : {Size{160, 120}, Size{320, 240}, Size{640, 480}, Size{1280, 720}, Size{1920, 1080},
-                          Size{3840, 2160}}) {
-    const Size size = study.size(full);
-    by_size.push_back({double(size.width) * size.height, size, 512});
-  }
+    by_features.push_back({study.size(qvga), features});
+  for (const Size full :
+       {Size{160, 120}, Size{320, 240}, Size{640, 480}, Size{1280, 720}, Size{1920, 1080}, Size{3840, 2160}})
+    by_size.push_back({study.size(full), 512});
   return {measured(study,
                    table_of("Figure 9 (a): time against features",
                             fmt::format("At {}", size_text(study.size(qvga)))),
-                   by_features, "features.png", "features"),
-          measured(study, table_of("Figure 9 (b): time against pixels", "With 512 features"), by_size,
-                   "pixels.png", "pixels")};
+                   by_features),
+          measured(study, table_of("Figure 9 (b): time against pixels", "With 512 features"), by_size)};
 }
 
 }  // namespace parafield::bench

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "common/canvas.hpp"
 #include "kim/study.hpp"
 
 namespace parafield::bench {

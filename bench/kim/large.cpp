@@ -65,7 +65,7 @@ Poles poles_scene(Size size) {
 struct Setting {
   const char* name;
   FlowMethod method;
-  bool in_picture = false;
+  const char* picture = "";  ///< its file's name; empty = it has no picture
 };
 
 std::vector<Setting> settings() {
@@ -74,11 +74,11 @@ std::vector<Setting> settings() {
   ranked.ranked = 8;
   patch.change_window = 3;
   voted.unvoted = false;
-  return {{"direct interpolation, 24 / 6", paper_interpolation(most_tracks), true},
+  return {{"direct interpolation, 24 / 6", paper_interpolation(most_tracks), "direct"},
           {"direct interpolation, 10 / 20", plain_interpolation()},
           {"Alg. 3, 24 / 6, grid of 1 px", paper_hypotheses(most_tracks)},
-          {"Alg. 3, 16 / 20, no unvoted labels", voted, true},
-          {"Alg. 3, 16 / 20", plain, true},
+          {"Alg. 3, 16 / 20, no unvoted labels", voted, "hypotheses-voted"},
+          {"Alg. 3, 16 / 20", plain, "hypotheses"},
           {"Alg. 2, 16 / 20, the best 8 labels", ranked},
           {"Alg. 3, 16 / 20, test over 3x3", patch},
           {"Alg. 3, accurate", preset<MultiHypothesis>("accurate")}};
@@ -129,29 +129,34 @@ Table table_of(const Study& study, Size size) {
 
 void draw(const Study& study) {
   const Poles poles = poles_scene(study.size(qvga));
-  std::vector<Captioned> pictures;
-  pictures.push_back({"frame", poles.frame0.to(Memory::host())});
-  pictures.push_back({"truth", color_flow(poles.truth, {.max_motion = poles.longest})});
+  const auto add = [&](const char* figure, const std::string& caption, const std::string& what,
+                       const In<Frame>& picture) {
+    study.pictures.add(figure, "poles: " + caption, "kim-poles-" + what, picture);
+  };
+  add("Fig. 6", "first frame and given tracks", "frame0", with_tracks(poles.frame0, poles.given));
+  add("Fig. 6", "second frame", "frame1", poles.frame1);
+  add("Fig. 6", fmt::format("true flow, full color {:.1f} px", poles.longest), "truth",
+      color_flow(poles.truth, {.max_motion = poles.longest}));
+  const auto add_flow = [&](const std::string& caption, const std::string& what, const FlowField& flow) {
+    add("Fig. 7", caption, what, classified(flow, poles.longest));
+    add("Fig. 7", "its error, white from 8 px on", what + "-error", color_errors(flow, poles.truth, 8));
+  };
   for (const Setting& setting : settings())
-    if (setting.in_picture)
-      pictures.push_back(
-          {fmt::format("{}, given tracks", setting.name),
-           classified(estimated(setting.method, study.device, poles.frame0, poles.frame1, poles.given),
-                      poles.longest)});
+    if (*setting.picture)
+      add_flow(setting.name, setting.picture,
+               estimated(setting.method, study.device, poles.frame0, poles.frame1, poles.given));
   auto propagation = preset<BeliefPropagation<DisplacementEnergy>>("paper");
   propagation.energy.max_displacement = int(std::ceil(poles.longest));
   propagation.energy.cost.rgb = true;
   propagation.precision = Precision::fast;
-  pictures.push_back({"belief propagation", classified(estimate_flow(poles.frame0, poles.frame1, propagation,
-                                                                     {.device = study.device}),
-                                                       poles.longest)});
-  write_captioned(study.pictures / "poles.png", pictures, 3);
+  add_flow("belief propagation", "propagation",
+           estimate_flow(poles.frame0, poles.frame1, propagation, {.device = study.device}));
 }
 
 }  // namespace
 
 std::vector<Table> large_tables(const Study& study) {
-  if (!study.pictures.empty()) draw(study);
+  if (study.pictures.wanted()) draw(study);
   return {table_of(study, study.size(qvga)), table_of(study, study.size(vga))};
 }
 

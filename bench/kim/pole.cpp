@@ -19,7 +19,7 @@ struct Way {
   std::string name;
   std::function<FlowMethod(const PoleScene&)> method;
   std::function<Tracks(const PoleScene&)> tracks;
-  const char* caption = "";  // in the picture; empty = not in the picture
+  const char* figure = "";  // with its picture; empty = without one
 };
 
 Tracks background(const PoleScene& scene) { return scene.tracks; }
@@ -48,20 +48,19 @@ std::vector<Way> ways() {
   voted.unvoted = false;
   thin.change_threshold = 4;
   return {
-      {"direct interpolation, 24 / 6", always(paper_interpolation(most_pole_tracks)), background,
-       "direct interpolation"},
+      {"direct interpolation, 24 / 6", always(paper_interpolation(most_pole_tracks)), background, "Fig. 4"},
       {"direct interpolation, one feature on the bar", always(paper_interpolation(most_pole_tracks)),
-       one_on_bar, "direct, one feature on the bar"},
+       one_on_bar, "Fig. 4"},
       {"Alg. 3, preset paper, no unvoted labels", always(paper_with(1, false)), one_elsewhere},
       {"Alg. 3, preset paper", always(paper_hypotheses(most_pole_tracks)), one_elsewhere},
       {"the same, a grid of 2 px", always(paper_with(2, true)), one_elsewhere},
       {"Alg. 3, 16 / 20, 7 flows elsewhere", always(plain), seven_elsewhere},
       {"the same, threshold 4", always(thin), seven_elsewhere},
       {"Alg. 3, 16 / 20, no unvoted labels", always(voted), one_elsewhere},
-      {"Alg. 3, 16 / 20", always(plain), one_elsewhere, "multi-hypothesis"},
+      {"Alg. 3, 16 / 20", always(plain), one_elsewhere, "Fig. 5"},
       {"the same, threshold 4", always(thin), one_elsewhere},
       {"belief propagation, colors", [](const PoleScene& scene) { return FlowMethod(propagation(scene)); },
-       nullptr, "belief propagation"}};
+       nullptr, "Fig. 5"}};
 }
 
 FlowField flow_of(const Way& way, const PoleScene& scene, const Device& device) {
@@ -134,21 +133,34 @@ Table table_of(const Study& study, const char* name) {
   return table;
 }
 
-void draw_poles(const Study& study) {
-  const PoleScene scene = pole_scene("bar", study.size(qvga), 1, study.device);
-  std::vector<Captioned> pictures;
-  pictures.push_back({"frame", scene.frame0.to(Memory::host())});
-  pictures.push_back({"truth", color_flow(scene.truth, {.max_motion = longest})});
-  for (const Way& way : ways())
-    if (*way.caption)
-      pictures.push_back({way.caption, classified(flow_of(way, scene, study.device), longest)});
-  write_captioned(study.pictures / "pole.png", pictures, 3);
+void draw(const Study& study, const char* name) {
+  const PoleScene scene = pole_scene(name, study.size(qvga), 1, study.device);
+  const auto add = [&](const char* figure, const std::string& caption, const char* what,
+                       const In<Frame>& picture) {
+    study.pictures.add(figure, fmt::format("{}: {}", name, caption), fmt::format("kim-{}-{}", name, what),
+                       picture);
+  };
+  add("Fig. 3", "first frame and tracks", "frame0", with_tracks(scene.frame0, scene.tracks));
+  add("Fig. 3", "second frame", "frame1", scene.frame1);
+  add("Fig. 3", fmt::format("true flow, full color {:g} px", longest), "truth",
+      color_flow(scene.truth, {.max_motion = longest}));
+  const char* const files[] = {"direct", "direct-one", "hypotheses", "propagation"};
+  int drawn = 0;
+  for (const Way& way : ways()) {
+    if (!*way.figure) continue;
+    const FlowField flow = flow_of(way, scene, study.device);
+    const std::string file = files[drawn++];
+    add(way.figure, way.name, file.c_str(), classified(flow, longest));
+    add(way.figure, "its error, white from 4 px on", (file + "-error").c_str(),
+        color_errors(flow, scene.truth, 4));
+  }
 }
 
 }  // namespace
 
 std::vector<Table> pole_tables(const Study& study) {
-  if (!study.pictures.empty()) draw_poles(study);
+  for (const char* name : {"bar", "camouflage"})
+    if (study.pictures.wanted()) draw(study, name);
   return {table_of(study, "bar"), table_of(study, "camouflage")};
 }
 

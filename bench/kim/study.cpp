@@ -19,6 +19,5 @@ int main(int argc, char** argv) {
                  {"exp", exponential_tables, true},
                  {"cost", cost_tables, true},
                  {.name = "hybrid", .tables = hybrid_tables, .timed = true, .takes_cuda = true}},
-       .effort = {.seconds = 0.5},  // the calls are many and short
-       .draws = true});
+       .effort = {.seconds = 0.5}});  // the calls are many and short
 }

@@ -23,4 +23,7 @@ Table step_table(const Study& study);
 /// The speed-up over one serial CPU thread: section 4.
 Table speed_up_table(const Study& study);
 
+/// Draws figs. 4, 5, 6 and 9 on rendered scenes and, if they are found, on real sequences.
+void draw_figures(const Study& study);
+
 }  // namespace parafield::bench
