@@ -20,7 +20,7 @@ void draw_flow(const Study& study, const std::string& name, const std::string& p
     study.pictures.add(figure, fmt::format("{}: {}, arrows twice their length", name, thesis.name),
                        prefix + thesis.name, draw_arrows(frames[3], flow, {.step = 12, .scale = 2}));
     if (truth.u)
-      study.pictures.add(figure, "its error, white from 2 px on", prefix + thesis.name + "-error",
+      study.pictures.add(figure, name + ": its error, white from 2 px on", prefix + thesis.name + "-error",
                          color_errors(flow, truth, 2));
   }
 }

@@ -25,6 +25,7 @@ int run_study(int argc, char** argv, const StudyProgram& program) {
   ProgramOptions options;
   std::string device = "auto", folder, names;
   std::vector<std::string> only;
+  double seconds = 0;
   for (const StudyPart& part : program.parts)
     names += (names.empty() ? "" : ", ") + std::string(part.name) + (part.takes_cuda ? " (CUDA)" : "");
   add_options(app, options);
@@ -36,13 +37,17 @@ int run_study(int argc, char** argv, const StudyProgram& program) {
             std::ranges::any_of(program.parts, [&](const StudyPart& part) { return part.name == name; });
         return is_part ? "" : "'" + name + "' is not a part; parts: " + names;
       });
+  app.add_option("--seconds", seconds, "time for each call that is timed; default: the study's")
+      ->check(CLI::PositiveNumber);
   app.add_option("--pictures", folder, "folder for pictures; default: none are drawn")->type_name("DIR");
   CLI11_PARSE(app, argc, argv);
 
   return run_program([&] {
     Pictures pictures(folder);
+    Effort effort = options.quick ? options.effort() : program.effort;
+    if (seconds > 0) effort.seconds = seconds;
     const Study study{parse_device(device, options.threads), data_folder(options.data), pictures,
-                      options.quick, options.quick ? options.effort() : program.effort};
+                      options.quick, effort};
     const bool on_cuda = study.device.kind == Device::Kind::cuda;
     Report report{program.title, {}, {}, {}};
     std::string machine, left_out;

@@ -25,6 +25,7 @@ struct Times {
 
 /// Times the calls in turn, so that other load on the machine meets all alike. In each turn a call runs twice
 /// and the second run counts: the first one wakes its threads and lets those of the call before go to sleep.
+/// Calls of 100 ms and more run once.
 std::vector<Times> time_in_turn(const std::vector<Call>& calls, const Effort& effort);
 
 /// Call for one pair of a rendered sequence or, with `push`, for one frame of a stream. Frames and result lie
