@@ -17,8 +17,8 @@ void draw_flow(const Study& study, const std::string& name, const std::string& p
     std::vector<Frame> used;
     for (int i = 0; i < count; ++i) used.push_back(frames[std::size_t(3 - count / 2 + i)]);
     const FlowField flow = estimate_flow(used, thesis.method, {.device = study.device});
-    study.pictures.add(figure, fmt::format("{}: {}, arrows twice their length", name, thesis.name),
-                       prefix + thesis.name, draw_arrows(frames[3], flow, {.step = 12, .scale = 2}));
+    study.pictures.add(figure, fmt::format("{}: {}, arrows of four times its length", name, thesis.name),
+                       prefix + thesis.name, draw_arrows(frames[3], flow, {.step = 18, .scale = 4}));
     if (truth.u)
       study.pictures.add(figure, name + ": its error, white from 2 px on", prefix + thesis.name + "-error",
                          color_errors(flow, truth, 2));

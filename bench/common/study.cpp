@@ -37,7 +37,8 @@ int run_study(int argc, char** argv, const StudyProgram& program) {
             std::ranges::any_of(program.parts, [&](const StudyPart& part) { return part.name == name; });
         return is_part ? "" : "'" + name + "' is not a part; parts: " + names;
       });
-  app.add_option("--seconds", seconds, "time for each call that is timed; default: the study's")
+  app.add_option("--seconds", seconds,
+                 "time for each call that is timed, in at least 5 turns; default: the study's")
       ->check(CLI::PositiveNumber);
   app.add_option("--pictures", folder, "folder for pictures; default: none are drawn")->type_name("DIR");
   CLI11_PARSE(app, argc, argv);
@@ -45,7 +46,7 @@ int run_study(int argc, char** argv, const StudyProgram& program) {
   return run_program([&] {
     Pictures pictures(folder);
     Effort effort = options.quick ? options.effort() : program.effort;
-    if (seconds > 0) effort.seconds = seconds;
+    if (seconds > 0) effort.seconds = seconds, effort.least = std::min(effort.least, 5);
     const Study study{parse_device(device, options.threads), data_folder(options.data), pictures,
                       options.quick, effort};
     const bool on_cuda = study.device.kind == Device::Kind::cuda;

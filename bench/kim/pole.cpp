@@ -53,12 +53,12 @@ std::vector<Way> ways() {
        one_on_bar, "Fig. 4"},
       {"Alg. 3, preset paper, no unvoted labels", always(paper_with(1, false)), one_elsewhere},
       {"Alg. 3, preset paper", always(paper_hypotheses(most_pole_tracks)), one_elsewhere},
-      {"the same, a grid of 2 px", always(paper_with(2, true)), one_elsewhere},
+      {"Alg. 3, preset paper, a grid of 2 px", always(paper_with(2, true)), one_elsewhere},
       {"Alg. 3, 16 / 20, 7 flows elsewhere", always(plain), seven_elsewhere},
-      {"the same, threshold 4", always(thin), seven_elsewhere},
+      {"Alg. 3, 16 / 20, 7 flows elsewhere, threshold 4", always(thin), seven_elsewhere},
       {"Alg. 3, 16 / 20, no unvoted labels", always(voted), one_elsewhere},
       {"Alg. 3, 16 / 20", always(plain), one_elsewhere, "Fig. 5"},
-      {"the same, threshold 4", always(thin), one_elsewhere},
+      {"Alg. 3, 16 / 20, threshold 4", always(thin), one_elsewhere},
       {"belief propagation, colors", [](const PoleScene& scene) { return FlowMethod(propagation(scene)); },
        nullptr, "Fig. 5"}};
 }

@@ -44,7 +44,7 @@ class Paper:
         """Text whose {cpu.NAME}, {gpu.NAME} and {any.NAME} become the item's values."""
         def value(match):
             found = self.cell(match[1], values[match[2]])
-            return "(not measured)" if found is None else plots.short(found)
+            return "not measured" if found is None else plots.short(found)
         return prose(re.sub(r"\{(cpu|gpu|any)\.(\w+)\}", value, text))
 
     def name_of(self, kind):
@@ -80,23 +80,25 @@ class Paper:
         if spec["kind"] == "beside":
             groups = [(row["what"], [(self.name_of(kind) if kind != "published" else kind, plots.number(value))
                                      for kind, value in values.items()])
-                      for row, values in self.beside(item["beside"]) if row.get("chart", True)]
+                      for row, values in self.beside(item["beside"]) if row.get("chart", "") == spec.get("rows", "")]
             return plots.bars(spec, groups)
         found = [(self.runs[kind].device, table) for kind in kinds if (table := self.runs[kind].table(spec["table"]))]
         if not found:
             return ""
+        same = all(table.rows == found[0][1].rows for _, table in found)
         if spec["kind"] == "bars":
             groups = {}
-            for device, table in found:
+            for device, table in found[:1] if same else found:
                 for row in table.own_rows():
                     if table.matches(row, spec.get("where", {})):
                         name = ", ".join(str(row[table.column(label)]) for label in spec["label"])
                         for column in spec["value"]:
-                            series = f"{device}, {column}" if len(spec["value"]) > 1 else f"here, {device}"
+                            series = column if same or len(found) == 1 and len(spec["value"]) > 1 else (
+                                f"{device}, {column}" if len(spec["value"]) > 1 else f"here, {device}")
                             if name in spec.get("names", [name]):
                                 groups.setdefault(name, []).append((series, plots.number(row[table.column(column)])))
             return plots.bars(spec, list(groups.items()))
-        if all(table.rows == found[0][1].rows for _, table in found):
+        if same:
             return plots.lines(spec, [("", found[0][1])])
         if spec.get("together"):
             return plots.lines(spec, found)
@@ -106,13 +108,12 @@ class Paper:
     def plots_of(self, item):
         drawn = ""
         for spec in item.get("plots", []):
-            caption = f"<figcaption>{prose(spec['title'])}</figcaption>"
             if text := self.plot(spec, item):
                 parts = text.split("</figure><figure>")
                 names = [run.device for run in self.runs.values()] if len(parts) > 1 else [""]
                 for part, device in zip(parts, sorted(names, key=lambda name: name.startswith("H"))):
                     title = f"{spec['title']}, {device}" if device else spec["title"]
-                    drawn += f"<figure>{part}<figcaption>{prose(title)}</figcaption></figure>\n"
+                    drawn += f"<figure><figcaption>{prose(title)}</figcaption>{part}</figure>\n"
         return f"<div class=plots>{drawn}</div>" if drawn else ""
 
     def pictures(self, item):

@@ -9,7 +9,8 @@ import matplotlib
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: E402
+import numpy as np  # noqa: E402
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter  # noqa: E402
 
 INK = "#010203"  # becomes the color of the page's text
 COLORS = ["#0101f1", "#0101f2", "#0101f3", "#0101f4", "#0101f5", "#0101f6", "#0101f7", "#0101f8"]  # become --s1 and so on
@@ -107,7 +108,7 @@ def lines(spec, tables):
             if name not in names:
                 names.append(name)
             label = f"{device}: {name}" if len(tables) > 1 else name
-            axes.plot(*zip(*sorted(points)), marker="o", linestyle=DASHES[dash % 4],
+            axes.plot(*np.array(sorted(points)).T, marker="o", linestyle=DASHES[dash % 4],
                       color=COLORS[names.index(name) % len(COLORS)], label=label)
     if mark := spec.get("mark"):
         axis = spec.get("mark_axis", "x")
@@ -117,7 +118,9 @@ def lines(spec, tables):
     axes.set_xlabel(spec.get("xlabel", spec["x"]))
     axes.set_ylabel(spec["ylabel"])
     if "y" not in spec.get("log", ""):
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.08 * max(line.get_ydata().max() for line in axes.lines))
+    if "x" not in spec.get("log", ""):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.legend(fontsize=8.5, loc="upper left", bbox_to_anchor=(0, -0.17), ncols=1 if len(names) < 3 else 2,
                 borderaxespad=0)
     return svg(figure, spec["title"])
@@ -125,32 +128,31 @@ def lines(spec, tables):
 
 def bars(spec, groups):
     """Horizontal bars. `groups`: (name, [(series, value or None)]); a series is published, cpu or gpu text."""
-    groups = [(name, [(series, value) for series, value in values if value]) for name, values in groups]
+    log = "log" in spec
+    groups = [(name, [(series, value) for series, value in values if value is not None and (value > 0 or not log)])
+              for name, values in groups]
     groups = [group for group in groups if group[1]]
-    drawn = sum(len(values) for _, values in groups)
-    if not drawn:
+    if not groups:
         return ""
-    figure, axes = axes_of({"log": "x"} if spec.get("log") else {}, 0.7 + 0.26 * drawn + 0.2 * len(groups))
-    names, at, ticks = [], 0.0, []
-    largest = max(value for _, values in groups for _, value in values)
-    least = min(value for _, values in groups for _, value in values)
-    if spec.get("log"):
-        axes.set_xlim(least / 3, largest * 6)
+    everything = [value for _, values in groups for _, value in values]
+    figure, axes = axes_of({"log": "x"} if log else {}, 0.7 + 0.26 * len(everything) + 0.2 * len(groups))
+    if log:
+        axes.set_xlim(min(everything) / 3, max(everything) * 6)
     else:
-        axes.set_xlim(0, largest * 1.2)
+        axes.set_xlim(0, max(everything) * 1.2)
+    colors, at, ticks = {"published": MARK}, 0.0, []
     for group, values in groups:
         begin = at
         for series, value in values:
-            if series not in names:
-                names.append(series)
-            color = MARK if series == "published" else COLORS[(names.index(series) - ("published" in names)) % len(COLORS)]
-            axes.barh(at, value, height=0.8, color=color,
-                      label=series if names.index(series) == len(names) - 1 and series not in
-                      axes.get_legend_handles_labels()[1] else None)
+            color = colors.setdefault(series, COLORS[(len(colors) - 1) % len(COLORS)])
+            axes.barh(at, value, height=0.8, color=color)
             axes.annotate(short(value), (value, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)
             at += 1
         ticks.append(((begin + at - 1) / 2, group))
         at += 0.7
+    drawn = {series for _, values in groups for series, _ in values}
+    for series in [series for series in colors if series in drawn]:
+        axes.barh(0, 0, color=colors[series], label=series)  # for the legend
     axes.set_yticks([tick for tick, _ in ticks], [wrapped(name) for _, name in ticks])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
@@ -175,8 +177,8 @@ def short(value):
         return ""
     if isinstance(value, str):
         return value
-    if value == 0:
-        return "0"
+    if value == int(value):
+        return f"{int(value):,}".replace(",", "\u2009")
     digits = max(0, min(6, 2 - math.floor(math.log10(abs(value)))))
     text = f"{value:,.{digits}f}".replace(",", "\u2009")
     return text if digits == 0 or abs(value) < 100 else text.rstrip("0").rstrip(".")
