@@ -29,12 +29,12 @@ void draw_colors(const Study& study) {
 }
 
 /// Fig. 5: frame, true flow and computed flow, in the same colors.
-void draw_truth(const Study& study, const Pair& pair, const std::string& prefix) {
+void draw_truth(const Study& study, const Pair& pair, const std::string& name, const std::string& prefix) {
   const FlowField flow = estimated(study, pair.frame0, pair.frame1);
   const float longest = color_scale(pair.truth);
   const FlowScores scores = score(flow, pair);
   const auto add = [&](const char* what, const std::string& caption, const In<Frame>& picture) {
-    study.pictures.add("Fig. 5", pair.name + ": " + caption, prefix + what, picture);
+    study.pictures.add("Fig. 5", name + ": " + caption, prefix + what, picture);
   };
   add("frame", "first frame", pair.frame0);
   add("truth", fmt::format("true flow, brightest at {:.1f} px", longest),
@@ -58,14 +58,16 @@ void draw_sequence(const Study& study, const char* figure, const std::string& na
 
 void draw_figures(const Study& study) {
   draw_colors(study);
-  draw_truth(study, rendered_pair("flythrough", study.size(yosemite)), "marzat-flythrough-");
+  draw_truth(study, rendered_pair("flythrough", study.size(yosemite)), "rendered flythrough",
+             "marzat-flythrough-");
   const Pair layers = rendered_pair("layers", study.size(vga));
   draw_sequence(study, "Fig. 6", layers.name, "marzat-layers-", layers.frame0, layers.frame1);
   const Scene balloons = render_scene("balloons", {.size = study.size(vga), .color = true});
   draw_sequence(study, "Fig. 9", "rendered balloons", "marzat-balloons-", balloons.frames[0],
                 balloons.frames[1]);
   if (!study.data || study.quick) return;
-  if (const auto pair = read_pair(*study.data, "noclouds")) draw_truth(study, *pair, "real/marzat-yosemite-");
+  if (const auto pair = read_pair(*study.data, "noclouds"))
+    draw_truth(study, *pair, "Yosemite without clouds", "real/marzat-yosemite-");
   const auto kitti = *study.data / "kitti-flow" / "k_000010";
   if (std::filesystem::exists(kitti / "frame10.png"))
     draw_sequence(study, "Fig. 6", "a street from a car (KITTI)", "real/marzat-kitti-",

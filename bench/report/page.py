@@ -66,13 +66,11 @@ class Paper:
         head = "".join(f"<th class=n>{html.escape(self.name_of(kind))}</th>" for kind in kinds)
         body = ""
         for row, values in rows:
-            published = values["published"]
-            said = f'<td class="n p">{html.escape(plots.short(published))}</td>'
-            body += f"<tr><th scope=row>{prose(row['what'])}</th>{said}<td class=w>{prose(row.get('where', ''))}</td>"
+            body += f"<tr><th scope=row>{prose(row['what'])}</th>{published_cell(row, values)}"
             for kind in kinds:
                 body += f"<td class=n>{html.escape(plots.short(values[kind]))}</td>"
             body += "</tr>\n"
-        return (f"<div class=scroll><table class=beside><thead><tr><th></th><th class=n>published</th><th>where</th>{head}"
+        return (f"<div class=scroll><table class=beside><thead><tr><th></th><th class=n>published</th>{head}"
                 f"</tr></thead><tbody>{body}</tbody></table></div>")
 
     def plot(self, spec, item):
@@ -139,8 +137,10 @@ class Paper:
         for title in item.get("tables", []):
             both = results.merged(self.runs.values(), title)
             apart = [] if both else [(run.device, t) for run in self.runs.values() if (t := run.table(title))]
-            for device, table in [("", both)] if both else apart:
-                text += full_table(table, device, len(self.runs))
+            having = [run for run in self.runs.values() if run.table(title)]
+            same = "the same on every device" if len(having) > 1 else having[0].device if having else ""
+            for device, table in [("" if both and "device" in both.columns else same, both)] if both else apart:
+                text += full_table(table, device)
         return text
 
     def item(self, item):
@@ -162,7 +162,13 @@ class Paper:
         return text + "".join(self.item(item) for item in self.text["item"]) + "</section>\n"
 
 
-def full_table(table, device, runs):
+def published_cell(row, values):
+    """A published value, and below it where it stands."""
+    where = f"<small>{prose(row['where'])}</small>" if row.get("where") else ""
+    return f'<td class="n p">{html.escape(plots.short(values["published"]))}{where}</td>'
+
+
+def full_table(table, about):
     """A study's table, to be opened."""
     numeric = [all(isinstance(row[i], (int, float)) or row[i] in (None, "") for row in table.rows)
                for i in range(len(table.columns))]
@@ -175,7 +181,6 @@ def full_table(table, device, runs):
             shown = plots.short(value) if isinstance(value, float) else "" if value is None else str(value)
             cells += f"<td class=\"{' '.join(shades)}\">{prose(shown)}</td>" if shades else f"<td>{prose(shown)}</td>"
         body += f"<tr>{cells}</tr>\n"
-    about = device or ("the same on every device" if runs > 1 and "device" not in table.columns else "")
     title = prose(table.title) + (f" ({html.escape(about)})" if about else "")
     return (f"<details><summary>Table: {title}</summary><p>{prose(table.note)}</p><div class=scroll><table>"
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>\n")
@@ -190,14 +195,12 @@ def overview(papers):
             old, new = plots.number(values["published"]), plots.number(values["gpu"])
             if old and new and row["unit"] in ("ms", "fps"):
                 factor = plots.short(old / new if row["unit"] == "ms" else new / old)
-            body += (f"<tr><td><a href=\"#{paper.text['name'].lower()}\">{paper.text['name']}</a></td>"
-                     f"<th scope=row>{prose(row['what'])}</th><td>{row['unit']}</td>"
-                     f"<td class=\"n p\">{html.escape(plots.short(values['published']))}</td><td class=w>{prose(row['where'])}</td>"
+            body += (f"<tr><th scope=row><a href=\"#{paper.text['name'].lower()}\">{paper.text['name']}</a>: "
+                     f"{prose(row['what'])}, {row['unit']}</th>{published_cell(row, values)}"
                      f"<td class=n>{html.escape(plots.short(values['cpu']))}</td>"
                      f"<td class=n>{html.escape(plots.short(values['gpu']))}</td><td class=n>{factor}</td></tr>\n")
-    return ("<div class=scroll><table class=beside><thead><tr><th>paper</th><th>system</th><th>unit</th><th class=n>published</th>"
-            "<th>published for</th><th class=n>here, CPU</th><th class=n>here, GPU</th><th class=n>GPU over published</th>"
-            f"</tr></thead><tbody>{body}</tbody></table></div>")
+    return ("<div class=scroll><table class=beside><thead><tr><th>system</th><th class=n>published</th><th class=n>here, CPU</th>"
+            f"<th class=n>here, GPU</th><th class=n>factor</th></tr></thead><tbody>{body}</tbody></table></div>")
 
 
 def missing(papers):
@@ -222,7 +225,7 @@ Published figures have a tinted background. {html.escape(named)}.</p>
 <nav><a href=#overview>Overview</a> {links} <a href=#missing>Not reproduced</a></nav></header>
 <main><section id=overview><h2>Overview: every system</h2>
 <p>Medians with the frames and the result in the device's memory, unless a row says otherwise; each paper's part has the
-conditions. The last column divides times or rates of one picture size; methods and parameters are the papers', not the
+conditions. The factor is that of the GPU over the published figure; methods and parameters are the papers', not the
 library's best.</p>
 {overview(papers)}</section>
 {"".join(paper.page() for paper in papers)}

@@ -63,7 +63,7 @@ def svg(figure, description):
     text = text.replace(INK, "currentColor").replace(MARK, "var(--mark)")
     for i, color in enumerate(COLORS):
         text = text.replace(color, f"var(--s{i + 1})")
-    text = re.sub(r'(\d+\.\d{3})\d+', r"\1", text)  # shorter
+    text = re.sub(r'="[^"]*"', lambda match: re.sub(r"(\d+\.\d{3})\d+", r"\1", match[0]), text)  # shorter paths
     return text.replace("<svg", f'<svg role="img" aria-label="{description}"', 1)
 
 
@@ -94,7 +94,7 @@ def series_of(spec, table):
             at, value = number(row[x]), number(row[table.column(y)])
             if at is None or value is None or ("y" in spec.get("log", "") and value <= 0):
                 continue
-            label = y if not by else group if len(spec["y"]) == 1 else f"{group}, {spec.get('names', {}).get(y, y)}"
+            label = y.removesuffix(": ms") if not by else group if len(spec["y"]) == 1 else f"{group}, {spec.get('names', {}).get(y, y)}"
             series.setdefault(label, []).append((at, value))
     return list(series.items())
 
@@ -107,9 +107,10 @@ def lines(spec, tables):
         for name, points in series_of(spec, table):
             if name not in names:
                 names.append(name)
-            label = f"{device}: {name}" if len(tables) > 1 else name
             axes.plot(*np.array(sorted(points)).T, marker="o", linestyle=DASHES[dash % 4],
-                      color=COLORS[names.index(name) % len(COLORS)], label=label)
+                      color=COLORS[names.index(name) % len(COLORS)], label=name if names[-1] == name and not dash else None)
+        if len(tables) > 1:
+            axes.plot([], [], color=INK, linestyle=DASHES[dash % 4], label=device)  # for the legend
     if mark := spec.get("mark"):
         axis = spec.get("mark_axis", "x")
         (axes.axvspan if axis == "x" else axes.axhspan)(
@@ -118,7 +119,7 @@ def lines(spec, tables):
     axes.set_xlabel(spec.get("xlabel", spec["x"]))
     axes.set_ylabel(spec["ylabel"])
     if "y" not in spec.get("log", ""):
-        axes.set_ylim(0, 1.08 * max(line.get_ydata().max() for line in axes.lines))
+        axes.set_ylim(0, 1.08 * max(max(line.get_ydata()) for line in axes.lines if len(line.get_ydata())))
     if "x" not in spec.get("log", ""):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.legend(fontsize=8.5, loc="upper left", bbox_to_anchor=(0, -0.17), ncols=1 if len(names) < 3 else 2,

@@ -87,7 +87,7 @@ def main():
     wrong += [f"no reason for what is missing: {name}" for name in MISSING
               if not any(name in cells[1] and cells[2] for cells in reasons)]
     systems = [cells for section, cells in page.rows if section == "overview"][1:]
-    wrong += [f"no figure of a CPU and of a GPU: {cells[1]}" for cells in systems if not (cells[5] and cells[6])]
+    wrong += [f"no figure of a CPU and of a GPU: {cells[0]}" for cells in systems if not (cells[2] and cells[3])]
     wrong += ["a sentence lacks its figure"] * ("not measured" in text)
     wrong += [f"'{loaded}' is in the page" for loaded in ("url(http", "@import", "<script") if loaded in text]
     if len(systems) < 15 or page.images < 40 or page.plots < 20:
