@@ -73,45 +73,33 @@ class Paper:
         return (f"<div class=scroll><table class=beside><thead><tr><th></th><th class=n>published</th>{head}"
                 f"</tr></thead><tbody>{body}</tbody></table></div>")
 
-    def plot(self, spec, item):
-        kinds = [kind for kind in ("cpu", "gpu") if kind in self.runs]
-        if spec["kind"] == "beside":
-            groups = [(row["what"], [(self.name_of(kind) if kind != "published" else kind, plots.number(value))
-                                     for kind, value in values.items()])
-                      for row, values in self.beside(item["beside"]) if row.get("chart", "") == spec.get("rows", "")]
-            return plots.bars(spec, groups)
-        found = [(self.runs[kind].device, table) for kind in kinds if (table := self.runs[kind].table(spec["table"]))]
-        if not found:
-            return ""
-        same = all(table.rows == found[0][1].rows for _, table in found)
-        if spec["kind"] == "bars":
-            groups = {}
-            for device, table in found[:1] if same else found:
-                for row in table.own_rows():
-                    if table.matches(row, spec.get("where", {})):
-                        name = ", ".join(str(row[table.column(label)]) for label in spec["label"])
-                        for column in spec["value"]:
-                            series = column if same or len(found) == 1 and len(spec["value"]) > 1 else (
-                                f"{device}, {column}" if len(spec["value"]) > 1 else f"here, {device}")
-                            if name in spec.get("names", [name]):
-                                groups.setdefault(name, []).append((series, plots.number(row[table.column(column)])))
-            return plots.bars(spec, list(groups.items()))
-        if same:
-            return plots.lines(spec, [("", found[0][1])])
-        if spec.get("together"):
-            return plots.lines(spec, found)
-        return "</figure><figure>".join(
-            plots.lines(spec | {"title": f"{spec['title']}, {device}"}, [(device, table)]) for device, table in found)
+    def charts(self, item):
+        """Plots of an item: (title, svg) pairs."""
+        for spec in item.get("plots", []):
+            found = [(run.device, run.table(spec.get("table", ""))) for run in self.runs.values()]
+            found = [(device, table) for device, table in found if table]
+            if len(found) > 1 and all(table.rows == found[0][1].rows for _, table in found):
+                found = [("", found[0][1])]  # one for all devices
+            if spec["kind"] == "beside":
+                yield spec["title"], plots.bars(spec, self.beside_groups(item, spec))
+            elif spec["kind"] == "bars":
+                yield spec["title"], plots.bars(spec, table_groups(spec, found))
+            elif spec.get("together") or len(found) < 2:
+                yield spec["title"], plots.lines(spec, found) if found else ""
+            else:
+                for device, table in found:
+                    title = f"{spec['title']}, {device}"
+                    yield title, plots.lines(spec | {"title": title}, [(device, table)])
+
+    def beside_groups(self, item, spec):
+        """Bars of those rows beside each other that the plot is for."""
+        names = {"published": "published"} | {kind: self.name_of(kind) for kind in ("cpu", "gpu")}
+        return [(row["what"], [(names[kind], plots.number(value)) for kind, value in values.items()])
+                for row, values in self.beside(item["beside"]) if row.get("chart", "") == spec.get("rows", "")]
 
     def plots_of(self, item):
-        drawn = ""
-        for spec in item.get("plots", []):
-            if text := self.plot(spec, item):
-                parts = text.split("</figure><figure>")
-                names = [run.device for run in self.runs.values()] if len(parts) > 1 else [""]
-                for part, device in zip(parts, sorted(names, key=lambda name: name.startswith("H"))):
-                    title = f"{spec['title']}, {device}" if device else spec["title"]
-                    drawn += f"<figure><figcaption>{prose(title)}</figcaption>{part}</figure>\n"
+        drawn = "".join(f"<figure><figcaption>{prose(title)}</figcaption>{svg}</figure>\n"
+                        for title, svg in self.charts(item) if svg)
         return f"<div class=plots>{drawn}</div>" if drawn else ""
 
     def pictures(self, item):
@@ -146,7 +134,8 @@ class Paper:
     def item(self, item):
         names = ";".join(f"{self.text['name']} {name}" for name in item["covers"])
         text = f"<section class=item data-covers=\"{html.escape(names)}\"><h3>{prose(item['title'])}</h3>\n"
-        text += "".join(f"<p>{self.filled(part, item.get('values', {}))}</p>\n" for part in item["says"].strip().split("\n\n"))
+        for part in item["says"].strip().split("\n\n"):
+            text += f"<p>{self.filled(part, item.get('values', {}))}</p>\n"
         if "beside" in item:
             text += self.beside_table(item)
         return text + self.plots_of(item) + self.pictures(item) + self.tables(item) + "</section>\n"
@@ -155,7 +144,7 @@ class Paper:
         conditions = ""
         for run in self.runs.values():
             for entry in {str(c): c for c in run.conditions}.values():
-                conditions += "<li>" + "; ".join(f"{html.escape(k)}: {html.escape(v)}" for k, v in entry.items()) + "</li>"
+                conditions += f"<li>{html.escape('; '.join(f'{name}: {value}' for name, value in entry.items()))}</li>"
         text = f"<section class=paper id={self.text['name'].lower()}><h2>{prose(self.text['name'])}</h2>"
         text += f"<p class=paper-title>{prose(self.text['paper'])}</p><p>{prose(self.text['about'])}</p>"
         text += f"<details><summary>Conditions of the runs</summary><ul>{conditions}</ul></details>\n"
@@ -166,6 +155,22 @@ def published_cell(row, values):
     """A published value, and below it where it stands."""
     where = f"<small>{prose(row['where'])}</small>" if row.get("where") else ""
     return f'<td class="n p">{html.escape(plots.short(values["published"]))}{where}</td>'
+
+
+def table_groups(spec, tables):
+    """Bars of tables: a group for each row, in it one bar for each value and device."""
+    groups = {}
+    for device, table in tables:
+        for row in table.own_rows():
+            name = ", ".join(str(row[table.column(label)]) for label in spec["label"])
+            if not table.matches(row, spec.get("where", {})) or name not in spec.get("names", [name]):
+                continue
+            for column in spec["value"]:
+                series = [f"here, {device}"] if device and len(spec["value"]) == 1 else [column]
+                if len(tables) > 1 and len(spec["value"]) > 1:
+                    series = [device, column]
+                groups.setdefault(name, []).append((", ".join(series), plots.number(row[table.column(column)])))
+    return list(groups.items())
 
 
 def full_table(table, about):
@@ -199,13 +204,14 @@ def overview(papers):
                      f"{prose(row['what'])}, {row['unit']}</th>{published_cell(row, values)}"
                      f"<td class=n>{html.escape(plots.short(values['cpu']))}</td>"
                      f"<td class=n>{html.escape(plots.short(values['gpu']))}</td><td class=n>{factor}</td></tr>\n")
-    return ("<div class=scroll><table class=beside><thead><tr><th>system</th><th class=n>published</th><th class=n>here, CPU</th>"
-            f"<th class=n>here, GPU</th><th class=n>factor</th></tr></thead><tbody>{body}</tbody></table></div>")
+    return ("<div class=scroll><table class=beside><thead><tr><th>system</th><th class=n>published</th>"
+            "<th class=n>here, CPU</th><th class=n>here, GPU</th><th class=n>factor</th></tr></thead>"
+            f"<tbody>{body}</tbody></table></div>")
 
 
 def missing(papers):
-    rows = "".join(f"<tr><td>{paper.text['name']}</td><th scope=row>{prose(row['what'])}</th><td>{prose(row['why'])}</td></tr>\n"
-                   for paper in papers for row in paper.text.get("missing", []))
+    rows = "".join(f"<tr><td>{paper.text['name']}</td><th scope=row>{prose(row['what'])}</th>"
+                   f"<td>{prose(row['why'])}</td></tr>\n" for paper in papers for row in paper.text.get("missing", []))
     return ("<div class=scroll><table><thead><tr><th>paper</th><th>what</th><th>why</th></tr></thead>"
             f"<tbody>{rows}</tbody></table></div>")
 

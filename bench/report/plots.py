@@ -8,12 +8,12 @@ import re
 import matplotlib
 
 matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter  # noqa: E402
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 INK = "#010203"  # becomes the color of the page's text
-COLORS = ["#0101f1", "#0101f2", "#0101f3", "#0101f4", "#0101f5", "#0101f6", "#0101f7", "#0101f8"]  # become --s1 and so on
+COLORS = [f"#0101f{i}" for i in range(1, 9)]  # become --s1 to --s8
 MARK = "#0101fa"
 DASHES = ["-", "--", ":", "-."]
 
@@ -53,8 +53,8 @@ def svg(figure, description):
     plt.close(figure)
     text = file.getvalue()
     text = text[text.index("<svg"):]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
-    text = re.sub(r"<style.*?</style>", "", text, flags=re.S)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
     text = re.sub(r'\s(?:xmlns(?::xlink)?|version)="[^"]*"', "", text)
     text = text.replace("xlink:href", "href")
     text = re.sub(r'id="([^"]+)"', rf'id="p{count}-\1"', text)
@@ -94,7 +94,8 @@ def series_of(spec, table):
             at, value = number(row[x]), number(row[table.column(y)])
             if at is None or value is None or ("y" in spec.get("log", "") and value <= 0):
                 continue
-            label = y.removesuffix(": ms") if not by else group if len(spec["y"]) == 1 else f"{group}, {spec.get('names', {}).get(y, y)}"
+            column = spec.get("names", {}).get(y, y.removesuffix(": ms"))
+            label = column if not by else group if len(spec["y"]) == 1 else f"{group}, {column}"
             series.setdefault(label, []).append((at, value))
     return list(series.items())
 
@@ -105,10 +106,10 @@ def lines(spec, tables):
     names = []
     for dash, (device, table) in enumerate(tables):
         for name, points in series_of(spec, table):
-            if name not in names:
-                names.append(name)
+            is_new = name not in names
+            names += [name] * is_new
             axes.plot(*np.array(sorted(points)).T, marker="o", linestyle=DASHES[dash % 4],
-                      color=COLORS[names.index(name) % len(COLORS)], label=name if names[-1] == name and not dash else None)
+                      color=COLORS[names.index(name) % len(COLORS)], label=name if is_new else None)
         if len(tables) > 1:
             axes.plot([], [], color=INK, linestyle=DASHES[dash % 4], label=device)  # for the legend
     if mark := spec.get("mark"):
@@ -147,7 +148,8 @@ def bars(spec, groups):
         for series, value in values:
             color = colors.setdefault(series, COLORS[(len(colors) - 1) % len(COLORS)])
             axes.barh(at, value, height=0.8, color=color)
-            axes.annotate(short(value), (value, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)
+            axes.annotate(short(value), (value, at), xytext=(4, 0), textcoords="offset points", va="center",
+                          fontsize=8.5)
             at += 1
         ticks.append(((begin + at - 1) / 2, group))
         at += 0.7

@@ -68,8 +68,9 @@ class Page(HTMLParser):
 
 def main():
     try:
-        import matplotlib  # noqa: F401
         import tomllib  # noqa: F401
+
+        import matplotlib  # noqa: F401
     except ImportError as error:
         print(f"Skipped: {error}")
         return 77
