@@ -100,6 +100,22 @@ def series_of(spec, table):
     return list(series.items())
 
 
+def name_ticks(axes, spec, tables):
+    """Names the places of a logarithmic axis as the tables do, where they are not too close; tells whether the names
+    are long."""
+    names = {number(row[table.column(spec["x"])]): row[table.column(spec["x"])] for table in tables
+             for row in table.own_rows() if table.matches(row, spec.get("where", {}))}
+    ticks = []
+    for at in sorted(names):
+        if not ticks or at > 1.3 * ticks[-1]:
+            ticks.append(at)
+    long = any(len(str(names[at])) > 5 for at in ticks)
+    axes.set_xticks(ticks, [str(names[at]) for at in ticks], rotation=25 if long else 0,
+                    ha="right" if long else "center")
+    axes.tick_params(axis="x", which="minor", bottom=False)
+    return long
+
+
 def lines(spec, tables):
     """Lines over an axis. `tables`: (device, table) pairs; more than one device: a dash for each."""
     figure, axes = axes_of(spec)
@@ -112,6 +128,7 @@ def lines(spec, tables):
                       color=COLORS[names.index(name) % len(COLORS)], label=name if is_new else None)
         if len(tables) > 1:
             axes.plot([], [], color=INK, linestyle=DASHES[dash % 4], label=device)  # for the legend
+    long = "x" in spec.get("log", "") and name_ticks(axes, spec, [table for _, table in tables])
     if mark := spec.get("mark"):
         axis = spec.get("mark_axis", "x")
         (axes.axvspan if axis == "x" else axes.axhspan)(
@@ -123,7 +140,7 @@ def lines(spec, tables):
         axes.set_ylim(0, 1.08 * max(max(line.get_ydata()) for line in axes.lines if len(line.get_ydata())))
     if "x" not in spec.get("log", ""):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.legend(fontsize=8.5, loc="upper left", bbox_to_anchor=(0, -0.17), ncols=1 if len(names) < 3 else 2,
+    axes.legend(fontsize=8.5, loc="upper left", bbox_to_anchor=(0, -0.32 if long else -0.17), ncols=1 if len(names) < 3 else 2,
                 borderaxespad=0)
     return svg(figure, spec["title"])
 
@@ -157,7 +174,7 @@ def bars(spec, groups):
     for series in [series for series in colors if series in drawn]:
         axes.barh(0, 0, color=colors[series], label=series)  # for the legend
     axes.set_yticks([tick for tick, _ in ticks], [wrapped(name) for _, name in ticks])
-    axes.invert_yaxis()
+    axes.set_ylim(at - 0.8, -0.8)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(spec["ylabel"])
     axes.legend(fontsize=8.5, loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.3)
