@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Scatter plots of error over time, with the Pareto front of each device."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+STYLES = {"parafield": ("#1f5fa8", "o"), "OpenCV": ("#c8501e", "s")}
+GPU_STYLE = ("#2b8a3e", "D")
+
+
+def pareto(points):
+    """Those that no other point beats in time and in error, by time."""
+    front = []
+    for point in sorted(points, key=lambda point: (point["time"], point["error"])):
+        if not front or point["error"] < front[-1]["error"]:
+            front.append(point)
+    return front
+
+
+def draw_panel(axes, points, panel):
+    """`points`: dicts of name, library, device ("cpu" or a GPU's name), time and error."""
+    for device in sorted({point["device"] for point in points}):
+        front = pareto([point for point in points if point["device"] == device])
+        color = "#666666" if device == "cpu" else GPU_STYLE[0]
+        axes.step([point["time"] for point in front], [point["error"] for point in front], where="post", color=color,
+                  linewidth=1, linestyle="--", zorder=1)
+    for point in points:
+        color, marker = STYLES[point["library"]] if point["device"] == "cpu" else GPU_STYLE
+        axes.plot(point["time"], point["error"], marker, color=color, markersize=6, zorder=3,
+                  markerfacecolor=color if point["device"] == "cpu" else "white")
+    axes.set_xscale("log")
+    axes.set_xlabel(panel["x"])
+    axes.set_ylabel(panel["y"])
+    axes.set_title(panel["title"], fontsize=10)
+    errors = [point["error"] for point in points]
+    if panel["log"]:
+        axes.set_yscale("log")
+        axes.set_ylim(min(errors) / 1.2, max(errors) * 1.25)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    else:
+        margin = 0.12 * (max(errors) - min(errors) or 1)
+        axes.set_ylim(min(errors) - margin, max(errors) + margin)
+    times = [point["time"] for point in points]
+    axes.set_xlim(min(times) / 2, max(times) * 4)
+    for axis in axes.xaxis, axes.yaxis:
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    label(axes, points)
+
+
+def label(axes, points):
+    """Names beside the points, where they cover neither a point nor another name."""
+    figure = axes.figure
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    taken = []
+    for point in points:
+        x, y = axes.transData.transform((point["time"], point["error"]))
+        taken.append(matplotlib.transforms.Bbox.from_bounds(x - 5, y - 5, 10, 10))
+    frame = axes.get_window_extent(renderer)
+    places = [(7, 0, "left", "center"), (-7, 0, "right", "center")]
+    places += [(side * dx, dy, "left" if side > 0 else "right", "bottom" if dy > 0 else "top")
+               for distance in range(4, 110, 6) for dx in (4, 14, 30) for dy in (distance, -distance) for side in (1, -1)]
+    for point in sorted(points, key=lambda point: -point["time"]):
+        color = STYLES[point["library"]][0] if point["device"] == "cpu" else GPU_STYLE[0]
+        best = None
+        for dx, dy, horizontal, vertical in places:
+            far = abs(dx) > 12 or abs(dy) > 10
+            text = axes.annotate(
+                point["name"], (point["time"], point["error"]), (dx, dy), textcoords="offset points", ha=horizontal,
+                va=vertical, fontsize=7, color=color, zorder=4,
+                arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 3} if far else None)
+            box = matplotlib.text.Text.get_window_extent(text, renderer)
+            inside = frame.x0 < box.x0 and box.x1 < frame.x1 and frame.y0 < box.y0 and box.y1 < frame.y1
+            if inside and not any(box.overlaps(other) for other in taken):
+                best = box
+                break
+            text.remove()
+        if best is not None:
+            taken.append(best)
+        else:  # rather a name that covers something than none
+            axes.annotate(point["name"], (point["time"], point["error"]), (7, 0), textcoords="offset points",
+                          va="center", fontsize=7, color=color, zorder=4)
+
+
+def draw(panels, title, path, dpi):
+    """`panels`: dicts of title, x, y, log and points, one beside the other."""
+    figure, all_axes = plt.subplots(1, len(panels), figsize=(1.2 + 5.2 * len(panels), 4.8), squeeze=False,
+                                    layout="constrained", dpi=dpi)
+    figure.suptitle(title, fontsize=11)
+    devices = sorted({point["device"] for panel in panels for point in panel["points"]})
+    libraries = sorted({point["library"] for panel in panels for point in panel["points"]}, reverse=True)
+    marks = [plt.Line2D([], [], color=STYLES[name][0], marker=STYLES[name][1], linestyle="", label=f"{name}, CPU")
+             for name in libraries]
+    marks += [plt.Line2D([], [], color=GPU_STYLE[0], marker=GPU_STYLE[1], markerfacecolor="white", linestyle="",
+                         label=f"parafield, {device}: time there, error here") for device in devices if device != "cpu"]
+    marks.append(plt.Line2D([], [], color="#666666", linewidth=1, linestyle="--", label="Pareto front of a device"))
+    figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), fontsize=8, frameon=False)
+    for axes, panel in zip(all_axes[0], panels):
+        draw_panel(axes, panel["points"], panel)
+    figure.savefig(path)
+    plt.close(figure)
