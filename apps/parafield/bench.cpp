@@ -96,7 +96,8 @@ std::vector<BenchDevice> chosen_devices(const BenchOptions& options) {
   return found;
 }
 
-/// The real sequence. A folder given by --data must have that of a chosen task; that of PARAFIELD_DATA may lack it.
+/// The real sequence. A folder given by --data must have that of a chosen task; that of PARAFIELD_DATA may
+/// lack it.
 template <class Task>
 std::optional<BenchSequence<Task>> chosen_data(const BenchOptions& options) {
   if (!options.data.empty()) return read_bench_data<Task>(options.data);

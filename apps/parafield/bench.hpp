@@ -32,7 +32,8 @@ std::size_t frames_of_call(const typename Task::Method& method) {
   return 2;
 }
 
-/// Frames with their truth. Flow: truth[i] is from frame i to the next. Stereo: of pair i. Detection: of frame i.
+/// Frames with their truth. Flow: truth[i] is from frame i to the next. Stereo: of pair i. Detection: of
+/// frame i.
 template <class Task>
 struct BenchSequence {
   using Truth = std::conditional_t<std::is_same_v<Task, Detection>, FrameBuffer, typename Task::Result>;
@@ -60,7 +61,8 @@ bool has_bench_data(const std::string& folder);
 /// Names of scores and their values.
 using BenchScores = std::vector<std::pair<std::string, double>>;
 
-/// Scores of a method on a sequence: aae_degrees, or bad_1 and average_px, or f1. Empty if it has too few frames.
+/// Scores of a method on a sequence: aae_degrees, or bad_1 and average_px, or f1. Empty if it has too few
+/// frames.
 template <class Task>
 BenchScores score_sequence(Estimator<Task>& estimator, const BenchSequence<Task>& sequence);
 
@@ -89,7 +91,8 @@ struct Case {
   }
 };
 
-/// The least that a frame moves: the gray 8-bit frames that a call or a push reads, and the planes of its result.
+/// The least that a frame moves: the gray 8-bit frames that a call or a push reads, and the planes of its
+/// result.
 struct Traffic {
   std::size_t resident = 0, streaming = 0;  ///< bytes
 };
@@ -118,8 +121,8 @@ template <class Task>
 Measurement measure_case(const Case<Task>& one, const BenchSequence<Task>& scene,
                          const BenchSequence<Task>* data, const BenchEffort& effort);
 
-/// Bytes a second, loaded and stored, while a device copies within its memory: the median of several copies of up to
-/// 1 GiB on a GPU, and of 128 MiB by the device's threads on a CPU.
+/// Bytes a second, loaded and stored, while a device copies within its memory: the median of several copies
+/// of up to 1 GiB on a GPU, and of 128 MiB by the device's threads on a CPU.
 double copy_bandwidth(const DeviceInfo& device);
 
 }  // namespace parafield::command

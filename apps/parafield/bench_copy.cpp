@@ -29,7 +29,8 @@ double of_cuda(const DeviceInfo& device) {
   return bytes_per_second(std::size_t(size.width) * std::size_t(size.height) * 4, [&] { to.take(from); });
 }
 
-/// Threads that are started for each copy would take a good part of its time: each copies its share several times.
+/// Threads that are started for each copy would take a good part of its time: each copies its share several
+/// times.
 double of_cpu(const DeviceInfo& device) {
   const std::size_t bytes = std::min(std::size_t(128) << 20, device.memory / 16);
   constexpr int times = 2;

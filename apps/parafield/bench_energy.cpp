@@ -19,8 +19,8 @@ Function* function_of(void* library, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(library, name));
 }
 
-/// "GPU-" and the identifier of a CUDA device, as NVML writes it; empty if the driver does not tell it. Devices that
-/// CUDA_VISIBLE_DEVICES hides have numbers in NVML, too.
+/// "GPU-" and the identifier of a CUDA device, as NVML writes it; empty if the driver does not tell it.
+/// Devices that CUDA_VISIBLE_DEVICES hides have numbers in NVML, too.
 std::string name_of_gpu(int index) {
   void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!driver) return {};

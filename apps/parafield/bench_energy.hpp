@@ -19,8 +19,8 @@ struct EnergyMeter {
   explicit operator bool() const { return !source.empty(); }
 };
 
-/// The counter of a GPU, of its board: by NVML, whose library is loaded when this is called. Of a CPU: that of its
-/// packages in /sys/class/powercap (RAPL), which often only root may read.
+/// The counter of a GPU, of its board: by NVML, whose library is loaded when this is called. Of a CPU: that
+/// of its packages in /sys/class/powercap (RAPL), which often only root may read.
 EnergyMeter energy_meter(const Device& device);
 
 /// The packages' counters in a folder like /sys/class/powercap.
@@ -31,8 +31,8 @@ struct Energy {
   long frames = 0;
 };
 
-/// Calls push_some(), which returns the number of frames that it solved and waited for, for `seconds` or longer. The
-/// time begins and ends when the counter changes. Empty if it does not change.
+/// Calls push_some(), which returns the number of frames that it solved and waited for, for `seconds` or
+/// longer. The time begins and ends when the counter changes. Empty if it does not change.
 std::optional<Energy> measure_energy(const EnergyMeter& meter, double seconds,
                                      const std::function<long()>& push_some);
 

@@ -198,7 +198,8 @@ void add_measured(Json& row, std::vector<std::string>& cells, const Case<Task>& 
     for (const auto& [name, value] : scores) {
       json[name] = value;
       if (name == "aae_degrees") {
-        // Execution time and accuracy in one number (Marzat section 4): microseconds for a pixel times degrees.
+        // Execution time and accuracy in one number (Marzat section 4): microseconds for a pixel times
+        // degrees.
         const double pixels = double(one.size.width) * one.size.height;
         const double etato = measured.resident.median * 1000 / pixels * value;
         json["etato_microsecond_degrees_per_pixel"] = etato;

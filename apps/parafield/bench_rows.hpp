@@ -33,7 +33,8 @@ class BenchTable {
   BenchTable(std::string_view task, std::string_view scene, std::string_view data, const BenchExtras& extras);
 
   std::string head() const;  ///< notes and the names of the columns
-  /// Adds a row with as many cells as there are columns, or with fewer and `rest` after them. Returns its line.
+  /// Adds a row with as many cells as there are columns, or with fewer and `rest` after them. Returns its
+  /// line.
   std::string add(std::vector<std::string> cells, std::string rest = {});
   std::string markdown() const;
 

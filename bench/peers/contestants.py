@@ -61,9 +61,9 @@ def flow_contestants(sequence, threads):
     def dense(algorithm):
         return lambda: algorithm.calc(first, second, None)
 
-    dis = cv2.DISOpticalFlow
     for preset in "ultrafast", "fast", "medium":
-        yield Contestant(f"DIS {preset}", "OpenCV", dense(dis.create(getattr(cv2, f"DISOPTICAL_FLOW_PRESET_{preset.upper()}"))))
+        value = getattr(cv2, f"DISOPTICAL_FLOW_PRESET_{preset.upper()}")
+        yield Contestant(f"DIS {preset}", "OpenCV", dense(cv2.DISOpticalFlow.create(value)))
     yield Contestant("Farneback", "OpenCV", dense(cv2.FarnebackOpticalFlow.create()))
     height, width = first.shape
     y, x = np.mgrid[:height, :width].astype(np.float32)
@@ -89,12 +89,16 @@ def stereo_contestants(sequence, threads):
         return lambda: matcher.compute(*frames)
 
     grays = [cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY) for frame in (left, right)]
-    yield Contestant("StereoBM", "OpenCV", matched(cv2.StereoBM.create(disparities, 15), grays))
+    blocks = cv2.StereoBM.create(disparities, 15)
+    blocks.setUniquenessRatio(0)
+    blocks.setTextureThreshold(0)
+    yield Contestant("StereoBM", "OpenCV", matched(blocks, grays))
     colors = [np.ascontiguousarray(frame[..., ::-1]) for frame in (left, right)]
     for name, mode in ("SGBM 3WAY", cv2.STEREO_SGBM_MODE_SGBM_3WAY), ("SGBM", cv2.STEREO_SGBM_MODE_SGBM), \
             ("SGBM HH", cv2.STEREO_SGBM_MODE_HH):
         # P1 and P2 as OpenCV's documentation has them: 8 and 32 times channels times the window's pixels.
-        matcher = cv2.StereoSGBM.create(numDisparities=disparities, blockSize=5, P1=8 * 3 * 25, P2=32 * 3 * 25, mode=mode)
+        matcher = cv2.StereoSGBM.create(numDisparities=disparities, blockSize=5, P1=8 * 3 * 25, P2=32 * 3 * 25,
+                                        mode=mode)
         yield Contestant(name, "OpenCV", matched(matcher, colors))
 
 
@@ -120,12 +124,13 @@ def score_flow(result, sequence):
 
 
 def score_stereo(result, sequence):
-    """A pixel without a disparity is wrong in `bad_1`; OpenCV has none in the first columns."""
+    """A pixel without a disparity is wrong in `bad_1`. The first columns, in which OpenCV has none, do not count."""
     if isinstance(result, np.ndarray):
         d = np.where(result < 0, np.nan, result / 16).astype(np.float64)
     else:
         d = np.asarray(result.d, np.float64)
     counts = np.isfinite(sequence.truth) & sequence.mask
+    counts[:, :sequence.disparities] = False
     right = np.abs(d - sequence.truth) <= 1
     known = counts & np.isfinite(d)
     return {"bad_1": 1 - float(right[counts].mean()), "density": float(known.sum() / counts.sum()),

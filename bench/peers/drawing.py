@@ -64,16 +64,17 @@ def label(axes, points):
     frame = axes.get_window_extent(renderer)
     places = [(7, 0, "left", "center"), (-7, 0, "right", "center")]
     places += [(side * dx, dy, "left" if side > 0 else "right", "bottom" if dy > 0 else "top")
-               for distance in range(4, 110, 6) for dx in (4, 14, 30) for dy in (distance, -distance) for side in (1, -1)]
+               for distance in range(4, 110, 6) for dx in (4, 14, 30) for dy in (distance, -distance)
+               for side in (1, -1)]
     for point in sorted(points, key=lambda point: -point["time"]):
         color = STYLES[point["library"]][0] if point["device"] == "cpu" else GPU_STYLE[0]
         best = None
         for dx, dy, horizontal, vertical in places:
-            far = abs(dx) > 12 or abs(dy) > 10
+            line = {"arrowstyle": "-", "color": color, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 3}
             text = axes.annotate(
                 point["name"], (point["time"], point["error"]), (dx, dy), textcoords="offset points", ha=horizontal,
                 va=vertical, fontsize=7, color=color, zorder=4,
-                arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 3} if far else None)
+                arrowprops=line if abs(dx) > 12 or abs(dy) > 10 else None)
             box = matplotlib.text.Text.get_window_extent(text, renderer)
             inside = frame.x0 < box.x0 and box.x1 < frame.x1 and frame.y0 < box.y0 and box.y1 < frame.y1
             if inside and not any(box.overlaps(other) for other in taken):

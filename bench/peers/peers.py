@@ -6,8 +6,8 @@
 
 It needs the Python package and opencv-python-headless, and for --plots matplotlib. Tasks: flow, stereo, detection.
 Rendered scenes always, real sequences where --data, PARAFIELD_DATA or ../shared/data has them. A long run can be
-divided: --only measures some sequences, and --add takes the results of earlier runs of the same commit. --gpu FILE takes
-times of `parafield bench --json` on a GPU for the plots: errors there are those here, bit for bit.
+divided: --only measures some sequences, and --add takes the results of earlier runs of the same commit. --gpu FILE
+takes times of `parafield bench --json` on a GPU for the plots: errors there are those here, bit for bit.
 """
 
 import argparse
@@ -30,13 +30,13 @@ from timing import Quietness, milliseconds, statistics_of, time_in_turn
 
 SCORES = {"flow": "epe_px", "stereo": "bad_1", "detection": "f1"}
 NOTES = {
-    "flow": "Endpoint error in px over all pixels with known truth. All methods get the same 8-bit gray frames. Defaults "
-            "of Farneback and DIS; pyramidal LK at every pixel has the parameters of `lucas-kanade paper`: window 11, "
-            "4 levels, 3 iterations.",
+    "flow": "Endpoint error in px over all pixels with known truth. All methods get the same 8-bit gray frames. "
+            "Defaults of Farneback and DIS; pyramidal LK at every pixel has the parameters of `lucas-kanade paper`: "
+            "window 11, 4 levels, 3 iterations.",
     "stereo": "Share of the pixels seen in both views whose disparity is not within 1 px of the truth, in %; a pixel "
-              "without a disparity is wrong. All methods get the number of disparities that is given. All get color, "
-              "StereoBM gray. StereoBM has a window of 15; SGBM one of 5, with P1 and P2 as its documentation "
-              "advises and no checks.",
+              "without a disparity is wrong. All methods get the number N of disparities that is given; the first N "
+              "columns, in which OpenCV finds none, do not count. All get color, StereoBM gray. StereoBM has a window "
+              "of 15; SGBM one of 5, with P1 and P2 as its documentation advises. Both without checks.",
     "detection": "F1 by CDnet's rules. Defaults; OpenCV's masks get a median of 5x5, and shadows are static. The scene "
                  "`square` counts from frame 30 on.",
 }
@@ -49,7 +49,12 @@ PANELS = {
                   ("CDnet's highway", "highway", "CDnet's highway")],
 }
 LABELS = {"flow": "mean endpoint error, px", "stereo": "mean share of wrong pixels, %", "detection": "1 - mean F1"}
-QUICK_PANELS = {"flow": "rendered layers", "stereo": "rendered stereo", "detection": "square, steady, seed 1"}
+# Where there are no real sequences.
+RENDERED = {
+    "flow": [("rendered", "rendered layers", "rendered scenes")],
+    "stereo": [("rendered", "rendered stereo", "rendered scene")],
+    "detection": [],
+}
 
 
 def measure_pairs(task, sequence, threads, quick):
@@ -108,6 +113,10 @@ def shown(task, value):
     return f"{100 * value:.2f}" if task == "stereo" else f"{value:.3f}"
 
 
+def times_text(row):
+    return f"{row['milliseconds']:.2f}; {row['min_milliseconds']:.2f}"
+
+
 def table(rows, columns, text):
     methods = list(dict.fromkeys(row["method"] for row in rows))
     libraries = {row["method"]: row["library"] for row in rows}
@@ -133,7 +142,7 @@ def markdown(report):
                  for row in rows}
         text += f"\n## {task}\n\n{NOTES[task]}\n\n" + "; ".join(f"{name}: {sizes[name]}" for name in columns) + ".\n"
         text += "\n" + table(rows, columns, lambda row: shown(task, row[SCORES[task]])) + "\n"
-        text += "\n" + table(rows, columns, lambda row: f"{row['milliseconds']:.2f}; {row['min_milliseconds']:.2f}") + "\n"
+        text += "\n" + table(rows, columns, times_text) + "\n"
     return text
 
 
@@ -142,8 +151,9 @@ def mean_errors(rows, task, group):
     errors = {}
     for row in rows:
         if row["group"] == group:
-            value = row[SCORES[task]]
-            errors.setdefault(row["method"], []).append({"flow": value, "stereo": 100 * value, "detection": 1 - value}[task])
+            score = row[SCORES[task]]
+            error = {"flow": score, "stereo": 100 * score, "detection": 1 - score}[task]
+            errors.setdefault(row["method"], []).append(error)
     return {method: sum(values) / len(values) for method, values in errors.items()}
 
 
@@ -163,18 +173,19 @@ def gpu_points(gpu, task, reference, errors):
 def panels_of(report, task, gpu):
     rows = [row for row in report["results"] if row["task"] == task]
     sequences = {row["sequence"]: row for row in rows}
-    chosen = [panel for panel in PANELS[task] if panel[1] in sequences and (panel[1] != QUICK_PANELS[task] or len(rows))]
-    if not chosen and QUICK_PANELS[task] in sequences:
-        chosen = [("rendered", QUICK_PANELS[task], "rendered")]
-    for group, name, title in chosen:
+    panels = [panel for panel in PANELS[task] if panel[1] in sequences]
+    for group, name, title in panels or [panel for panel in RENDERED[task] if panel[1] in sequences]:
         reference = sequences[name]
         errors = mean_errors(rows, task, group)
         points = [{"name": row["method"], "library": row["library"], "device": "cpu", "time": row["milliseconds"],
                    "error": errors[row["method"]]} for row in rows if row["sequence"] == name]
         if group != "large motion":  # the default's time depends on the motion, and a bench's scene has little
             points += gpu_points(gpu, task, reference, errors)
-        what = f"{reference['size']}" + (f", {reference['disparities']} disparities" if "disparities" in reference else "")
-        yield {"title": title, "x": f"ms ({name}, {what})", "y": LABELS[task], "log": task != "stereo", "points": points}
+        size = reference["size"]
+        if "disparities" in reference:
+            size += f", {reference['disparities']} disparities"
+        yield {"title": title, "x": f"ms ({name}, {size})", "y": LABELS[task], "log": task != "stereo",
+               "points": points}
 
 
 def draw_plots(report, folder, gpu, dpi):
