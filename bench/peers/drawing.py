@@ -5,7 +5,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.transforms import Bbox
 
 STYLES = {"parafield": ("#1f5fa8", "o"), "OpenCV": ("#c8501e", "s")}
 GPU_STYLE = ("#2b8a3e", "D")
@@ -39,53 +41,50 @@ def draw_panel(axes, points, panel):
     if panel["log"]:
         axes.set_yscale("log")
         axes.set_ylim(min(errors) / 1.2, max(errors) * 1.25)
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
     else:
         margin = 0.12 * (max(errors) - min(errors) or 1)
         axes.set_ylim(min(errors) - margin, max(errors) + margin)
     times = [point["time"] for point in points]
-    axes.set_xlim(min(times) / 2, max(times) * 4)
+    axes.set_xlim(min(times) / 3, max(times) * 4)
     for axis in axes.xaxis, axes.yaxis:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
-    label(axes, points)
 
 
 def label(axes, points):
     """Names beside the points, where they cover neither a point nor another name."""
-    figure = axes.figure
-    figure.canvas.draw()
-    renderer = figure.canvas.get_renderer()
-    taken = []
-    for point in points:
-        x, y = axes.transData.transform((point["time"], point["error"]))
-        taken.append(matplotlib.transforms.Bbox.from_bounds(x - 5, y - 5, 10, 10))
+    renderer = axes.figure.canvas.get_renderer()
+    pixels = axes.figure.dpi / 72  # of a typographic point
     frame = axes.get_window_extent(renderer)
-    places = [(7, 0, "left", "center"), (-7, 0, "right", "center")]
-    places += [(side * dx, dy, "left" if side > 0 else "right", "bottom" if dy > 0 else "top")
-               for distance in range(4, 110, 6) for dx in (4, 14, 30) for dy in (distance, -distance)
-               for side in (1, -1)]
-    for point in sorted(points, key=lambda point: -point["time"]):
+    spots = [axes.transData.transform((point["time"], point["error"])) for point in points]
+    taken = [Bbox.from_bounds(x - 4 * pixels, y - 4 * pixels, 8 * pixels, 8 * pixels) for x, y in spots]
+    places = [(7, 0), (-7, 0)] + [(side * dx, dy) for distance in range(7, 120, 4) for dx in (0, 7, 16, 30, 50)
+                                  for dy in (distance, -distance) for side in (1, -1)]
+    for (x, y), point in sorted(zip(spots, points), key=lambda pair: -pair[1]["time"]):
+        name = point["name"].removesuffix(" default")
         color = STYLES[point["library"]][0] if point["device"] == "cpu" else GPU_STYLE[0]
-        best = None
-        for dx, dy, horizontal, vertical in places:
-            line = {"arrowstyle": "-", "color": color, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 3}
-            text = axes.annotate(
-                point["name"], (point["time"], point["error"]), (dx, dy), textcoords="offset points", ha=horizontal,
-                va=vertical, fontsize=7, color=color, zorder=4,
-                arrowprops=line if abs(dx) > 12 or abs(dy) > 10 else None)
-            box = matplotlib.text.Text.get_window_extent(text, renderer)
+        text = axes.text(0, 0, name, fontsize=7)
+        extent = text.get_window_extent(renderer)
+        text.remove()
+
+        def box_at(dx, dy):
+            left = x + dx * pixels - (extent.width if dx < 0 else extent.width / 2 if dx == 0 else 0)
+            return Bbox.from_bounds(left, y + dy * pixels - extent.height / 2, extent.width, extent.height)
+
+        def is_free(dx, dy):
+            box = box_at(dx, dy)
             inside = frame.x0 < box.x0 and box.x1 < frame.x1 and frame.y0 < box.y0 and box.y1 < frame.y1
-            if inside and not any(box.overlaps(other) for other in taken):
-                best = box
-                break
-            text.remove()
-        if best is not None:
-            taken.append(best)
-        else:  # rather a name that covers something than none
-            axes.annotate(point["name"], (point["time"], point["error"]), (7, 0), textcoords="offset points",
-                          va="center", fontsize=7, color=color, zorder=4)
+            return inside and not any(box.overlaps(other) for other in taken)
+
+        dx, dy = next((place for place in places if is_free(*place)), places[0])
+        taken.append(box_at(dx, dy))
+        line = {"arrowstyle": "-", "color": color, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 3}
+        axes.annotate(name, (point["time"], point["error"]), (dx, dy), textcoords="offset points", va="center",
+                      ha="left" if dx > 0 else "right" if dx < 0 else "center", fontsize=7, color=color, zorder=4,
+                      path_effects=[withStroke(linewidth=2, foreground="white")],
+                      arrowprops=line if abs(dx) > 12 or abs(dy) > 10 else None)
 
 
 def draw(panels, title, path, dpi):
@@ -103,5 +102,9 @@ def draw(panels, title, path, dpi):
     figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), fontsize=8, frameon=False)
     for axes, panel in zip(all_axes[0], panels):
         draw_panel(axes, panel["points"], panel)
+    figure.canvas.draw()  # places the panels
+    figure.set_layout_engine("none")
+    for axes, panel in zip(all_axes[0], panels):
+        label(axes, panel["points"])
     figure.savefig(path)
     plt.close(figure)
