@@ -25,10 +25,8 @@ FLOW = {
     "lucas-kanade": ("default", "accurate", "paper"),
     "direct-interpolation": ("default",),
     "multi-hypothesis": ("default",),
-    "winner-takes-all": ("default",),
-    "icm": ("default",),
-    "belief-propagation": ("default",),
 }
+FLOW_LABELS = {"winner-takes-all": ("default",), "icm": ("default",), "belief-propagation": ("default",)}
 STEREO = {
     "belief-propagation": ("quality", "fast", "accurate"),
     "winner-takes-all": ("default", "paper"),
@@ -54,7 +52,8 @@ def values(task, table):
 
 def flow_contestants(sequence, threads):
     first, second = sequence.frames
-    for name, method in values(pf.flow, FLOW):
+    search = {} if sequence.group == "large motion" else FLOW_LABELS  # they search 10 px far
+    for name, method in values(pf.flow, FLOW | search):
         estimator = pf.FlowEstimator(method, device="cpu", threads=threads)
         yield Contestant(name, "parafield", lambda estimator=estimator: estimator(first, second))
 

@@ -32,7 +32,8 @@ SCORES = {"flow": "epe_px", "stereo": "bad_1", "detection": "f1"}
 NOTES = {
     "flow": "Endpoint error in px over all pixels with known truth. All methods get the same 8-bit gray frames. "
             "Defaults of Farneback and DIS; pyramidal LK at every pixel has the parameters of `lucas-kanade paper`: "
-            "window 11, 4 levels, 3 iterations.",
+            "window 11, 4 levels, 3 iterations. Label fields search 10 px far, so they are left out where motion is "
+            "larger.",
     "stereo": "Share of the pixels seen in both views whose disparity is not within 1 px of the truth, in %; a pixel "
               "without a disparity is wrong. All methods get the number N of disparities that is given; the first N "
               "columns, in which OpenCV finds none, do not count. All get color, StereoBM gray. StereoBM has a window "
