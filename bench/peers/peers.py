@@ -84,7 +84,7 @@ def measure_detection(task, sequence, threads, quick):
 def measure(options):
     for task in options.tasks:
         for sequence in SEQUENCES[task](options.data, options.quick):
-            if not all(text in sequence.name for text in options.only):
+            if options.only and not any(text in sequence.name for text in options.only):
                 continue
             print(f"{task}: {sequence.name}", file=sys.stderr)
             measured = (measure_detection if task == "detection" else measure_pairs)(task, sequence, options.threads,
@@ -224,7 +224,7 @@ def data_folder(given):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", nargs="*", choices=list(SEQUENCES), default=list(SEQUENCES))
-    parser.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="sequences whose names have each TEXT")
+    parser.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="sequences whose names have one")
     parser.add_argument("--add", nargs="+", type=pathlib.Path, default=[], metavar="FILE", help="earlier --json files")
     parser.add_argument("--data", type=pathlib.Path, help="folder of real sequences")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of parafield and of OpenCV")
