@@ -5,28 +5,14 @@
 #include <thread>
 
 #include "bench.hpp"
+#include "bench_driver.hpp"
 
 namespace parafield::command {
 namespace {
 
-template <class Copy>
-double bytes_per_second(std::size_t bytes, Copy copy) {
-  copy();
-  const Times times = measure({.fixed = 7}, [&](int) {
-    const auto begin = std::chrono::steady_clock::now();
-    copy();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  });
-  return 2 * double(bytes) / (times.median / 1000);
-}
-
 double of_cuda(const DeviceInfo& device) {
   const std::size_t bytes = std::min(std::size_t(1) << 30, device.memory / 16);
-  const Memory memory = Memory::cuda(device.device.index);
-  const Size size = {1 << 14, int(bytes >> 16)};  // of floats
-  const Image<float> from(size, memory);
-  Image<float> to(size, memory);
-  return bytes_per_second(std::size_t(size.width) * std::size_t(size.height) * 4, [&] { to.take(from); });
+  return 2 * double(bytes) / (gpu_copy_milliseconds(device.device.index, bytes) / 1000);
 }
 
 /// Threads that are started for each copy would take a good part of its time: each copies its share several
@@ -45,7 +31,13 @@ double of_cpu(const DeviceInfo& device) {
       });
     for (std::thread& thread : threads) thread.join();
   };
-  return bytes_per_second(bytes * times, copy);
+  copy();
+  const Times measured = measure({.fixed = 7}, [&](int) {
+    const auto begin = std::chrono::steady_clock::now();
+    copy();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  });
+  return 2 * double(bytes * times) / (measured.median / 1000);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <memory>
 #include <vector>
 
+#include "bench_driver.hpp"
+
 namespace parafield::command {
 namespace {
 
@@ -17,24 +19,6 @@ namespace {
 template <class Function>
 Function* function_of(void* library, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(library, name));
-}
-
-/// "GPU-" and the identifier of a CUDA device, as NVML writes it; empty if the driver does not tell it.
-/// Devices that CUDA_VISIBLE_DEVICES hides have numbers in NVML, too.
-std::string name_of_gpu(int index) {
-  void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!driver) return {};
-  auto* const init = function_of<int(unsigned)>(driver, "cuInit");
-  auto* const get = function_of<int(int*, int)>(driver, "cuDeviceGet");
-  auto* const identify = function_of<int(unsigned char*, int)>(driver, "cuDeviceGetUuid_v2");
-  int device = 0;
-  unsigned char bytes[16] = {};
-  if (!init || !get || !identify || init(0) != 0 || get(&device, index) != 0 || identify(bytes, device) != 0)
-    return {};
-  std::string name = "GPU";
-  for (int i = 0; i < 16; ++i)
-    name += fmt::format("{}{:02x}", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
-  return name;
 }
 
 EnergyMeter nvml_meter(int index) {
@@ -46,8 +30,8 @@ EnergyMeter nvml_meter(int index) {
       function_of<int(void*, unsigned long long*)>(library, "nvmlDeviceGetTotalEnergyConsumption");
   if (!init || !find || !read) return {{}, "NVML lacks functions"};
   if (const int error = init()) return {{}, fmt::format("NVML does not start: error {}", error)};
-  const std::string name = name_of_gpu(index);
-  void* device = nullptr;
+  const std::string name = gpu_identifier(index);
+  void* device = nullptr;  // devices that CUDA_VISIBLE_DEVICES hides have numbers in NVML: names are safe
   if (const int error = name.empty() ? -1 : find(name.c_str(), &device))
     return {{}, fmt::format("NVML does not know the device: error {}", error)};
   unsigned long long millijoules = 0;
@@ -131,9 +115,11 @@ std::optional<Energy> measure_energy(const EnergyMeter& meter, double seconds,
       do frames += push_some();
       while (Seconds(Clock::now() - step_begin).count() < step);
       const double elapsed = Seconds(Clock::now() - begin).count();
+      if (elapsed < least)
+        continue;  // reading takes NVML milliseconds, in which the device may have nothing to do
       const std::optional<double> now = meter.joules();
       if (!now || elapsed > least + limit) return {};
-      if (elapsed >= least && *now != from) return now;
+      if (*now != from) return now;
     }
   };
   const std::optional<double> before = meter.joules();

@@ -71,7 +71,7 @@ def label(axes, points):
 
         def box_at(dx, dy):
             left = x + dx * pixels - (extent.width if dx < 0 else extent.width / 2 if dx == 0 else 0)
-            return Bbox.from_bounds(left, y + dy * pixels - extent.height / 2, extent.width, extent.height)
+            return Bbox.from_bounds(left, y + dy * pixels - extent.height / 2, extent.width, extent.height).padded(1)
 
         def is_free(dx, dy):
             box = box_at(dx, dy)
