@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Scatter plots of error over time, with the Pareto front of each device."""
 
+import math
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -8,6 +10,7 @@ import matplotlib.pyplot as plt
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
+from PIL import Image
 
 STYLES = {"parafield": ("#1f5fa8", "o"), "OpenCV": ("#c8501e", "s")}
 GPU_STYLE = ("#2b8a3e", "D")
@@ -60,8 +63,9 @@ def label(axes, points):
     frame = axes.get_window_extent(renderer)
     spots = [axes.transData.transform((point["time"], point["error"])) for point in points]
     taken = [Bbox.from_bounds(x - 4 * pixels, y - 4 * pixels, 8 * pixels, 8 * pixels) for x, y in spots]
-    places = [(7, 0), (-7, 0)] + [(side * dx, dy) for distance in range(7, 120, 4) for dx in (0, 7, 16, 30, 50)
-                                  for dy in (distance, -distance) for side in (1, -1)]
+    around = [(side * dx, dy) for dx in (0, 7, 14, 22, 32, 44) for y in range(8, 120, 4) for dy in (y, -y)
+              for side in (1, -1)]
+    places = [(7, 0), (-7, 0), *sorted(around, key=lambda place: math.hypot(*place))]  # the nearest that is free
     for (x, y), point in sorted(zip(spots, points), key=lambda pair: -pair[1]["time"]):
         name = point["name"].removesuffix(" default")
         color = STYLES[point["library"]][0] if point["device"] == "cpu" else GPU_STYLE[0]
@@ -89,7 +93,7 @@ def label(axes, points):
 
 def draw(panels, title, path, dpi):
     """`panels`: dicts of title, x, y, log and points, one beside the other."""
-    figure, all_axes = plt.subplots(1, len(panels), figsize=(1.2 + 5.2 * len(panels), 4.8), squeeze=False,
+    figure, all_axes = plt.subplots(1, len(panels), figsize=(1 + 6.2 * len(panels), 5.2), squeeze=False,
                                     layout="constrained", dpi=dpi)
     figure.suptitle(title, fontsize=11)
     devices = sorted({point["device"] for panel in panels for point in panel["points"]})
@@ -99,7 +103,7 @@ def draw(panels, title, path, dpi):
     marks += [plt.Line2D([], [], color=GPU_STYLE[0], marker=GPU_STYLE[1], markerfacecolor="white", linestyle="",
                          label=f"parafield, {device}: time there, error here") for device in devices if device != "cpu"]
     marks.append(plt.Line2D([], [], color="#666666", linewidth=1, linestyle="--", label="Pareto front of a device"))
-    figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), fontsize=8, frameon=False)
+    figure.legend(handles=marks, loc="outside lower center", ncols=2 * len(panels), fontsize=8, frameon=False)
     for axes, panel in zip(all_axes[0], panels):
         draw_panel(axes, panel["points"], panel)
     figure.canvas.draw()  # places the panels
@@ -108,3 +112,4 @@ def draw(panels, title, path, dpi):
         label(axes, panel["points"])
     figure.savefig(path)
     plt.close(figure)
+    Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)  # a third of the bytes

@@ -144,6 +144,13 @@ def markdown(report):
         text += f"\n## {task}\n\n{NOTES[task]}\n\n" + "; ".join(f"{name}: {sizes[name]}" for name in columns) + ".\n"
         text += "\n" + table(rows, columns, lambda row: shown(task, row[SCORES[task]])) + "\n"
         text += "\n" + table(rows, columns, times_text) + "\n"
+    if "gpu" in report:
+        text += (f"\n## GPU\n\nMilliseconds of `parafield bench`, commit {report['gpu']['commit']}, frames and results "
+                 "in the GPU's memory: of one call, or of a pushed frame of motion detection. Results are those above, "
+                 "bit for bit.\n\n| device | task | size | method | ms |\n|---|---|---|---|---:|\n")
+        for row in report["gpu"]["results"]:
+            size = row["size"] + (f", {row['disparities']} disparities" if "disparities" in row else "")
+            text += f"| {row['device']} | {row['task']} | {size} | `{row['method']}` | {row['milliseconds']:.3f} |\n"
     return text
 
 
@@ -158,20 +165,31 @@ def mean_errors(rows, task, group):
     return {method: sum(values) / len(values) for method, values in errors.items()}
 
 
-def gpu_points(gpu, task, reference, errors):
+def gpu_times(file):
+    """Times on a GPU from a file of `parafield bench --json`: of a call, and of a pushed frame of motion detection."""
+    bench = json.loads(file.read_text())
+    rows = []
+    for row in bench["results"]:
+        way = row.get("streaming" if row["task"] == "detection" else "resident")
+        if row["device"].startswith("cuda") and way:
+            rows.append({"task": row["task"], "method": f"{row['method']} {row['preset']}",
+                         "device": row["device_name"], "size": f"{row['width']}x{row['height']}",
+                         "milliseconds": way["median_milliseconds"]})
+            if "disparities" in row:
+                rows[-1]["disparities"] = row["disparities"]
+    return {"commit": bench.get("commit", "unknown"), "results": rows}
+
+
+def gpu_points(report, task, reference, errors):
     """Points of the GPU: its times at the size of the reference sequence, and the errors from here."""
-    width, height = reference["size"].split("x")
-    for row in gpu["results"] if gpu else ():
-        name = f"{row['method']} {row['preset']}"
-        if (row["task"] == task and row["device"].startswith("cuda") and name in errors and "resident" in row
-                and (row["width"], row["height"]) == (int(width), int(height))
-                and row.get("disparities") == reference.get("disparities")):
-            way = "streaming" if task == "detection" else "resident"
-            yield {"name": name, "library": "parafield", "device": row["device_name"],
-                   "time": row[way]["median_milliseconds"], "error": errors[name]}
+    for row in report.get("gpu", {"results": []})["results"]:
+        same = all(row.get(key) == reference.get(key) for key in ("task", "size", "disparities"))
+        if same and row["method"] in errors:
+            yield {"name": row["method"], "library": "parafield", "device": row["device"],
+                   "time": row["milliseconds"], "error": errors[row["method"]]}
 
 
-def panels_of(report, task, gpu):
+def panels_of(report, task):
     rows = [row for row in report["results"] if row["task"] == task]
     sequences = {row["sequence"]: row for row in rows}
     panels = [panel for panel in PANELS[task] if panel[1] in sequences]
@@ -181,7 +199,7 @@ def panels_of(report, task, gpu):
         points = [{"name": row["method"], "library": row["library"], "device": "cpu", "time": row["milliseconds"],
                    "error": errors[row["method"]]} for row in rows if row["sequence"] == name]
         if group != "large motion":  # the default's time depends on the motion, and a bench's scene has little
-            points += gpu_points(gpu, task, reference, errors)
+            points += gpu_points(report, task, reference, errors)
         size = reference["size"]
         if "disparities" in reference:
             size += f", {reference['disparities']} disparities"
@@ -189,12 +207,12 @@ def panels_of(report, task, gpu):
                "points": points}
 
 
-def draw_plots(report, folder, gpu, dpi):
+def draw_plots(report, folder, dpi):
     from drawing import draw
 
     about = report["conditions"]
     for task in SEQUENCES:
-        panels = list(panels_of(report, task, gpu))
+        panels = list(panels_of(report, task))
         if panels:
             title = f"{task}: error over time, {about['device']}, {about['threads']} threads, commit {about['commit']}"
             folder.mkdir(parents=True, exist_ok=True)
@@ -203,13 +221,16 @@ def draw_plots(report, folder, gpu, dpi):
 
 def added(report, files):
     """The report with the results of earlier ones, which have to be of the same conditions."""
+    machines = [report["conditions"]["machine"]]
     for file in files:
         other = json.loads(file.read_text())
         for name, value in report["conditions"].items():
             if name not in ("date", "machine") and other["conditions"][name] != value:
                 sys.exit(f"{file}: {name} is {other['conditions'][name]}, not {value}")
-        report["conditions"]["machine"] += "; " + other["conditions"]["machine"]
+        machines.append(other["conditions"]["machine"])
         report["results"] = other["results"] + report["results"]
+        report |= {"gpu": other["gpu"]} if "gpu" in other else {}
+    report["conditions"]["machine"] = "; ".join(text for text in machines if text)
     return report
 
 
@@ -246,6 +267,8 @@ def main():
     report = {"conditions": conditions(options), "results": list(measure(options))}
     report["conditions"]["machine"] = quietness.text() if report["results"] else ""
     report = added(report, options.add)
+    if options.gpu:
+        report["gpu"] = gpu_times(options.gpu)
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n")
     if options.output:
@@ -253,7 +276,7 @@ def main():
     else:
         print(markdown(report))
     if options.plots:
-        draw_plots(report, options.plots, json.loads(options.gpu.read_text()) if options.gpu else None, options.dpi)
+        draw_plots(report, options.plots, options.dpi)
 
 
 if __name__ == "__main__":
