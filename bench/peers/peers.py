@@ -166,8 +166,11 @@ def mean_errors(rows, task, group):
 
 
 def gpu_times(file):
-    """Times on a GPU from a file of `parafield bench --json`: of a call, and of a pushed frame of motion detection."""
+    """Times on a GPU from a file of `parafield bench --json`: of a call, and of a pushed frame of motion detection. A
+    report of this program may have them, too."""
     bench = json.loads(file.read_text())
+    if "gpu" in bench:
+        return bench["gpu"]
     rows = []
     for row in bench["results"]:
         way = row.get("streaming" if row["task"] == "detection" else "resident")
@@ -229,7 +232,6 @@ def added(report, files):
                 sys.exit(f"{file}: {name} is {other['conditions'][name]}, not {value}")
         machines.append(other["conditions"]["machine"])
         report["results"] = other["results"] + report["results"]
-        report |= {"gpu": other["gpu"]} if "gpu" in other else {}
     report["conditions"]["machine"] = "; ".join(text for text in machines if text)
     return report
 
