@@ -225,10 +225,10 @@ void add_bench(App& program) {
       "--threads threads");
   command.add_option(
       "--data DIR", options.data,
-      "folder with real sequences to score, too: yosemite/noclouds (yos08.png, yos09.png and "
-      "yos08_nosky.flo), middlebury-stereo/cones (left.png, right.png and disp_left.png), "
-      "cdnet/highway_a (gray and groundtruth). Without it, the environment variable PARAFIELD_DATA "
-      "gives the folder");
+      "folder with real sequences to score, too. Flow takes yosemite/noclouds (yos08.png, yos09.png "
+      "and yos08_nosky.flo), stereo middlebury-stereo/cones (left.png, right.png and disp_left.png), "
+      "detection cdnet/highway_a (gray and groundtruth). Without it, the environment variable "
+      "PARAFIELD_DATA gives the folder");
   command.add_option("--commit TEXT", options.commit, "commit that is measured, for --json and --markdown");
   options.json = command.add_option("--json [FILE]", options.json_file).expected(0, 1);
   options.json.help("write JSON to FILE, or print it instead of the table");
@@ -243,7 +243,7 @@ void add_bench(App& program) {
   tolerance.needs(compared);
   command.examples({"bench --size 320x240 --repeat 10",
                     "bench -m lucas-kanade --size 320x240 --repeat 10 --json bench.json",
-                    "bench --task stereo detection --size 320x240 --repeat 10 --markdown bench.md",
+                    "bench --task stereo --size 320x240 --repeat 10 --markdown bench.md",
                     "bench --preset fast --size 320x240 --repeat 10 --streams 2"});
 }
 
