@@ -114,20 +114,27 @@ def shown(task, value):
     return f"{100 * value:.2f}" if task == "stereo" else f"{value:.3f}"
 
 
+def size_text(row):
+    return row["size"] + (f" and {row['disparities']} disparities" if "disparities" in row else "")
+
+
 def times_text(row):
     return f"{row['milliseconds']:.2f}; {row['min_milliseconds']:.2f}"
 
 
-def table(rows, columns, text):
-    methods = list(dict.fromkeys(row["method"] for row in rows))
+def table(rows, text):
+    """Methods down and sequences across, or the other way round where there are more sequences."""
     libraries = {row["method"]: row["library"] for row in rows}
-    found = {(row["method"], row["sequence"]): row for row in rows}
-    lines = ["| | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
-    for method in methods:
-        name = f"`{method}`" if libraries[method] == "parafield" else f"{libraries[method]} {method}"
-        cells = [text(found[method, column]) if (method, column) in found else "" for column in columns]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    names = {method: f"`{method}`" if library == "parafield" else f"{library} {method}"
+             for method, library in libraries.items()}
+    sequences = list(dict.fromkeys(row["sequence"] for row in rows))
+    found = {(row["method"], row["sequence"]): text(row) for row in rows}
+    cells = [["", *sequences]]
+    cells += [[names[method], *(found.get((method, sequence), "") for sequence in sequences)] for method in names]
+    if len(sequences) > len(names):
+        cells = [list(line) for line in zip(*cells)]
+    lines = ["| " + " | ".join(line) + " |" for line in cells]
+    return "\n".join([lines[0], "|---|" + "---:|" * (len(cells[0]) - 1), *lines[1:]])
 
 
 def markdown(report):
@@ -138,19 +145,23 @@ def markdown(report):
         rows = [row for row in report["results"] if row["task"] == task]
         if not rows:
             continue
-        columns = list(dict.fromkeys(row["sequence"] for row in rows))
-        sizes = {row["sequence"]: row["size"] + (f", {row['disparities']} disparities" if "disparities" in row else "")
-                 for row in rows}
-        text += f"\n## {task}\n\n{NOTES[task]}\n\n" + "; ".join(f"{name}: {sizes[name]}" for name in columns) + ".\n"
-        text += "\n" + table(rows, columns, lambda row: shown(task, row[SCORES[task]])) + "\n"
-        text += "\n" + table(rows, columns, times_text) + "\n"
+        sizes = {}
+        for row in rows:
+            sizes.setdefault(size_text(row), {})[row["sequence"]] = None
+        text += f"\n## {task}\n\n{NOTES[task]}\n\n"
+        if len(sizes) == 1:
+            text += f"Frames are {next(iter(sizes))}.\n"
+        else:
+            text += "; ".join(f"{size}: {', '.join(names)}" for size, names in sizes.items()) + ".\n"
+        text += "\n" + table(rows, lambda row: shown(task, row[SCORES[task]])) + "\n"
+        text += "\n" + table(rows, times_text) + "\n"
     if "gpu" in report:
         text += (f"\n## GPU\n\nMilliseconds of `parafield bench`, commit {report['gpu']['commit']}, frames and results "
                  "in the GPU's memory: of one call, or of a pushed frame of motion detection. Results are those above, "
                  "bit for bit.\n\n| device | task | size | method | ms |\n|---|---|---|---|---:|\n")
         for row in report["gpu"]["results"]:
-            size = row["size"] + (f", {row['disparities']} disparities" if "disparities" in row else "")
-            text += f"| {row['device']} | {row['task']} | {size} | `{row['method']}` | {row['milliseconds']:.3f} |\n"
+            text += (f"| {row['device']} | {row['task']} | {size_text(row)} | `{row['method']}` | "
+                     f"{row['milliseconds']:.3f} |\n")
     return text
 
 
@@ -203,10 +214,7 @@ def panels_of(report, task):
                    "error": errors[row["method"]]} for row in rows if row["sequence"] == name]
         if group != "large motion":  # the default's time depends on the motion, and a bench's scene has little
             points += gpu_points(report, task, reference, errors)
-        size = reference["size"]
-        if "disparities" in reference:
-            size += f", {reference['disparities']} disparities"
-        yield {"title": title, "x": f"ms ({name}, {size})", "y": LABELS[task], "log": task != "stereo",
+        yield {"title": title, "x": f"ms ({name}, {size_text(reference)})", "y": LABELS[task], "log": task != "stereo",
                "points": points}
 
 
