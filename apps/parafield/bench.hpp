@@ -1,28 +1,70 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "bench_energy.hpp"
 #include "measure.hpp"
 #include "parafield/parafield.hpp"
 
 /// Measurements of `parafield bench`: one method on one device at one size.
 namespace parafield::command {
 
-/// Rendered scene of all measurements: a sequence, so that pairs differ and streams continue.
-struct BenchScene {
-  static constexpr std::string_view name = "affine";
-  static constexpr int frames = 7;
-  static constexpr std::uint64_t seed = 1;
+/// The name of a task in options and JSON.
+template <class Task>
+constexpr std::string_view task_name = "flow";
+template <>
+inline constexpr std::string_view task_name<Stereo> = "stereo";
+template <>
+inline constexpr std::string_view task_name<Detection> = "detection";
+
+/// Frames that one step of a sequence brings: one, or a pair.
+template <class Task>
+constexpr std::size_t frames_of_step = Task::pairs ? 2 : 1;
+
+/// Frames that one call takes.
+template <class Task>
+std::size_t frames_of_call(const typename Task::Method& method) {
+  if constexpr (std::is_same_v<Task, Flow>) return std::size_t(frames_of(method));
+  return 2;
+}
+
+/// Frames with their truth. Flow: truth[i] is from frame i to the next. Stereo: of pair i. Detection: of
+/// frame i.
+template <class Task>
+struct BenchSequence {
+  using Truth = std::conditional_t<std::is_same_v<Task, Detection>, FrameBuffer, typename Task::Result>;
+
+  std::string name;
+  std::vector<FrameBuffer> frames;
+  std::vector<Truth> truth;
+  std::uint64_t seed = 0;  ///< of a rendered sequence
 };
 
-/// A real pair of frames with its true flow.
-struct BenchPair {
-  std::string name;
-  FrameBuffer frame0, frame1;
-  FlowField truth;
-};
+/// The rendered sequence of all measurements of a task: `affine`, `stereo` or `square`.
+template <class Task>
+BenchSequence<Task> bench_scene(Size size);
+/// The name of bench_scene.
+template <class Task>
+std::string_view bench_scene_name();
+
+/// The real sequence of a task in a data folder. Throws like read_frame.
+template <class Task>
+BenchSequence<Task> read_bench_data(const std::string& folder);
+/// Whether the folder has it.
+template <class Task>
+bool has_bench_data(const std::string& folder);
+
+/// Names of scores and their values.
+using BenchScores = std::vector<std::pair<std::string, double>>;
+
+/// Scores of a method on a sequence: aae_degrees, or bad_1 and average_px, or f1. Empty if it has too few
+/// frames.
+template <class Task>
+BenchScores score_sequence(Estimator<Task>& estimator, const BenchSequence<Task>& sequence);
 
 /// What results have.
 enum class ResultPlanes {
@@ -31,34 +73,56 @@ enum class ResultPlanes {
   halves  ///< as `flow`; results in host memory are halves
 };
 
+template <class Task>
 struct Case {
-  FlowMethod method;
+  typename Task::Method method;
   std::string preset;
   DeviceInfo device;
   Size size;
   ResultPlanes planes = ResultPlanes::all;
 
-  FlowOptions options() const {
-    const bool all = planes == ResultPlanes::all;
-    return {.device = device.device, .valid = all, .confidence = all};
+  typename Task::Options options() const {
+    if constexpr (std::is_same_v<Task, Flow>) {
+      const bool all = planes == ResultPlanes::all;
+      return {.device = device.device, .valid = all, .confidence = all};
+    } else {
+      return {.device = device.device};
+    }
   }
 };
 
+/// The least that a frame moves: the gray 8-bit frames that a call or a push reads, and the planes of its
+/// result.
+struct Traffic {
+  std::size_t resident = 0, streaming = 0;  ///< bytes
+};
+template <class Task>
+Traffic traffic_of(const Case<Task>& one);
+
 struct Measurement {
-  Times resident;                  ///< one call; frames and result in the device's memory
-  Times streaming;                 ///< one frame pushed, in the device's memory
-  Times end_to_end;                ///< one call; frames and result in host memory (pinned, for a GPU)
-  Times overlapped;                ///< one frame pushed ahead; the same memory
-  double scene_aae = 0;            ///< degrees; mean over all pairs of the scene
-  std::optional<double> data_aae;  ///< degrees; for the real pair
+  Times resident;                   ///< one call; frames and result in the device's memory
+  Times streaming;                  ///< one frame or pair pushed, in the device's memory
+  Times end_to_end;                 ///< one call; frames and result in host memory (pinned, for a GPU)
+  std::optional<Times> overlapped;  ///< one frame pushed ahead; the same memory. Pairs are not.
+  BenchScores scene, data;          ///< data is empty where there is no real sequence for the method
   std::size_t workspace_bytes = 0;
+  int disparities = 0;                      ///< stereo: that the method has found; 0 = they are given
   std::optional<double> frames_per_second;  ///< of all streams of --streams together
+  std::optional<Energy> energy;             ///< of pushes, where a meter tells it
 };
 
-/// The pair yos08-09 of folder/yosemite/noclouds. Throws like read_frame and read_flow.
-BenchPair read_yosemite(const std::string& folder);
+struct BenchEffort {
+  Repeats repeats;
+  int streams = 0;
+  const EnergyMeter* meter = nullptr;
+};
 
-Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* data, const Repeats& repeats,
-                         int streams);
+template <class Task>
+Measurement measure_case(const Case<Task>& one, const BenchSequence<Task>& scene,
+                         const BenchSequence<Task>* data, const BenchEffort& effort);
+
+/// Bytes a second, loaded and stored, while a device copies within its memory: the median of several copies
+/// of up to 1 GiB on a GPU, and of 128 MiB by the device's threads on a CPU.
+double copy_bandwidth(const DeviceInfo& device);
 
 }  // namespace parafield::command

@@ -10,7 +10,6 @@
 namespace parafield::command {
 namespace {
 
-constexpr const char* column = " {:>23}";
 constexpr std::array ways = {"resident", "streaming", "end_to_end", "overlapped"};
 
 std::string text_of_file(const std::string& file) {
@@ -35,7 +34,9 @@ bool are_same(const Json& a, const Json& b) {
 }
 
 std::string name_of_row(const Json& row) {
-  return fmt::format("{} {} {}x{} on {}", row["method"].get<std::string>(), row["preset"].get<std::string>(),
+  const std::string task = row["task"].get<std::string>();
+  return fmt::format("{}{} {} {}x{} on {}", task == "flow" ? "" : task + " by ",
+                     row["method"].get<std::string>(), row["preset"].get<std::string>(),
                      row["width"].get<int>(), row["height"].get<int>(), row["device"].get<std::string>());
 }
 
@@ -48,8 +49,8 @@ EarlierTimes::EarlierTimes(const std::string& file, double tolerance) : file_(fi
       !results->is_array())
     throw Error(ErrorCode::invalid_argument, file + ": not the JSON of parafield bench");
   if (const Json version = report_.value("schema_version", Json()); version != schema_version)
-    throw Error(ErrorCode::invalid_argument, fmt::format("{}: schema_version is {}, not {}", file,
-                                                         version.dump(), schema_version));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: schema_version is {}, not {}", file, version.dump(), schema_version));
 }
 
 const Json* EarlierTimes::earlier(const Json& row) const {
@@ -62,13 +63,13 @@ const Json* EarlierTimes::earlier(const Json& row) const {
   return nullptr;
 }
 
-void EarlierTimes::compare(Report& row) {
-  const Json* const other = earlier(row.json);
+std::string EarlierTimes::compare(Json& row) {
+  const Json* const other = earlier(row);
   std::string text;
   if (other) {
     Json ratios = Json::object();
     for (const char* way : ways) {
-      const double now = median_of(row.json, way), before = median_of(*other, way);
+      const double now = median_of(row, way), before = median_of(*other, way);
       if (!(now > 0) || !(before > 0)) {
         text += "     -";
         continue;
@@ -77,14 +78,14 @@ void EarlierTimes::compare(Report& row) {
       ratios[way] = ratio;
       text += fmt::format("{}{:.2f}", text.empty() ? "" : "  ", ratio);
       if (ratio > 1 + tolerance_ / 100)
-        longer_.push_back(fmt::format("{}, {}: {:.2f} times", name_of_row(row.json), way, ratio));
+        longer_.push_back(fmt::format("{}, {}: {:.2f} times", name_of_row(row), way, ratio));
     }
     if (!ratios.empty()) ++compared_;
-    row.json["compared"] = {{"ratios", ratios},
-                            {"device_name", other->value("device_name", Json())},
-                            {"same_parameters", are_same(other->value("parameters", Json()), row.json["parameters"])}};
+    row["compared"] = {{"ratios", ratios},
+                       {"device_name", other->value("device_name", Json())},
+                       {"same_parameters", are_same(other->value("parameters", Json()), row["parameters"])}};
   }
-  row.text += fmt::format(column, text);
+  return text;
 }
 
 void EarlierTimes::describe(Json& report) const {
@@ -94,13 +95,13 @@ void EarlierTimes::describe(Json& report) const {
 
 void EarlierTimes::check() const {
   if (compared_ == 0)
-    throw Error(ErrorCode::invalid_argument,
-                file_ + ": has none of these measurements: they differ in method, preset, planes, device or size");
+    throw Error(
+        ErrorCode::invalid_argument,
+        file_ +
+            ": has none of these measurements: they differ in task, method, preset, planes, device or size");
   if (longer_.empty()) return;
   throw RegressionError(fmt::format("{} times are more than {} % above those of {}: {}", longer_.size(),
                                     tolerance_, file_, fmt::join(longer_, "; ")));
 }
-
-std::string comparison_header() { return fmt::format(column, "ratios to --compare"); }
 
 }  // namespace parafield::command

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -7,6 +8,7 @@
 
 #include "bench.hpp"
 #include "options.hpp"
+#include "parameters.hpp"
 
 namespace parafield::command {
 namespace {
@@ -18,72 +20,102 @@ std::vector<FrameBuffer> copies(const std::vector<FrameBuffer>& frames, Memory m
 }
 
 /// Index i of the sequence 0 1 2 3 2 1 0 1 ...: neighbors in it are neighbors in the scene.
-std::size_t there_and_back(int i, std::size_t count) {
-  const std::size_t period = 2 * (count - 1), phase = std::size_t(i) % period;
+std::size_t there_and_back(std::size_t i, std::size_t count) {
+  if (count < 2) return 0;
+  const std::size_t period = 2 * (count - 1), phase = i % period;
   return phase < count ? phase : period - phase;
 }
 
 /// Calls that are not timed, because they allocate and record.
 constexpr int warm_up = 3;
 
-/// All inputs of the method: as many successive frames as it takes.
-std::vector<std::vector<Frame>> windows(const std::vector<FrameBuffer>& frames, const FlowMethod& method) {
-  const auto count = std::size_t(frames_of(method));
-  std::vector<std::vector<Frame>> list;
-  for (std::size_t first = 0; first + count <= frames.size(); ++first)
-    list.emplace_back(frames.begin() + std::ptrdiff_t(first), frames.begin() + std::ptrdiff_t(first + count));
-  return list;
-}
+/// Pushes frames or pairs of a sequence, there and back.
+template <class Task>
+class Pusher {
+ public:
+  Pusher(Estimator<Task>& estimator, const std::vector<FrameBuffer>& frames, std::size_t first = 0)
+      : estimator_(estimator), frames_(frames), next_(first) {
+    estimator.reset();
+    // Fills each slot of the ring more than once.
+    const int count = warm_up * int(frames_of_call<Task>(estimator.method()));
+    for (int i = 0; i < count; ++i) push();
+  }
+  void push() {
+    constexpr std::size_t step = frames_of_step<Task>;
+    const std::size_t i = step * there_and_back(next_++, frames_.size() / step);
+    if constexpr (Task::pairs)
+      estimator_.push(frames_[i], frames_[i + 1]);
+    else
+      estimator_.push(frames_[i]);
+  }
 
-Times measure_calls(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
+ private:
+  Estimator<Task>& estimator_;
+  const std::vector<FrameBuffer>& frames_;
+  std::size_t next_;
+};
+
+template <class Task>
+Times measure_calls(Estimator<Task>& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
                     const Repeats& repeats) {
-  const auto inputs = windows(frames, estimator.method());
+  const std::size_t count = frames_of_call<Task>(estimator.method());
+  std::vector<std::vector<Frame>> inputs;
+  for (std::size_t first = 0; first + count <= frames.size(); first += frames_of_step<Task>)
+    inputs.emplace_back(frames.begin() + std::ptrdiff_t(first),
+                        frames.begin() + std::ptrdiff_t(first + count));
   const auto call = [&](int i) { estimator({inputs[std::size_t(i) % inputs.size()]}); };
   for (int i = 0; i < warm_up; ++i) call(i);
   return measure(repeats, timer, call);
 }
 
-Times measure_stream(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
+template <class Task>
+Times measure_stream(Estimator<Task>& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
                      const Repeats& repeats) {
-  int next = 0;
-  const auto push = [&](int) { estimator.push(frames[there_and_back(next++, frames.size())]); };
-  estimator.reset();
-  // Fills each slot of the ring more than once.
-  for (int i = 0; i < warm_up * frames_of(estimator.method()); ++i) push(i);
-  return measure(repeats, timer, push);
+  Pusher<Task> pusher(estimator, frames);
+  return measure(repeats, timer, [&](int) { pusher.push(); });
 }
 
-/// One frame pushed ahead. `Result`: the user's, written in turn.
-template <class Result>
-Times measure_ahead(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Memory memory,
+/// One frame pushed ahead. `outputs`: the user's two, written in turn, or none: results are the estimator's.
+template <class Task, class Output>
+Times measure_ahead(Estimator<Task>& estimator, const std::vector<FrameBuffer>& frames, Output* outputs,
                     Timer& timer, const Repeats& repeats) {
-  Result results[2] = {Result(estimator.size(), memory, false, false),
-                       Result(estimator.size(), memory, false, false)};
-  int next = 0;
+  std::size_t next = 0;
   const auto push = [&](int) {
     const Frame frame = frames[there_and_back(next, frames.size())];
-    estimator.push_ahead(frame, results[next++ % 2]);
+    if (outputs)
+      estimator.push_ahead(frame, outputs[next % 2]);
+    else
+      estimator.push_ahead(frame);
+    ++next;
   };
   estimator.reset();
-  for (int i = 0; i < warm_up * frames_of(estimator.method()); ++i) push(i);
+  for (int i = 0; i < warm_up * int(frames_of_call<Task>(estimator.method())); ++i) push(i);
   const Times times = measure(repeats, timer, push);
   estimator.finish();
   return times;
 }
-/// The same; results are the estimator's.
-Times measure_ahead(FlowEstimator& estimator, const std::vector<FrameBuffer>& frames, Timer& timer,
-                    const Repeats& repeats) {
-  int next = 0;
-  const auto push = [&](int) { estimator.push_ahead(frames[there_and_back(next++, frames.size())]); };
-  estimator.reset();
-  for (int i = 0; i < warm_up * frames_of(estimator.method()); ++i) push(i);
-  const Times times = measure(repeats, timer, push);
-  estimator.finish();
-  return times;
+
+template <class Task>
+std::optional<Times> measure_overlapped(Estimator<Task>& estimator, const Case<Task>& one,
+                                        const std::vector<FrameBuffer>& frames, Memory memory, Timer& timer,
+                                        const Repeats& repeats) {
+  if constexpr (Task::streams) {
+    using Result = typename Task::Result;
+    if constexpr (Task::halves)
+      if (one.planes == ResultPlanes::halves) {
+        HalfFlowField halves[2] = {HalfFlowField(one.size, memory, false, false),
+                                   HalfFlowField(one.size, memory, false, false)};
+        return measure_ahead<Task>(estimator, frames, halves, timer, repeats);
+      }
+    return measure_ahead<Task, Result>(estimator, frames, nullptr, timer, repeats);
+  } else {
+    return {};
+  }
 }
 
 /// Frames a second of several estimators at once. Each has a thread of its own, which pushes frames.
-double frames_per_second(const Case& one, const std::vector<FrameBuffer>& frames, int streams) {
+template <class Task>
+double frames_per_second(const Case<Task>& one, const std::vector<FrameBuffer>& frames, int streams) {
   constexpr double seconds = 2;
   constexpr int ahead = 8;  // frames that a thread may be ahead of the device
   std::atomic<int> ready = 0;
@@ -94,15 +126,13 @@ double frames_per_second(const Case& one, const std::vector<FrameBuffer>& frames
   for (std::size_t i = 0; i < pushed.size(); ++i)
     threads.emplace_back([&, i] {
       try {
-        FlowEstimator estimator(one.method, one.size, one.options());
-        int next = int(i);
-        const auto push = [&] { estimator.push(frames[there_and_back(next++, frames.size())]); };
-        for (int j = 0; j < warm_up * frames_of(one.method); ++j) push();
+        Estimator<Task> estimator(one.method, one.size, one.options());
+        Pusher<Task> pusher(estimator, frames, i);
         estimator.synchronize();
         ++ready;
         while (!begun) std::this_thread::yield();
         for (; !ended; ++pushed[i]) {
-          push();
+          pusher.push();
           if (pushed[i] % ahead == 0) estimator.synchronize();
         }
         estimator.synchronize();
@@ -124,45 +154,86 @@ double frames_per_second(const Case& one, const std::vector<FrameBuffer>& frames
   return double(std::accumulate(pushed.begin(), pushed.end(), 0L)) / elapsed;
 }
 
-}  // namespace
-
-BenchPair read_yosemite(const std::string& folder) {
-  const std::filesystem::path pair = std::filesystem::path(folder) / "yosemite" / "noclouds";
-  return {"yosemite noclouds yos08-09", read_frame(pair / "yos08.png"), read_frame(pair / "yos09.png"),
-          read_flow(pair / "yos08_nosky.flo")};
+template <class Task>
+std::optional<Energy> energy_of_pushes(Estimator<Task>& estimator, const std::vector<FrameBuffer>& frames,
+                                       const EnergyMeter& meter, double milliseconds) {
+  constexpr double seconds = 1;
+  const int some =
+      std::clamp(int(10 / milliseconds), 1, 8);  // the device goes from one to the next without waiting
+  Pusher<Task> pusher(estimator, frames);
+  return measure_energy(meter, seconds, [&]() -> long {
+    for (int i = 0; i < some; ++i) pusher.push();
+    estimator.synchronize();
+    return some;
+  });
 }
 
-Measurement measure_case(const Case& one, const Scene& scene, const BenchPair* data, const Repeats& repeats,
-                         int streams) {
+/// The number of disparities that the method has now.
+template <class Task>
+int disparities_of(const Estimator<Task>& estimator) {
+  for (const ParameterValue& parameter : parameters_of(estimator.method()))
+    if (parameter.name == "disparities") return std::get<int>(parameter.value);
+  return 0;
+}
+
+}  // namespace
+
+template <class Task>
+Traffic traffic_of(const Case<Task>& one) {
+  const typename Task::Result result;
+  std::vector<std::size_t> planes = std::apply(
+      [](const auto&... plane) {
+        return std::vector{sizeof(typename std::remove_cvref_t<decltype(plane)>::Value)...};
+      },
+      result.planes());
+  if (one.planes != ResultPlanes::all)
+    planes.resize(planes.size() - 2);  // valid and confidence are the last two
+  const std::size_t of_pixel = std::accumulate(planes.begin(), planes.end(), std::size_t(0));
+  const std::size_t pixels = std::size_t(one.size.width) * std::size_t(one.size.height);
+  return {pixels * (frames_of_call<Task>(one.method) + of_pixel), pixels * (frames_of_step<Task> + of_pixel)};
+}
+
+template <class Task>
+Measurement measure_case(const Case<Task>& one, const BenchSequence<Task>& scene,
+                         const BenchSequence<Task>* data, const BenchEffort& effort) {
   const Device& device = one.device.device;
   const auto resident = copies(scene.frames, memory_of(device));
   const Memory host_memory = device.kind == Device::Kind::cuda ? Memory::pinned() : Memory::host();
   const auto host = copies(scene.frames, host_memory);
+  const Repeats& repeats = effort.repeats;
 
   Measurement measured;
-  FlowEstimator estimator(one.method, one.size, one.options());
+  Estimator<Task> estimator(one.method, one.size, one.options());
   Timer device_timer(device, estimator.stream());
   Timer wall_timer(Device::cpu());
-  measured.resident = measure_calls(estimator, resident, device_timer, repeats);
-  measured.streaming = measure_stream(estimator, resident, device_timer, repeats);
+  measured.resident = measure_calls<Task>(estimator, resident, device_timer, repeats);
+  measured.streaming = measure_stream<Task>(estimator, resident, device_timer, repeats);
   measured.workspace_bytes = estimator.workspace_bytes();
+  if (effort.meter && *effort.meter)
+    measured.energy = energy_of_pushes<Task>(estimator, resident, *effort.meter, measured.streaming.median);
   // With host frames the call returns when the result is in host memory.
-  measured.end_to_end = measure_calls(estimator, host, wall_timer, repeats);
-  measured.overlapped = one.planes == ResultPlanes::halves
-                            ? measure_ahead<HalfFlowField>(estimator, host, host_memory, wall_timer, repeats)
-                            : measure_ahead(estimator, host, wall_timer, repeats);
-
-  const auto inputs = windows(host, one.method);
-  const std::size_t middle = std::size_t(frames_of(one.method) - 1) / 2;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    measured.scene_aae +=
-        evaluate(estimator({inputs[i]}), scene.flow[i + middle]).aae / double(inputs.size());
-  if (streams > 0) measured.frames_per_second = frames_per_second(one, resident, streams);
-  if (data && frames_of(one.method) == 2) {
-    FlowEstimator of_data(one.method, data->truth.size(), {.device = device});  // it may have another size
-    measured.data_aae = evaluate(of_data(data->frame0, data->frame1), data->truth).aae;
+  measured.end_to_end = measure_calls<Task>(estimator, host, wall_timer, repeats);
+  measured.overlapped = measure_overlapped<Task>(estimator, one, host, host_memory, wall_timer, repeats);
+  measured.scene = score_sequence<Task>(estimator, scene);
+  measured.disparities = disparities_of(estimator);
+  if (effort.streams > 0) measured.frames_per_second = frames_per_second<Task>(one, resident, effort.streams);
+  if (data && frames_of_call<Task>(one.method) <= data->frames.size()) {
+    typename Task::Options options;
+    options.device = device;
+    Estimator<Task> of_data(one.method, data->frames.front().size(), options);  // it may have another size
+    measured.data = score_sequence<Task>(of_data, *data);
   }
   return measured;
 }
+
+template Traffic traffic_of(const Case<Flow>&);
+template Traffic traffic_of(const Case<Stereo>&);
+template Traffic traffic_of(const Case<Detection>&);
+template Measurement measure_case(const Case<Flow>&, const BenchSequence<Flow>&, const BenchSequence<Flow>*,
+                                  const BenchEffort&);
+template Measurement measure_case(const Case<Stereo>&, const BenchSequence<Stereo>&,
+                                  const BenchSequence<Stereo>*, const BenchEffort&);
+template Measurement measure_case(const Case<Detection>&, const BenchSequence<Detection>&,
+                                  const BenchSequence<Detection>*, const BenchEffort&);
 
 }  // namespace parafield::command

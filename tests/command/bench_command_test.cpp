@@ -51,6 +51,61 @@ TEST_F(Command, BenchMeasuresTheGivenMethods) {
   EXPECT_EQ(json["results"][3]["method"], "winner-takes-all");
 }
 
+TEST_F(Command, BenchMeasuresEveryTask) {
+  const std::string markdown = path("bench.md");
+  const auto json = run_well({"bench",
+                              "-d",
+                              "cpu",
+                              "--size",
+                              "64x48",
+                              "--repeat",
+                              "2",
+                              "--task",
+                              "detection",
+                              "flow",
+                              "stereo",
+                              "-m",
+                              "winner-takes-all",
+                              "--preset",
+                              "paper",
+                              "--disparities",
+                              "16",
+                              "--json",
+                              "--markdown",
+                              markdown,
+                              "--commit",
+                              "abc"})
+                        .json();
+  ASSERT_EQ(json["devices"].size(), 1u);
+  const auto& device = json["devices"][0];
+  EXPECT_GT(device["copy_gigabytes_per_second"], 0.1);
+  EXPECT_LT(device["copy_gigabytes_per_second"], 10000);
+  EXPECT_NE(device["energy_source"].is_null(), !device.contains("why_no_energy"));
+  const std::vector<std::string> tasks = {"flow", "stereo", "detection"};
+  ASSERT_EQ(json["results"].size(), tasks.size());
+  const int bytes_of_call[] = {2 + 13, 2 + 9, 2 + 6}, bytes_of_push[] = {1 + 13, 2 + 9, 1 + 6};  // of a pixel
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const auto& row = json["results"][i];
+    SCOPED_TRACE(row.dump());
+    EXPECT_EQ(row["task"], tasks[i]);
+    EXPECT_EQ(row.contains("overlapped"), tasks[i] != "stereo");
+    EXPECT_EQ(row.contains("energy"), !device["energy_source"].is_null());
+    EXPECT_EQ(row["traffic"]["resident"]["bytes"], 64 * 48 * bytes_of_call[i]);
+    EXPECT_EQ(row["traffic"]["streaming"]["bytes"], 64 * 48 * bytes_of_push[i]);
+    const auto& traffic = row["traffic"]["streaming"];
+    const double rate = double(traffic["bytes"]) / double(row["streaming"]["median_milliseconds"]) / 1e6;
+    EXPECT_NEAR(double(traffic["gigabytes_per_second"]) / rate, 1, 1e-9);
+    EXPECT_NEAR(double(traffic["share_of_copy"]), rate / double(device["copy_gigabytes_per_second"]), 1e-9);
+  }
+  EXPECT_EQ(json["results"][1]["disparities"], 16);
+  EXPECT_LT(json["results"][1]["scene"]["bad_1"], 1);
+  EXPECT_TRUE(json["results"][2]["scene"].contains("f1"));
+  const std::string text = read_text(markdown);
+  for (const char* part : {"# parafield bench", "- commit abc", "- cpu: ", "copies ", "## flow", "## stereo",
+                           "## detection", "| cpu | winner-takes-all paper | 64x48 | "})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in:\n" << text;
+}
+
 TEST_F(Command, BenchContinuesAfterAFailure) {
   const Words bench = {"bench", "-d",       "cpu",   "--preset", "default", "--size",
                        "40x32", "500001x1", "48x32", "--repeat", "1"};
@@ -107,7 +162,8 @@ TEST_F(Command, BenchComparesWithEarlierTimes) {
   const Outcome slower = with({"--compare", file, "--tolerance", "50"});
   EXPECT_EQ(slower.code, 3);
   EXPECT_NE(slower.out.find("ratios to --compare"), std::string::npos);
-  for (const char* part : {"4 times are more than 50 % above", "adaptive-ridge default 64x48 on cpu, resident: "})
+  for (const char* part :
+       {"4 times are more than 50 % above", "adaptive-ridge default 64x48 on cpu, resident: "})
     EXPECT_NE(slower.err.find(part), std::string::npos) << slower.err;
 
   write([](auto& json) { json["results"][0]["width"] = 65; });
@@ -135,6 +191,20 @@ TEST_F(Command, BenchScoresTheRealPair) {
                         .json();
   EXPECT_EQ(json["results"][0]["data"]["name"], "yosemite noclouds yos08-09");
   EXPECT_LT(json["results"][0]["data"]["aae_degrees"], 2.6);
+}
+
+TEST_F(Command, BenchScoresRealSequencesOfEveryTask) {
+  PARAFIELD_DATA_OR_SKIP(pair, "middlebury-stereo/cones");
+  PARAFIELD_DATA_OR_SKIP(highway, "cdnet/highway_a");
+  const std::string data = pair.parent_path().parent_path().string();
+  const auto results =
+      run_well({"bench", "-d", "cpu", "--task", "stereo", "detection", "-m", "icm", "--preset", "paper",
+                "--size", "64x48", "--repeat", "1", "--data", data, "--json"})
+          .json()["results"];
+  EXPECT_EQ(results[0]["data"]["name"], "middlebury cones");
+  EXPECT_LT(results[0]["data"]["bad_1"], 0.5);
+  EXPECT_EQ(results[1]["data"]["name"], "cdnet highway, 40 frames");
+  EXPECT_GT(results[1]["data"]["f1"], 0.8);
 }
 
 }  // namespace

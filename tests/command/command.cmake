@@ -17,3 +17,7 @@ target_sources(options_test PRIVATE
   "$<FILTER:$<TARGET_OBJECTS:parafield_command>,INCLUDE,/(command_line|options|parameters)\\.cpp>")
 target_include_directories(options_test PRIVATE ${PROJECT_SOURCE_DIR}/apps/parafield)
 target_link_libraries(options_test PRIVATE CLI11::CLI11 fmt::fmt)
+target_sources(bench_energy_test PRIVATE
+  "$<FILTER:$<TARGET_OBJECTS:parafield_command>,INCLUDE,/bench_(driver|energy)\\.cpp>")
+target_include_directories(bench_energy_test PRIVATE ${PROJECT_SOURCE_DIR}/apps/parafield)
+target_link_libraries(bench_energy_test PRIVATE fmt::fmt ${CMAKE_DL_LIBS})

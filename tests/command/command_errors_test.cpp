@@ -60,7 +60,13 @@ TEST_F(CommandErrors, BadOptions) {
   expect_failure(2, {"bench", "-d", "gpu"}, {"gpu"});
   expect_failure(2, {"bench", "--size", "big"}, {"big"});
   expect_failure(2, {"bench", "--threads", "5000"}, {"--threads: 5000 is outside 0 to 1024"});
-  expect_failure(2, {"bench", "--commit", "abc"}, {"--commit requires --json"});
+  expect_failure(2, {"bench", "--commit", "abc"}, {"--commit requires --json or --markdown"});
+  expect_failure(2, {"bench", "--task", "clouds"}, {"clouds", "flow, stereo", "detection"});
+  expect_failure(2, {"bench", "--task", "stereo", "-m", "lucas-kanade"}, {"lucas-kanade"});
+  expect_failure(2, {"bench", "--task", "stereo", "flow", "-m", "lucas-kanade"},
+                 {"stereo has no lucas-kanade"});
+  expect_failure(2, {"bench", "--task", "stereo", "--planes", "flow"}, {"--planes: only flow has them"});
+  expect_failure(2, {"bench", "--disparities", "16"}, {"--disparities: only stereo has them"});
   expect_failure(2, {"generate", ""}, {"FOLDER: cannot be empty"});
   expect_failure(2, {"methods", "more"}, {"more"});
 }

@@ -136,6 +136,8 @@ TEST_F(JsonSchema, FitsWhatEveryCommandPrints) {
   checked({"methods", "icm", "--json"});
   checked({"bench", "-m", "gradient-tensor", "--size", "64x48", "-d", "cpu", "--repeat", "2", "--streams",
            "2", "--json"});
+  checked({"bench", "--task", "stereo", "detection", "--preset", "paper", "-m", "icm", "--disparities", "16",
+           "--size", "64x48", "-d", "cpu", "--repeat", "2", "--json"});
   checked({"bench", "--preset", "fast", "--size", "600000x1", "-d", "cpu", "--repeat", "2", "--json"}, 1);
 }
 

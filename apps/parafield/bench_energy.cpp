@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "bench_energy.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+#include "bench_driver.hpp"
+
+namespace parafield::command {
+namespace {
+
+/// A function of a library that is loaded at run time; null if it lacks it.
+template <class Function>
+Function* function_of(void* library, const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(library, name));
+}
+
+EnergyMeter nvml_meter(int index) {
+  void* const library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) return {{}, "NVML (libnvidia-ml.so.1) is not there"};
+  auto* const init = function_of<int()>(library, "nvmlInit_v2");
+  auto* const find = function_of<int(const char*, void**)>(library, "nvmlDeviceGetHandleByUUID");
+  auto* const read =
+      function_of<int(void*, unsigned long long*)>(library, "nvmlDeviceGetTotalEnergyConsumption");
+  if (!init || !find || !read) return {{}, "NVML lacks functions"};
+  if (const int error = init()) return {{}, fmt::format("NVML does not start: error {}", error)};
+  const std::string name = gpu_identifier(index);
+  void* device = nullptr;  // devices that CUDA_VISIBLE_DEVICES hides have numbers in NVML: names are safe
+  if (const int error = name.empty() ? -1 : find(name.c_str(), &device))
+    return {{}, fmt::format("NVML does not know the device: error {}", error)};
+  unsigned long long millijoules = 0;
+  if (const int error = read(device, &millijoules))
+    return {{}, fmt::format("NVML has no energy of this device: error {}", error)};
+  return {"nvml", {}, [read, device]() -> std::optional<double> {
+            unsigned long long value = 0;
+            if (read(device, &value) != 0) return {};
+            return double(value) / 1000;
+          }};
+}
+
+std::optional<double> number_in(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  double number = 0;
+  if (!(stream >> number)) return {};
+  return number;
+}
+
+/// The counter of one package. It begins again at 0 when it reaches its range.
+struct Package {
+  std::filesystem::path file;
+  double range = 0, last = 0, sum = 0;  // microjoules
+
+  bool read() {
+    const std::optional<double> now = number_in(file);
+    if (!now) return false;
+    sum += *now - last + (*now < last ? range : 0);
+    last = *now;
+    return true;
+  }
+};
+
+}  // namespace
+
+EnergyMeter rapl_meter(const std::string& folder) {
+  const auto packages = std::make_shared<std::vector<Package>>();
+  std::error_code error;
+  bool refused = false;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    std::string name;
+    std::ifstream(entry.path() / "name") >> name;
+    if (!name.starts_with("package")) continue;
+    const auto range = number_in(entry.path() / "max_energy_range_uj");
+    Package package{entry.path() / "energy_uj", range.value_or(0)};
+    if (const auto now = number_in(package.file)) {
+      package.last = *now;
+      packages->push_back(package);
+    } else {
+      refused = true;
+    }
+  }
+  if (refused)
+    return {{}, folder + " has counters of energy (RAPL), but they cannot be read: often only root may"};
+  if (packages->empty()) return {{}, folder + " has no counter of energy (RAPL)"};
+  return {"rapl", {}, [packages]() -> std::optional<double> {
+            double sum = 0;
+            for (Package& package : *packages) {
+              if (!package.read()) return {};
+              sum += package.sum;
+            }
+            return sum / 1e6;
+          }};
+}
+
+EnergyMeter energy_meter(const Device& device) {
+  return device.kind == Device::Kind::cuda ? nvml_meter(device.index) : rapl_meter("/sys/class/powercap");
+}
+
+std::optional<Energy> measure_energy(const EnergyMeter& meter, double seconds,
+                                     const std::function<long()>& push_some) {
+  using Clock = std::chrono::steady_clock;
+  using Seconds = std::chrono::duration<double>;
+  constexpr double step = 0.02, limit = 2;  // seconds between readings, and without a change
+  long frames = 0;
+  /// Pushes until the counter changes, but at least for a time. Returns its new value.
+  const auto next_change = [&](double from, double least) -> std::optional<double> {
+    const auto begin = Clock::now();
+    for (;;) {
+      const auto step_begin = Clock::now();
+      do frames += push_some();
+      while (Seconds(Clock::now() - step_begin).count() < step);
+      const double elapsed = Seconds(Clock::now() - begin).count();
+      if (elapsed < least)
+        continue;  // reading takes NVML milliseconds, in which the device may have nothing to do
+      const std::optional<double> now = meter.joules();
+      if (!now || elapsed > least + limit) return {};
+      if (*now != from) return now;
+    }
+  };
+  const std::optional<double> before = meter.joules();
+  const std::optional<double> first = before ? next_change(*before, 0) : std::nullopt;
+  if (!first) return {};
+  const auto begin = Clock::now();
+  frames = 0;
+  std::optional<double> last = next_change(*first, seconds);
+  if (last) last = next_change(*last, 0);  // from change to change
+  if (!last) return {};
+  return Energy{*last - *first, Seconds(Clock::now() - begin).count(), frames};
+}
+
+}  // namespace parafield::command

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench.hpp"
+#include "options.hpp"
+
+/// Options of `parafield bench`, and the methods that they name.
+namespace parafield::command {
+
+struct BenchOptions {
+  std::vector<std::string> tasks = {"flow"}, methods, devices,
+                           sizes = {"316x252", "640x480", "1920x1080", "3840x2160"};
+  std::string preset, data, commit, json_file, markdown_file, planes = "all", compared;
+  int repeats = 0, threads = 0, streams = 0, disparities = 0;
+  double tolerance = 10;
+  Option json;
+
+  bool has_task(std::string_view name) const { return std::ranges::find(tasks, name) != tasks.end(); }
+};
+
+/// Calls visit.operator()<Task>() for each chosen task.
+template <class Visit>
+void for_each_task(const BenchOptions& options, Visit visit) {
+  const auto one = [&]<class Task>(const Task*) {
+    if (options.has_task(task_name<Task>)) visit.template operator()<Task>();
+  };
+  one(static_cast<const Flow*>(nullptr));
+  one(static_cast<const Stereo*>(nullptr));
+  one(static_cast<const Detection*>(nullptr));
+}
+
+template <class Task>
+using ChosenMethods = std::vector<std::pair<typename Task::Method, std::string>>;
+
+/// The named methods that the task has, or its default, with all their presets or with the given one.
+template <class Task>
+ChosenMethods<Task> chosen_methods(const BenchOptions& options) {
+  ChosenMethods<Task> chosen;
+  const auto add_preset = [&]<class Method>(Method method, std::string_view name) {
+    if (std::is_same_v<Task, Stereo> && options.disparities > 0) {
+      set_parameter(method, "disparities", std::to_string(options.disparities));
+      check(method);
+    }
+    chosen.emplace_back(method, name);
+  };
+  const auto add = [&]<class Method>(const Method&) {
+    if (!options.preset.empty())
+      add_preset(preset<Method>(options.preset), options.preset);
+    else
+      for (const auto& each : presets(Method{})) add_preset(each.method, each.name);
+  };
+  using Methods = typename Task::Method;
+  if (options.methods.empty()) add(std::variant_alternative_t<0, Methods>{});
+  for (const std::string& name : options.methods)
+    for_each_method<Methods>([&]<class Method>(const Method& method) {
+      if (detail::same_name(Method::name, name)) add(method);
+    });
+  return chosen;
+}
+
+/// Throws UsageError for a method that no chosen task has, and for a task that has none of the methods.
+inline void check_methods(const BenchOptions& options) {
+  std::vector<std::string_view> known;
+  std::vector<bool> found(options.methods.size());
+  for_each_task(options, [&]<class Task>() {
+    bool has_one = options.methods.empty();
+    for_each_method<typename Task::Method>([&]<class Method>(const Method&) {
+      known.push_back(Method::name);
+      for (std::size_t i = 0; i < found.size(); ++i)
+        if (detail::same_name(Method::name, options.methods[i])) found[i] = has_one = true;
+    });
+    if (!has_one && options.tasks.size() > 1)
+      throw UsageError(
+          fmt::format("--method: {} has no {}", task_name<Task>, fmt::join(options.methods, ", ")));
+  });
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (!found[i]) typed([&] { detail::fail_name("method", options.methods[i], known); });
+}
+
+}  // namespace parafield::command
