@@ -34,7 +34,11 @@ for name in include/parafield/flow.hpp src/tasks/flow.cpp tests/parity.hpp pytho
 done
 [ -z "$only_write" ] || exit 0
 
-compile() { "$2" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Wno-unknown-pragmas -Iinclude -Isrc -Itests "${@:3}" "$1"; }
-compile src/gradient/horn_schunck/cpu.cpp "$2" -DPF_TARGET=baseline
-compile src/gradient/horn_schunck/cuda.cu "$2" -Itests/emulated/shadow -xc++
-compile tests/gradient/horn_schunck_test.cpp "$2"
+compile() {
+  "${compiler:?}" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Wno-unknown-pragmas "$@"
+}
+compiler=$2
+compile -Iinclude -Isrc -Itests -DPF_TARGET=baseline src/gradient/horn_schunck/cpu.cpp
+compile -Itests/emulated/shadow -Itests -Iinclude -Isrc -xc++ src/gradient/horn_schunck/cuda.cu  # kernels as C++
+compile -Iinclude -Isrc -Itests tests/gradient/horn_schunck_test.cpp
+compile -Iinclude -Isrc src/tasks/flow.cpp
