@@ -106,4 +106,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    if page.file.generated_by:
+        page.meta["search"] = {"exclude": True}  # source code would hide the pages that explain
     return rewritten(page.file.src_uri, markdown)

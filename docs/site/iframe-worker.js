@@ -9,24 +9,24 @@ if (location.protocol === "file:") {
       this.waiting = [];
       this.frame = document.createElement("iframe");
       this.frame.hidden = true;
-      this.frame.srcdoc =
-        "<script>self.postMessage = (message) => parent.postMessage(message, '*')</" + "script>" +
-        `<script src="${script}"></` + "script>";
+      this.frame.srcdoc = `<script src="${script}"></` + "script>";
+      document.documentElement.append(this.frame);
       this.frame.addEventListener("load", () => {
-        for (const message of this.waiting) this.frame.contentWindow.postMessage(message, "*");
+        this.frame.contentWindow.postMessage = (data) => {
+          const event = new MessageEvent("message", { data });
+          if (this.onmessage) this.onmessage(event);
+          this.dispatchEvent(event);
+        };
+        for (const message of this.waiting) this.deliver(message);
         this.waiting = null;
       });
-      addEventListener("message", ({ source, data }) => {
-        if (source !== this.frame.contentWindow) return;
-        const event = new MessageEvent("message", { data });
-        if (this.onmessage) this.onmessage(event);
-        this.dispatchEvent(event);
-      });
-      document.documentElement.append(this.frame);
+    }
+    deliver(data) {
+      this.frame.contentWindow.dispatchEvent(new MessageEvent("message", { data }));
     }
     postMessage(message) {
       if (this.waiting) this.waiting.push(message);
-      else this.frame.contentWindow.postMessage(message, "*");
+      else this.deliver(message);
     }
     terminate() {
       this.frame.remove();
