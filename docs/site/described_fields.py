@@ -5,8 +5,8 @@
     /// Side of the window. range(1, 31, "px")
     int window = 9;
 
-Constraints behind a function's parameters are left out, as Doxygen 1.9 does not understand them. Doxygen runs this
-on each header: python3 described_fields.py HEADER. Lines keep their numbers.
+Constraints behind a function's parameters are left out, as Doxygen 1.9 does not understand them. Doxygen runs
+this on each header: python3 described_fields.py HEADER. Lines keep their numbers.
 """
 
 from __future__ import annotations

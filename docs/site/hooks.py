@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The files of the site, for MkDocs (mkdocs.yml).
 
-Pages are Markdown files of the repository, at their own paths: so their links hold on the site as they do in the
-repository, and no page is a copy. A file or folder that is no page becomes one where a page links to it: source
-code and data as text, a folder as a list. The API reference (build/api, by Doxygen) is part of the site.
+Pages are Markdown files of the repository, at their own paths: so their links hold on the site as they do in
+the repository, and no page is a copy. A file or folder that is no page becomes one where a page links to it:
+source code and data as text, a folder as a list. The API reference by Doxygen is part of the site.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The search of a site that lies on a disk: a browser starts no worker from file:. Here a worker is a hidden frame
-// that runs the worker's script, and messages go between the two windows. MkDocs Material's plugin `offline` asks for
-// a script of this name.
+// The search of a site that lies on a disk: a browser starts no worker from file:. Here a worker is a hidden
+// frame that runs the worker's script, and messages go between the two windows. MkDocs Material's plugin
+// `offline` asks for a script of this name.
 if (location.protocol === "file:") {
   window.Worker = class extends EventTarget {
     constructor(script) {

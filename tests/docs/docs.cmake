@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# tests/docs/ keeps README.md and docs/ true: commands run, programs compile and run, CMake's blocks configure,
-# links lead somewhere, tables of parameters are the program's, and the site builds. python/tests/docs_test.py runs
-# Python, and all blocks of the pages about it.
+# tests/docs/ keeps README.md and docs/ true: commands run, programs compile and run, CMake's blocks
+# configure, links lead somewhere, tables of parameters are the program's, and the site builds.
+# python/tests/docs_test.py runs Python, and all blocks of the pages about it.
 file(GLOB_RECURSE pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
 list(PREPEND pages README.md)
 set(python_pages docs/python.md docs/xarray.md docs/guides/clusters.md)
