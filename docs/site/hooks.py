@@ -105,6 +105,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return Files([*theme, *pages, *generated, *reference])
 
 
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Keeps options such as --preset in one piece where a line of prose ends; code blocks stay as they are."""
+
+    def whole(code: re.Match[str]) -> str:
+        options = re.sub(r"(?<![\w-])--?[\w-]*\w", r'<span class="option">\g<0></span>', code[2])
+        return code[1] + options + code[3]
+
+    return re.sub(r"((?<!</span>)<code>)([^<]*)(</code>)", whole, html)
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     if page.file.generated_by:
         page.meta["search"] = {"exclude": True}  # source code would hide the pages that explain
