@@ -15,9 +15,8 @@
 /// Floor, displacements to 6 px at 1024x1024 on an H100 (132 SMs, 4 instructions a clock, 1.755 GHz): 12 MB
 /// take 0.004 ms. If no label is left out, 3 instructions for each of 169 labels take 0.018 ms in ICM, and 22
 /// in the Gibbs sampler (3 for the least energy, 3 for the energy again, 16 for its weight and the sum) 0.131
-/// ms. Measured for the scene of bench/jodoin, kernels alone, before the loads took their present form: ICM
-/// 0.047 ms a sweep (ten sweeps), the sampler 0.20 ms at temperature 20, 0.076 ms at 0.5 and 0.139 ms in the
-/// mean of 500 sweeps.
+/// ms. Measured for the scene of bench/jodoin, everything included: ICM 0.65 ms (ten sweeps), the sampler
+/// 0.124 ms in the mean of 500 sweeps (kernels alone: 0.20 ms at temperature 20, 0.076 ms at 0.5).
 namespace parafield {
 namespace {
 
