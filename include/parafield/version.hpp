@@ -6,7 +6,7 @@
 #define PARAFIELD_VERSION_MAJOR 0
 #define PARAFIELD_VERSION_MINOR 1
 #define PARAFIELD_VERSION_PATCH 0
-/// The version as one number, for #if: 10203 is 1.2.3.
+/// The version as one number, for the preprocessor: 10203 is 1.2.3.
 #define PARAFIELD_VERSION_NUMBER \
   (PARAFIELD_VERSION_MAJOR * 10000 + PARAFIELD_VERSION_MINOR * 100 + PARAFIELD_VERSION_PATCH)
 

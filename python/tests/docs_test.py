@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The examples of README.md and docs/python.md: they run, and print what the page says.
+"""The examples of README.md and docs/ in Python: they run, and print what the page says.
 
-The blocks of a page run in order, in one namespace and one folder: those of Python, and in docs/python.md
-also the commands (tests/docs runs those of other pages). `print(...)  # text` has to print this text. A block
-behind the comment <!-- needs: NAMES --> is skipped where a module is missing, or for `cuda` a GPU; one behind
+The blocks of a page run in order, in one namespace and one folder: those of Python, and in the pages about
+Python also the commands (tests/docs runs those of other pages). `print(...)  # text` has to print this text.
+A block behind the comment <!-- needs: NAMES --> is skipped where a module is missing, or for `cuda` a GPU; one behind
 <!-- not run: REASON --> does not run.
 """
 
@@ -25,7 +25,11 @@ import pytest
 import parafield
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {"README.md": {"python"}, "docs/python.md": {"python", "sh"}}  # and the languages that run
+PYTHON_PAGES = {"docs/python.md", "docs/xarray.md", "docs/guides/clusters.md"}  # tests/docs leaves them out
+NAMES = [path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("docs/**/*.md"))]
+PAGES = {  # and the languages that run
+    page: {"python", "sh"} if page in PYTHON_PAGES else {"python"} for page in ["README.md", *NAMES]
+}
 COMMANDS = {"parafield": "parafield", "parafield-extract": "parafield.archives.command"}
 
 

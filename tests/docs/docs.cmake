@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
-# tests/docs/ keeps README.md and docs/ true: commands run, programs compile and run, CMake's blocks configure,
-# links lead somewhere. python/tests/docs_test.py runs Python, and all of docs/python.md.
-file(GLOB pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
+# tests/docs/ keeps README.md and docs/ true: commands run, programs compile and run, CMake's blocks
+# configure, links lead somewhere, tables of parameters are the program's, and the site builds.
+# python/tests/docs_test.py runs Python, and all blocks of the pages about it.
+file(GLOB_RECURSE pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
 list(PREPEND pages README.md)
+set(python_pages docs/python.md docs/xarray.md docs/guides/clusters.md)
+set(source_pages docs/adding-a-method.md)  # they change the source: adding_a_method.sh
 function(add_docs_test name)
   add_test(NAME Docs.${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(Docs.${name} PROPERTIES LABELS docs)
 endfunction()
 
 set(command_pages ${pages})
-list(REMOVE_ITEM command_pages docs/python.md)
+list(REMOVE_ITEM command_pages ${python_pages} ${source_pages})
 find_program(FFMPEG ffmpeg)
 if(NOT FFMPEG OR NOT TARGET parafield_frei0r_flow)
   list(REMOVE_ITEM command_pages docs/video-editors.md)
@@ -21,10 +24,24 @@ if("docs/video-editors.md" IN_LIST command_pages)
   set_tests_properties(Docs.Commands.docs/video-editors.md PROPERTIES
     ENVIRONMENT FREI0R_PATH=$<TARGET_FILE_DIR:parafield_frei0r_flow>)
 endif()
-add_docs_test(Links bash ${CMAKE_CURRENT_LIST_DIR}/links.sh ${pages} CONTRIBUTING.md bench/README.md)
+file(GLOB results RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/results/*.md)
+add_docs_test(Links bash ${CMAKE_CURRENT_LIST_DIR}/links.sh ${pages} CONTRIBUTING.md CHANGELOG.md bench/README.md ${results})
+add_docs_test(AddingAMethod bash ${CMAKE_CURRENT_LIST_DIR}/adding_a_method.sh ${PROJECT_SOURCE_DIR} ${CMAKE_CXX_COMPILER})
+find_program(PYTHON3 python3)
+if(PYTHON3)
+  add_docs_test(Parameters ${PYTHON3} scripts/parameters $<TARGET_FILE:parafield_command> --check)
+endif()
+# The site, from what is installed.
+add_docs_test(Site scripts/docs ${CMAKE_CURRENT_BINARY_DIR}/site)
+set(site_environment PARAFIELD_INSTALL=no)
+if(Python_EXECUTABLE)
+  list(APPEND site_environment PYTHON=${Python_EXECUTABLE})
+endif()
+set_tests_properties(Docs.Site PROPERTIES ENVIRONMENT "${site_environment}" SKIP_REGULAR_EXPRESSION "Not installed: ")
 add_docs_test(CMakeBlocks bash ${CMAKE_CURRENT_LIST_DIR}/cmake_blocks.sh docs/cpp.md ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 
-set(program_pages README.md docs/cpp.md)
+set(program_pages ${pages})
+list(REMOVE_ITEM program_pages ${source_pages})
 set(programs ${CMAKE_CURRENT_BINARY_DIR}/docs_programs.cpp)
 list(TRANSFORM program_pages PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE program_files)
 add_custom_command(OUTPUT ${programs} COMMAND awk -f ${CMAKE_CURRENT_LIST_DIR}/snippets.awk ${program_pages} > ${programs}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Makes a program of the ```cpp blocks of pages: each block becomes a function, and main calls them in order.
-#   awk -f snippets.awk README.md docs/cpp.md > snippets.cpp
+#   awk -f snippets.awk PAGES > snippets.cpp
 # A block with main() is a whole program. Includes move to the top, given.hpp has the names that blocks use
 # and do not declare. A block behind the comment <!-- compiled, not run: REASON --> is not called.
 function finish() {
