@@ -87,7 +87,7 @@ void add_result(PackedAnswer& answer, Report& report, const FlowField& flow, con
   const float scale = color_scale(flow);
   report.json["full_color"] = scale;
   answer.add("colors", color_flow(flow, {.max_motion = scale}));
-  const int step = std::max(16, std::max(frame.width, frame.height) / 40);
+  const int step = std::max(16, std::max(frame.width, frame.height) / 32);
   answer.add("arrows", draw_arrows(frame, flow, {.step = step}));
   answer.add("wheel", color_wheel(64));
   FlowFindings findings;

@@ -107,13 +107,13 @@ PackedAnswer example_frames(const std::string& task, ServeJobs::Job& job) {
     if (example.task != task) continue;
     job.await_turn();
     job.say("rendering");
-    const Scene scene = render_scene(
-        example.scene,
-        {.size = {480, 360}, .frames = example.frames, .color = true, .progress = [&](double share) {
-           job.say("rendering", share);
-         }});
+    constexpr Size size{480, 360};
+    SceneOptions options{.size = size, .frames = example.frames, .color = true};
+    options.progress = [&](double share) { job.say("rendering", share); };
+    const Scene scene = render_scene(example.scene, options);
     PackedAnswer answer;
-    answer.head["scene"] = example.scene;
+    answer.head["command"] = fmt::format("parafield synth {} -o scene --size {}x{} --frames {} --rgb",
+                                         example.scene, size.width, size.height, example.frames);
     answer.head["frames"] = Json::array();
     for (const FrameBuffer& frame : scene.frames) add_frame(answer, frame);
     return answer;

@@ -17,3 +17,12 @@ target_sources(options_test PRIVATE
   "$<FILTER:$<TARGET_OBJECTS:parafield_command>,INCLUDE,/(command_line|options|parameters)\\.cpp>")
 target_include_directories(options_test PRIVATE ${PROJECT_SOURCE_DIR}/apps/parafield)
 target_link_libraries(options_test PRIVATE CLI11::CLI11 fmt::fmt)
+if(cpp-httplib_FOUND)
+  target_compile_definitions(serve_command_test PRIVATE PARAFIELD_HAS_HTTPLIB)
+  find_program(PYTHON3 python3)
+  if(PYTHON3)  # the page in a browser; where there is none, the test is skipped and says so
+    add_test(NAME ServePage.InABrowser COMMAND ${PYTHON3} ${CMAKE_CURRENT_LIST_DIR}/serve_page_test.py
+      $<TARGET_FILE:parafield_command>)
+    set_tests_properties(ServePage.InABrowser PROPERTIES LABELS command SKIP_RETURN_CODE 77)
+  endif()
+endif()

@@ -25,7 +25,7 @@ struct HttpAnswer {
 };
 
 /// Sends the text and reads until the server closes the connection.
-inline HttpAnswer exchange(int port, const std::string& text) {
+inline HttpAnswer talk(int port, const std::string& text) {
   const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const timeval longest{60, 0};
   setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof(longest));
