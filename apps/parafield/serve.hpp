@@ -11,7 +11,7 @@ namespace parafield::command {
 
 struct ServeOptions {
   int port = 8000;      ///< 0: a free one
-  int max_size = 64;    ///< MB of a request's files together
+  int max_size = 200;   ///< MB of a request's files together
   int max_pixels = 16;  ///< millions, of a frame
   bool quiet = false;
   DeviceOptions device;

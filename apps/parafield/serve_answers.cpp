@@ -23,6 +23,7 @@ std::uint32_t number_at(std::string_view bytes) {
 PackedRequest::PackedRequest(std::string_view body) {
   if (body.size() < 4 || number_at(body) > body.size() - 4) fail_request("its JSON is not whole");
   const std::size_t length = number_at(body);
+  if (length > most_json) fail_request(fmt::format("its JSON has {} bytes; at most {}", length, most_json));
   head = Json::parse(body.substr(4, length), nullptr, false);
   if (!head.is_object()) fail_request("it has no JSON object");
   body.remove_prefix(4 + length);

@@ -22,6 +22,8 @@ namespace parafield::command {
 
 /// A request with files. It refers to the body, which has to outlive it.
 struct PackedRequest {
+  static constexpr std::size_t most_json = 100000;  ///< bytes
+
   Json head;
   std::vector<Upload> files;
 

@@ -187,14 +187,13 @@ class Server {
     server_.Post(path, [this, work](const HttpRequest& request, HttpResponse& response,
                                     const httplib::ContentReader& reader) {
       constexpr int too_large = 413, unsupported = 415;
-      constexpr std::size_t room_for_json = 100000;
       answering(response, [&] {
         std::string body;
         if (request.get_header_value("Content-Type") != bytes_type || request.has_header("Content-Encoding"))
           return answer_error(response, unsupported,
                               fmt::format("a request has to be {}, not encoded", bytes_type));
         ServeJobs::Job job(jobs_, request.get_param_value("job"));
-        if (!read_body(request, reader, options_.bytes() + room_for_json, body))
+        if (!read_body(request, reader, options_.bytes() + PackedRequest::most_json, body))
           return answer_error(response, too_large,
                               fmt::format("the files are larger than {} MB, the most that --max-size allows",
                                           options_.max_size));

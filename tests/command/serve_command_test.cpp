@@ -85,7 +85,7 @@ TEST_F(ServeCommand, GivesThePageAndTheMethods) {
   EXPECT_EQ(all["version"], version());
   EXPECT_EQ(all["devices"][0]["device"], "cpu");
   EXPECT_EQ(all["device"], "cpu");
-  EXPECT_EQ(all["max_bytes"], 64000000);
+  EXPECT_EQ(all["max_bytes"], 200000000);
   EXPECT_EQ(all["options"]["flow"][0]["name"], "fb_check");
   for (const auto& [name, value] :
        std::map<std::string, std::string>{{"X-Content-Type-Options", "nosniff"},
