@@ -16,6 +16,7 @@ void add_color(App& program);
 void add_synth(App& program);
 void add_methods(App& program);
 void add_devices(App& program);
+void add_serve(App& program);
 void add_bench(App& program);
 void add_generate(CLI::App& program);  ///< hidden: writes the manual pages and shell completions
 

@@ -5,9 +5,8 @@
 #include "report.hpp"
 
 namespace parafield::command {
-namespace {
 
-void list_devices(const bool& json) {
+Report devices_report() {
   const std::string no_cuda = why_no_cuda();
   Report report = begin_report("devices");
   for (const DeviceInfo& info : devices()) {
@@ -24,13 +23,13 @@ void list_devices(const bool& json) {
   }
   report.json["why_no_cuda"] = no_cuda.empty() ? Json(nullptr) : Json(no_cuda);
   if (!no_cuda.empty()) report.text += fmt::format("cuda    none: {}\n", no_cuda);
-  print(report, json);
+  return report;
 }
 
-}  // namespace
-
 void add_devices(App& program) {
-  auto [command, json] = add_command(program, "devices", "List the usable devices", list_devices);
+  auto [command, json] = add_command(
+      program, "devices", "List the usable devices",
+      +[](const bool& print_json) { print(devices_report(), print_json); });
   command.add_flag("--json", json, "print one JSON object");
   command.examples({"devices", "devices --json"});
 }

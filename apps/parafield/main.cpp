@@ -163,7 +163,7 @@ int run(CLI::App& program, std::vector<std::string> words) {
     for (const auto add :
          {command::add_flow, command::add_stereo, command::add_detect, command::add_video,
           command::add_tracks, command::add_clouds, command::add_eval, command::add_color, command::add_synth,
-          command::add_methods, command::add_devices, command::add_bench})
+          command::add_methods, command::add_devices, command::add_serve, command::add_bench})
       add(commands);
     command::add_generate(program);
     program.footer(  // not of the commands' help

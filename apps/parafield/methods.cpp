@@ -6,22 +6,6 @@
 namespace parafield::command {
 namespace {
 
-Json parameter_json(const ParameterValue& parameter) {
-  constexpr const char* types[] = {"bool", "int", "float", "name"};  // in the order of Value
-  Json one;
-  one["name"] = parameter.name;
-  one["type"] = types[parameter.value.index()];
-  for (const Value& choice : parameter.choices) one["choices"].push_back(json_of(choice));
-  if (parameter.choices.empty() && !parameter.is_flag()) {
-    one["min"] = json_of(parameter.min);
-    one["max"] = json_of(parameter.max);
-  }
-  one["default"] = json_of(parameter.value);
-  one["unit"] = parameter.unit;
-  one["help"] = parameter.help;
-  return one;
-}
-
 /// What a method has beside its parameters.
 struct MethodText {
   std::string_view name, help, source;
@@ -83,15 +67,7 @@ void add_task(Report& report, std::string_view only, const char* command, const 
   });
 }
 
-void list_methods(const MethodsOptions& options) {
-  Report report = begin_report("methods");
-  add_task<FlowMethod>(report, options.name, "flow", "Optical flow of frames");
-  add_task<StereoMethod>(report, options.name, "stereo", "Disparities of a rectified pair");
-  add_task<DetectionMethod>(report, options.name, "detect", "Motion in frames of a still camera");
-  if (options.name.empty())
-    report.text += "\nparafield methods METHOD describes one method with its parameters and presets.\n";
-  print(report, options.json);
-}
+void list_methods(const MethodsOptions& options) { print(methods_report(options.name), options.json); }
 
 /// Names of the methods of all tasks, each once.
 std::vector<std::string_view> method_names() {
@@ -106,6 +82,16 @@ std::vector<std::string_view> method_names() {
 }
 
 }  // namespace
+
+Report methods_report(std::string_view name) {
+  Report report = begin_report("methods");
+  add_task<FlowMethod>(report, name, "flow", "Optical flow of frames");
+  add_task<StereoMethod>(report, name, "stereo", "Disparities of a rectified pair");
+  add_task<DetectionMethod>(report, name, "detect", "Motion in frames of a still camera");
+  if (name.empty())
+    report.text += "\nparafield methods METHOD describes one method with its parameters and presets.\n";
+  return report;
+}
 
 void add_methods(App& program) {
   auto [command, options] =

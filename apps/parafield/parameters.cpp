@@ -37,6 +37,22 @@ std::string range_text(const ParameterValue& parameter) {
   return parameter.unit.empty() || parameter.is_name() ? text : fmt::format("{} {}", text, parameter.unit);
 }
 
+Json parameter_json(const ParameterValue& parameter) {
+  constexpr const char* types[] = {"bool", "int", "float", "name"};  // in the order of Value
+  Json one;
+  one["name"] = parameter.name;
+  one["type"] = types[parameter.value.index()];
+  for (const Value& choice : parameter.choices) one["choices"].push_back(json_of(choice));
+  if (parameter.choices.empty() && !parameter.is_flag()) {
+    one["min"] = json_of(parameter.min);
+    one["max"] = json_of(parameter.max);
+  }
+  one["default"] = json_of(parameter.value);
+  one["unit"] = parameter.unit;
+  one["help"] = parameter.help;
+  return one;
+}
+
 Json parameters_json(const std::vector<ParameterValue>& parameters) {
   Json object = Json::object();
   for (const ParameterValue& each : parameters) object[std::string(each.name)] = json_of(each.value);

@@ -76,6 +76,9 @@ std::string option_name(std::string_view field);
 /// Range of a parameter: "1 to 16", "0, 3 or 5 px", "true or false".
 std::string range_text(const ParameterValue& parameter);
 
+/// The description of a parameter: name, type, choices or min and max, default, unit, help.
+Json parameter_json(const ParameterValue& parameter);
+
 /// JSON object of names and values: {"levels": 4}.
 Json parameters_json(const std::vector<ParameterValue>& parameters);
 

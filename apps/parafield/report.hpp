@@ -26,6 +26,12 @@ Report begin_report(const char* command);
 /// Adds device, device_name, instruction_set and, on a CPU, threads.
 void add_device(Json& report, const DeviceInfo& info);
 
+/// What `parafield methods` prints: all tasks and their methods, or the tasks that have the named method.
+Report methods_report(std::string_view name = {});
+
+/// What `parafield devices` prints.
+Report devices_report();
+
 /// Adds scores by their names, and two lines of text.
 void add_scores(Report& report, const FlowScores& scores);
 void add_scores(Report& report, const DisparityScores& scores);

@@ -21,3 +21,12 @@ target_sources(bench_energy_test PRIVATE
   "$<FILTER:$<TARGET_OBJECTS:parafield_command>,INCLUDE,/bench_(driver|energy)\\.cpp>")
 target_include_directories(bench_energy_test PRIVATE ${PROJECT_SOURCE_DIR}/apps/parafield)
 target_link_libraries(bench_energy_test PRIVATE fmt::fmt ${CMAKE_DL_LIBS})
+if(cpp-httplib_FOUND)
+  target_compile_definitions(serve_command_test PRIVATE PARAFIELD_HAS_HTTPLIB)
+  find_program(PYTHON3 python3)
+  if(PYTHON3)  # the page in a browser; where there is none, the test is skipped and says so
+    add_test(NAME ServePage.InABrowser COMMAND ${PYTHON3} ${CMAKE_CURRENT_LIST_DIR}/serve_page_test.py
+      $<TARGET_FILE:parafield_command>)
+    set_tests_properties(ServePage.InABrowser PROPERTIES LABELS command SKIP_RETURN_CODE 77)
+  endif()
+endif()

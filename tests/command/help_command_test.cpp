@@ -5,8 +5,8 @@
 namespace parafield::test {
 namespace {
 
-const Words commands = {"flow", "stereo", "detect", "video",   "tracks",  "clouds",
-                        "eval", "color",  "synth",  "methods", "devices", "bench"};
+const Words commands = {"flow",  "stereo", "detect",  "video",   "tracks", "clouds", "eval",
+                        "color", "synth",  "methods", "devices", "serve",  "bench"};
 
 class HelpCommand : public CommandTest {
  protected:
@@ -168,7 +168,7 @@ TEST_F(HelpCommand, ExamplesOfHelpRun) {
   });
   std::set<std::string> seen;
   for (const std::string& line : lines) {
-    if (!seen.insert(line).second) continue;
+    if (!seen.insert(line).second || line.starts_with("parafield serve")) continue;  // it does not end
     const Outcome outcome = run_line(line);
     if (line.starts_with("parafield video") && outcome.err.find("FFmpeg") != std::string::npos)
       continue;  // built without it

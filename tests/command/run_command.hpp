@@ -116,6 +116,9 @@ class CommandTest : public testing::Test {
     return outcome;
   }
 
+  /// What the command that was started last has printed so far.
+  std::string output_so_far() const { return read_text(out_file()); }
+
   Outcome run(const Words& arguments, const Words& environment = {}) const {
     return finish(start(arguments, environment));
   }

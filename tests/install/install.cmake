@@ -13,7 +13,7 @@ list(JOIN features "," features)
 add_test(NAME Installed.Libraries COMMAND ${CMAKE_COMMAND}
   -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
   -DCOMPILER=${CMAKE_CXX_COMPILER} -DSANITIZE=${PARAFIELD_SANITIZE}
-  -DVERSION=${PROJECT_VERSION} -DFEATURES=${features} -DFFMPEG=$<BOOL:${FFmpeg_FOUND}>
+  -DVERSION=${PROJECT_VERSION} -DFEATURES=${features} -DFFMPEG=$<BOOL:${FFmpeg_FOUND}> -DHTTPLIB=$<BOOL:${cpp-httplib_FOUND}>
   -P ${CMAKE_CURRENT_SOURCE_DIR}/install/installed.cmake)
 if(TARGET parafield_pages)
   add_test(NAME Installed.Pages

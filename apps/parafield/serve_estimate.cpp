@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include <chrono>
+
+#include "estimation.hpp"
+#include "serve_answers.hpp"
+
+namespace parafield::command {
+namespace {
+
+/// The longest list of frames of a request.
+constexpr std::size_t most_frames = 64;
+/// A call that is shorter is made a second time, which shows the time of one more frame.
+constexpr double short_milliseconds = 500;
+
+std::string text_in(const Json& head, const char* key) {
+  const auto found = head.find(key);
+  return found != head.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// Sets the parameters that the object `key` has, as text, numbers or booleans.
+template <class Parameters>
+void set_all(Parameters& parameters, const Json& head, const char* key) {
+  const auto given = head.find(key);
+  if (given == head.end() || !given->is_object()) return;
+  for (const auto& [name, value] : given->items())
+    if (!set_parameter(parameters, name, value.is_string() ? std::string(value) : value.dump()))
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{} has no parameter {}", Parameters::name, detail::quoted(name)));
+}
+
+template <class Methods>
+Methods asked_method(const Json& head) {
+  Methods chosen = method_named<Methods>(text_in(head, "method"));
+  const std::string name = text_in(head, "preset");
+  std::visit(
+      [&]<class Method>(Method& method) {
+        if (!name.empty()) method = preset<Method>(name);
+        set_all(method, head, "parameters");
+        check(method);
+      },
+      chosen);
+  return chosen;
+}
+
+double timed(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// The frames of a request, with a value at every pixel.
+struct AskedFrames {
+  std::vector<FrameBuffer> frames;
+  std::vector<KnownPixels> known;
+  std::vector<Frame> views;
+
+  /// `fills`: pixels without a value are filled. Motion detection leaves them to its methods.
+  AskedFrames(const Uploads& uploads, bool fills, ServeJobs::Job& job) {
+    FrameOptions reading;
+    reading.fills = fills;
+    FrameSource source(uploads.paths(), reading, 2, true);
+    KnownPixels mask;
+    while (std::optional<FrameBuffer> frame = source.next(&mask)) {
+      job.check();
+      uploads.check_size(std::min(frames.size(), uploads.size() - 1), frame->size());
+      if (frames.size() == most_frames)
+        throw Error(ErrorCode::invalid_argument, fmt::format("more than {} frames", most_frames));
+      frames.push_back(std::move(*frame));
+      known.push_back(std::move(mask));
+    }
+    views.assign(frames.begin(), frames.end());
+    if (views.size() < 2)
+      throw Error(ErrorCode::invalid_argument, fmt::format("two frames are needed, not {}", views.size()));
+  }
+};
+
+/// The frame that the result belongs to: the first of two, the middle one of more.
+std::size_t own_frame(const Flow&, std::size_t frames) { return (frames - 1) / 2; }
+std::size_t own_frame(const Stereo&, std::size_t) { return 0; }
+std::size_t own_frame(const Detection&, std::size_t frames) { return frames - 1; }
+
+void add_result(PackedAnswer& answer, Report& report, const FlowField& flow, const Frame& frame,
+                const KnownPixels& known) {
+  answer.add("u", flow.u);
+  answer.add("v", flow.v);
+  answer.add("valid", flow.valid);
+  const float scale = color_scale(flow);
+  report.json["full_color"] = scale;
+  answer.add("colors", color_flow(flow, {.max_motion = scale}));
+  const int step = std::max(16, std::max(frame.width, frame.height) / 32);
+  answer.add("arrows", draw_arrows(frame, flow, {.step = step}));
+  answer.add("wheel", color_wheel(64));
+  FlowFindings findings;
+  findings.add(flow, known);
+  add_findings(report, findings);
+}
+
+void add_result(PackedAnswer& answer, Report& report, const DisparityField& field, const Frame&,
+                const KnownPixels& known) {
+  answer.add("d", field.d);
+  answer.add("valid", field.valid);
+  answer.add("colors", color_disparity(field));
+  DisparityField ramp({128, 1});
+  for (int x = 0; x < 128; ++x) ramp.d(x, 0) = float(x), ramp.valid(x, 0) = 1;
+  answer.add("wheel", color_disparity(ramp));
+  DisparityFindings findings;
+  findings.add(field, known);
+  add_findings(report, findings);
+}
+
+void add_result(PackedAnswer& answer, Report& report, const MotionMask& mask, const Frame& frame,
+                const KnownPixels&) {
+  answer.add("moving", mask.moving);
+  answer.add("valid", mask.valid);
+  answer.add("colors", overlay_mask(frame, mask));
+  const double pixels = double(mask.size().width) * mask.size().height;
+  report.json["moving"] = double(count_of(mask.moving)) / pixels;
+  report.json["valid"] = double(count_of(mask.valid)) / pixels;
+}
+
+/// What is said of a pair before it is solved. The number of disparities that is found is set.
+void examine(Report& report, const AskedFrames& asked, StereoMethod& method, const Device& device) {
+  if (asked.views.size() != 2)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("stereo takes 2 frames, not {}", asked.views.size()));
+  std::visit(
+      [&](auto& chosen) {
+        StereoEnergy& energy = chosen.energy;
+        const PairFindings findings = examine_pair(asked.views[0], asked.views[1], energy.min_disparity);
+        const RowAlignment rows = measure_row_alignment(asked.views[0], asked.views[1], device);
+        report.json["warnings"] = pair_warnings(findings, rows, energy.disparities);
+        if (energy.disparities == 0) energy.disparities = findings.disparities;
+        report.json["disparities"] = energy.disparities;
+      },
+      method);
+}
+
+template <class Task>
+PackedAnswer solve(const Json& head, const Uploads& uploads, const ServeOptions& serve, ServeResults& results,
+                   ServeJobs::Job& job) {
+  using Result = typename Task::Result;
+  typename Task::Method method = asked_method<typename Task::Method>(head);
+  typename Task::Options options;
+  set_all(options, head, "options");
+  const std::string device = text_in(head, "device");
+  if constexpr (requires { options.confidence; }) options.confidence = false;
+  options.device = parse_device(device.empty() ? serve.device.name : device, serve.device.threads);
+  job.say("reading frames");
+  AskedFrames asked(uploads, !std::is_same_v<Task, Detection>, job);
+  job.await_turn();
+  job.say("solving");
+  Report report = begin_report("serve");
+  if constexpr (std::is_same_v<Task, Stereo>) examine(report, asked, method, *options.device);
+  options.progress = [&](double share) { job.say("solving", share); };
+  Estimator<Task> estimator(method, asked.views[0].size(), options);
+  Result result = estimator.new_result();
+  double first = 0, second = 0;
+  job.stoppable([&] { estimator.cancel(); },
+                [&] {
+                  if constexpr (std::is_same_v<Task, Detection>) {
+                    for (const Frame& frame : asked.views)
+                      second = timed([&] { estimator.push(frame, result); });
+                    first = second;
+                  } else {
+                    const auto call = [&] { estimator({.frames = asked.views}, result); };
+                    first = second = timed(call);
+                    if (first < short_milliseconds) second = timed(call);
+                  }
+                });
+  const std::size_t own = own_frame(Task(), asked.views.size());
+  if constexpr (requires { mark_unknown(result, asked.known[0], asked.known[1]); })
+    mark_unknown(result, asked.known[own], asked.known[own + 1]);
+
+  report.json["method"] = name_of(method);
+  report.json["preset"] = text_in(head, "preset");
+  report.json["parameters"] = parameters_json(parameters_of(method));
+  const DeviceInfo info = describe_device(*options.device);
+  add_times(report, name_of(method), info, asked.views[0].size(), time_of_first(first));
+  if (second != first) report.json["again_milliseconds"] = second;
+  add_range(report, asked.views[0].range);
+  report.json["frame"] = own;
+  PackedAnswer answer;
+  add_result(answer, report, result, asked.views[own], asked.known[own]);
+  report.json["result"] = results.keep(std::move(result));
+  answer.head = std::move(report.json);
+  return answer;
+}
+
+}  // namespace
+
+PackedAnswer estimate_for_page(const PackedRequest& request, const ServeOptions& options,
+                               ServeResults& results, ServeJobs::Job& job) {
+  const std::string task = text_in(request.head, "task");
+  if (request.files.size() > most_frames)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} files; at most {} are taken", request.files.size(), most_frames));
+  const Uploads uploads(request.files, options.pixels());
+  return uploads.naming_files([&] {
+    if (task == "flow") return solve<Flow>(request.head, uploads, options, results, job);
+    if (task == "stereo") return solve<Stereo>(request.head, uploads, options, results, job);
+    if (task == "detect") return solve<Detection>(request.head, uploads, options, results, job);
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("there is no task {}; there are: flow, stereo, detect", detail::quoted(task)));
+  });
+}
+
+}  // namespace parafield::command

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// The server: who may ask, what is asked for, and answers as HTTP. A page of another site may make a browser send
+// requests here. So each request has to name this server as its host and, where a browser says it, as its origin; and
+// no connection serves two requests, so that no part of a refused one is read as another.
+#include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "serve_answers.hpp"
+
+namespace parafield::command {
+namespace {
+
+using HttpRequest = httplib::Request;
+using HttpResponse = httplib::Response;
+
+constexpr const char *json_type = "application/json", *bytes_type = "application/octet-stream";
+constexpr const char* server_address = "127.0.0.1";
+
+void answer_json(HttpResponse& response, const Json& json, int status = 200) {
+  response.status = status;
+  response.set_content(json.dump(-1, ' ', false, Json::error_handler_t::replace), json_type);
+}
+
+void answer_error(HttpResponse& response, int status, const std::string& message) {
+  answer_json(response, {{"error", message}}, status);
+}
+
+void answer_bytes(HttpResponse& response, std::string bytes) {
+  response.set_header("Content-Type", bytes_type);
+  response.body = std::move(bytes);
+  response.status = 200;
+}
+
+/// Calls work(). Errors become answers.
+template <class Work>
+void answering(HttpResponse& response, Work work) {
+  constexpr int bad_request = 400, not_found = 404, conflict = 409, failed = 500, unavailable = 503;
+  try {
+    work();
+  } catch (const Busy& busy) {
+    answer_error(response, unavailable, busy.message);
+  } catch (const Error& error) {
+    const ErrorCode code = error.code();
+    answer_error(response,
+                 code == ErrorCode::cancelled                             ? conflict
+                 : code == ErrorCode::device || code == ErrorCode::memory ? failed
+                 : code == ErrorCode::file                                ? not_found
+                                                                          : bad_request,
+                 error.what());
+  } catch (const std::bad_alloc&) {
+    answer_error(response, failed, "out of memory");
+  } catch (const std::exception& error) {
+    answer_error(response, failed, error.what());
+  }
+}
+
+/// Why a request is refused, by what a browser says of itself; empty if it is not. `hosts` are this server's names.
+std::string refusal(const HttpRequest& request, const std::vector<std::string>& hosts) {
+  const auto lower = [](std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+    return text;
+  };
+  const auto is_own = [&](const std::string& host) {
+    return std::ranges::find(hosts, lower(host)) != hosts.end();
+  };
+  const std::string host = request.get_header_value("Host"), origin = request.get_header_value("Origin");
+  if (request.get_header_value_count("Host") != 1 || !is_own(host))
+    return fmt::format("the host {} is not this server; it is {}", detail::quoted(host), hosts[0]);
+  constexpr std::string_view scheme = "http://";
+  if (request.has_header("Origin") && (request.get_header_value_count("Origin") != 1 ||
+                                       !origin.starts_with(scheme) || !is_own(origin.substr(scheme.size()))))
+    return fmt::format("a page of {} may not use this server", detail::quoted(origin));
+  const std::string site = request.get_header_value("Sec-Fetch-Site");
+  if (!site.empty() && site != "same-origin" && site != "none")
+    return "a page of another site may not use this server";
+  return {};
+}
+
+/// Reads the body. One that is too large is read to its end, if that is near, but not kept: so the client reads the
+/// answer. Returns whether it was kept.
+bool read_body(const HttpRequest& request, const httplib::ContentReader& reader, std::size_t most,
+               std::string& body) {
+  constexpr auto longest = std::chrono::seconds(10);
+  const auto begin = std::chrono::steady_clock::now();
+  std::size_t told = 0;
+  if (request.has_header("Content-Length"))
+    told = std::size_t(std::strtoull(request.get_header_value("Content-Length").c_str(), nullptr, 10));
+  bool fits = told <= most;
+  if (fits) body.reserve(told);
+  reader([&](const char* data, std::size_t count) {
+    fits = fits && body.size() + count <= most;
+    if (fits)
+      body.append(data, count);
+    else
+      std::string().swap(body);
+    return fits || std::chrono::steady_clock::now() - begin < longest;
+  });
+  return fits;
+}
+
+class Server {
+ public:
+  explicit Server(const ServeOptions& options) : options_(options) {
+    server_.new_task_queue = [] { return new httplib::ThreadPool(16); };
+    server_.set_keep_alive_max_count(1);
+    server_.set_tcp_nodelay(true);
+    // Not SO_REUSEPORT, with which two servers would share a port.
+    server_.set_socket_options([](auto socket) {
+      const int yes = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    });
+    server_.set_pre_routing_handler([this](const HttpRequest& request, HttpResponse& response) {
+      constexpr int forbidden = 403, not_allowed = 405;
+      const std::string why = refusal(request, hosts_);
+      if (!why.empty())
+        answer_error(response, forbidden, why);
+      else if (request.method != "GET" && request.method != "HEAD" && request.method != "POST")
+        answer_error(response, not_allowed, "only GET, HEAD and POST are answered");
+      else
+        return httplib::Server::HandlerResponse::Unhandled;
+      return httplib::Server::HandlerResponse::Handled;
+    });
+    server_.set_expect_100_continue_handler([this](const HttpRequest& request, HttpResponse& response) {
+      constexpr int go_on = 100, forbidden = 403;
+      const std::string why = refusal(request, hosts_);
+      if (why.empty()) return go_on;
+      answer_error(response, forbidden, why);
+      return forbidden;
+    });
+    server_.set_post_routing_handler(
+        [](const HttpRequest&, HttpResponse& response) { add_headers(response); });
+    server_.set_error_handler([](const HttpRequest& request, HttpResponse& response) {
+      if (response.body.empty())
+        answer_error(response, response.status,
+                     response.status == 404
+                         ? fmt::format("there is nothing at {}", detail::quoted(request.path))
+                         : fmt::format("HTTP error {}", response.status));
+      add_headers(response);
+    });
+    add_routes();
+  }
+
+  /// Binds the port and returns the page's address.
+  std::string bind() {
+    int port = options_.port;
+    errno = 0;
+    if (port == 0 ? (port = server_.bind_to_any_port(server_address)) <= 0
+                  : !server_.bind_to_port(server_address, port))
+      throw Error(ErrorCode::file, fmt::format("port {} of {} cannot be taken: {}; --port 0 takes a free one",
+                                               options_.port, server_address, std::strerror(errno)));
+    for (const char* name : {server_address, "localhost"}) {
+      hosts_.push_back(fmt::format("{}:{}", name, port));
+      if (port == 80) hosts_.emplace_back(name);
+    }
+    return fmt::format("http://{}/", hosts_[0]);
+  }
+
+  void listen() {
+    if (!server_.listen_after_bind()) throw Error(ErrorCode::file, "the server has ended: its socket failed");
+  }
+
+ private:
+  /// The page is alone: it loads nothing of others, and no other page shows or reads it.
+  static void add_headers(HttpResponse& response) {
+    constexpr std::pair<const char*, const char*> headers[] = {
+        {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"X-Frame-Options", "DENY"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Opener-Policy", "same-origin"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Cache-Control", "no-store"}};
+    for (const auto& [name, value] : headers)
+      if (!response.has_header(name)) response.set_header(name, value);
+  }
+
+  using PackedWork = PackedAnswer (Server::*)(const PackedRequest& request, ServeJobs::Job& job);
+
+  /// Adds a route whose request and answer are packed.
+  void add_packed(const char* path, PackedWork work) {
+    server_.Post(path, [this, work](const HttpRequest& request, HttpResponse& response,
+                                    const httplib::ContentReader& reader) {
+      constexpr int too_large = 413, unsupported = 415;
+      answering(response, [&] {
+        std::string body;
+        if (request.get_header_value("Content-Type") != bytes_type || request.has_header("Content-Encoding"))
+          return answer_error(response, unsupported,
+                              fmt::format("a request has to be {}, not encoded", bytes_type));
+        ServeJobs::Job job(jobs_, request.get_param_value("job"));
+        if (!read_body(request, reader, options_.bytes() + PackedRequest::most_json, body))
+          return answer_error(response, too_large,
+                              fmt::format("the files are larger than {} MB, the most that --max-size allows",
+                                          options_.max_size));
+        answer_bytes(response, (this->*work)(PackedRequest(body), job).packed());
+      });
+    });
+  }
+
+  PackedAnswer show(const PackedRequest& request, ServeJobs::Job& job) {
+    return show_frames(request, options_, job);
+  }
+  PackedAnswer estimate(const PackedRequest& request, ServeJobs::Job& job) {
+    return estimate_for_page(request, options_, results_, job);
+  }
+
+  void add_routes() {
+    constexpr int not_found = 404;
+    server_.Get("/", [](const HttpRequest&, HttpResponse& response) { answer_page(response); });
+    server_.Get("/api/methods", [this](const HttpRequest&, HttpResponse& response) {
+      answering(response, [&] { answer_json(response, capabilities(options_)); });
+    });
+    server_.Get("/api/example", [this](const HttpRequest& request, HttpResponse& response) {
+      answering(response, [&] {
+        ServeJobs::Job job(jobs_, request.get_param_value("job"));
+        answer_bytes(response, example_frames(request.get_param_value("task"), job).packed());
+      });
+    });
+    server_.Get("/api/file", [this](const HttpRequest& request, HttpResponse& response) {
+      answering(response, [&] {
+        const std::string name = request.get_param_value("name");
+        answer_bytes(response, results_.file(request.get_param_value("result"), name));
+        response.set_header("Content-Disposition", fmt::format("attachment; filename=\"{}\"", name));
+      });
+    });
+    server_.Get("/api/progress", [this](const HttpRequest& request, HttpResponse& response) {
+      answer_json(response, jobs_.progress(request.get_param_value("job")));
+    });
+    add_packed("/api/frames", &Server::show);
+    add_packed("/api/estimate", &Server::estimate);
+    server_.Post("/api/cancel",
+                 [this](const HttpRequest& request, HttpResponse& response, const httplib::ContentReader&) {
+                   answer_json(response, {{"cancelled", jobs_.cancel(request.get_param_value("job"))}});
+                 });
+    // Without a reader, a body would be kept whole, however long it is.
+    server_.Post(".*", [](const HttpRequest& request, HttpResponse& response, const httplib::ContentReader&) {
+      answer_error(response, not_found, fmt::format("there is nothing at {}", detail::quoted(request.path)));
+    });
+  }
+
+  static void answer_page(HttpResponse& response) {
+    answering(response, [&] {
+      const std::string nonce = random_word();
+      constexpr std::string_view place = "@nonce@";
+      std::string page(serve_page());
+      for (auto at = page.find(place); at != page.npos; at = page.find(place, at))
+        page.replace(at, place.size(), nonce);
+      response.set_header(
+          "Content-Security-Policy",
+          fmt::format("default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; img-src "
+                      "data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+                      "frame-ancestors 'none'",
+                      nonce));
+      response.set_content(page, "text/html; charset=utf-8");
+      response.status = 200;
+    });
+  }
+
+  const ServeOptions& options_;
+  std::vector<std::string> hosts_;  // set before the first request
+  ServeJobs jobs_;
+  ServeResults results_;
+  httplib::Server server_;
+};
+
+}  // namespace
+
+void run_server(const ServeOptions& options) {
+  Server server(options);
+  const std::string address = server.bind();
+  print(address + "\n");
+  if (!options.quiet)
+    note(fmt::format(
+        "open this address in a browser of this machine; Ctrl-C ends the server. Files up to {} MB, "
+        "frames up to {} million pixels",
+        options.max_size, options.max_pixels));
+  server.listen();
+}
+
+}  // namespace parafield::command
