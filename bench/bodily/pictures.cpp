@@ -6,8 +6,8 @@
 namespace parafield::bench {
 namespace {
 
-/// Figs. 5.1 and 5.2: the middle frame of seven, and the flow of both methods as arrows. `truth` has no pixels if it
-/// is not known.
+/// Figs. 5.1 and 5.2: the middle frame of seven, and the flow of both methods as arrows. `truth` has no pixels
+/// if it is not known.
 void draw_flow(const Study& study, const std::string& name, const std::string& prefix,
                const std::vector<FrameBuffer>& frames, const FlowField& truth) {
   study.pictures.add("Fig. 5.1", name + ": frame", prefix + "frame", frames[3]);

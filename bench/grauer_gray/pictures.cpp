@@ -61,7 +61,8 @@ float largest(const DisparityField& field) {
   return most;
 }
 
-/// The paper's figures for a pair whose truth is known: clouds over ground, rendered. Heights are disparities.
+/// The paper's figures for a pair whose truth is known: clouds over ground, rendered. Heights are
+/// disparities.
 void draw_clouds(const Study& study) {
   const Scene scene = render_scene("clouds", {.size = study.size({320, 320}), .frames = 4, .seed = 2});
   const FrameBuffer &left = scene.frames[0], &right = scene.frames[1], &next = scene.frames[2];

@@ -13,8 +13,8 @@ Table target_table(const Study& study);
 /// Energies beside those of other solvers and a lower bound; errors of disparities.
 std::vector<Table> quality_tables(const Study& study);
 
-/// Draws disparities and motion (figs. 1 and 2) of rendered scenes and, where they are found, of Tsukuba and of
-/// clouds of hurricane Irma. Also heights and motion of rendered clouds, beside their truth.
+/// Draws disparities and motion (figs. 1 and 2) of rendered scenes and, where they are found, of Tsukuba and
+/// of clouds of hurricane Irma. Also heights and motion of rendered clouds, beside their truth.
 void draw_figures(const Study& study);
 
 }  // namespace parafield::bench
