@@ -47,6 +47,14 @@ struct BenchSequence {
 /// The rendered sequence of all measurements of a task: `affine`, `stereo` or `square`.
 template <class Task>
 BenchSequence<Task> bench_scene(Size size);
+inline constexpr std::uint64_t bench_scene_seed = 1;
+/// Its frames: neighbors differ, so that streams continue.
+template <class Task>
+constexpr int bench_scene_frames = 7;
+template <>
+inline constexpr int bench_scene_frames<Stereo> = 4;  // two pairs
+template <>
+inline constexpr int bench_scene_frames<Detection> = 16;
 /// The name of bench_scene.
 template <class Task>
 std::string_view bench_scene_name();

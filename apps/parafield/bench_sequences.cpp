@@ -8,16 +8,6 @@
 namespace parafield::command {
 namespace {
 
-constexpr std::uint64_t scene_seed = 1;
-
-/// Frames that are rendered: neighbors differ, so that streams continue.
-template <class Task>
-constexpr int scene_frames = 7;
-template <>
-constexpr int scene_frames<Stereo> = 4;  // two pairs
-template <>
-constexpr int scene_frames<Detection> = 16;
-
 std::filesystem::path data_of(const std::string& folder, std::string_view task) {
   const std::filesystem::path root = folder;
   return task == "flow"     ? root / "yosemite" / "noclouds"
@@ -61,8 +51,9 @@ std::string_view bench_scene_name<Detection>() {
 template <class Task>
 BenchSequence<Task> bench_scene(Size size) {
   const std::string_view name = bench_scene_name<Task>();
-  Scene scene = render_scene(name, {.size = size, .frames = scene_frames<Task>, .seed = scene_seed});
-  BenchSequence<Task> sequence{std::string(name), std::move(scene.frames), {}, scene_seed};
+  Scene scene =
+      render_scene(name, {.size = size, .frames = bench_scene_frames<Task>, .seed = bench_scene_seed});
+  BenchSequence<Task> sequence{std::string(name), std::move(scene.frames), {}, bench_scene_seed};
   if constexpr (std::is_same_v<Task, Flow>) {
     sequence.truth = std::move(scene.flow);
   } else if constexpr (std::is_same_v<Task, Stereo>) {
