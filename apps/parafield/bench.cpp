@@ -71,7 +71,7 @@ class Bench {
       if (has_table_) print(facts_.back() + "\n");
     }
     if (options_.has_task(task_name<Flow>))
-      report_["scene"] = {{"name", bench_scene_name<Flow>()},
+      report_["scene"] = {{"name", bench_scene_name<Flow>},
                           {"frames", bench_scene_frames<Flow>},
                           {"seed", bench_scene_seed},
                           {"texture", "fine"}};
@@ -82,7 +82,7 @@ class Bench {
   template <class Task>
   void measure_task(const ChosenMethods<Task>& methods, const std::optional<BenchSequence<Task>>& sequence) {
     const BenchSequence<Task>* const data = sequence ? &*sequence : nullptr;
-    BenchTable table(task_name<Task>, bench_scene_name<Task>(), data ? data->name : "", extras_);
+    BenchTable table(task_name<Task>, bench_scene_name<Task>, data ? data->name : "", extras_);
     if (has_table_) print("\n" + table.head());
     for (const Size size : sizes_) {
       std::optional<BenchSequence<Task>> scene;

@@ -44,7 +44,7 @@ struct BenchSequence {
   std::uint64_t seed = 0;  ///< of a rendered sequence
 };
 
-/// The rendered sequence of all measurements of a task: `affine`, `stereo` or `square`.
+/// The rendered sequence of all measurements of a task.
 template <class Task>
 BenchSequence<Task> bench_scene(Size size);
 inline constexpr std::uint64_t bench_scene_seed = 1;
@@ -55,9 +55,12 @@ template <>
 inline constexpr int bench_scene_frames<Stereo> = 4;  // two pairs
 template <>
 inline constexpr int bench_scene_frames<Detection> = 16;
-/// The name of bench_scene.
 template <class Task>
-std::string_view bench_scene_name();
+constexpr std::string_view bench_scene_name = "affine";
+template <>
+inline constexpr std::string_view bench_scene_name<Stereo> = "stereo";
+template <>
+inline constexpr std::string_view bench_scene_name<Detection> = "square";
 
 /// The real sequence of a task in a data folder. Throws like read_frame.
 template <class Task>

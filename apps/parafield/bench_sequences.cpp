@@ -35,22 +35,9 @@ FrameBuffer labels_of(View<const std::uint8_t> moving) {
 
 }  // namespace
 
-template <>
-std::string_view bench_scene_name<Flow>() {
-  return "affine";
-}
-template <>
-std::string_view bench_scene_name<Stereo>() {
-  return "stereo";
-}
-template <>
-std::string_view bench_scene_name<Detection>() {
-  return "square";
-}
-
 template <class Task>
 BenchSequence<Task> bench_scene(Size size) {
-  const std::string_view name = bench_scene_name<Task>();
+  const std::string_view name = bench_scene_name<Task>;
   Scene scene =
       render_scene(name, {.size = size, .frames = bench_scene_frames<Task>, .seed = bench_scene_seed});
   BenchSequence<Task> sequence{std::string(name), std::move(scene.frames), {}, bench_scene_seed};
