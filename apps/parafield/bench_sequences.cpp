@@ -86,8 +86,7 @@ BenchSequence<Detection> read_bench_data<Detection>(const std::string& folder) {
   return sequence;
 }
 
-template <>
-BenchScores score_sequence(Estimator<Flow>& estimator, const BenchSequence<Flow>& sequence) {
+BenchScores score_sequence(FlowEstimator& estimator, const BenchSequence<Flow>& sequence) {
   const auto count = frames_of_call<Flow>(estimator.method()), middle = (count - 1) / 2;
   if (sequence.frames.size() < count) return {};
   const std::size_t calls = sequence.frames.size() - count + 1;
@@ -100,8 +99,7 @@ BenchScores score_sequence(Estimator<Flow>& estimator, const BenchSequence<Flow>
   return {{"aae_degrees", aae}};
 }
 
-template <>
-BenchScores score_sequence(Estimator<Stereo>& estimator, const BenchSequence<Stereo>& sequence) {
+BenchScores score_sequence(StereoEstimator& estimator, const BenchSequence<Stereo>& sequence) {
   double bad = 0, average = 0;
   for (std::size_t i = 0; i < sequence.truth.size(); ++i) {
     const DisparityScores scores =
@@ -112,8 +110,7 @@ BenchScores score_sequence(Estimator<Stereo>& estimator, const BenchSequence<Ste
   return {{"bad_1", bad}, {"average_px", average}};
 }
 
-template <>
-BenchScores score_sequence(Estimator<Detection>& estimator, const BenchSequence<Detection>& sequence) {
+BenchScores score_sequence(MotionDetector& estimator, const BenchSequence<Detection>& sequence) {
   MaskScores scores;
   estimator.reset();
   for (std::size_t i = 0; i < sequence.frames.size(); ++i) {
