@@ -70,6 +70,11 @@ class Bench {
       facts_.push_back(device_text(device));
       if (has_table_) print(facts_.back() + "\n");
     }
+    if (options_.has_task(task_name<Flow>))
+      report_["scene"] = {{"name", bench_scene_name<Flow>},
+                          {"frames", bench_scene_frames<Flow>},
+                          {"seed", bench_scene_seed},
+                          {"texture", "fine"}};
     if (earlier_) earlier_->describe(report_);
     report_["results"] = Json::array();
   }
@@ -77,7 +82,7 @@ class Bench {
   template <class Task>
   void measure_task(const ChosenMethods<Task>& methods, const std::optional<BenchSequence<Task>>& sequence) {
     const BenchSequence<Task>* const data = sequence ? &*sequence : nullptr;
-    BenchTable table(task_name<Task>, bench_scene_name<Task>(), data ? data->name : "", extras_);
+    BenchTable table(task_name<Task>, bench_scene_name<Task>, data ? data->name : "", extras_);
     if (has_table_) print("\n" + table.head());
     for (const Size size : sizes_) {
       std::optional<BenchSequence<Task>> scene;
@@ -91,7 +96,6 @@ class Bench {
           std::string failure;
           try {
             if (!scene) scene = bench_scene<Task>(size);
-            if (!report_.contains("scene") && std::is_same_v<Task, Flow>) describe_scene(*scene);
             const Measurement measured = measure_case<Task>(
                 one, *scene, data, {{.fixed = options_.repeats}, options_.streams, &device.meter});
             add_measured(row, cells, one, measured, device, *scene, data, extras_);
@@ -128,13 +132,6 @@ class Bench {
   }
 
  private:
-  void describe_scene(const BenchSequence<Flow>& scene) {
-    report_["scene"] = {
-        {"name", scene.name}, {"frames", scene.frames.size()}, {"seed", scene.seed}, {"texture", "fine"}};
-  }
-  template <class Task>
-  void describe_scene(const BenchSequence<Task>&) {}
-
   const BenchOptions& options_;
   std::vector<Size> sizes_;
   std::optional<EarlierTimes> earlier_;

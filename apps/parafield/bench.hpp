@@ -44,16 +44,33 @@ struct BenchSequence {
   std::uint64_t seed = 0;  ///< of a rendered sequence
 };
 
-/// The rendered sequence of all measurements of a task: `affine`, `stereo` or `square`.
+/// The rendered sequence of all measurements of a task.
 template <class Task>
 BenchSequence<Task> bench_scene(Size size);
-/// The name of bench_scene.
+inline constexpr std::uint64_t bench_scene_seed = 1;
+/// Its frames: neighbors differ, so that streams continue.
 template <class Task>
-std::string_view bench_scene_name();
+constexpr int bench_scene_frames = 7;
+template <>
+inline constexpr int bench_scene_frames<Stereo> = 4;  // two pairs
+template <>
+inline constexpr int bench_scene_frames<Detection> = 16;
+template <class Task>
+constexpr std::string_view bench_scene_name = "affine";
+template <>
+inline constexpr std::string_view bench_scene_name<Stereo> = "stereo";
+template <>
+inline constexpr std::string_view bench_scene_name<Detection> = "square";
 
 /// The real sequence of a task in a data folder. Throws like read_frame.
 template <class Task>
 BenchSequence<Task> read_bench_data(const std::string& folder);
+template <>
+BenchSequence<Flow> read_bench_data(const std::string& folder);
+template <>
+BenchSequence<Stereo> read_bench_data(const std::string& folder);
+template <>
+BenchSequence<Detection> read_bench_data(const std::string& folder);
 /// Whether the folder has it.
 template <class Task>
 bool has_bench_data(const std::string& folder);
@@ -63,8 +80,9 @@ using BenchScores = std::vector<std::pair<std::string, double>>;
 
 /// Scores of a method on a sequence: aae_degrees, or bad_1 and average_px, or f1. Empty if it has too few
 /// frames.
-template <class Task>
-BenchScores score_sequence(Estimator<Task>& estimator, const BenchSequence<Task>& sequence);
+BenchScores score_sequence(FlowEstimator& estimator, const BenchSequence<Flow>& sequence);
+BenchScores score_sequence(StereoEstimator& estimator, const BenchSequence<Stereo>& sequence);
+BenchScores score_sequence(MotionDetector& estimator, const BenchSequence<Detection>& sequence);
 
 /// What results have.
 enum class ResultPlanes {

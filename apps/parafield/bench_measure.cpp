@@ -214,14 +214,14 @@ Measurement measure_case(const Case<Task>& one, const BenchSequence<Task>& scene
   // With host frames the call returns when the result is in host memory.
   measured.end_to_end = measure_calls<Task>(estimator, host, wall_timer, repeats);
   measured.overlapped = measure_overlapped<Task>(estimator, one, host, host_memory, wall_timer, repeats);
-  measured.scene = score_sequence<Task>(estimator, scene);
+  measured.scene = score_sequence(estimator, scene);
   measured.disparities = disparities_of(estimator);
   if (effort.streams > 0) measured.frames_per_second = frames_per_second<Task>(one, resident, effort.streams);
   if (data && frames_of_call<Task>(one.method) <= data->frames.size()) {
     typename Task::Options options;
     options.device = device;
     Estimator<Task> of_data(one.method, data->frames.front().size(), options);  // it may have another size
-    measured.data = score_sequence<Task>(of_data, *data);
+    measured.data = score_sequence(of_data, *data);
   }
   return measured;
 }

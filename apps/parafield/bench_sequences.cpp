@@ -8,16 +8,6 @@
 namespace parafield::command {
 namespace {
 
-constexpr std::uint64_t scene_seed = 1;
-
-/// Frames that are rendered: neighbors differ, so that streams continue.
-template <class Task>
-constexpr int scene_frames = 7;
-template <>
-constexpr int scene_frames<Stereo> = 4;  // two pairs
-template <>
-constexpr int scene_frames<Detection> = 16;
-
 std::filesystem::path data_of(const std::string& folder, std::string_view task) {
   const std::filesystem::path root = folder;
   return task == "flow"     ? root / "yosemite" / "noclouds"
@@ -45,24 +35,12 @@ FrameBuffer labels_of(View<const std::uint8_t> moving) {
 
 }  // namespace
 
-template <>
-std::string_view bench_scene_name<Flow>() {
-  return "affine";
-}
-template <>
-std::string_view bench_scene_name<Stereo>() {
-  return "stereo";
-}
-template <>
-std::string_view bench_scene_name<Detection>() {
-  return "square";
-}
-
 template <class Task>
 BenchSequence<Task> bench_scene(Size size) {
-  const std::string_view name = bench_scene_name<Task>();
-  Scene scene = render_scene(name, {.size = size, .frames = scene_frames<Task>, .seed = scene_seed});
-  BenchSequence<Task> sequence{std::string(name), std::move(scene.frames), {}, scene_seed};
+  const std::string_view name = bench_scene_name<Task>;
+  Scene scene =
+      render_scene(name, {.size = size, .frames = bench_scene_frames<Task>, .seed = bench_scene_seed});
+  BenchSequence<Task> sequence{std::string(name), std::move(scene.frames), {}, bench_scene_seed};
   if constexpr (std::is_same_v<Task, Flow>) {
     sequence.truth = std::move(scene.flow);
   } else if constexpr (std::is_same_v<Task, Stereo>) {
@@ -108,8 +86,7 @@ BenchSequence<Detection> read_bench_data<Detection>(const std::string& folder) {
   return sequence;
 }
 
-template <>
-BenchScores score_sequence(Estimator<Flow>& estimator, const BenchSequence<Flow>& sequence) {
+BenchScores score_sequence(FlowEstimator& estimator, const BenchSequence<Flow>& sequence) {
   const auto count = frames_of_call<Flow>(estimator.method()), middle = (count - 1) / 2;
   if (sequence.frames.size() < count) return {};
   const std::size_t calls = sequence.frames.size() - count + 1;
@@ -122,8 +99,7 @@ BenchScores score_sequence(Estimator<Flow>& estimator, const BenchSequence<Flow>
   return {{"aae_degrees", aae}};
 }
 
-template <>
-BenchScores score_sequence(Estimator<Stereo>& estimator, const BenchSequence<Stereo>& sequence) {
+BenchScores score_sequence(StereoEstimator& estimator, const BenchSequence<Stereo>& sequence) {
   double bad = 0, average = 0;
   for (std::size_t i = 0; i < sequence.truth.size(); ++i) {
     const DisparityScores scores =
@@ -134,8 +110,7 @@ BenchScores score_sequence(Estimator<Stereo>& estimator, const BenchSequence<Ste
   return {{"bad_1", bad}, {"average_px", average}};
 }
 
-template <>
-BenchScores score_sequence(Estimator<Detection>& estimator, const BenchSequence<Detection>& sequence) {
+BenchScores score_sequence(MotionDetector& estimator, const BenchSequence<Detection>& sequence) {
   MaskScores scores;
   estimator.reset();
   for (std::size_t i = 0; i < sequence.frames.size(); ++i) {

@@ -275,7 +275,8 @@ def main():
     cv2.setNumThreads(options.threads)
     quietness = Quietness()
     report = {"conditions": conditions(options), "results": list(measure(options))}
-    report["conditions"]["machine"] = quietness.text() if report["results"] else ""
+    measured = list(dict.fromkeys(row["sequence"] for row in report["results"]))
+    report["conditions"]["machine"] = f"{', '.join(measured)}: {quietness.text()}" if measured else ""
     report = added(report, options.add)
     if options.gpu:
         report["gpu"] = gpu_times(options.gpu)
