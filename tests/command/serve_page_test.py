@@ -82,6 +82,17 @@ def test_examples(window):
     window.wait("!playing && job === null")
 
 
+def test_cancel(window):
+    window.run("const all = document.getElementById('method'); all.value = 'annealing'; all.onchange()")
+    window.run("const all = document.getElementById('parameters-sweeps'); all.value = 10000; all.onchange()")
+    window.wait("!document.getElementById('busy').hidden && document.getElementById('share').value > 0")
+    window.run("document.getElementById('cancel').click()")
+    window.wait("document.getElementById('busy').hidden && job === null")
+    window.run("const all = document.getElementById('method'); all.value = 'lucas-kanade'; all.onchange()")
+    await_result(window)
+    expect("lucas-kanade" in text(window, "facts"), text(window, "facts"))
+
+
 def test_errors(window, folder):
     expect(window.console() == [], "the console has messages")
     (folder / "text.png").write_text("this is no picture")
@@ -113,6 +124,7 @@ def main():
                     if width > 1000:
                         test_flow(window, run, Path(name))
                     test_examples(window)
+                    test_cancel(window)
                     wide = window.run("return document.documentElement.scrollWidth")
                     expect(wide <= width, f"the page is {wide} px wide in a window of {width} px")
                     test_errors(window, Path(name))
