@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The server: who may ask, what is asked for, and answers as HTTP. A page of another site may make a browser send
-// requests here. So each request has to name this server as its host and, where a browser says it, as its origin; and
-// no connection serves two requests, so that no part of a refused one is read as another.
+// The server: who may ask, what is asked for, and answers as HTTP. A page of another site may make a browser
+// send requests here. So each request has to name this server as its host and, where a browser says it, as its
+// origin; and no connection serves two requests, so that no part of a refused one is read as another.
 #include <httplib.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -68,7 +68,8 @@ void answering(HttpResponse& response, Work work) {
   }
 }
 
-/// Why a request is refused, by what a browser says of itself; empty if it is not. `hosts` are this server's names.
+/// Why a request is refused, by what a browser says of itself; empty if it is not. `hosts` are this server's
+/// names.
 std::string refusal(const HttpRequest& request, const std::vector<std::string>& hosts) {
   const auto lower = [](std::string text) {
     std::ranges::transform(text, text.begin(), [](unsigned char c) { return char(std::tolower(c)); });
@@ -90,8 +91,8 @@ std::string refusal(const HttpRequest& request, const std::vector<std::string>& 
   return {};
 }
 
-/// Reads the body. One that is too large is read to its end, if that is near, but not kept: so the client reads the
-/// answer. Returns whether it was kept.
+/// Reads the body. One that is too large is read to its end, if that is near, but not kept: so the client
+/// reads the answer. Returns whether it was kept.
 bool read_body(const HttpRequest& request, const httplib::ContentReader& reader, std::size_t most,
                std::string& body) {
   constexpr auto longest = std::chrono::seconds(10);

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Draws the page of parafield serve with the rendered example of flow: python3 draw_page.py PARAFIELD FILE.jpg"""
+"""Draws the page of parafield serve with the rendered example of flow.
+
+python3 draw_page.py PARAFIELD FILE.jpg
+"""
 
 import base64
 import subprocess

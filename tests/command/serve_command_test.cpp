@@ -259,6 +259,14 @@ TEST_F(ServeCommand, RefusesWhatIsTooLarge) {
                       chunks + "0\r\n\r\n");
   EXPECT_EQ(chunked.status, 413);
 
+  // Frames that are too many together.
+  run_well({"synth", "zoom", "-o", path("wide"), "--size", "1000x900", "-q"});
+  const HttpAnswer together = estimate({{"task", "detect"}, {"method", "icm"}},
+                                       std::vector<std::string>(12, path("wide/occluded0000.png")));
+  EXPECT_EQ(together.status, 400);
+  EXPECT_NE(together.error().find("12 frames of 1000x900 pixels are more than 10 million"), std::string::npos)
+      << together.body;
+
   // A small file of a large picture.
   run_well({"synth", "zoom", "-o", path("large"), "--size", "1100x1000", "-q"});
   run_well({"color", path("large/flow0000.flo"), "-o", path("large.jpg")});
