@@ -14,10 +14,11 @@
 #include "serve_jobs.hpp"
 #include "serve_uploads.hpp"
 
-/// What the server answers with. Requests and answers with pixels are packed: the length of a JSON text (4 bytes,
-/// little-endian), the text, then bytes. A request's bytes are those of its files, one behind the other; the JSON
-/// has their "files": [{"name", "size"}, ...]. An answer's are planes, row by row without gaps; the JSON has their
-/// "planes": [{"name", "type", "width", "height", "offset"}, ...], with "offset" a multiple of 4.
+/// What the server answers with. Requests and answers with pixels are packed: the length of a JSON text (4
+/// bytes, little-endian), the text, then bytes. A request's bytes are those of its files, one behind the
+/// other; the JSON has their "files": [{"name", "size"}, ...]. An answer's are planes, row by row without
+/// gaps; the JSON has their "planes": [{"name", "type", "width", "height", "offset"}, ...], with "offset" a
+/// multiple of 4.
 namespace parafield::command {
 
 /// A request with files. It refers to the body, which has to outlive it.
@@ -62,8 +63,8 @@ class ServeResults {
 
   /// Keeps a result. Returns its id and the names of its files: {"id", "files": ["flow.flo", ...]}.
   Json keep(Result result);
-  /// Content of a file. Throws Error(file) for a result that is not kept or a name that it has not, and what the
-  /// writers throw.
+  /// Content of a file. Throws Error(file) for a result that is not kept or a name that it has not, and what
+  /// the writers throw.
   std::string file(const std::string& id, const std::string& name) const;
 
  private:

@@ -7,8 +7,9 @@
 namespace parafield::command {
 namespace {
 
-/// The longest list of frames of a request.
+/// The longest list of frames of a request, and their pixels as a multiple of those that a frame may have.
 constexpr std::size_t most_frames = 64;
+constexpr double most_frames_pixels = 10;
 /// A call that is shorter is made a second time, which shows the time of one more frame.
 constexpr double short_milliseconds = 500;
 
@@ -55,7 +56,7 @@ struct AskedFrames {
   std::vector<Frame> views;
 
   /// `fills`: pixels without a value are filled. Motion detection leaves them to its methods.
-  AskedFrames(const Uploads& uploads, bool fills, ServeJobs::Job& job) {
+  AskedFrames(const Uploads& uploads, bool fills, double most_pixels, ServeJobs::Job& job) {
     FrameOptions reading;
     reading.fills = fills;
     FrameSource source(uploads.paths(), reading, 2, true);
@@ -65,6 +66,14 @@ struct AskedFrames {
       uploads.check_size(std::min(frames.size(), uploads.size() - 1), frame->size());
       if (frames.size() == most_frames)
         throw Error(ErrorCode::invalid_argument, fmt::format("more than {} frames", most_frames));
+      const double pixels = double(frame->size().width) * frame->size().height * double(frames.size() + 1);
+      if (pixels > most_frames_pixels * most_pixels)
+        throw Error(
+            ErrorCode::invalid_argument,
+            fmt::format(
+                "{} frames of {}x{} pixels are more than {:g} million pixels, {:g} times --max-pixels",
+                frames.size() + 1, frame->size().width, frame->size().height,
+                most_frames_pixels * most_pixels / 1e6, most_frames_pixels));
       frames.push_back(std::move(*frame));
       known.push_back(std::move(mask));
     }
@@ -146,7 +155,7 @@ PackedAnswer solve(const Json& head, const Uploads& uploads, const ServeOptions&
   if constexpr (requires { options.confidence; }) options.confidence = false;
   options.device = parse_device(device.empty() ? serve.device.name : device, serve.device.threads);
   job.say("reading frames");
-  AskedFrames asked(uploads, !std::is_same_v<Task, Detection>, job);
+  AskedFrames asked(uploads, !std::is_same_v<Task, Detection>, serve.pixels(), job);
   job.await_turn();
   job.say("solving");
   Report report = begin_report("serve");

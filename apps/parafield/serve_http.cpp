@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The server: who may ask, what is asked for, and answers as HTTP. A page of another site may make a browser send
-// requests here. So each request has to name this server as its host and, where a browser says it, as its origin; and
-// no connection serves two requests, so that no part of a refused one is read as another.
+// The server: who may ask, what is asked for, and answers as HTTP. A page of another site may make a browser
+// send requests here. So each request has to name this server as its host and, where a browser says it, as its
+// origin; and no connection serves two requests, so that no part of a refused one is read as another.
 #include <httplib.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -22,7 +22,13 @@ using HttpResponse = httplib::Response;
 constexpr const char *json_type = "application/json", *bytes_type = "application/octet-stream";
 constexpr const char* server_address = "127.0.0.1";
 
-void answer_json(HttpResponse& response, const Json& json, int status = 200) {
+struct Status {
+  static constexpr int go_on = 100, ok = 200, cancelled = 204, bad_request = 400, forbidden = 403,
+                       not_found = 404, not_allowed = 405, too_large = 413, unsupported = 415, failed = 500,
+                       busy = 503;
+};
+
+void answer_json(HttpResponse& response, const Json& json, int status = Status::ok) {
   response.status = status;
   response.set_content(json.dump(-1, ' ', false, Json::error_handler_t::replace), json_type);
 }
@@ -34,33 +40,36 @@ void answer_error(HttpResponse& response, int status, const std::string& message
 void answer_bytes(HttpResponse& response, std::string bytes) {
   response.set_header("Content-Type", bytes_type);
   response.body = std::move(bytes);
-  response.status = 200;
+  response.status = Status::ok;
 }
 
 /// Calls work(). Errors become answers.
 template <class Work>
 void answering(HttpResponse& response, Work work) {
-  constexpr int bad_request = 400, not_found = 404, conflict = 409, failed = 500, unavailable = 503;
   try {
     work();
   } catch (const Busy& busy) {
-    answer_error(response, unavailable, busy.message);
+    answer_error(response, Status::busy, busy.message);
   } catch (const Error& error) {
     const ErrorCode code = error.code();
+    if (code == ErrorCode::cancelled) {  // a browser would report an error status in its console
+      response.status = Status::cancelled;
+      return;
+    }
     answer_error(response,
-                 code == ErrorCode::cancelled                             ? conflict
-                 : code == ErrorCode::device || code == ErrorCode::memory ? failed
-                 : code == ErrorCode::file                                ? not_found
-                                                                          : bad_request,
+                 code == ErrorCode::device || code == ErrorCode::memory ? Status::failed
+                 : code == ErrorCode::file                              ? Status::not_found
+                                                                        : Status::bad_request,
                  error.what());
   } catch (const std::bad_alloc&) {
-    answer_error(response, failed, "out of memory");
+    answer_error(response, Status::failed, "out of memory");
   } catch (const std::exception& error) {
-    answer_error(response, failed, error.what());
+    answer_error(response, Status::failed, error.what());
   }
 }
 
-/// Why a request is refused, by what a browser says of itself; empty if it is not. `hosts` are this server's names.
+/// Why a request is refused, by what a browser says of itself; empty if it is not. `hosts` are this server's
+/// names.
 std::string refusal(const HttpRequest& request, const std::vector<std::string>& hosts) {
   const auto lower = [](std::string text) {
     std::ranges::transform(text, text.begin(), [](unsigned char c) { return char(std::tolower(c)); });
@@ -82,8 +91,8 @@ std::string refusal(const HttpRequest& request, const std::vector<std::string>& 
   return {};
 }
 
-/// Reads the body. One that is too large is read to its end, if that is near, but not kept: so the client reads the
-/// answer. Returns whether it was kept.
+/// Reads the body. One that is too large is read to its end, if that is near, but not kept: so the client
+/// reads the answer. Returns whether it was kept.
 bool read_body(const HttpRequest& request, const httplib::ContentReader& reader, std::size_t most,
                std::string& body) {
   constexpr auto longest = std::chrono::seconds(10);
@@ -116,29 +125,27 @@ class Server {
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     });
     server_.set_pre_routing_handler([this](const HttpRequest& request, HttpResponse& response) {
-      constexpr int forbidden = 403, not_allowed = 405;
       const std::string why = refusal(request, hosts_);
       if (!why.empty())
-        answer_error(response, forbidden, why);
+        answer_error(response, Status::forbidden, why);
       else if (request.method != "GET" && request.method != "HEAD" && request.method != "POST")
-        answer_error(response, not_allowed, "only GET, HEAD and POST are answered");
+        answer_error(response, Status::not_allowed, "only GET, HEAD and POST are answered");
       else
         return httplib::Server::HandlerResponse::Unhandled;
       return httplib::Server::HandlerResponse::Handled;
     });
     server_.set_expect_100_continue_handler([this](const HttpRequest& request, HttpResponse& response) {
-      constexpr int go_on = 100, forbidden = 403;
       const std::string why = refusal(request, hosts_);
-      if (why.empty()) return go_on;
-      answer_error(response, forbidden, why);
-      return forbidden;
+      if (why.empty()) return Status::go_on;
+      answer_error(response, Status::forbidden, why);
+      return Status::forbidden;
     });
     server_.set_post_routing_handler(
         [](const HttpRequest&, HttpResponse& response) { add_headers(response); });
     server_.set_error_handler([](const HttpRequest& request, HttpResponse& response) {
       if (response.body.empty())
         answer_error(response, response.status,
-                     response.status == 404
+                     response.status == Status::not_found
                          ? fmt::format("there is nothing at {}", detail::quoted(request.path))
                          : fmt::format("HTTP error {}", response.status));
       add_headers(response);
@@ -186,15 +193,14 @@ class Server {
   void add_packed(const char* path, PackedWork work) {
     server_.Post(path, [this, work](const HttpRequest& request, HttpResponse& response,
                                     const httplib::ContentReader& reader) {
-      constexpr int too_large = 413, unsupported = 415;
       answering(response, [&] {
         std::string body;
         if (request.get_header_value("Content-Type") != bytes_type || request.has_header("Content-Encoding"))
-          return answer_error(response, unsupported,
+          return answer_error(response, Status::unsupported,
                               fmt::format("a request has to be {}, not encoded", bytes_type));
         ServeJobs::Job job(jobs_, request.get_param_value("job"));
         if (!read_body(request, reader, options_.bytes() + PackedRequest::most_json, body))
-          return answer_error(response, too_large,
+          return answer_error(response, Status::too_large,
                               fmt::format("the files are larger than {} MB, the most that --max-size allows",
                                           options_.max_size));
         answer_bytes(response, (this->*work)(PackedRequest(body), job).packed());
@@ -210,7 +216,6 @@ class Server {
   }
 
   void add_routes() {
-    constexpr int not_found = 404;
     server_.Get("/", [](const HttpRequest&, HttpResponse& response) { answer_page(response); });
     server_.Get("/api/methods", [this](const HttpRequest&, HttpResponse& response) {
       answering(response, [&] { answer_json(response, capabilities(options_)); });
@@ -239,7 +244,8 @@ class Server {
                  });
     // Without a reader, a body would be kept whole, however long it is.
     server_.Post(".*", [](const HttpRequest& request, HttpResponse& response, const httplib::ContentReader&) {
-      answer_error(response, not_found, fmt::format("there is nothing at {}", detail::quoted(request.path)));
+      answer_error(response, Status::not_found,
+                   fmt::format("there is nothing at {}", detail::quoted(request.path)));
     });
   }
 
@@ -257,7 +263,7 @@ class Server {
                       "frame-ancestors 'none'",
                       nonce));
       response.set_content(page, "text/html; charset=utf-8");
-      response.status = 200;
+      response.status = Status::ok;
     });
   }
 

@@ -8,7 +8,8 @@
 
 #include "parameters.hpp"
 
-/// The requests that a server works on: how many there are, whose turn it is, how far it is, and its cancellation.
+/// The requests that a server works on: how many there are, whose turn it is, how far it is, and its
+/// cancellation.
 namespace parafield::command {
 
 /// Thrown for a request that comes while too many are worked on.
@@ -24,8 +25,8 @@ class ServeJobs {
   /// A request, from its first byte to its answer. One thread uses it, but for ServeJobs.
   class Job {
    public:
-    /// `name`: the page's name of it; empty = none. Throws Busy, and Error(invalid_argument) for a name that is
-    /// no short word or is in use.
+    /// `name`: the page's name of it; empty = none. Throws Busy, and Error(invalid_argument) for a name that
+    /// is no short word or is in use.
     Job(ServeJobs& jobs, const std::string& name);
     ~Job();
     Job(const Job&) = delete;

@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// What a file is, by its first bytes. Only these formats are read. NetCDF is left out, whose library crashes at
-/// damaged files. FFmpeg is told the format: others of its formats are lists of further files to open.
+/// What a file is, by its first bytes. Only these formats are read. NetCDF is left out, whose library crashes
+/// at damaged files. FFmpeg is told the format: others of its formats are lists of further files to open.
 struct UploadFormat {
   std::size_t at;
   std::string_view begin;

@@ -7,8 +7,8 @@
 
 #include "parafield/parafield.hpp"
 
-/// Files that a request sends. They are bytes in memory: they have no name that the file system knows, and nothing
-/// of them stays when the request ends.
+/// Files that a request sends. They are bytes in memory: they have no name that the file system knows, and
+/// nothing of them stays when the request ends.
 namespace parafield::command {
 
 /// Bytes as a file in memory, which the library's readers open by path().
@@ -64,8 +64,8 @@ class Uploads {
   double most_pixels_;
 };
 
-/// Width and height that the header of a PNG, JPEG or TIFF file says, the largest of several images. 0x0 if it
-/// says none, or for files of other formats: in these no pixel takes less than a byte.
+/// Width and height that the header of a PNG, JPEG or TIFF file says, the largest of several images. 0x0 if
+/// it says none, or for files of other formats: in these no pixel takes less than a byte.
 Size size_in_header(std::string_view bytes);
 
 }  // namespace parafield::command

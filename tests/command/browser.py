@@ -118,7 +118,8 @@ class Browser:
         end = time.monotonic() + seconds
         while not (self.downloads / name).exists():
             if time.monotonic() > end:
-                raise AssertionError(f"{name} was not saved; there are {sorted(p.name for p in self.downloads.iterdir())}")
+                there = sorted(path.name for path in self.downloads.iterdir())
+                raise AssertionError(f"{name} was not saved; there are {there}")
             time.sleep(0.05)
         return (self.downloads / name).read_bytes()
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Draws the page of parafield serve with the rendered example of flow: python3 draw_page.py PARAFIELD FILE.jpg"""
+"""Draws the page of parafield serve with the rendered example of flow.
+
+python3 draw_page.py PARAFIELD FILE.jpg
+"""
 
 import base64
 import subprocess
@@ -23,6 +26,7 @@ def main():
             window.run("document.getElementById('example').click()")
             window.wait("job === null && result !== null")
             window.run("document.getElementById('split').value = 0.3; point = {x: 330, y: 250}; paint()")
+            window.chrome("Emulation.setScrollbarsHidden", {"hidden": True})
             shot = window.chrome("Page.captureScreenshot", {"format": "jpeg", "quality": 78})
             Path(file).write_bytes(base64.b64decode(shot["data"]))
     finally:

@@ -232,6 +232,10 @@ TEST_F(ServeCommand, HasFixedRoutesOnly) {
     EXPECT_NE(answer.error(), "") << target << ": " << answer.body;
   }
   EXPECT_EQ(post("/none", "some text").status, 404);
+  const int long_path = get("/" + std::string(8000, 'a')).status,
+            too_long = get("/" + std::string(20000, 'a')).status;
+  EXPECT_EQ(long_path, 404);
+  EXPECT_EQ(too_long, 414);
   for (const char* method : {"PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"}) {
     const HttpAnswer answer =
         talk(port_, std::string(method) + " / HTTP/1.1\r\nHost: " + host() + "\r\n\r\n");
@@ -254,6 +258,14 @@ TEST_F(ServeCommand, RefusesWhatIsTooLarge) {
                       "\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n" +
                       chunks + "0\r\n\r\n");
   EXPECT_EQ(chunked.status, 413);
+
+  // Frames that are too many together.
+  run_well({"synth", "zoom", "-o", path("wide"), "--size", "1000x900", "-q"});
+  const HttpAnswer together = estimate({{"task", "detect"}, {"method", "icm"}},
+                                       std::vector<std::string>(12, path("wide/occluded0000.png")));
+  EXPECT_EQ(together.status, 400);
+  EXPECT_NE(together.error().find("12 frames of 1000x900 pixels are more than 10 million"), std::string::npos)
+      << together.body;
 
   // A small file of a large picture.
   run_well({"synth", "zoom", "-o", path("large"), "--size", "1100x1000", "-q"});
@@ -360,11 +372,11 @@ TEST_F(ServeCommand, WorksOnTwoRequestsAndCancels) {
   await("gives-up", "waiting");
   EXPECT_EQ(get("/api/methods").status, 200);
   EXPECT_EQ(post("/api/cancel?job=gives-up", "").json()["cancelled"], true);
-  EXPECT_EQ(gives_up.get().status, 409);
+  EXPECT_EQ(gives_up.get().status, 204);
   EXPECT_EQ(doing("waits"), "waiting");
   EXPECT_EQ(estimate(fast, pair, "waits").status, 400);  // the name is in use
   EXPECT_EQ(post("/api/cancel?job=long", "").json()["cancelled"], true);
-  EXPECT_EQ(long_one.get().status, 409);
+  EXPECT_EQ(long_one.get().status, 204);
   EXPECT_EQ(waits.get().status, 200);
   EXPECT_EQ(post("/api/cancel?job=long", "").json()["cancelled"], false);
 }
@@ -391,7 +403,7 @@ TEST_F(ServeCommand, TakesFewRequestsAtOnce) {
   for (int i = 0; i < 5; ++i) post("/api/cancel?job=job" + std::to_string(i), "");
   for (auto& one : all) {
     if (!one.valid()) continue;
-    EXPECT_EQ(one.get().status, 409);
+    EXPECT_EQ(one.get().status, 204);
   }
 }
 

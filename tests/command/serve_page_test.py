@@ -48,7 +48,8 @@ def test_flow(window, run, folder):
     run("flow", *frames, "-o", folder / "flow.flo", "-d", "cpu", "-q")
 
     window.run("document.querySelector('#save button').click()")
-    expect(window.downloaded("flow.flo") == (folder / "flow.flo").read_bytes(), "the command writes another flow")
+    same = window.downloaded("flow.flo") == (folder / "flow.flo").read_bytes()
+    expect(same, "the command writes another flow")
     expect("frame0000.png frame0001.png" in text(window, "line"), text(window, "line"))
 
     # Values by the keyboard, from the middle of the picture.
@@ -82,13 +83,26 @@ def test_examples(window):
     window.wait("!playing && job === null")
 
 
+def test_cancel(window):
+    window.run("const all = document.getElementById('method'); all.value = 'annealing'; all.onchange()")
+    window.run("const all = document.getElementById('parameters-sweeps'); all.value = 10000; all.onchange()")
+    window.wait("document.getElementById('doing').textContent === 'solving'")
+    window.wait("!document.getElementById('busy').hidden")
+    window.run("document.getElementById('cancel').click()")
+    window.wait("document.getElementById('busy').hidden && job === null")
+    window.run("const all = document.getElementById('method'); all.value = 'lucas-kanade'; all.onchange()")
+    await_result(window)
+    expect("lucas-kanade" in text(window, "facts"), text(window, "facts"))
+
+
 def test_errors(window, folder):
     expect(window.console() == [], "the console has messages")
     (folder / "text.png").write_text("this is no picture")
     drop(window, [folder / "text.png"])
     window.wait("!document.getElementById('error').hidden")
     expect("text.png: neither a picture nor a video" in text(window, "error"), text(window, "error"))
-    messages = [message for message in window.console() if "status of 400" not in message]  # the browser's own
+    own = "status of 400"  # the browser's message of the refused file
+    messages = [message for message in window.console() if own not in message]
     expect(messages == [], messages)
 
 
@@ -113,6 +127,7 @@ def main():
                     if width > 1000:
                         test_flow(window, run, Path(name))
                     test_examples(window)
+                    test_cancel(window)
                     wide = window.run("return document.documentElement.scrollWidth")
                     expect(wide <= width, f"the page is {wide} px wide in a window of {width} px")
                     test_errors(window, Path(name))
