@@ -79,8 +79,10 @@ struct ColorTile {
 /// blockIdx.z is the frame.
 template <int Radius>
 __global__ void __launch_bounds__(width* height)
-    colors_kernel(Frame frame0, Frame frame1, Taps taps, Colors colors0, Colors colors1, Colors smoothed0,
-                  Colors smoothed1, int smooth_count) {
+    colors_kernel(const __grid_constant__ Frame frame0, const __grid_constant__ Frame frame1,
+                  const __grid_constant__ Taps taps, const __grid_constant__ Colors colors0,
+                  const __grid_constant__ Colors colors1, const __grid_constant__ Colors smoothed0,
+                  const __grid_constant__ Colors smoothed1, int smooth_count) {
   __shared__ ColorTile<Radius> tile;
   await_last();  // interpolate_kernel is not launched early
   tile.load(blockIdx.z == 0 ? frame0 : frame1, taps);
@@ -92,7 +94,8 @@ __global__ void __launch_bounds__(width* height)
 /// The same of frames that were kept.
 template <int Radius>
 __global__ void __launch_bounds__(width* height)
-    smooth_kept_kernel(const Frame* frames, Taps taps, Colors smoothed0, Colors smoothed1) {
+    smooth_kept_kernel(const Frame* frames, const __grid_constant__ Taps taps,
+                       const __grid_constant__ Colors smoothed0, const __grid_constant__ Colors smoothed1) {
   begin_kernel();
   __shared__ ColorTile<Radius> tile;
   tile.load(frames[blockIdx.z], taps);
@@ -105,7 +108,8 @@ struct FrameCopy {
 };
 
 /// blockIdx.y is the frame.
-__global__ void __launch_bounds__(copy_threads) keep_kernel(FrameCopy copy0, FrameCopy copy1, Frame* frames) {
+__global__ void __launch_bounds__(copy_threads) 
+    keep_kernel(const __grid_constant__ FrameCopy copy0, const __grid_constant__ FrameCopy copy1, Frame* frames) {
   begin_kernel();
   const FrameCopy& frame = blockIdx.y == 0 ? copy0 : copy1;
   copy_rows(frame.copy);
