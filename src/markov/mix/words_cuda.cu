@@ -30,7 +30,8 @@ __device__ void sum_line(const Taps& taps, At at, float (&sums)[each]) {
   }
 }
 
-__global__ void __launch_bounds__(tile_threads) flatness_kernel(FlatnessPlanes planes, Taps taps) {
+__global__ void __launch_bounds__(tile_threads)
+    flatness_kernel(const __grid_constant__ FlatnessPlanes planes, const __grid_constant__ Taps taps) {
   begin_kernel();
   __shared__ float strength[rows][columns];
   __shared__ alignas(16) float sums[tile_height][columns];

@@ -41,10 +41,11 @@ __global__ void average_kernel(AveragedFrames all, float same, float other) {
   }
 }
 
-__global__ void begin_average_kernel(View<float> first, View<float> second) {
+__global__ void begin_average_kernel(const __grid_constant__ View<float> first,
+                                     const __grid_constant__ View<float> second) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
-  const View<float>& counts = blockIdx.z == 0 ? first : second;
+  const View<float> counts = blockIdx.z == 0 ? first : second;
   if (x < counts.width && y < counts.height) counts(x, y) = 1;
 }
 
