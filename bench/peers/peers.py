@@ -158,7 +158,8 @@ def markdown(report):
     if "gpu" in report:
         text += (f"\n## GPU\n\nMilliseconds of `parafield bench`, commit {report['gpu']['commit']}, frames and results "
                  "in the GPU's memory: of one call, or of a pushed frame of motion detection. Its frames are gray and "
-                 "rendered. Results are those above, bit for bit.\n\n| device | task | size | method | ms |\n|---|---|---|---|---:|\n")
+                 "rendered. Results are those above, bit for bit.\n\n"
+                 "| device | task | size | method | ms |\n|---|---|---|---|---:|\n")
         for row in report["gpu"]["results"]:
             text += (f"| {row['device']} | {row['task']} | {size_text(row)} | `{row['method']}` | "
                      f"{row['milliseconds']:.3f} |\n")
