@@ -157,8 +157,9 @@ def markdown(report):
         text += "\n" + table(rows, times_text) + "\n"
     if "gpu" in report:
         text += (f"\n## GPU\n\nMilliseconds of `parafield bench`, commit {report['gpu']['commit']}, frames and results "
-                 "in the GPU's memory: of one call, or of a pushed frame of motion detection. Results are those above, "
-                 "bit for bit.\n\n| device | task | size | method | ms |\n|---|---|---|---|---:|\n")
+                 "in the GPU's memory: of one call, or of a pushed frame of motion detection. Its frames are gray and "
+                 "rendered. Results are those above, bit for bit.\n\n"
+                 "| device | task | size | method | ms |\n|---|---|---|---|---:|\n")
         for row in report["gpu"]["results"]:
             text += (f"| {row['device']} | {row['task']} | {size_text(row)} | `{row['method']}` | "
                      f"{row['milliseconds']:.3f} |\n")
@@ -212,7 +213,8 @@ def panels_of(report, task):
         errors = mean_errors(rows, task, group)
         points = [{"name": row["method"], "library": row["library"], "device": "cpu", "time": row["milliseconds"],
                    "error": errors[row["method"]]} for row in rows if row["sequence"] == name]
-        if group != "large motion":  # the default's time depends on the motion, and a bench's scene has little
+        # The default's time depends on the motion, of which a bench's scene has little; and highway has color.
+        if group not in ("large motion", "CDnet's highway"):
             points += gpu_points(report, task, reference, errors)
         yield {"title": title, "x": f"ms ({name}, {size_text(reference)})", "y": LABELS[task], "log": task != "stereo",
                "points": points}
