@@ -12,7 +12,7 @@
 #include <string>
 #include <system_error>
 
-#include "bench_compare.hpp"
+#include "bench/compare.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "bench_energy.hpp"
+#include "bench/energy.hpp"
 
 namespace parafield::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench_energy.hpp"
+#include "bench/energy.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench_driver.hpp"
+#include "bench/driver.hpp"
 
 namespace parafield::command {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "video_flows.hpp"
+#include "video/flows.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

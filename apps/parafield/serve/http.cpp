@@ -11,7 +11,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "serve_answers.hpp"
+#include "serve/answers.hpp"
 
 namespace parafield::command {
 namespace {

@@ -2,7 +2,7 @@
 #include <chrono>
 
 #include "estimation.hpp"
-#include "serve_answers.hpp"
+#include "serve/answers.hpp"
 
 namespace parafield::command {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "parafield/video.hpp"
-#include "serve_answers.hpp"
+#include "serve/answers.hpp"
 
 namespace parafield::command {
 namespace {

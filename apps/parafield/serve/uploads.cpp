@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "serve_uploads.hpp"
+#include "serve/uploads.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>

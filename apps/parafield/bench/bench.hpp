@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench_energy.hpp"
+#include "bench/energy.hpp"
 #include "measure.hpp"
 #include "parafield/parafield.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "serve.hpp"
+#include "serve/serve.hpp"
 
 namespace parafield::command {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <thread>
 
-#include "bench.hpp"
-#include "bench_driver.hpp"
+#include "bench/bench.hpp"
+#include "bench/driver.hpp"
 
 namespace parafield::command {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench.hpp"
+#include "bench/bench.hpp"
 #include "options.hpp"
 
 /// Options of `parafield bench`, and the methods that they name.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench_driver.hpp"
+#include "bench/driver.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "serve_answers.hpp"
+#include "serve/answers.hpp"
 
 #include <sys/random.h>
 

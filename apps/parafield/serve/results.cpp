@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "interrupt.hpp"
-#include "serve_answers.hpp"
+#include "serve/answers.hpp"
 
 namespace parafield::command {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "bench.hpp"
+#include "bench/bench.hpp"
 
 namespace parafield::command {
 namespace {

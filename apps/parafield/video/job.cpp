@@ -3,7 +3,7 @@
 #include <cmath>
 #include <future>
 
-#include "video.hpp"
+#include "video/video.hpp"
 
 namespace parafield::command {
 

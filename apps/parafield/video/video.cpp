@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "video.hpp"
+#include "video/video.hpp"
 
 #include <map>
 #include <thread>

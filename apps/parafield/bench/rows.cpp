@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench_rows.hpp"
+#include "bench/rows.hpp"
 
 #include <fmt/ranges.h>
 

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "interrupt.hpp"
-#include "video.hpp"
+#include "video/video.hpp"
 
 namespace parafield::command {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <thread>
 
-#include "bench.hpp"
+#include "bench/bench.hpp"
 #include "options.hpp"
 #include "parameters.hpp"
 

@@ -10,9 +10,9 @@
 
 #include "files.hpp"
 #include "report.hpp"
-#include "serve.hpp"
-#include "serve_jobs.hpp"
-#include "serve_uploads.hpp"
+#include "serve/jobs.hpp"
+#include "serve/serve.hpp"
+#include "serve/uploads.hpp"
 
 /// What the server answers with. Requests and answers with pixels are packed: the length of a JSON text (4
 /// bytes, little-endian), the text, then bytes. A request's bytes are those of its files, one behind the

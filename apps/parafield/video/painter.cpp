@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "video_painter.hpp"
+#include "video/painter.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "bench.hpp"
+#include "bench/bench.hpp"
 #include "report.hpp"
 
 /// Measurements as JSON, as lines of a table and as Markdown.

@@ -10,8 +10,8 @@
 
 #include "estimation.hpp"
 #include "parafield/pipeline.hpp"
-#include "video_flows.hpp"
-#include "video_painter.hpp"
+#include "video/flows.hpp"
+#include "video/painter.hpp"
 
 /// The command video: flow along videos, with reading, computing and writing at the same time.
 namespace parafield::command {

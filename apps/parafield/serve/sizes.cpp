@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "serve_uploads.hpp"
+#include "serve/uploads.hpp"
 
 namespace parafield::command {
 namespace {

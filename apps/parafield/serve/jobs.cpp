@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "serve_jobs.hpp"
+#include "serve/jobs.hpp"
 
 #include <fmt/format.h>
 

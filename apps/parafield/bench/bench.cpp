@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "bench.hpp"
+#include "bench/bench.hpp"
 
 #include <cstdlib>
 #include <memory>
 
-#include "bench_compare.hpp"
-#include "bench_options.hpp"
-#include "bench_rows.hpp"
+#include "bench/choice.hpp"
+#include "bench/compare.hpp"
+#include "bench/rows.hpp"
 #include "commands.hpp"
 #include "files.hpp"
 #include "report.hpp"

@@ -5,7 +5,7 @@
 
 #include "options.hpp"
 
-/// The command serve: a web page, for this machine alone, on which methods are tried. serve_http.cpp alone
+/// The command serve: a web page, for this machine alone, on which methods are tried. http.cpp alone
 /// includes cpp-httplib; what it answers with comes from the other files of serve.
 namespace parafield::command {
 
