@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["*.md", "docs/**/*.md", "bench/README.md", "bench/results/*.md"]
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".json": "json", ".py": "python", ".yml": "yaml"}
-PICTURES = {".png", ".jpg", ".jpeg", ".svg"}
+PICTURES = {".png", ".jpg", ".jpeg", ".svg", ".webp"}
 
 
 def text_outside_code(text: str) -> list[tuple[bool, str]]:
