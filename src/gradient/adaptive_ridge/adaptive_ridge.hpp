@@ -116,27 +116,33 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       flow = flow_at(coarsest, is_spaced(), result);
       reduce_flow(backend_, start->u, start->v, coarsest + method_.spacing - 1, flow);
     }
-    const auto descend_to_result = [&] {
-      if (method_.frames == 2) return descend(first, flow, coarsest, result, of_pair());
-      descend(first, flow, coarsest, flows_of_.of_pair, {2, method_.iterations, 1, flows_of_.pair});
-      descend(first, flows_of_.of_pair, 0, flows_of_.of_more, {method_.frames, more_iterations, 1, normal_});
-      mix_steady<Backend>(backend_, flows_of_, steady_cells_, result);
+    const bool always_matches = matched_ && method_.matches == UseOfMatches::always;
+    const auto solve_first = [&] {
+      descend_to_result(first, flow, coarsest, result);
+      if (trust.valid && !always_matches) return judge(first, result, trust);
+      complete(result);
     };
     if (matched_)
-      backend_.beside([&] { matched_->find_coarse(pyramids_.data()); }, descend_to_result);
+      backend_.beside([&] { matched_->find_coarse(pyramids_.data()); }, solve_first);
     else
-      descend_to_result();
-    const bool always_matches = matched_ && method_.matches == UseOfMatches::always;
-    if (always_matches || !trust.valid) complete(result);
+      solve_first();
     if (always_matches) return take_matches(first, result, trust, nullptr);
-    if (trust.valid) {
-      const WarpFrames frames = frames_at(0, first, 2);
-      judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_,
-                          solved(result), method_.max_residual * 255, trust);
-    }
     if (!matched_) return;
     const int* const missed = matched_->find_missed(first, 1 - first, result);
     backend_.only_if(missed, [&] { take_matches(first, result, trust, missed); });
+  }
+
+  void descend_to_result(int first, FlowPlanes start, int coarsest, FlowPlanes result) {
+    if (method_.frames == 2) return descend(first, start, coarsest, result, of_pair());
+    descend(first, start, coarsest, flows_of_.of_pair, {2, method_.iterations, 1, flows_of_.pair});
+    descend(first, flows_of_.of_pair, 0, flows_of_.of_more, {method_.frames, more_iterations, 1, normal_});
+    mix_steady<Backend>(backend_, flows_of_, steady_cells_, result);
+  }
+
+  void judge(int first, FlowPlanes result, Trust trust) {
+    const WarpFrames frames = frames_at(0, first, 2);
+    judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_, solved(result),
+                        method_.max_residual * 255, trust);
   }
 
   /// Replaces flow by that with matches. On CUDA it does so only if *wanted is not 0, or `wanted` is null.

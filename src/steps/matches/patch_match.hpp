@@ -14,51 +14,30 @@ struct MatchLevel {
   SeedMatch* matches[2];
 };
 
-/// Matches the seeds of the coarsest level with the same place and random places of the whole frame.
-template <class Backend>
-void start_matches(Backend& backend, const MatchLevel& level);
-
-/// Starts the seeds of a level from the matches of the next coarser one.
-template <class Backend>
-void refine_matches(Backend& backend, const MatchLevel& coarser, const MatchLevel& level);
-
-/// One iteration. Seeds try the flows of neighbors and random ones near their own. `found`: other memory than
-/// the level's matches.
-template <class Backend>
-void improve_matches(Backend& backend, const MatchLevel& level, const SeedSearch& search,
-                     SeedMatch* const* found);
-
-/// The search on a level. The coarsest level starts from random places, others from the next coarser one.
+/// The search on a level, and the next coarser level, unless it is the coarsest.
 struct LevelSearch {
   MatchLevel level, coarser;
-  SeedMatch* spare[2];  ///< memory like that of the level's matches: iterations read one and write the other, in turn
-  int number;           ///< of the level
+  SeedMatch* spare
+      [2];     ///< memory like that of the level's matches: iterations read one and write the other, in turn
+  int number;  ///< of the level
   int iterations;
   bool is_coarsest;
+  bool
+      starts_alone;  ///< the start writes the level's matches; otherwise the first iteration does, and makes its start
 
-  PF_HD SeedMatch* const* matches_after(int count) const { return count % 2 == 0 ? level.matches : spare; }
+  PF_HD SeedMatch* const* matches_after(int count) const {
+    return (count + !starts_alone) % 2 == 0 ? level.matches : spare;
+  }
   PF_HD SeedSearch step(int iteration) const {
     return seed_search(level.grid, number, is_coarsest, iteration, iterations);
   }
 };
 
-/// Searches a level.
+/// Searches a level. The coarsest level's seeds first take the best of the same place and random places of the whole
+/// frame, others the match of the next coarser level. In an iteration, a seed tries the flows of neighbors and random
+/// ones near its own.
 template <class Backend>
 void search_level(Backend& backend, const LevelSearch& search);
-
-/// The same, a step after the other.
-template <class Backend>
-void search_in_steps(Backend& backend, const LevelSearch& search) {
-  if (search.is_coarsest)
-    start_matches(backend, search.level);
-  else
-    refine_matches(backend, search.coarser, search.level);
-  for (int i = 0; i < search.iterations; ++i) {
-    MatchLevel from = search.level;
-    from.matches[0] = search.matches_after(i)[0], from.matches[1] = search.matches_after(i)[1];
-    improve_matches(backend, from, search.step(i), search.matches_after(i + 1));
-  }
-}
 
 /// Matches of the seeds of one frame.
 struct Matches {

@@ -50,28 +50,69 @@ struct SeedPatch {
   }
 };
 
-/// A lane's eighth of a patch: two words that follow each other.
+/// A lane's eighth of a patch: a word of a row, and the word two rows further. So eight lanes read whole rows, each of
+/// which is one piece of memory.
 struct PatchPart {
   std::uint64_t words[2];
 
-  __device__ PatchPart(const Descriptors& descriptors, int x, int y, int lane) {
-    const std::uint64_t* const from =
-        patch_at(descriptors, x, y) + lane / 2 * patch_pitch(descriptors) + lane % 2 * 2;
-    words[0] = from[0];
-    words[1] = from[1];
-  }
-  /// Cost of the match at (x, y), in all lanes of the seed.
-  __device__ int cost(const SeedGrid& grid, const Descriptors& descriptors, int x, int y, int lane) const {
-    int sum = 0;
-    if (grid.has_pixel(x, y)) {
-      const PatchPart other(descriptors, x, y, lane);
-      sum = int(difference(words[0], other.words[0]) + difference(words[1], other.words[1]));
-    }
-    PF_UNROLL
-    for (int step = 1; step < lanes; step *= 2) sum += __shfl_xor_sync(all_lanes, sum, step);
-    return grid.has_pixel(x, y) ? sum : outside_cost;
+  PatchPart() = default;
+  /// `from`: the lane's first word.
+  __device__ PatchPart(const std::uint64_t* from, std::ptrdiff_t two_rows) : words{from[0], from[two_rows]} {}
+  __device__ unsigned cost(const PatchPart& other) const {
+    return difference(words[0], other.words[0]) + difference(words[1], other.words[1]);
   }
 };
+
+/// A lane's parts of the patches of a frame.
+struct PatchParts {
+  const std::uint64_t* first;  // of the patch that begins with the frame's first word
+  std::ptrdiff_t two_rows;
+
+  __device__ PatchParts(const Descriptors& descriptors, int lane)
+      : first(descriptors.rows.data + lane / patch_side * patch_pitch(descriptors) + lane % patch_side),
+        two_rows(2 * patch_pitch(descriptors)) {}
+  __device__ PatchPart at(unsigned place) const { return {first + place, two_rows}; }
+};
+
+constexpr unsigned nowhere = ~0u;
+
+/// The place of the patch at (x, y), in words: its distance from the frame's first word. Outside: nowhere.
+__device__ unsigned place_of(const SeedGrid& grid, const Descriptors& descriptors, int x, int y) {
+  return grid.has_pixel(x, y) ? unsigned(patch_at(descriptors, x, y) - descriptors.rows.data) : nowhere;
+}
+
+/// Cost of the match at (x, y), in all lanes of the seed.
+__device__ int cost_of(const PatchPart& part, const SeedGrid& grid, const Descriptors& to,
+                       const PatchParts& parts, int x, int y) {
+  const unsigned place = place_of(grid, to, x, y);
+  unsigned sum = place == nowhere ? 0 : part.cost(parts.at(place));
+  PF_UNROLL
+  for (int step = 1; step < lanes; step *= 2) sum += __shfl_xor_sync(all_lanes, sum, step);
+  return place == nowhere ? outside_cost : int(sum);
+}
+
+/// Costs of eight matches of a seed, one of each lane: its place. Each lane gets that of its own; the cost outside, if a
+/// lane before it has the same place.
+__device__ int cost_of_each(const PatchPart& part, const PatchParts& parts, unsigned place) {
+  const int lane = int(threadIdx.x) % lanes;
+  unsigned sums[lanes];
+  PF_UNROLL
+  for (int k = 0; k < lanes; ++k) {
+    const unsigned there = __shfl_sync(all_lanes, place, k, lanes);
+    sums[k] = there == nowhere ? 0 : part.cost(parts.at(there));
+    if (lane > k && place == there) place = nowhere;
+  }
+  PF_UNROLL
+  for (int step = lanes / 2; step >= 1; step /= 2) {  // a lane keeps the half that has its own
+    const bool upper = lane & step;
+    PF_UNROLL
+    for (int k = 0; k < step; ++k) {
+      const unsigned given = upper ? sums[k] : sums[k + step];
+      sums[k] = (upper ? sums[k + step] : sums[k]) + __shfl_xor_sync(all_lanes, given, step);
+    }
+  }
+  return place == nowhere ? outside_cost : int(sums[0]);
+}
 
 /// A group of lanes and its seed. Groups behind the last seed have that one, but write nothing.
 struct SeedOfGroup {
@@ -87,21 +128,27 @@ struct SeedOfGroup {
   }
 };
 
+/// A block of the coarsest level: small ones spread over more multiprocessors.
+constexpr int start_threads = 64;
+
 __device__ int group_of(int size) { return (int(blockIdx.x) * block_threads + int(threadIdx.x)) / size; }
 
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(start_threads)
     start_matches_kernel(const __grid_constant__ MatchLevel level, int starts) {
   begin_kernel();
   const int way = int(blockIdx.y), lane = int(threadIdx.x) % warp;
   const SeedGrid grid = level.grid;
-  const SeedOfGroup seed(grid, group_of(warp));
-  const SeedPatch patch(level.frames[way], seed.x, seed.y);
-  const Descriptors to = level.frames[1 - way];
-  SeedMatch best{0, 0, patch.cost(grid, to, seed.x, seed.y)};
+  const SeedOfGroup seed(grid, int(blockIdx.x) * start_threads / warp + int(threadIdx.x) / warp);
+  const Descriptors from = level.frames[way], to = level.frames[1 - way];
+  const PatchPart part = PatchParts(from, lane % lanes).at(place_of(grid, from, seed.x, seed.y));
+  const PatchParts parts(to, lane % lanes);
+  SeedMatch best{0, 0, cost_of(part, grid, to, parts, seed.x, seed.y)};
   int number = 0;  // of the best start; 0 is the same place
-  for (int k = lane; k < starts; k += warp) {
+  for (int first = 0; first < starts; first += warp) {
+    const int k = first + lane;
     const SeedMatch flow = random_start(grid, seed.number, seed.x, seed.y, k);
-    const int cost = patch.cost(grid, to, seed.x + flow.u, seed.y + flow.v);
+    const int cost = cost_of_each(
+        part, parts, k < starts ? place_of(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
     if (cost >= best.cost) continue;
     best = {flow.u, flow.v, cost};
     number = k + 1;
@@ -118,46 +165,77 @@ __global__ void __launch_bounds__(block_threads)
   level.matches[way][seed.number] = {same_place ? 0 : u, same_place ? 0 : v, least / numbers};
 }
 
-__global__ void __launch_bounds__(block_threads)
-    refine_matches_kernel(const __grid_constant__ MatchLevel coarser,
-                          const __grid_constant__ MatchLevel level) {
-  begin_kernel();
-  const int way = int(blockIdx.y), lane = int(threadIdx.x) % lanes;
-  const SeedGrid grid = level.grid;
-  const SeedOfGroup seed(grid, group_of(lanes));
-  const SeedMatch from = coarser.matches[way][coarser_seed(coarser.grid, grid, seed.column, seed.row)];
-  const PatchPart part(level.frames[way], seed.x, seed.y, lane);
-  const int u = 2 * from.u, v = 2 * from.v;
-  const int cost = part.cost(grid, level.frames[1 - way], seed.x + u, seed.y + v, lane);
-  if (lane == 0 && seed.exists) level.matches[way][seed.number] = {u, v, cost};
-}
+/// Matches of the iteration before.
+struct FoundMatches {
+  const SeedMatch* matches;
+
+  __device__ SeedMatch flow(int seed) const { return matches[seed]; }
+  /// A seed's own match, with its cost.
+  template <class Cost>
+  __device__ SeedMatch own(int seed, Cost) const {
+    return matches[seed];
+  }
+};
+/// Matches of the next coarser level, from which a level starts.
+struct CoarserMatches {
+  const SeedMatch* matches;
+  SeedGrid coarser, grid;
+
+  __device__ SeedMatch flow(int seed) const {
+    const int row = seed / grid.columns, column = seed - row * grid.columns;
+    const SeedMatch from = matches[coarser_seed(coarser, grid, column, row)];
+    return {2 * from.u, 2 * from.v, 0};
+  }
+  template <class Cost>
+  __device__ SeedMatch own(int seed, Cost cost) const {
+    const SeedMatch start = flow(seed);
+    return {start.u, start.v, cost(start)};
+  }
+};
 
 /// One iteration for the seed of eight lanes. `found`: takes the matches of that way.
+template <class Before>
 __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, const Descriptors& to,
-                             const SeedMatch* matches, const SeedSearch& search, SeedMatch* found, int group) {
-  const int lane = int(threadIdx.x) % lanes, first_lane = int(threadIdx.x) % warp - lane;
+                             const Before& before, const SeedSearch& search, SeedMatch* found, int group) {
+  const int lane = int(threadIdx.x) % lanes;
   const SeedOfGroup seed(grid, group);
-  SeedMatch best = matches[seed.number];
+  const PatchPart part = PatchParts(from, lane).at(place_of(grid, from, seed.x, seed.y));
+  const PatchParts parts(to, lane);
+  const auto cost_at = [&](const SeedMatch& flow) {
+    return cost_of(part, grid, to, parts, seed.x + flow.u, seed.y + flow.v);
+  };
+  SeedMatch best = before.own(seed.number, cost_at);
   const int neighbor = neighbor_of(grid, seed.column, seed.row, search.step, lane);
-  const SeedMatch flow = neighbor >= 0 ? matches[neighbor] : best;
-  int cost = outside_cost;
-  if (flow.u != best.u || flow.v != best.v)
-    cost = SeedPatch(from, seed.x, seed.y).cost(grid, to, seed.x + flow.u, seed.y + flow.v);
+  const SeedMatch flow = neighbor >= 0 ? before.flow(neighbor) : best;
+  const bool differs = flow.u != best.u || flow.v != best.v;
+  const int cost =
+      cost_of_each(part, parts, differs ? place_of(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
   static_assert(seed_neighbors == lanes);
   int least = cost * lanes + lane;
   PF_UNROLL
   for (int step = 1; step < lanes; step *= 2) least = smaller(least, __shfl_xor_sync(all_lanes, least, step));
-  const int winner = first_lane + least % lanes;
-  const int u = __shfl_sync(all_lanes, flow.u, winner), v = __shfl_sync(all_lanes, flow.v, winner);
+  const int u = __shfl_sync(all_lanes, flow.u, least % lanes, lanes),
+            v = __shfl_sync(all_lanes, flow.v, least % lanes, lanes);
   if (least / lanes < best.cost) best = {u, v, least / lanes};
-  const PatchPart part(from, seed.x, seed.y, lane);
   int k = 0;
   for (int radius = search.radius; radius >= 1; radius /= 2) {
     const SeedMatch random = random_flow(best, seed.number, search.key, radius, k++);
-    const int there = part.cost(grid, to, seed.x + random.u, seed.y + random.v, lane);
+    const int there = cost_at(random);
     if (there < best.cost) best = {random.u, random.v, there};
   }
   if (lane == 0 && seed.exists) found[seed.number] = best;
+}
+
+/// The first iteration on a level after the coarsest.
+__global__ void __launch_bounds__(block_threads)
+    refine_matches_kernel(const __grid_constant__ MatchLevel coarser,
+                          const __grid_constant__ MatchLevel level, SeedSearch search, SeedMatch* there,
+                          SeedMatch* back) {
+  begin_kernel();
+  const int way = int(blockIdx.y);
+  improve_seed(level.grid, level.frames[way], level.frames[1 - way],
+               CoarserMatches{coarser.matches[way], coarser.grid, level.grid}, search,
+               way == 0 ? there : back, group_of(lanes));
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -165,7 +243,7 @@ __global__ void __launch_bounds__(block_threads)
                            SeedMatch* back) {
   begin_kernel();
   const int way = int(blockIdx.y);
-  improve_seed(level.grid, level.frames[way], level.frames[1 - way], level.matches[way], search,
+  improve_seed(level.grid, level.frames[way], level.frames[1 - way], FoundMatches{level.matches[way]}, search,
                way == 0 ? there : back, group_of(lanes));
 }
 
@@ -174,20 +252,20 @@ constexpr int few_threads = 1024, few_seeds = few_threads / lanes;
 
 /// All iterations on a level of few seeds. A block has one way, and the matches in its shared memory: so there is no
 /// launch for each iteration, and patches stay in the multiprocessor's cache.
-__global__ void __launch_bounds__(few_threads) improve_few_kernel(const __grid_constant__ LevelSearch search) {
+__global__ void __launch_bounds__(few_threads)
+    improve_few_kernel(const __grid_constant__ LevelSearch search) {
   begin_kernel();
   __shared__ SeedMatch matches[2][few_seeds];
   const int way = int(blockIdx.x), thread = int(threadIdx.x), count = search.level.grid.count();
-  const bool has_seeds = thread / warp * (warp / lanes) < count;  // the warp
   if (thread < count) matches[0][thread] = search.level.matches[way][thread];
   for (int i = 0; i < search.iterations; ++i) {
     __syncthreads();
-    if (has_seeds)
-      improve_seed(search.level.grid, search.level.frames[way], search.level.frames[1 - way], matches[i % 2],
-                   search.step(i), matches[1 - i % 2], thread / lanes);
+    improve_seed(search.level.grid, search.level.frames[way], search.level.frames[1 - way],
+                 FoundMatches{matches[i % 2]}, search.step(i), matches[1 - i % 2], thread / lanes);
   }
   __syncthreads();
-  if (thread < count) search.matches_after(search.iterations)[way][thread] = matches[search.iterations % 2][thread];
+  if (thread < count)
+    search.matches_after(search.iterations)[way][thread] = matches[search.iterations % 2][thread];
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -260,28 +338,26 @@ dim3 blocks_of(const SeedGrid& grid, int threads, unsigned ways) {
 }  // namespace
 
 template <class Backend>
-void start_matches(Backend& cuda, const MatchLevel& level) {
-  cuda.launch(start_matches_kernel, blocks_of(level.grid, warp, 2), dim3(block_threads), 0, level,
-              random_starts(level.grid));
-}
-
-template <class Backend>
-void refine_matches(Backend& cuda, const MatchLevel& coarser, const MatchLevel& level) {
-  cuda.launch(refine_matches_kernel, blocks_of(level.grid, lanes, 2), dim3(block_threads), 0, coarser, level);
-}
-
-template <class Backend>
-void improve_matches(Backend& cuda, const MatchLevel& level, const SeedSearch& search,
-                     SeedMatch* const* found) {
-  cuda.launch(improve_matches_kernel, blocks_of(level.grid, lanes, 2), dim3(block_threads), 0, level, search,
-              found[0], found[1]);
-}
-
-template <class Backend>
 void search_level(Backend& cuda, const LevelSearch& search) {
-  if (!search.is_coarsest || search.level.grid.count() > few_seeds) return search_in_steps(cuda, search);
-  start_matches(cuda, search.level);
-  cuda.launch(improve_few_kernel, dim3(2), dim3(few_threads), 0, search);
+  const SeedGrid& grid = search.level.grid;
+  if (search.is_coarsest)
+    cuda.launch(start_matches_kernel, dim3(blocks_for(grid.count(), start_threads / warp), 2),
+                dim3(start_threads), 0, search.level, random_starts(grid));
+  if (search.is_coarsest && grid.count() <= few_seeds)
+    return cuda.launch(improve_few_kernel, dim3(2), dim3(blocks_for(grid.count(), warp / lanes) * warp), 0,
+                       search);
+  for (int i = 0; i < search.iterations; ++i) {
+    SeedMatch* const* const found = search.matches_after(i + 1);
+    if (i == 0 && !search.starts_alone) {
+      cuda.launch(refine_matches_kernel, blocks_of(grid, lanes, 2), dim3(block_threads), 0, search.coarser,
+                  search.level, search.step(i), found[0], found[1]);
+      continue;
+    }
+    MatchLevel from = search.level;
+    from.matches[0] = search.matches_after(i)[0], from.matches[1] = search.matches_after(i)[1];
+    cuda.launch(improve_matches_kernel, blocks_of(grid, lanes, 2), dim3(block_threads), 0, from,
+                search.step(i), found[0], found[1]);
+  }
 }
 
 template <class Backend>
@@ -303,9 +379,6 @@ void find_missed(Backend& cuda, const MatchLevel& level, const ComparedFlow& flo
               level, flow, reinterpret_cast<unsigned*>(counts), missed);
 }
 
-PF_STEP(start_matches<Cuda>);
-PF_STEP(refine_matches<Cuda>);
-PF_STEP(improve_matches<Cuda>);
 PF_STEP(search_level<Cuda>);
 PF_STEP(check_matches<Cuda>);
 PF_STEP(fit_matches<Cuda>);
