@@ -86,8 +86,10 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     for (int i = 0; i < count; i += 2) {
       const int some = smaller(2, count - i);
       Pyramid* const pyramids = &pyramids_[std::size_t(slot + i)];
-      convert_pyramids(backend_, frames + i, pyramids, some);
-      if (kept_) keep_frames(backend_, frames + i, slot + i, some, *kept_);
+      if (kept_)
+        convert_and_keep(backend_, frames + i, pyramids, some, slot + i, *kept_);
+      else
+        convert_pyramids(backend_, frames + i, pyramids, some);
     }
     if (matched_) matched_->prepare();
   }
