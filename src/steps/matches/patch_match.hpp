@@ -17,13 +17,13 @@ struct MatchLevel {
 /// The search on a level, and the next coarser level, unless it is the coarsest.
 struct LevelSearch {
   MatchLevel level, coarser;
-  SeedMatch* spare
-      [2];     ///< memory like that of the level's matches: iterations read one and write the other, in turn
+  /// Memory like that of the level's matches. Iterations read one and write the other, in turn.
+  SeedMatch* spare[2];
   int number;  ///< of the level
   int iterations;
   bool is_coarsest;
-  bool
-      starts_alone;  ///< the start writes the level's matches; otherwise the first iteration does, and makes its start
+  /// Whether the start writes the level's matches. Otherwise the first iteration does, and makes its start.
+  bool starts_alone;
 
   PF_HD SeedMatch* const* matches_after(int count) const {
     return (count + !starts_alone) % 2 == 0 ? level.matches : spare;
@@ -33,9 +33,9 @@ struct LevelSearch {
   }
 };
 
-/// Searches a level. The coarsest level's seeds first take the best of the same place and random places of the whole
-/// frame, others the match of the next coarser level. In an iteration, a seed tries the flows of neighbors and random
-/// ones near its own.
+/// Searches a level. The coarsest level's seeds first take the best of the same place and random places of
+/// the whole frame, others the match of the next coarser level. In an iteration, a seed tries the flows of
+/// neighbors and random ones near its own.
 template <class Backend>
 void search_level(Backend& backend, const LevelSearch& search);
 

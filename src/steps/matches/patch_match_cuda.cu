@@ -3,15 +3,16 @@
 #include "core/cuda/kernel.cuh"
 #include "steps/matches/patch_match.hpp"
 
-// Eight lanes have a seed. Each tries one neighbor's flow; then all share the patch of each random flow,
-// since that flow depends on the best one before. The coarsest level's seeds have a warp each, and a lane a
-// start.
+// Eight lanes have a seed; the coarsest level's seeds have a warp each at first. A lane has one flow to try
+// and two words of the seed's patch. Eight lanes together compare a patch: they read its rows, so that a
+// warp's request has few pieces of memory, and all patches that are tried at once are on their way together.
 //
 // Floor: at 1242x375 and a stride of 4 there are 29140 seeds at the finest level and a third of that at the
 // others. With 11 matches in each of 4 iterations, both ways, 3.5 million patches of 128 bytes are compared:
 // 450 MB, which takes an H100 80 us from its second cache (5.5 TB/s) and a fifth of that from the first,
-// where most of it is. The 64 instructions for a patch take 8 us. There are 29 launches, 1 to 2 us each. Not
-// measured yet.
+// where most of it is. The 64 instructions for a patch take 8 us. There are 27 launches, 1 to 2 us each. An
+// iteration on a level of 80x60 or 160x120 took 2 to 3.5 us of an H100 in a solve at 640x480 (commit 06dd96d,
+// where a lane read a patch alone).
 
 namespace parafield {
 namespace {
@@ -50,8 +51,8 @@ struct SeedPatch {
   }
 };
 
-/// A lane's eighth of a patch: a word of a row, and the word two rows further. So eight lanes read whole rows, each of
-/// which is one piece of memory.
+/// A lane's eighth of a patch: a word of a row, and the word two rows further. So eight lanes read whole
+/// rows, each of which is one piece of memory.
 struct PatchPart {
   std::uint64_t words[2];
 
@@ -91,19 +92,29 @@ __device__ int cost_of(const PatchPart& part, const SeedGrid& grid, const Descri
   return place == nowhere ? outside_cost : int(sum);
 }
 
-/// Costs of eight matches of a seed, one of each lane: its place. Each lane gets that of its own; the cost outside, if a
-/// lane before it has the same place.
+/// Costs of several matches of a seed, one in each of its first `Count` lanes, 4 or 8: its place. Each of
+/// these lanes gets that of its own; the cost outside, if a lane before it has the same place.
+template <int Count>
 __device__ int cost_of_each(const PatchPart& part, const PatchParts& parts, unsigned place) {
   const int lane = int(threadIdx.x) % lanes;
-  unsigned sums[lanes];
+  unsigned places[Count];
   PF_UNROLL
-  for (int k = 0; k < lanes; ++k) {
-    const unsigned there = __shfl_sync(all_lanes, place, k, lanes);
-    sums[k] = there == nowhere ? 0 : part.cost(parts.at(there));
-    if (lane > k && place == there) place = nowhere;
+  for (int k = 0; k < Count; ++k) {
+    places[k] = __shfl_sync(all_lanes, place, k, lanes);
+    if (lane > k && place == places[k]) place = nowhere;
+  }
+  if (!__any_sync(all_lanes, place != nowhere)) return outside_cost;
+  PatchPart others[Count];
+  PF_UNROLL
+  for (int k = 0; k < Count; ++k) others[k] = parts.at(places[k] == nowhere ? 0 : places[k]);  // all at once
+  unsigned sums[Count];
+  PF_UNROLL
+  for (int k = 0; k < Count; ++k) {
+    sums[k] = part.cost(others[k]);
+    if (Count < lanes) sums[k] += __shfl_xor_sync(all_lanes, sums[k], Count);
   }
   PF_UNROLL
-  for (int step = lanes / 2; step >= 1; step /= 2) {  // a lane keeps the half that has its own
+  for (int step = Count / 2; step >= 1; step /= 2) {  // a lane keeps the half that has its own
     const bool upper = lane & step;
     PF_UNROLL
     for (int k = 0; k < step; ++k) {
@@ -147,7 +158,7 @@ __global__ void __launch_bounds__(start_threads)
   for (int first = 0; first < starts; first += warp) {
     const int k = first + lane;
     const SeedMatch flow = random_start(grid, seed.number, seed.x, seed.y, k);
-    const int cost = cost_of_each(
+    const int cost = cost_of_each<lanes>(
         part, parts, k < starts ? place_of(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
     if (cost >= best.cost) continue;
     best = {flow.u, flow.v, cost};
@@ -193,8 +204,32 @@ struct CoarserMatches {
   }
 };
 
-/// One iteration for the seed of eight lanes. `found`: takes the matches of that way.
-template <class Before>
+/// Tries random flows near the best one, a smaller radius after the other. `AtOnce` lanes try a radius each,
+/// from the best flow so far. The first that finds a better one replaces it, and the radii after that are
+/// tried again from there. place_of(flow): where it leads.
+template <int AtOnce, class Place>
+__device__ void try_random_flows(SeedMatch& best, const SeedOfGroup& seed, const SeedSearch& search,
+                                 const PatchPart& part, const PatchParts& parts, Place place_of) {
+  const int lane = int(threadIdx.x) % lanes, first_lane = int(threadIdx.x) % warp - lane;
+  const int tries = 32 - __clz(search.radius);  // radii from `radius` down to 1
+  for (int next = 0; __any_sync(all_lanes, next < tries);) {
+    const int k = next + lane;
+    const bool exists = lane < AtOnce && k < tries;
+    const SeedMatch random = random_flow(best, seed.number, search.key, exists ? search.radius >> k : 1, k);
+    const int cost = cost_of_each<AtOnce>(part, parts, exists ? place_of(random) : nowhere);
+    const unsigned better = __ballot_sync(all_lanes, exists && cost < best.cost) >> first_lane & 0xffu;
+    const int winner = better != 0 ? __ffs(int(better)) - 1 : 0;
+    const SeedMatch found{__shfl_sync(all_lanes, random.u, winner, lanes),
+                          __shfl_sync(all_lanes, random.v, winner, lanes),
+                          __shfl_sync(all_lanes, cost, winner, lanes)};
+    if (better != 0) best = found;
+    next += better != 0 ? winner + 1 : AtOnce;
+  }
+}
+
+/// One iteration for the seed of eight lanes. `AtOnce`: random flows that are tried at once. `found`: takes
+/// the matches of that way.
+template <int AtOnce, class Before>
 __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, const Descriptors& to,
                              const Before& before, const SeedSearch& search, SeedMatch* found, int group) {
   const int lane = int(threadIdx.x) % lanes;
@@ -208,8 +243,8 @@ __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, cons
   const int neighbor = neighbor_of(grid, seed.column, seed.row, search.step, lane);
   const SeedMatch flow = neighbor >= 0 ? before.flow(neighbor) : best;
   const bool differs = flow.u != best.u || flow.v != best.v;
-  const int cost =
-      cost_of_each(part, parts, differs ? place_of(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
+  const int cost = cost_of_each<lanes>(
+      part, parts, differs ? place_of(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
   static_assert(seed_neighbors == lanes);
   int least = cost * lanes + lane;
   PF_UNROLL
@@ -217,14 +252,13 @@ __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, cons
   const int u = __shfl_sync(all_lanes, flow.u, least % lanes, lanes),
             v = __shfl_sync(all_lanes, flow.v, least % lanes, lanes);
   if (least / lanes < best.cost) best = {u, v, least / lanes};
-  int k = 0;
-  for (int radius = search.radius; radius >= 1; radius /= 2) {
-    const SeedMatch random = random_flow(best, seed.number, search.key, radius, k++);
-    const int there = cost_at(random);
-    if (there < best.cost) best = {random.u, random.v, there};
-  }
+  try_random_flows<AtOnce>(best, seed, search, part, parts, [&](const SeedMatch& random) {
+    return place_of(grid, to, seed.x + random.u, seed.y + random.v);
+  });
   if (lane == 0 && seed.exists) found[seed.number] = best;
 }
+
+constexpr int few_tries = 4;  // there are three on levels after the coarsest
 
 /// The first iteration on a level after the coarsest.
 __global__ void __launch_bounds__(block_threads)
@@ -233,9 +267,9 @@ __global__ void __launch_bounds__(block_threads)
                           SeedMatch* back) {
   begin_kernel();
   const int way = int(blockIdx.y);
-  improve_seed(level.grid, level.frames[way], level.frames[1 - way],
-               CoarserMatches{coarser.matches[way], coarser.grid, level.grid}, search,
-               way == 0 ? there : back, group_of(lanes));
+  improve_seed<few_tries>(level.grid, level.frames[way], level.frames[1 - way],
+                          CoarserMatches{coarser.matches[way], coarser.grid, level.grid}, search,
+                          way == 0 ? there : back, group_of(lanes));
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -243,8 +277,8 @@ __global__ void __launch_bounds__(block_threads)
                            SeedMatch* back) {
   begin_kernel();
   const int way = int(blockIdx.y);
-  improve_seed(level.grid, level.frames[way], level.frames[1 - way], FoundMatches{level.matches[way]}, search,
-               way == 0 ? there : back, group_of(lanes));
+  improve_seed<few_tries>(level.grid, level.frames[way], level.frames[1 - way],
+                          FoundMatches{level.matches[way]}, search, way == 0 ? there : back, group_of(lanes));
 }
 
 /// Seeds that one block searches in all iterations.
@@ -260,8 +294,8 @@ __global__ void __launch_bounds__(few_threads)
   if (thread < count) matches[0][thread] = search.level.matches[way][thread];
   for (int i = 0; i < search.iterations; ++i) {
     __syncthreads();
-    improve_seed(search.level.grid, search.level.frames[way], search.level.frames[1 - way],
-                 FoundMatches{matches[i % 2]}, search.step(i), matches[1 - i % 2], thread / lanes);
+    improve_seed<lanes>(search.level.grid, search.level.frames[way], search.level.frames[1 - way],
+                        FoundMatches{matches[i % 2]}, search.step(i), matches[1 - i % 2], thread / lanes);
   }
   __syncthreads();
   if (thread < count)
