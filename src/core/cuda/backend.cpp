@@ -292,6 +292,8 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = block;
+  if (shared_percent_ >= 0)
+    PF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, shared_percent_));
   config.dynamicSmemBytes = shared_bytes;
   config.stream = recording_;
   config.attrs = &overlap;

@@ -40,6 +40,10 @@ class Cuda {
   /// Bytes of shared memory that a block can have.
   std::size_t shared_memory() const { return std::size_t(shared_memory_); }
   /// Makes the device the thread's current one as long as the result lives.
+  /// From now on recorded kernels ask for `percent` of a multiprocessor's memory as shared memory; the rest
+  /// is cache. A multiprocessor changes its share only when no block is on it: so kernels that run beside
+  /// each other need one.
+  void prefer_shared_memory(int percent) { shared_percent_ = percent; }
   cuda::CurrentDevice activate() const { return cuda::CurrentDevice(device_); }
   void cancelled_by(const std::atomic<bool>&) {}  // work that the device has begun runs to its end
 
@@ -221,6 +225,7 @@ class Cuda {
   OwnStream uploads_, downloads_;
   std::deque<OwnEvent> marks_;
   OwnStream recorder_;                // kernels are only captured on it; it runs none
+  int shared_percent_ = -1;      // -1: each kernel has its own share
   OwnStream part_recorder_;           // the same, for the part of a graph under a condition
   OwnStream side_recorder_;           // the same, for steps beside others
   cudaStream_t recording_ = nullptr;  // the one of the three that captures now

@@ -44,6 +44,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
         weights_(tensor_weights(method)),
         grid_weights_(grid_weights(weights_)),
         pyramids_(std::size_t(method.frames)) {
+    if constexpr (Backend::is_gpu) backend.prefer_shared_memory(shared_percent);
     const bool matches = uses_matches(method);
     if (matches || method.sharpen != Sharpen::none) kept_ = KeptFrames::make(workspace, size, method.frames);
     if (matches) matched_.emplace(backend, workspace, method.matching, size, *kept_);
@@ -161,6 +162,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
 
   static constexpr int more_iterations = 2;  // on the finest level, with more frames than two
 
+  /// On CUDA: room for two of the largest tiles on an H100.
+  static constexpr int shared_percent = 70;
   bool is_spaced() const { return method_.spacing > 1; }
   /// What `descend` has found. With a spacing, it is still to be enlarged to the result's size.
   StartingFlow solved(FlowPlanes result) const { return {result, is_spaced() ? flows_[0] : FlowPlanes{}}; }
