@@ -131,8 +131,10 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       solve_first();
     if (always_matches) return take_matches(first, result, trust, nullptr);
     if (!matched_) return;
-    const int* const missed = matched_->find_missed(first, 1 - first, result);
-    backend_.only_if(missed, [&] { take_matches(first, result, trust, missed); });
+    backend_.only_if(
+        matched_->missed(),
+        [&](const Condition& missed) { matched_->find_missed(first, 1 - first, result, missed); },
+        [&] { take_matches(first, result, trust, matched_->missed()); });
   }
 
   void descend_to_result(int first, FlowPlanes start, int coarsest, FlowPlanes result) {
@@ -144,8 +146,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
 
   void judge(int first, FlowPlanes result, Trust trust) {
     const WarpFrames frames = frames_at(0, first, 2);
-    judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_, solved(result),
-                        method_.max_residual * 255, trust);
+    judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_,
+                        solved(result), method_.max_residual * 255, trust);
   }
 
   /// Replaces flow by that with matches. On CUDA it does so only if *wanted is not 0, or `wanted` is null.
@@ -160,10 +162,10 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
                    result, trust);
   }
 
-  static constexpr int more_iterations = 2;  // on the finest level, with more frames than two
-
   /// On CUDA: room for two of the largest tiles on an H100.
   static constexpr int shared_percent = 70;
+  static constexpr int more_iterations = 2;  // on the finest level, with more frames than two
+
   bool is_spaced() const { return method_.spacing > 1; }
   /// What `descend` has found. With a spacing, it is still to be enlarged to the result's size.
   StartingFlow solved(FlowPlanes result) const { return {result, is_spaced() ? flows_[0] : FlowPlanes{}}; }

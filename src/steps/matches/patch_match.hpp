@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "core/condition.hpp"
 #include "steps/matches/seeds.hpp"
 
 /// Coarse-to-fine PatchMatch between two frames, there and back, on seeds (Hu, Song, Li: Efficient
@@ -75,13 +76,13 @@ struct ComparedFlow {
   View<const float> u, v;
 };
 
-/// Sets *missed to whether the flow has missed what matches of a level have found. A seed is missed where its
-/// match comes back, lies more than `missed_distance` from the flow and costs less than 4 / 5 of it, and the
-/// flow does not leave the frame. At least 3 of 500 seeds have to be missed. `counts`: scratch, a number for
-/// each row of seeds and at least two, 0 before the first call.
+/// Sets `missed` to whether the flow has missed what matches of a level have found. A seed is missed where
+/// its match comes back, lies more than `missed_distance` from the flow and costs less than 4 / 5 of it, and
+/// the flow does not leave the frame. At least 3 of 500 seeds have to be missed. `counts`: scratch, a number
+/// for each row of seeds and at least two, 0 before the first call.
 template <class Backend>
 void find_missed(Backend& backend, const MatchLevel& level, const ComparedFlow& flow, int* counts,
-                 int* missed);
+                 const Condition& missed);
 
 constexpr float missed_distance = 2;  ///< px of the level
 constexpr float missed_check = 1.5f;  ///< px of the level: a match has to come back this close

@@ -173,7 +173,8 @@ void fit_matches(Backend& cpu, const MatchLevel& finest, int first, const Matche
 }
 
 template <class Backend>
-void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow, int* counts, int* missed) {
+void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow, int* counts,
+                 const Condition& missed) {
   cpu.rows(level.grid.rows, [&, counts](int row) {
     int count = 0;
     for (int column = 0; column < level.grid.columns; ++column) {
@@ -189,7 +190,7 @@ void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow
   });
   int count = 0;
   for (int row = 0; row < level.grid.rows; ++row) count += counts[row];
-  *missed = are_many_missed(count, level.grid.count());
+  *missed.value = are_many_missed(count, level.grid.count());
 }
 
 PF_STEP(search_level<Cpu>);

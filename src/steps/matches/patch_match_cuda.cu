@@ -339,7 +339,7 @@ __global__ void __launch_bounds__(block_threads)
 /// leaves both at 0.
 __global__ void __launch_bounds__(block_threads)
     find_missed_kernel(const __grid_constant__ MatchLevel level, const __grid_constant__ ComparedFlow flow,
-                       unsigned* counts, int* missed) {
+                       unsigned* counts, Condition missed) {
   begin_kernel();
   const SeedGrid grid = level.grid;
   const int i = int(blockIdx.x) * block_threads + int(threadIdx.x);
@@ -361,7 +361,7 @@ __global__ void __launch_bounds__(block_threads)
   atomicAdd(counts, unsigned(here));
   __threadfence();
   if (atomicInc(counts + 1, gridDim.x - 1) != gridDim.x - 1) return;
-  *missed = are_many_missed(int(atomicExch(counts, 0u)), grid.count());
+  decide(missed, are_many_missed(int(atomicExch(counts, 0u)), grid.count()));
 }
 
 /// Blocks for all seeds of a level, each with some threads, one way or both.
@@ -408,7 +408,8 @@ void fit_matches(Backend& cuda, const MatchLevel& finest, int first, const Match
 }
 
 template <class Backend>
-void find_missed(Backend& cuda, const MatchLevel& level, const ComparedFlow& flow, int* counts, int* missed) {
+void find_missed(Backend& cuda, const MatchLevel& level, const ComparedFlow& flow, int* counts,
+                 const Condition& missed) {
   cuda.launch(find_missed_kernel, dim3(blocks_for(level.grid.count(), block_threads)), dim3(block_threads), 0,
               level, flow, reinterpret_cast<unsigned*>(counts), missed);
 }
