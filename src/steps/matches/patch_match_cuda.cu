@@ -2,6 +2,7 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "steps/matches/patch_match.hpp"
+#include "steps/matches/patches.cuh"
 
 // Eight lanes have a seed; the coarsest level's seeds have a warp each at first. A lane has one flow to try
 // and two words of the seed's patch. Eight lanes together compare a patch: they read its rows, so that a
@@ -17,113 +18,7 @@
 namespace parafield {
 namespace {
 
-constexpr int block_threads = 128, lanes = 8, warp = 32;
-constexpr unsigned all_lanes = ~0u;
-
-__device__ unsigned difference(std::uint64_t a, std::uint64_t b) {
-  return __vsadu4(unsigned(a), unsigned(b)) + __vsadu4(unsigned(a >> 32), unsigned(b >> 32));
-}
-
-/// A seed's patch in registers, and the frame in which it looks for its match.
-struct SeedPatch {
-  std::uint64_t words[patch_words];
-
-  __device__ SeedPatch(const Descriptors& descriptors, int x, int y) {
-    const std::uint64_t* const from = patch_at(descriptors, x, y);
-    const std::ptrdiff_t pitch = patch_pitch(descriptors);
-    PF_UNROLL
-    for (int i = 0; i < patch_words; ++i) words[i] = from[i / patch_side * pitch + i % patch_side];
-  }
-  /// Cost of the match at (x, y).
-  __device__ int cost(const SeedGrid& grid, const Descriptors& descriptors, int x, int y) const {
-    if (!grid.has_pixel(x, y)) return outside_cost;
-    const SeedPatch other(descriptors, x, y);
-    unsigned sum = 0;
-    PF_UNROLL
-    for (int i = 0; i < patch_words; ++i) sum += difference(words[i], other.words[i]);
-    return int(sum);
-  }
-  __device__ int texture() const {
-    unsigned sum = 0;
-    PF_UNROLL
-    for (int i = 0; i < patch_words; ++i) sum += difference(words[i], 0);
-    return int(sum);
-  }
-};
-
-/// A lane's eighth of a patch: a word of a row, and the word two rows further. So eight lanes read whole
-/// rows, each of which is one piece of memory.
-struct PatchPart {
-  std::uint64_t words[2];
-
-  PatchPart() = default;
-  /// `from`: the lane's first word.
-  __device__ PatchPart(const std::uint64_t* from, std::ptrdiff_t two_rows) : words{from[0], from[two_rows]} {}
-  __device__ unsigned cost(const PatchPart& other) const {
-    return difference(words[0], other.words[0]) + difference(words[1], other.words[1]);
-  }
-};
-
-/// A lane's parts of the patches of a frame.
-struct PatchParts {
-  const std::uint64_t* first;  // of the patch that begins with the frame's first word
-  std::ptrdiff_t two_rows;
-
-  __device__ PatchParts(const Descriptors& descriptors, int lane)
-      : first(descriptors.rows.data + lane / patch_side * patch_pitch(descriptors) + lane % patch_side),
-        two_rows(2 * patch_pitch(descriptors)) {}
-  __device__ PatchPart at(unsigned place) const { return {first + place, two_rows}; }
-};
-
-constexpr unsigned nowhere = ~0u;
-
-/// The place of the patch at (x, y), in words: its distance from the frame's first word. Outside: nowhere.
-__device__ unsigned place_of(const SeedGrid& grid, const Descriptors& descriptors, int x, int y) {
-  return grid.has_pixel(x, y) ? unsigned(patch_at(descriptors, x, y) - descriptors.rows.data) : nowhere;
-}
-
-/// Cost of the match at (x, y), in all lanes of the seed.
-__device__ int cost_of(const PatchPart& part, const SeedGrid& grid, const Descriptors& to,
-                       const PatchParts& parts, int x, int y) {
-  const unsigned place = place_of(grid, to, x, y);
-  unsigned sum = place == nowhere ? 0 : part.cost(parts.at(place));
-  PF_UNROLL
-  for (int step = 1; step < lanes; step *= 2) sum += __shfl_xor_sync(all_lanes, sum, step);
-  return place == nowhere ? outside_cost : int(sum);
-}
-
-/// Costs of several matches of a seed, one in each of its first `Count` lanes, 4 or 8: its place. Each of
-/// these lanes gets that of its own; the cost outside, if a lane before it has the same place.
-template <int Count>
-__device__ int cost_of_each(const PatchPart& part, const PatchParts& parts, unsigned place) {
-  const int lane = int(threadIdx.x) % lanes;
-  unsigned places[Count];
-  PF_UNROLL
-  for (int k = 0; k < Count; ++k) {
-    places[k] = __shfl_sync(all_lanes, place, k, lanes);
-    if (lane > k && place == places[k]) place = nowhere;
-  }
-  if (!__any_sync(all_lanes, place != nowhere)) return outside_cost;
-  PatchPart others[Count];
-  PF_UNROLL
-  for (int k = 0; k < Count; ++k) others[k] = parts.at(places[k] == nowhere ? 0 : places[k]);  // all at once
-  unsigned sums[Count];
-  PF_UNROLL
-  for (int k = 0; k < Count; ++k) {
-    sums[k] = part.cost(others[k]);
-    if (Count < lanes) sums[k] += __shfl_xor_sync(all_lanes, sums[k], Count);
-  }
-  PF_UNROLL
-  for (int step = Count / 2; step >= 1; step /= 2) {  // a lane keeps the half that has its own
-    const bool upper = lane & step;
-    PF_UNROLL
-    for (int k = 0; k < step; ++k) {
-      const unsigned given = upper ? sums[k] : sums[k + step];
-      sums[k] = (upper ? sums[k + step] : sums[k]) + __shfl_xor_sync(all_lanes, given, step);
-    }
-  }
-  return place == nowhere ? outside_cost : int(sums[0]);
-}
+constexpr int block_threads = 128, warp = 32;
 
 /// A group of lanes and its seed. Groups behind the last seed have that one, but write nothing.
 struct SeedOfGroup {
@@ -151,14 +46,14 @@ __global__ void __launch_bounds__(start_threads)
   const SeedGrid grid = level.grid;
   const SeedOfGroup seed(grid, int(blockIdx.x) * start_threads / warp + int(threadIdx.x) / warp);
   const Descriptors from = level.frames[way], to = level.frames[1 - way];
-  const PatchPart part = PatchParts(from, lane % lanes).at(place_of(grid, from, seed.x, seed.y));
-  const PatchParts parts(to, lane % lanes);
+  const PatchPart part = PatchParts(from, lane % seed_lanes).at(place_of(grid, from, seed.x, seed.y));
+  const PatchParts parts(to, lane % seed_lanes);
   SeedMatch best{0, 0, cost_of(part, grid, to, parts, seed.x, seed.y)};
   int number = 0;  // of the best start; 0 is the same place
   for (int first = 0; first < starts; first += warp) {
     const int k = first + lane;
     const SeedMatch flow = random_start(grid, seed.number, seed.x, seed.y, k);
-    const int cost = cost_of_each<lanes>(
+    const int cost = cost_of_each<seed_lanes>(
         part, parts, k < starts ? place_of(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
     if (cost >= best.cost) continue;
     best = {flow.u, flow.v, cost};
@@ -168,9 +63,9 @@ __global__ void __launch_bounds__(start_threads)
   static_assert(most_starts < numbers && outside_cost < (1 << 21));
   int least = best.cost * numbers + number;
   PF_UNROLL
-  for (int step = 1; step < warp; step *= 2) least = smaller(least, __shfl_xor_sync(all_lanes, least, step));
+  for (int step = 1; step < warp; step *= 2) least = smaller(least, __shfl_xor_sync(whole_warp, least, step));
   const int winner = least % numbers == 0 ? 0 : (least % numbers - 1) % warp;
-  const int u = __shfl_sync(all_lanes, best.u, winner), v = __shfl_sync(all_lanes, best.v, winner);
+  const int u = __shfl_sync(whole_warp, best.u, winner), v = __shfl_sync(whole_warp, best.v, winner);
   if (lane != 0 || !seed.exists) return;
   const bool same_place = least % numbers == 0;
   level.matches[way][seed.number] = {same_place ? 0 : u, same_place ? 0 : v, least / numbers};
@@ -210,18 +105,18 @@ struct CoarserMatches {
 template <int AtOnce, class Place>
 __device__ void try_random_flows(SeedMatch& best, const SeedOfGroup& seed, const SeedSearch& search,
                                  const PatchPart& part, const PatchParts& parts, Place place_of) {
-  const int lane = int(threadIdx.x) % lanes, first_lane = int(threadIdx.x) % warp - lane;
+  const int lane = int(threadIdx.x) % seed_lanes, first_lane = int(threadIdx.x) % warp - lane;
   const int tries = 32 - __clz(search.radius);  // radii from `radius` down to 1
-  for (int next = 0; __any_sync(all_lanes, next < tries);) {
+  for (int next = 0; __any_sync(whole_warp, next < tries);) {
     const int k = next + lane;
     const bool exists = lane < AtOnce && k < tries;
     const SeedMatch random = random_flow(best, seed.number, search.key, exists ? search.radius >> k : 1, k);
     const int cost = cost_of_each<AtOnce>(part, parts, exists ? place_of(random) : nowhere);
-    const unsigned better = __ballot_sync(all_lanes, exists && cost < best.cost) >> first_lane & 0xffu;
+    const unsigned better = __ballot_sync(whole_warp, exists && cost < best.cost) >> first_lane & 0xffu;
     const int winner = better != 0 ? __ffs(int(better)) - 1 : 0;
-    const SeedMatch found{__shfl_sync(all_lanes, random.u, winner, lanes),
-                          __shfl_sync(all_lanes, random.v, winner, lanes),
-                          __shfl_sync(all_lanes, cost, winner, lanes)};
+    const SeedMatch found{__shfl_sync(whole_warp, random.u, winner, seed_lanes),
+                          __shfl_sync(whole_warp, random.v, winner, seed_lanes),
+                          __shfl_sync(whole_warp, cost, winner, seed_lanes)};
     if (better != 0) best = found;
     next += better != 0 ? winner + 1 : AtOnce;
   }
@@ -232,7 +127,7 @@ __device__ void try_random_flows(SeedMatch& best, const SeedOfGroup& seed, const
 template <int AtOnce, class Before>
 __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, const Descriptors& to,
                              const Before& before, const SeedSearch& search, SeedMatch* found, int group) {
-  const int lane = int(threadIdx.x) % lanes;
+  const int lane = int(threadIdx.x) % seed_lanes;
   const SeedOfGroup seed(grid, group);
   const PatchPart part = PatchParts(from, lane).at(place_of(grid, from, seed.x, seed.y));
   const PatchParts parts(to, lane);
@@ -243,15 +138,16 @@ __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, cons
   const int neighbor = neighbor_of(grid, seed.column, seed.row, search.step, lane);
   const SeedMatch flow = neighbor >= 0 ? before.flow(neighbor) : best;
   const bool differs = flow.u != best.u || flow.v != best.v;
-  const int cost = cost_of_each<lanes>(
+  const int cost = cost_of_each<seed_lanes>(
       part, parts, differs ? place_of(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
-  static_assert(seed_neighbors == lanes);
-  int least = cost * lanes + lane;
+  static_assert(seed_neighbors == seed_lanes);
+  int least = cost * seed_lanes + lane;
   PF_UNROLL
-  for (int step = 1; step < lanes; step *= 2) least = smaller(least, __shfl_xor_sync(all_lanes, least, step));
-  const int u = __shfl_sync(all_lanes, flow.u, least % lanes, lanes),
-            v = __shfl_sync(all_lanes, flow.v, least % lanes, lanes);
-  if (least / lanes < best.cost) best = {u, v, least / lanes};
+  for (int step = 1; step < seed_lanes; step *= 2)
+    least = smaller(least, __shfl_xor_sync(whole_warp, least, step));
+  const int u = __shfl_sync(whole_warp, flow.u, least % seed_lanes, seed_lanes),
+            v = __shfl_sync(whole_warp, flow.v, least % seed_lanes, seed_lanes);
+  if (least / seed_lanes < best.cost) best = {u, v, least / seed_lanes};
   try_random_flows<AtOnce>(best, seed, search, part, parts, [&](const SeedMatch& random) {
     return place_of(grid, to, seed.x + random.u, seed.y + random.v);
   });
@@ -269,7 +165,7 @@ __global__ void __launch_bounds__(block_threads)
   const int way = int(blockIdx.y);
   improve_seed<few_tries>(level.grid, level.frames[way], level.frames[1 - way],
                           CoarserMatches{coarser.matches[way], coarser.grid, level.grid}, search,
-                          way == 0 ? there : back, group_of(lanes));
+                          way == 0 ? there : back, group_of(seed_lanes));
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -278,11 +174,12 @@ __global__ void __launch_bounds__(block_threads)
   begin_kernel();
   const int way = int(blockIdx.y);
   improve_seed<few_tries>(level.grid, level.frames[way], level.frames[1 - way],
-                          FoundMatches{level.matches[way]}, search, way == 0 ? there : back, group_of(lanes));
+                          FoundMatches{level.matches[way]}, search, way == 0 ? there : back,
+                          group_of(seed_lanes));
 }
 
 /// Seeds that one block searches in all iterations.
-constexpr int few_threads = 1024, few_seeds = few_threads / lanes;
+constexpr int few_threads = 1024, few_seeds = few_threads / seed_lanes;
 
 /// All iterations on a level of few seeds. A block has one way, and the matches in its shared memory: so there is no
 /// launch for each iteration, and patches stay in the multiprocessor's cache.
@@ -294,8 +191,9 @@ __global__ void __launch_bounds__(few_threads)
   if (thread < count) matches[0][thread] = search.level.matches[way][thread];
   for (int i = 0; i < search.iterations; ++i) {
     __syncthreads();
-    improve_seed<lanes>(search.level.grid, search.level.frames[way], search.level.frames[1 - way],
-                        FoundMatches{matches[i % 2]}, search.step(i), matches[1 - i % 2], thread / lanes);
+    improve_seed<seed_lanes>(search.level.grid, search.level.frames[way], search.level.frames[1 - way],
+                             FoundMatches{matches[i % 2]}, search.step(i), matches[1 - i % 2],
+                             thread / seed_lanes);
   }
   __syncthreads();
   if (thread < count)
@@ -378,18 +276,18 @@ void search_level(Backend& cuda, const LevelSearch& search) {
     cuda.launch(start_matches_kernel, dim3(blocks_for(grid.count(), start_threads / warp), 2),
                 dim3(start_threads), 0, search.level, random_starts(grid));
   if (search.is_coarsest && grid.count() <= few_seeds)
-    return cuda.launch(improve_few_kernel, dim3(2), dim3(blocks_for(grid.count(), warp / lanes) * warp), 0,
-                       search);
+    return cuda.launch(improve_few_kernel, dim3(2), dim3(blocks_for(grid.count(), warp / seed_lanes) * warp),
+                       0, search);
   for (int i = 0; i < search.iterations; ++i) {
     SeedMatch* const* const found = search.matches_after(i + 1);
     if (i == 0 && !search.starts_alone) {
-      cuda.launch(refine_matches_kernel, blocks_of(grid, lanes, 2), dim3(block_threads), 0, search.coarser,
-                  search.level, search.step(i), found[0], found[1]);
+      cuda.launch(refine_matches_kernel, blocks_of(grid, seed_lanes, 2), dim3(block_threads), 0,
+                  search.coarser, search.level, search.step(i), found[0], found[1]);
       continue;
     }
     MatchLevel from = search.level;
     from.matches[0] = search.matches_after(i)[0], from.matches[1] = search.matches_after(i)[1];
-    cuda.launch(improve_matches_kernel, blocks_of(grid, lanes, 2), dim3(block_threads), 0, from,
+    cuda.launch(improve_matches_kernel, blocks_of(grid, seed_lanes, 2), dim3(block_threads), 0, from,
                 search.step(i), found[0], found[1]);
   }
 }
