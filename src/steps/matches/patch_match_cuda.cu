@@ -46,15 +46,15 @@ __global__ void __launch_bounds__(start_threads)
   const SeedGrid grid = level.grid;
   const SeedOfGroup seed(grid, int(blockIdx.x) * start_threads / warp + int(threadIdx.x) / warp);
   const Descriptors from = level.frames[way], to = level.frames[1 - way];
-  const PatchPart part = PatchParts(from, lane % seed_lanes).at(place_of(grid, from, seed.x, seed.y));
-  const PatchParts parts(to, lane % seed_lanes);
+  const PatchPart part = PatchParts(from, lane % patch_lanes).at(patch_place(grid, from, seed.x, seed.y));
+  const PatchParts parts(to, lane % patch_lanes);
   SeedMatch best{0, 0, cost_of(part, grid, to, parts, seed.x, seed.y)};
   int number = 0;  // of the best start; 0 is the same place
   for (int first = 0; first < starts; first += warp) {
     const int k = first + lane;
     const SeedMatch flow = random_start(grid, seed.number, seed.x, seed.y, k);
-    const int cost = cost_of_each<seed_lanes>(
-        part, parts, k < starts ? place_of(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
+    const int cost = cost_of_each<patch_lanes>(
+        part, parts, k < starts ? patch_place(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
     if (cost >= best.cost) continue;
     best = {flow.u, flow.v, cost};
     number = k + 1;
@@ -101,22 +101,22 @@ struct CoarserMatches {
 
 /// Tries random flows near the best one, a smaller radius after the other. `AtOnce` lanes try a radius each,
 /// from the best flow so far. The first that finds a better one replaces it, and the radii after that are
-/// tried again from there. place_of(flow): where it leads.
+/// tried again from there. patch_place(flow): where it leads.
 template <int AtOnce, class Place>
 __device__ void try_random_flows(SeedMatch& best, const SeedOfGroup& seed, const SeedSearch& search,
-                                 const PatchPart& part, const PatchParts& parts, Place place_of) {
-  const int lane = int(threadIdx.x) % seed_lanes, first_lane = int(threadIdx.x) % warp - lane;
+                                 const PatchPart& part, const PatchParts& parts, Place patch_place) {
+  const int lane = int(threadIdx.x) % patch_lanes, first_lane = int(threadIdx.x) % warp - lane;
   const int tries = 32 - __clz(search.radius);  // radii from `radius` down to 1
   for (int next = 0; __any_sync(whole_warp, next < tries);) {
     const int k = next + lane;
     const bool exists = lane < AtOnce && k < tries;
     const SeedMatch random = random_flow(best, seed.number, search.key, exists ? search.radius >> k : 1, k);
-    const int cost = cost_of_each<AtOnce>(part, parts, exists ? place_of(random) : nowhere);
+    const int cost = cost_of_each<AtOnce>(part, parts, exists ? patch_place(random) : nowhere);
     const unsigned better = __ballot_sync(whole_warp, exists && cost < best.cost) >> first_lane & 0xffu;
     const int winner = better != 0 ? __ffs(int(better)) - 1 : 0;
-    const SeedMatch found{__shfl_sync(whole_warp, random.u, winner, seed_lanes),
-                          __shfl_sync(whole_warp, random.v, winner, seed_lanes),
-                          __shfl_sync(whole_warp, cost, winner, seed_lanes)};
+    const SeedMatch found{__shfl_sync(whole_warp, random.u, winner, patch_lanes),
+                          __shfl_sync(whole_warp, random.v, winner, patch_lanes),
+                          __shfl_sync(whole_warp, cost, winner, patch_lanes)};
     if (better != 0) best = found;
     next += better != 0 ? winner + 1 : AtOnce;
   }
@@ -127,9 +127,9 @@ __device__ void try_random_flows(SeedMatch& best, const SeedOfGroup& seed, const
 template <int AtOnce, class Before>
 __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, const Descriptors& to,
                              const Before& before, const SeedSearch& search, SeedMatch* found, int group) {
-  const int lane = int(threadIdx.x) % seed_lanes;
+  const int lane = int(threadIdx.x) % patch_lanes;
   const SeedOfGroup seed(grid, group);
-  const PatchPart part = PatchParts(from, lane).at(place_of(grid, from, seed.x, seed.y));
+  const PatchPart part = PatchParts(from, lane).at(patch_place(grid, from, seed.x, seed.y));
   const PatchParts parts(to, lane);
   const auto cost_at = [&](const SeedMatch& flow) {
     return cost_of(part, grid, to, parts, seed.x + flow.u, seed.y + flow.v);
@@ -138,18 +138,18 @@ __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, cons
   const int neighbor = neighbor_of(grid, seed.column, seed.row, search.step, lane);
   const SeedMatch flow = neighbor >= 0 ? before.flow(neighbor) : best;
   const bool differs = flow.u != best.u || flow.v != best.v;
-  const int cost = cost_of_each<seed_lanes>(
-      part, parts, differs ? place_of(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
-  static_assert(seed_neighbors == seed_lanes);
-  int least = cost * seed_lanes + lane;
+  const int cost = cost_of_each<patch_lanes>(
+      part, parts, differs ? patch_place(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
+  static_assert(seed_neighbors == patch_lanes);
+  int least = cost * patch_lanes + lane;
   PF_UNROLL
-  for (int step = 1; step < seed_lanes; step *= 2)
+  for (int step = 1; step < patch_lanes; step *= 2)
     least = smaller(least, __shfl_xor_sync(whole_warp, least, step));
-  const int u = __shfl_sync(whole_warp, flow.u, least % seed_lanes, seed_lanes),
-            v = __shfl_sync(whole_warp, flow.v, least % seed_lanes, seed_lanes);
-  if (least / seed_lanes < best.cost) best = {u, v, least / seed_lanes};
+  const int u = __shfl_sync(whole_warp, flow.u, least % patch_lanes, patch_lanes),
+            v = __shfl_sync(whole_warp, flow.v, least % patch_lanes, patch_lanes);
+  if (least / patch_lanes < best.cost) best = {u, v, least / patch_lanes};
   try_random_flows<AtOnce>(best, seed, search, part, parts, [&](const SeedMatch& random) {
-    return place_of(grid, to, seed.x + random.u, seed.y + random.v);
+    return patch_place(grid, to, seed.x + random.u, seed.y + random.v);
   });
   if (lane == 0 && seed.exists) found[seed.number] = best;
 }
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(block_threads)
   const int way = int(blockIdx.y);
   improve_seed<few_tries>(level.grid, level.frames[way], level.frames[1 - way],
                           CoarserMatches{coarser.matches[way], coarser.grid, level.grid}, search,
-                          way == 0 ? there : back, group_of(seed_lanes));
+                          way == 0 ? there : back, group_of(patch_lanes));
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -175,11 +175,11 @@ __global__ void __launch_bounds__(block_threads)
   const int way = int(blockIdx.y);
   improve_seed<few_tries>(level.grid, level.frames[way], level.frames[1 - way],
                           FoundMatches{level.matches[way]}, search, way == 0 ? there : back,
-                          group_of(seed_lanes));
+                          group_of(patch_lanes));
 }
 
 /// Seeds that one block searches in all iterations.
-constexpr int few_threads = 1024, few_seeds = few_threads / seed_lanes;
+constexpr int few_threads = 1024, few_seeds = few_threads / patch_lanes;
 
 /// All iterations on a level of few seeds. A block has one way, and the matches in its shared memory: so there is no
 /// launch for each iteration, and patches stay in the multiprocessor's cache.
@@ -191,9 +191,9 @@ __global__ void __launch_bounds__(few_threads)
   if (thread < count) matches[0][thread] = search.level.matches[way][thread];
   for (int i = 0; i < search.iterations; ++i) {
     __syncthreads();
-    improve_seed<seed_lanes>(search.level.grid, search.level.frames[way], search.level.frames[1 - way],
-                             FoundMatches{matches[i % 2]}, search.step(i), matches[1 - i % 2],
-                             thread / seed_lanes);
+    improve_seed<patch_lanes>(search.level.grid, search.level.frames[way], search.level.frames[1 - way],
+                              FoundMatches{matches[i % 2]}, search.step(i), matches[1 - i % 2],
+                              thread / patch_lanes);
   }
   __syncthreads();
   if (thread < count)
@@ -276,18 +276,18 @@ void search_level(Backend& cuda, const LevelSearch& search) {
     cuda.launch(start_matches_kernel, dim3(blocks_for(grid.count(), start_threads / warp), 2),
                 dim3(start_threads), 0, search.level, random_starts(grid));
   if (search.is_coarsest && grid.count() <= few_seeds)
-    return cuda.launch(improve_few_kernel, dim3(2), dim3(blocks_for(grid.count(), warp / seed_lanes) * warp),
+    return cuda.launch(improve_few_kernel, dim3(2), dim3(blocks_for(grid.count(), warp / patch_lanes) * warp),
                        0, search);
   for (int i = 0; i < search.iterations; ++i) {
     SeedMatch* const* const found = search.matches_after(i + 1);
     if (i == 0 && !search.starts_alone) {
-      cuda.launch(refine_matches_kernel, blocks_of(grid, seed_lanes, 2), dim3(block_threads), 0,
+      cuda.launch(refine_matches_kernel, blocks_of(grid, patch_lanes, 2), dim3(block_threads), 0,
                   search.coarser, search.level, search.step(i), found[0], found[1]);
       continue;
     }
     MatchLevel from = search.level;
     from.matches[0] = search.matches_after(i)[0], from.matches[1] = search.matches_after(i)[1];
-    cuda.launch(improve_matches_kernel, blocks_of(grid, seed_lanes, 2), dim3(block_threads), 0, from,
+    cuda.launch(improve_matches_kernel, blocks_of(grid, patch_lanes, 2), dim3(block_threads), 0, from,
                 search.step(i), found[0], found[1]);
   }
 }

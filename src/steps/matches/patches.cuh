@@ -6,7 +6,7 @@
 /// Comparisons of patches: by a thread alone, or by the lanes of a seed together.
 namespace parafield {
 
-constexpr int seed_lanes = 8;
+constexpr int patch_lanes = 8;
 constexpr unsigned whole_warp = ~0u;
 
 __device__ inline unsigned difference(std::uint64_t a, std::uint64_t b) {
@@ -67,17 +67,17 @@ struct PatchParts {
 constexpr unsigned nowhere = ~0u;
 
 /// The place of the patch at (x, y), in words: its distance from the frame's first word. Outside: nowhere.
-__device__ inline unsigned place_of(const SeedGrid& grid, const Descriptors& descriptors, int x, int y) {
+__device__ inline unsigned patch_place(const SeedGrid& grid, const Descriptors& descriptors, int x, int y) {
   return grid.has_pixel(x, y) ? unsigned(patch_at(descriptors, x, y) - descriptors.rows.data) : nowhere;
 }
 
 /// Cost of the match at (x, y), in all lanes of the seed.
 __device__ inline int cost_of(const PatchPart& part, const SeedGrid& grid, const Descriptors& to,
                               const PatchParts& parts, int x, int y) {
-  const unsigned place = place_of(grid, to, x, y);
+  const unsigned place = patch_place(grid, to, x, y);
   unsigned sum = place == nowhere ? 0 : part.cost(parts.at(place));
   PF_UNROLL
-  for (int step = 1; step < seed_lanes; step *= 2) sum += __shfl_xor_sync(whole_warp, sum, step);
+  for (int step = 1; step < patch_lanes; step *= 2) sum += __shfl_xor_sync(whole_warp, sum, step);
   return place == nowhere ? outside_cost : int(sum);
 }
 
@@ -85,11 +85,11 @@ __device__ inline int cost_of(const PatchPart& part, const SeedGrid& grid, const
 /// these lanes gets that of its own; the cost outside, if a lane before it has the same place.
 template <int Count>
 __device__ int cost_of_each(const PatchPart& part, const PatchParts& parts, unsigned place) {
-  const int lane = int(threadIdx.x) % seed_lanes;
+  const int lane = int(threadIdx.x) % patch_lanes;
   unsigned places[Count];
   PF_UNROLL
   for (int k = 0; k < Count; ++k) {
-    places[k] = __shfl_sync(whole_warp, place, k, seed_lanes);
+    places[k] = __shfl_sync(whole_warp, place, k, patch_lanes);
     if (lane > k && place == places[k]) place = nowhere;
   }
   if (!__any_sync(whole_warp, place != nowhere)) return outside_cost;
@@ -100,7 +100,7 @@ __device__ int cost_of_each(const PatchPart& part, const PatchParts& parts, unsi
   PF_UNROLL
   for (int k = 0; k < Count; ++k) {
     sums[k] = part.cost(others[k]);
-    if (Count < seed_lanes) sums[k] += __shfl_xor_sync(whole_warp, sums[k], Count);
+    if (Count < patch_lanes) sums[k] += __shfl_xor_sync(whole_warp, sums[k], Count);
   }
   PF_UNROLL
   for (int step = Count / 2; step >= 1; step /= 2) {  // a lane keeps the half that has its own
