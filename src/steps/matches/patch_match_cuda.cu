@@ -101,17 +101,17 @@ struct CoarserMatches {
 
 /// Tries random flows near the best one, a smaller radius after the other. `AtOnce` lanes try a radius each,
 /// from the best flow so far. The first that finds a better one replaces it, and the radii after that are
-/// tried again from there. patch_place(flow): where it leads.
+/// tried again from there. place_after(flow): where it leads.
 template <int AtOnce, class Place>
 __device__ void try_random_flows(SeedMatch& best, const SeedOfGroup& seed, const SeedSearch& search,
-                                 const PatchPart& part, const PatchParts& parts, Place patch_place) {
+                                 const PatchPart& part, const PatchParts& parts, Place place_after) {
   const int lane = int(threadIdx.x) % patch_lanes, first_lane = int(threadIdx.x) % warp - lane;
   const int tries = 32 - __clz(search.radius);  // radii from `radius` down to 1
   for (int next = 0; __any_sync(whole_warp, next < tries);) {
     const int k = next + lane;
     const bool exists = lane < AtOnce && k < tries;
     const SeedMatch random = random_flow(best, seed.number, search.key, exists ? search.radius >> k : 1, k);
-    const int cost = cost_of_each<AtOnce>(part, parts, exists ? patch_place(random) : nowhere);
+    const int cost = cost_of_each<AtOnce>(part, parts, exists ? place_after(random) : nowhere);
     const unsigned better = __ballot_sync(whole_warp, exists && cost < best.cost) >> first_lane & 0xffu;
     const int winner = better != 0 ? __ffs(int(better)) - 1 : 0;
     const SeedMatch found{__shfl_sync(whole_warp, random.u, winner, patch_lanes),
