@@ -69,8 +69,8 @@ class EmulatedPyramidKernels : public testing::TestWithParam<PixelFormat> {};
 TEST_P(EmulatedPyramidKernels, SameBits) {
   const Device device = Device::cpu(1);
   unsigned seed = 0;
-  for (const Size size :
-       {Size{1, 1}, Size{5, 40}, Size{65, 33}, Size{212, 120}})  // the last has an inner tile
+  for (const Size size : {Size{1, 1}, Size{5, 40}, Size{65, 33}, Size{212, 120},
+                          Size{212, 120}})  // inner tiles, with and without alignment
     with_backend(device, [&]<class Backend>() {
       if constexpr (!Backend::is_gpu) {
         ++seed;
