@@ -13,8 +13,7 @@
 // launch does 97 instructions a pixel, as it converts 2.3 times a tile's pixels for three levels; the
 // schedulers issue one in 64 % of the cycles. With one level in a launch the two sizes take 18 us and 9 us.
 // These are times of pyramids alone. In a solve (640x480, commit 06dd96d) a block of the first launch took
-// 10.3 us, and of the second 6.8 us: the kernel's code was 200 KB, most of it for other formats and borders.
-// So its loops are short.
+// 10.3 us, and of the second 6.8 us. The kernel's code has 200 KB, most of it for other formats and borders.
 
 namespace parafield {
 namespace {
@@ -67,73 +66,45 @@ __device__ bool is_aligned(const void* data, std::ptrdiff_t pitch) {
   return (reinterpret_cast<std::size_t>(data) | std::size_t(pitch)) % alignof(Vector) == 0;
 }
 
-/// Luma of a frame on its way to shared memory and to level 0, where it is stored if `stores`.
-template <class Tile, class Sample, int Channels, int Red>
-struct TileFill {
-  using Vector = Samples<Sample, Channels>;
-  static constexpr int groups = Tile::pitch(0) / vector_pixels, count = Tile::rows(0) * groups;
-
-  const Frame& frame;
-  View<float> luma;
-  bool stores;
-  int x0, y0;
-  Scale scale;
-  Tile& tile;
-
-  /// Whether a tile with neighbors on all sides can be filled by `fill_inner`.
-  __device__ bool has_vectors() const {
-    return is_aligned<Vector>(frame.data, frame.pitch) && is_aligned<float4>(luma.data, luma.pitch);
-  }
-  __device__ void put(int i, int x, int y, const float (&four)[vector_pixels], bool whole) const {
-    const float4 vector = make_float4(four[0], four[1], four[2], four[3]);
-    reinterpret_cast<float4*>(tile.pixels)[i] = vector;
-    const bool own = stores && y >= y0 && y < smaller(y0 + Tile::height(0), luma.height) && x >= x0 &&
-                     x < x0 + Tile::width(0);
-    if (!own) return;
-    float* const to = luma.row(y) + x;
-    if (whole) {
-      *reinterpret_cast<float4*>(to) = vector;
-    } else {
-      PF_UNROLL
-      for (int k = 0; k < vector_pixels; ++k)
-        if (x + k < luma.width) to[k] = four[k];
-    }
-  }
-  __device__ void fill_inner() const {
-#pragma unroll 4
-    for (int i = int(threadIdx.x); i < count; i += tile_threads) {
-      const int row = i / groups, group = i - row * groups;
-      const int x = x0 - Tile::left(0) + vector_pixels * group, y = y0 - Tile::before(0) + row;
-      const Vector samples = *reinterpret_cast<const Vector*>(row_of<Sample>(frame, y) + x * Channels);
-      float four[vector_pixels];
-      PF_UNROLL
-      for (int k = 0; k < vector_pixels; ++k) four[k] = luma_of(samples.of, k, Channels, Red, scale);
-      put(i, x, y, four, true);
-    }
-  }
-  /// Beyond the border the nearest pixel stands in.
-  __device__ void fill() const {
-#pragma unroll 2
-    for (int i = int(threadIdx.x); i < count; i += tile_threads) {
-      const int row = i / groups, group = i - row * groups;
-      const int x = x0 - Tile::left(0) + vector_pixels * group, y = y0 - Tile::before(0) + row;
-      const Sample* const from = row_of<Sample>(frame, clamp(y, 0, luma.height - 1));
-      float four[vector_pixels];
-      PF_UNROLL
-      for (int k = 0; k < vector_pixels; ++k)
-        four[k] = luma_of(from, clamp(x + k, 0, luma.width - 1), Channels, Red, scale);
-      put(i, x, y, four, false);
-    }
-  }
-};
-
-/// `inner`: whether the tile has neighbors on all sides.
+/// Brings luma to shared memory; beyond the border the nearest pixel stands in.
 template <class Tile>
-__device__ void fill(const Frame& frame, View<float> luma, bool stores, int x0, int y0, bool inner,
-                     Tile& tile) {
+__device__ void fill(const Frame& frame, View<float> luma, bool stores, int x0, int y0, Tile& tile) {
+  constexpr int groups = Tile::pitch(0) / vector_pixels, count = Tile::rows(0) * groups;
+  const int last = luma.width - 1, bottom = luma.height - 1, thread = int(threadIdx.x);
+  const bool stores_vectors = is_aligned<float4>(luma.data, luma.pitch);
   with_format(frame, [&]<class Sample, int Channels, int Red>(Scale scale) {
-    const TileFill<Tile, Sample, Channels, Red> filling{frame, luma, stores, x0, y0, scale, tile};
-    inner&& filling.has_vectors() ? filling.fill_inner() : filling.fill();
+    using Vector = Samples<Sample, Channels>;
+    const bool aligned = is_aligned<Vector>(frame.data, frame.pitch);
+#pragma unroll 4
+    for (int i = thread; i < count; i += tile_threads) {
+      const int row = i / groups, group = i - row * groups;
+      const int x = x0 - Tile::left(0) + vector_pixels * group, y = y0 - Tile::before(0) + row;
+      const Sample* const from = row_of<Sample>(frame, clamp(y, 0, bottom));
+      const bool inside = x >= 0 && x + vector_pixels - 1 <= last;
+      float four[vector_pixels];
+      if (inside && aligned) {
+        const Vector samples = *reinterpret_cast<const Vector*>(from + x * Channels);
+        PF_UNROLL
+        for (int k = 0; k < vector_pixels; ++k) four[k] = luma_of(samples.of, k, Channels, Red, scale);
+      } else {
+        PF_UNROLL
+        for (int k = 0; k < vector_pixels; ++k)
+          four[k] = luma_of(from, clamp(x + k, 0, last), Channels, Red, scale);
+      }
+      const float4 vector = make_float4(four[0], four[1], four[2], four[3]);
+      reinterpret_cast<float4*>(tile.pixels)[i] = vector;
+      const bool own =
+          stores && y >= y0 && y < y0 + Tile::height(0) && y <= bottom && x >= x0 && x < x0 + Tile::width(0);
+      if (!own) continue;
+      float* const to = luma.row(y) + x;
+      if (inside && stores_vectors) {
+        *reinterpret_cast<float4*>(to) = vector;
+      } else {
+        PF_UNROLL
+        for (int k = 0; k < vector_pixels; ++k)
+          if (x + k <= last) to[k] = four[k];
+      }
+    }
   });
 }
 
@@ -147,7 +118,6 @@ __device__ void make_level(View<float> fine, View<float> coarse, int x0, int y0,
                 left = Tile::left(Level + 1);
   const int thread = int(threadIdx.x), last = fine.width - 1, bottom = fine.height - 1;
   const int fine_x0 = 2 * x0 - Tile::left(Level), fine_y0 = 2 * y0 - Tile::before(Level);
-#pragma unroll 1
   for (int i = thread; i < rows * groups; i += tile_threads) {
     const int row = i / groups, group = i - row * groups;
     float4 in[5];
@@ -172,7 +142,6 @@ __device__ void make_level(View<float> fine, View<float> coarse, int x0, int y0,
   __syncthreads();
   const bool stores_pairs = is_aligned<float2>(coarse.data, coarse.pitch);
   constexpr int pairs = (before + Tile::width(Level + 1) + Tile::after(Level + 1) + 1) / 2;
-#pragma unroll 1
   for (int i = thread; i < rows * pairs; i += tile_threads) {
     const int row = i / pairs, column = 2 * (i - row * pairs) - before;  // from the tile's first pixel
     const int x = x0 + column, y = y0 - before + row;
@@ -230,11 +199,11 @@ __global__ void __launch_bounds__(tile_threads)
   const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
   const Levels levels = blockIdx.z == 0 ? levels0 : levels1;
   const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_height;
+  fill(frame, levels.level[0], stores, x0, y0, tile);
+  __syncthreads();
   const bool inner = x0 >= BlockTile::before(0) && y0 >= BlockTile::before(0) &&
                      x0 + tile_width + BlockTile::after(0) + 2 * vector_pixels <= levels.level[0].width &&
                      y0 + tile_height + BlockTile::after(0) + 2 * vector_pixels <= levels.level[0].height;
-  fill(frame, levels.level[0], stores, x0, y0, inner, tile);
-  __syncthreads();
   make_level<0>(levels.level[0], levels.level[1], x0 / 2, y0 / 2, inner, tile);
   if constexpr (Depth > 1) make_level<1>(levels.level[1], levels.level[2], x0 / 4, y0 / 4, inner, tile);
   if constexpr (Depth > 2) make_level<2>(levels.level[2], levels.level[3], x0 / 8, y0 / 8, inner, tile);
