@@ -38,7 +38,7 @@ int missed_on(const Target& target, const Image<float>& frame0, const Image<floa
       pair.prepare();
       pair.matcher.describe_coarse(pair.pyramids, 0, 2);
       find_missed(backend, pair.matcher.find_coarse(from, 1 - from),
-                  {from, pair.matcher.coarse_level(), flow_u, flow_v}, counts, missed);
+                  {from, pair.matcher.coarse_level(), flow_u, flow_v}, counts, {missed});
     });
     int answer = -1;
     copy_to_host(backend, &answer, missed, sizeof answer);

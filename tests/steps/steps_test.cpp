@@ -7,6 +7,7 @@
 #include <map>
 
 #include "noise.hpp"
+#include "steps/colors/colors.hpp"
 #include "steps/convert/convert.hpp"
 #include "steps/guarded.hpp"
 #include "steps/median/median.hpp"
@@ -133,16 +134,18 @@ TEST_P(Steps, ConvertPyramids) {
       const GuardedFrame first(size, format, 3, 0, padding, 0xff), second(size, format, 4, 0, padding, 0xff);
       const std::string what = std::string(to_string(format)) + " " + text_of(size);
       const std::vector<Size> levels = pyramid_sizes(size, 6);
-      const auto make = [&](const Target& target) {  // all levels of two frames, in two ways
+      const auto make = [&](const Target& target) {  // all levels of two frames, in three ways
         std::vector<Guarded> result;
-        for (int i = 0; i < 4; ++i)
+        for (int i = 0; i < 6; ++i)
           for (const Size level : levels) result.emplace_back(level);
         std::vector<Movable*> images;
         for (Guarded& image : result) images.push_back(&image);
         FrameBuffer there[2];
         const Frame frames[] = {placed(first, target, there[0]), placed(second, target, there[1])};
+        Workspace workspace(frames[0].memory);
+        const KeptFrames kept = KeptFrames::make(workspace, size, 2);
         run_on(target, images, [&]<class Backend>(Backend& backend) {
-          Pyramid pyramids[4];
+          Pyramid pyramids[6];
           for (std::size_t i = 0; i < result.size(); ++i) {
             Pyramid& pyramid = pyramids[i / levels.size()];
             pyramid.level[pyramid.levels++] = result[i].view();
@@ -151,12 +154,14 @@ TEST_P(Steps, ConvertPyramids) {
           convert(backend, frames, luma, 2);
           build_pyramids(backend, pyramids, 2);
           convert_pyramids(backend, frames, pyramids + 2, 2);
+          convert_and_keep(backend, frames, pyramids + 4, 2, 0, kept);
         });
         return result;
       };
       expect_like_reference(make, what, [&](auto& result) {
-        for (std::size_t i = 0; i < 2 * levels.size(); ++i)
-          expect_same_bits(result[i].view(), result[2 * levels.size() + i].view(), what);
+        for (std::size_t i = 0; i < 4 * levels.size(); ++i)
+          expect_same_bits(result[i % (2 * levels.size())].view(), result[2 * levels.size() + i].view(),
+                           what);
       });
       if (HasFatalFailure()) return;
     }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/arithmetic.hpp"
+#include "core/condition.hpp"
 #include "core/cpu/instruction_set.hpp"
 #include "core/cpu/threads.hpp"
 #include "core/queue.hpp"
@@ -80,10 +81,11 @@ class CpuBackend {
     steps();
   }
 
-  /// Runs steps if *condition is not 0.
-  template <class Steps>
-  void only_if(const int* condition, Steps steps) const {
-    if (*condition != 0) steps();
+  /// Runs decide(condition), and then steps if it has set *value to another number than 0.
+  template <class Decide, class Steps>
+  void only_if(int* value, Decide decide, Steps steps) const {
+    decide(Condition{value});
+    if (*value != 0) steps();
   }
 
   /// Calls (*callback)(share). On CUDA this happens once the steps before have run.

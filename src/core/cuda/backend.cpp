@@ -217,15 +217,20 @@ struct Capture {
 
 }  // namespace
 
-void Cuda::begin_condition(const int* condition) {
+unsigned long long Cuda::make_condition() {
   end_part(false);
   begin_part();
+  cudaGraphConditionalHandle handle = 0;
+  PF_CUDA(cudaGraphConditionalHandleCreate(&handle, Capture(recording_).graph));
+  return handle;
+}
+
+void Cuda::begin_condition(unsigned long long handle) {
   cudaGraphNodeParams parameters{};
   parameters.type = cudaGraphNodeTypeConditional;
-  PF_CUDA(cudaGraphConditionalHandleCreate(&parameters.conditional.handle, Capture(recording_).graph));
+  parameters.conditional.handle = handle;
   parameters.conditional.type = cudaGraphCondTypeIf;
   parameters.conditional.size = 1;
-  record_condition(parameters.conditional.handle, condition);
   const Capture before(recording_);
   cudaGraphNode_t node = nullptr;
 #if CUDART_VERSION >= 13000
@@ -257,7 +262,8 @@ void Cuda::abandon_condition() {
 
 #else
 
-void Cuda::begin_condition(const int*) {}
+unsigned long long Cuda::make_condition() { return 0; }
+void Cuda::begin_condition(unsigned long long) {}
 void Cuda::end_condition() {}
 void Cuda::abandon_condition() {}
 
@@ -286,6 +292,8 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
     PF_CUDA(cudaGraphExecKernelNodeSetParams(input.executable, input.node, &parameters));
     return;
   }
+  if (shared_percent_ >= 0)
+    PF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, shared_percent_));
   cudaLaunchAttribute overlap{};  // see begin_kernel
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/condition.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/runtime.hpp"
 #include "core/queue.hpp"
@@ -39,6 +40,10 @@ class Cuda {
   int multiprocessors() const { return multiprocessors_; }
   /// Bytes of shared memory that a block can have.
   std::size_t shared_memory() const { return std::size_t(shared_memory_); }
+  /// From now on recorded kernels ask for `percent` of a multiprocessor's memory as shared memory; the rest
+  /// is cache. A multiprocessor changes its share only when no block is on it: so kernels that run beside
+  /// each other need one.
+  void prefer_shared_memory(int percent) { shared_percent_ = percent; }
   /// Makes the device the thread's current one as long as the result lives.
   cuda::CurrentDevice activate() const { return cuda::CurrentDevice(device_); }
   void cancelled_by(const std::atomic<bool>&) {}  // work that the device has begun runs to its end
@@ -66,14 +71,19 @@ class Cuda {
     launch_graph(graphs_.at(key));
   }
 
-  /// Runs steps if *condition, in the device's memory, is not 0 once the steps before have run. Drivers before
-  /// 12.4 cannot leave steps out: so nothing but the last step may write what others read, and it has to look
-  /// at the condition itself. The steps launch no inputs.
-  template <class Steps>
-  void only_if(const int* condition, Steps steps) {
+  /// Runs decide(condition), and then steps if a kernel of it has decided so (see kernel.cuh). `value`, in
+  /// the device's memory, is the condition's. Drivers before 12.4 cannot leave steps out: so nothing but the
+  /// last step may write what others read, and it has to look at *value itself. The steps launch no inputs.
+  template <class Decide, class Steps>
+  void only_if(int* value, Decide decide, Steps steps) {
     if (mode_ == Mode::replaying) return;
-    if (!has_conditions_) return steps();
-    begin_condition(condition);
+    if (!has_conditions_) {
+      decide(Condition{value});
+      return steps();
+    }
+    const unsigned long long handle = make_condition();
+    decide(Condition{value, handle});
+    begin_condition(handle);
     try {
       steps();
     } catch (...) {
@@ -202,11 +212,11 @@ class Cuda {
   void begin_aside();
   void end_aside();
   void join_aside();
-  void begin_condition(const int* condition);
+  /// Begins a part that ends with a condition. Returns the condition's handle.
+  unsigned long long make_condition();
+  void begin_condition(unsigned long long handle);
   void end_condition();
   void abandon_condition();
-  /// Records a kernel that sets a condition of the graph. `handle`: a cudaGraphConditionalHandle.
-  void record_condition(unsigned long long handle, const int* condition);
   void begin_replay(Graph& graph);
   void launch_graph(const Graph& graph);
   void launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void** arguments,
@@ -215,6 +225,7 @@ class Cuda {
   int device_;
   int multiprocessors_ = 0;
   int shared_memory_ = 0;
+  int shared_percent_ = -1;      // -1: each kernel has its own share
   bool has_conditions_ = false;  // whether graphs can leave out a part
   bool overlaps_ = false;        // kernels may begin before the one before has ended: see begin_kernel
   OwnStream own_stream_;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cuda_runtime.h>
+
+#include "core/condition.hpp"
 
 namespace parafield {
 
@@ -25,6 +28,14 @@ __device__ __forceinline__ void await_last() {
 __device__ __forceinline__ void begin_kernel() {
   launch_next();
   await_last();
+}
+
+/// Says whether the steps of a condition run; for one thread.
+__device__ __forceinline__ void decide(const Condition& condition, bool runs) {
+  *condition.value = runs;
+#if CUDART_VERSION >= 12040
+  if (condition.handle) cudaGraphSetConditional(condition.handle, runs);
+#endif
 }
 
 /// 2^x as the device has it, to about 2 units in the last place.

@@ -44,6 +44,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
         weights_(tensor_weights(method)),
         grid_weights_(grid_weights(weights_)),
         pyramids_(std::size_t(method.frames)) {
+    if constexpr (Backend::is_gpu) backend.prefer_shared_memory(shared_percent);
     const bool matches = uses_matches(method);
     if (matches || method.sharpen != Sharpen::none) kept_ = KeptFrames::make(workspace, size, method.frames);
     if (matches) matched_.emplace(backend, workspace, method.matching, size, *kept_);
@@ -86,8 +87,10 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     for (int i = 0; i < count; i += 2) {
       const int some = smaller(2, count - i);
       Pyramid* const pyramids = &pyramids_[std::size_t(slot + i)];
-      convert_pyramids(backend_, frames + i, pyramids, some);
-      if (kept_) keep_frames(backend_, frames + i, slot + i, some, *kept_);
+      if (kept_)
+        convert_and_keep(backend_, frames + i, pyramids, some, slot + i, *kept_);
+      else
+        convert_pyramids(backend_, frames + i, pyramids, some);
     }
     if (matched_) matched_->prepare();
   }
@@ -116,27 +119,35 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       flow = flow_at(coarsest, is_spaced(), result);
       reduce_flow(backend_, start->u, start->v, coarsest + method_.spacing - 1, flow);
     }
-    const auto descend_to_result = [&] {
-      if (method_.frames == 2) return descend(first, flow, coarsest, result, of_pair());
-      descend(first, flow, coarsest, flows_of_.of_pair, {2, method_.iterations, 1, flows_of_.pair});
-      descend(first, flows_of_.of_pair, 0, flows_of_.of_more, {method_.frames, more_iterations, 1, normal_});
-      mix_steady<Backend>(backend_, flows_of_, steady_cells_, result);
+    const bool always_matches = matched_ && method_.matches == UseOfMatches::always;
+    const auto solve_first = [&] {
+      descend_to_result(first, flow, coarsest, result);
+      if (trust.valid && !always_matches) return judge(first, result, trust);
+      complete(result);
     };
     if (matched_)
-      backend_.beside([&] { matched_->find_coarse(pyramids_.data()); }, descend_to_result);
+      backend_.beside([&] { matched_->find_coarse(pyramids_.data()); }, solve_first);
     else
-      descend_to_result();
-    const bool always_matches = matched_ && method_.matches == UseOfMatches::always;
-    if (always_matches || !trust.valid) complete(result);
+      solve_first();
     if (always_matches) return take_matches(first, result, trust, nullptr);
-    if (trust.valid) {
-      const WarpFrames frames = frames_at(0, first, 2);
-      judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_,
-                          solved(result), method_.max_residual * 255, trust);
-    }
     if (!matched_) return;
-    const int* const missed = matched_->find_missed(first, 1 - first, result);
-    backend_.only_if(missed, [&] { take_matches(first, result, trust, missed); });
+    backend_.only_if(
+        matched_->missed(),
+        [&](const Condition& missed) { matched_->find_missed(first, 1 - first, result, missed); },
+        [&] { take_matches(first, result, trust, matched_->missed()); });
+  }
+
+  void descend_to_result(int first, FlowPlanes start, int coarsest, FlowPlanes result) {
+    if (method_.frames == 2) return descend(first, start, coarsest, result, of_pair());
+    descend(first, start, coarsest, flows_of_.of_pair, {2, method_.iterations, 1, flows_of_.pair});
+    descend(first, flows_of_.of_pair, 0, flows_of_.of_more, {method_.frames, more_iterations, 1, normal_});
+    mix_steady<Backend>(backend_, flows_of_, steady_cells_, result);
+  }
+
+  void judge(int first, FlowPlanes result, Trust trust) {
+    const WarpFrames frames = frames_at(0, first, 2);
+    judge_flow<Backend>(backend_, frames.reference(), frames.frame[frames.middle + 1], normal_,
+                        solved(result), method_.max_residual * 255, trust);
   }
 
   /// Replaces flow by that with matches. On CUDA it does so only if *wanted is not 0, or `wanted` is null.
@@ -151,6 +162,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
                    result, trust);
   }
 
+  /// On CUDA: room for two of the largest tiles on an H100.
+  static constexpr int shared_percent = 70;
   static constexpr int more_iterations = 2;  // on the finest level, with more frames than two
 
   bool is_spaced() const { return method_.spacing > 1; }

@@ -48,14 +48,15 @@ class MatchedFlow {
     matcher_.find_coarse(0, 1);
   }
 
-  /// Compares flow from slot `from` to slot `to` with coarse matches. Returns where the answer is: not 0 if
-  /// the flow has missed something.
-  const int* find_missed(int from, int to, FlowPlanes flow) {
+  /// Compares flow from slot `from` to slot `to` with coarse matches. Sets `missed` to whether it has missed
+  /// something.
+  void find_missed(int from, int to, FlowPlanes flow, const Condition& missed) {
     const int level = matcher_.coarse_level();
     parafield::find_missed(backend_, matcher_.find_coarse(from, to),
-                           {from < to ? 0 : 1, level, flow.u, flow.v}, missed_counts_, missed_);
-    return missed_;
+                           {from < to ? 0 : 1, level, flow.u, flow.v}, missed_counts_, missed);
   }
+  /// Memory for the answer of find_missed.
+  int* missed() const { return missed_; }
 
   /// Finds the flow from the frame in slot `from` to that in slot `to`: `first`, or that of matches where it
   /// differs. Hidden pixels take the flow of visible ones around, guided by color.

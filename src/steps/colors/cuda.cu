@@ -2,8 +2,7 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "core/views.hpp"
-#include "steps/colors/colors.hpp"
-#include "steps/copy/copy.cuh"
+#include "steps/colors/keep.cuh"
 
 // Floor: rgb_u8 reads 3 bytes a pixel and writes 16, with smoothed ones 32; two frames of 320x240, one
 // smoothed, take an H100 (3.0 TB/s) 1.4 us, as long as a launch does.
@@ -102,18 +101,11 @@ __global__ void __launch_bounds__(width* height)
   tile.store_smoothed(taps, blockIdx.z == 0 ? smoothed0 : smoothed1);
 }
 
-struct FrameCopy {
-  WordCopy copy;
-  Frame kept;
-};
-
 /// blockIdx.y is the frame.
 __global__ void __launch_bounds__(copy_threads) 
     keep_kernel(const __grid_constant__ FrameCopy copy0, const __grid_constant__ FrameCopy copy1, Frame* frames) {
   begin_kernel();
-  const FrameCopy& frame = blockIdx.y == 0 ? copy0 : copy1;
-  copy_rows(frame.copy);
-  if (blockIdx.x == 0 && threadIdx.x == 0) frames[blockIdx.y] = frame.kept;
+  keep_frame(blockIdx.y == 0 ? copy0 : copy1, frames + blockIdx.y, int(blockIdx.x), int(gridDim.x));
 }
 
 }  // namespace
@@ -139,15 +131,9 @@ void make_colors(Backend& cuda, const Frame* frames, int count, const Taps& taps
 
 template <class Backend>
 void keep_frames(Backend& cuda, const Frame* frames, int slot, int count, const KeptFrames& kept) {
-  FrameCopy copies[2];
-  for (int i = 0; i < 2; ++i) {
-    const Frame& frame = frames[smaller(i, count - 1)];
-    const View<std::uint8_t> bytes = kept.bytes[slot + smaller(i, count - 1)];
-    const Frame copy = kept_frame(frame, bytes);
-    copies[i] = {word_copy({static_cast<const char*>(frame.data), reinterpret_cast<char*>(bytes.data),
-                            frame.pitch, copy.pitch, row_bytes(frame), frame.height}),
-                 copy};
-  }
+  const int last = count - 1;
+  const FrameCopy copies[] = {frame_copy(frames[0], kept.bytes[slot]),
+                              frame_copy(frames[last], kept.bytes[slot + last])};
   cuda.launch_input(keep_kernel, dim3(unsigned(blocks_of(cuda, copies[0].copy)), unsigned(count)),
                     dim3(copy_threads), copies[0], copies[1], kept.frames + slot);
 }

@@ -6,8 +6,8 @@
 #include "core/cuda/backend.hpp"
 #include "steps/copy/copy.hpp"
 
-/// Copies of planes, as parts of kernels. Planes are layers of the grid (blockIdx.y). A plane whose rows have
-/// no gap is one long row, which all of its blocks copy together; of others a block copies a row.
+/// Copies of planes, as parts of kernels. A plane whose rows have no gap is one long row, which all of its
+/// blocks copy together; of others a block copies a row.
 namespace parafield {
 
 constexpr int copy_threads = 256;
@@ -54,31 +54,31 @@ __device__ void halve_row(const char* from, char* to, std::ptrdiff_t row_bytes, 
 }
 
 template <class Word, bool halves>
-__device__ void copy_rows(const PlaneCopy& plane) {
+__device__ void copy_rows(const PlaneCopy& plane, int block, int blocks) {
   const auto take_row = [&](const char* from, char* to, std::ptrdiff_t first, std::ptrdiff_t step) {
     if constexpr (halves && sizeof(Word) >= sizeof(float))
       if (plane.to_halves) return halve_row<Word>(from, to, plane.row_bytes, first, step);
     copy_row<Word>(from, to, plane.row_bytes, first, step);
   };
   if (plane.height == 1)
-    return take_row(plane.from, plane.to,
-                    std::ptrdiff_t(blockIdx.x) * copy_threads + std::ptrdiff_t(threadIdx.x),
-                    std::ptrdiff_t(gridDim.x) * copy_threads);
-  for (int y = int(blockIdx.x); y < plane.height; y += int(gridDim.x))
+    return take_row(plane.from, plane.to, std::ptrdiff_t(block) * copy_threads + std::ptrdiff_t(threadIdx.x),
+                    std::ptrdiff_t(blocks) * copy_threads);
+  for (int y = block; y < plane.height; y += blocks)
     take_row(plane.from + y * plane.from_pitch, plane.to + y * plane.to_pitch, std::ptrdiff_t(threadIdx.x),
              copy_threads);
 }
 
-/// `halves`: whether a plane may be one to write as halves.
+/// Copies a block's part of a plane. `blocks`: how many copy it. `halves`: whether it may be one to write as
+/// halves.
 template <bool halves = false>
-__device__ void copy_rows(const WordCopy& copy) {
+__device__ void copy_rows(const WordCopy& copy, int block, int blocks) {
   switch (copy.word_bytes) {
     case 16:
-      return copy_rows<uint4, halves>(copy.plane);
+      return copy_rows<uint4, halves>(copy.plane, block, blocks);
     case 4:
-      return copy_rows<std::uint32_t, halves>(copy.plane);
+      return copy_rows<std::uint32_t, halves>(copy.plane, block, blocks);
     default:
-      return copy_rows<char, halves>(copy.plane);
+      return copy_rows<char, halves>(copy.plane, block, blocks);
   }
 }
 

@@ -136,6 +136,7 @@ __global__ void __launch_bounds__(block_threads)
     normalize_kernel(const __grid_constant__ DescribedLevels all) {
   begin_kernel();
   __shared__ float energy[energy_height * energy_width], summed[tile_height * energy_width];
+  __shared__ std::uint64_t words[tile_height][tile_width];
   const auto [level, x0, y0] = tile_of(all);
   const int width = level.luma.width, height = level.luma.height, thread = int(threadIdx.x);
   const DescriptorScratch scratch = all.scratch[blockIdx.z];
@@ -147,18 +148,24 @@ __global__ void __launch_bounds__(block_threads)
   for (int i = thread; i < tile_height * energy_width; i += block_threads)
     summed[i] = energy_around(energy + i + energy_reach * energy_width, energy_width);
   __syncthreads();
-  constexpr int margin = Descriptors::margin;
   for (int i = thread; i < tile_height * tile_width; i += block_threads) {
     const int column = i % tile_width, row = i / tile_width, x = x0 + column, y = y0 + row;
     if (x >= width || y >= height) continue;
     const float scale = normalization(energy_around(summed + row * energy_width + column + energy_reach, 1));
     const std::uint64_t word =
         descriptor_of(reinterpret_cast<const ChannelPairs*>(scratch.channels)[pixel_at(x, y)], scale);
-    // A pixel at the border writes the margin beside it, too.
-    const int left = x == 0 ? -margin : x, right = x == width - 1 ? x + margin - 1 : x,
-              top = y == 0 ? -margin : y, bottom = y == height - 1 ? y + margin - 1 : y;
-    for (int to_y = top; to_y <= bottom; ++to_y)
-      for (int to_x = left; to_x <= right; ++to_x) *level.out.at(to_x, to_y) = word;
+    *level.out.at(x, y) = words[row][column] = word;
+  }
+  constexpr int margin = Descriptors::margin;
+  const int columns = smaller(tile_width, width - x0), rows = smaller(tile_height, height - y0);
+  const int left = x0 == 0 ? -margin : 0, right = x0 + columns == width ? columns + margin : columns,
+            top = y0 == 0 ? -margin : 0, bottom = y0 + rows == height ? rows + margin : rows;
+  const int across = right - left, count = across * (bottom - top);
+  if (count == rows * columns) return;
+  __syncthreads();  // the block writes the margin beside its tile, too
+  for (int i = thread; i < count; i += block_threads) {
+    const int row = top + i / across, column = left + i % across;
+    *level.out.at(x0 + column, y0 + row) = words[clamp(row, 0, rows - 1)][clamp(column, 0, columns - 1)];
   }
 }
 

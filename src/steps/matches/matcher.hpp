@@ -146,13 +146,14 @@ class FeatureMatcher {
     LevelSearch search{};
     search.number = level;
     search.is_coarsest = level == int(sizes_.size()) - 1;
+    search.starts_alone = search.is_coarsest || !Backend::is_gpu;
     search.iterations = (search.is_coarsest ? 2 : 1) * matching_.match_iterations;
     if (!search.is_coarsest) search.coarser = level_of(slots, level + 1, coarser);
     const bool first = search.is_coarsest || level + 1 == coarse_level();
     buffers.last = first ? 0 : 1 - buffers.last;  // each solve uses the buffers in the same order
     search.level = level_of(slots, level, buffers);
     for (int way = 0; way < 2; ++way) search.spare[way] = buffers.matches[1 - buffers.last][way];
-    if (search.iterations % 2) buffers.last = 1 - buffers.last;
+    if (search.matches_after(search.iterations) == search.spare) buffers.last = 1 - buffers.last;
     return search;
   }
 

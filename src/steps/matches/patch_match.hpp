@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "core/condition.hpp"
 #include "steps/matches/seeds.hpp"
 
 /// Coarse-to-fine PatchMatch between two frames, there and back, on seeds (Hu, Song, Li: Efficient
@@ -14,51 +15,30 @@ struct MatchLevel {
   SeedMatch* matches[2];
 };
 
-/// Matches the seeds of the coarsest level with the same place and random places of the whole frame.
-template <class Backend>
-void start_matches(Backend& backend, const MatchLevel& level);
-
-/// Starts the seeds of a level from the matches of the next coarser one.
-template <class Backend>
-void refine_matches(Backend& backend, const MatchLevel& coarser, const MatchLevel& level);
-
-/// One iteration. Seeds try the flows of neighbors and random ones near their own. `found`: other memory than
-/// the level's matches.
-template <class Backend>
-void improve_matches(Backend& backend, const MatchLevel& level, const SeedSearch& search,
-                     SeedMatch* const* found);
-
-/// The search on a level. The coarsest level starts from random places, others from the next coarser one.
+/// The search on a level, and the next coarser level, unless it is the coarsest.
 struct LevelSearch {
   MatchLevel level, coarser;
-  SeedMatch* spare[2];  ///< memory like that of the level's matches: iterations read one and write the other, in turn
-  int number;           ///< of the level
+  /// Memory like that of the level's matches. Iterations read one and write the other, in turn.
+  SeedMatch* spare[2];
+  int number;  ///< of the level
   int iterations;
   bool is_coarsest;
+  /// Whether the start writes the level's matches. Otherwise the first iteration does, and makes its start.
+  bool starts_alone;
 
-  PF_HD SeedMatch* const* matches_after(int count) const { return count % 2 == 0 ? level.matches : spare; }
+  PF_HD SeedMatch* const* matches_after(int count) const {
+    return (count + !starts_alone) % 2 == 0 ? level.matches : spare;
+  }
   PF_HD SeedSearch step(int iteration) const {
     return seed_search(level.grid, number, is_coarsest, iteration, iterations);
   }
 };
 
-/// Searches a level.
+/// Searches a level. The coarsest level's seeds first take the best of the same place and random places of
+/// the whole frame, others the match of the next coarser level. In an iteration, a seed tries the flows of
+/// neighbors and random ones near its own.
 template <class Backend>
 void search_level(Backend& backend, const LevelSearch& search);
-
-/// The same, a step after the other.
-template <class Backend>
-void search_in_steps(Backend& backend, const LevelSearch& search) {
-  if (search.is_coarsest)
-    start_matches(backend, search.level);
-  else
-    refine_matches(backend, search.coarser, search.level);
-  for (int i = 0; i < search.iterations; ++i) {
-    MatchLevel from = search.level;
-    from.matches[0] = search.matches_after(i)[0], from.matches[1] = search.matches_after(i)[1];
-    improve_matches(backend, from, search.step(i), search.matches_after(i + 1));
-  }
-}
 
 /// Matches of the seeds of one frame.
 struct Matches {
@@ -96,13 +76,13 @@ struct ComparedFlow {
   View<const float> u, v;
 };
 
-/// Sets *missed to whether the flow has missed what matches of a level have found. A seed is missed where its
-/// match comes back, lies more than `missed_distance` from the flow and costs less than 4 / 5 of it, and the
-/// flow does not leave the frame. At least 3 of 500 seeds have to be missed. `counts`: scratch, a number for
-/// each row of seeds and at least two, 0 before the first call.
+/// Sets `missed` to whether the flow has missed what matches of a level have found. A seed is missed where
+/// its match comes back, lies more than `missed_distance` from the flow and costs less than 4 / 5 of it, and
+/// the flow does not leave the frame. At least 3 of 500 seeds have to be missed. `counts`: scratch, a number
+/// for each row of seeds and at least two, 0 before the first call.
 template <class Backend>
 void find_missed(Backend& backend, const MatchLevel& level, const ComparedFlow& flow, int* counts,
-                 int* missed);
+                 const Condition& missed);
 
 constexpr float missed_distance = 2;  ///< px of the level
 constexpr float missed_check = 1.5f;  ///< px of the level: a match has to come back this close

@@ -113,16 +113,15 @@ void for_each_seed(Backend& cpu, const MatchLevel& level, SeedMatch* const* foun
   });
 }
 
-}  // namespace
-
+/// The matches that the seeds of a level start from.
 template <class Backend>
-void start_matches(Backend& cpu, const MatchLevel& level) {
-  const int starts = random_starts(level.grid);
-  for_each_seed(cpu, level, level.matches, [=](int, const Seed& seed) { return started(seed, starts); });
-}
-
-template <class Backend>
-void refine_matches(Backend& cpu, const MatchLevel& coarser, const MatchLevel& level) {
+void start_search(Backend& cpu, const LevelSearch& search) {
+  const MatchLevel &level = search.level, &coarser = search.coarser;
+  if (search.is_coarsest) {
+    const int starts = random_starts(level.grid);
+    return for_each_seed(cpu, level, level.matches,
+                         [=](int, const Seed& seed) { return started(seed, starts); });
+  }
   for_each_seed(cpu, level, level.matches, [&](int way, const Seed& seed) {
     const SeedMatch from =
         coarser.matches[way][coarser_seed(coarser.grid, level.grid, seed.column, seed.row)];
@@ -130,11 +129,16 @@ void refine_matches(Backend& cpu, const MatchLevel& coarser, const MatchLevel& l
   });
 }
 
+}  // namespace
+
 template <class Backend>
-void improve_matches(Backend& cpu, const MatchLevel& level, const SeedSearch& search,
-                     SeedMatch* const* found) {
-  for_each_seed(cpu, level, found,
-                [&](int way, const Seed& seed) { return improved(seed, level.matches[way], search); });
+void search_level(Backend& cpu, const LevelSearch& search) {
+  start_search(cpu, search);
+  for (int i = 0; i < search.iterations; ++i) {
+    SeedMatch* const* const from = search.matches_after(i);
+    for_each_seed(cpu, search.level, search.matches_after(i + 1),
+                  [&](int way, const Seed& seed) { return improved(seed, from[way], search.step(i)); });
+  }
 }
 
 template <class Backend>
@@ -169,7 +173,8 @@ void fit_matches(Backend& cpu, const MatchLevel& finest, int first, const Matche
 }
 
 template <class Backend>
-void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow, int* counts, int* missed) {
+void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow, int* counts,
+                 const Condition& missed) {
   cpu.rows(level.grid.rows, [&, counts](int row) {
     int count = 0;
     for (int column = 0; column < level.grid.columns; ++column) {
@@ -185,17 +190,9 @@ void find_missed(Backend& cpu, const MatchLevel& level, const ComparedFlow& flow
   });
   int count = 0;
   for (int row = 0; row < level.grid.rows; ++row) count += counts[row];
-  *missed = are_many_missed(count, level.grid.count());
+  *missed.value = are_many_missed(count, level.grid.count());
 }
 
-template <class Backend>
-void search_level(Backend& cpu, const LevelSearch& search) {
-  search_in_steps(cpu, search);
-}
-
-PF_STEP(start_matches<Cpu>);
-PF_STEP(refine_matches<Cpu>);
-PF_STEP(improve_matches<Cpu>);
 PF_STEP(search_level<Cpu>);
 PF_STEP(check_matches<Cpu>);
 PF_STEP(fit_matches<Cpu>);

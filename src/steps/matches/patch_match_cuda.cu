@@ -2,76 +2,23 @@
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
 #include "steps/matches/patch_match.hpp"
+#include "steps/matches/patches.cuh"
 
-// Eight lanes have a seed. Each tries one neighbor's flow; then all share the patch of each random flow,
-// since that flow depends on the best one before. The coarsest level's seeds have a warp each, and a lane a
-// start.
+// Eight lanes have a seed; the coarsest level's seeds have a warp each at first. A lane has one flow to try
+// and two words of the seed's patch. Eight lanes together compare a patch: they read its rows, so that a
+// warp's request has few pieces of memory, and all patches that are tried at once are on their way together.
 //
 // Floor: at 1242x375 and a stride of 4 there are 29140 seeds at the finest level and a third of that at the
 // others. With 11 matches in each of 4 iterations, both ways, 3.5 million patches of 128 bytes are compared:
 // 450 MB, which takes an H100 80 us from its second cache (5.5 TB/s) and a fifth of that from the first,
-// where most of it is. The 64 instructions for a patch take 8 us. There are 29 launches, 1 to 2 us each. Not
-// measured yet.
+// where most of it is. The 64 instructions for a patch take 8 us. There are 27 launches, 1 to 2 us each. An
+// iteration on a level of 80x60 or 160x120 took 2 to 3.5 us of an H100 in a solve at 640x480 (commit 06dd96d,
+// where a lane read a patch alone).
 
 namespace parafield {
 namespace {
 
-constexpr int block_threads = 128, lanes = 8, warp = 32;
-constexpr unsigned all_lanes = ~0u;
-
-__device__ unsigned difference(std::uint64_t a, std::uint64_t b) {
-  return __vsadu4(unsigned(a), unsigned(b)) + __vsadu4(unsigned(a >> 32), unsigned(b >> 32));
-}
-
-/// A seed's patch in registers, and the frame in which it looks for its match.
-struct SeedPatch {
-  std::uint64_t words[patch_words];
-
-  __device__ SeedPatch(const Descriptors& descriptors, int x, int y) {
-    const std::uint64_t* const from = patch_at(descriptors, x, y);
-    const std::ptrdiff_t pitch = patch_pitch(descriptors);
-    PF_UNROLL
-    for (int i = 0; i < patch_words; ++i) words[i] = from[i / patch_side * pitch + i % patch_side];
-  }
-  /// Cost of the match at (x, y).
-  __device__ int cost(const SeedGrid& grid, const Descriptors& descriptors, int x, int y) const {
-    if (!grid.has_pixel(x, y)) return outside_cost;
-    const SeedPatch other(descriptors, x, y);
-    unsigned sum = 0;
-    PF_UNROLL
-    for (int i = 0; i < patch_words; ++i) sum += difference(words[i], other.words[i]);
-    return int(sum);
-  }
-  __device__ int texture() const {
-    unsigned sum = 0;
-    PF_UNROLL
-    for (int i = 0; i < patch_words; ++i) sum += difference(words[i], 0);
-    return int(sum);
-  }
-};
-
-/// A lane's eighth of a patch: two words that follow each other.
-struct PatchPart {
-  std::uint64_t words[2];
-
-  __device__ PatchPart(const Descriptors& descriptors, int x, int y, int lane) {
-    const std::uint64_t* const from =
-        patch_at(descriptors, x, y) + lane / 2 * patch_pitch(descriptors) + lane % 2 * 2;
-    words[0] = from[0];
-    words[1] = from[1];
-  }
-  /// Cost of the match at (x, y), in all lanes of the seed.
-  __device__ int cost(const SeedGrid& grid, const Descriptors& descriptors, int x, int y, int lane) const {
-    int sum = 0;
-    if (grid.has_pixel(x, y)) {
-      const PatchPart other(descriptors, x, y, lane);
-      sum = int(difference(words[0], other.words[0]) + difference(words[1], other.words[1]));
-    }
-    PF_UNROLL
-    for (int step = 1; step < lanes; step *= 2) sum += __shfl_xor_sync(all_lanes, sum, step);
-    return grid.has_pixel(x, y) ? sum : outside_cost;
-  }
-};
+constexpr int block_threads = 128, warp = 32;
 
 /// A group of lanes and its seed. Groups behind the last seed have that one, but write nothing.
 struct SeedOfGroup {
@@ -87,21 +34,27 @@ struct SeedOfGroup {
   }
 };
 
+/// A block of the coarsest level: small ones spread over more multiprocessors.
+constexpr int start_threads = 64;
+
 __device__ int group_of(int size) { return (int(blockIdx.x) * block_threads + int(threadIdx.x)) / size; }
 
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(start_threads)
     start_matches_kernel(const __grid_constant__ MatchLevel level, int starts) {
   begin_kernel();
   const int way = int(blockIdx.y), lane = int(threadIdx.x) % warp;
   const SeedGrid grid = level.grid;
-  const SeedOfGroup seed(grid, group_of(warp));
-  const SeedPatch patch(level.frames[way], seed.x, seed.y);
-  const Descriptors to = level.frames[1 - way];
-  SeedMatch best{0, 0, patch.cost(grid, to, seed.x, seed.y)};
+  const SeedOfGroup seed(grid, int(blockIdx.x) * start_threads / warp + int(threadIdx.x) / warp);
+  const Descriptors from = level.frames[way], to = level.frames[1 - way];
+  const PatchPart part = PatchParts(from, lane % patch_lanes).at(patch_place(grid, from, seed.x, seed.y));
+  const PatchParts parts(to, lane % patch_lanes);
+  SeedMatch best{0, 0, cost_of(part, grid, to, parts, seed.x, seed.y)};
   int number = 0;  // of the best start; 0 is the same place
-  for (int k = lane; k < starts; k += warp) {
+  for (int first = 0; first < starts; first += warp) {
+    const int k = first + lane;
     const SeedMatch flow = random_start(grid, seed.number, seed.x, seed.y, k);
-    const int cost = patch.cost(grid, to, seed.x + flow.u, seed.y + flow.v);
+    const int cost = cost_of_each<patch_lanes>(
+        part, parts, k < starts ? patch_place(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
     if (cost >= best.cost) continue;
     best = {flow.u, flow.v, cost};
     number = k + 1;
@@ -110,54 +63,109 @@ __global__ void __launch_bounds__(block_threads)
   static_assert(most_starts < numbers && outside_cost < (1 << 21));
   int least = best.cost * numbers + number;
   PF_UNROLL
-  for (int step = 1; step < warp; step *= 2) least = smaller(least, __shfl_xor_sync(all_lanes, least, step));
+  for (int step = 1; step < warp; step *= 2) least = smaller(least, __shfl_xor_sync(whole_warp, least, step));
   const int winner = least % numbers == 0 ? 0 : (least % numbers - 1) % warp;
-  const int u = __shfl_sync(all_lanes, best.u, winner), v = __shfl_sync(all_lanes, best.v, winner);
+  const int u = __shfl_sync(whole_warp, best.u, winner), v = __shfl_sync(whole_warp, best.v, winner);
   if (lane != 0 || !seed.exists) return;
   const bool same_place = least % numbers == 0;
   level.matches[way][seed.number] = {same_place ? 0 : u, same_place ? 0 : v, least / numbers};
 }
 
-__global__ void __launch_bounds__(block_threads)
-    refine_matches_kernel(const __grid_constant__ MatchLevel coarser,
-                          const __grid_constant__ MatchLevel level) {
-  begin_kernel();
-  const int way = int(blockIdx.y), lane = int(threadIdx.x) % lanes;
-  const SeedGrid grid = level.grid;
-  const SeedOfGroup seed(grid, group_of(lanes));
-  const SeedMatch from = coarser.matches[way][coarser_seed(coarser.grid, grid, seed.column, seed.row)];
-  const PatchPart part(level.frames[way], seed.x, seed.y, lane);
-  const int u = 2 * from.u, v = 2 * from.v;
-  const int cost = part.cost(grid, level.frames[1 - way], seed.x + u, seed.y + v, lane);
-  if (lane == 0 && seed.exists) level.matches[way][seed.number] = {u, v, cost};
+/// Matches of the iteration before.
+struct FoundMatches {
+  const SeedMatch* matches;
+
+  __device__ SeedMatch flow(int seed) const { return matches[seed]; }
+  /// A seed's own match, with its cost.
+  template <class Cost>
+  __device__ SeedMatch own(int seed, Cost) const {
+    return matches[seed];
+  }
+};
+/// Matches of the next coarser level, from which a level starts.
+struct CoarserMatches {
+  const SeedMatch* matches;
+  SeedGrid coarser, grid;
+
+  __device__ SeedMatch flow(int seed) const {
+    const int row = seed / grid.columns, column = seed - row * grid.columns;
+    const SeedMatch from = matches[coarser_seed(coarser, grid, column, row)];
+    return {2 * from.u, 2 * from.v, 0};
+  }
+  template <class Cost>
+  __device__ SeedMatch own(int seed, Cost cost) const {
+    const SeedMatch start = flow(seed);
+    return {start.u, start.v, cost(start)};
+  }
+};
+
+/// Tries random flows near the best one, a smaller radius after the other. `AtOnce` lanes try a radius each,
+/// from the best flow so far. The first that finds a better one replaces it, and the radii after that are
+/// tried again from there. place_after(flow): where it leads.
+template <int AtOnce, class Place>
+__device__ void try_random_flows(SeedMatch& best, const SeedOfGroup& seed, const SeedSearch& search,
+                                 const PatchPart& part, const PatchParts& parts, Place place_after) {
+  const int lane = int(threadIdx.x) % patch_lanes, first_lane = int(threadIdx.x) % warp - lane;
+  const int tries = 32 - __clz(search.radius);  // radii from `radius` down to 1
+  for (int next = 0; __any_sync(whole_warp, next < tries);) {
+    const int k = next + lane;
+    const bool exists = lane < AtOnce && k < tries;
+    const SeedMatch random = random_flow(best, seed.number, search.key, exists ? search.radius >> k : 1, k);
+    const int cost = cost_of_each<AtOnce>(part, parts, exists ? place_after(random) : nowhere);
+    const unsigned better = __ballot_sync(whole_warp, exists && cost < best.cost) >> first_lane & 0xffu;
+    const int winner = better != 0 ? __ffs(int(better)) - 1 : 0;
+    const SeedMatch found{__shfl_sync(whole_warp, random.u, winner, patch_lanes),
+                          __shfl_sync(whole_warp, random.v, winner, patch_lanes),
+                          __shfl_sync(whole_warp, cost, winner, patch_lanes)};
+    if (better != 0) best = found;
+    next += better != 0 ? winner + 1 : AtOnce;
+  }
 }
 
-/// One iteration for the seed of eight lanes. `found`: takes the matches of that way.
+/// One iteration for the seed of eight lanes. `AtOnce`: random flows that are tried at once. `found`: takes
+/// the matches of that way.
+template <int AtOnce, class Before>
 __device__ void improve_seed(const SeedGrid& grid, const Descriptors& from, const Descriptors& to,
-                             const SeedMatch* matches, const SeedSearch& search, SeedMatch* found, int group) {
-  const int lane = int(threadIdx.x) % lanes, first_lane = int(threadIdx.x) % warp - lane;
+                             const Before& before, const SeedSearch& search, SeedMatch* found, int group) {
+  const int lane = int(threadIdx.x) % patch_lanes;
   const SeedOfGroup seed(grid, group);
-  SeedMatch best = matches[seed.number];
+  const PatchPart part = PatchParts(from, lane).at(patch_place(grid, from, seed.x, seed.y));
+  const PatchParts parts(to, lane);
+  const auto cost_at = [&](const SeedMatch& flow) {
+    return cost_of(part, grid, to, parts, seed.x + flow.u, seed.y + flow.v);
+  };
+  SeedMatch best = before.own(seed.number, cost_at);
   const int neighbor = neighbor_of(grid, seed.column, seed.row, search.step, lane);
-  const SeedMatch flow = neighbor >= 0 ? matches[neighbor] : best;
-  int cost = outside_cost;
-  if (flow.u != best.u || flow.v != best.v)
-    cost = SeedPatch(from, seed.x, seed.y).cost(grid, to, seed.x + flow.u, seed.y + flow.v);
-  static_assert(seed_neighbors == lanes);
-  int least = cost * lanes + lane;
+  const SeedMatch flow = neighbor >= 0 ? before.flow(neighbor) : best;
+  const bool differs = flow.u != best.u || flow.v != best.v;
+  const int cost = cost_of_each<patch_lanes>(
+      part, parts, differs ? patch_place(grid, to, seed.x + flow.u, seed.y + flow.v) : nowhere);
+  static_assert(seed_neighbors == patch_lanes);
+  int least = cost * patch_lanes + lane;
   PF_UNROLL
-  for (int step = 1; step < lanes; step *= 2) least = smaller(least, __shfl_xor_sync(all_lanes, least, step));
-  const int winner = first_lane + least % lanes;
-  const int u = __shfl_sync(all_lanes, flow.u, winner), v = __shfl_sync(all_lanes, flow.v, winner);
-  if (least / lanes < best.cost) best = {u, v, least / lanes};
-  const PatchPart part(from, seed.x, seed.y, lane);
-  int k = 0;
-  for (int radius = search.radius; radius >= 1; radius /= 2) {
-    const SeedMatch random = random_flow(best, seed.number, search.key, radius, k++);
-    const int there = part.cost(grid, to, seed.x + random.u, seed.y + random.v, lane);
-    if (there < best.cost) best = {random.u, random.v, there};
-  }
+  for (int step = 1; step < patch_lanes; step *= 2)
+    least = smaller(least, __shfl_xor_sync(whole_warp, least, step));
+  const int u = __shfl_sync(whole_warp, flow.u, least % patch_lanes, patch_lanes),
+            v = __shfl_sync(whole_warp, flow.v, least % patch_lanes, patch_lanes);
+  if (least / patch_lanes < best.cost) best = {u, v, least / patch_lanes};
+  try_random_flows<AtOnce>(best, seed, search, part, parts, [&](const SeedMatch& random) {
+    return patch_place(grid, to, seed.x + random.u, seed.y + random.v);
+  });
   if (lane == 0 && seed.exists) found[seed.number] = best;
+}
+
+constexpr int few_tries = 4;  // there are three on levels after the coarsest
+
+/// The first iteration on a level after the coarsest.
+__global__ void __launch_bounds__(block_threads)
+    refine_matches_kernel(const __grid_constant__ MatchLevel coarser,
+                          const __grid_constant__ MatchLevel level, SeedSearch search, SeedMatch* there,
+                          SeedMatch* back) {
+  begin_kernel();
+  const int way = int(blockIdx.y);
+  improve_seed<few_tries>(level.grid, level.frames[way], level.frames[1 - way],
+                          CoarserMatches{coarser.matches[way], coarser.grid, level.grid}, search,
+                          way == 0 ? there : back, group_of(patch_lanes));
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -165,29 +173,31 @@ __global__ void __launch_bounds__(block_threads)
                            SeedMatch* back) {
   begin_kernel();
   const int way = int(blockIdx.y);
-  improve_seed(level.grid, level.frames[way], level.frames[1 - way], level.matches[way], search,
-               way == 0 ? there : back, group_of(lanes));
+  improve_seed<few_tries>(level.grid, level.frames[way], level.frames[1 - way],
+                          FoundMatches{level.matches[way]}, search, way == 0 ? there : back,
+                          group_of(patch_lanes));
 }
 
 /// Seeds that one block searches in all iterations.
-constexpr int few_threads = 1024, few_seeds = few_threads / lanes;
+constexpr int few_threads = 1024, few_seeds = few_threads / patch_lanes;
 
 /// All iterations on a level of few seeds. A block has one way, and the matches in its shared memory: so there is no
 /// launch for each iteration, and patches stay in the multiprocessor's cache.
-__global__ void __launch_bounds__(few_threads) improve_few_kernel(const __grid_constant__ LevelSearch search) {
+__global__ void __launch_bounds__(few_threads)
+    improve_few_kernel(const __grid_constant__ LevelSearch search) {
   begin_kernel();
   __shared__ SeedMatch matches[2][few_seeds];
   const int way = int(blockIdx.x), thread = int(threadIdx.x), count = search.level.grid.count();
-  const bool has_seeds = thread / warp * (warp / lanes) < count;  // the warp
   if (thread < count) matches[0][thread] = search.level.matches[way][thread];
   for (int i = 0; i < search.iterations; ++i) {
     __syncthreads();
-    if (has_seeds)
-      improve_seed(search.level.grid, search.level.frames[way], search.level.frames[1 - way], matches[i % 2],
-                   search.step(i), matches[1 - i % 2], thread / lanes);
+    improve_seed<patch_lanes>(search.level.grid, search.level.frames[way], search.level.frames[1 - way],
+                              FoundMatches{matches[i % 2]}, search.step(i), matches[1 - i % 2],
+                              thread / patch_lanes);
   }
   __syncthreads();
-  if (thread < count) search.matches_after(search.iterations)[way][thread] = matches[search.iterations % 2][thread];
+  if (thread < count)
+    search.matches_after(search.iterations)[way][thread] = matches[search.iterations % 2][thread];
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -227,7 +237,7 @@ __global__ void __launch_bounds__(block_threads)
 /// leaves both at 0.
 __global__ void __launch_bounds__(block_threads)
     find_missed_kernel(const __grid_constant__ MatchLevel level, const __grid_constant__ ComparedFlow flow,
-                       unsigned* counts, int* missed) {
+                       unsigned* counts, Condition missed) {
   begin_kernel();
   const SeedGrid grid = level.grid;
   const int i = int(blockIdx.x) * block_threads + int(threadIdx.x);
@@ -249,7 +259,7 @@ __global__ void __launch_bounds__(block_threads)
   atomicAdd(counts, unsigned(here));
   __threadfence();
   if (atomicInc(counts + 1, gridDim.x - 1) != gridDim.x - 1) return;
-  *missed = are_many_missed(int(atomicExch(counts, 0u)), grid.count());
+  decide(missed, are_many_missed(int(atomicExch(counts, 0u)), grid.count()));
 }
 
 /// Blocks for all seeds of a level, each with some threads, one way or both.
@@ -260,28 +270,26 @@ dim3 blocks_of(const SeedGrid& grid, int threads, unsigned ways) {
 }  // namespace
 
 template <class Backend>
-void start_matches(Backend& cuda, const MatchLevel& level) {
-  cuda.launch(start_matches_kernel, blocks_of(level.grid, warp, 2), dim3(block_threads), 0, level,
-              random_starts(level.grid));
-}
-
-template <class Backend>
-void refine_matches(Backend& cuda, const MatchLevel& coarser, const MatchLevel& level) {
-  cuda.launch(refine_matches_kernel, blocks_of(level.grid, lanes, 2), dim3(block_threads), 0, coarser, level);
-}
-
-template <class Backend>
-void improve_matches(Backend& cuda, const MatchLevel& level, const SeedSearch& search,
-                     SeedMatch* const* found) {
-  cuda.launch(improve_matches_kernel, blocks_of(level.grid, lanes, 2), dim3(block_threads), 0, level, search,
-              found[0], found[1]);
-}
-
-template <class Backend>
 void search_level(Backend& cuda, const LevelSearch& search) {
-  if (!search.is_coarsest || search.level.grid.count() > few_seeds) return search_in_steps(cuda, search);
-  start_matches(cuda, search.level);
-  cuda.launch(improve_few_kernel, dim3(2), dim3(few_threads), 0, search);
+  const SeedGrid& grid = search.level.grid;
+  if (search.is_coarsest)
+    cuda.launch(start_matches_kernel, dim3(blocks_for(grid.count(), start_threads / warp), 2),
+                dim3(start_threads), 0, search.level, random_starts(grid));
+  if (search.is_coarsest && grid.count() <= few_seeds)
+    return cuda.launch(improve_few_kernel, dim3(2), dim3(blocks_for(grid.count(), warp / patch_lanes) * warp),
+                       0, search);
+  for (int i = 0; i < search.iterations; ++i) {
+    SeedMatch* const* const found = search.matches_after(i + 1);
+    if (i == 0 && !search.starts_alone) {
+      cuda.launch(refine_matches_kernel, blocks_of(grid, patch_lanes, 2), dim3(block_threads), 0,
+                  search.coarser, search.level, search.step(i), found[0], found[1]);
+      continue;
+    }
+    MatchLevel from = search.level;
+    from.matches[0] = search.matches_after(i)[0], from.matches[1] = search.matches_after(i)[1];
+    cuda.launch(improve_matches_kernel, blocks_of(grid, patch_lanes, 2), dim3(block_threads), 0, from,
+                search.step(i), found[0], found[1]);
+  }
 }
 
 template <class Backend>
@@ -298,14 +306,12 @@ void fit_matches(Backend& cuda, const MatchLevel& finest, int first, const Match
 }
 
 template <class Backend>
-void find_missed(Backend& cuda, const MatchLevel& level, const ComparedFlow& flow, int* counts, int* missed) {
+void find_missed(Backend& cuda, const MatchLevel& level, const ComparedFlow& flow, int* counts,
+                 const Condition& missed) {
   cuda.launch(find_missed_kernel, dim3(blocks_for(level.grid.count(), block_threads)), dim3(block_threads), 0,
               level, flow, reinterpret_cast<unsigned*>(counts), missed);
 }
 
-PF_STEP(start_matches<Cuda>);
-PF_STEP(refine_matches<Cuda>);
-PF_STEP(improve_matches<Cuda>);
 PF_STEP(search_level<Cuda>);
 PF_STEP(check_matches<Cuda>);
 PF_STEP(fit_matches<Cuda>);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/cpu/backend.hpp"
+#include "steps/colors/colors.hpp"
 #include "steps/convert/convert.hpp"
 #include "steps/pyramid/pyramid.hpp"
 
@@ -45,7 +46,15 @@ void convert_pyramids(Backend& cpu, const Frame* frames, const Pyramid* pyramids
   build_pyramids(cpu, pyramids, count);
 }
 
+template <class Backend>
+void convert_and_keep(Backend& cpu, const Frame* frames, const Pyramid* pyramids, int count, int slot,
+                      const KeptFrames& kept) {
+  convert_pyramids(cpu, frames, pyramids, count);
+  keep_frames(cpu, frames, slot, count, kept);
+}
+
 PF_STEP(build_pyramids<Cpu>);
 PF_STEP(convert_pyramids<Cpu>);
+PF_STEP(convert_and_keep<Cpu>);
 
 }  // namespace parafield

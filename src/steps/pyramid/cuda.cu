@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "steps/colors/keep.cuh"
 #include "steps/convert/convert.hpp"
 #include "steps/pyramid/pyramid.hpp"
 
@@ -11,12 +12,15 @@
 // H100 (3.0 TB/s) 9 us. Measured: 19 us, so 47 %; 7 us at 640x480, where an empty launch takes 0.7 us. A
 // launch does 97 instructions a pixel, as it converts 2.3 times a tile's pixels for three levels; the
 // schedulers issue one in 64 % of the cycles. With one level in a launch the two sizes take 18 us and 9 us.
+// These are times of pyramids alone. In a solve (640x480, commit 06dd96d) a block of the first launch took
+// 10.3 us, and of the second 6.8 us. The kernel's code has 200 KB, most of it for other formats and borders.
 
 namespace parafield {
 namespace {
 
 constexpr int most_levels = 3, vector_pixels = 4;
 constexpr int tile_width = 64, tile_height = 32, tile_threads = 256;  // pixels of the finest level
+static_assert(tile_threads == copy_threads);
 
 /// What a launch makes.
 struct Levels {
@@ -172,13 +176,26 @@ __device__ void make_level(View<float> fine, View<float> coarse, int x0, int y0,
   __syncthreads();
 }
 
-/// frame0, frame1: level 0, which is stored if `stores`. blockIdx.z: index of the frame.
+/// Copies of the frames that a launch makes beside the levels.
+struct Keeping {
+  FrameCopy copy[2];
+  Frame* frames = nullptr;  // null: no copies
+};
+
+/// frame0, frame1: level 0, which is stored if `stores`. blockIdx.z: index of the frame; from `count` on,
+/// that of the frame that is kept.
 template <int Depth>
 __global__ void __launch_bounds__(tile_threads)
-    pyramid_kernel(Frame frame0, Frame frame1, Levels levels0, Levels levels1, bool stores) {
+    pyramid_kernel(Frame frame0, Frame frame1, Levels levels0, Levels levels1, bool stores, int count,
+                   const __grid_constant__ Keeping keeping) {
   begin_kernel();
   using BlockTile = Tile<Depth>;
   __shared__ BlockTile tile;
+  if (int(blockIdx.z) >= count) {
+    const int i = int(blockIdx.z) - count;
+    return keep_frame(keeping.copy[i], keeping.frames + i, int(blockIdx.y * gridDim.x + blockIdx.x),
+                      int(gridDim.x * gridDim.y));
+  }
   const Frame frame = blockIdx.z == 0 ? frame0 : frame1;
   const Levels levels = blockIdx.z == 0 ? levels0 : levels1;
   const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_height;
@@ -192,8 +209,9 @@ __global__ void __launch_bounds__(tile_threads)
   if constexpr (Depth > 2) make_level<2>(levels.level[2], levels.level[3], x0 / 8, y0 / 8, inner, tile);
 }
 
-/// Makes the levels above level `first`, and that one, too, if there are frames.
-void make_levels(Cuda& cuda, const Frame* frames, const Pyramid* pyramids, int count) {
+/// Makes the levels above level 0, and that one, too, if there are frames. `keeping`: see pyramid_kernel.
+void make_levels(Cuda& cuda, const Frame* frames, const Pyramid* pyramids, int count,
+                 const Keeping& keeping) {
   const Pyramid &pyramid0 = pyramids[0], &pyramid1 = pyramids[count - 1];
   for (int first = 0; first + 1 < pyramid0.levels;) {
     const int depth = smaller(pyramid0.levels - 1 - first, most_levels);
@@ -204,15 +222,17 @@ void make_levels(Cuda& cuda, const Frame* frames, const Pyramid* pyramids, int c
     }
     with_one_of<1, 2, 3>(depth, [&]<int Depth>() {
       const Size size = levels0.level[0].size();
-      const dim3 grid(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height),
-                      unsigned(count));
+      const auto grid = [&](int layers) {
+        return dim3(blocks_for(size.width, tile_width), blocks_for(size.height, tile_height),
+                    unsigned(layers));
+      };
       const auto kernel = pyramid_kernel<Depth>;
       if (frames && first == 0)
-        cuda.launch_input(kernel, grid, dim3(tile_threads), frames[0], frames[count - 1], levels0, levels1,
-                          true);
+        cuda.launch_input(kernel, grid(keeping.frames ? 2 * count : count), dim3(tile_threads), frames[0],
+                          frames[count - 1], levels0, levels1, true, count, keeping);
       else
-        cuda.launch(kernel, grid, dim3(tile_threads), 0, frame_of(levels0.level[0]),
-                    frame_of(levels1.level[0]), levels0, levels1, false);
+        cuda.launch(kernel, grid(count), dim3(tile_threads), 0, frame_of(levels0.level[0]),
+                    frame_of(levels1.level[0]), levels0, levels1, false, count, Keeping{});
     });
     first += depth;
   }
@@ -222,17 +242,30 @@ void make_levels(Cuda& cuda, const Frame* frames, const Pyramid* pyramids, int c
 
 template <class Backend>
 void build_pyramids(Backend& cuda, const Pyramid* pyramids, int count) {
-  make_levels(cuda, nullptr, pyramids, count);
+  make_levels(cuda, nullptr, pyramids, count, {});
 }
 
 template <class Backend>
 void convert_pyramids(Backend& cuda, const Frame* frames, const Pyramid* pyramids, int count) {
-  if (pyramids[0].levels > 1) return make_levels(cuda, frames, pyramids, count);
+  if (pyramids[0].levels > 1) return make_levels(cuda, frames, pyramids, count, {});
   const View<float> luma[] = {pyramids[0].level[0], pyramids[count - 1].level[0]};
   convert(cuda, frames, luma, count);
 }
 
+template <class Backend>
+void convert_and_keep(Backend& cuda, const Frame* frames, const Pyramid* pyramids, int count, int slot,
+                      const KeptFrames& kept) {
+  if (pyramids[0].levels > 1)
+    return make_levels(cuda, frames, pyramids, count,
+                       {{frame_copy(frames[0], kept.bytes[slot]),
+                         frame_copy(frames[count - 1], kept.bytes[slot + count - 1])},
+                        kept.frames + slot});
+  convert_pyramids(cuda, frames, pyramids, count);
+  keep_frames(cuda, frames, slot, count, kept);
+}
+
 PF_STEP(build_pyramids<Cuda>);
 PF_STEP(convert_pyramids<Cuda>);
+PF_STEP(convert_and_keep<Cuda>);
 
 }  // namespace parafield

@@ -24,6 +24,14 @@ void build_pyramids(Backend& backend, const Pyramid* pyramids, int count);
 template <class Backend>
 void convert_pyramids(Backend& backend, const Frame* frames, const Pyramid* pyramids, int count);
 
+struct KeptFrames;
+
+/// The same, and copies the frames into the slots from `slot` on: the bits of `convert_pyramids` and
+/// `keep_frames`.
+template <class Backend>
+void convert_and_keep(Backend& backend, const Frame* frames, const Pyramid* pyramids, int count, int slot,
+                      const KeptFrames& kept);
+
 /// Sizes of a pyramid's levels, the finest first. Each is half of the one before, rounded up. There are at
 /// most `levels`; a level whose shorter side would be below 4 px is left out, but for level 0.
 inline std::vector<Size> pyramid_sizes(Size size, int levels) {

@@ -36,7 +36,8 @@ inline int __any_sync(unsigned, bool bit) { return parafield::emulated::ballot(b
 inline int __all_sync(unsigned, bool bit) { return parafield::emulated::ballot(!bit) == 0; }
 
 template <class T>
-T __shfl_sync(unsigned, T value, int lane) {
+T __shfl_sync(unsigned, T value, int lane, int width = 32) {
+  lane = parafield::emulated::lane() / width * width + lane % width;
   static_assert(sizeof value <= sizeof(std::uint64_t));
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);

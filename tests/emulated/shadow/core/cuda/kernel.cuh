@@ -2,6 +2,8 @@
 #pragma once
 #include <cmath>
 
+#include "core/condition.hpp"
+
 // Stands in for src/core/cuda/kernel.cuh: each kernel ends before the next begins.
 
 namespace parafield {
@@ -9,6 +11,7 @@ namespace parafield {
 inline void launch_next() {}
 inline void await_last() {}
 inline void begin_kernel() {}
+inline void decide(const Condition& condition, bool runs) { *condition.value = runs; }
 inline float device_exponential2(float x) { return std::exp2(x); }
 
 }  // namespace parafield
