@@ -87,7 +87,7 @@ class PreparedFrames {
   std::ptrdiff_t pitch() const { return pitch_; }
   View<const std::uint8_t> known(int slot) const { return frames_[slot].known; }
   /// Flatness for the data term `mix`, if it is aware of texture.
-  View<const float> flatness(int slot) const { return frames_[slot].flatness; }
+  View<float> flatness(int slot) const { return frames_[slot].flatness; }
   /// Red, green or blue.
   View<const float> color(int slot, int i) const { return color_of(frames_[slot], i); }
   /// Words of the colors: see mix.hpp.
