@@ -86,7 +86,7 @@ template <int Window, int Strip, int Threads, bool FromCoarser, bool Robust>
 __global__ void __launch_bounds__(Threads, 1024 / Threads)
     least_squares_kernel(Input in, LeastSquares p, FlowPlanes out, Trust trust, int tile_rows) {
   await_last();
-  launch_next();
+  launch_next();  // in this order: see cuda.cu
   const Layout<Window> layout{p.before, p.after};
   const int window = layout.window(), pitch = layout.pitch(), width = in.width, height = in.height;
   const int x0 = int(blockIdx.x) * tile_width, y0 = int(blockIdx.y) * tile_rows;

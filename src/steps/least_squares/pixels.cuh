@@ -50,7 +50,8 @@ __device__ __forceinline__ Slopes<Strip> slopes_at(const Input& in, int x, int y
   return slopes;
 }
 
-/// Rows of enlarge_strip, from row `Odd` of two on. a, b: the coarse values to the left and right, row by row.
+/// Rows of enlarge_strip; the first is row `Odd` of two. a, b: the coarse values to the left and right, row
+/// by row.
 template <int Strip, int Odd, int Count>
 __device__ __forceinline__ void enlarge_rows(const float (&a)[Count], const float (&b)[Count], float share_x,
                                              float (&to)[Strip]) {

@@ -9,8 +9,8 @@
 namespace parafield {
 namespace {
 
-/// A tile of Width x Height pixels. Strip: pixels of a column whose products a thread makes. Down: rows that a
-/// thread sums down; they divide Height.
+/// A tile of Width x Height pixels. Strip: pixels of a column whose products a thread makes. Down: rows that
+/// a thread sums down; they divide Height.
 template <int Width, int Height, int Threads, int Strip, int Down>
 struct TileShape {
   static constexpr int width = Width, height = Height, threads = Threads, strip = Strip, down = Down;
@@ -208,9 +208,18 @@ struct SmallSolution {
   }
 };
 
-/// Two blocks have room on a multiprocessor: one may be that of the next kernel.
+/// Blocks that have room on a multiprocessor: one may be that of the next kernel. Cards of capability 7.5 have
+/// 1024 threads each.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+template <int Threads>
+constexpr int small_blocks = 1024 / Threads;
+#else
+template <int Threads>
+constexpr int small_blocks = 2;
+#endif
+
 template <class Shape, int Window, bool FromCoarser, bool Robust>
-__global__ void __launch_bounds__(Shape::threads, 2)
+__global__ void __launch_bounds__(Shape::threads, small_blocks<Shape::threads>)
     least_squares_small_kernel(Input in, LeastSquares p, FlowPlanes out, Trust trust, bool follows) {
   auto& tile = *dynamic_shared<SmallTile<Shape, Window>>();
   SmallSolution<Shape, Window, FromCoarser, Robust>{in, p, tile}.run(out, trust, follows);

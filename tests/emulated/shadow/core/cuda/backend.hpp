@@ -76,7 +76,8 @@ inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits);
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 /// a + b, rounded down.
 inline float __fadd_rd(float a, float b) {
-  const double sum = double(a) + double(b);  // exact for the sums of kernels: few bits between their exponents
+  const double sum =
+      double(a) + double(b);  // exact for the sums of kernels: few bits between their exponents
   const float nearest = float(sum);
   return double(nearest) > sum ? std::nextafterf(nearest, -INFINITY) : nearest;
 }
