@@ -208,8 +208,8 @@ struct SmallSolution {
   }
 };
 
-/// Blocks that have room on a multiprocessor: one may be that of the next kernel. Cards of capability 7.5 have
-/// 1024 threads each.
+/// Blocks that have room on a multiprocessor: one may be that of the next kernel. Cards of capability 7.5
+/// have room for 1024 threads.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 template <int Threads>
 constexpr int small_blocks = 1024 / Threads;
