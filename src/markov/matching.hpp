@@ -20,8 +20,8 @@ class MatchingSolver : public SolverBase<Solver> {
 
   /// Prepares `count` frames in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) { frames_.prepare(frames, slot, count); }
-  /// Prepares a pair of a video. If it follows the last one, its frames are averaged with the means that the slots
-  /// hold.
+  /// Prepares a pair of a video. If it follows the last one, its frames are averaged with the means that the
+  /// slots hold.
   void prepare_next(const Frame* pair, bool follows) { frames_.prepare_next(pair, follows); }
   bool averages() const { return frames_.averages(); }
 

@@ -51,8 +51,8 @@ class PreparedFrames {
     prepare_rest(frames_ + slot, count);
   }
 
-  /// Prepares a pair of a video. If it follows the last one, its frames are averaged with the means that the slots
-  /// hold.
+  /// Prepares a pair of a video. If it follows the last one, its frames are averaged with the means that the
+  /// slots hold.
   void prepare_next(const Frame* pair, bool follows) {
     if (!averages()) return prepare(pair, 0, slots);
     const bool were_gray[slots] = {frames_[0].gray, frames_[1].gray};

@@ -376,4 +376,9 @@ void Cuda::allow_shared_memory(const void* kernel, std::size_t bytes) const {
   limit = bytes;
 }
 
+void Cuda::share_memory(const void* kernel, int percent) const {
+  if (mode_ == Mode::replaying) return;
+  PF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
+}
+
 }  // namespace parafield

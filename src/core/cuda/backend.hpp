@@ -149,6 +149,9 @@ class Cuda {
   /// Allows a kernel so many bytes of dynamic shared memory: raises the kernel's limit, or throws
   /// Error(unsupported).
   void allow_shared_memory(const void* kernel, std::size_t bytes) const;
+  /// Asks that so many percent of a multiprocessor's memory are shared memory while the kernel runs, and the rest
+  /// is L1 cache. Otherwise the driver decides.
+  void share_memory(const void* kernel, int percent) const;
 
  private:
   enum class Mode { recording, replaying };

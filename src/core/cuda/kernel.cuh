@@ -38,6 +38,13 @@ __device__ __forceinline__ void decide(const Condition& condition, bool runs) {
 #endif
 }
 
+/// The block's memory whose size the launch gives.
+template <class T>
+__device__ __forceinline__ T* dynamic_shared() {
+  extern __shared__ float4 storage[];
+  return reinterpret_cast<T*>(storage);
+}
+
 /// 2^x as the device has it, to about 2 units in the last place.
 __device__ __forceinline__ float device_exponential2(float x) {
   float result;

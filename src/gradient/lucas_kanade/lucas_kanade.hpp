@@ -59,11 +59,12 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
       if (level < coarsest) from = {flows_[level], flow};
       FlowPlanes next = others_[level];
       for (int i = 1; i <= method_.iterations; ++i) {
+        const bool first_of_all = level == coarsest && i == 1;
         const bool last = level == 0 && i == method_.iterations;
         const bool filters = method_.median && (method_.median_each || i == method_.iterations);
         const FlowPlanes solved = last && !filters ? result : next;
         least_squares_step<Backend>(backend_, pyramid0.level[level], pyramid1.level[level], step_, from,
-                                    solved, last ? trust : Trust{});
+                                    solved, last ? trust : Trust{}, !first_of_all);
         const FlowPlanes other = solved.u.data == others_[level].u.data ? flows_[level] : others_[level];
         flow = filters ? (last ? result : other) : solved;
         if (filters) {

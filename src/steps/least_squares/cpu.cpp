@@ -185,7 +185,7 @@ void solve_band(const Tile& tile, RowRange band) {
 
 template <class Backend>
 void least_squares_step(Backend& cpu, View<const float> frame0, View<const float> frame1,
-                        const LeastSquares& p, StartingFlow in, FlowPlanes out, Trust trust) {
+                        const LeastSquares& p, StartingFlow in, FlowPlanes out, Trust trust, bool) {
   if (in.coarser.u) enlarge_flow(cpu, in.coarser, in.flow);
   const int width = frame0.width;
   const int tiles = (width + least_squares_tile - 1) / least_squares_tile;

@@ -32,10 +32,12 @@ inline LeastSquares least_squares(int window, float alpha, float robust = 0, flo
 }
 
 /// Solves once at every pixel of a level. `in` and `out` do not overlap. `trust` has data only in the last
-/// solution.
+/// solution. `follows`: a solution came before since the frames were made. On CUDA they may then be read
+/// while the step ahead still runs.
 template <class Backend>
 void least_squares_step(Backend& backend, View<const float> frame0, View<const float> frame1,
-                        const LeastSquares& p, StartingFlow in, FlowPlanes out, Trust trust = {});
+                        const LeastSquares& p, StartingFlow in, FlowPlanes out, Trust trust = {},
+                        bool follows = false);
 
 /// The five sums of the normal equations, of one pixel or of a window.
 struct NormalEquations {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -21,6 +22,9 @@
 #define __shared__ static  // one block runs at a time
 #define __launch_bounds__(...)
 #define __grid_constant__
+#ifndef __clang__
+#define __builtin_assume(...) static_cast<void>(0)
+#endif
 #define threadIdx parafield::emulated::thread
 #define blockIdx parafield::emulated::block
 #define blockDim parafield::emulated::threads_of_block
@@ -70,6 +74,14 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned places) {
   return result;
 }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+/// a + b, rounded down.
+inline float __fadd_rd(float a, float b) {
+  const double sum =
+      double(a) + double(b);  // exact for the sums of kernels: few bits between their exponents
+  const float nearest = float(sum);
+  return double(nearest) > sum ? std::nextafterf(nearest, -INFINITY) : nearest;
+}
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
 inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 
