@@ -21,7 +21,7 @@ target_sources(bench_energy_test PRIVATE
   "$<FILTER:$<TARGET_OBJECTS:parafield_command>,INCLUDE,/bench/(driver|energy)\\.cpp>")
 target_include_directories(bench_energy_test PRIVATE ${PROJECT_SOURCE_DIR}/apps/parafield)
 target_link_libraries(bench_energy_test PRIVATE fmt::fmt ${CMAKE_DL_LIBS})
-if(cpp-httplib_FOUND)
+if(cpp-httplib_FOUND AND TARGET serve_command_test)
   target_compile_definitions(serve_command_test PRIVATE PARAFIELD_HAS_HTTPLIB)
   find_program(PYTHON3 python3)
   if(PYTHON3)  # the page in a browser; where there is none, the test is skipped and says so
