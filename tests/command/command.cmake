@@ -22,7 +22,9 @@ target_sources(bench_energy_test PRIVATE
 target_include_directories(bench_energy_test PRIVATE ${PROJECT_SOURCE_DIR}/apps/parafield)
 target_link_libraries(bench_energy_test PRIVATE fmt::fmt ${CMAKE_DL_LIBS})
 if(cpp-httplib_FOUND AND TARGET serve_command_test)
-  target_compile_definitions(serve_command_test PRIVATE PARAFIELD_HAS_HTTPLIB)
+  foreach(test serve_command_test serve_refusals_test)
+    target_compile_definitions(${test} PRIVATE PARAFIELD_HAS_HTTPLIB)
+  endforeach()
   find_program(PYTHON3 python3)
   if(PYTHON3)  # the page in a browser; where there is none, the test is skipped and says so
     add_test(NAME ServePage.InABrowser COMMAND ${PYTHON3} ${CMAKE_CURRENT_LIST_DIR}/serve_page_test.py

@@ -83,6 +83,31 @@ def test_examples(window):
     window.wait("!playing && job === null")
 
 
+def test_video(window, folder):
+    """A video of 40 frames comes in two parts; a method of 7 frames takes those around the pair."""
+    width, height = 64, 48
+    with (folder / "film.y4m").open("wb") as film:
+        film.write(f"YUV4MPEG2 W{width} H{height} F25:1 Cmono\n".encode())
+        for frame in range(40):
+            rows = (bytes((7 * (x - frame) ^ 5 * y) & 255 for x in range(width)) for y in range(height))
+            film.write(b"FRAME\n" + b"".join(rows))
+    window.run("document.querySelector('#task input[value=flow]').click()")
+    drop(window, [folder / "film.y4m"])
+    await_result(window)
+    places = [text(window, "place")]
+    for button in ("later", "earlier"):
+        window.run(f"document.getElementById('{button}').click()")
+        window.wait(f"document.getElementById('place').textContent !== '{places[-1]}'")
+        await_result(window)
+        places.append(text(window, "place"))
+    expect(places[0].startswith("frames 1 to 32") and places[2] == places[0], places)
+    expect(" to 40" in places[1], places)
+    expect(window.run("return document.getElementById('earlier').disabled"), "there is an earlier part")
+    window.run("const all = document.getElementById('method'); all.value = 'ridge-regression'; all.onchange()")
+    await_result(window)
+    expect("ridge-regression" in text(window, "facts"), text(window, "facts"))
+
+
 def test_cancel(window):
     window.run("const all = document.getElementById('method'); all.value = 'annealing'; all.onchange()")
     window.run("const all = document.getElementById('parameters-sweeps'); all.value = 10000; all.onchange()")
@@ -126,6 +151,7 @@ def main():
                     window.wait("typeof known !== 'undefined' && known")
                     if width > 1000:
                         test_flow(window, run, Path(name))
+                        test_video(window, Path(name))
                     test_examples(window)
                     test_cancel(window)
                     wide = window.run("return document.documentElement.scrollWidth")

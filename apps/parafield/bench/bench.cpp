@@ -70,9 +70,9 @@ class Bench {
       facts_.push_back(device_text(device));
       if (has_table_) print(facts_.back() + "\n");
     }
-    if (options_.has_task(task_name<Flow>))
-      report_["scene"] = {{"name", bench_scene_name<Flow>},
-                          {"frames", bench_scene_frames<Flow>},
+    if (options_.has_task(task_facts<Flow>.name))
+      report_["scene"] = {{"name", task_facts<Flow>.scene},
+                          {"frames", task_facts<Flow>.frames},
                           {"seed", bench_scene_seed},
                           {"texture", "fine"}};
     if (earlier_) earlier_->describe(report_);
@@ -82,7 +82,7 @@ class Bench {
   template <class Task>
   void measure_task(const ChosenMethods<Task>& methods, const std::optional<BenchSequence<Task>>& sequence) {
     const BenchSequence<Task>* const data = sequence ? &*sequence : nullptr;
-    BenchTable table(task_name<Task>, bench_scene_name<Task>, data ? data->name : "", extras_);
+    BenchTable table(task_facts<Task>.name, task_facts<Task>.scene, data ? data->name : "", extras_);
     if (has_table_) print("\n" + table.head());
     for (const Size size : sizes_) {
       std::optional<BenchSequence<Task>> scene;
@@ -180,8 +180,7 @@ void add_bench(App& program) {
       .one_of({"flow", "stereo", "detection"})
       .help(
           "one task or more: flow, stereo, detection. Without it flow. The motion of clouds is flow: "
-          "--preset "
-          "clouds");
+          "--preset clouds");
   std::vector<std::string> names;
   const auto list = [&]<class Methods>(const Methods&) {
     for_each_method<Methods>([&]<class Method>(const Method&) {
@@ -194,8 +193,8 @@ void add_bench(App& program) {
       "-m,--method NAME", options.methods,
       fmt::format(
           "one method or more, each for the tasks that have it: {}. Without it the default of each task; "
-          "that of "
-          "flow takes seconds for each size. Some others take minutes: give --size and --repeat with them",
+          "that of flow takes seconds for each size. Some others take minutes: give --size and --repeat with "
+          "them",
           fmt::join(names, ", ")));
   command.add_option("--preset NAME", options.preset,
                      "time this preset only. Without it, all presets of each method");
@@ -211,8 +210,7 @@ void add_bench(App& program) {
       .one_of({"all", "flow", "halves"})
       .help(
           "planes of flow's results: all, flow (no valid plane and no confidence) or halves (the same; where "
-          "frames "
-          "are pushed ahead from host memory, results are 16-bit halves)");
+          "frames are pushed ahead from host memory, results are 16-bit halves)");
   command.add_option("--disparities N", options.disparities)
       .range(1, 4096)
       .help("number of disparities of stereo. Without it, the one that the rendered pair needs");
@@ -233,8 +231,8 @@ void add_bench(App& program) {
   const Option compared =
       command.add_option("--compare FILE", options.compared,
                          "compare with the times in FILE, which --json wrote before. The table and the JSON "
-                         "get their ratios, 1.1 for "
-                         "times that are 10 % longer. The exit code is 3 if a time is above --tolerance");
+                         "get their ratios, 1.1 for times that are 10 % longer. The exit code is 3 if a "
+                         "time is above --tolerance");
   const Option tolerance = command.add_option("--tolerance PERCENT", options.tolerance).range(0, 1000);
   tolerance.help("how much longer than in --compare a time may be (default 10)");
   tolerance.needs(compared);

@@ -13,13 +13,18 @@
 /// Measurements of `parafield bench`: one method on one device at one size.
 namespace parafield::command {
 
-/// The name of a task in options and JSON.
+/// What differs between tasks.
+struct TaskFacts {
+  std::string_view name;   ///< in options and JSON
+  std::string_view scene;  ///< rendered for all measurements
+  int frames;              ///< of the scene; neighbors differ, so that streams continue
+};
 template <class Task>
-constexpr std::string_view task_name = "flow";
+constexpr TaskFacts task_facts{"flow", "affine", 7};
 template <>
-inline constexpr std::string_view task_name<Stereo> = "stereo";
+inline constexpr TaskFacts task_facts<Stereo>{"stereo", "stereo", 4};  // two pairs
 template <>
-inline constexpr std::string_view task_name<Detection> = "detection";
+inline constexpr TaskFacts task_facts<Detection>{"detection", "square", 16};
 
 /// Frames that one step of a sequence brings: one, or a pair.
 template <class Task>
@@ -48,19 +53,6 @@ struct BenchSequence {
 template <class Task>
 BenchSequence<Task> bench_scene(Size size);
 inline constexpr std::uint64_t bench_scene_seed = 1;
-/// Its frames: neighbors differ, so that streams continue.
-template <class Task>
-constexpr int bench_scene_frames = 7;
-template <>
-inline constexpr int bench_scene_frames<Stereo> = 4;  // two pairs
-template <>
-inline constexpr int bench_scene_frames<Detection> = 16;
-template <class Task>
-constexpr std::string_view bench_scene_name = "affine";
-template <>
-inline constexpr std::string_view bench_scene_name<Stereo> = "stereo";
-template <>
-inline constexpr std::string_view bench_scene_name<Detection> = "square";
 
 /// The real sequence of a task in a data folder. Throws like read_frame.
 template <class Task>

@@ -25,7 +25,7 @@ struct BenchOptions {
 template <class Visit>
 void for_each_task(const BenchOptions& options, Visit visit) {
   const auto one = [&]<class Task>(const Task*) {
-    if (options.has_task(task_name<Task>)) visit.template operator()<Task>();
+    if (options.has_task(task_facts<Task>.name)) visit.template operator()<Task>();
   };
   one(static_cast<const Flow*>(nullptr));
   one(static_cast<const Stereo*>(nullptr));
@@ -74,7 +74,7 @@ inline void check_methods(const BenchOptions& options) {
     });
     if (!has_one && options.tasks.size() > 1)
       throw UsageError(
-          fmt::format("--method: {} has no {}", task_name<Task>, fmt::join(options.methods, ", ")));
+          fmt::format("--method: {} has no {}", task_facts<Task>.name, fmt::join(options.methods, ", ")));
   });
   for (std::size_t i = 0; i < found.size(); ++i)
     if (!found[i]) typed([&] { detail::fail_name("method", options.methods[i], known); });

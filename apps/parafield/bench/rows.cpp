@@ -143,7 +143,7 @@ std::string BenchTable::markdown() const {
 template <class Task>
 Json case_json(const Case<Task>& one) {
   Json row;
-  row["task"] = task_name<Task>;
+  row["task"] = task_facts<Task>.name;
   row["method"] = name_of(one.method);
   row["preset"] = one.preset;
   row["parameters"] = parameters_json(parameters_of(one.method));

@@ -37,9 +37,9 @@ FrameBuffer labels_of(View<const std::uint8_t> moving) {
 
 template <class Task>
 BenchSequence<Task> bench_scene(Size size) {
-  const std::string_view name = bench_scene_name<Task>;
+  const std::string_view name = task_facts<Task>.scene;
   Scene scene =
-      render_scene(name, {.size = size, .frames = bench_scene_frames<Task>, .seed = bench_scene_seed});
+      render_scene(name, {.size = size, .frames = task_facts<Task>.frames, .seed = bench_scene_seed});
   BenchSequence<Task> sequence{std::string(name), std::move(scene.frames), {}, bench_scene_seed};
   if constexpr (std::is_same_v<Task, Flow>) {
     sequence.truth = std::move(scene.flow);
@@ -54,7 +54,7 @@ BenchSequence<Task> bench_scene(Size size) {
 
 template <class Task>
 bool has_bench_data(const std::string& folder) {
-  return std::filesystem::exists(data_of(folder, task_name<Task>));
+  return std::filesystem::exists(data_of(folder, task_facts<Task>.name));
 }
 
 template <>
