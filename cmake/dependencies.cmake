@@ -69,7 +69,8 @@ else()
   endif()
 endif()
 
-# Debian 12 has 59.27. pkg-config knows where they are; names of the variables are its own.
+# FFmpeg's libraries bring some two hundred others. So they are loaded when a video is read or written: the build
+# needs their headers only. Debian 12 has 59.27. pkg-config knows where they are; names of the variables are its own.
 set(ffmpeg_modules libavformat>=59 libavcodec>=59 libavutil>=57 libswscale>=6 libavdevice>=59)
 if(PARAFIELD_VIDEO STREQUAL "OFF" OR PARAFIELD_BUILD_FUZZ)
   not_built("video files and cameras" "PARAFIELD_VIDEO is OFF, or this is a build for fuzzing")
@@ -80,7 +81,7 @@ else()
   endif()
   if(PARAFIELD_FFMPEG_FOUND)
     set(FFmpeg_FOUND TRUE)
-    set(FFmpeg_VERSION "(libavformat ${PARAFIELD_FFMPEG_libavformat_VERSION})")
+    set(FFmpeg_VERSION "(libavformat ${PARAFIELD_FFMPEG_libavformat_VERSION}, loaded when it is used)")
   elseif(PARAFIELD_VIDEO STREQUAL "ON")
     message(FATAL_ERROR "PARAFIELD_VIDEO is ON, but pkg-config found not all of ${ffmpeg_modules}")
   else()

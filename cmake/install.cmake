@@ -74,11 +74,8 @@ if(TARGET parafield)
     COMPONENT video_static ${unless_static})
   install(EXPORT parafield-video-static NAMESPACE parafield:: DESTINATION ${package_dir}
     COMPONENT video_static ${unless_static})
-  set(requires " parafield = ${PROJECT_VERSION}")
-  if(FFmpeg_FOUND)
-    string(APPEND requires " libavdevice libavformat libavcodec libswscale libavutil")
-  endif()
-  install_pkgconfig(parafield-video parafield_video video_static "" "${requires}" ${unless_static})
+  install_pkgconfig(parafield-video parafield_video video_static "" " parafield = ${PROJECT_VERSION}"
+    ${unless_static})
 endif()
 
 if(TARGET parafield_command)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # `cpack` makes Debian packages: the library, -dev (headers and what links the shared library), both of
-# parafield::video, which alone needs FFmpeg, the command and the filters for video editors. Those for a
+# parafield::video, which alone uses FFmpeg, the command and the filters for video editors. Those for a
 # distribution are configured with -DCMAKE_INSTALL_PREFIX=/usr -DBUILD_SHARED_LIBS=ON:
 # scripts/package does so.
 set(CPACK_GENERATOR DEB)
@@ -50,11 +50,28 @@ if(FREI0R_FOUND)
   set(CPACK_DEBIAN_FREI0R_PACKAGE_ENHANCES "ffmpeg, gstreamer1.0-plugins-bad, kdenlive, melt")
   list(APPEND copyrights frei0r:parafield-frei0r)
 endif()
-if(NetCDF_FOUND)  # it is loaded when it is used, so no package depends on it
-  execute_process(COMMAND dpkg-query -S ${NETCDF_LIBRARY_FILE} OUTPUT_VARIABLE owner ERROR_QUIET)
-  if(owner MATCHES "^([a-z0-9.+-]+)[:,]")
-    set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS ${CMAKE_MATCH_1})
-    set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS ${CMAKE_MATCH_1})
+# NetCDF and FFmpeg are loaded when they are used, so no package depends on them.
+function(owner_of file package)  # the package that a library's file is of, or ""
+  file(REAL_PATH "${file}" file)
+  execute_process(COMMAND dpkg-query -S ${file} OUTPUT_VARIABLE owner ERROR_QUIET)
+  string(REGEX MATCH "^[a-z0-9.+-]+" owner "${owner}")
+  set(${package} "${owner}" PARENT_SCOPE)
+endfunction()
+if(NetCDF_FOUND)
+  owner_of(${NETCDF_LIBRARY} owner)
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS ${owner})
+  set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS ${owner})
+endif()
+if(FFmpeg_FOUND)
+  set(recommended)
+  foreach(file ${PARAFIELD_FFMPEG_LINK_LIBRARIES})
+    owner_of(${file} owner)
+    list(APPEND recommended ${owner})
+  endforeach()
+  list(JOIN recommended ", " recommended)
+  set(CPACK_DEBIAN_VIDEO_LIBRARY_PACKAGE_RECOMMENDS "${recommended}")
+  if(NOT BUILD_SHARED_LIBS)
+    set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "${recommended}")
   endif()
 endif()
 foreach(pair ${copyrights})

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# parafield::video, which alone uses FFmpeg: static and shared as the library is.
+# parafield::video, which alone uses FFmpeg: static and shared as the library is. It loads FFmpeg when it is used.
 file(GLOB video_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/video/*.cpp)
 if(FFmpeg_FOUND)
   list(FILTER video_sources EXCLUDE REGEX "/ffmpeg_absent\\.cpp$")
 else()
-  list(FILTER video_sources EXCLUDE REGEX "/ffmpeg_(source|sink|file|pixels|common)\\.cpp$")
+  list(FILTER video_sources EXCLUDE REGEX "/ffmpeg_(source|sink|file|pixels|common|library)\\.cpp$")
 endif()
 add_library(parafield_video_objects OBJECT ${video_sources})
 target_link_libraries(parafield_video_objects PRIVATE parafield_build Threads::Threads)
 if(FFmpeg_FOUND)
-  target_link_libraries(parafield_video_objects PRIVATE PkgConfig::PARAFIELD_FFMPEG)
+  target_include_directories(parafield_video_objects SYSTEM PRIVATE ${PARAFIELD_FFMPEG_INCLUDE_DIRS})
 endif()
 if(NOT PARAFIELD_SANITIZE)
   target_compile_options(parafield_video_objects PRIVATE -O3)  # it converts pixels
@@ -19,9 +19,6 @@ function(add_video_kind target kind library)
   add_library(${target} ${kind} $<TARGET_OBJECTS:parafield_video_objects>)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME parafield_video EXPORT_NAME video LINKER_LANGUAGE CXX)
   target_link_libraries(${target} PUBLIC ${library} PRIVATE $<BUILD_INTERFACE:parafield_build>)
-  if(FFmpeg_FOUND)
-    target_link_libraries(${target} PRIVATE PkgConfig::PARAFIELD_FFMPEG)
-  endif()
 endfunction()
 if(TARGET parafield)
   add_video_kind(parafield_video STATIC parafield)

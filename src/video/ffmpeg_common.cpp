@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <initializer_list>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -35,13 +34,6 @@ ErrorCode code_of(int error) {
     default:
       return ErrorCode::file;
   }
-}
-
-void begin_ffmpeg() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    if (av_log_get_level() == AV_LOG_INFO) av_log_set_level(AV_LOG_PANIC);
-  });
 }
 
 int matrix_of(AVColorSpace space, int width, int height) {

@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-extern "C" {
-#include <libavcodec/avcodec.h>
-#include <libavformat/avformat.h>
-#include <libavutil/opt.h>
-#include <libavutil/pixdesc.h>
-#include <libswscale/swscale.h>
-}
-
 #include <memory>
 #include <new>
 #include <string>
 
 #include "core/fail.hpp"
 #include "parafield/image.hpp"
+#include "video/ffmpeg_library.hpp"
 
 /// FFmpeg's objects, owned, and its errors. Only ffmpeg_*.cpp include its headers.
 namespace parafield::video {
 
-template <auto release>
+/// Frees an object by one of FFmpeg's functions, which takes a pointer to the pointer.
+template <auto* release>
 struct Release {
   template <class T>
   void operator()(T* object) const {
-    release(&object);
+    (*release)(&object);
   }
 };
-inline void release_scaler(SwsContext** scaler) { sws_freeContext(*scaler); }
+struct FreeScaler {
+  void operator()(SwsContext* scaler) const { sws_freeContext(scaler); }
+};
 
-using CodecContext = std::unique_ptr<AVCodecContext, Release<avcodec_free_context>>;
-using PictureFrame = std::unique_ptr<AVFrame, Release<av_frame_free>>;
-using Packet = std::unique_ptr<AVPacket, Release<av_packet_free>>;
-using Scaler = std::unique_ptr<SwsContext, Release<release_scaler>>;
+using CodecContext = std::unique_ptr<AVCodecContext, Release<&avcodec_free_context>>;
+using PictureFrame = std::unique_ptr<AVFrame, Release<&av_frame_free>>;
+using Packet = std::unique_ptr<AVPacket, Release<&av_packet_free>>;
+using Scaler = std::unique_ptr<SwsContext, FreeScaler>;
 
 /// The object that an allocating function of FFmpeg returned.
 template <class T>
@@ -43,10 +39,6 @@ T* allocated(T* object) {
 std::string av_reason(int error);
 /// The kind of an error, for Error.
 ErrorCode code_of(int error);
-
-/// Is called before anything else of FFmpeg. FFmpeg's own messages go to standard error, where a library
-/// should write nothing: only the worst stay, unless the program has chosen a level itself.
-void begin_ffmpeg();
 
 /// The matrix of a video, as swscale calls it.
 int matrix_of(AVColorSpace space, int width, int height);

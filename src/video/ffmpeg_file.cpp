@@ -57,7 +57,8 @@ std::int64_t OutputFile::seek(void* opaque, std::int64_t offset, int whence) {
 
 void OutputFile::make_room(std::uint64_t bytes, std::uint64_t for_end) {
   check();
-  const std::int64_t needed = std::max(avio_tell(context_), std::int64_t(bytes)) + std::int64_t(for_end);
+  const std::int64_t needed =
+      std::max(avio_seek(context_, 0, SEEK_CUR), std::int64_t(bytes)) + std::int64_t(for_end);
   rlimit limit = {};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       std::uint64_t(needed) > std::uint64_t(limit.rlim_cur))

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Videos and cameras, as FFmpeg reads them.
-extern "C" {
-#include <libavdevice/avdevice.h>
-}
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +7,6 @@ extern "C" {
 #include <cstring>
 #include <filesystem>
 #include <limits>
-#include <mutex>
 #include <string_view>
 
 #include "io/formats.hpp"
@@ -52,13 +48,12 @@ class StreamInput {
   AVIOContext* context_ = nullptr;
 };
 
-using Demuxer = std::unique_ptr<AVFormatContext, Release<avformat_close_input>>;
+using Demuxer = std::unique_ptr<AVFormatContext, Release<&avformat_close_input>>;
 
 const AVInputFormat* input_format(const std::string& input, const std::string& name) {
   const bool is_camera = name.empty() && input.starts_with("/dev/video");
   if (name.empty() && !is_camera) return nullptr;
-  static std::once_flag once;
-  std::call_once(once, avdevice_register_all);
+  register_devices();
   const AVInputFormat* const format = av_find_input_format(is_camera ? "v4l2" : name.c_str());
   if (!format && is_camera) fail(ErrorCode::unsupported, "this FFmpeg reads no cameras (v4l2)");
   if (!format) fail(ErrorCode::invalid_argument, "FFmpeg has no input format ", detail::value_text(name));

@@ -8,17 +8,17 @@ execute_process(COMMAND ${CPACK} --config ${BUILD}/CPackConfig.cmake -G DEB -B $
   COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 string(REGEX REPLACE "\\.[0-9]+$" "" soversion ${VERSION})
 
-# One package: its name, patterns that its Depends field has, and patterns of its files.
+# One package: its name, patterns that its fields Depends and Recommends have, and patterns of its files.
 function(check package depends files)
   file(GLOB deb ${folder}/${package}_${VERSION}_*.deb)
   if(NOT deb)
     message(FATAL_ERROR "there is no package ${package}")
   endif()
-  execute_process(COMMAND dpkg-deb -f ${deb} Depends OUTPUT_VARIABLE field COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND dpkg-deb -f ${deb} Depends Recommends OUTPUT_VARIABLE field COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND dpkg-deb -c ${deb} OUTPUT_VARIABLE contents COMMAND_ERROR_IS_FATAL ANY)
   foreach(pattern ${depends})
     if(NOT field MATCHES "${pattern}")
-      message(SEND_ERROR "${package} does not depend on ${pattern}: ${field}")
+      message(SEND_ERROR "${package} neither depends on nor recommends ${pattern}: ${field}")
     endif()
   endforeach()
   foreach(pattern ${files} /usr/share/doc/${package}/copyright)
@@ -33,7 +33,7 @@ check(libparafield-dev "libparafield${soversion} \\(= ${VERSION}\\)"
   "/usr/include/parafield/parafield.hpp;libparafield.so ->;parafieldConfig.cmake;-shared.cmake;parafield.pc")
 set(needed "libparafield${soversion} \\(= ${VERSION}\\)")
 if(FFMPEG)
-  list(APPEND needed libavformat libavcodec libswscale)
+  list(APPEND needed "Recommends: .*libavformat" "Recommends: .*libswscale" "Recommends: .*libavdevice")
 endif()
 check(libparafield-video${soversion} "${needed}" "/usr/lib/[^\n]*libparafield_video.so.${VERSION}")
 check(libparafield-video-dev "libparafield-video${soversion} \\(= ${VERSION}\\);libparafield-dev \\(= ${VERSION}\\)"
