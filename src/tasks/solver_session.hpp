@@ -10,8 +10,7 @@
 
 #include "core/solver.hpp"
 #include "core/views.hpp"
-#include "steps/copy/copy.hpp"
-#include "tasks/session.hpp"
+#include "tasks/session_results.hpp"
 
 namespace parafield {
 
@@ -21,6 +20,7 @@ template <class Task, class Backend, class Solver>
 class SolverSession final : public Session<Task> {
  public:
   using Result = typename Task::Result;
+  using Way = typename SessionResults<Task, Backend>::Way;
   using Start = typename decltype(Task::Input::start)::value_type;
   static_assert(Solves<Solver, const Start*, Result&>);
 
@@ -29,14 +29,13 @@ class SolverSession final : public Session<Task> {
       : slots_(method.frames),
         size_(size),
         device_(device),
-        planes_(planes_of(options)),
         backend_(device, options.stream),
+        results_(backend_, size, planes_of(options)),
         workspace_(backend_.memory()),
         solver_(backend_, workspace_, method, size, options),
         frames_(std::size_t(slots_)),
         staging_(std::size_t(slots_)) {
     backend_.cancelled_by(cancelled_);
-    if constexpr (Backend::is_gpu) solved_ = result_with<Result>(planes_, size, backend_.memory());
   }
 
   /// Waits for the work that the backend still has: it uses the memory that goes now.
@@ -106,91 +105,6 @@ class SolverSession final : public Session<Task> {
     return {};
   }
 
-  /// Makes the field anew, unless it lies in that memory already. Returns it.
-  template <class Field>
-  Field& in(Memory memory, Field& field) const {
-    if (field.size() != size_ || field.memory() != memory) field = result_with<Field>(planes_, size_, memory);
-    return field;
-  }
-
-  /// Where the result of a solve goes: the solver writes `solved`, the steps end with a copy to `there`, in the
-  /// backend's memory, and from `there` it goes to `output`, on the host.
-  struct Way {
-    Result& solved;
-    Output<Task> there, output;
-    bool is_copied() const { return there.field != &solved; }
-  };
-  /// The way of a result that goes to `output`, or to a result of the session. `ahead`: it may be on its way
-  /// when the next one is solved.
-  Way way_of(Output<Task> output, bool on_host, bool ahead) {
-    const std::size_t turn = ahead ? std::size_t(turns_) : 0;
-    if constexpr (Backend::is_gpu) {
-      if (!on_host) {
-        if (!output) output.field = ahead ? &in(backend_.memory(), own_[turn]) : &solved_;
-        return {solved_, output, output};
-      }
-      if (!output) output.field = &in(Memory::pinned(), own_[turn]);
-      if constexpr (Task::halves)
-        if (output.halves) return {solved_, {nullptr, &in(backend_.memory(), sent_halves_[turn])}, output};
-      return {solved_, {ahead ? &in(backend_.memory(), sent_[turn]) : &solved_}, output};
-    }
-    if (!output && ahead) output.field = &in(Memory::host(), own_[turn]);
-    const bool direct = output.field && !solver_.starts_from_last() && is_whole(*output.field);
-    Result& solved = direct ? *output.field : in(Memory::host(), solved_);
-    if (!output) output.field = &solved;
-    return {solved, output, output};
-  }
-  /// Whether a field has all planes that results have.
-  bool is_whole(Result& field) const {
-    bool whole = true;
-    const auto planes = field.planes();
-    std::apply([&](const auto&... plane) { ((whole = whole && plane), ...); }, planes);
-    if (whole || (planes_.valid && planes_.confidence)) return whole;
-    if constexpr (requires { field.u; })
-      return field.u && field.v && bool(field.valid) == planes_.valid &&
-             bool(field.confidence) == planes_.confidence;
-    return false;
-  }
-
-  /// The copies at the end of the steps. A field of the user may lack planes.
-  PlaneCopies copies_of(const Way& way) const {
-    PlaneCopies copies;
-    if (!way.is_copied()) return copies;
-    way.there.visit([&](auto& there) {
-      way.output.visit([&](auto& output) {
-        for_each_of_three(way.solved, there, output, [&](const auto& from, auto& to, const auto& asked) {
-          if (asked) copies.add(from.view(), to.view());
-        });
-      });
-    });
-    return copies;
-  }
-  /// Copies the result to the host, in the order of a queue.
-  void send(const Way& way, Queue queue) {
-    if (way.there == way.output) return;
-    way.there.visit([&](auto& there) {
-      way.output.visit([&](auto& output) {
-        if constexpr (std::is_same_v<decltype(there), decltype(output)>)
-          detail::for_each_plane(there, output, [&](auto& from, auto& to) {
-            if (to) copy(std::as_const(from).view(), to.view(), queue);
-          });
-      });
-    });
-  }
-  /// Calls f(plane, there's, output's) where both have the plane's kind.
-  template <class There, class Asked, class F>
-  static void for_each_of_three(const Result& solved, There& there, Asked& output, F f) {
-    if constexpr (std::is_same_v<There, Asked>) {
-      const auto planes = solved.planes();
-      const auto places = there.planes();
-      const auto asked = output.planes();
-      [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (f(std::get<I>(planes), std::get<I>(places), std::get<I>(asked)), ...);
-      }
-      (std::make_index_sequence<std::tuple_size_v<decltype(there.planes())>>{});
-    }
-  }
-
   /// Solves for the result of frames. `pushes`: they are the next pair of a sequence. Returns the field that it is
   /// in.
   const Result* solve(const typename Task::Input& input, Output<Task> output, bool pushes) {
@@ -219,8 +133,8 @@ class SolverSession final : public Session<Task> {
     const int kind = solver_.take(known_motion(input), on_host);
     const bool follows = pushes && pushed_ > 0 && solver_.averages();
     const std::int64_t before = std::exchange(pushed_, 0);  // a pair that fails is not followed
-    const Way way = way_of(output, on_host, false);
-    const PlaneCopies copies = copies_of(way);
+    const Way way = results_.way_of(output, on_host, false, solver_.starts_from_last());
+    const PlaneCopies copies = results_.copies_of(way);
     backend_.replay(key_of(pushes ? push_keys + follows : call_keys + 2 * kind + start.has_value(), copies),
                     [&] {
                       if (pushes)
@@ -247,9 +161,9 @@ class SolverSession final : public Session<Task> {
     solver_.take({}, on_host);
     const bool is_complete = pushed_ + 1 >= slots_;
     const bool warm = pushed_ >= slots_ && solver_.starts_from_last();
-    const Way way = way_of(output, on_host, ahead);
+    const Way way = results_.way_of(output, on_host, ahead, solver_.starts_from_last());
     const Start last = way.solved;
-    const PlaneCopies copies = is_complete ? copies_of(way) : PlaneCopies{};
+    const PlaneCopies copies = is_complete ? results_.copies_of(way) : PlaneCopies{};
     backend_.replay(key_of(push_keys + 3 * slot + (is_complete ? 1 + warm : 0), copies), [&] {
       if (!is_complete)
         solver_.prepare(&frame, slot, 1);
@@ -269,14 +183,14 @@ class SolverSession final : public Session<Task> {
     if (on_host) backend_.mark(read_mark + slot, Queue::solves);
     const Owed before = std::exchange(owed_, {});
     if (is_complete) {
-      owed_ = {way.output, sent_mark() + turns_, on_host};
+      owed_ = {way.output, sent_mark() + results_.turn(), on_host};
       if (on_host) {
         backend_.mark(solved_mark(), Queue::solves);
         backend_.begin_after(solved_mark(), Queue::downloads);
-        send(way, Queue::downloads);
+        results_.send(way, Queue::downloads);
         backend_.mark(owed_.mark, Queue::downloads);
       }
-      turns_ = 1 - turns_;
+      results_.next_turn();
     }
     if (on_host) backend_.await(uploaded_mark());  // the user may now change the frame
     return complete(before);
@@ -316,8 +230,8 @@ class SolverSession final : public Session<Task> {
       std::apply([&](const auto&... plane) { (check(plane), ...); }, field.planes());
       if constexpr (requires { field.confidence; })
         for (const auto& [asked, has, name] :
-             {std::tuple(bool(field.valid), planes_.valid, "valid plane"),
-              std::tuple(bool(field.confidence), planes_.confidence, "confidence")})
+             {std::tuple(bool(field.valid), results_.planes().valid, "valid plane"),
+              std::tuple(bool(field.confidence), results_.planes().confidence, "confidence")})
           if (asked && !has)
             fail(ErrorCode::invalid_argument, "the output has a ", name,
                  ", but the estimator's options leave it out");
@@ -327,7 +241,7 @@ class SolverSession final : public Session<Task> {
   /// Completes the result of a call. For host frames it is on the host then.
   void deliver(const Way& way, bool on_host) {
     if (!on_host) return;
-    send(way, Queue::solves);
+    results_.send(way, Queue::solves);
     synchronize();
   }
 
@@ -354,35 +268,28 @@ class SolverSession final : public Session<Task> {
     return start;
   }
   void copy_start(const FlowView& from, FlowField& to) {
-    copy(from.u, to.u.view());
-    copy(from.v, to.v.view());
+    copy_plane(backend_, from.u, to.u.view(), Queue::solves);
+    copy_plane(backend_, from.v, to.v.view(), Queue::solves);
   }
-  void copy_start(const DisparityView& from, DisparityField& to) { copy(from.d, to.d.view()); }
-  void copy_start(const MotionMaskView& from, MotionMask& to) { copy(from.moving, to.moving.view()); }
-
-  template <class T>
-  void copy(View<const T> from, View<T> to, Queue queue = Queue::solves) {
-    backend_.copy(to.data, to.pitch, from.data, from.pitch, from.width * std::ptrdiff_t(sizeof(T)),
-                  from.height, queue);
+  void copy_start(const DisparityView& from, DisparityField& to) {
+    copy_plane(backend_, from.d, to.d.view(), Queue::solves);
+  }
+  void copy_start(const MotionMaskView& from, MotionMask& to) {
+    copy_plane(backend_, from.moving, to.moving.view(), Queue::solves);
   }
 
   const int slots_;
   const Size size_;
   const Device device_;
-  const ResultPlanes planes_;
   std::atomic<bool> cancelled_ = false;
   Backend backend_;
+  SessionResults<Task, Backend> results_;
   Workspace workspace_;
   Solver solver_;
   std::vector<Frame> frames_;  // the frames of a call, one for each slot
   std::vector<FrameBuffer> staging_;
   Result staged_start_;
-  Result solved_;                  // on a GPU the solver writes it; on the CPU, if it cannot write the output
-  Result own_[2];                  // results that calls return; in turn, where one is still to come
-  Result sent_[2];                 // on a GPU: results on their way to the host
-  HalvesOf<Task> sent_halves_[2];  // the same
-  Owed owed_;                      // of the last push_ahead
-  int turns_ = 0;                  // the turn of the next result of push_ahead
+  Owed owed_;  // of the last push_ahead
   std::int64_t pushed_ = 0;
 };
 
