@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(32 * rows)
           values.column[i] = unsigned_zero(row[clamp(x0 + column + i - Part::radius, 0, from.width - 1)]);
         return values;
       },
-      [&](int, int column, float median) {
+      [&](int, int column, int, float median) {
         if (x0 + column < to.width) to(x0 + column, y) = median;
       });
 }

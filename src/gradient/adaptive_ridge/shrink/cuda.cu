@@ -60,10 +60,10 @@ template <class Backend>
 void shrink_cells(Backend& cuda, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                   const Shrinkage& p, const Cells& out) {
   const auto launch = [&]<class Tile>(Tile*) {
-    cuda.launch(shrink_cells_kernel<Tile>, tiles_over<Tile>(luma.size()), dim3(Tile::columns, Tile::threads_y), 0,
-                normal, luma, cells, p, out);
+    cuda.launch(shrink_cells_kernel<Tile>, tiles_over<Tile>(luma.size()),
+                dim3(Tile::columns, Tile::threads_y), 0, normal, luma, cells, p, out);
   };
-  with_fastest_tile<ShrunkCellsTile<32, 2>, ShrunkCellsTile<64, 2>, ShrunkCellsTile<64, 4>>(cuda, luma.size(), launch);
+  with_fastest_tile<ShrunkCellsTile<64, 2>, ShrunkCellsTile<128, 2>>(cuda, luma.size(), launch);
 }
 
 PF_STEP(shrink_flow<Cuda>);

@@ -9,25 +9,32 @@ namespace parafield {
 /// first pixel and behind the last.
 PF_HD constexpr int cells_under(int pixels) { return (pixels + cell_side - 2) / cell_side + 2; }
 
-/// Means of the cells under and around a tile of Columns x Rows pixels, in the shared memory of a block of `Threads`.
+/// Cells under and around a tile of Columns x Rows pixels, in the shared memory of a block of `Threads`. First `keep`,
+/// then make_means, each of which the block has to wait for.
 template <int Columns, int Rows, int Threads>
 struct CellMeans {
   static constexpr int across = cells_under(Columns), down = cells_under(Rows);
 
-  alignas(16) CellAround mean[down][across];
+  /// Reads a thread's cell for a tile whose first pixel is (x0, y0).
+  __device__ static Cell read(const Cells& cells, int x0, int y0, int thread) {
+    static_assert(around_across * around_down <= Threads);
+    const int row = thread / around_across, column = thread - row * around_across;
+    if (row >= around_down) return {};
+    return cells(clamp(cell_before(x0) - cells_reach + column, 0, cells.u.width - 1),
+                 clamp(cell_before(y0) - cells_reach + row, 0, cells.u.height - 1));
+  }
+  /// Stores what a thread has read.
+  __device__ void keep(const Cell& cell, int thread) {
+    const int row = thread / around_across, column = thread - row * around_across;
+    if (row >= around_down) return;
+    flow_[row][column] = {cell.u, cell.v, cell.spread, cell.weight};
+    luma_[row][column] = cell.luma;
+  }
 
-  /// Makes the means, for a tile whose first pixel is (x0, y0). Five lanes have a cell, each sums a row of five cells.
-  __device__ void fill(const Cells& cells, float likeness2, int x0, int y0, int thread) {
+  /// Makes the means around the cells. Five lanes have a cell, each sums a row of five cells.
+  __device__ void make_means(const Cells& cells, float likeness2, int x0, int y0, int thread) {
     const int left = cell_before(x0) - cells_reach, top = cell_before(y0) - cells_reach;
     const int last_x = cells.u.width - 1, last_y = cells.u.height - 1;
-#pragma unroll 1
-    for (int i = thread; i < around_across * around_down; i += Threads) {
-      const int row = i / around_across, column = i - row * around_across;
-      const Cell cell = cells(clamp(left + column, 0, last_x), clamp(top + row, 0, last_y));
-      flow[row][column] = {cell.u, cell.v, cell.spread, cell.weight};
-      luma[row][column] = cell.luma;
-    }
-    __syncthreads();
     constexpr int lanes = 2 * cells_reach + 1, together = 32 / lanes, count = across * down;
     const int lane = thread % 32, part = lane % lanes;
     const float tap = cell_tap(part - cells_reach);
@@ -48,24 +55,43 @@ struct CellMeans {
         return four + __shfl_down_sync(~0u, a, 4);
       };
       const NeighborSums all{joined(sums.weight), joined(sums.u), joined(sums.v), joined(sums.squares)};
-      if (part == 0 && lane < together * lanes && first + lane / lanes < count)
-        mean[row][column] = {neighborhood(all, middle.u, middle.v), middle.luma};
+      if (part == 0 && lane < together * lanes && first + lane / lanes < count) {
+        const Neighborhood mean = neighborhood(all, middle.u, middle.v);
+        mean_[row][column] = {mean.u, mean.v, mean.spread, 0};
+      }
     }
+  }
+
+  /// Weights of the four cells around a pixel; (row, column): the first of these.
+  __device__ CellWeights weights(int row, int column, float share_x, float share_y, float luma,
+                                 float likeness2) const {
+    const float* const above = &luma_[row + cells_reach][column + cells_reach];
+    const float* const below = above + around_across;
+    return cell_weights(above[0], above[1], below[0], below[1], share_x, share_y, luma, likeness2);
+  }
+  /// The mean around the pixel.
+  __device__ Neighborhood mean_between(int row, int column, const CellWeights& weights) const {
+    const auto mean = [&](int y, int x) -> Neighborhood {
+      const Four& at = mean_[row + y][column + x];
+      return {at.u, at.v, at.spread};
+    };
+    return interpolated(mean(0, 0), mean(0, 1), mean(1, 0), mean(1, 1), weights);
   }
 
  private:
   static constexpr int around_across = across + 2 * cells_reach, around_down = down + 2 * cells_reach;
 
-  struct alignas(16) Flow {
+  struct alignas(16) Four {
     float u, v, spread, weight;
   };
   __device__ Cell cell_at(int x, int y) const {
-    const Flow& at = flow[y][x];
-    return {at.u, at.v, at.spread, at.weight, luma[y][x]};
+    const Four& at = flow_[y][x];
+    return {at.u, at.v, at.spread, at.weight, luma_[y][x]};
   }
 
-  Flow flow[around_down][around_across];  // of the cells that the means are taken from
-  float luma[around_down][around_across];
+  Four flow_[around_down][around_across];  // of the cells that the means are taken from
+  float luma_[around_down][around_across];
+  Four mean_[down][across];
 };
 
 }  // namespace parafield

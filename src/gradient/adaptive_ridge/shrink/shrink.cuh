@@ -21,17 +21,18 @@ __device__ void load_column(const NormalPlanes& normal, View<const float> luma, 
   for (int i = 0; i < Count; ++i) {
     const auto row = unsigned(clamp(y + i * Step, 0, luma.height - 1));
     const unsigned at = row * pitch + column;
-    pixels[i] = {normal.xx.data[at], normal.xy.data[at],       normal.yy.data[at],
-                 normal.xt.data[at], normal.yt.data[at],       normal.residual.data[at],
+    pixels[i] = {normal.xx.data[at],
+                 normal.xy.data[at],
+                 normal.yy.data[at],
+                 normal.xt.data[at],
+                 normal.yt.data[at],
+                 normal.residual.data[at],
                  luma.data[row * luma_pitch + column]};
   }
 }
 
-/// The flow of a pixel between the centers of four cells: a and b above c and d.
-__device__ inline Motion shrunk_between(const CellAround& a, const CellAround& b, const CellAround& c,
-                                        const CellAround& d, float share_x, float share_y, const RidgePixel& pixel,
-                                        const Shrinkage& p, Size level) {
-  const Neighborhood mean = interpolated(a, b, c, d, share_x, share_y, pixel.luma, p.likeness2);
+__device__ inline Motion shrunk_toward(const Neighborhood& mean, const RidgePixel& pixel, const Shrinkage& p,
+                                       Size level) {
   return shrunk(pixel.xx, pixel.xy, pixel.yy, pixel.xt, pixel.yt, pixel.residual, mean, p.gain,
                 float(level.width), float(level.height));
 }
@@ -54,29 +55,34 @@ struct ShrinkTile {
   __device__ void make(const NormalPlanes& normal, View<const float> luma, const Cells& statistics,
                        const Shrinkage& p, int x0, int y0, Take take) {
     const int x = x0 + int(threadIdx.x), y = y0 + int(threadIdx.y);
+    const Cell cell = cells.read(statistics, x0, y0, thread());
     RidgePixel pixels[PixelsEach];
     load_column<threads_y>(normal, luma, x, y, pixels);
-    cells.fill(statistics, p.likeness2, x0, y0, thread());
+    cells.keep(cell, thread());
     __syncthreads();
+    cells.make_means(statistics, p.likeness2, x0, y0, thread());
     const float share_x = share_after(x), share_y = share_after(y);  // of all the thread's pixels
     const int column = cell_before(x) - cell_before(x0), row = cell_before(y) - cell_before(y0);
-    CellAround a = cells.mean[row][column], b = cells.mean[row][column + 1];
+    CellWeights weights[PixelsEach];  // made here, as some warps have no means to make
     PF_UNROLL
-    for (int i = 0; i < PixelsEach; ++i) {
-      const CellAround c = cells.mean[row + i + 1][column], d = cells.mean[row + i + 1][column + 1];
-      take(int(threadIdx.y) + i * threads_y,
-           shrunk_between(a, b, c, d, share_x, share_y, pixels[i], p, {luma.width, luma.height}));
-      a = c, b = d;
-    }
+    for (int i = 0; i < PixelsEach; ++i)
+      weights[i] = cells.weights(row + i, column, share_x, share_y, pixels[i].luma, p.likeness2);
+    __syncthreads();
+    PF_UNROLL
+    for (int i = 0; i < PixelsEach; ++i)
+      take(int(threadIdx.y) + i * threads_y, shrunk_toward(cells.mean_between(row + i, column, weights[i]),
+                                                           pixels[i], p, {luma.width, luma.height}));
   }
 };
+
+/// Most rows that a warp works on, if warps take `each` at once.
+constexpr int rows_in_turn(int rows, int each, int warps) { return (rows / each + warps - 1) / warps * each; }
 
 /// A tile whose shrunk flow gets a median of Side x Side pixels before it leaves the block. Side 1: no
 /// median.
 template <int Side, int Columns, int ThreadsY, int PixelsEach>
 struct SmoothedTile {
   using Tile = ShrinkTile<Columns, ThreadsY, PixelsEach>;
-  using Medians = WarpMedian<Side, Columns / 32>;
   static constexpr int columns = Columns, threads_y = ThreadsY, threads = Tile::threads, warps = threads / 32;
   static constexpr int rows = Tile::rows, radius = Side / 2, width = columns - 2 * radius,
                        height = rows - 2 * radius;
@@ -84,6 +90,12 @@ struct SmoothedTile {
   /// Planes whose medians a warp takes at once. Both take less time at once than one after the other.
   static constexpr int planes = columns == 32 && height <= warps && 2 * height > warps ? 2 : 1;
   static_assert(planes == 2 || warps % 2 == 0);  // else a warp has rows of one plane
+  /// Rows whose medians a warp takes at once. Two take less work, if no warp then has more rows than others.
+  static constexpr int rows_each =
+      Side == 5 && columns == 64 && rows_in_turn(2 * height, 2, warps) <= rows_in_turn(2 * height, 1, warps)
+          ? 2
+          : 1;
+  using Medians = WarpMedian<Side, columns / 32, rows_each>;
 
   Tile tile;
   alignas(16) float flow[2][rows][columns];
@@ -96,7 +108,8 @@ struct SmoothedTile {
       flow[0][row][threadIdx.x] = unsigned_zero(motion.u);
       flow[1][row][threadIdx.x] = unsigned_zero(motion.v);
     });
-    if (x0 < 0 || y0 < 0 || x0 + columns > luma.width || y0 + rows > luma.height) extend({luma.width, luma.height}, x0, y0);
+    if (x0 < 0 || y0 < 0 || x0 + columns > luma.width || y0 + rows > luma.height)
+      extend({luma.width, luma.height}, x0, y0);
     __syncthreads();
     take_medians(left, top, out);
   }
@@ -119,14 +132,15 @@ struct SmoothedTile {
     const int warp = Tile::thread() / 32, lane = Tile::thread() % 32;
     const int first = planes == 2 ? 0 : warp & 1, last = smaller(height, out.u.height - top);
     const View<float> to[] = {first == 0 ? out.u : out.v, out.v};
-    for (int row = warp * planes / 2; row < last; row += warps * planes / 2)
+    for (int row = (warp * planes / 2) * rows_each; row < last; row += warps * planes / 2 * rows_each)
       Medians::template make<planes>(
           lane,
           [&](int plane, int column, int j) {
             return *reinterpret_cast<const typename Medians::Values*>(&flow[first + plane][row + j][column]);
           },
-          [&](int plane, int column, float median) {
-            if (left + column < out.u.width) to[plane](left + column, top + row) = median;
+          [&](int plane, int column, int i, float median) {
+            if (left + column < out.u.width && row + i < last)
+              to[plane](left + column, top + row + i) = median;
           });
   }
 };
@@ -149,7 +163,7 @@ struct SmoothedTile<1, Columns, ThreadsY, PixelsEach> {
 };
 
 /// A block's work on Columns x CellRows*8 pixels, of whose shrunk flow only the cells' statistics are kept. A thread
-/// has a column of a cell: its pixels lie between the same four cells in both halves.
+/// has a column of a cell.
 template <int Columns, int CellRows>
 struct ShrunkCellsTile {
   static constexpr int columns = Columns, threads_y = CellRows, threads = columns * threads_y;
@@ -164,23 +178,25 @@ struct ShrunkCellsTile {
     const int x = x0 + int(threadIdx.x), y = y0 + int(threadIdx.y) * cell_side;
     const int cell_x = x / cell_side, cell_y = y / cell_side;
     const bool has_cell = x < level.width && y < level.height;
+    const int thread = int(threadIdx.y) * columns + int(threadIdx.x);
+    const Cell cell = cells.read(statistics, x0, y0, thread);
     RidgePixel pixels[cell_side];
     load_column<1>(normal, luma, x, y, pixels);
     Motion from{0, 0};  // flow that the cell's sums are relative to
     if (has_cell) from = {statistics.u(cell_x, cell_y), statistics.v(cell_x, cell_y)};
-    cells.fill(statistics, p.likeness2, x0, y0, int(threadIdx.y) * columns + int(threadIdx.x));
+    cells.keep(cell, thread);
     __syncthreads();
-    const float share_x = share_after(x);
-    const int column = cell_before(x) - cell_before(x0), row = int(threadIdx.y);
-    CellAround a = cells.mean[row][column], b = cells.mean[row][column + 1], c = cells.mean[row + 1][column],
-               d = cells.mean[row + 1][column + 1];
+    cells.make_means(statistics, p.likeness2, x0, y0, thread);
+    __syncthreads();
+    const int column = cell_before(x) - cell_before(x0);
     CellSums sums;
     PF_UNROLL
     for (int i = 0; i < cell_side; ++i) {
-      if (i == cell_side / 2)
-        a = c, b = d, c = cells.mean[row + 2][column], d = cells.mean[row + 2][column + 1];
+      const int row = int(threadIdx.y) + (i < cell_side / 2 ? 0 : 1);  // of the cells above the pixel
       const RidgePixel& pixel = pixels[i];
-      const Motion flow = shrunk_between(a, b, c, d, share_x, share_after(i), pixel, p, level);
+      const CellWeights weights =
+          cells.weights(row, column, share_after(x), share_after(i), pixel.luma, p.likeness2);
+      const Motion flow = shrunk_toward(cells.mean_between(row, column, weights), pixel, p, level);
       const float weight = determination(pixel.xx, pixel.xy, pixel.yy);
       const bool exists = has_cell && y + i < level.height;
       sums.add(exists ? flow.u - from.u : 0.0f, exists ? flow.v - from.v : 0.0f, exists ? weight : 0.0f);
