@@ -4,10 +4,11 @@
 
 namespace parafield {
 
-/// A warp's part of the medians: a part of one or two rows. Each lane sorts `PixelsEach` columns of Side pixels, 1 or
-/// 2, and takes as many medians; the lanes exchange sorted columns and merged pairs of columns. A lane with two pixels
-/// works less, as they share columns; a lane with one ends sooner, which matters more where there are few rows.
-/// `RowsEach` is 2 only with two pixels and Side 5: two rows share what is sorted of their columns.
+/// A warp's part of the medians: a part of `RowsEach` rows. Each lane sorts `PixelsEach` columns of Side
+/// pixels, 1 or 2, and takes as many medians of a row; the lanes exchange sorted columns and merged pairs
+/// of columns. A lane with two pixels works less, as they share columns; a lane with one ends sooner, which
+/// matters more where there are few rows. With Side 5, two rows share the four rows that the windows of
+/// both have.
 template <int Side, int PixelsEach, int RowsEach = 1>
 struct WarpMedian {
   static constexpr int lanes = 32, radius = Side / 2, columns = lanes * PixelsEach,
@@ -18,9 +19,9 @@ struct WarpMedian {
     float column[PixelsEach];
   };
 
-  /// Takes medians of `Planes` planes at once. values(plane, column, j): row j of Side + RowsEach - 1 of the columns
-  /// from `column` on, none of which is -0. store(plane, column, row, median): takes the result of a column, 0 to
-  /// width - 1, whose window begins at that column. All lanes call it.
+  /// Takes medians of `Planes` planes at once. values(plane, column, j): row j of Side + RowsEach - 1 of
+  /// the columns from `column` on, no value is -0. store(plane, column, row, median): takes the result of a
+  /// column, 0 to width - 1, whose window begins at that column. All lanes call it.
   template <int Planes = 1, class GetValues, class Store>
   __device__ static void make(int lane, GetValues values, Store store) {
     float medians[Planes][RowsEach][PixelsEach];

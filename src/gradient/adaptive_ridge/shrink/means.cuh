@@ -9,8 +9,9 @@ namespace parafield {
 /// first pixel and behind the last.
 PF_HD constexpr int cells_under(int pixels) { return (pixels + cell_side - 2) / cell_side + 2; }
 
-/// Cells under and around a tile of Columns x Rows pixels, in the shared memory of a block of `Threads`. First `keep`,
-/// then make_means, each of which the block has to wait for.
+/// Cells under and around a tile of Columns x Rows pixels, and the means around those that its pixels read,
+/// in the shared memory of a block of `Threads`. The block waits after `keep`, and again after
+/// `make_means`.
 template <int Columns, int Rows, int Threads>
 struct CellMeans {
   static constexpr int across = cells_under(Columns), down = cells_under(Rows);

@@ -37,8 +37,9 @@ __device__ inline Motion shrunk_toward(const Neighborhood& mean, const RidgePixe
                 float(level.width), float(level.height));
 }
 
-/// A block's work on a tile, `PixelsEach` pixels of a thread below each other, a row of cells apart. First the means
-/// of the cells under the tile and around it go to shared memory. Then the threads shrink their pixels.
+/// A block's work on a tile, `PixelsEach` pixels of a thread below each other, a row of cells apart. First
+/// the means of the cells under the tile and around it go to shared memory. Then the threads shrink their
+/// pixels.
 template <int Columns, int ThreadsY, int PixelsEach>
 struct ShrinkTile {
   static constexpr int columns = Columns, threads_y = ThreadsY, threads = columns * threads_y;
@@ -49,8 +50,8 @@ struct ShrinkTile {
 
   __device__ static int thread() { return int(threadIdx.y) * columns + int(threadIdx.x); }
 
-  /// Shrinks the tile whose first pixel is (x0, y0). Calls take(row, flow) for each of a thread's pixels, also for
-  /// those beyond the level, where the flow means nothing.
+  /// Shrinks the tile whose first pixel is (x0, y0). Calls take(row, flow) for each of a thread's pixels.
+  /// Beyond the level the flow means nothing.
   template <class Take>
   __device__ void make(const NormalPlanes& normal, View<const float> luma, const Cells& statistics,
                        const Shrinkage& p, int x0, int y0, Take take) {
@@ -162,8 +163,8 @@ struct SmoothedTile<1, Columns, ThreadsY, PixelsEach> {
   }
 };
 
-/// A block's work on Columns x CellRows*8 pixels, of whose shrunk flow only the cells' statistics are kept. A thread
-/// has a column of a cell.
+/// A block's work on Columns pixels of CellRows rows of cells, of whose shrunk flow only the cells'
+/// statistics are kept. A thread has a column of a cell.
 template <int Columns, int CellRows>
 struct ShrunkCellsTile {
   static constexpr int columns = Columns, threads_y = CellRows, threads = columns * threads_y;

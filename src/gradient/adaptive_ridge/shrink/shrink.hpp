@@ -12,8 +12,8 @@ struct Shrinkage {
 };
 
 /// Shrinks the flow of every pixel and takes its median over `side` x `side` pixels: 3, 5, or 0 for none.
-/// `cells`: statistics of the flow before. `unsmoothed`: planes for what comes before the median, on the CPU; they may
-/// be xt and yt of `normal`.
+/// `cells`: statistics of the flow before. `unsmoothed`: planes for what comes before the median, on the
+/// CPU; they may be xt and yt of `normal`.
 template <class Backend>
 void shrink_flow(Backend& backend, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                  const Shrinkage& p, int side, FlowPlanes unsmoothed, FlowPlanes out);
