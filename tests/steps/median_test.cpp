@@ -35,6 +35,12 @@ TEST(MedianNetworks, SortColumns) {
     sort(three);
     EXPECT_TRUE(std::is_sorted(five, five + 5)) << bits;
     EXPECT_TRUE(std::is_sorted(three, three + 3)) << bits;
+    float four[4], with_fifth[5];
+    for (int i = 0; i < 4; ++i) four[i] = float(bits >> i & 1);
+    sort(four);
+    EXPECT_TRUE(std::is_sorted(four, four + 4)) << bits;
+    insert(float(bits >> 4 & 1), four, with_fifth);
+    EXPECT_TRUE(std::equal(five, five + 5, with_fifth)) << bits;
   }
 }
 

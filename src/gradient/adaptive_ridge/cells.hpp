@@ -12,6 +12,11 @@ constexpr int cells_reach = 2;  ///< a mean is taken over 5x5 cells
 /// Number of cells that cover a side of a level.
 PF_HD constexpr int cells_along(int pixels) { return (pixels + cell_side - 1) / cell_side; }
 
+/// A cell's values, as in Cells.
+struct Cell {
+  float u, v, spread, weight, luma;
+};
+
 /// Planes with one value for each cell. All have one pitch.
 struct Cells {
   View<float> u, v;    ///< mean flow, each pixel weighted by how well its flow is determined
@@ -21,6 +26,10 @@ struct Cells {
 
   /// Index of a cell in the planes' data.
   PF_HD unsigned at(int x, int y) const { return unsigned(y) * unsigned(u.stride()) + unsigned(x); }
+  PF_HD Cell operator()(int x, int y) const {
+    const unsigned i = at(x, y);
+    return {u.data[i], v.data[i], spread.data[i], weight.data[i], luma.data[i]};
+  }
 };
 
 /// Sums over a cell's pixels. Flow is relative to the flow of a pixel nearby, so that little cancels.
@@ -93,18 +102,15 @@ struct Neighborhood {
 struct NeighborSums {
   float weight = 0, u = 0, v = 0, squares = 0;
 
-  PF_HD void add(const Cells& cells, int x, int y, float u0, float v0, float luma, float tap,
-                 float likeness2) {
-    const unsigned at = cells.at(x, y);
+  PF_HD void add(const Cell& cell, const Cell& middle, float tap, float likeness2) {
     constexpr float most = 1e9f;  // its square is far from infinity
-    const float du = cells.u.data[at] - u0, dv = cells.v.data[at] - v0,
-                difference = smaller_number(magnitude(cells.luma.data[at] - luma), most);
-    const float w =
-        quotient(tap * cells.weight.data[at] * likeness2, fma(difference, difference, likeness2));
+    const float du = cell.u - middle.u, dv = cell.v - middle.v,
+                difference = smaller_number(magnitude(cell.luma - middle.luma), most);
+    const float w = quotient(tap * cell.weight * likeness2, fma(difference, difference, likeness2));
     weight += w;
     u = fma(w, du, u);
     v = fma(w, dv, v);
-    squares = fma(w, fma(du, du, dv * dv) + cells.spread.data[at], squares);
+    squares = fma(w, fma(du, du, dv * dv) + cell.spread, squares);
   }
 };
 
@@ -120,12 +126,11 @@ template <bool Inside = false>
 PF_HD NeighborSums row_of_cells(const Cells& cells, int x, int y, int row, float likeness2) {
   NeighborSums sums;
   const int line = clamp(y + row, 0, cells.u.height - 1);
-  const unsigned at = cells.at(x, y);
-  const float u0 = cells.u.data[at], v0 = cells.v.data[at], luma = cells.luma.data[at];
+  const Cell middle = cells(x, y);
   PF_UNROLL
   for (int i = -cells_reach; i <= cells_reach; ++i)
-    sums.add(cells, Inside ? x + i : clamp(x + i, 0, cells.u.width - 1), line, u0, v0, luma,
-             cell_tap(i) * cell_tap(row), likeness2);
+    sums.add(cells(Inside ? x + i : clamp(x + i, 0, cells.u.width - 1), line), middle, cell_tap(i) * cell_tap(row),
+             likeness2);
   return sums;
 }
 

@@ -21,10 +21,14 @@ __global__ void __launch_bounds__(32 * rows)
   Part::make(
       int(threadIdx.x),
       [&](int, int column, int j) {
-        return unsigned_zero(from(clamp(x0 + column - Part::radius, 0, from.width - 1),
-                                  clamp(y + j - Part::radius, 0, from.height - 1)));
+        const float* const row = from.row(clamp(y + j - Part::radius, 0, from.height - 1));
+        typename Part::Values values;
+        PF_UNROLL
+        for (int i = 0; i < PixelsEach; ++i)
+          values.column[i] = unsigned_zero(row[clamp(x0 + column + i - Part::radius, 0, from.width - 1)]);
+        return values;
       },
-      [&](int, int column, float median) {
+      [&](int, int column, int, float median) {
         if (x0 + column < to.width) to(x0 + column, y) = median;
       });
 }

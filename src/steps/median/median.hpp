@@ -28,6 +28,13 @@ PF_HD void sort(float (&v)[3]) {
   order(v[1], v[2]);
   order(v[0], v[1]);
 }
+PF_HD void sort(float (&v)[4]) {
+  order(v[0], v[1]);
+  order(v[2], v[3]);
+  order(v[0], v[2]);
+  order(v[1], v[3]);
+  order(v[1], v[2]);
+}
 template <class Number>
 PF_HD void sort(Number (&v)[5]) {
   order(v[0], v[3]);
@@ -39,6 +46,15 @@ PF_HD void sort(Number (&v)[5]) {
   order(v[1], v[2]);
   order(v[3], v[4]);
   order(v[2], v[3]);
+}
+
+/// A sorted list with one more value.
+template <int N>
+PF_HD void insert(float value, const float (&sorted)[N], float (&all)[N + 1]) {
+  all[0] = smaller_number(value, sorted[0]);
+  PF_UNROLL
+  for (int i = 1; i < N; ++i) all[i] = larger_number(sorted[i - 1], smaller_number(value, sorted[i]));
+  all[N] = larger_number(value, sorted[N - 1]);
 }
 
 /// Merges two sorted lists: Batcher's odd-even merge, for lists of any length.

@@ -93,10 +93,10 @@ void shrink_row(const Band& band, int y, float* out_u, float* out_v) {
                      *const l11 = side(3, 1, 1);
 #pragma GCC ivdep
   for (int x = 0; x < width; ++x) {
-    const Neighborhood mean =
-        interpolated({{u00[x], v00[x], s00[x]}, l00[x]}, {{u10[x], v10[x], s10[x]}, l10[x]},
-                     {{u01[x], v01[x], s01[x]}, l01[x]}, {{u11[x], v11[x], s11[x]}, l11[x]}, share_after(x),
-                     share_y, luma[x], likeness2);
+    const CellWeights weights =
+        cell_weights(l00[x], l10[x], l01[x], l11[x], share_after(x), share_y, luma[x], likeness2);
+    const Neighborhood mean = interpolated({u00[x], v00[x], s00[x]}, {u10[x], v10[x], s10[x]},
+                                           {u01[x], v01[x], s01[x]}, {u11[x], v11[x], s11[x]}, weights);
     const Motion flow = shrunk(xx[x], xy[x], yy[x], xt[x], yt[x], residual[x], mean, gain, right, bottom);
     out_u[x] = flow.u, out_v[x] = flow.v;
   }

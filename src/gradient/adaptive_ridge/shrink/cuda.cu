@@ -3,12 +3,14 @@
 #include "gradient/adaptive_ridge/shrink/shrink.cuh"
 #include "gradient/adaptive_ridge/tiles.cuh"
 
-// A block makes a tile; the shrunk flow stays in its shared memory until the median has been taken.
+// A block makes a tile; the shrunk flow stays in its shared memory until the median has been taken. With
+// statistics alone a thread has a column of a cell and adds up what it shrinks.
 //
-// Floor: 28 bytes a pixel are read and 8 written, 3.7 us at 640x480 and 25 us at 1920x1080 on an H100 (3.0 TB/s).
-// About 490 instructions a pixel, halo and median included, take 4.5 and 29 us if each scheduler issues one in each
-// cycle (1.98 GHz); minima and maxima issue in every second cycle. Measured at commit c8fd029, when the median had 7 %
-// more of them: 9.5 and 55 us. Statistics alone read 28 bytes, 2.9 and 19 us; measured there: 6.6 and 36 us.
+// Floor: 28 bytes a pixel are read and 8 written, 3.7 us at 640x480 and 25 us at 1920x1080 on an H100 (3.0
+// TB/s). 435 and 393 instructions a pixel, halo and median included, take 4.0 and 24 us if each scheduler
+// issues one in each cycle (1.98 GHz); minima and maxima issue in every second cycle. Statistics alone read
+// 28 bytes, 2.9 and 19 us, and have 210 and 200 instructions. Measured at commit c1bad4b: 8.1 and 46 us, of
+// eight launches at once 6.4 and 40 us each; statistics 6.2 and 27 us, of eight 3.4 and 21 us.
 namespace parafield {
 namespace {
 
@@ -22,32 +24,12 @@ __global__ void __launch_bounds__(Tile::threads, 1024 / Tile::threads)
 }
 
 template <class Tile>
-__global__ void __launch_bounds__(Tile::threads, 1024 / Tile::threads)
+__global__ void __launch_bounds__(Tile::threads, 512 / Tile::threads)
     shrink_cells_kernel(const __grid_constant__ NormalPlanes normal, View<const float> luma,
                         const __grid_constant__ Cells cells, Shrinkage p, const __grid_constant__ Cells out) {
   begin_kernel();
   __shared__ Tile tile;
-  __shared__ float du[Tile::rows][Tile::columns], dv[Tile::rows][Tile::columns],
-      weight[Tile::rows][Tile::columns];
-  const int x0 = int(blockIdx.x) * Tile::columns, y0 = int(blockIdx.y) * Tile::rows;
-  typename Tile::Pixels pixels;
-  Tile::load(normal, luma, x0, y0, pixels);
-  tile.fill(cells, p.likeness2, x0, y0);
-  __syncthreads();
-  const auto near = [&](int cell_x, int cell_y) -> Motion {
-    return {cells.u(cell_x, cell_y), cells.v(cell_x, cell_y)};
-  };
-  tile.shrink(pixels, p, {luma.width, luma.height}, x0, y0,
-              [&](int row, int x, int y, const auto& pixel, const Motion& flow) {
-                const Motion from = near(x / cell_side, y / cell_side);
-                const bool exists = (x0 + int(threadIdx.x) == x) & (y0 + row == y);
-                du[row][threadIdx.x] = exists ? flow.u - from.u : 0.0f;
-                dv[row][threadIdx.x] = exists ? flow.v - from.v : 0.0f;
-                weight[row][threadIdx.x] = exists ? determination(pixel.xx, pixel.xy, pixel.yy) : 0.0f;
-              });
-  __syncthreads();
-  store_cells(out, du[0], dv[0], weight[0], Tile::columns, luma.width, luma.height, x0, y0, Tile::columns,
-              Tile::rows, Tile::thread(), Tile::threads, near);
+  tile.make(normal, luma, cells, p, int(blockIdx.x) * Tile::width, int(blockIdx.y) * Tile::height, out);
 }
 
 template <int Side>
@@ -58,7 +40,7 @@ void launch_shrink(Cuda& cuda, const NormalPlanes& normal, View<const float> lum
                 normal, luma, cells, p, out);
   };
   with_fastest_tile<SmoothedTile<Side, 64, 8, 1>, SmoothedTile<Side, 32, 16, 1>, SmoothedTile<Side, 64, 8, 2>,
-                    SmoothedTile<Side, 64, 8, 3>, SmoothedTile<Side, 64, 7, 4>>(cuda, luma.size(), launch);
+                    SmoothedTile<Side, 64, 8, 3>, SmoothedTile<Side, 64, 8, 4>>(cuda, luma.size(), launch);
 }
 
 }  // namespace
@@ -80,10 +62,10 @@ template <class Backend>
 void shrink_cells(Backend& cuda, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                   const Shrinkage& p, const Cells& out) {
   const auto launch = [&]<class Tile>(Tile*) {
-    cuda.launch(shrink_cells_kernel<Tile>, tiles_over<Tile>(luma.size()), dim3(Tile::columns, Tile::threads_y), 0,
-                normal, luma, cells, p, out);
+    cuda.launch(shrink_cells_kernel<Tile>, tiles_over<Tile>(luma.size()),
+                dim3(Tile::columns, Tile::threads_y), 0, normal, luma, cells, p, out);
   };
-  with_fastest_tile<ShrinkTile<32, 8, 1>, ShrinkTile<32, 8, 2>>(cuda, luma.size(), launch);
+  with_fastest_tile<ShrunkCellsTile<64, 2>, ShrunkCellsTile<128, 2>>(cuda, luma.size(), launch);
 }
 
 PF_STEP(shrink_flow<Cuda>);

@@ -1,91 +1,83 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "gradient/adaptive_ridge/cells.cuh"
-#include "gradient/adaptive_ridge/shrink/shrink.hpp"
+#include "gradient/adaptive_ridge/shrink/means.cuh"
 #include "steps/median/median.cuh"
 
 namespace parafield {
 
-/// Most cells along a side of so many pixels whose means the pixels read: centers lie up to a cell before the
-/// first pixel and behind the last.
-PF_HD constexpr int cells_under(int pixels) { return (pixels + cell_side - 2) / cell_side + 2; }
+/// Values of a pixel, loaded while the cells' means are made.
+struct RidgePixel {
+  float xx, xy, yy, xt, yt, residual, luma;
+};
 
-/// A block's work on a tile, `PixelsEach` pixels of a thread below each other. First the means of the cells
-/// under the tile and around it go to shared memory, eight lanes a cell, five of which sum a row of cells
-/// each. Then the threads shrink their pixels.
+/// Loads pixels of a column of a level, `Step` rows apart; beyond the level the nearest pixel.
+template <int Step, int Count>
+__device__ void load_column(const NormalPlanes& normal, View<const float> luma, int x, int y,
+                            RidgePixel (&pixels)[Count]) {
+  // All planes have less than 2^32 values, and those of the normal equations one pitch.
+  const auto pitch = unsigned(normal.xx.stride()), luma_pitch = unsigned(luma.stride());
+  const auto column = unsigned(clamp(x, 0, luma.width - 1));
+  PF_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    const auto row = unsigned(clamp(y + i * Step, 0, luma.height - 1));
+    const unsigned at = row * pitch + column;
+    pixels[i] = {normal.xx.data[at],
+                 normal.xy.data[at],
+                 normal.yy.data[at],
+                 normal.xt.data[at],
+                 normal.yt.data[at],
+                 normal.residual.data[at],
+                 luma.data[row * luma_pitch + column]};
+  }
+}
+
+__device__ inline Motion shrunk_toward(const Neighborhood& mean, const RidgePixel& pixel, const Shrinkage& p,
+                                       Size level) {
+  return shrunk(pixel.xx, pixel.xy, pixel.yy, pixel.xt, pixel.yt, pixel.residual, mean, p.gain,
+                float(level.width), float(level.height));
+}
+
+/// A block's work on a tile, `PixelsEach` pixels of a thread below each other, a row of cells apart. First
+/// the means of the cells under the tile and around it go to shared memory. Then the threads shrink their
+/// pixels.
 template <int Columns, int ThreadsY, int PixelsEach>
 struct ShrinkTile {
   static constexpr int columns = Columns, threads_y = ThreadsY, threads = columns * threads_y;
   static constexpr int rows = threads_y * PixelsEach, width = columns, height = rows;
+  static_assert(threads_y == cell_side || PixelsEach == 1);
 
-  CellAround cell[cells_under(rows)][cells_under(columns)];
-
-  /// Values of a pixel, loaded while the cells' means are made.
-  struct Pixel {
-    float xx, xy, yy, xt, yt, residual, luma;
-  };
-  using Pixels = Pixel[PixelsEach];
+  CellMeans<columns, rows, threads> cells;
 
   __device__ static int thread() { return int(threadIdx.y) * columns + int(threadIdx.x); }
 
-  /// Loads a thread's pixels of the tile at (x0, y0); beyond the level the nearest pixel.
-  __device__ static void load(const NormalPlanes& normal, View<const float> luma, int x0, int y0,
-                              Pixels& pixels) {
-    const int x = clamp(x0 + int(threadIdx.x), 0, luma.width - 1);
-    const auto pitch = unsigned(normal.xx.stride());  // of all planes, which have less than 2^32 values
-    PF_UNROLL
-    for (int i = 0; i < PixelsEach; ++i) {
-      const int y = clamp(y0 + int(threadIdx.y) + i * threads_y, 0, luma.height - 1);
-      const unsigned at = unsigned(y) * pitch + unsigned(x);
-      pixels[i] = {normal.xx.data[at], normal.xy.data[at],       normal.yy.data[at], normal.xt.data[at],
-                   normal.yt.data[at], normal.residual.data[at], luma(x, y)};
-    }
-  }
-
-  /// Makes the means of the cells: five lanes a cell, six cells a warp.
-  __device__ void fill(const Cells& cells, float likeness2, int x0, int y0) {
-    constexpr int lanes = 2 * cells_reach + 1, together = 32 / lanes, across = cells_under(columns),
-                  count = across * cells_under(rows);
-    const int lane = thread() % 32, part = lane % lanes;
-    for (int first = thread() / 32 * together; first < count; first += threads / 32 * together) {
-      const int number = smaller(first + lane / lanes, count - 1);
-      const int row = number / across, column = number - row * across;
-      const int x = clamp(cell_before(x0) + column, 0, cells.u.width - 1),
-                y = clamp(cell_before(y0) + row, 0, cells.u.height - 1);
-            const NeighborSums sums = row_of_cells(cells, x, y, part - cells_reach, likeness2);
-      const auto joined = [](float a) {  // in the first lane of a cell, in the order of total()
-        const float two = a + __shfl_down_sync(~0u, a, 1);
-        const float four = two + __shfl_down_sync(~0u, two, 2);
-        return four + __shfl_down_sync(~0u, a, 4);
-      };
-      const NeighborSums all{joined(sums.weight), joined(sums.u), joined(sums.v), joined(sums.squares)};
-      if (part == 0 && lane < together * lanes && first + lane / lanes < count) {
-        const unsigned at = cells.at(x, y);
-        cell[row][column] = {neighborhood(all, cells.u.data[at], cells.v.data[at]), cells.luma.data[at]};
-      }
-    }
-  }
-
-  /// Calls take(row, x, y, pixel, flow) for each of a thread's pixels. (x, y): the pixel of the level, the
-  /// nearest one beyond it.
+  /// Shrinks the tile whose first pixel is (x0, y0). Calls take(row, flow) for each of a thread's pixels.
+  /// Beyond the level the flow means nothing.
   template <class Take>
-  __device__ void shrink(const Pixels& pixels, const Shrinkage& p, Size level, int x0, int y0,
-                         Take take) const {
-    const int x = clamp(x0 + int(threadIdx.x), 0, level.width - 1), cell_x = cell_before(x) - cell_before(x0);
+  __device__ void make(const NormalPlanes& normal, View<const float> luma, const Cells& statistics,
+                       const Shrinkage& p, int x0, int y0, Take take) {
+    const int x = x0 + int(threadIdx.x), y = y0 + int(threadIdx.y);
+    const Cell cell = cells.read(statistics, x0, y0, thread());
+    RidgePixel pixels[PixelsEach];
+    load_column<threads_y>(normal, luma, x, y, pixels);
+    cells.keep(cell, thread());
+    __syncthreads();
+    cells.make_means(statistics, p.likeness2, x0, y0, thread());
+    const float share_x = share_after(x), share_y = share_after(y);  // of all the thread's pixels
+    const int column = cell_before(x) - cell_before(x0), row = cell_before(y) - cell_before(y0);
+    CellWeights weights[PixelsEach];  // made here, as some warps have no means to make
     PF_UNROLL
-    for (int i = 0; i < PixelsEach; ++i) {
-      const int row = int(threadIdx.y) + i * threads_y, y = clamp(y0 + row, 0, level.height - 1),
-                cell_y = cell_before(y) - cell_before(y0);
-      const Pixel& pixel = pixels[i];
-      const Neighborhood mean =
-          interpolated(cell[cell_y][cell_x], cell[cell_y][cell_x + 1], cell[cell_y + 1][cell_x],
-                       cell[cell_y + 1][cell_x + 1], share_after(x), share_after(y), pixel.luma, p.likeness2);
-      take(row, x, y, pixel,
-           shrunk(pixel.xx, pixel.xy, pixel.yy, pixel.xt, pixel.yt, pixel.residual, mean, p.gain,
-                  float(level.width), float(level.height)));
-    }
+    for (int i = 0; i < PixelsEach; ++i)
+      weights[i] = cells.weights(row + i, column, share_x, share_y, pixels[i].luma, p.likeness2);
+    __syncthreads();
+    PF_UNROLL
+    for (int i = 0; i < PixelsEach; ++i)
+      take(int(threadIdx.y) + i * threads_y, shrunk_toward(cells.mean_between(row + i, column, weights[i]),
+                                                           pixels[i], p, {luma.width, luma.height}));
   }
 };
+
+/// Most rows that a warp works on, if warps take `each` at once.
+constexpr int rows_in_turn(int rows, int each, int warps) { return (rows / each + warps - 1) / warps * each; }
 
 /// A tile whose shrunk flow gets a median of Side x Side pixels before it leaves the block. Side 1: no
 /// median.
@@ -98,35 +90,59 @@ struct SmoothedTile {
 
   /// Planes whose medians a warp takes at once. Both take less time at once than one after the other.
   static constexpr int planes = columns == 32 && height <= warps && 2 * height > warps ? 2 : 1;
+  static_assert(planes == 2 || warps % 2 == 0);  // else a warp has rows of one plane
+  /// Rows whose medians a warp takes at once. Two take less work, if no warp then has more rows than others.
+  static constexpr int rows_each =
+      Side == 5 && columns == 64 && rows_in_turn(2 * height, 2, warps) <= rows_in_turn(2 * height, 1, warps)
+          ? 2
+          : 1;
+  using Medians = WarpMedian<Side, columns / 32, rows_each>;
 
-  Tile cells;
-  float flow[2][rows][columns];
+  Tile tile;
+  alignas(16) float flow[2][rows][columns];
 
   /// Makes the flow of the tile whose first pixel is (left, top).
   __device__ void make(const NormalPlanes& normal, View<const float> luma, const Cells& statistics,
                        const Shrinkage& p, int left, int top, FlowPlanes out) {
     const int x0 = left - radius, y0 = top - radius;
-    typename Tile::Pixels pixels;
-    Tile::load(normal, luma, x0, y0, pixels);
-    cells.fill(statistics, p.likeness2, x0, y0);
+    tile.make(normal, luma, statistics, p, x0, y0, [&](int row, const Motion& motion) {
+      flow[0][row][threadIdx.x] = unsigned_zero(motion.u);
+      flow[1][row][threadIdx.x] = unsigned_zero(motion.v);
+    });
+    if (x0 < 0 || y0 < 0 || x0 + columns > luma.width || y0 + rows > luma.height)
+      extend({luma.width, luma.height}, x0, y0);
     __syncthreads();
-    cells.shrink(pixels, p, {luma.width, luma.height}, x0, y0,
-                 [&](int row, int, int, const auto&, const Motion& motion) {
-                   flow[0][row][threadIdx.x] = unsigned_zero(motion.u);
-                   flow[1][row][threadIdx.x] = unsigned_zero(motion.v);
-                 });
+    take_medians(left, top, out);
+  }
+
+ private:
+  /// Gives pixels beyond the level the flow of the nearest pixel.
+  __device__ void extend(Size level, int x0, int y0) {
     __syncthreads();
-    const int warp = Tile::thread() / 32, lane = Tile::thread() % 32;
-    const int last = smaller(height, luma.height - top);
-    for (int i = warp; i < 2 / planes * last; i += warps) {
-      const int row = planes == 2 ? i : i >> 1, only = planes == 2 ? 0 : i & 1;
-      WarpMedian<Side, columns / 32>::template make<planes>(
-          lane, [&](int plane, int column, int j) { return flow[only + plane][row + j][column]; },
-          [&](int plane, int column, float median) {
-            const View<float> to = only + plane == 0 ? out.u : out.v;
-            if (left + column < to.width) to(left + column, top + row) = median;
-          });
+    const int column = int(threadIdx.x), from_column = clamp(x0 + column, 0, level.width - 1) - x0;
+    PF_UNROLL
+    for (int i = 0; i < PixelsEach; ++i) {
+      const int row = int(threadIdx.y) + i * threads_y, from_row = clamp(y0 + row, 0, level.height - 1) - y0;
+      if (row == from_row && column == from_column) continue;
+      flow[0][row][column] = flow[0][from_row][from_column];
+      flow[1][row][column] = flow[1][from_row][from_column];
     }
+  }
+
+  __device__ void take_medians(int left, int top, FlowPlanes out) const {
+    const int warp = Tile::thread() / 32, lane = Tile::thread() % 32;
+    const int first = planes == 2 ? 0 : warp & 1, last = smaller(height, out.u.height - top);
+    const View<float> to[] = {first == 0 ? out.u : out.v, out.v};
+    for (int row = (warp * planes / 2) * rows_each; row < last; row += warps * planes / 2 * rows_each)
+      Medians::template make<planes>(
+          lane,
+          [&](int plane, int column, int j) {
+            return *reinterpret_cast<const typename Medians::Values*>(&flow[first + plane][row + j][column]);
+          },
+          [&](int plane, int column, int i, float median) {
+            if (left + column < out.u.width && row + i < last)
+              to[plane](left + column, top + row + i) = median;
+          });
   }
 };
 
@@ -136,18 +152,65 @@ struct SmoothedTile<1, Columns, ThreadsY, PixelsEach> {
   static constexpr int columns = Columns, threads_y = ThreadsY, threads = Tile::threads;
   static constexpr int rows = Tile::rows, width = columns, height = rows;
 
-  Tile cells;
+  Tile tile;
 
   __device__ void make(const NormalPlanes& normal, View<const float> luma, const Cells& statistics,
                        const Shrinkage& p, int left, int top, FlowPlanes out) {
-    typename Tile::Pixels pixels;
-    Tile::load(normal, luma, left, top, pixels);
-    cells.fill(statistics, p.likeness2, left, top);
+    tile.make(normal, luma, statistics, p, left, top, [&](int row, const Motion& motion) {
+      const int x = left + int(threadIdx.x), y = top + row;
+      if (x < luma.width && y < luma.height) out.u(x, y) = motion.u, out.v(x, y) = motion.v;
+    });
+  }
+};
+
+/// A block's work on Columns pixels of CellRows rows of cells, of whose shrunk flow only the cells'
+/// statistics are kept. A thread has a column of a cell.
+template <int Columns, int CellRows>
+struct ShrunkCellsTile {
+  static constexpr int columns = Columns, threads_y = CellRows, threads = columns * threads_y;
+  static constexpr int rows = CellRows * cell_side, width = columns, height = rows;
+
+  CellMeans<columns, rows, threads> cells;
+
+  /// Makes the statistics of the tile whose first pixel is (x0, y0), the first of a cell.
+  __device__ void make(const NormalPlanes& normal, View<const float> luma, const Cells& statistics,
+                       const Shrinkage& p, int x0, int y0, const Cells& out) {
+    const Size level{luma.width, luma.height};
+    const int x = x0 + int(threadIdx.x), y = y0 + int(threadIdx.y) * cell_side;
+    const int cell_x = x / cell_side, cell_y = y / cell_side;
+    const bool has_cell = x < level.width && y < level.height;
+    const int thread = int(threadIdx.y) * columns + int(threadIdx.x);
+    const Cell cell = cells.read(statistics, x0, y0, thread);
+    RidgePixel pixels[cell_side];
+    load_column<1>(normal, luma, x, y, pixels);
+    Motion from{0, 0};  // flow that the cell's sums are relative to
+    if (has_cell) from = {statistics.u(cell_x, cell_y), statistics.v(cell_x, cell_y)};
+    cells.keep(cell, thread);
     __syncthreads();
-    cells.shrink(pixels, p, {luma.width, luma.height}, left, top,
-                 [&](int, int x, int y, const auto&, const Motion& motion) {
-                   out.u(x, y) = motion.u, out.v(x, y) = motion.v;  // beyond the level: the nearest pixel's
-                 });
+    cells.make_means(statistics, p.likeness2, x0, y0, thread);
+    __syncthreads();
+    const int column = cell_before(x) - cell_before(x0);
+    CellSums sums;
+    PF_UNROLL
+    for (int i = 0; i < cell_side; ++i) {
+      const int row = int(threadIdx.y) + (i < cell_side / 2 ? 0 : 1);  // of the cells above the pixel
+      const RidgePixel& pixel = pixels[i];
+      const CellWeights weights =
+          cells.weights(row, column, share_after(x), share_after(i), pixel.luma, p.likeness2);
+      const Motion flow = shrunk_toward(cells.mean_between(row, column, weights), pixel, p, level);
+      const float weight = determination(pixel.xx, pixel.xy, pixel.yy);
+      const bool exists = has_cell && y + i < level.height;
+      sums.add(exists ? flow.u - from.u : 0.0f, exists ? flow.v - from.v : 0.0f, exists ? weight : 0.0f);
+    }
+    const auto join = [](float value) {  // eight lanes have a cell
+      PF_UNROLL
+      for (int step = 1; step < cell_side; step *= 2) value += __shfl_xor_sync(~0u, value, step);
+      return value;
+    };
+    sums = {join(sums.weight), join(sums.u), join(sums.v), join(sums.squares)};
+    if (has_cell && x % cell_side == 0)
+      store_flow(out, cell_x, cell_y, sums, from.u, from.v,
+                 smaller(cell_side, level.width - x) * smaller(cell_side, level.height - y));
   }
 };
 

@@ -12,8 +12,8 @@ struct Shrinkage {
 };
 
 /// Shrinks the flow of every pixel and takes its median over `side` x `side` pixels: 3, 5, or 0 for none.
-/// `cells`: statistics of the flow before. `unsmoothed`: planes for what comes before the median, on the CPU; they may
-/// be xt and yt of `normal`.
+/// `cells`: statistics of the flow before. `unsmoothed`: planes for what comes before the median, on the
+/// CPU; they may be xt and yt of `normal`.
 template <class Backend>
 void shrink_flow(Backend& backend, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                  const Shrinkage& p, int side, FlowPlanes unsmoothed, FlowPlanes out);
@@ -30,33 +30,34 @@ PF_HD float share_after(int x) {
   return fma(1.0f / cell_side, float((x - cell_side / 2) & (cell_side - 1)), 0.5f / cell_side);
 }
 
-struct CellAround {
-  Neighborhood mean;
-  float luma;
+/// Weights of the four cells around a pixel (a, b above c, d), by nearness and by likeness of brightness.
+struct CellWeights {
+  float a, b, c, d, inverse;  ///< inverse: of the sum
 };
-/// The mean around a pixel, from the four cells around it (a, b above c, d). Each is weighted by nearness and
-/// by likeness of brightness.
-PF_HD Neighborhood interpolated(const CellAround& a, const CellAround& b, const CellAround& c,
-                                const CellAround& d, float share_x, float share_y, float luma,
-                                float likeness2) {
+/// a, b, c, d: brightness of the cells. `luma`: of the pixel.
+PF_HD CellWeights cell_weights(float a, float b, float c, float d, float share_x, float share_y, float luma,
+                               float likeness2) {
   constexpr float least = 1e-3f;  // weight of a far cell, so that a cell alike can still count
   constexpr float most = 1e4f;    // largest difference, as three squares of it are multiplied
-  const float brightness = is_finite(luma) ? luma : a.luma;
+  const float brightness = is_finite(luma) ? luma : a;
   const auto unlikeness = [=](float other) {
     const float difference = smaller(magnitude(other - brightness), most);
     return fma(difference, difference, likeness2);
   };
-  const float p = unlikeness(a.luma), q = unlikeness(b.luma), r = unlikeness(c.luma), s = unlikeness(d.luma);
+  const float p = unlikeness(a), q = unlikeness(b), r = unlikeness(c), s = unlikeness(d);
   const float top = p * q, bottom = r * s;  // weights are shares over unlikeness, all times p q r s
   const float x1 = share_x, x0 = 1 - x1, y1 = share_y, y0 = 1 - y1;
   const float wa = fma(x0, y0, least) * q * bottom, wb = fma(x1, y0, least) * p * bottom,
               wc = fma(x0, y1, least) * s * top, wd = fma(x1, y1, least) * r * top;
-  const float inverse = reciprocal((wa + wb) + (wc + wd));
-  const auto mean = [=](float ma, float mb, float mc, float md) {
-    return fma(wa, ma, fma(wb, mb, fma(wc, mc, wd * md))) * inverse;
+  return {wa, wb, wc, wd, reciprocal((wa + wb) + (wc + wd))};
+}
+/// The mean around a pixel, from the four cells around it.
+PF_HD Neighborhood interpolated(const Neighborhood& a, const Neighborhood& b, const Neighborhood& c,
+                                const Neighborhood& d, const CellWeights& weight) {
+  const auto mean = [&](float ma, float mb, float mc, float md) {
+    return fma(weight.a, ma, fma(weight.b, mb, fma(weight.c, mc, weight.d * md))) * weight.inverse;
   };
-  return {mean(a.mean.u, b.mean.u, c.mean.u, d.mean.u), mean(a.mean.v, b.mean.v, c.mean.v, d.mean.v),
-          mean(a.mean.spread, b.mean.spread, c.mean.spread, d.mean.spread)};
+  return {mean(a.u, b.u, c.u, d.u), mean(a.v, b.v, c.v, d.v), mean(a.spread, b.spread, c.spread, d.spread)};
 }
 
 /// The flow that minimizes the residual plus k times the squared distance to the mean, with k = gain *
