@@ -59,12 +59,12 @@ PF_HD void store_flow(const Cells& cells, int x, int y, const CellSums& sum, flo
   cells.u.data[at] = u0 + du;
   cells.v.data[at] = v0 + dv;
   cells.spread.data[at] = larger(fma(sum.squares, inverse, -fma(du, du, dv * dv)), 0.0f);
-  cells.weight.data[at] = sum.weight * (1 / float(pixels));
+  cells.weight.data[at] = sum.weight * reciprocal(float(pixels));
 }
 
 /// Stores a cell's mean brightness, from the sum over its pixels.
 PF_HD void store_luma(const Cells& cells, int x, int y, float sum, int pixels) {
-  cells.luma(x, y) = is_finite(sum) ? sum * (1 / float(pixels)) : 0.0f;
+  cells.luma(x, y) = is_finite(sum) ? sum * reciprocal(float(pixels)) : 0.0f;
 }
 
 /// Sums of a row of cells in the making, one for each column of pixels; for the CPU.

@@ -54,13 +54,9 @@ PF_HD float mixed_cubic(const float* at, int pitch, const CubicShares<float>& al
   return mixed(down, row(at), row(at + pitch), row(at + 2 * pitch), row(at + 3 * pitch));
 }
 
-/// The bicubic value at a match; beyond the border the nearest pixel stands in.
-PF_HD float sample_cubic(const float* pixels, int pitch, int width, int height, const Match& match) {
+/// The bicubic value at a match that may be near the border; beyond it the nearest pixel stands in.
+PF_HD float sample_near_border(const float* pixels, int pitch, int width, int height, const Match& match) {
   const CubicShares<float> along = cubic_shares(match.share_x), down = cubic_shares(match.share_y);
-#ifdef __CUDA_ARCH__
-  if ((match.x >= 1) & (match.x < width - 2) & (match.y >= 1) & (match.y < height - 2))  // fewer addresses
-    return mixed_cubic(pixels + (match.y - 1) * pitch + match.x - 1, pitch, along, down);
-#endif
   const int x0 = larger(match.x - 1, 0), x1 = match.x, x2 = smaller(match.x + 1, width - 1),
             x3 = smaller(match.x + 2, width - 1);
   const auto row = [=](int y) {
@@ -68,6 +64,15 @@ PF_HD float sample_cubic(const float* pixels, int pitch, int width, int height, 
     return mixed(along, at[x0], at[x1], at[x2], at[x3]);
   };
   return mixed(down, row(match.y - 1), row(match.y), row(match.y + 1), row(match.y + 2));
+}
+/// The same at any match, with fewer addresses where it is not near the border.
+PF_HD float sample_cubic(const float* pixels, int pitch, int width, int height, const Match& match) {
+#ifdef __CUDA_ARCH__
+  if ((match.x >= 1) & (match.x < width - 2) & (match.y >= 1) & (match.y < height - 2))
+    return mixed_cubic(pixels + (match.y - 1) * pitch + match.x - 1, pitch, cubic_shares(match.share_x),
+                       cubic_shares(match.share_y));
+#endif
+  return sample_near_border(pixels, pitch, width, height, match);
 }
 
 /// Bicubic value of an image at (x, y); NaN outside.

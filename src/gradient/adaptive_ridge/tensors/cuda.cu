@@ -7,9 +7,10 @@
 // the time of a small level is the latency of the stages, 5300 cycles in a tile of 32x16.
 //
 // Floor of a pair: 16 bytes a pixel are read (two frames, u, v) and 24 written, which takes an H100 (3.0
-// TB/s) 4.1 us at 640x480 and 28 us at 1920x1080. 710 instructions a pixel, halo included, take 6.5 and 44 us if each
-// scheduler issues one in each cycle (1.98 GHz). Measured at commit c8fd029: 12.8 and 67 us. At 640x480 a multiprocessor
-// has two tiles at most, and the time is a tile's.
+// TB/s) 4.1 us at 640x480 and 28 us at 1920x1080. 585 instructions a pixel, halo included, take 5.4 and 36 us
+// if each scheduler issues one in each cycle (1.98 GHz); shared memory and cache need as many cycles.
+// Measured at commit 4892bfd: 11.5 and 60.5 us, and 8.2 and 52 us a launch where eight run at once. Half of a
+// tile's time goes to its images, whose reads wait for the flow and then for the frames.
 namespace parafield {
 namespace {
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "gradient/adaptive_ridge/cells.cuh"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
+#include "steps/warp/warp.cuh"
 
 namespace parafield {
 
@@ -21,66 +22,88 @@ struct TensorTile {
   static constexpr int columns = Columns, threads_y = ThreadsY, threads = columns * threads_y;
   static constexpr int reach = window_reach + 1, width = columns - 2 * reach, height = Height;
   static constexpr int rows = height + 2 * reach, product_rows = height + 2 * window_reach;
-  static constexpr int rows_each = (height + threads_y - 1) / threads_y;  // that a thread solves
   static constexpr int instants = instants_of(Frames), planes = Products::count;
+  /// Floats from one row of products to the next. Four more than columns, so that lanes which read eight
+  /// columns of two rows use each bank once; with five frames two blocks would then not find room.
+  static constexpr int pitch = columns + (Frames == 5 ? 0 : 4);
+  /// Rows that a thread solves, all in one cell.
+  static constexpr int rows_each = height <= threads_y ? 1 : height <= 2 * threads_y ? 2 : 4;
   static_assert(rows % threads_y == 0 && width % cell_side == 0 && height % cell_side == 0);
+  static_assert(height <= rows_each * threads_y);
 
   alignas(16) float flow[2][rows][columns];
-  float images[2 * instants][rows][columns];  // mean and difference of each instant
-  float products[planes][product_rows][columns];
+  alignas(16) float images[2 * instants][rows][columns];  // mean and difference of each instant
+  alignas(16) float products[planes][product_rows][pitch];
 
   __device__ static int thread() { return int(threadIdx.y) * columns + int(threadIdx.x); }
 
-  /// Loads the flow and makes the instants' images of the tile at (x0, y0) and its halo.
+  /// Loads the flow and makes the instants' images of the tile at (x0, y0) and its halo. A thread makes
+  /// pixels below each other.
   __device__ void fill_images(const TensorInput& in, int x0, int y0) {
     constexpr int middle = (Frames - 1) / 2, each = rows / threads_y;
     const View<const float> reference = in.frames.reference();
     const int level_width = reference.width, level_height = reference.height;
-    const int pitch = int(reference.stride());
-    const int column = int(threadIdx.x), x = clamp(x0 + column - reach, 0, level_width - 1);
+    const auto frame_pitch = unsigned(reference.stride());
+    const int column = int(threadIdx.x), first = int(threadIdx.y) * each;
+    const int x = clamp(x0 + column - reach, 0, level_width - 1);
     int y[each];
-    float u[each], v[each], here[each];
+    float u[each], v[each], values[each][Frames];
     PF_UNROLL
     for (int k = 0; k < each; ++k) {
-      y[k] = clamp(y0 + int(threadIdx.y) + k * threads_y - reach, 0, level_height - 1);
-      here[k] = reference.data[y[k] * pitch + x];
+      y[k] = clamp(y0 + first + k - reach, 0, level_height - 1);
+      values[k][middle] = reference.data[unsigned(y[k]) * frame_pitch + unsigned(x)];
     }
-    if (in.start.coarser.u) {
+    load_start<each>(in.start, x, y, u, v);
+    PF_UNROLL
+    for (int i = 0; i < Frames; ++i) {
+      if (i == middle) continue;
+      float warped[each];
+      warp_below<each>({in.frames.frame[i].data, frame_pitch, level_width, level_height}, float(i - middle),
+                       x, y, u, v, warped);
       PF_UNROLL
-      for (int k = 0; k < each; ++k) {
-        const Motion start = enlarged_flow(in.start.coarser, x, y[k]);
-        u[k] = start.u, v[k] = start.v;
-      }
-    } else {
-      PF_UNROLL
-      for (int k = 0; k < each; ++k) u[k] = in.start.flow.u(x, y[k]), v[k] = in.start.flow.v(x, y[k]);
+      for (int k = 0; k < each; ++k) values[k][i] = warped[k];
     }
     PF_UNROLL
     for (int k = 0; k < each; ++k) {
-      float values[Frames];
-      PF_UNROLL
-      for (int i = 0; i < Frames; ++i) {
-        const float step = float(i - middle);
-        values[i] = i == middle ? here[k]
-                                : warped(in.frames.frame[i].data, pitch, level_width, level_height,
-                                         fma(step, u[k], float(x)), fma(step, v[k], float(y[k])));
-      }
-      const int row = int(threadIdx.y) + k * threads_y;
-      flow[0][row][column] = u[k], flow[1][row][column] = v[k];
+      flow[0][first + k][column] = u[k], flow[1][first + k][column] = v[k];
       PF_UNROLL
       for (int i = 0; i < instants; ++i) {
-        const Instant at =
-            instant<Frames>(values[i], values[i + 1], values[Frames == 2 ? 1 : i + 2], in.p.prefilter);
-        images[2 * i][row][column] = at.mean;
-        images[2 * i + 1][row][column] = at.difference;
+        const Instant at = instant<Frames>(values[k][i], values[k][i + 1], values[k][Frames == 2 ? 1 : i + 2],
+                                           in.p.prefilter);
+        images[2 * i][first + k][column] = at.mean;
+        images[2 * i + 1][first + k][column] = at.difference;
       }
     }
   }
 
-  /// Makes the products of all pixels under the windows, from the images. Beyond the level they are those of
-  /// the nearest pixel.
-  __device__ void fill_products(const TensorInput& in, int x0, int y0) {
-    const int level_width = in.frames.reference().width, level_height = in.frames.reference().height;
+  /// Loads the flow to start from, of a thread's pixels.
+  template <int Each>
+  __device__ static void load_start(const StartingFlow& start, int x, const int (&y)[Each], float (&u)[Each],
+                                    float (&v)[Each]) {
+    if (const FlowPlanes coarser = start.coarser; coarser.u) {
+      constexpr int alike = Each % 2 == 0 ? 2 : 1;  // pixels below each other between the same coarser rows
+      const int last = coarser.u.width - 1;
+      PF_UNROLL
+      for (int k = 0; k < Each; ++k) {
+        const int top = y[k / alike * alike] >> 1, bottom = smaller(top + 1, coarser.u.height - 1);
+        const float share = 0.5f * float(y[k] & 1);
+        u[k] = enlarged_flow(coarser.u.row(top), coarser.u.row(bottom), share, x, last);
+        v[k] = enlarged_flow(coarser.v.row(top), coarser.v.row(bottom), share, x, last);
+      }
+    } else {
+      const auto u_pitch = unsigned(start.flow.u.stride()), v_pitch = unsigned(start.flow.v.stride());
+      PF_UNROLL
+      for (int k = 0; k < Each; ++k) {
+        u[k] = start.flow.u.data[unsigned(y[k]) * u_pitch + unsigned(x)];
+        v[k] = start.flow.v.data[unsigned(y[k]) * v_pitch + unsigned(x)];
+      }
+    }
+  }
+
+  /// Makes the products of all pixels under the windows, from the images. Left and right of the level they
+  /// are those of the nearest pixel; above and below it they have any value.
+  __device__ void fill_products(const TensorInput& in, int x0) {
+    const int level_width = in.frames.reference().width;
     constexpr int each = (product_rows + threads_y - 1) / threads_y;
     const int begin = int(threadIdx.y) * each, column = int(threadIdx.x);
     if (column < 1 || column >= columns - 1 || begin >= product_rows) return;
@@ -96,144 +119,159 @@ struct TensorTile {
               smoothed(difference[-1], difference[0], difference[1], prefilter)};
     };
     Filtered above[instants], here[instants];
-    float values[planes];
-    int done = -1;  // the row whose products `values` holds
+    PF_UNROLL
+    for (int i = 0; i < instants; ++i) above[i] = filtered(i, begin), here[i] = filtered(i, begin + 1);
     PF_UNROLL
     for (int k = 0; k < each; ++k) {
       const int row = begin + k;
-      if (row >= product_rows) break;
-      const int from_row = clamp(y0 + row - window_reach, 0, level_height - 1) - y0 + window_reach;
-      if (k == 0) {
-        PF_UNROLL
-        for (int i = 0; i < instants; ++i)
-          above[i] = filtered(i, from_row), here[i] = filtered(i, from_row + 1);
+      if (product_rows % each != 0 && row >= product_rows) break;
+      const float u = flow[0][row + 1][from], v = flow[1][row + 1][from];
+      Products sum;
+      PF_UNROLL
+      for (int i = 0; i < instants; ++i) {
+        const Filtered below = filtered(i, row + 2);
+        const Products part =
+            parafield::products(smoothed(above[i].slope, here[i].slope, below.slope, prefilter),
+                                central(above[i].smooth, below.smooth),
+                                smoothed(above[i].change, here[i].change, below.change, prefilter), u, v,
+                                weight_of(i, instants), in.p);
+        above[i] = here[i], here[i] = below;
+        if (i == 0)
+          sum = part;
+        else
+          sum = {sum.xx + part.xx, sum.xy + part.xy, sum.yy + part.yy,
+                 sum.xt + part.xt, sum.yt + part.yt, sum.tt + part.tt};
       }
-      if (k == 0 || from_row != done) {  // it is the next one then
-        const float u = flow[0][from_row + 1][from], v = flow[1][from_row + 1][from];
-        Products sum;
-        PF_UNROLL
-        for (int i = 0; i < instants; ++i) {
-          const Filtered below = filtered(i, from_row + 2);
-          const Products part =
-              parafield::products(smoothed(above[i].slope, here[i].slope, below.slope, prefilter),
-                                  central(above[i].smooth, below.smooth),
-                                  smoothed(above[i].change, here[i].change, below.change, prefilter), u, v,
-                                  weight_of(i, instants), in.p);
-          above[i] = here[i], here[i] = below;
-          if (i == 0)
-            sum = part;
-          else
-            sum = {sum.xx + part.xx, sum.xy + part.xy, sum.yy + part.yy,
-                   sum.xt + part.xt, sum.yt + part.yt, sum.tt + part.tt};
-        }
-        values[0] = sum.xx, values[1] = sum.xy, values[2] = sum.yy;
-        values[3] = sum.xt, values[4] = sum.yt, values[5] = sum.tt;
-        done = from_row;
-      }
+      const float values[planes] = {sum.xx, sum.xy, sum.yy, sum.xt, sum.yt, sum.tt};
       PF_UNROLL
       for (int plane = 0; plane < planes; ++plane) products[plane][row][column] = values[plane];
     }
   }
 
-  /// Replaces products by their sums along the rows. A lane makes four columns of some planes; a warp makes as
-  /// many rows as it covers.
-  __device__ void sum_along(const TensorWeights& p) {
-    constexpr int lanes = columns / 4, rows_at_once = 32 / lanes, warps = threads / 32;
+  /// Replaces products by their sums along the rows. Rows above and below the level become those of the
+  /// nearest row in it. A lane makes eight columns of some planes; a warp makes as many rows as it covers.
+  __device__ void sum_along(const TensorInput& in, int y0) {
+    constexpr int lanes = columns / 8, rows_at_once = 32 / lanes, warps = threads / 32;
     constexpr int groups = (product_rows + rows_at_once - 1) / rows_at_once;
-    constexpr int parts = 2 * groups > warps ? 1 : 3 * groups > warps ? 2 : 3;  // of the planes, shared by warps
-    const int lane = thread() % 32, quad = lane % lanes;
-    for (int i = thread() / 32; i < parts * groups; i += warps) {
-      const int part = i / groups, row = (i - part * groups) * rows_at_once + lane / lanes;
-      const bool sums = row < product_rows && quad < width / 4;
-      float* const first = &products[part * (planes / parts)][0][0] + row * columns + 4 * quad;
+    constexpr int parts = smaller(warps / groups, 3);  // of the planes, shared by warps
+    constexpr int planes_each = planes / parts;
+    static_assert(parts > 0 && width % 8 == 0 && lanes % 4 == 0);
+    const int part = thread() / 32 / groups, group = thread() / 32 - part * groups, lane = thread() % 32;
+    // Each eight lanes, which read at once, have four places in two rows.
+    const int place = lane % 4 + lane / 8 % (lanes / 4) * 4;
+    const int row = group * rows_at_once + lane / 4 % 2 + lane / (2 * lanes) * 2;
+    const int top = larger(window_reach - y0, 0);  // rows of the level
+    const int bottom = smaller(in.frames.reference().height - 1 - y0 + window_reach, product_rows - 1);
+    const bool sums = part < parts && row >= top && row <= bottom && place < width / 8;
+    float* const at = &products[0][0][0] + (part * planes_each * product_rows + row) * pitch + 8 * place;
+    float4 sum[planes_each][2];
+    if (sums) {
       PF_UNROLL
-      for (int plane = 0; plane < planes / parts; ++plane) {
-        float* const at = first + plane * product_rows * columns;
-        float held[12], sum[4];
-        if (sums) {
-          PF_UNROLL
-          for (int k = 0; k < 3; ++k) {
-            const float4 four = *reinterpret_cast<const float4*>(at + 4 * k);
-            held[4 * k] = four.x, held[4 * k + 1] = four.y, held[4 * k + 2] = four.z, held[4 * k + 3] = four.w;
-          }
-          PF_UNROLL
-          for (int k = 0; k < 4; ++k)
-            sum[k] = windowed(held[k + 1], held[k + 2], held[k + 3], held[k + 4], held[k + 5], held[k + 6],
-                              held[k + 7], p.window);
+      for (int plane = 0; plane < planes_each; ++plane) {
+        float held[16], eight[8];
+        PF_UNROLL
+        for (int k = 0; k < 16; k += 4) {
+          const float4 four = *reinterpret_cast<const float4*>(at + plane * product_rows * pitch + k);
+          held[k] = four.x, held[k + 1] = four.y, held[k + 2] = four.z, held[k + 3] = four.w;
         }
-        __syncwarp();  // every lane has read the row that is now written over
-        if (sums) *reinterpret_cast<float4*>(at + 4) = make_float4(sum[0], sum[1], sum[2], sum[3]);
+        PF_UNROLL
+        for (int k = 0; k < 8; ++k)
+          eight[k] = windowed(held[k + 1], held[k + 2], held[k + 3], held[k + 4], held[k + 5], held[k + 6],
+                              held[k + 7], in.p.window);
+        sum[plane][0] = make_float4(eight[0], eight[1], eight[2], eight[3]);
+        sum[plane][1] = make_float4(eight[4], eight[5], eight[6], eight[7]);
       }
     }
+    __syncwarp();  // every lane has read the row that is now written over
+    if (!sums) return;
+    const int first = row == top ? 0 : row, last = row == bottom ? product_rows - 1 : row;
+    float* to = at + (first - row) * pitch + reach;
+#pragma unroll 1
+    for (int i = first; i <= last; ++i, to += pitch) {
+      PF_UNROLL
+      for (int plane = 0; plane < planes_each; ++plane) {
+        float4* const eight = reinterpret_cast<float4*>(to + plane * product_rows * pitch);
+        eight[0] = sum[plane][0], eight[1] = sum[plane][1];
+      }
+    }
+  }
+
+  /// Solutions relative to the flow of their cells, and weights: where the images are no longer needed.
+  struct Solutions {
+    float u[height][width], v[height][width], weight[height][width];
+  };
+  static_assert(sizeof(Solutions) <= sizeof images);
+  __device__ Solutions& solutions() { return reinterpret_cast<Solutions&>(images); }
+
+  /// The flow that the cell of a pixel of the tile is relative to: that of the cell's first pixel.
+  __device__ Motion flow_of_cell(int row, int column) const {
+    const int at_row = row / cell_side * cell_side + reach,
+              at_column = column / cell_side * cell_side + reach;
+    return {flow[0][at_row][at_column], flow[1][at_row][at_column]};
+  }
+
+  /// Sums down columns, stores the normal equations and solves them.
+  __device__ void solve(const TensorInput& in, int x0, int y0, const NormalPlanes& out) {
+    constexpr int taps = 2 * window_reach + 1;
+    const int column = int(threadIdx.x), first = int(threadIdx.y) * rows_each;
+    const int rows_in_level = in.frames.reference().height - y0;
+    if (column >= width || x0 + column >= in.frames.reference().width || first >= height) return;
+    const auto out_pitch = unsigned(out.xx.stride());  // of all planes, which have less than 2^32 values
+    const unsigned at = unsigned(y0 + first) * out_pitch + unsigned(x0 + column);
+    const Motion from = flow_of_cell(first, column);
+    float held[planes][taps];
+    const auto product = [&](int plane, int row) { return products[plane][first + row][column + reach]; };
+    PF_UNROLL
+    for (int plane = 0; plane < planes; ++plane) PF_UNROLL
+    for (int i = 0; i + 1 < taps; ++i) held[plane][i] = product(plane, i);
+    PF_UNROLL
+    for (int i = 0; i < rows_each; ++i) {
+      const int row = first + i;
+      if (row >= rows_in_level) break;
+      float sum[planes];
+      PF_UNROLL
+      for (int plane = 0; plane < planes; ++plane) {
+        float* const h = held[plane];
+        h[taps - 1] = product(plane, i + taps - 1);
+        sum[plane] = windowed(h[0], h[1], h[2], h[3], h[4], h[5], h[6], in.p.window);
+        PF_UNROLL
+        for (int k = 0; k + 1 < taps; ++k) h[k] = h[k + 1];
+      }
+      const Products all{sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]};
+      const PlainSolution solution =
+          plain_solution(all, flow[0][row + reach][column + reach], flow[1][row + reach][column + reach]);
+      const unsigned to = at + unsigned(i) * out_pitch;
+      out.xx.data[to] = all.xx;
+      out.xy.data[to] = all.xy;
+      out.yy.data[to] = all.yy;
+      out.xt.data[to] = all.xt;
+      out.yt.data[to] = all.yt;
+      out.residual.data[to] = solution.residual;
+      solutions().u[row][column] = solution.u - from.u;
+      solutions().v[row][column] = solution.v - from.v;
+      solutions().weight[row][column] = determination(all.xx, all.xy, all.yy);
+    }
+    for (int row = larger(first, rows_in_level); row < first + rows_each; ++row)
+      solutions().u[row][column] = solutions().v[row][column] = solutions().weight[row][column] = 0;
   }
 
   /// Makes the normal equations and the cells of the tile whose first pixel is (x0, y0).
   __device__ void make(const TensorInput& in, int x0, int y0, const NormalPlanes& out, const Cells& cells,
                        bool with_luma) {
     const View<const float> luma = in.frames.reference();
-    const int level_width = luma.width, level_height = luma.height, column = int(threadIdx.x);
     fill_images(in, x0, y0);
     __syncthreads();
-    fill_products(in, x0, y0);
+    fill_products(in, x0);
     __syncthreads();
-    sum_along(in.p);
+    sum_along(in, y0);
     __syncthreads();
-
-    const int first = int(threadIdx.y) * rows_each, x = x0 + column;
-    const bool in_tile = column < width && x < level_width && first < height;
-    float sums[planes][rows_each];
-    if (in_tile) {
-      PF_UNROLL
-      for (int plane = 0; plane < planes; ++plane) {
-        float held[rows_each + 2 * window_reach];
-        PF_UNROLL
-        for (int i = 0; i < rows_each + 2 * window_reach; ++i)
-          held[i] = products[plane][first + i][column + reach];
-        PF_UNROLL
-        for (int i = 0; i < rows_each; ++i)
-          sums[plane][i] = windowed(held[i], held[i + 1], held[i + 2], held[i + 3], held[i + 4], held[i + 5],
-                                    held[i + 6], in.p.window);
-      }
-    }
+    solve(in, x0, y0, out);
     __syncthreads();
-    float *const du = &products[0][0][0], *const dv = du + height * columns,
-                 *const weight = dv + height * columns;
-    const auto near = [&](int cell_x, int cell_y) -> Motion {
-      const int at_row = cell_y * cell_side - y0 + reach, at_column = cell_x * cell_side - x0 + reach;
-      return {flow[0][at_row][at_column], flow[1][at_row][at_column]};
+    const auto near = [&](int cell_x, int cell_y) {
+      return flow_of_cell(cell_y * cell_side - y0, cell_x * cell_side - x0);
     };
-    if (column < width && first < height) {
-      float u0 = 0, v0 = 0;
-      const auto pitch = unsigned(out.xx.stride());  // of all planes, which have less than 2^32 values
-      PF_UNROLL
-      for (int i = 0; i < rows_each; ++i) {
-        const int row = first + i, y = y0 + row, in_shared = row * columns + column;
-        if (!in_tile || y >= level_height) {
-          du[in_shared] = dv[in_shared] = weight[in_shared] = 0;
-          continue;
-        }
-        const Products sum{sums[0][i], sums[1][i], sums[2][i], sums[3][i], sums[4][i], sums[5][i]};
-        const PlainSolution solution =
-            plain_solution(sum, flow[0][row + reach][column + reach], flow[1][row + reach][column + reach]);
-        const unsigned at = unsigned(y) * pitch + unsigned(x);
-        out.xx.data[at] = sum.xx;
-        out.xy.data[at] = sum.xy;
-        out.yy.data[at] = sum.yy;
-        out.xt.data[at] = sum.xt;
-        out.yt.data[at] = sum.yt;
-        out.residual.data[at] = solution.residual;
-        if (i == 0 || y % cell_side == 0) {
-          const Motion from = near(x / cell_side, y / cell_side);
-          u0 = from.u, v0 = from.v;
-        }
-        du[in_shared] = solution.u - u0;
-        dv[in_shared] = solution.v - v0;
-        weight[in_shared] = determination(sum.xx, sum.xy, sum.yy);
-      }
-    }
-    __syncthreads();
-    store_cells(cells, du, dv, weight, columns, level_width, level_height, x0, y0, width, height, thread(),
-                threads, near);
+    store_cells(cells, solutions().u[0], solutions().v[0], solutions().weight[0], width, luma.width,
+                luma.height, x0, y0, width, height, thread(), threads, near);
     if (with_luma)  // other warps than those of the cells above
       store_lumas(cells, luma, x0, y0, width, height, (thread() + threads / 2) % threads, threads);
   }
