@@ -292,8 +292,7 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
     PF_CUDA(cudaGraphExecKernelNodeSetParams(input.executable, input.node, &parameters));
     return;
   }
-  if (shared_percent_ >= 0)
-    PF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, shared_percent_));
+  if (shared_percent_ >= 0) share_memory(kernel, shared_percent_);
   cudaLaunchAttribute overlap{};  // see begin_kernel
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;

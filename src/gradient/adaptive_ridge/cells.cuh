@@ -4,6 +4,18 @@
 
 namespace parafield {
 
+/// The sum of a value over the eight neighboring lanes that have a cell, in each of them.
+__device__ inline float sum_over_cell(float value) {
+  PF_UNROLL
+  for (int step = 1; step < cell_side; step *= 2) value += __shfl_xor_sync(~0u, value, step);
+  return value;
+}
+/// The same for all sums.
+__device__ inline CellSums sum_over_cell(const CellSums& sums) {
+  return {sum_over_cell(sums.weight), sum_over_cell(sums.u), sum_over_cell(sums.v),
+          sum_over_cell(sums.squares)};
+}
+
 /// Stores the statistics of the cells of a tile: the `columns` x `rows` pixels at (x0, y0) of a level of
 /// width x height. du, dv, weight: flow and weight of its pixels in shared memory, `pitch` floats a row.
 /// near(cell_x, cell_y): the flow that du and dv are relative to. Pixels of the tile beyond the level are 0. Eight
@@ -25,12 +37,7 @@ __device__ void store_cells(const Cells& cells, const float* du, const float* dv
         sums.add(du[at], dv[at], weight[at]);
       }
     }
-    const auto join = [](float value) {
-      PF_UNROLL
-      for (int step = 1; step < cell_side; step *= 2) value += __shfl_xor_sync(~0u, value, step);
-      return value;
-    };
-    sums = {join(sums.weight), join(sums.u), join(sums.v), join(sums.squares)};
+    sums = sum_over_cell(sums);
     if (counts && column % cell_side == 0 && top < height) {
       const int cell_x = x / cell_side, cell_y = top / cell_side;
       const auto from = near(cell_x, cell_y);
@@ -52,8 +59,7 @@ __device__ inline void store_lumas(const Cells& cells, View<const float> luma, i
     PF_UNROLL
     for (int k = 0; k < cell_side; ++k)
       if (counts && top + k < height) sum += luma(x, top + k);
-    PF_UNROLL
-    for (int step = 1; step < cell_side; step *= 2) sum += __shfl_xor_sync(~0u, sum, step);
+    sum = sum_over_cell(sum);
     if (counts && column % cell_side == 0)
       store_luma(cells, x / cell_side, top / cell_side, sum,
                  smaller(cell_side, width - x) * smaller(cell_side, height - top));

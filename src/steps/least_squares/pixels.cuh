@@ -163,5 +163,27 @@ __device__ __forceinline__ void sum_down(const float* values, int pitch, int win
   }
 }
 
+/// sums[j] = values[j] + values[j + 1] + ... + values[j + Window - 1], added from the left, where `values` is
+/// line + First, and `line` is aligned for vectors.
+template <int Window, int First, int Columns>
+__device__ __forceinline__ void sum_vectors(const float* line, float (&sums)[Columns]) {
+  constexpr int count = (First + Columns + Window - 1 + 3) / 4 * 4;
+  float held[count];
+  PF_UNROLL
+  for (int k = 0; k < count; k += 4) {
+    const float4 four = *reinterpret_cast<const float4*>(line + k);
+    held[k] = four.x;
+    held[k + 1] = four.y;
+    held[k + 2] = four.z;
+    held[k + 3] = four.w;
+  }
+  PF_UNROLL
+  for (int j = 0; j < Columns; ++j) {
+    sums[j] = held[First + j];
+    PF_UNROLL
+    for (int k = 1; k < Window; ++k) sums[j] += held[First + j + k];
+  }
+}
+
 }  // namespace
 }  // namespace parafield

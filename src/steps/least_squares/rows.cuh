@@ -43,22 +43,7 @@ template <int Window, int Columns>
 __device__ __forceinline__ void sum_along(const float* line, const Layout<Window>& layout,
                                           float (&sums)[Columns]) {
   if constexpr (Window > 0) {
-    constexpr int first = Layout<Window>{}.first(), count = (first + Columns + Window - 1 + 3) / 4 * 4;
-    float held[count];
-    PF_UNROLL
-    for (int k = 0; k < count; k += 4) {
-      const float4 four = *reinterpret_cast<const float4*>(line + k);
-      held[k] = four.x;
-      held[k + 1] = four.y;
-      held[k + 2] = four.z;
-      held[k + 3] = four.w;
-    }
-    PF_UNROLL
-    for (int j = 0; j < Columns; ++j) {
-      sums[j] = held[first + j];
-      PF_UNROLL
-      for (int k = 1; k < Window; ++k) sums[j] += held[first + j + k];
-    }
+    sum_vectors<Window, Layout<Window>{}.first()>(line, sums);
   } else {
     const float* const values = line + layout.first();
     PF_UNROLL

@@ -126,26 +126,13 @@ struct SmallSolution {
 
   /// Sums four columns of a row of an equation, added from the left.
   __device__ __forceinline__ void sum_along(int i) const {
-    constexpr int columns = 4, groups = Shape::width / columns, count = (columns + Window - 1 + 3) / 4 * 4;
+    constexpr int columns = 4, groups = Shape::width / columns;
     const int group = i % groups, line = int(unsigned(i) / unsigned(groups));
     const int row = int(unsigned(line) / unsigned(equations)), equation = line - row * equations;
     const float* const from =
         tile.products + equation * Tile::plane + clamp(row, begin, end - 1) * Tile::pitch + columns * group;
-    float held[count], sums[columns];
-    PF_UNROLL
-    for (int k = 0; k < count; k += 4) {
-      const float4 four = *reinterpret_cast<const float4*>(from + k);
-      held[k] = four.x;
-      held[k + 1] = four.y;
-      held[k + 2] = four.z;
-      held[k + 3] = four.w;
-    }
-    PF_UNROLL
-    for (int j = 0; j < columns; ++j) {
-      sums[j] = held[j];
-      PF_UNROLL
-      for (int k = 1; k < Window; ++k) sums[j] += held[j + k];
-    }
+    float sums[columns];
+    sum_vectors<Window, 0>(from, sums);
     *reinterpret_cast<float4*>(tile.sums + equation * Tile::sum_plane + row * Tile::sum_pitch +
                                columns * group) = make_float4(sums[0], sums[1], sums[2], sums[3]);
   }

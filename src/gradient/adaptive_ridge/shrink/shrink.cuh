@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "gradient/adaptive_ridge/cells.cuh"
 #include "gradient/adaptive_ridge/shrink/means.cuh"
 #include "steps/median/median.cuh"
 
@@ -202,12 +203,7 @@ struct ShrunkCellsTile {
       const bool exists = has_cell && y + i < level.height;
       sums.add(exists ? flow.u - from.u : 0.0f, exists ? flow.v - from.v : 0.0f, exists ? weight : 0.0f);
     }
-    const auto join = [](float value) {  // eight lanes have a cell
-      PF_UNROLL
-      for (int step = 1; step < cell_side; step *= 2) value += __shfl_xor_sync(~0u, value, step);
-      return value;
-    };
-    sums = {join(sums.weight), join(sums.u), join(sums.v), join(sums.squares)};
+    sums = sum_over_cell(sums);
     if (has_cell && x % cell_side == 0)
       store_flow(out, cell_x, cell_y, sums, from.u, from.v,
                  smaller(cell_side, level.width - x) * smaller(cell_side, level.height - y));
