@@ -78,6 +78,8 @@ class App {
   void list(const std::string& title, const std::vector<std::pair<std::string, std::string>>& names) const;
   /// Command lines for the end of --help, without the program's name. They replace those given before.
   void examples(const std::vector<std::string>& lines) const;
+  /// For files that include CLI11.
+  CLI::App& cli11() const { return *app_; }
 
  private:
   void add_to_end(const std::string& text) const;

@@ -18,6 +18,6 @@ void add_methods(App& program);
 void add_devices(App& program);
 void add_serve(App& program);
 void add_bench(App& program);
-void add_generate(CLI::App& program);  ///< hidden: writes the manual pages and shell completions
+void add_generate(App& program);  ///< hidden: writes the manual pages and shell completions
 
 }  // namespace parafield::command

@@ -66,8 +66,9 @@ void generate(const CLI::App& app, const Path& folder) {
 
 }  // namespace
 
-void add_generate(CLI::App& program) {
+void add_generate(App& commands) {
   const auto folder = std::make_shared<std::string>();
+  CLI::App& program = commands.cli11();
   CLI::App* command = program.add_subcommand("generate", "Write the manual pages and shell completions");
   command->group("");  // not for users: --help does not list it
   command->add_option("FOLDER", *folder, "the prefix's share folder")->required();

@@ -33,10 +33,35 @@ std::string where_help_is(const CLI::App& program) {
   return "see parafield " + (commands.empty() ? "" : commands.front()->get_name() + " ") + "--help";
 }
 
-std::vector<std::string> names_of_commands(const CLI::App& program) {
+struct Command {
+  std::string name;
+  void (*add)(parafield::command::App& program);
+};
+
+/// The commands in the order of --help, then those that it leaves out.
+std::vector<Command> all_commands() {
+  using namespace parafield::command;
+  return {{"flow", add_flow},     {"stereo", add_stereo},    {"detect", add_detect},   {"video", add_video},
+          {"tracks", add_tracks}, {"clouds", add_clouds},    {"eval", add_eval},       {"color", add_color},
+          {"synth", add_synth},   {"methods", add_methods},  {"devices", add_devices}, {"serve", add_serve},
+          {"bench", add_bench},   {"generate", add_generate}};
+}
+
+std::vector<std::string> names_of_commands() {
   std::vector<std::string> names;
-  for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+  for (const Command& command : all_commands()) names.push_back(command.name);
   return names;
+}
+
+/// Adds the command that the words begin with, as adding the options of all takes milliseconds. If the words begin
+/// with none, or with the one that describes all, adds all.
+void add_commands(CLI::App& program, const std::vector<std::string>& words) {
+  const std::vector<Command> all = all_commands();
+  const bool one = !words.empty() && words[0] != "generate" &&
+                   std::ranges::find(all, words[0], &Command::name) != all.end();
+  parafield::command::App commands(program);
+  for (const Command& command : all)
+    if (!one || command.name == words[0]) command.add(commands);
 }
 
 /// The word as a message shows it: a name of a file stays whole, others are cut if they are long.
@@ -58,7 +83,7 @@ std::string unexpected(const CLI::App& program) {
     for (const CLI::Option* option : (commands.empty() ? &program : commands.front())->get_options())
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   } else if (commands.empty()) {
-    names = names_of_commands(program);
+    names = names_of_commands();
   }
   return fmt::format("unexpected: {}{}{}", shown(words[0]),
                      parafield::detail::did_you_mean(words[0], {names.begin(), names.end()}),
@@ -66,8 +91,8 @@ std::string unexpected(const CLI::App& program) {
 }
 
 /// Throws UsageError if the command stands behind other words.
-void check_order(const CLI::App& program, const std::vector<std::string>& words) {
-  const std::vector<std::string> names = names_of_commands(program);
+void check_order(const std::vector<std::string>& words) {
+  const std::vector<std::string> names = names_of_commands();
   const auto command = std::ranges::find_first_of(words, names);
   if (command == words.begin() || command == words.end() || words[0].starts_with('-')) return;
   throw parafield::command::UsageError(
@@ -148,32 +173,26 @@ void take_rest_as_files(std::vector<std::string>& words) {
 }
 
 /// Turns "help COMMAND" into "COMMAND --help".
-void turn_help_around(const CLI::App& program, std::vector<std::string>& words) {
+void turn_help_around(std::vector<std::string>& words) {
   if (words.empty() || words[0] != "help") return;
   while (!words.empty() && words[0] == "help") words.erase(words.begin());
-  const std::vector<std::string> names = names_of_commands(program);
+  const std::vector<std::string> names = names_of_commands();
   if (words.empty() || std::ranges::find(names, words[0]) != names.end()) words.emplace_back("--help");
 }
 
 int run(CLI::App& program, std::vector<std::string> words) {
   constexpr int failed = 1, usage = 2, regression = 3;
   using namespace parafield;
-  command::App commands(program);
   try {
-    for (const auto add :
-         {command::add_flow, command::add_stereo, command::add_detect, command::add_video,
-          command::add_tracks, command::add_clouds, command::add_eval, command::add_color, command::add_synth,
-          command::add_methods, command::add_devices, command::add_serve, command::add_bench})
-      add(commands);
-    command::add_generate(program);
+    take_rest_as_files(words);
+    turn_help_around(words);
+    check_order(words);
+    add_commands(program, words);
     program.footer(  // not of the commands' help
         "Examples:\n"
         "  parafield synth layers -o scene\n"
         "  parafield flow scene/frame0000.png scene/frame0001.png --color flow.png\n\n"
         "parafield help COMMAND prints the options of a command.");
-    take_rest_as_files(words);
-    turn_help_around(program, words);
-    check_order(program, words);
     const CLI::App& command = command_of(program, words);
     try {
       check_words(command, words);
