@@ -24,6 +24,39 @@ TEST(Image, WithoutPixelsIsAnError) {
   EXPECT_THROW(FrameBuffer({3, -1}, PixelFormat::rgb_u8), Error);
 }
 
+TEST(View, WithoutAPitchIsAnErrorAndNoFirstRowRepeated) {
+  FlowField flow({5, 3});
+  const View<float> u = flow.u.view(), v = flow.v.view();
+  const View<std::uint8_t> valid = flow.valid.view();
+  const auto message = [](auto call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const FlowView touching{{u.data, 5, 3}, {v.data, 5, 3}};
+  EXPECT_EQ(message([&] { color_flow(touching); }),
+            "the pitch of the flow field's u, 0 bytes, is less than a row of 20");
+  EXPECT_EQ(message([&] { evaluate(touching, flow); }),
+            "the pitch of the estimated flow's u, 0 bytes, is less than a row of 20");
+  EXPECT_EQ(message([&] {
+              color_flow(FlowView{u, v, {valid.data, 5, 3}});
+            }),
+            "the pitch of the flow field's valid plane, 0 bytes, is less than a row of 5");
+  const DisparityView disparity{{u.data, 5, 3}};
+  EXPECT_EQ(message([&] { depth_of(disparity, 1, 1); }),
+            "the pitch of the disparity field, 0 bytes, is less than a row of 20");
+  const MaskView mask{valid.data, 5, 3};
+  const std::string of_mask = "the pitch of the mask, 0 bytes, is less than a row of 5";
+  EXPECT_EQ(message([&] { mark_unknown(flow, mask); }), of_mask);
+  const FrameBuffer frame({5, 3}, PixelFormat::gray_u8);
+  EXPECT_EQ(message([&] { filled(frame, mask); }), of_mask);
+  EXPECT_EQ(message([&] { overlay_mask(frame, MotionMaskView{mask}); }), of_mask);
+  EXPECT_EQ(message([&] { evaluate(flow, flow, {.mask = mask}); }), of_mask);
+}
+
 TEST(Text, ShowsNothingThatATerminalWouldObey) {
   using detail::printable;
   for (const char* same : {"", "a b.png", "\u00e9\u65e5\u672c\U0001f600\u200d.png", "~!'\"\\"})

@@ -54,6 +54,7 @@ FrameBuffer overlay_mask(const In<Frame>& frame, const In<MotionMaskView>& mask)
   if (!mask.moving || mask.size() != picture.size())
     fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its mask ",
          mask.moving.width, "x", mask.moving.height);
+  check_pitch(mask.moving, "the mask");
   const View<std::uint8_t> values = values_of<std::uint8_t>(picture);
   for (int y = 0; y < frame.height; ++y)
     for (int x = 0; x < frame.width; ++x)

@@ -50,22 +50,46 @@ View<T> values_of(FrameBuffer& frame) {
   return {static_cast<T*>(frame.row(0)), values.width, values.height, values.pitch};
 }
 
-/// Throws Error(invalid_argument) for a field without pixels or whose planes differ in size; `what` names it.
+/// Throws Error(invalid_argument) for a plane whose rows overlap. `what` and `part` name it: "the flow field", "'s u".
+template <class T>
+void check_pitch(const View<T>& plane, const char* what, const char* part = "") {
+  const std::ptrdiff_t row_bytes = std::ptrdiff_t(sizeof(T)) * plane.width;
+  if (plane && plane.pitch < row_bytes)
+    fail(ErrorCode::invalid_argument, "the pitch of ", what, part, ", ", plane.pitch,
+         " bytes, is less than a row of ", row_bytes);
+}
+
+/// Checks the planes of a field of that size that say how far it is to be trusted.
+inline void check_trust(Size size, View<const std::uint8_t> valid, View<const float> confidence,
+                        const char* what) {
+  const auto check = [&](const auto& plane, const char* name) {
+    if (plane && plane.size() != size)
+      fail(ErrorCode::invalid_argument, what, " has ", size.width, "x", size.height, " pixels, its ", name,
+           " plane has ", plane.width, "x", plane.height);
+  };
+  check(valid, "valid");
+  check(confidence, "confidence");
+  check_pitch(valid, what, "'s valid plane");
+  check_pitch(confidence, what, "'s confidence");
+}
+
+/// Throws Error(invalid_argument) for a field without pixels, whose planes differ in size, or whose rows overlap;
+/// `what` names it.
 inline void check_flow(const FlowView& flow, const char* what) {
   const auto& [u, v, valid, confidence] = flow;
   if (!u || !v || u.width < 1 || u.height < 1) fail(ErrorCode::invalid_argument, what, " has no pixels");
   if (v.size() != u.size())
     fail(ErrorCode::invalid_argument, "u of ", what, " has ", u.width, "x", u.height, " pixels, v has ",
          v.width, "x", v.height);
-  if (valid && valid.size() != u.size())
-    fail(ErrorCode::invalid_argument, what, " has ", u.width, "x", u.height, " pixels, its valid plane has ",
-         valid.width, "x", valid.height);
-  if (confidence && confidence.size() != u.size())
-    fail(ErrorCode::invalid_argument, what, " has ", u.width, "x", u.height,
-         " pixels, its confidence plane has ", confidence.width, "x", confidence.height);
+  check_trust(u.size(), valid, confidence, what);
+  check_pitch(u, what, "'s u");
+  check_pitch(v, what, "'s v");
 }
 inline void check_disparity(const DisparityView& disparity, const char* what) {
-  check_flow({disparity.d, disparity.d, disparity.valid, disparity.confidence}, what);
+  const auto& [d, valid, confidence] = disparity;
+  if (!d || d.width < 1 || d.height < 1) fail(ErrorCode::invalid_argument, what, " has no pixels");
+  check_trust(d.size(), valid, confidence, what);
+  check_pitch(d, what);
 }
 
 }  // namespace parafield

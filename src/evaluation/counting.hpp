@@ -15,8 +15,8 @@ inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 inline double share(double part, std::int64_t whole) { return whole ? part / double(whole) : nan; }
 inline double share(std::int64_t part, std::int64_t whole) { return share(double(part), whole); }
 
-/// Throws Error(invalid_argument) for an estimate or a mask that has not the truth's size. `what` and
-/// `truth` name the fields.
+/// Throws Error(invalid_argument) for an estimate or a mask that has not the truth's size, and for a mask whose rows
+/// overlap. `what` and `truth` name the fields.
 inline void check_sizes(const char* what, Size size, const char* truth, Size true_size,
                         const EvaluationOptions& options) {
   const auto check = [&](const char* name, Size other) {
@@ -26,6 +26,7 @@ inline void check_sizes(const char* what, Size size, const char* truth, Size tru
   };
   check(what, size);
   if (options.mask) check("the mask", options.mask.size());
+  check_pitch(options.mask, "the mask");
 }
 
 inline bool is_known(const FlowView& field, int x, int y) { return has_value(field.u(x, y), field.v(x, y)); }

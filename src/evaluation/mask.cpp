@@ -50,6 +50,7 @@ MaskScores evaluate(const In<MotionMaskView>& estimate, const In<Frame>& labels,
                     const EvaluationOptions& options) {
   if (!estimate.moving || estimate.size().width < 1 || estimate.size().height < 1)
     fail(ErrorCode::invalid_argument, "the estimated mask has no pixels");
+  check_pitch(estimate.moving, "the estimated mask");
   if (options.confidence)
     fail(ErrorCode::invalid_argument, "the confidence of a motion mask has no score; leave it out");
   check_labels(labels);

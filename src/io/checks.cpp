@@ -5,17 +5,6 @@
 #include "io/formats.hpp"
 
 namespace parafield::io {
-namespace {
-
-template <class T>
-void check_pitch(const View<T>& plane, const char* name) {
-  const std::ptrdiff_t row_bytes = std::ptrdiff_t(sizeof(T)) * plane.width;
-  if (plane && plane.pitch < row_bytes)
-    fail(ErrorCode::invalid_argument, "the pitch of ", name, ", ", plane.pitch,
-         " bytes, is less than a row of ", row_bytes);
-}
-
-}  // namespace
 
 void check_sides(const char* file, std::int64_t width, std::int64_t height) {
   if (width < 1 || height < 1 || width > max_side || height > max_side)
@@ -49,17 +38,10 @@ Frame check_frame(const Frame& frame) {
   return checked;
 }
 
-void check_flow(const FlowView& flow) {
-  parafield::check_flow(flow, "the flow field");
-  check_pitch(flow.u, "the flow's u");
-  check_pitch(flow.v, "the flow's v");
-  check_pitch(flow.valid, "the flow's valid");
-}
+void check_flow(const FlowView& flow) { parafield::check_flow(flow, "the flow field"); }
 
 void check_disparity(const DisparityView& disparity) {
   parafield::check_disparity(disparity, "the disparity field");
-  check_pitch(disparity.d, "the disparity field");
-  check_pitch(disparity.valid, "the disparity field's valid");
 }
 
 void check_scale(float scale, bool may_be_0) {

@@ -161,6 +161,7 @@ FrameBuffer filled(const In<Frame>& frame, const In<MaskView>& known) {
   if (known.size() != frame.size())
     fail(ErrorCode::invalid_argument, "the frame has ", frame.width, "x", frame.height, " pixels, its mask ",
          known.width, "x", known.height);
+  check_pitch(known, "the mask");
   bool any = false, all = true;
   for (int y = 0; y < known.height; ++y)
     for (int x = 0; x < known.width; ++x) (known(x, y) ? any : all) = known(x, y) != 0;

@@ -12,6 +12,7 @@ void check_mask(Size field, MaskView mask) {
   if (mask && mask.size() != field)
     fail(ErrorCode::invalid_argument, "the field has ", field.width, "x", field.height, " pixels, its mask ",
          mask.width, "x", mask.height);
+  check_pitch(mask, "the mask");
 }
 
 /// Marks a field. erase(x, y) removes the value of a pixel; match(x, y) is where it leads.

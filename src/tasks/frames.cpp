@@ -48,4 +48,23 @@ void check_output(Size plane, Memory memory, std::ptrdiff_t pitch, std::ptrdiff_
          size.width * value_bytes, ", and it must be a multiple of ", value_bytes);
 }
 
+static void check_start_size(Size start, Size size) {
+  if (start != size)
+    fail(ErrorCode::invalid_argument, "the start is ", start.width, "x", start.height, ", the frames are ",
+         size.width, "x", size.height);
+}
+void check_start(const FlowView& start, Size size) {
+  check_start_size(start.size(), size);
+  check_flow(start, "the start");
+}
+void check_start(const DisparityView& start, Size size) {
+  check_start_size(start.size(), size);
+  check_disparity(start, "the start");
+}
+void check_start(const MotionMaskView& start, Size size) {
+  check_start_size(start.size(), size);
+  if (!start.moving) fail(ErrorCode::invalid_argument, "the start has no pixels");
+  check_pitch(start.moving, "the start");
+}
+
 }  // namespace parafield

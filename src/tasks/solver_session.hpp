@@ -118,9 +118,7 @@ class SolverSession final : public Session<Task> {
         fail(ErrorCode::invalid_argument, "one frame is in host memory and one on a device");
     if (input.start && !solver_.takes_start())
       fail(ErrorCode::invalid_argument, "the method, with these parameters, has no use for a start");
-    if (input.start && input.start->size() != size_)
-      fail(ErrorCode::invalid_argument, "the start is ", input.start->size().width, "x",
-           input.start->size().height, ", the frames are ", size_.width, "x", size_.height);
+    if (input.start) check_start(*input.start, size_);
     check_call(output, on_host);
     const auto active = backend_.activate();
     forget_owed();
@@ -227,7 +225,14 @@ class SolverSession final : public Session<Task> {
       const auto check = [&]<class T>(const Image<T>& plane) {
         if (plane) check_output(plane.size(), plane.memory(), plane.view().pitch, sizeof(T), size_, expected);
       };
-      std::apply([&](const auto&... plane) { (check(plane), ...); }, field.planes());
+      std::apply(
+          [&](const auto&... plane) {
+            if (!(bool(plane) || ...))
+              fail(ErrorCode::invalid_argument,
+                   "the output has no planes to write into; new_result() makes a field with planes");
+            (check(plane), ...);
+          },
+          field.planes());
       if constexpr (requires { field.confidence; })
         for (const auto& [asked, has, name] :
              {std::tuple(bool(field.valid), results_.planes().valid, "valid plane"),

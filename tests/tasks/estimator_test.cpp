@@ -58,6 +58,19 @@ TEST_P(FlowEstimatorOn, RefusesAnInputThatDoesNotFit) {
   EXPECT_EQ(message_of([&] { estimator({one}); }), "the method takes 2 frames, not 1");
   const FlowField start({20, 11});
   EXPECT_EQ(message_of([&] { estimator({two, start}); }), "the start is 20x11, the frames are 20x10");
+  const FlowField guess({20, 10});
+  FlowView part = guess;
+  part.v = {};
+  EXPECT_EQ(message_of([&] { estimator({two, part}); }), "the start has no pixels");
+  part = {{guess.u.view().data, 20, 10}, {guess.v.view().data, 20, 10}};
+  EXPECT_EQ(message_of([&] {
+              estimator({two, part});
+            }),
+            "the pitch of the start's u, 0 bytes, is less than a row of 80");
+  FlowField nothing;
+  EXPECT_NE(message_of([&] { estimator({two}, nothing); }).find("no planes"), std::string::npos);
+  EXPECT_NE(message_of([&] { estimator.push(a, nothing); }).find("no planes"), std::string::npos);
+  EXPECT_EQ(message_of([&] { estimator({two, guess}); }), "no error") << "usable after errors";
 }
 
 TEST_P(FlowEstimatorOn, ANanPixelIsInvalidAndLeavesNoTraceInTheFlow) {
