@@ -24,6 +24,37 @@ TEST(Image, WithoutPixelsIsAnError) {
   EXPECT_THROW(FrameBuffer({3, -1}, PixelFormat::rgb_u8), Error);
 }
 
+TEST(Image, ThatWasMovedFromIsEmpty) {
+  Image<float> image({5, 3});
+  image(4, 2) = 7;
+  Image<float> taken = std::move(image);
+  EXPECT_EQ(image.size(), Size{});
+  EXPECT_FALSE(image);
+  EXPECT_EQ(taken.size(), (Size{5, 3}));
+  EXPECT_EQ(taken(4, 2), 7);
+  Image<float>& same = taken;
+  taken = std::move(same);
+  EXPECT_EQ(taken.size(), (Size{5, 3})) << "moved to itself";
+  EXPECT_TRUE(taken);
+  EXPECT_THROW(taken.take(image), Error);
+  EXPECT_THROW(taken.take(Image<float>({5, 4})), Error);
+
+  FlowField flow({5, 3});
+  const FlowField kept = std::move(flow);
+  EXPECT_EQ(flow.size(), Size{});
+  EXPECT_FALSE(flow.to(Memory::host()).u);
+  EXPECT_EQ(kept.size(), (Size{5, 3}));
+
+  FrameBuffer frame({5, 3}, PixelFormat::rgb_u8);
+  frame.set_range({1, 2});
+  const FrameBuffer held = std::move(frame);
+  EXPECT_EQ(frame.size(), Size{});
+  EXPECT_EQ(frame.frame().data, nullptr);
+  EXPECT_EQ(held.size(), (Size{5, 3}));
+  EXPECT_EQ(held.format(), PixelFormat::rgb_u8);
+  EXPECT_EQ(held.range(), (ValueRange{1, 2}));
+}
+
 TEST(View, WithoutAPitchIsAnErrorAndNoFirstRowRepeated) {
   FlowField flow({5, 3});
   const View<float> u = flow.u.view(), v = flow.v.view();

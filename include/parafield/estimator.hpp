@@ -67,6 +67,7 @@ class PARAFIELD_API Estimator {
   /// than 2^29 pixels, or if a parameter is out of range. Throws Error(device) and Error(memory).
   Estimator(Method method, Size size, Options options = {});
   ~Estimator();
+  /// One that was moved away can be given another or be destroyed, nothing else.
   Estimator(Estimator&&) noexcept;
   Estimator& operator=(Estimator&&) noexcept;
 

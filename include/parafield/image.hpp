@@ -32,7 +32,7 @@ template <class T>
 struct View {
   T* data = nullptr;
   int width = 0, height = 0;
-  std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next
+  std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next; give it also where there is no gap
 
   PF_HD T* row(int y) const {
     using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
@@ -95,10 +95,13 @@ PARAFIELD_API Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows,
 /// Copies rows of bytes from one memory to another. Returns when the copy is complete.
 PARAFIELD_API void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from,
                         std::ptrdiff_t from_pitch, Memory from_memory, std::ptrdiff_t row_bytes, int height);
+/// Throws Error(invalid_argument) if an image of `from` cannot be copied into one of `size`.
+PARAFIELD_API void check_copy(Size size, Size from);
 }  // namespace detail
 
 /// An image in host or CUDA memory. It owns its memory, which begins zero-filled, or it uses memory that
-/// somebody else keeps alive. Moves are cheap. Only `to()` and `take()` copy pixels.
+/// somebody else keeps alive. Moves are cheap, and leave an image without pixels, of size 0x0. Only `to()` and
+/// `take()` copy pixels.
 template <class T>
 class Image {
  public:
@@ -116,8 +119,13 @@ class Image {
   /// An image in part of an allocation.
   Image(Size size, Memory memory, detail::Allocation allocation)
       : size_(size), memory_(memory), allocation_(std::move(allocation)) {}
-  Image(Image&&) noexcept = default;
-  Image& operator=(Image&&) noexcept = default;
+  Image(Image&& from) noexcept { *this = std::move(from); }
+  Image& operator=(Image&& from) noexcept {
+    size_ = std::exchange(from.size_, {});
+    memory_ = from.memory_;
+    allocation_ = std::exchange(from.allocation_, {});
+    return *this;
+  }
 
   Size size() const { return size_; }
   Memory memory() const { return memory_; }
@@ -141,8 +149,10 @@ class Image {
     copy.take(*this);
     return copy;
   }
-  /// Copies the pixels of an image of the same size. Returns when the copy is complete.
+  /// Copies the pixels of an image of the same size; for another it throws Error(invalid_argument). Returns when the
+  /// copy is complete.
   void take(const Image& from) {
+    detail::check_copy(size_, from.size_);
     detail::copy(allocation_.data.get(), allocation_.pitch, memory_, from.allocation_.data.get(),
                  from.allocation_.pitch, from.memory_, size_.width * std::ptrdiff_t(sizeof(T)), size_.height);
   }
@@ -220,12 +230,20 @@ struct In : T {
   requires(sizeof...(Fields) > 1) In(const Fields&... fields) : T{fields...} {}  // {data, width, height}
 };
 
-/// An owning frame, as `read_frame` and `render_scene` return it. It converts to Frame.
+/// An owning frame, as `read_frame` and `render_scene` return it. It converts to Frame. Moves are those of Image.
 class PARAFIELD_API FrameBuffer {
  public:
   FrameBuffer() = default;
   /// A frame in memory of its own, zero-filled. Throws like Image.
   FrameBuffer(Size size, PixelFormat format, Memory memory = {});
+  FrameBuffer(FrameBuffer&& from) noexcept { *this = std::move(from); }
+  FrameBuffer& operator=(FrameBuffer&& from) noexcept {
+    size_ = std::exchange(from.size_, {});
+    format_ = from.format_;
+    range_ = from.range_;
+    bytes_ = std::move(from.bytes_);
+    return *this;
+  }
 
   Frame frame() const;
   operator Frame() const& { return frame(); }

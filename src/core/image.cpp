@@ -46,6 +46,12 @@ void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from,
                 std::size_t(row_bytes));
 }
 
+void check_copy(Size size, Size from) {
+  if (from != size)
+    fail(ErrorCode::invalid_argument, "the image has ", size.width, "x", size.height,
+         " pixels, the one to copy ", from.width, "x", from.height);
+}
+
 }  // namespace detail
 
 namespace {

@@ -93,6 +93,22 @@ TEST_P(PipelineOn, GivesEachFrameItsOwnResultInOrder) {
   }
 }
 
+TEST_P(PipelineOn, TheSinkMayKeepResults) {
+  constexpr int count = 12;
+  FlowEstimator alone = estimator(), used = estimator();
+  Frames frames(count);
+  std::vector<FlowField> kept;
+  Pipeline(used).run(std::ref(frames),
+                     [&](const VideoFrame&, FlowField& flow) { kept.push_back(std::move(flow)); });
+  ASSERT_EQ(kept.size(), std::size_t(count - 1));
+  alone.push(frames[0]);
+  for (int i = 1; i < count; ++i) {
+    const FlowField& flow = kept[std::size_t(i - 1)];
+    ASSERT_TRUE(flow.u) << i;
+    EXPECT_EQ(probe(flow), probe(*alone.push(frames[i]))) << i;
+  }
+}
+
 TEST_P(PipelineOn, AMaskBelongsToTheNewerFrame) {
   MotionDetector detector(DetectionMethod{}, size, {.device = device()});
   Frames frames(5);

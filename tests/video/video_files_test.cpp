@@ -216,6 +216,21 @@ TEST(VideoFiles, MemoryIsUsedAgain) {
   }
 }
 
+TEST(VideoFiles, FramesMayBeKept) {
+  const Folder folder;
+  for (const char* name : {"a.y4m", "a.mp4"}) {
+    if (!has_ffmpeg && std::string(name) == "a.mp4") continue;
+    write_video(folder / name, scene_frames({64, 48}, 4, false));
+    const Video expected = read_video(folder / name, {.gray = true});
+    VideoReader reader(folder / name, {.gray = true});
+    VideoFrame frame;
+    std::vector<FrameBuffer> kept;
+    while (reader.next(frame)) kept.push_back(std::move(frame.frame));
+    ASSERT_EQ(kept.size(), 4u);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(same_pixels(kept[i], expected.frames.at(i).frame)) << i;
+  }
+}
+
 TEST(VideoFiles, WrongArgumentsAreNamed) {
   const Folder folder;
   const std::string path = folder / "a.y4m";
