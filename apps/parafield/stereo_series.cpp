@@ -116,6 +116,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   }
   Cameras cameras(options.camera, device);
   StereoEnergy& energy = energy_of(method);
+  const int given = energy.disparities;
   std::optional<Examined> examined;
   std::optional<StereoEstimator> estimator;
   CalibratedPair reported;  // the first pair's report
@@ -133,13 +134,17 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
       auto images =
           std::make_shared<KnownPair>(*pair, std::move(read->known), !options.camera.calibration.empty());
       const Size size = images->frames[0].size();
-      if (!examined) {
+      // A pair that is blank, as the black one that a film begins with, does not say the number of disparities.
+      if (!examined || (given == 0 && examined->findings.blank())) {
+        if (!examined) {
+          reported.json = pair->json;
+          reported.text = pair->text;
+        }
+        energy.disparities = given;
         examined.emplace(*pair, device, energy);
-        if (energy.disparities == 0) energy.disparities = examined->findings.disparities;
+        if (given == 0) energy.disparities = examined->findings.disparities;
         colors = {float(energy.min_disparity),
                   float(energy.min_disparity + std::max(energy.disparities - 1, 1))};
-        reported.json = pair->json;
-        reported.text = pair->text;
         StereoOptions how = task;
         how.device = device;
         estimator.emplace(method, size, how);
@@ -150,7 +155,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
       const int number = writer.count() + 1;
       auto files = std::make_shared<StereoCommandOptions>(options.numbered(number));
       if (number > source.expected()) check_outputs(files->outputs(), options.inputs());
-      writer.begin([&, pair, images, files](DisparityField& field) {
+      writer.begin([&, pair, images, files, colors](DisparityField& field) {
         mark_unknown(field, images->known[0], images->known[1]);
         findings.add(field, images->known[0]);
         files->write(field, energy.checks.fill, *pair, colors);

@@ -47,8 +47,8 @@ struct PARAFIELD_API Stereo {
 };
 
 /// Estimator of disparities. Call it as operator()(left, right), or push the pairs of a stereo camera's video.
-/// Both images are rectified: a match lies on the same row. A method with disparities = 0 gets their number from the first pair, by `examine_pair`;
-/// method() says it then, and `reset()` forgets it.
+/// Both images are rectified: a match lies on the same row. A method with disparities = 0 gets their number from the
+/// first pair that is not blank, by `examine_pair`; method() says it then, and `reset()` forgets it.
 using StereoEstimator = Estimator<Stereo>;
 
 /// One-shot form of the estimator: the disparities of the left image, in the memory of the frames. Throws
@@ -65,6 +65,8 @@ struct PairFindings {
   /// Whether the views seem to be swapped: most of the matched pixels lie farther right in the right image.
   /// Where few are matched, nothing is said.
   bool swapped() const { return negative > 0.6f && matched > 0.4f; }
+  /// Whether next to nothing is matched, as in a pair that is black: then `disparities` says nothing.
+  bool blank() const { return matched < 0.05f; }
 };
 
 /// Examines a rectified pair at a width of at most 128 px: finds disparities of both signs up to 0.4 of the

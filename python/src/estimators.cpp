@@ -266,7 +266,7 @@ void bind_estimators(nb::module_& module) {
   bind_estimator<Stereo>(
       module, "StereoEstimator", sides,
       "Disparities of many pairs of one size. See FlowEstimator. Call it, or push the pairs of a video.\n\n"
-      "With disparities = 0, the default, the first pair says how many there are; "
+      "With disparities = 0, the default, the first pair that is not blank says how many there are; "
       "`method` has the number then, and reset() forgets it.");
   bind_estimator<Detection>(
       module, "MotionDetector", frames,

@@ -63,6 +63,8 @@ void bind_examination(nb::module_& module) {
               "Share, 0 to 1, of the matched pixels whose match lies to the right in the right image.")
       .def_prop_ro("swapped", &PairFindings::swapped,
                    "Whether the views seem to be swapped: most of the matches lie to the right.")
+      .def_prop_ro("blank", &PairFindings::blank,
+                   "Whether next to nothing is matched, as in a black pair: then disparities says nothing.")
       .def("__repr__", [](const PairFindings& self) {
         return "PairFindings(disparities=" + std::to_string(self.disparities) +
                ", matched=" + detail::text_of(self.matched) + ", negative=" + detail::text_of(self.negative) +

@@ -39,6 +39,7 @@ def test_examine_pair(few, many):
     found = pf.examine_pair(*many)
     assert 46 <= found.disparities <= 90 and found.disparities > number(few) > 4
     assert found.matched > 0.4 and found.negative < 0.1 and found.swapped is False
+    assert found.blank is False and pf.examine_pair(0 * many[0], 0 * many[1]).blank is True
     assert repr(found).startswith(f"PairFindings(disparities={found.disparities}, matched=0.")
     swapped = pf.examine_pair(many[1], many[0])
     assert swapped.swapped is True and swapped.negative > 0.8

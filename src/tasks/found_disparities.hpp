@@ -2,6 +2,7 @@
 #pragma once
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "core/fail.hpp"
 #include "parafield/stereo.hpp"
@@ -9,8 +10,8 @@
 
 namespace parafield {
 
-/// A session of stereo whose method does not say how many disparities there are. The first pair shows it, and a
-/// session with that number does the work.
+/// A session of stereo whose method does not say how many disparities there are. The first pair that is not blank shows
+/// it, and a session with that number does the work.
 template <class Backend>
 class FoundDisparities final : public Session<Stereo> {
  public:
@@ -29,7 +30,7 @@ class FoundDisparities final : public Session<Stereo> {
   }
 
   const DisparityField* call(const StereoInput& input, Output<Stereo> output) override {
-    if (!session_) begin(input);
+    if (!known_) begin(input);
     return session_->call(input, output);
   }
   // Single frames are no stream.
@@ -37,7 +38,7 @@ class FoundDisparities final : public Session<Stereo> {
   Output<Stereo> push_ahead(const Frame&, Output<Stereo>) override { return {}; }
   Output<Stereo> finish() override { return {}; }
   const DisparityField* push_pair(const Frame& left, const Frame& right, Output<Stereo> output) override {
-    if (!session_) begin({.frames = std::array<Frame, 2>{left, right}});
+    if (!known_) begin({.frames = std::array<Frame, 2>{left, right}});
     return session_->push_pair(left, right, output);
   }
   void reset() override {
@@ -45,6 +46,7 @@ class FoundDisparities final : public Session<Stereo> {
     cancelled_ = false;
     session_.reset();
     found_.reset();
+    known_ = false;
   }
   void synchronize() override {
     if (session_) session_->synchronize();
@@ -61,20 +63,26 @@ class FoundDisparities final : public Session<Stereo> {
   const StereoMethod* found() const override { return found_ ? &*found_ : nullptr; }
 
  private:
-  /// Finds the number of disparities and makes the session.
+  /// Finds the number of disparities and makes the session, unless there is one with that number.
   void begin(const StereoInput& input) {
     if (input.frames.size() != 2)
       fail(ErrorCode::invalid_argument, "the method takes 2 frames, not ", input.frames.size());
     const Frame left = checked(input.frames[0], "frame 0", size_, device_),
                 right = checked(input.frames[1], "frame 1", size_, device_);
     backend_.synchronize();  // frames of a device are complete on its stream
-    StereoMethod method = method_;
-    std::visit(
+    StereoMethod method = found_.value_or(method_);
+    const auto [is_new, is_known] = std::visit(
         [&](auto& chosen) {
           StereoEnergy& energy = chosen.energy;
-          energy.disparities = examine_pair(left, right, energy.min_disparity).disparities;
+          const PairFindings findings = examine_pair(left, right, energy.min_disparity);
+          const int before = std::exchange(energy.disparities, findings.disparities);
+          return std::pair(before != findings.disparities, !findings.blank());
         },
         method);
+    if (is_new) begin(method);
+    known_ = is_known;
+  }
+  void begin(const StereoMethod& method) {
     std::unique_ptr<Session<Stereo>> session = make_(method, options_);
     const std::lock_guard lock(mutex_);
     session_ = std::move(session);
@@ -92,6 +100,7 @@ class FoundDisparities final : public Session<Stereo> {
   bool cancelled_ = false;
   std::unique_ptr<Session<Stereo>> session_;  // goes before the backend's stream
   std::optional<StereoMethod> found_;
+  bool known_ = false;  // a pair that was not blank has shown the number
 };
 
 }  // namespace parafield

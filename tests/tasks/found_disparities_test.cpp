@@ -53,6 +53,28 @@ TEST_P(FoundOn, TheFirstPairSaysTheNumber) {
   });
 }
 
+TEST_P(FoundOn, ABlankPairSaysNothing) {
+  const Size size{160, 80};
+  const FrameBuffer black(size, PixelFormat::gray_u8);
+  const WallPair few(size, 3, 9), many(size, 20, 50);
+  EXPECT_TRUE(examine_pair(black, black).blank());
+  EXPECT_FALSE(examine_pair(many.left, many.right).blank());
+  for (const bool pushes : {false, true}) {
+    StereoEstimator estimator({}, size, {.device = device()});
+    const auto result = [&](const Frame& left, const Frame& right) {
+      return values_of(pushes ? estimator.push(left, right) : estimator(left, right));
+    };
+    for (int i = 0; i < 2; ++i) result(black, many.right);
+    EXPECT_EQ(disparities_of(estimator.method()), examine_pair(black, many.right).disparities);
+    EXPECT_EQ(result(many.left, many.right), values_of(estimate_disparity(many.left, many.right)));
+    const int found = disparities_of(estimator.method());
+    EXPECT_EQ(found, examine_pair(many.left, many.right).disparities);
+    result(black, black);
+    result(few.left, few.right);
+    EXPECT_EQ(disparities_of(estimator.method()), found) << "later pairs change nothing";
+  }
+}
+
 TEST_P(FoundOn, OneShotsFindTheirOwnNumber) {
   const Size size{160, 80};
   const WallPair few(size, 3, 9), many(size, 20, 50);
