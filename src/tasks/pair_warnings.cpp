@@ -29,9 +29,10 @@ std::vector<std::string> pair_warnings(const PairFindings& findings, const RowAl
     const std::string turn =
         turned ? text(", and the right image seems to be turned by ", rounded(rows.rotation, 2), " degrees")
                : "";
-    all.push_back(text("the rows are not aligned: matches lie ", rounded(rows.median_error, 1),
-                       " px off their rows (median of ", rows.tracks, " tracks)", turn,
-                       "; rectify the pair by the calibration of its cameras"));
+    all.push_back(text(
+        "the rows are not aligned: matches lie ", rounded(rows.median_error, 1),
+        " px off their rows (median of ", rows.tracks, " tracks)", turn,
+        "; rectify the pair by the calibration of its cameras, or calibrate them anew if that was done"));
   }
   return all;
 }

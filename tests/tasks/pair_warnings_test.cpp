@@ -37,12 +37,15 @@ TEST(PairWarnings, RowsAreJudgedByEnoughTracks) {
   const std::string turned =
       "the rows are not aligned: matches lie 2.6 px off their rows (median of 20 tracks), and the right "
       "image "
-      "seems to be turned by -1.25 degrees; rectify the pair by the calibration of its cameras";
+      "seems to be turned by -1.25 degrees; rectify the pair by the calibration of its cameras, or calibrate "
+      "them anew if that was done";
   EXPECT_EQ(texts(20, 2.6, -1.25), Texts{turned});
   EXPECT_EQ(texts(19, 2.6, -1.25), Texts{});
-  EXPECT_EQ(texts(100, 0.76, 0.1),
-            Texts{"the rows are not aligned: matches lie 0.8 px off their rows (median of "
-                  "100 tracks); rectify the pair by the calibration of its cameras"});
+  EXPECT_EQ(
+      texts(100, 0.76, 0.1),
+      Texts{"the rows are not aligned: matches lie 0.8 px off their rows (median of "
+            "100 tracks); rectify the pair by the calibration of its cameras, or calibrate them anew if "
+            "that was done"});
   EXPECT_EQ(texts(100, 0.1, 0.31).size(), 1u);
 }
 
