@@ -16,6 +16,8 @@ if(SANITIZE)
   list(APPEND flags -fsanitize=${SANITIZE})
 endif()
 list(JOIN flags " " cxx_flags)
+# Public headers give no warnings; pkg-config's -I, unlike CMake's -isystem, would show them.
+set(warnings -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Werror)
 set(without_cuda ${CMAKE_COMMAND} -E env --unset=CUDACXX --unset=CUDA_PATH PATH=/usr/bin:/bin)
 find_program(PKG_CONFIG pkg-config)
 
@@ -40,6 +42,14 @@ foreach(kind static shared)
   run(${build}/consumer)
   run(${build}/video_consumer ${build}/${video})
 
+  if(kind STREQUAL "static")
+    execute_process(COMMAND ${without_cuda} ${CMAKE_COMMAND} -S ${SOURCE}/tests/install -B ${build} -DKIND=shared
+      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE output)
+    if(NOT failed OR NOT output MATCHES "component shared is not\n? *installed")
+      message(FATAL_ERROR "a component that is missing was not named: ${output}")
+    endif()
+  endif()
+
   if(PKG_CONFIG)
     file(GLOB_RECURSE pc ${prefix}/*/parafield.pc)
     get_filename_component(pc_folder "${pc}" DIRECTORY)
@@ -51,7 +61,7 @@ foreach(kind static shared)
           ${PKG_CONFIG} --cflags --libs ${package}
         COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE options)
       separate_arguments(options UNIX_COMMAND "${options}")
-      run(${without_cuda} ${COMPILER} ${flags} ${SOURCE}/tests/install/${program}.cpp
+      run(${without_cuda} ${COMPILER} ${flags} ${warnings} ${SOURCE}/tests/install/${program}.cpp
         -o ${folder}/${kind}/${program} ${options})
       run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_folder} ${folder}/${kind}/${program} ${folder}/${kind}/${video})
     endforeach()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Uses the installed component video: writes and reads the video that its argument names.
+// Uses the installed component video: writes and reads the video that its argument names, and estimates along it.
 #include <parafield/parafield.hpp>
+#include <parafield/pipeline.hpp>
 #include <parafield/video.hpp>
 
 int main(int, char** arguments) {
@@ -12,6 +13,12 @@ int main(int, char** arguments) {
   int count = 0;
   while (reader.next()) ++count;
   if (count != 3) return 2;
+  parafield::VideoReader again(arguments[1]);
+  parafield::FlowEstimator estimator(parafield::LucasKanade{}, {64, 48});
+  const parafield::PipelineReport report =
+      parafield::Pipeline(estimator).run([&](parafield::VideoFrame& frame) { return again.next(frame); },
+                                         [](const parafield::VideoFrame&, parafield::FlowField&) {});
+  if (report.results != 2) return 5;
   try {
     parafield::VideoReader("no.mp4");
     return 3;
