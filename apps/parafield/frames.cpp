@@ -124,7 +124,13 @@ class FrameSource::Files {
   };
   static Opened open(const std::string& file, const std::string& variable) {
     FrameReader reader(file, variable);
-    std::optional<FrameBuffer> first = reader.next();
+    std::optional<FrameBuffer> first;
+    try {
+      first = reader.next();
+    } catch (const Error& error) {  // of NetCDF: the variable
+      if (error.code() != ErrorCode::invalid_argument) throw;
+      throw Error(error.code(), std::string(error.what()) + "; --variable names one");
+    }
     return {std::move(reader), std::move(first)};
   }
   /// Whether a file can be read on another thread, while the one before is read.
