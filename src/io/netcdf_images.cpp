@@ -243,12 +243,14 @@ struct NetcdfReader::Impl {
       count = length;
     }
     if (rows.axis != Axis::north) return;
+    const Variable places = variable_of(file, rows.coordinate);
     double first = 0, last = 0;
     const std::size_t start = 0, end = height - 1, one = 1;
-    if (variable_of(file, rows.coordinate).dimensions.size() == 1 &&
-        !netcdf().nc_get_vara_double(file, rows.coordinate, &start, &one, &first) &&
-        !netcdf().nc_get_vara_double(file, rows.coordinate, &end, &one, &last))
-      upward = last > first;
+    if (places.dimensions.size() != 1 || netcdf().nc_get_vara_double(file, places.id, &start, &one, &first) ||
+        netcdf().nc_get_vara_double(file, places.id, &end, &one, &last))
+      return;
+    const Packing unpacked(file, places);  // those of GOES-R count rows from the north, with a scale below 0
+    upward = unpacked(last) > unpacked(first);
   }
 
   FrameBuffer next() {

@@ -152,6 +152,18 @@ TEST_F(NetCdf, TheNorthernmostRowComesFirst) {
   EXPECT_EQ(first("standard_name", "projection_y_coordinate", {10, 11, 12}), 8);
   EXPECT_EQ(first("units", "degrees_north", {12, 11, 10}), 0);
   EXPECT_EQ(first("units", "1", {10, 11, 12}), 0) << "a number of rows";
+  const auto packed = [&](double scale) {  // as the coordinates of GOES-R
+    return read(saved(file({{"y", 3}, {"x", 4}}, {{"y",
+                                                   {0},
+                                                   short_type,
+                                                   {0, 1, 2},
+                                                   {{"standard_name", "projection_y_coordinate"},
+                                                    {"scale_factor", std::vector<double>{scale}},
+                                                    {"add_offset", std::vector<double>{0.15}}}},
+                                                  {"image", {0, 1}, float_type, counted(12)}})))[0];
+  };
+  EXPECT_EQ(packed(-5.6e-5), 0);
+  EXPECT_EQ(packed(5.6e-5), 8);
 }
 
 TEST_F(NetCdf, UnitsOfPlacesHaveSeveralSpellings) {
