@@ -136,6 +136,11 @@ TEST_F(VideoErrors, WhereNothingMayBeWritten) {
   expect_failure(1, video({pattern()}, {"-o", "/proc/x.y4m"}), {"/proc"});
   expect_failure(1, video({pattern()}, {"--flow-dir", "/proc/flows"}), {"/proc/flows"});
   expect_failure(1, video({pattern()}, {"--flow-dir", frame0()}), {frame0()});
+  fs::create_directories(path("taken/flow_00001.flo"));
+  const Outcome taken = run(video({pattern()}, {"-o", path("out.y4m"), "--flow-dir", path("taken")}));
+  EXPECT_EQ(taken.code, 1);
+  EXPECT_NE(taken.err.find("flow_00001.flo: cannot be written"), std::string::npos) << taken.err;
+  EXPECT_EQ(taken.err.find("before it"), std::string::npos) << "there is none: " << taken.err;
   if (geteuid() == 0) GTEST_SKIP() << "the superuser may write everywhere else";
   fs::create_directory(path("closed"));
   fs::permissions(path("closed"), fs::perms::owner_read | fs::perms::owner_exec);
