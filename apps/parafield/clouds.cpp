@@ -306,7 +306,7 @@ void add_clouds(App& program) {
           "parameters");
   command.examples({"clouds frame*.png --overlay lines.png --arrows arrows%02d.png",
                     "clouds frame*.png --csv motion.csv --km-per-pixel 4 --minutes 15",
-                    "clouds a.png b.png --stereo right.png b.png --height h%02d.npy"});
+                    "clouds a.png b.png --stereo right.png right2.png --height h%02d.npy"});
   command.before_help([command, &method = options->method] {
     if (command.get_option("--method").count() + command.get_option("--preset").count() == 0)
       static_cast<const ParameterOptions&>(method).show_only("");

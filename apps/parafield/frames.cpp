@@ -25,6 +25,13 @@ void take_away(KnownPixels& known, KnownPixels other) {
     for (int x = 0; x < known.size().width; ++x) known(x, y) = known(x, y) && other(x, y);
 }
 
+bool has_any(const KnownPixels& known) {
+  for (int y = 0; y < known.size().height; ++y)
+    for (int x = 0; x < known.size().width; ++x)
+      if (known(x, y)) return true;
+  return false;
+}
+
 /// The pixels that --input-mask and --overlay leave.
 KnownPixels given_mask(const FrameOptions& options) {
   KnownPixels known;
@@ -34,6 +41,10 @@ KnownPixels given_mask(const FrameOptions& options) {
   if (known) check_same_size(options.mask, known.size(), options.overlay, free.size());
   for (int y = 0; y < free.size().height; ++y)
     for (int x = 0; x < free.size().width; ++x) free(x, y) = !free(x, y);
+  if (!has_any(free))
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("--overlay {}: no pixel is 0, so nothing of the frames is left", options.overlay));
   take_away(known, std::move(free));
   return known;
 }

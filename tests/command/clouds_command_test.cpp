@@ -243,6 +243,7 @@ TEST_F(CloudsCommand, WrongWordsAreErrors) {
                  {"disparities from 0 to 99"});
   expect_failure(1, join(clouds, {"-o", path("sky/frame000%d.png")}), {"is an input"});
   expect_failure(1, join(clouds, {"--overlay", path("missing.png")}), {"missing.png"});
+  expect_failure(1, join(clouds, {"--overlay", frame(0)}), {"no pixel is 0, so nothing of the frames is left"});
   expect_failure(1,
                  join(clouds, join({"--height", path("h%d.png"), "--height-offset", "-100", "--disparities",
                                     "8", "--stereo"},
