@@ -138,11 +138,19 @@ class FrameSource::Files {
     std::optional<FrameBuffer> first;
     try {
       first = reader.next();
-    } catch (const Error& error) {  // of NetCDF: the variable
-      if (error.code() != ErrorCode::invalid_argument) throw;
-      throw Error(error.code(), std::string(error.what()) + "; --variable names one");
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::invalid_argument)  // of NetCDF: the variable
+        throw Error(error.code(), std::string(error.what()) + "; --variable names one");
+      if (error.code() == ErrorCode::format && is_video(file))
+        throw Error(error.code(), std::string(error.what()) + "; parafield video reads videos");
+      throw;
     }
     return {std::move(reader), std::move(first)};
+  }
+  /// Whether a file is a video by its name. Y4M is read here.
+  static bool is_video(const std::string& file) {
+    return !has_extension(file, ".y4m") &&
+           std::ranges::any_of(video_extensions, [&](auto each) { return has_extension(file, each); });
   }
   /// Whether a file can be read on another thread, while the one before is read.
   static bool is_picture(const std::string& file) {

@@ -79,6 +79,8 @@ TEST_F(VideoErrors, BadWords) {
   expect_failure(2, video({pattern()}, {"-o", "-", "--json"}), {"--json", "standard output"});
   expect_failure(2, video({"-", "-"}, {"--flow-dir", path("x")}), {"standard input"});
   expect_failure(2, video({pattern(), pattern()}, {"-o", path("x.mp4")}), {"2 inputs", "folder"});
+  expect_failure(2, video({frame0(), frame1()}, {"-o", path("x.mp4")}),
+                 {"2 inputs", "the pictures of one video are a folder or a pattern, as frame%04d.png"});
   const std::string a = film("a.y4m", 3);
   fs::create_directory(path("sub"));
   fs::copy_file(a, path("sub/a.y4m"));
@@ -93,6 +95,8 @@ TEST_F(VideoErrors, BadInput) {
   expect_failure(1, video({path("none.mp4")}, {"-o", path("made/")}), {"none.mp4"});
   std::ofstream(path("text.mp4")) << "no video";
   expect_failure(1, video({path("text.mp4")}, {"-o", path("x.y4m")}), {"text.mp4"});
+  expect_failure(1, {"flow", path("text.mp4"), "-o", path("f%d.flo")},
+                 {"text.mp4: not a PNG", "; parafield video reads videos"});
   expect_failure(1, video({film("one.y4m", 1)}, {"-o", path("x.y4m")}), {"has 1 frame", "takes 2"});
   expect_failure(1, video({film("two.y4m", 2)}, {"-o", path("none/x.y4m")}), {"x.y4m", "none"});
   EXPECT_FALSE(fs::exists(path("x.y4m")));
