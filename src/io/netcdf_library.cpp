@@ -30,6 +30,10 @@ Netcdf load() {
   if (!all.name) all.why_not = text("NetCDF: ", PARAFIELD_NETCDF_NAME, " has no ", #name);
   PF_NETCDF_FUNCTIONS(PF_FIND)
 #undef PF_FIND
+  if (!all.why_not.empty()) return all;
+  // It turns HDF5's printing off in this thread, on which the program's own calls rely. So it comes before any
+  // NetcdfCalls.
+  if (const int status = all.nc_initialize()) all.why_not = text("NetCDF: ", all.why(status));
   all.get_printer = reinterpret_cast<decltype(all.get_printer)>(::dlsym(library, "H5Eget_auto2"));
   all.set_printer = reinterpret_cast<decltype(all.set_printer)>(::dlsym(library, "H5Eset_auto2"));
   return all;
