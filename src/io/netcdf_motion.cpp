@@ -53,6 +53,8 @@ void check(const MotionFileOptions& options) {
   if (!options.height_unit.empty() && options.height_unit != "m" && options.height_unit != "km")
     fail_value("heights cannot have the unit ", detail::value_text(options.height_unit), "; it is m or km");
   if (!options.height_unit.empty() && !options.has_heights) fail_value("a unit of heights needs heights");
+  if (options.first_image < 1)
+    fail_value("the first image is ", options.first_image, "; images count from 1");
 }
 
 }  // namespace
@@ -215,8 +217,9 @@ struct MotionFile::Impl {
     put(x_wind, [&](int x, int y) { return known(x, y) ? float(flow.u(x, y) * speed) : unknown; });
     put(y_wind, [&](int x, int y) { return known(x, y) ? float(-flow.v(x, y) * speed) : unknown; });
     put(height, [&](int x, int y) { return std::isfinite(heights(x, y)) ? heights(x, y) : unknown; });
-    put_number(time, double(count) * options.minutes);
-    put_number(image, double(count + 1));
+    const double number = double(count) + options.first_image;
+    put_number(time, (number - 1) * options.minutes);
+    put_number(image, number);
     ++count;
   }
 

@@ -193,14 +193,17 @@ TEST_F(NetCdf, OtherOrdersOfDimensionsAreErrors) {
   EXPECT_NE(error(of({1, 0, 2})).find("the variable rain is by lat, time, lon;"), std::string::npos);
 }
 
+/// Calls a function of the netCDF library, and whether it succeeds.
+template <class... Values>
+bool call(const char* name, Values... values) {
+  static void* const library = ::dlopen("libnetcdf.so", RTLD_NOW | RTLD_LOCAL);
+  void* const found = library ? ::dlsym(library, name) : nullptr;
+  return found && reinterpret_cast<int (*)(Values...)>(found)(values...) == 0;
+}
+
 /// A NetCDF-4 file of an image of 3x4 pixels, whose first row is the southernmost one. Its attributes are
 /// strings, as those that h5netcdf writes.
 bool write_with_strings(const std::filesystem::path& path) {
-  void* const library = ::dlopen("libnetcdf.so", RTLD_NOW | RTLD_LOCAL);
-  const auto call = [&]<class... Values>(const char* name, Values... values) {
-    void* const found = library ? ::dlsym(library, name) : nullptr;
-    return found && reinterpret_cast<int (*)(Values...)>(found)(values...) == 0;
-  };
   int id = 0, y = 0, x = 0, lat = 0, image = 0;
   const char *north = "degrees_north", *kelvin = "K";
   const double rows[] = {10, 11, 12};
@@ -287,6 +290,24 @@ TEST_F(NetCdf, MotionIsWritten) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
+TEST_F(NetCdf, MotionIsThatOfItsImage) {
+  const Size size{5, 4};
+  const auto path = folder / "motion.nc";
+  MotionFile motion(path, size, {.minutes = 10, .start = "2017-09-06T12:00", .first_image = 3});
+  for (int i = 0; i < 2; ++i) motion.add(flow_field(size));
+  motion.close();
+  int id = 0, image = 0, time = 0;
+  double images[2] = {}, times[2] = {};
+  if (!call("nc_open", path.c_str(), 0, &id)) GTEST_SKIP() << "libnetcdf.so is not found";
+  EXPECT_TRUE(call("nc_inq_varid", id, "image", &image) && call("nc_get_var_double", id, image, &images[0]));
+  EXPECT_TRUE(call("nc_inq_varid", id, "time", &time) && call("nc_get_var_double", id, time, &times[0]));
+  EXPECT_TRUE(call("nc_close", id));
+  EXPECT_EQ(images[0], 3);
+  EXPECT_EQ(images[1], 4);
+  EXPECT_EQ(times[0], 20);
+  EXPECT_EQ(times[1], 30);
+}
+
 TEST_F(NetCdf, MotionFilesAreWholeOrNotThere) {
   const Size size{5, 4};
   const auto path = saved({'k', 'e', 'p', 't'}, "motion.nc");
@@ -315,6 +336,7 @@ TEST_F(NetCdf, MotionFilesAreWholeOrNotThere) {
   EXPECT_NE(refused({.start = "2017-09-06T12:00"}).find("a start needs the minutes"), std::string::npos);
   EXPECT_NE(refused({.height_unit = "ft", .has_heights = true}).find("it is m or km"), std::string::npos);
   EXPECT_NE(refused({.height_unit = "km"}).find("needs heights"), std::string::npos);
+  EXPECT_NE(refused({.first_image = 0}).find("the first image is 0; images count from 1"), std::string::npos);
   EXPECT_THROW(MotionFile(folder / "no" / "motion.nc", size), Error);
   EXPECT_THROW(MotionFile(folder.path(), size), Error);
   MotionFile motion(path, size);
