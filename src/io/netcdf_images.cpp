@@ -206,7 +206,8 @@ struct NetcdfReader::Impl {
       for (const Variable& one : found) all += text(all.empty() ? "" : ", ", detail::printable(one.name));
       return all;
     };
-    if (found.empty()) fail_format("a NetCDF file without a variable of images");
+    if (found.empty())
+      fail_format("a NetCDF file without a variable of images; groups in it are not searched");
     if (name.empty() && found.size() > 1)
       fail(ErrorCode::invalid_argument, "a NetCDF file of several variables; one has to be named: ", names());
     const auto named = std::ranges::find(found, name, &Variable::name);

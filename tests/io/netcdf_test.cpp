@@ -124,7 +124,8 @@ TEST_F(NetCdf, TheVariableIsFoundOrNamed) {
                                         {"DQF", {0, 1}, byte_type, values, {{"flag_meanings", "good bad"}}},
                                         {"bounds", {0, 2}, float_type, counted(6)}};
   std::vector<Variable> variables = others;
-  EXPECT_NE(error(saved(file(dimensions, variables))).find("a NetCDF file without a variable of images"),
+  EXPECT_NE(error(saved(file(dimensions, variables)))
+                .find("a NetCDF file without a variable of images; groups in it are not searched"),
             std::string::npos);
   variables.push_back({"C13", {0, 1}, float_type, values});
   expect_same(read(saved(file(dimensions, variables))), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
