@@ -41,7 +41,8 @@ struct CloudsOptions {
 void check_options(const CloudsOptions& options) {
   const bool has_stereo = !options.stereo.right.empty();
   if (!options.heights.empty() && !has_stereo) throw UsageError("--height: needs --stereo, the other view");
-  if ((options.arrow.units.km_per_pixel > 0) != (options.arrow.units.minutes > 0))
+  const bool has_times = options.arrow.units.minutes > 0 && !options.file.start.empty();
+  if ((options.arrow.units.km_per_pixel > 0) != (options.arrow.units.minutes > 0) && !has_times)
     throw UsageError("--km-per-pixel and --minutes: speeds need both");
   if (has_stereo && options.stereo.right.size() != options.frames.size())
     throw UsageError(
@@ -63,13 +64,15 @@ void check_options(const CloudsOptions& options) {
 /// Writes what was asked for, and sums it up.
 class Results {
  public:
-  Results(const CloudsOptions& options, Size size)
+  /// `skipped`: images before the one whose motion comes first.
+  Results(const CloudsOptions& options, Size size, int skipped)
       : options_(options),
+        skipped_(skipped),
         arrows_(options.arrow),
         table_(options.arrow.step, options.arrow.units, !options.stereo.right.empty()) {
     if (!options.file.path.empty())
-      file_ =
-          std::make_unique<CloudFile>(options.file, size, options.arrow.units, !options.stereo.right.empty());
+      file_ = std::make_unique<CloudFile>(options.file, size, options.arrow.units,
+                                          !options.stereo.right.empty(), skipped + 1);
   }
 
   void write_motion(int number, const FlowField& field, const Frame& frame, const KnownPixels& known,
@@ -79,7 +82,7 @@ class Results {
     if (!options_.valid.empty()) write_mask(numbered(options_.valid, number), field.valid);
     if (number == 1) arrows_.fit(field);  // one scale for all pictures
     if (!options_.arrows.empty()) write_frame(numbered(options_.arrows, number), arrows_.draw(field, frame));
-    if (!options_.table.empty()) table_.add(number, field, height);
+    if (!options_.table.empty()) table_.add(skipped_ + number, field, height);
     if (file_) file_->add(field, height);
     findings_.add(field, known);
   }
@@ -137,6 +140,7 @@ class Results {
   }
 
   const CloudsOptions& options_;
+  const int skipped_;
   CloudArrows arrows_;
   CloudTable table_;
   std::unique_ptr<CloudFile> file_;
@@ -175,7 +179,7 @@ void run(CloudsOptions& options) {
     KnownPixels known;
   };
   std::deque<Waiting> frames;  // from the one on whose flow comes next
-  Results results(options, size);
+  Results results(options, size, middle);
   Timer timer(Device::cpu()), whole(Device::cpu());
   whole.start();
   std::vector<double> milliseconds;
@@ -306,7 +310,7 @@ void add_clouds(App& program) {
           "parameters");
   command.examples({"clouds frame*.png --overlay lines.png --arrows arrows%02d.png",
                     "clouds frame*.png --csv motion.csv --km-per-pixel 4 --minutes 15",
-                    "clouds a.png b.png --stereo right.png b.png --height h%02d.npy"});
+                    "clouds a.png b.png --stereo right.png right2.png --height h%02d.npy"});
   command.before_help([command, &method = options->method] {
     if (command.get_option("--method").count() + command.get_option("--preset").count() == 0)
       static_cast<const ParameterOptions&>(method).show_only("");

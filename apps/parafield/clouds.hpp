@@ -63,7 +63,8 @@ struct CloudFileOptions {
 /// The file while it is written: a signal waits, so that it is whole or removed.
 class CloudFile {
  public:
-  CloudFile(const CloudFileOptions& options, Size size, CloudUnits units, bool has_heights);
+  /// `first`: number of the image whose motion comes first, from 1.
+  CloudFile(const CloudFileOptions& options, Size size, CloudUnits units, bool has_heights, int first);
   void add(const FlowView& flow, View<const float> height) {
     WhileWriting::check();
     file_.add(flow, height);

@@ -107,7 +107,10 @@ void add_eval(App& program) {
       "confidence of EST: .pfm or .npy. Flow and stereo write it by --confidence. Its score is the area "
       "under the sparsification curve (AUC): the mean error of the most confident pixels, over all shares "
       "of them");
-  command.add_flag("--valid-only", options.valid_only, "only pixels that the estimate calls valid count");
+  command.add_flag(
+      "--valid-only", options.valid_only,
+      "only pixels that the estimate calls valid count. KITTI's PNG says which they are; in .flo, .pfm "
+      "and .npy all known pixels are valid");
   command.add_flag(
       "--json", options.json,
       "print the scores as one JSON object. Shares are 0 to 1, angles in degrees, lengths in px, "

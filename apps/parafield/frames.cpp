@@ -25,6 +25,13 @@ void take_away(KnownPixels& known, KnownPixels other) {
     for (int x = 0; x < known.size().width; ++x) known(x, y) = known(x, y) && other(x, y);
 }
 
+bool has_any(const KnownPixels& known) {
+  for (int y = 0; y < known.size().height; ++y)
+    for (int x = 0; x < known.size().width; ++x)
+      if (known(x, y)) return true;
+  return false;
+}
+
 /// The pixels that --input-mask and --overlay leave.
 KnownPixels given_mask(const FrameOptions& options) {
   KnownPixels known;
@@ -34,6 +41,10 @@ KnownPixels given_mask(const FrameOptions& options) {
   if (known) check_same_size(options.mask, known.size(), options.overlay, free.size());
   for (int y = 0; y < free.size().height; ++y)
     for (int x = 0; x < free.size().width; ++x) free(x, y) = !free(x, y);
+  if (!has_any(free))
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("--overlay {}: no pixel is 0, so nothing of the frames is left", options.overlay));
   take_away(known, std::move(free));
   return known;
 }
@@ -124,8 +135,22 @@ class FrameSource::Files {
   };
   static Opened open(const std::string& file, const std::string& variable) {
     FrameReader reader(file, variable);
-    std::optional<FrameBuffer> first = reader.next();
+    std::optional<FrameBuffer> first;
+    try {
+      first = reader.next();
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::invalid_argument)  // of NetCDF: the variable
+        throw Error(error.code(), std::string(error.what()) + "; --variable names one");
+      if (error.code() == ErrorCode::format && is_video(file))
+        throw Error(error.code(), std::string(error.what()) + "; parafield video reads videos");
+      throw;
+    }
     return {std::move(reader), std::move(first)};
+  }
+  /// Whether a file is a video by its name. Y4M is read here.
+  static bool is_video(const std::string& file) {
+    return !has_extension(file, ".y4m") &&
+           std::ranges::any_of(video_extensions, [&](auto each) { return has_extension(file, each); });
   }
   /// Whether a file can be read on another thread, while the one before is read.
   static bool is_picture(const std::string& file) {

@@ -37,7 +37,8 @@ namespace parafield {
 ///   width, height x width x 1 or height x width x 3, in C order. Values as they are.
 /// - NetCDF (classic or NetCDF-4, where the netCDF library is: see netcdf.hpp): a variable of rows and
 ///   columns, or of time, rows and columns. Values are unpacked to f32; missing ones are NaN. Where the rows'
-///   coordinate is a latitude or a projection's y, the northernmost row comes first.
+///   coordinate is a latitude or a projection's y, the northernmost row comes first. Where coordinates tell
+///   another order of dimensions, it is Error(unsupported).
 /// - Y4M (YUV4MPEG2): mono, 4:2:0, 4:2:2 or 4:4:4 of 8 to 16 bit. Mono is gray, values as they are. Color
 ///   becomes rgb by BT.601, of limited range unless the header says XCOLORRANGE=FULL. More than 8 bit become
 ///   u16. 4:1:1 and alpha are Error(unsupported). Interlaced frames are read as they are stored.

@@ -20,6 +20,7 @@ struct MotionFileOptions {
   std::string start = {};        ///< time of the first image, UTC: "2017-09-06T12:00"; empty = not known
   std::string height_unit = {};  ///< "m" or "km"; empty = not known
   bool has_heights = false;
+  int first_image = 1;  ///< number of the image whose motion comes first, from 1
 };
 
 /// A NetCDF-4 file of the motion of a sequence, by the CF conventions 1.8: dimensions time, y and x, from the
@@ -27,7 +28,7 @@ struct MotionFileOptions {
 /// - u, v: px to the next image, to the right and down; NaN where unknown. `valid`: 1 or 0.
 /// - x_wind, y_wind: m/s, to the right and up, where `km_per_pixel` and `minutes` are given.
 /// - height: NaN where unknown. With a unit it is height_at_cloud_top.
-/// - x, y: km, to the right and up, or px; time: minutes, where `start` is given; image: 1, 2 ...
+/// - x, y: km, to the right and up, or px; time: minutes, where `start` is given; image: from `first_image` on
 ///
 /// The file is written under another name and renamed by close(). It is used by one thread at a time.
 class PARAFIELD_API MotionFile {

@@ -128,7 +128,8 @@ void Array::set_dimensions(int count) {
 void Array::fail_values(const std::string& format) const {
   fail(name, " has values of type ",
        nb::hasattr(object, "dtype") ? str_text(nb::getattr(object, "dtype")) : format,
-       "; frames have uint8, uint16 or float32");
+       "; frames have uint8, uint16 or float32",
+       library == Library::numpy ? ", as " + name + ".astype('float32')" : std::string());
 }
 
 Array read_array(nb::handle object, const std::string& name) {
@@ -146,7 +147,10 @@ Array read_array(nb::handle object, const std::string& name) {
       if (!PyObject_CheckBuffer(array.object.ptr())) {
         if (!nb::hasattr(object, "__array_interface__") && !nb::hasattr(object, "__array__"))
           fail(name, " is of type ", type_text(object),
-               "; arrays speak DLPack or the buffer protocol, as those of NumPy, PyTorch, CuPy and JAX do");
+               nb::isinstance<nb::str>(object) || nb::hasattr(object, "__fspath__")
+                   ? "; read_frame makes an array of a file"
+                   : "; arrays speak DLPack or the buffer protocol, as those of NumPy, PyTorch, CuPy and JAX "
+                     "do");
         array.object = numpy().attr("asarray")(object);
       }
       read_buffer(array);
@@ -173,9 +177,7 @@ Array rearranged(const Array& array, const std::vector<int>& order, int channels
     nb::object object =
         array.library == Library::numpy ? numpy().attr("asarray")(array.object) : array.object;
     object = object.attr(torch ? "permute" : "transpose")(nb::cast(order));
-    const auto last = [&](const nb::slice& slice) {
-      object = object[nb::make_tuple(nb::ellipsis(), slice)];
-    };
+    const auto last = [&](const nb::slice& slice) { object = object[nb::make_tuple(nb::ellipsis(), slice)]; };
     if (channels > 0) last(nb::slice(channels));
     if (reversed && torch)
       object = object.attr("flip")(-1);

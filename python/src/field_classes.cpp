@@ -117,7 +117,9 @@ nb::object as_numpy(Field<Task>& field, nb::handle type, nb::handle copy) {
 
 template <class Task>
 Field<Task> frame_of(const Field<Task>& field, nb::handle index) {
-  if (!field.stacked) fail("a ", TaskPlanes<Task>::result, " of one frame has no index; its planes have");
+  if (!field.stacked)
+    fail("a ", TaskPlanes<Task>::result, " cannot be indexed or unpacked, unless it is of a stack. Its ",
+         TaskPlanes<Task>::arrays, " can");
   Py_ssize_t i = 0;
   if (!nb::try_cast(index, i)) fail("the index of a frame cannot be ", repr_text(index));
   if (i < 0) i += field.count;
@@ -198,7 +200,8 @@ nb::class_<Field<Task>> bind_field(nb::module_& module, const char* doc) {
                    "numpy.typing.NDArray[typing.Any]"))
       .def("__len__",
            [](const F& self) {
-             if (!self.stacked) throw nb::type_error("a result of one frame has no length; its planes have");
+             if (!self.stacked)
+               throw nb::type_error("a result has no length, unless it is of a stack. Its arrays have");
              return self.count;
            })
       .def(

@@ -31,19 +31,19 @@ template <>
 struct TaskPlanes<Flow> {
   static constexpr int components = 2;
   static constexpr bool has_moving = false;
-  static constexpr const char* result = "FlowField";
+  static constexpr const char *result = "FlowField", *arrays = "arrays u and v";
 };
 template <>
 struct TaskPlanes<Stereo> {
   static constexpr int components = 1;
   static constexpr bool has_moving = false;
-  static constexpr const char* result = "DisparityField";
+  static constexpr const char *result = "DisparityField", *arrays = "array d";
 };
 template <>
 struct TaskPlanes<Detection> {
   static constexpr int components = 0;
   static constexpr bool has_moving = true;
-  static constexpr const char* result = "MotionMask";
+  static constexpr const char *result = "MotionMask", *arrays = "array moving";
 };
 
 /// The result of a task, as Python sees it. It owns its memory.

@@ -2,6 +2,7 @@
 """Bad input is an Error that names the argument: never a crash, never a guess."""
 
 import re
+from pathlib import PosixPath
 
 import numpy as np
 import pytest
@@ -82,6 +83,22 @@ def test_objects_that_are_no_frames(wrong, call):
     if wrong is not None:
         fails(f"^{name1}\\b", function, GRAY, wrong)
     fails("^frame\\b", pf.FlowEstimator().push, wrong)
+
+
+def test_what_would_be_right_is_said(call):
+    function, (name0, _) = call
+    for kind in ("float64", "int16", ">u2"):
+        fails(f"^{name0} has values of type {kind}; .*, as {name0}.astype\\('float32'\\)$", function,
+              GRAY.astype(kind), GRAY)
+    fails(f"^{name0} is of type str; read_frame makes", function, "a.png", "b.png")
+    fails(f"^{name0} is of type pathlib.PosixPath; read_frame makes", function, PosixPath("a.png"), PosixPath("b.png"))
+
+
+def test_parameters_that_are_no_whole_numbers():
+    for wrong in (15.5, 15.0, "x"):
+        fails(f"window cannot be {wrong}; allowed: whole numbers, 1 to 31$", pf.LucasKanade, window=wrong)
+    fails("window cannot be 99; allowed: 1 to 31$", pf.LucasKanade, window=99)
+    fails("window cannot be x; allowed: 0.3 to 2$", pf.AdaptiveRidge, window="x")
 
 
 def test_frames_that_do_not_match(call):

@@ -25,12 +25,19 @@ bool is_netcdf(ByteSpan bytes) {
 #ifdef PARAFIELD_HAS_NETCDF
 namespace {
 
-/// The attribute's text; empty if there is none or it is no text.
+/// The attribute's text, characters or one string; empty if there is none or it is no text.
 std::string text_attribute(int file, int variable, const char* name) {
   nc_type type = NC_NAT;
   std::size_t length = 0;
-  if (netcdf().nc_inq_att(file, variable, name, &type, &length) || type != NC_CHAR || length > 4096)
-    return {};
+  if (netcdf().nc_inq_att(file, variable, name, &type, &length)) return {};
+  if (type == NC_STRING && length == 1) {
+    char* own = nullptr;
+    if (netcdf().nc_get_att_string(file, variable, name, &own)) return {};
+    std::string value = own ? own : "";
+    netcdf().nc_free_string(1, &own);
+    return value;
+  }
+  if (type != NC_CHAR || length > 4096) return {};
   std::string value(length, '\0');
   if (netcdf().nc_get_att_text(file, variable, name, value.data())) return {};
   return value.substr(0, value.find('\0'));
@@ -40,7 +47,9 @@ std::string text_attribute(int file, int variable, const char* name) {
 std::vector<double> attribute(int file, int variable, const char* name) {
   nc_type type = NC_NAT;
   std::size_t length = 0;
-  if (netcdf().nc_inq_att(file, variable, name, &type, &length) || type == NC_CHAR || length > 64) return {};
+  if (netcdf().nc_inq_att(file, variable, name, &type, &length) || type == NC_CHAR || type == NC_STRING ||
+      length > 64)
+    return {};
   std::vector<double> values(length);
   if (netcdf().nc_get_att_double(file, variable, name, values.data())) return {};
   return values;
@@ -74,14 +83,49 @@ std::size_t length_of(int file, int dimension, std::string* name = nullptr) {
   return length;
 }
 
+/// Whether a unit is that of latitudes ("north", 'N') or longitudes ("east", 'E'), in any of CF's spellings.
+bool is_place(std::string_view unit, std::string_view direction, char letter) {
+  if (!unit.starts_with("degree")) return false;
+  return unit.ends_with(std::string("_") + std::string(direction)) || unit.ends_with(letter);
+}
+
+/// What a dimension is, by the coordinate that has its name.
+enum class Axis { unknown, time, north, east };
+
+struct Dimension {
+  std::string name;
+  std::size_t length = 0;
+  Axis axis = Axis::unknown;
+  int coordinate = -1;  ///< -1: none
+};
+
+Dimension dimension_of(int file, int id) {
+  Dimension found;
+  found.length = length_of(file, id, &found.name);
+  if (netcdf().nc_inq_varid(file, found.name.c_str(), &found.coordinate)) {
+    found.coordinate = -1;
+    return found;
+  }
+  const std::string standard = text_attribute(file, found.coordinate, "standard_name"),
+                    units = text_attribute(file, found.coordinate, "units");
+  if (standard == "latitude" || standard == "projection_y_coordinate" || is_place(units, "north", 'N'))
+    found.axis = Axis::north;
+  else if (standard == "longitude" || standard == "projection_x_coordinate" || is_place(units, "east", 'E'))
+    found.axis = Axis::east;
+  else if (standard == "time" || units.find(" since ") != std::string::npos)
+    found.axis = Axis::time;
+  return found;
+}
+
 /// Whether a variable may hold images: numbers of two dimensions or more, but no flags, places or bounds.
 bool holds_images(int file, const Variable& variable) {
   const std::size_t count = variable.dimensions.size();
   if (count < 2 || variable.type == NC_CHAR || variable.type > NC_UINT64) return false;
   for (std::size_t i = count - 2; i < count; ++i)
     if (length_of(file, variable.dimensions[i]) < 3) return false;
-  return text_attribute(file, variable.id, "flag_meanings").empty() &&
-         !text_attribute(file, variable.id, "units").starts_with("degrees_");
+  const std::string units = text_attribute(file, variable.id, "units");
+  return text_attribute(file, variable.id, "flag_meanings").empty() && !is_place(units, "north", 'N') &&
+         !is_place(units, "east", 'E');
 }
 
 /// The values of a variable that are missing, and how others are unpacked.
@@ -131,7 +175,7 @@ struct NetcdfReader::Impl {
 
   Impl(ByteSpan bytes, std::string_view name) {
     const Netcdf& nc = loaded_netcdf();
-    const std::lock_guard lock(netcdf_mutex());
+    const NetcdfCalls calls;
     // The library does not write to the memory of a file that it only reads.
     if (const int status = nc.nc_open_mem("memory", NC_NOWRITE, bytes.size(),
                                           const_cast<std::uint8_t*>(bytes.data()), &file))
@@ -146,7 +190,7 @@ struct NetcdfReader::Impl {
     }
   }
   ~Impl() {
-    const std::lock_guard lock(netcdf_mutex());
+    const NetcdfCalls calls;
     netcdf().nc_close(file);
   }
 
@@ -162,7 +206,8 @@ struct NetcdfReader::Impl {
       for (const Variable& one : found) all += text(all.empty() ? "" : ", ", detail::printable(one.name));
       return all;
     };
-    if (found.empty()) fail_format("a NetCDF file without a variable of images");
+    if (found.empty())
+      fail_format("a NetCDF file without a variable of images; groups in it are not searched");
     if (name.empty() && found.size() > 1)
       fail(ErrorCode::invalid_argument, "a NetCDF file of several variables; one has to be named: ", names());
     const auto named = std::ranges::find(found, name, &Variable::name);
@@ -174,9 +219,19 @@ struct NetcdfReader::Impl {
 
   void read_shape() {
     const std::vector<int>& dimensions = variable.dimensions;
-    std::string rows;
-    height = length_of(file, dimensions[dimensions.size() - 2], &rows);
-    width = length_of(file, dimensions.back());
+    const Dimension rows = dimension_of(file, dimensions[dimensions.size() - 2]),
+                    columns = dimension_of(file, dimensions.back());
+    if (rows.axis == Axis::time || rows.axis == Axis::east || columns.axis == Axis::time ||
+        columns.axis == Axis::north) {
+      std::string order;
+      for (const int each : dimensions)
+        order += text(order.empty() ? "" : ", ", detail::printable(dimension_of(file, each).name));
+      fail(ErrorCode::unsupported, "the variable ", detail::printable(variable.name), " is by ", order,
+           "; images are by time, latitude (rows) and longitude (columns), in this order. NCO's ncpdq "
+           "changes it");
+    }
+    height = rows.length;
+    width = columns.length;
     check_sides("a NetCDF file", std::int64_t(width), std::int64_t(height));
     check_pixels("a NetCDF file", std::int64_t(width), std::int64_t(height));
     for (std::size_t i = 0; i + 2 < dimensions.size(); ++i) {
@@ -188,17 +243,15 @@ struct NetcdfReader::Impl {
       counted = int(i);
       count = length;
     }
-    int id = -1;
-    if (netcdf().nc_inq_varid(file, rows.c_str(), &id)) return;
-    const std::string standard = text_attribute(file, id, "standard_name"),
-                      units = text_attribute(file, id, "units");
-    if (standard != "latitude" && standard != "projection_y_coordinate" && units != "degrees_north") return;
+    if (rows.axis != Axis::north) return;
+    const Variable places = variable_of(file, rows.coordinate);
     double first = 0, last = 0;
     const std::size_t start = 0, end = height - 1, one = 1;
-    if (variable_of(file, id).dimensions.size() == 1 &&
-        !netcdf().nc_get_vara_double(file, id, &start, &one, &first) &&
-        !netcdf().nc_get_vara_double(file, id, &end, &one, &last))
-      upward = last > first;
+    if (places.dimensions.size() != 1 || netcdf().nc_get_vara_double(file, places.id, &start, &one, &first) ||
+        netcdf().nc_get_vara_double(file, places.id, &end, &one, &last))
+      return;
+    const Packing unpacked(file, places);  // those of GOES-R count rows from the north, with a scale below 0
+    upward = unpacked(last) > unpacked(first);
   }
 
   FrameBuffer next() {
@@ -208,7 +261,7 @@ struct NetcdfReader::Impl {
     lengths.back() = width;
     std::vector<double> values(width * height);  // at once: a row may need its whole compressed image
     {
-      const std::lock_guard lock(netcdf_mutex());
+      const NetcdfCalls calls;
       if (const int status =
               netcdf().nc_get_vara_double(file, variable.id, start.data(), lengths.data(), values.data()))
         fail_format("damaged NetCDF file: ", netcdf().why(status));

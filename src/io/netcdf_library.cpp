@@ -3,6 +3,14 @@
 
 #ifdef PARAFIELD_HAS_NETCDF
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "io/netcdf_library.hpp"
 
@@ -22,7 +30,18 @@ Netcdf load() {
   if (!all.name) all.why_not = text("NetCDF: ", PARAFIELD_NETCDF_NAME, " has no ", #name);
   PF_NETCDF_FUNCTIONS(PF_FIND)
 #undef PF_FIND
+  if (!all.why_not.empty()) return all;
+  // It turns HDF5's printing off in this thread, on which the program's own calls rely. So it comes before any
+  // NetcdfCalls.
+  if (const int status = all.nc_initialize()) all.why_not = text("NetCDF: ", all.why(status));
+  all.get_printer = reinterpret_cast<decltype(all.get_printer)>(::dlsym(library, "H5Eget_auto2"));
+  all.set_printer = reinterpret_cast<decltype(all.set_printer)>(::dlsym(library, "H5Eset_auto2"));
   return all;
+}
+
+std::mutex& mutex() {
+  static std::mutex one;
+  return one;
 }
 
 }  // namespace
@@ -37,9 +56,30 @@ const Netcdf& loaded_netcdf() {
   return netcdf();
 }
 
-std::mutex& netcdf_mutex() {
-  static std::mutex one;
-  return one;
+NetcdfCalls::NetcdfCalls() : lock_(mutex()) {
+  const Netcdf& nc = netcdf();
+  quiet_ = nc.get_printer && nc.set_printer && nc.get_printer(0, &printer_, &data_) >= 0 &&
+           nc.set_printer(0, nullptr, nullptr) >= 0;
+}
+
+NetcdfCalls::~NetcdfCalls() {
+  if (quiet_) netcdf().set_printer(0, printer_, data_);
+}
+
+void detach_from_disk(int file) {
+  struct stat same = {};
+  if (::fstat(file, &same) != 0) return;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
+    struct stat one = {};
+    const int descriptor = std::atoi(entry.path().filename().c_str());
+    if (descriptor == file || ::fstat(descriptor, &one) != 0) continue;
+    if (one.st_dev != same.st_dev || one.st_ino != same.st_ino) continue;
+    const int memory = ::memfd_create("parafield", MFD_CLOEXEC);
+    if (memory < 0) return;
+    ::dup3(memory, descriptor, O_CLOEXEC);
+    ::close(memory);
+  }
 }
 
 }  // namespace io

@@ -3,9 +3,13 @@
 #include "parafield/netcdf.hpp"
 
 #ifdef PARAFIELD_HAS_NETCDF
+#include <unistd.h>
+
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/views.hpp"
@@ -49,6 +53,8 @@ void check(const MotionFileOptions& options) {
   if (!options.height_unit.empty() && options.height_unit != "m" && options.height_unit != "km")
     fail_value("heights cannot have the unit ", detail::value_text(options.height_unit), "; it is m or km");
   if (!options.height_unit.empty() && !options.has_heights) fail_value("a unit of heights needs heights");
+  if (options.first_image < 1)
+    fail_value("the first image is ", options.first_image, "; images count from 1");
 }
 
 }  // namespace
@@ -69,7 +75,7 @@ struct MotionFile::Impl {
     if (size.width < 1 || size.height < 1) fail_value("a field of ", size.width, "x", size.height, " pixels");
     check(options);
     const io::Netcdf& nc = io::loaded_netcdf();
-    const std::lock_guard lock(io::netcdf_mutex());
+    const io::NetcdfCalls calls;
     expect(nc.nc_create(file.path().c_str(), NC_NETCDF4 | NC_CLASSIC_MODEL, &id));
     try {
       define();
@@ -79,16 +85,24 @@ struct MotionFile::Impl {
     }
   }
   ~Impl() {
-    const std::lock_guard lock(io::netcdf_mutex());
+    const io::NetcdfCalls calls;
     abandon();
   }
   void abandon() {
-    if (id >= 0) netcdf().nc_close(id);
+    if (id < 0) return;
+    io::detach_from_disk(file.descriptor());
+    netcdf().nc_close(id);
     id = -1;
   }
 
-  static void expect(int status) {
-    if (status != NC_NOERR) fail(ErrorCode::file, "cannot be written: ", netcdf().why(status));
+  void expect(int status) const {
+    if (status == NC_NOERR) return;
+    // HDF5 keeps the system's reason to itself. One more block has the same one, if the disk is full.
+    const std::vector<std::uint8_t> block(4096);
+    const ssize_t put =
+        ::pwrite(file.descriptor(), block.data(), block.size(), ::lseek(file.descriptor(), 0, SEEK_END));
+    if (put == ssize_t(block.size())) io::fail_writing(netcdf().why(status));
+    io::fail_writing(io::reason(put < 0 ? errno : ENOSPC));
   }
   void say(int variable, const char* name, const std::string& value) const {
     expect(netcdf().nc_put_att_text(id, variable, name, value.size(), value.c_str()));
@@ -192,7 +206,7 @@ struct MotionFile::Impl {
       fail_value("the heights have ", heights.width, "x", heights.height, " pixels, the file ", size.width,
                  "x", size.height);
     if (id < 0) fail_value("the file is closed");
-    const std::lock_guard lock(io::netcdf_mutex());
+    const io::NetcdfCalls calls;
     const double speed = options.minutes > 0 ? 1000 * options.km_per_pixel / (60 * options.minutes) : 0;
     const auto known = [&](int x, int y) {
       return std::abs(flow.u(x, y)) <= 1e9f && std::abs(flow.v(x, y)) <= 1e9f;
@@ -203,18 +217,18 @@ struct MotionFile::Impl {
     put(x_wind, [&](int x, int y) { return known(x, y) ? float(flow.u(x, y) * speed) : unknown; });
     put(y_wind, [&](int x, int y) { return known(x, y) ? float(-flow.v(x, y) * speed) : unknown; });
     put(height, [&](int x, int y) { return std::isfinite(heights(x, y)) ? heights(x, y) : unknown; });
-    put_number(time, double(count) * options.minutes);
-    put_number(image, double(count + 1));
+    const double number = double(count) + options.first_image;
+    put_number(time, (number - 1) * options.minutes);
+    put_number(image, number);
     ++count;
   }
 
   void close() {
     {
-      const std::lock_guard lock(io::netcdf_mutex());
+      const io::NetcdfCalls calls;
       if (id < 0) return;
-      const int status = netcdf().nc_close(id);
-      id = -1;
-      expect(status);
+      expect(netcdf().nc_sync(id));
+      expect(netcdf().nc_close(std::exchange(id, -1)));
     }
     file.take_place();
   }

@@ -165,7 +165,9 @@ FrameBuffer filled(const In<Frame>& frame, const In<MaskView>& known) {
   bool any = false, all = true;
   for (int y = 0; y < known.height; ++y)
     for (int x = 0; x < known.width; ++x) (known(x, y) ? any : all) = known(x, y) != 0;
-  if (!any) fail(ErrorCode::invalid_argument, "no pixel of the frame has a value: its mask is 0 everywhere");
+  if (!any)
+    fail(ErrorCode::invalid_argument,
+         "no pixel of the frame has a value: none is finite, or the mask is 0 everywhere");
   if (all) return result;
   const int count = channels(frame.format);
   with_sample(frame.format, [&]<class Sample>(Sample) {

@@ -181,6 +181,15 @@ TEST_F(CloudsCommand, EveryMethodTracks) {
   EXPECT_FALSE(with({"-m", "icm"}).contains("preset"));
 }
 
+/// With a method of three frames the first motion is that of the second image.
+TEST_F(CloudsCommand, TablesNameTheImageThatMoves) {
+  render_pairs(3, "96x64");
+  run_well(join({"clouds"}, join(lefts(3), {"--frames", "3", "--csv", path("motion.csv"), "-q"})));
+  const std::vector<Words> rows = table("motion.csv");
+  ASSERT_GT(rows.size(), 1u);
+  EXPECT_EQ(rows[1][0], "2");
+}
+
 /// A method of more frames leaves out the first images; the heights are still those of the flow's images.
 TEST_F(CloudsCommand, HeightsBelongToTheFlowsImages) {
   render_pairs(3);
@@ -214,12 +223,14 @@ TEST_F(CloudsCommand, MotionGoesIntoNetCdf) {
   }
   EXPECT_FALSE(u.next());
   // Its own variables are sequences of images, of which one has to be named.
-  expect_failure(1, {"clouds", path("motion.nc")}, {"motion.nc", "one has to be named: u, v"});
+  expect_failure(1, {"clouds", path("motion.nc")},
+                 {"motion.nc", "one has to be named: u, v", "; --variable names one"});
   run_well({"clouds", path("motion.nc"), "--variable", "u", "--range", "-3,3", "-o", path("g%d.flo")});
   expect_failure(1, {"flow", path("motion.nc"), "--variable", "w"}, {"in the variable w; it has u, v"});
-  expect_failure(2, join(words, {"--start", "2017-09-06T12:00"}), {"--minutes"});
+  expect_failure(2, join(words, {"--start", "2017-09-06T12:00"}), {"--start needs --minutes"});
   expect_failure(2, join(words, {"--start", "noon", "--minutes", "5", "--km-per-pixel", "4"}),
                  {"noon", "UTC"});
+  run_well(join(words, {"--start", "2017-09-06T12:00", "--minutes", "5"}));
   expect_failure(2, join(words, {"--height-unit", "km"}), {"--stereo"});
   expect_failure(2, join({"clouds"}, join(lefts(3), {"--start", "2017-09-06T12:00"})), {"--netcdf"});
   expect_failure(2, join({"clouds"}, join(lefts(3), {"--netcdf", path("motion.txt")})), {".nc"});
@@ -242,6 +253,8 @@ TEST_F(CloudsCommand, WrongWordsAreErrors) {
                  {"disparities from 0 to 99"});
   expect_failure(1, join(clouds, {"-o", path("sky/frame000%d.png")}), {"is an input"});
   expect_failure(1, join(clouds, {"--overlay", path("missing.png")}), {"missing.png"});
+  expect_failure(1, join(clouds, {"--overlay", frame(0)}),
+                 {"no pixel is 0, so nothing of the frames is left"});
   expect_failure(1,
                  join(clouds, join({"--height", path("h%d.png"), "--height-offset", "-100", "--disparities",
                                     "8", "--stereo"},

@@ -243,7 +243,7 @@ TEST_F(SiftCommand, Errors) {
   expect_failure(2, flow("direct-interpolation", {"--features", "edges"}),
                  {"edges", "even, corners, matches, sift"});
   expect_failure(2, flow("direct-interpolation", {"--max-features", "x"}),
-                 {"max_features cannot be x; allowed: 1 to 65536\n"});
+                 {"max_features cannot be x; allowed: whole numbers, 1 to 65536\n"});
   if (why_no_cuda().empty()) expect_failure(2, tracks({"-d", "cuda"}), {"--device cuda", "on the CPU"});
 }
 

@@ -79,6 +79,8 @@ TEST_F(VideoErrors, BadWords) {
   expect_failure(2, video({pattern()}, {"-o", "-", "--json"}), {"--json", "standard output"});
   expect_failure(2, video({"-", "-"}, {"--flow-dir", path("x")}), {"standard input"});
   expect_failure(2, video({pattern(), pattern()}, {"-o", path("x.mp4")}), {"2 inputs", "folder"});
+  expect_failure(2, video({frame0(), frame1()}, {"-o", path("x.mp4")}),
+                 {"2 inputs", "the pictures of one video are a folder or a pattern, as frame%04d.png"});
   const std::string a = film("a.y4m", 3);
   fs::create_directory(path("sub"));
   fs::copy_file(a, path("sub/a.y4m"));
@@ -93,6 +95,8 @@ TEST_F(VideoErrors, BadInput) {
   expect_failure(1, video({path("none.mp4")}, {"-o", path("made/")}), {"none.mp4"});
   std::ofstream(path("text.mp4")) << "no video";
   expect_failure(1, video({path("text.mp4")}, {"-o", path("x.y4m")}), {"text.mp4"});
+  expect_failure(1, {"flow", path("text.mp4"), "-o", path("f%d.flo")},
+                 {"text.mp4: not a PNG", "; parafield video reads videos"});
   expect_failure(1, video({film("one.y4m", 1)}, {"-o", path("x.y4m")}), {"has 1 frame", "takes 2"});
   expect_failure(1, video({film("two.y4m", 2)}, {"-o", path("none/x.y4m")}), {"x.y4m", "none"});
   EXPECT_FALSE(fs::exists(path("x.y4m")));
@@ -136,6 +140,11 @@ TEST_F(VideoErrors, WhereNothingMayBeWritten) {
   expect_failure(1, video({pattern()}, {"-o", "/proc/x.y4m"}), {"/proc"});
   expect_failure(1, video({pattern()}, {"--flow-dir", "/proc/flows"}), {"/proc/flows"});
   expect_failure(1, video({pattern()}, {"--flow-dir", frame0()}), {frame0()});
+  fs::create_directories(path("taken/flow_00001.flo"));
+  const Outcome taken = run(video({pattern()}, {"-o", path("out.y4m"), "--flow-dir", path("taken")}));
+  EXPECT_EQ(taken.code, 1);
+  EXPECT_NE(taken.err.find("flow_00001.flo: cannot be written"), std::string::npos) << taken.err;
+  EXPECT_EQ(taken.err.find("before it"), std::string::npos) << "there is none: " << taken.err;
   if (geteuid() == 0) GTEST_SKIP() << "the superuser may write everywhere else";
   fs::create_directory(path("closed"));
   fs::permissions(path("closed"), fs::perms::owner_read | fs::perms::owner_exec);

@@ -2,8 +2,14 @@
 // Images from NetCDF files, and motion in them.
 #include "parafield/netcdf.hpp"
 
+#include <dlfcn.h>
+#include <sys/resource.h>
+
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <numeric>
+#include <thread>
 
 #include "io/folder.hpp"
 #include "io/formats.hpp"
@@ -118,7 +124,8 @@ TEST_F(NetCdf, TheVariableIsFoundOrNamed) {
                                         {"DQF", {0, 1}, byte_type, values, {{"flag_meanings", "good bad"}}},
                                         {"bounds", {0, 2}, float_type, counted(6)}};
   std::vector<Variable> variables = others;
-  EXPECT_NE(error(saved(file(dimensions, variables))).find("a NetCDF file without a variable of images"),
+  EXPECT_NE(error(saved(file(dimensions, variables)))
+                .find("a NetCDF file without a variable of images; groups in it are not searched"),
             std::string::npos);
   variables.push_back({"C13", {0, 1}, float_type, values});
   expect_same(read(saved(file(dimensions, variables))), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
@@ -146,6 +153,85 @@ TEST_F(NetCdf, TheNorthernmostRowComesFirst) {
   EXPECT_EQ(first("standard_name", "projection_y_coordinate", {10, 11, 12}), 8);
   EXPECT_EQ(first("units", "degrees_north", {12, 11, 10}), 0);
   EXPECT_EQ(first("units", "1", {10, 11, 12}), 0) << "a number of rows";
+  const auto packed = [&](double scale) {  // as the coordinates of GOES-R
+    return read(saved(file({{"y", 3}, {"x", 4}}, {{"y",
+                                                   {0},
+                                                   short_type,
+                                                   {0, 1, 2},
+                                                   {{"standard_name", "projection_y_coordinate"},
+                                                    {"scale_factor", std::vector<double>{scale}},
+                                                    {"add_offset", std::vector<double>{0.15}}}},
+                                                  {"image", {0, 1}, float_type, counted(12)}})))[0];
+  };
+  EXPECT_EQ(packed(-5.6e-5), 0);
+  EXPECT_EQ(packed(5.6e-5), 8);
+}
+
+TEST_F(NetCdf, UnitsOfPlacesHaveSeveralSpellings) {
+  for (const char* unit : {"degree_north", "degrees_N", "degree_N", "degreesN", "degreeN"})
+    EXPECT_EQ(
+        read(saved(file({{"lat", 3}, {"lon", 4}},
+                        {{"lat", {0}, double_type, {10, 11, 12}, {{"units", unit}}},
+                         {"image", {0, 1}, float_type, counted(12), {{"units", "degrees_Celsius"}}}})))[0],
+        8)
+        << unit;
+}
+
+TEST_F(NetCdf, OtherOrdersOfDimensionsAreErrors) {
+  const Variable time{"time", {0}, double_type, {0, 1, 2}, {{"units", "minutes since 2020-01-01"}}},
+      lat{"lat", {1}, double_type, {10, 11, 12}, {{"units", "degrees_north"}}},
+      lon{"lon", {2}, double_type, {1, 2, 3}, {{"units", "degrees_east"}}};
+  const auto of = [&](std::vector<std::uint32_t> order) {
+    return saved(file({{"time", 3}, {"lat", 3}, {"lon", 3}},
+                      {time, lat, lon, {"rain", std::move(order), float_type, counted(27)}}));
+  };
+  EXPECT_EQ(error(of({0, 1, 2})), "");
+  EXPECT_NE(
+      error(of({0, 2, 1}))
+          .find("the variable rain is by time, lon, lat; images are by time, latitude (rows) and longitude"),
+      std::string::npos);
+  EXPECT_NE(error(of({1, 2, 0})).find("the variable rain is by lat, lon, time;"), std::string::npos);
+  EXPECT_NE(error(of({1, 0, 2})).find("the variable rain is by lat, time, lon;"), std::string::npos);
+}
+
+/// Calls a function of the netCDF library, and whether it succeeds.
+template <class... Values>
+bool call(const char* name, Values... values) {
+  static void* const library = ::dlopen("libnetcdf.so", RTLD_NOW | RTLD_LOCAL);
+  void* const found = library ? ::dlsym(library, name) : nullptr;
+  return found && reinterpret_cast<int (*)(Values...)>(found)(values...) == 0;
+}
+
+/// A NetCDF-4 file of an image of 3x4 pixels, whose first row is the southernmost one. Its attributes are
+/// strings, as those that h5netcdf writes.
+bool write_with_strings(const std::filesystem::path& path) {
+  int id = 0, y = 0, x = 0, lat = 0, image = 0;
+  const char *north = "degrees_north", *kelvin = "K";
+  const double rows[] = {10, 11, 12};
+  float values[12];
+  std::iota(values, values + 12, 0.0f);
+  return call("nc_create", path.c_str(), 0x1000, &id) && call("nc_def_dim", id, "lat", std::size_t(3), &y) &&
+         call("nc_def_dim", id, "x", std::size_t(4), &x) &&
+         call("nc_def_var", id, "lat", 6, 1, std::initializer_list<int>{y}.begin(), &lat) &&
+         call("nc_def_var", id, "image", 5, 2, std::initializer_list<int>{y, x}.begin(), &image) &&
+         call("nc_put_att_string", id, lat, "units", std::size_t(1), &north) &&
+         call("nc_put_att_string", id, image, "units", std::size_t(1), &kelvin) && call("nc_enddef", id) &&
+         call("nc_put_var_double", id, lat, &rows[0]) && call("nc_put_var_float", id, image, &values[0]) &&
+         call("nc_close", id);
+}
+
+TEST_F(NetCdf, AttributesMayBeStrings) {
+  const auto path = folder / "strings.nc";
+  if (!write_with_strings(path)) GTEST_SKIP() << "libnetcdf.so is not found or writes no NetCDF-4";
+  expect_same(read(path), {8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3});
+}
+
+TEST_F(NetCdf, NothingIsPrintedInOtherThreads) {
+  const auto path = folder / "strings.nc";
+  if (!write_with_strings(path)) GTEST_SKIP() << "libnetcdf.so is not found or writes no NetCDF-4";
+  ::testing::internal::CaptureStderr();
+  for (int i = 0; i < 2; ++i) std::thread([&] { read(path); }).join();
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 TEST_F(NetCdf, DamagedFilesAreErrors) {
@@ -205,6 +291,24 @@ TEST_F(NetCdf, MotionIsWritten) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
+TEST_F(NetCdf, MotionIsThatOfItsImage) {
+  const Size size{5, 4};
+  const auto path = folder / "motion.nc";
+  MotionFile motion(path, size, {.minutes = 10, .start = "2017-09-06T12:00", .first_image = 3});
+  for (int i = 0; i < 2; ++i) motion.add(flow_field(size));
+  motion.close();
+  int id = 0, image = 0, time = 0;
+  double images[2] = {}, times[2] = {};
+  if (!call("nc_open", path.c_str(), 0, &id)) GTEST_SKIP() << "libnetcdf.so is not found";
+  EXPECT_TRUE(call("nc_inq_varid", id, "image", &image) && call("nc_get_var_double", id, image, &images[0]));
+  EXPECT_TRUE(call("nc_inq_varid", id, "time", &time) && call("nc_get_var_double", id, time, &times[0]));
+  EXPECT_TRUE(call("nc_close", id));
+  EXPECT_EQ(images[0], 3);
+  EXPECT_EQ(images[1], 4);
+  EXPECT_EQ(times[0], 20);
+  EXPECT_EQ(times[1], 30);
+}
+
 TEST_F(NetCdf, MotionFilesAreWholeOrNotThere) {
   const Size size{5, 4};
   const auto path = saved({'k', 'e', 'p', 't'}, "motion.nc");
@@ -233,6 +337,7 @@ TEST_F(NetCdf, MotionFilesAreWholeOrNotThere) {
   EXPECT_NE(refused({.start = "2017-09-06T12:00"}).find("a start needs the minutes"), std::string::npos);
   EXPECT_NE(refused({.height_unit = "ft", .has_heights = true}).find("it is m or km"), std::string::npos);
   EXPECT_NE(refused({.height_unit = "km"}).find("needs heights"), std::string::npos);
+  EXPECT_NE(refused({.first_image = 0}).find("the first image is 0; images count from 1"), std::string::npos);
   EXPECT_THROW(MotionFile(folder / "no" / "motion.nc", size), Error);
   EXPECT_THROW(MotionFile(folder.path(), size), Error);
   MotionFile motion(path, size);
@@ -240,6 +345,36 @@ TEST_F(NetCdf, MotionFilesAreWholeOrNotThere) {
   EXPECT_THROW(motion.add(flow_field(size), Image<float>(size).view()), Error);
   motion.close();
   EXPECT_THROW(motion.add(flow_field(size)), Error);
+}
+
+/// Writes a file of more than the 64 KiB that the system allows, and ends the program: 0 if the error says why.
+[[noreturn]] void write_without_space(const std::filesystem::path& path) {
+  const Size size{200, 200};
+  FlowField flow(size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) flow.u(x, y) = std::sin(float(x * x + y * y));
+  bool said = false;
+  {
+    MotionFile motion(path, size);
+    motion.add(flow);
+    rlimit limit = {};
+    ::getrlimit(RLIMIT_FSIZE, &limit);
+    const rlimit little = {65536, limit.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &little);
+    std::signal(SIGXFSZ, SIG_IGN);
+    try {
+      motion.close();
+    } catch (const Error& error) {
+      said = std::string(error.what()).find("cannot be written: File too large") != std::string::npos;
+    }
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  std::exit(said && !std::filesystem::exists(path) ? 0 : 1);
+}
+
+TEST_F(NetCdf, AFullDiskIsAnErrorAndNoCrashAtTheEnd) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(write_without_space(folder / "motion.nc"), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(NetCdfAbsent, IsSaid) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <future>
@@ -152,7 +153,9 @@ void VideoJob::run(const std::stop_token& stop) {
                               options_.every > 1 ? ", too few for --every" : "", name_of(method_), window_));
   } catch (const Error& error) {
     if (encoding.valid()) encoding.wait();
-    const std::int64_t count = writer ? encoded : written_.load();
+    // Of a video and flow files, those in both.
+    std::int64_t count = writer ? encoded : written_.load();
+    if (keeps_flow) count = std::min(count, written_.load());
     writer.reset();  // finishes it
     if (count == 0) throw;
     throw Error(error.code(),

@@ -26,6 +26,12 @@ bool is_folder_there(const Path& path) {
 }
 bool is_folder(const std::string& name) { return name.ends_with('/') || is_folder_there(name); }
 
+bool is_picture(const std::string& name) {
+  return !has_number(name) && std::ranges::any_of(picture_extensions, [&](std::string_view extension) {
+    return has_extension(name, extension);
+  });
+}
+
 /// What is written of each input. Throws UsageError.
 std::vector<VideoTarget> targets_of(const VideoCommandOptions& options) {
   const std::string& output = options.output;
@@ -36,7 +42,10 @@ std::vector<VideoTarget> targets_of(const VideoCommandOptions& options) {
                       (is_folder(output) || (several && !is_video && !has_number(output)));
   if (several && !output.empty() && !folder)
     throw UsageError(
-        fmt::format("-o {}: {} inputs need a folder, not a file", output, options.inputs.size()));
+        fmt::format("-o {}: {} inputs need a folder, not a file{}", output, options.inputs.size(),
+                    std::ranges::all_of(options.inputs, is_picture)
+                        ? "; the pictures of one video are a folder or a pattern, as frame%04d.png"
+                        : ""));
   std::map<std::string, std::string> names;
   std::vector<VideoTarget> targets;
   for (const std::string& input : options.inputs) {

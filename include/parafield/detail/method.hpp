@@ -157,8 +157,10 @@ struct ParameterFromText {
     if (!same_name(parameter.name, name)) return;
     found = true;
     T value{};
-    if (!read_value(text, value) || !is_allowed(value, parameter))
-      fail_parameter(method, parameter.name, text, allowed(parameter));
+    const bool read = read_value(text, value);
+    if (!read || !is_allowed(value, parameter))
+      fail_parameter(method, parameter.name, text,
+                     (!read && std::is_same_v<T, int> ? "whole numbers, " : "") + allowed(parameter));
     field = value;
   }
 };
