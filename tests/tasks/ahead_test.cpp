@@ -8,7 +8,6 @@
 
 #include "noise.hpp"
 #include "parafield/parafield.hpp"
-#include "targets.hpp"
 #include "tasks/any_case.hpp"
 #include "tasks/on_device.hpp"
 
@@ -165,7 +164,7 @@ TEST_P(AheadOn, WritesIntoOutputs) {
 }
 
 TEST_P(AheadOn, LeavesOutPlanes) {
-  const auto frames = noise_frames(sanitized ? 6 : 8);
+  const auto frames = noise_frames(8);
   for_each_method<FlowMethod>([&]<class Method>(const Method& given) {
     const Method method = fitted(restrained(given), size);
     FlowEstimator whole(method, size, {.device = device()});
