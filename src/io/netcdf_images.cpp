@@ -83,15 +83,17 @@ std::size_t length_of(int file, int dimension, std::string* name = nullptr) {
   return length;
 }
 
-/// Whether a unit is that of latitudes ("north", 'N') or longitudes ("east", 'E'), in any of CF's spellings.
-bool is_place(std::string_view unit, std::string_view direction, char letter) {
-  if (!unit.starts_with("degree")) return false;
-  return unit.ends_with(std::string("_") + std::string(direction)) || unit.ends_with(letter);
-}
-
-/// What a dimension is, by the coordinate that has its name.
+/// What a dimension is.
 enum class Axis { unknown, time, north, east };
 
+/// By the unit of its places, in any of CF's spellings of degrees north and east.
+Axis axis_of_unit(std::string_view unit) {
+  if (!unit.starts_with("degree")) return Axis::unknown;
+  if (unit.ends_with("_north") || unit.ends_with('N')) return Axis::north;
+  return unit.ends_with("_east") || unit.ends_with('E') ? Axis::east : Axis::unknown;
+}
+
+/// A dimension, and the coordinate that has its name.
 struct Dimension {
   std::string name;
   std::size_t length = 0;
@@ -108,12 +110,14 @@ Dimension dimension_of(int file, int id) {
   }
   const std::string standard = text_attribute(file, found.coordinate, "standard_name"),
                     units = text_attribute(file, found.coordinate, "units");
-  if (standard == "latitude" || standard == "projection_y_coordinate" || is_place(units, "north", 'N'))
+  if (standard == "latitude" || standard == "projection_y_coordinate")
     found.axis = Axis::north;
-  else if (standard == "longitude" || standard == "projection_x_coordinate" || is_place(units, "east", 'E'))
+  else if (standard == "longitude" || standard == "projection_x_coordinate")
     found.axis = Axis::east;
   else if (standard == "time" || units.find(" since ") != std::string::npos)
     found.axis = Axis::time;
+  else
+    found.axis = axis_of_unit(units);
   return found;
 }
 
@@ -123,9 +127,8 @@ bool holds_images(int file, const Variable& variable) {
   if (count < 2 || variable.type == NC_CHAR || variable.type > NC_UINT64) return false;
   for (std::size_t i = count - 2; i < count; ++i)
     if (length_of(file, variable.dimensions[i]) < 3) return false;
-  const std::string units = text_attribute(file, variable.id, "units");
-  return text_attribute(file, variable.id, "flag_meanings").empty() && !is_place(units, "north", 'N') &&
-         !is_place(units, "east", 'E');
+  return text_attribute(file, variable.id, "flag_meanings").empty() &&
+         axis_of_unit(text_attribute(file, variable.id, "units")) == Axis::unknown;
 }
 
 /// The values of a variable that are missing, and how others are unpacked.

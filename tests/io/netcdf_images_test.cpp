@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Images from NetCDF files, and motion in them.
-#include "parafield/netcdf.hpp"
-
-#include <dlfcn.h>
-#include <sys/resource.h>
-
-#include <cmath>
-#include <csignal>
-#include <cstdlib>
+// Images from NetCDF files, and what is said where the library is absent.
 #include <numeric>
 #include <thread>
 
-#include "io/folder.hpp"
-#include "io/formats.hpp"
-#include "io/netcdf_bytes.hpp"
-#include "parafield/io.hpp"
+#include "io/netcdf_files.hpp"
 
 namespace parafield {
 namespace {
@@ -31,41 +20,6 @@ std::vector<double> counted(int count, double first = 0) {
   std::iota(values.begin(), values.end(), first);
   return values;
 }
-
-class NetCdf : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string why = why_no_netcdf(); !why.empty()) GTEST_SKIP() << why;
-  }
-  std::filesystem::path saved(const Bytes& bytes, const char* name = "images.nc") const {
-    std::ofstream(folder / name, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
-    return folder / name;
-  }
-  /// All values of all frames.
-  std::vector<float> read(const std::filesystem::path& path, const std::string& variable = {}) const {
-    FrameReader reader(path, variable);
-    std::vector<float> values;
-    while (const std::optional<FrameBuffer> frame = reader.next()) {
-      EXPECT_EQ(frame->format(), PixelFormat::gray_f32);
-      for (int y = 0; y < frame->size().height; ++y) {
-        const auto* const row = static_cast<const float*>(frame->row(y));
-        values.insert(values.end(), row, row + frame->size().width);
-      }
-    }
-    return values;
-  }
-  std::string error(const std::filesystem::path& path, const std::string& variable = {}) const {
-    try {
-      read(path, variable);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  }
-
-  const Folder folder;
-};
 
 void expect_same(const std::vector<float>& found, const std::vector<float>& expected) {
   ASSERT_EQ(found.size(), expected.size());
@@ -194,14 +148,6 @@ TEST_F(NetCdf, OtherOrdersOfDimensionsAreErrors) {
   EXPECT_NE(error(of({1, 0, 2})).find("the variable rain is by lat, time, lon;"), std::string::npos);
 }
 
-/// Calls a function of the netCDF library, and whether it succeeds.
-template <class... Values>
-bool call(const char* name, Values... values) {
-  static void* const library = ::dlopen("libnetcdf.so", RTLD_NOW | RTLD_LOCAL);
-  void* const found = library ? ::dlsym(library, name) : nullptr;
-  return found && reinterpret_cast<int (*)(Values...)>(found)(values...) == 0;
-}
-
 /// A NetCDF-4 file of an image of 3x4 pixels, whose first row is the southernmost one. Its attributes are
 /// strings, as those that h5netcdf writes.
 bool write_with_strings(const std::filesystem::path& path) {
@@ -210,14 +156,15 @@ bool write_with_strings(const std::filesystem::path& path) {
   const double rows[] = {10, 11, 12};
   float values[12];
   std::iota(values, values + 12, 0.0f);
-  return call("nc_create", path.c_str(), 0x1000, &id) && call("nc_def_dim", id, "lat", std::size_t(3), &y) &&
-         call("nc_def_dim", id, "x", std::size_t(4), &x) &&
-         call("nc_def_var", id, "lat", 6, 1, std::initializer_list<int>{y}.begin(), &lat) &&
-         call("nc_def_var", id, "image", 5, 2, std::initializer_list<int>{y, x}.begin(), &image) &&
-         call("nc_put_att_string", id, lat, "units", std::size_t(1), &north) &&
-         call("nc_put_att_string", id, image, "units", std::size_t(1), &kelvin) && call("nc_enddef", id) &&
-         call("nc_put_var_double", id, lat, &rows[0]) && call("nc_put_var_float", id, image, &values[0]) &&
-         call("nc_close", id);
+  return call_netcdf("nc_create", path.c_str(), 0x1000, &id) &&
+         call_netcdf("nc_def_dim", id, "lat", std::size_t(3), &y) &&
+         call_netcdf("nc_def_dim", id, "x", std::size_t(4), &x) &&
+         call_netcdf("nc_def_var", id, "lat", 6, 1, std::initializer_list<int>{y}.begin(), &lat) &&
+         call_netcdf("nc_def_var", id, "image", 5, 2, std::initializer_list<int>{y, x}.begin(), &image) &&
+         call_netcdf("nc_put_att_string", id, lat, "units", std::size_t(1), &north) &&
+         call_netcdf("nc_put_att_string", id, image, "units", std::size_t(1), &kelvin) &&
+         call_netcdf("nc_enddef", id) && call_netcdf("nc_put_var_double", id, lat, &rows[0]) &&
+         call_netcdf("nc_put_var_float", id, image, &values[0]) && call_netcdf("nc_close", id);
 }
 
 TEST_F(NetCdf, AttributesMayBeStrings) {
@@ -244,137 +191,6 @@ TEST_F(NetCdf, DamagedFilesAreErrors) {
   EXPECT_NE(error(saved(Bytes{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n', 0, 0, 0, 0})).find("damaged"),
             std::string::npos);
   EXPECT_EQ(error("/dev/null").substr(0, 9), "/dev/null");
-}
-
-FlowField flow_field(Size size) {
-  FlowField flow(size);
-  for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) {
-      flow.u(x, y) = float(x) / 4;
-      flow.v(x, y) = float(y) / 2;
-      flow.valid(x, y) = x != 1;
-    }
-  flow.u(2, 1) = flow.v(2, 1) = nan;
-  return flow;
-}
-
-TEST_F(NetCdf, MotionIsWritten) {
-  const Size size{5, 4};
-  const FlowField flow = flow_field(size);
-  Image<float> heights(size);
-  heights(3, 2) = 7;
-  heights(0, 0) = nan;
-  const auto path = folder / "motion.nc";
-  MotionFile motion(path, size,
-                    {.km_per_pixel = 4,
-                     .minutes = 10,
-                     .start = "2017-09-06T12:00:30Z",
-                     .height_unit = "km",
-                     .has_heights = true});
-  motion.add(flow, heights);
-  motion.add(flow, heights);
-  EXPECT_FALSE(std::filesystem::exists(path)) << "it is not whole yet";
-  motion.close();
-  motion.close();
-  const std::vector<float> u = read(path, "u"), wind = read(path, "y_wind"), height = read(path, "height");
-  ASSERT_EQ(u.size(), 40u);
-  for (int i = 0; i < 40; ++i) {
-    const int x = i % 5, y = i / 5 % 4;
-    const auto at = std::size_t(i);
-    EXPECT_EQ(std::isnan(u[at]), x == 2 && y == 1);
-    if (std::isnan(u[at])) continue;
-    EXPECT_EQ(u[at], flow.u(x, y));
-    EXPECT_FLOAT_EQ(wind[at], -flow.v(x, y) * 4000 / 600);
-    EXPECT_EQ(std::isnan(height[at]), x == 0 && y == 0);
-  }
-  EXPECT_EQ(height[13], 7);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
-}
-
-TEST_F(NetCdf, MotionIsThatOfItsImage) {
-  const Size size{5, 4};
-  const auto path = folder / "motion.nc";
-  MotionFile motion(path, size, {.minutes = 10, .start = "2017-09-06T12:00", .first_image = 3});
-  for (int i = 0; i < 2; ++i) motion.add(flow_field(size));
-  motion.close();
-  int id = 0, image = 0, time = 0;
-  double images[2] = {}, times[2] = {};
-  if (!call("nc_open", path.c_str(), 0, &id)) GTEST_SKIP() << "libnetcdf.so is not found";
-  EXPECT_TRUE(call("nc_inq_varid", id, "image", &image) && call("nc_get_var_double", id, image, &images[0]));
-  EXPECT_TRUE(call("nc_inq_varid", id, "time", &time) && call("nc_get_var_double", id, time, &times[0]));
-  EXPECT_TRUE(call("nc_close", id));
-  EXPECT_EQ(images[0], 3);
-  EXPECT_EQ(images[1], 4);
-  EXPECT_EQ(times[0], 20);
-  EXPECT_EQ(times[1], 30);
-}
-
-TEST_F(NetCdf, MotionFilesAreWholeOrNotThere) {
-  const Size size{5, 4};
-  const auto path = saved({'k', 'e', 'p', 't'}, "motion.nc");
-  {
-    MotionFile motion(path, size);
-    motion.add(flow_field(size));
-  }
-  EXPECT_EQ(std::filesystem::file_size(path), 4u);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
-  const auto refused = [&](const MotionFileOptions& options) -> std::string {
-    try {
-      MotionFile(path, size, options);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_NE(refused({.km_per_pixel = -1}).find("the size of a pixel is -1 km"), std::string::npos);
-  EXPECT_NE(refused({.minutes = 5, .start = "yesterday"})
-                .find("the start cannot be yesterday; it is a time in UTC"),
-            std::string::npos);
-  for (const char* start :
-       {"2017-13-06T12:00", "2017-09-06", "2017-09-06T12:00x", "2017-09-06T24:00", "2017-09-06T12:00:61"})
-    EXPECT_NE(refused({.minutes = 5, .start = start}).find("the start cannot be"), std::string::npos)
-        << start;
-  EXPECT_NE(refused({.start = "2017-09-06T12:00"}).find("a start needs the minutes"), std::string::npos);
-  EXPECT_NE(refused({.height_unit = "ft", .has_heights = true}).find("it is m or km"), std::string::npos);
-  EXPECT_NE(refused({.height_unit = "km"}).find("needs heights"), std::string::npos);
-  EXPECT_NE(refused({.first_image = 0}).find("the first image is 0; images count from 1"), std::string::npos);
-  EXPECT_THROW(MotionFile(folder / "no" / "motion.nc", size), Error);
-  EXPECT_THROW(MotionFile(folder.path(), size), Error);
-  MotionFile motion(path, size);
-  EXPECT_THROW(motion.add(flow_field({4, 4})), Error);
-  EXPECT_THROW(motion.add(flow_field(size), Image<float>(size).view()), Error);
-  motion.close();
-  EXPECT_THROW(motion.add(flow_field(size)), Error);
-}
-
-/// Writes a file of more than the 64 KiB that the system allows, and ends the program: 0 if the error says why.
-[[noreturn]] void write_without_space(const std::filesystem::path& path) {
-  const Size size{200, 200};
-  FlowField flow(size);
-  for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) flow.u(x, y) = std::sin(float(x * x + y * y));
-  bool said = false;
-  {
-    MotionFile motion(path, size);
-    motion.add(flow);
-    rlimit limit = {};
-    ::getrlimit(RLIMIT_FSIZE, &limit);
-    const rlimit little = {65536, limit.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &little);
-    std::signal(SIGXFSZ, SIG_IGN);
-    try {
-      motion.close();
-    } catch (const Error& error) {
-      said = std::string(error.what()).find("cannot be written: File too large") != std::string::npos;
-    }
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  std::exit(said && !std::filesystem::exists(path) ? 0 : 1);
-}
-
-TEST_F(NetCdf, AFullDiskIsAnErrorAndNoCrashAtTheEnd) {
-  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(write_without_space(folder / "motion.nc"), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(NetCdfAbsent, IsSaid) {
