@@ -11,7 +11,7 @@ list(FILTER sources EXCLUDE REGEX "/src/video/")  # cmake/video.cmake
 if(PARAFIELD_HAS_CUDA)
   list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/core/cuda/absent.cpp)
 else()
-  list(FILTER sources EXCLUDE REGEX "/src/core/cuda/(runtime|backend)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/src/core/cuda/(runtime|backend|recording)\\.cpp$")
 endif()
 
 # What every file of the library is compiled with, and every test: results have the same bits on all devices

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// The CUDA backend's graphs: how a solve is recorded into them and launched.
+#include <deque>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+#include "core/cuda/backend.hpp"
+
+namespace parafield {
+
+namespace {
+
+/// Executables of graphs with a condition that no estimator has now. The driver waits until the whole device
+/// has nothing to do when it destroys one, and when many of them make it take more memory. So they are used
+/// again for graphs of the same form: a new estimator of a size that was there before makes none.
+class SpareExecutables {
+ public:
+  /// One that was made for the same device and has the form of the graph: it runs the graph from now on.
+  /// None: null.
+  cudaGraphExec_t take(int device, cudaGraph_t graph) {
+    const std::lock_guard lock(mutex_);
+    for (auto spare = spares_.rbegin(); spare != spares_.rend(); ++spare) {
+      if (spare->device != device) continue;
+      cudaGraphExecUpdateResultInfo result{};
+      if (cudaGraphExecUpdate(spare->executable, graph, &result) == cudaSuccess) {
+        const cudaGraphExec_t executable = spare->executable;
+        spares_.erase(std::next(spare).base());
+        return executable;
+      }
+      cudaGetLastError();
+    }
+    return nullptr;
+  }
+
+  /// Keeps it. Beyond the most that are kept the oldest is destroyed.
+  void give_back(int device, cudaGraphExec_t executable) {
+    cudaGraphExec_t oldest = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      spares_.push_back({device, executable});
+      if (spares_.size() > most) {
+        oldest = spares_.front().executable;
+        spares_.pop_front();
+      }
+    }
+    if (oldest) cudaGraphExecDestroy(oldest);
+  }
+
+ private:
+  static constexpr std::size_t most = 64;
+  struct Spare {
+    int device;
+    cudaGraphExec_t executable;
+  };
+  std::mutex mutex_;
+  std::deque<Spare> spares_;
+};
+
+SpareExecutables& spare_executables() {  // to the end of the process: estimators may be destroyed at exit
+  static auto& spares = *new SpareExecutables;
+  return spares;
+}
+
+}  // namespace
+
+Cuda::Part::~Part() {
+  if (executable && has_condition)
+    spare_executables().give_back(device, executable);
+  else if (executable)
+    cudaGraphExecDestroy(executable);
+  if (graph) cudaGraphDestroy(graph);
+}
+
+void Cuda::begin_recording() {
+  mode_ = Mode::recording;
+  recorded_ = {};
+  recording_ = recorder_.handle;
+  begin_part();
+}
+
+void Cuda::begin_part() {
+  part_inputs_.clear();
+  waits_ = false;
+  PF_CUDA(cudaStreamBeginCapture(recorder_.handle, cudaStreamCaptureModeRelaxed));
+}
+
+void Cuda::end_part(bool has_condition) {
+  Part& part = recorded_.parts.emplace_back();
+  PF_CUDA(cudaStreamEndCapture(recorder_.handle, &part.graph));
+  std::size_t nodes = 0;
+  PF_CUDA(cudaGraphGetNodes(part.graph, nullptr, &nodes));
+  if (nodes == 0) return recorded_.parts.pop_back();
+  part.device = device_;
+  part.has_condition = has_condition;
+  if (has_condition) part.executable = spare_executables().take(device_, part.graph);
+  if (!part.executable) PF_CUDA(cudaGraphInstantiate(&part.executable, part.graph, 0));
+  for (const cudaGraphNode_t node : part_inputs_) recorded_.inputs.push_back({part.executable, node});
+}
+
+void Cuda::end_recording(int key) {
+  end_part(false);
+  std::swap(graphs_[key], recorded_);
+}
+
+void Cuda::abandon_recording() {
+  cudaGraph_t partial = nullptr;
+  cudaStreamEndCapture(recorder_.handle, &partial);
+  if (partial) cudaGraphDestroy(partial);
+  cudaGetLastError();
+  recorded_ = {};
+}
+
+namespace {
+
+/// Lets what a stream captures from now on follow what another one has captured so far.
+void follow(cudaStream_t stream, cudaStream_t other) {
+  cudaEvent_t event = nullptr;
+  PF_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  const cudaError_t recorded = cudaEventRecord(event, other);
+  const cudaError_t waited = recorded ? recorded : cudaStreamWaitEvent(stream, event, 0);
+  cudaEventDestroy(event);
+  PF_CUDA(waited);
+}
+
+}  // namespace
+
+void Cuda::begin_aside() {
+  follow(side_recorder_.handle, recorder_.handle);
+  recording_ = side_recorder_.handle;
+  waits_ = true;
+}
+
+void Cuda::end_aside() {
+  recording_ = recorder_.handle;
+  waits_ = false;
+}
+
+void Cuda::join_aside() {
+  follow(recorder_.handle, side_recorder_.handle);
+  waits_ = true;
+}
+
+#if CUDART_VERSION >= 12040
+
+namespace {
+
+/// The graph that a stream captures into, and the nodes that the next one would wait for.
+struct Capture {
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* last = nullptr;
+  const cudaGraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+
+  explicit Capture(cudaStream_t stream) {
+    cudaStreamCaptureStatus status{};
+#if CUDART_VERSION >= 13000
+    PF_CUDA(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, &last, &edges, &count));
+#else
+    PF_CUDA(cudaStreamGetCaptureInfo_v3(stream, &status, nullptr, &graph, &last, &edges, &count));
+#endif
+  }
+};
+
+}  // namespace
+
+unsigned long long Cuda::make_condition() {
+  end_part(false);
+  begin_part();
+  cudaGraphConditionalHandle handle = 0;
+  PF_CUDA(cudaGraphConditionalHandleCreate(&handle, Capture(recording_).graph));
+  return handle;
+}
+
+void Cuda::begin_condition(unsigned long long handle) {
+  cudaGraphNodeParams parameters{};
+  parameters.type = cudaGraphNodeTypeConditional;
+  parameters.conditional.handle = handle;
+  parameters.conditional.type = cudaGraphCondTypeIf;
+  parameters.conditional.size = 1;
+  const Capture before(recording_);
+  cudaGraphNode_t node = nullptr;
+#if CUDART_VERSION >= 13000
+  PF_CUDA(cudaGraphAddNode(&node, before.graph, before.last, before.edges, before.count, &parameters));
+  PF_CUDA(
+      cudaStreamUpdateCaptureDependencies(recording_, &node, nullptr, 1, cudaStreamSetCaptureDependencies));
+#else
+  PF_CUDA(cudaGraphAddNode_v2(&node, before.graph, before.last, before.edges, before.count, &parameters));
+  PF_CUDA(cudaStreamUpdateCaptureDependencies(recording_, &node, 1, cudaStreamSetCaptureDependencies));
+#endif
+  PF_CUDA(cudaStreamBeginCaptureToGraph(part_recorder_.handle, parameters.conditional.phGraph_out[0], nullptr,
+                                        nullptr, 0, cudaStreamCaptureModeRelaxed));
+  recording_ = part_recorder_.handle;
+}
+
+void Cuda::end_condition() {
+  recording_ = recorder_.handle;
+  cudaGraph_t part = nullptr;  // it belongs to the graph around it
+  PF_CUDA(cudaStreamEndCapture(part_recorder_.handle, &part));
+  end_part(true);
+  begin_part();
+}
+
+void Cuda::abandon_condition() {
+  recording_ = recorder_.handle;
+  cudaGraph_t part = nullptr;
+  cudaStreamEndCapture(part_recorder_.handle, &part);
+}
+
+#else
+
+unsigned long long Cuda::make_condition() { return 0; }
+void Cuda::begin_condition(unsigned long long) {}
+void Cuda::end_condition() {}
+void Cuda::abandon_condition() {}
+
+#endif
+
+void Cuda::begin_replay(Graph& graph) {
+  mode_ = Mode::replaying;
+  replayed_ = &graph;
+  next_input_ = 0;
+}
+
+void Cuda::launch_graph(const Graph& graph) {
+  for (const Part& part : graph.parts) PF_CUDA(cudaGraphLaunch(part.executable, stream_));
+}
+
+}  // namespace parafield
