@@ -13,10 +13,7 @@ namespace {
 bool compares_colors(const ChangeEnergy& energy) { return energy.rgb; }
 bool compares_colors(const BackgroundEnergy&) { return false; }
 
-bool is_film(const std::string& name) {
-  return std::ranges::any_of(video_extensions,
-                             [&](std::string_view extension) { return has_extension(name, extension); });
-}
+bool is_film(const std::string& name) { return has_one_of(name, video_extensions); }
 
 /// The frames of one video, or of a list of pictures.
 class DetectSource {

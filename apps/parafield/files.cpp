@@ -107,8 +107,7 @@ void check_pattern(const Output& output) {
 }
 
 void check_extension(const Output& output) {
-  const auto is_its = [&](std::string_view extension) { return has_extension(output.path, extension); };
-  if (!output.extensions.empty() && std::ranges::none_of(output.extensions, is_its))
+  if (!output.extensions.empty() && !has_one_of(output.path, output.extensions))
     throw UsageError(fmt::format("{} {}: the name should end in {}", output.option, output.path.string(),
                                  fmt::join(output.extensions, " or ")));
 }
@@ -120,6 +119,10 @@ Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_p
 bool has_extension(const Path& path, std::string_view extension) {
   const auto lower = [](unsigned char c) { return char(std::tolower(c)); };
   return std::ranges::equal(path.extension().string(), extension, {}, lower);
+}
+bool has_one_of(const Path& path, const std::vector<std::string_view>& extensions) {
+  return std::ranges::any_of(extensions,
+                             [&](std::string_view extension) { return has_extension(path, extension); });
 }
 
 void check_outputs(std::vector<Output> outputs, const std::vector<Path>& inputs) {

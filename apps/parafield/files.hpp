@@ -33,6 +33,8 @@ inline const std::vector<std::string_view> video_extensions = {".mp4", ".mkv",  
 
 /// Whether the name ends in the extension (".png"), in upper or lower case.
 bool has_extension(const Path& path, std::string_view extension);
+/// Whether it ends in one of them.
+bool has_one_of(const Path& path, const std::vector<std::string_view>& extensions);
 
 /// Throws UsageError for an extension that cannot be written or two outputs of one name, and Error(file) for
 /// an output that would replace an input, is a folder or lies in none.

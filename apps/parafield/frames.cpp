@@ -149,14 +149,12 @@ class FrameSource::Files {
   }
   /// Whether a file is a video by its name. Y4M is read here.
   static bool is_video(const std::string& file) {
-    return !has_extension(file, ".y4m") &&
-           std::ranges::any_of(video_extensions, [&](auto each) { return has_extension(file, each); });
+    return !has_extension(file, ".y4m") && has_one_of(file, video_extensions);
   }
   /// Whether a file can be read on another thread, while the one before is read.
   static bool is_picture(const std::string& file) {
     std::error_code none;
-    constexpr const char* extensions[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".pgm", ".ppm"};
-    return std::ranges::any_of(extensions, [&](const char* each) { return has_extension(file, each); }) &&
+    return has_one_of(file, {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".pgm", ".ppm"}) &&
            std::filesystem::is_regular_file(file, none);
   }
 

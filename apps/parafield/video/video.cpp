@@ -27,17 +27,14 @@ bool is_folder_there(const Path& path) {
 bool is_folder(const std::string& name) { return name.ends_with('/') || is_folder_there(name); }
 
 bool is_picture(const std::string& name) {
-  return !has_number(name) && std::ranges::any_of(picture_extensions, [&](std::string_view extension) {
-    return has_extension(name, extension);
-  });
+  return !has_number(name) && has_one_of(name, picture_extensions);
 }
 
 /// What is written of each input. Throws UsageError.
 std::vector<VideoTarget> targets_of(const VideoCommandOptions& options) {
   const std::string& output = options.output;
   const bool several = options.inputs.size() > 1;
-  const bool is_video = std::ranges::any_of(
-      video_extensions, [&](std::string_view extension) { return has_extension(output, extension); });
+  const bool is_video = has_one_of(output, video_extensions);
   const bool folder = !output.empty() && output != "-" &&
                       (is_folder(output) || (several && !is_video && !has_number(output)));
   if (several && !output.empty() && !folder)
