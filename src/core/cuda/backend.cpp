@@ -16,7 +16,7 @@ Cuda::OwnEvent::~OwnEvent() {
 
 void Cuda::OwnStream::create() { PF_CUDA(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking)); }
 
-Cuda::Cuda(const Device& device, Stream stream) : device_(device.index) {
+Cuda::Cuda(const Device& device, Stream stream) : device_(device.index), use_(device.index) {
   cuda::require(device_);
   const auto current = activate();
   const cuda::Exclusive exclusive;

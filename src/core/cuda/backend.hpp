@@ -7,12 +7,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "core/condition.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/runtime.hpp"
+#include "core/device_use.hpp"
 #include "core/queue.hpp"
 #include "core/step.hpp"
 #include "parafield/image.hpp"
@@ -37,7 +39,14 @@ class Cuda {
   void reserve_scratch(std::size_t) {}  // kernels use shared memory instead
   std::size_t free_memory() const { return available_memory(); }
   std::size_t available_memory() const;  // free memory of the device, bytes
-  int multiprocessors() const { return multiprocessors_; }
+  /// Multiprocessors that the kernels of a recorded solve should fill. While several estimators share the
+  /// device, these are a quarter of it: kernels with large tiles do less work in all, and others fill the rest.
+  int multiprocessors() const { return shares_device() ? (multiprocessors_ + 3) / 4 : multiprocessors_; }
+  /// Whether several estimators share the device. A solve that has asked is recorded once for either case.
+  bool shares_device() const {
+    recorded_.depends_on_sharing = true;
+    return shares_device_;
+  }
   /// Bytes of shared memory that a block can have.
   std::size_t shared_memory() const { return std::size_t(shared_memory_); }
   /// From now on recorded kernels ask for `percent` of a multiprocessor's memory as shared memory; the rest
@@ -51,11 +60,13 @@ class Cuda {
   /// Runs the steps of a solve. The first time for a key, it records them into a graph and launches the
   /// graph. Later it runs the steps on the host only to give the kernels of `launch_input` their new
   /// arguments, and launches the graph. So for one key the steps must launch the same kernels. Their
-  /// arguments must be the same, too, except those of `launch_input`.
+  /// arguments must be the same, too, except those of `launch_input`. Steps that ask whether the device is
+  /// shared are recorded again when that changes.
   template <class Steps>
   void replay(int key, Steps steps) {
-    if (auto found = graphs_.find(key); found != graphs_.end()) {
-      begin_replay(found->second);
+    shares_device_ = use_.begin_solve();
+    if (Graph* const graph = find_graph(key)) {
+      begin_replay(*graph);
       steps();
     } else {
       const cuda::Exclusive exclusive;
@@ -68,7 +79,7 @@ class Cuda {
       }
       end_recording(key);
     }
-    launch_graph(graphs_.at(key));
+    launch_graph(*find_graph(key));
   }
 
   /// Runs decide(condition), and then steps if a kernel of it has decided so (see kernel.cuh). `value`, in
@@ -104,6 +115,10 @@ class Cuda {
     steps();
     join_aside();
   }
+
+  /// Where several estimators share the device, launches the next kernel only when those before it have ended.
+  /// Launched early, its blocks would hold places on the multiprocessors while they wait for a long kernel.
+  void hold_next_if_shared() { waits_ = waits_ || shares_device(); }
 
   /// Launches a kernel that uses only the workspace and the estimator's own results. Its arguments are
   /// recorded.
@@ -175,8 +190,13 @@ class Cuda {
   /// A recorded solve. What is under a condition is a part by itself, without inputs: a replay leaves it as it
   /// is.
   struct Graph {
-    std::deque<Part> parts;     // launched one after the other
-    std::vector<Input> inputs;  // in order
+    std::deque<Part> parts;           // launched one after the other
+    std::vector<Input> inputs;        // in order
+    bool depends_on_sharing = false;  // it is only for a device that is shared, or only for another
+  };
+  /// The solves of a key: for a device that is not shared, and for one that is.
+  struct Graphs {
+    std::optional<Graph> of[2];
   };
   /// A stream that does not wait for the legacy stream. It is destroyed with the backend.
   struct OwnStream {
@@ -207,6 +227,8 @@ class Cuda {
 
   /// The stream of a queue, made when it is first used.
   cudaStream_t stream_of(Queue queue);
+  /// The recorded solve of a key that is right now. None: null.
+  Graph* find_graph(int key);
   void begin_recording();
   void end_recording(int key);
   void abandon_recording();
@@ -226,6 +248,8 @@ class Cuda {
                    bool is_input);
 
   int device_;
+  DeviceUse use_;
+  bool shares_device_ = false;
   int multiprocessors_ = 0;
   int shared_memory_ = 0;
   int shared_percent_ = -1;      // -1: each kernel has its own share
@@ -243,9 +267,9 @@ class Cuda {
   Mode mode_ = Mode::recording;
   Graph* replayed_ = nullptr;
   std::size_t next_input_ = 0;
-  Graph recorded_;                            // what has been recorded so far
+  mutable Graph recorded_;                    // what has been recorded so far
   std::vector<cudaGraphNode_t> part_inputs_;  // of the part that is being recorded
-  std::map<int, Graph> graphs_;
+  std::map<int, Graphs> graphs_;
   std::deque<Notice> notices_;  // of all graphs; their nodes point here
 };
 

@@ -72,6 +72,15 @@ Cuda::Part::~Part() {
   if (graph) cudaGraphDestroy(graph);
 }
 
+Cuda::Graph* Cuda::find_graph(int key) {
+  const auto found = graphs_.find(key);
+  if (found == graphs_.end()) return nullptr;
+  auto& [alone, shared] = found->second.of;
+  std::optional<Graph>&own = shares_device_ ? shared : alone, &other = shares_device_ ? alone : shared;
+  if (own) return &*own;
+  return other && !other->depends_on_sharing ? &*other : nullptr;
+}
+
 void Cuda::begin_recording() {
   mode_ = Mode::recording;
   recorded_ = {};
@@ -100,7 +109,8 @@ void Cuda::end_part(bool has_condition) {
 
 void Cuda::end_recording(int key) {
   end_part(false);
-  std::swap(graphs_[key], recorded_);
+  graphs_[key].of[shares_device_].emplace(std::move(recorded_));
+  recorded_ = {};
 }
 
 void Cuda::abandon_recording() {

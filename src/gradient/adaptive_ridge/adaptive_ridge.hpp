@@ -84,15 +84,15 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
 
   /// Makes the pyramids of `count` frames, in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
-    for (int i = 0; i < count; i += 2) {
-      const int some = smaller(2, count - i);
-      Pyramid* const pyramids = &pyramids_[std::size_t(slot + i)];
-      if (kept_)
-        convert_and_keep(backend_, frames + i, pyramids, some, slot + i, *kept_);
-      else
-        convert_pyramids(backend_, frames + i, pyramids, some);
-    }
-    if (matched_) matched_->prepare();
+    prepare_frames(frames, slot, count);
+    // A sequence's first frame is described at once, as the next solve describes only its newest one.
+    if (matched_ && count == 1) matched_->describe_new(pyramids_.data());
+  }
+
+  template <class... Result>
+  void solve_newest(const Frame& newest, int slot, int first, const FlowView* start, Result&&... result) {
+    prepare_frames(&newest, slot, 1);
+    solve(first, start, result...);
   }
 
   /// Estimates flow. `first`: slot of the oldest frame; the others follow in a ring. `start`: flow of level 0
@@ -112,6 +112,18 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   bool takes_start() const { return true; }
 
  private:
+  void prepare_frames(const Frame* frames, int slot, int count) {
+    for (int i = 0; i < count; i += 2) {
+      const int some = smaller(2, count - i);
+      Pyramid* const pyramids = &pyramids_[std::size_t(slot + i)];
+      if (kept_)
+        convert_and_keep(backend_, frames + i, pyramids, some, slot + i, *kept_);
+      else
+        convert_pyramids(backend_, frames + i, pyramids, some);
+    }
+    if (matched_) matched_->prepare(slot, count);
+  }
+
   void find_flow(int first, const FlowView* start, FlowPlanes result, Trust trust) {
     const int coarsest = int(flows_.size()) - 1;
     FlowPlanes flow = no_motion_;

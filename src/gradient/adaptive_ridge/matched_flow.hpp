@@ -36,15 +36,24 @@ class MatchedFlow {
   FlowPlanes back() const { return back_; }     ///< flow of the second frame, from matches alone
   FlowPlanes spare() const { return filled_; }  ///< planes that nobody needs after `fuse`
 
-  /// New frames have been kept.
-  void prepare() { is_described_ = false; }
+  /// New frames have been kept in `count` slots from `slot` on.
+  void prepare(int slot, int count) {
+    first_new_ = slot;
+    new_count_ = count;
+  }
+
+  /// Describes the new frames for find_coarse. `pyramids`: of both slots.
+  void describe_new(const Pyramid* pyramids) {
+    if (new_count_ == 0) return;
+    const Pyramid described[] = {described_part(pyramids[0]), described_part(pyramids[1])};
+    matcher_.describe_coarse(described + first_new_, first_new_, new_count_);
+    new_count_ = 0;
+  }
 
   /// Finds the coarse matches that find_missed and fuse start from, unless it has been done since `prepare`.
   /// `pyramids`: of both slots.
   void find_coarse(const Pyramid* pyramids) {
-    const Pyramid described[] = {described_part(pyramids[0]), described_part(pyramids[1])};
-    if (!is_described_) matcher_.describe_coarse(described, 0, 2);
-    is_described_ = true;
+    describe_new(pyramids);
     matcher_.find_coarse(0, 1);
   }
 
@@ -101,7 +110,7 @@ class MatchedFlow {
   int *const missed_counts_, *const missed_;
   Backend& backend_;
   const int levels_;
-  bool is_described_ = false;
+  int first_new_ = 0, new_count_ = 0;  // slots whose frames are still to be described
   const int fewest_visible_;  // seeds of a region of visible pixels
 };
 

@@ -134,7 +134,7 @@ void keep_frames(Backend& cuda, const Frame* frames, int slot, int count, const 
   const int last = count - 1;
   const FrameCopy copies[] = {frame_copy(frames[0], kept.bytes[slot]),
                               frame_copy(frames[last], kept.bytes[slot + last])};
-  cuda.launch_input(keep_kernel, dim3(unsigned(blocks_of(cuda, copies[0].copy)), unsigned(count)),
+  cuda.launch_input(keep_kernel, dim3(unsigned(blocks_of(copies[0].copy)), unsigned(count)),
                     dim3(copy_threads), copies[0], copies[1], kept.frames + slot);
 }
 

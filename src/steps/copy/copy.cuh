@@ -94,12 +94,14 @@ inline WordCopy word_copy(PlaneCopy plane) {
   return {plane, bits % 16 == 0 ? 16 : bits % 4 == 0 ? 4 : 1};
 }
 
+constexpr std::ptrdiff_t most_copy_blocks = 2048;  // 16 for each multiprocessor of an H100
+
 /// Blocks for a copy: so many that each has a row, or that each thread has a word.
-inline std::ptrdiff_t blocks_of(const Cuda& cuda, const WordCopy& copy) {
+inline std::ptrdiff_t blocks_of(const WordCopy& copy) {
   const PlaneCopy& plane = copy.plane;
   const std::ptrdiff_t blocks =
       plane.height > 1 ? plane.height : plane.row_bytes / copy.word_bytes / copy_threads + 1;
-  return std::min(blocks, std::ptrdiff_t(16) * cuda.multiprocessors());
+  return std::min(blocks, most_copy_blocks);
 }
 
 }  // namespace parafield

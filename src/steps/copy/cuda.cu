@@ -22,7 +22,7 @@ void copy_planes(Backend& cuda, const PlaneCopies& copies) {
   std::ptrdiff_t blocks = 1;
   for (int i = 0; i < copies.count; ++i) {
     words.copies[i] = word_copy(copies.planes[i]);
-    blocks = std::max(blocks, blocks_of(cuda, words.copies[i]));
+    blocks = std::max(blocks, blocks_of(words.copies[i]));
   }
   cuda.launch_input(copy_kernel, dim3(unsigned(blocks), unsigned(copies.count)), dim3(copy_threads), words);
 }

@@ -275,9 +275,11 @@ void search_level(Backend& cuda, const LevelSearch& search) {
   if (search.is_coarsest)
     cuda.launch(start_matches_kernel, dim3(blocks_for(grid.count(), start_threads / warp), 2),
                 dim3(start_threads), 0, search.level, random_starts(grid));
-  if (search.is_coarsest && grid.count() <= few_seeds)
-    return cuda.launch(improve_few_kernel, dim3(2), dim3(blocks_for(grid.count(), warp / patch_lanes) * warp),
-                       0, search);
+  if (search.is_coarsest && grid.count() <= few_seeds) {
+    cuda.launch(improve_few_kernel, dim3(2), dim3(blocks_for(grid.count(), warp / patch_lanes) * warp), 0,
+                search);
+    return cuda.hold_next_if_shared();
+  }
   for (int i = 0; i < search.iterations; ++i) {
     SeedMatch* const* const found = search.matches_after(i + 1);
     if (i == 0 && !search.starts_alone) {
