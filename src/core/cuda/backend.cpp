@@ -71,6 +71,7 @@ void Cuda::launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t sh
     parameters.kernelParams = arguments;
     const Input& input = replayed_->inputs.at(next_input_++);
     PF_CUDA(cudaGraphExecKernelNodeSetParams(input.executable, input.node, &parameters));
+    if (next_input_ == replayed_->inputs.size()) launch_graph(*replayed_);
     return;
   }
   if (shared_percent_ >= 0) share_memory(kernel, shared_percent_);

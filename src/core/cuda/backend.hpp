@@ -59,15 +59,16 @@ class Cuda {
 
   /// Runs the steps of a solve. The first time for a key, it records them into a graph and launches the
   /// graph. Later it runs the steps on the host only to give the kernels of `launch_input` their new
-  /// arguments, and launches the graph. So for one key the steps must launch the same kernels. Their
-  /// arguments must be the same, too, except those of `launch_input`. Steps that ask whether the device is
-  /// shared are recorded again when that changes.
+  /// arguments, and launches the graph as soon as the last one has them. So for one key the steps must launch
+  /// the same kernels. Their arguments must be the same, too, except those of `launch_input`. Steps that ask
+  /// whether the device is shared are recorded again when that changes.
   template <class Steps>
   void replay(int key, Steps steps) {
     shares_device_ = use_.begin_solve();
     if (Graph* const graph = find_graph(key)) {
       begin_replay(*graph);
       steps();
+      if (graph->inputs.empty()) launch_graph(*graph);  // others are launched with their last input
     } else {
       const cuda::Exclusive exclusive;
       begin_recording();
@@ -77,9 +78,8 @@ class Cuda {
         abandon_recording();
         throw;
       }
-      end_recording(key);
+      launch_graph(end_recording(key));
     }
-    launch_graph(*find_graph(key));
   }
 
   /// Runs decide(condition), and then steps if a kernel of it has decided so (see kernel.cuh). `value`, in
@@ -230,7 +230,7 @@ class Cuda {
   /// The recorded solve of a key that is right now. None: null.
   Graph* find_graph(int key);
   void begin_recording();
-  void end_recording(int key);
+  Graph& end_recording(int key);
   void abandon_recording();
   void begin_part();
   void end_part(bool has_condition);

@@ -107,10 +107,11 @@ void Cuda::end_part(bool has_condition) {
   for (const cudaGraphNode_t node : part_inputs_) recorded_.inputs.push_back({part.executable, node});
 }
 
-void Cuda::end_recording(int key) {
+Cuda::Graph& Cuda::end_recording(int key) {
   end_part(false);
-  graphs_[key].of[shares_device_].emplace(std::move(recorded_));
+  Graph& graph = graphs_[key].of[shares_device_].emplace(std::move(recorded_));
   recorded_ = {};
+  return graph;
 }
 
 void Cuda::abandon_recording() {
