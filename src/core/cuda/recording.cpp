@@ -48,7 +48,7 @@ class SpareExecutables {
   }
 
  private:
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t most = 128;
   struct Spare {
     int device;
     cudaGraphExec_t executable;
