@@ -36,14 +36,15 @@ using ProgressCallback = std::function<void(double)>;
 
 /// A solver of one task (flow, stereo, motion detection) by one method, for frames of one size, on one
 /// device. The constructor checks the arguments and allocates. After the first call, calls allocate nothing
-/// if their frames lie in the same kind of memory as its frames.
+/// if their frames lie in the same kind of memory as its frames. But on CUDA the first calls while two other
+/// estimators work on the device record, and so allocate, once more.
 ///
 /// Threads: any number of estimators may be made, used, moved and destroyed at the same time, each by one
 /// thread at a time. The program may do CUDA work and stream captures of its own meanwhile. No call waits for
 /// a whole device or for the legacy stream, with one exception: CUDA's driver may wait for the device when it
-/// needs more memory for graphs. That can happen in the first call of an estimator when more estimators exist
+/// needs more memory for graphs. That can happen when an estimator records a solve and more estimators exist
 /// than ever before, and in the destructor of one of AdaptiveRidge with `matches` = automatic when more than
-/// 64 of other sizes were destroyed. Only `cancel` may be called while another thread uses the same estimator.
+/// 32 of other sizes were destroyed. Only `cancel` may be called while another thread uses the same estimator.
 ///
 /// Results lie where the frames lie. For host frames the result is complete, in host memory, when the call
 /// returns. For CUDA frames it is in the memory of that device, written asynchronously on the estimator's

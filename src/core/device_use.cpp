@@ -14,8 +14,8 @@ struct DeviceUse::Device {
   std::vector<const DeviceUse*> uses;
 };
 
-DeviceUse::Device& DeviceUse::of(
-    int index) {  // to the end of the process: estimators may be destroyed at exit
+// Never destroyed: estimators may be destroyed at exit.
+DeviceUse::Device& DeviceUse::of(int index) {
   static auto& mutex = *new std::mutex;
   static auto& devices = *new std::map<int, Device>;
   const std::lock_guard lock(mutex);
@@ -30,6 +30,11 @@ DeviceUse::DeviceUse(int device) : device_(of(device)) {
 DeviceUse::~DeviceUse() {
   const std::lock_guard lock(device_.mutex);
   std::erase(device_.uses, this);
+}
+
+void DeviceUse::end_solves() {
+  const std::lock_guard lock(device_.mutex);
+  last_ = long_ago;
 }
 
 bool DeviceUse::begin_solve() {

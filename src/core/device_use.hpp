@@ -13,11 +13,14 @@ class DeviceUse {
   DeviceUse(const DeviceUse&) = delete;
   DeviceUse& operator=(const DeviceUse&) = delete;
 
-  /// Counts a solve. Returns whether the device's last `recent` solves, with this one, are those of at least
-  /// `several` estimators.
+  /// Counts a solve. Returns whether at least `several` estimators, with this one, have had solves among the
+  /// device's last `recent` ones that may not have ended yet.
   bool begin_solve();
+  /// All solves of this estimator have ended.
+  void end_solves();
 
-  static constexpr int recent = 64;  ///< eight estimators that push eight frames each before they wait
+  static constexpr int recent =
+      64;  ///< so many that eight estimators count if each pushes eight frames in a row
   static constexpr int several = 3;
 
  private:
@@ -25,7 +28,9 @@ class DeviceUse {
   static Device& of(int index);
 
   Device& device_;
-  std::int64_t last_ = -recent;  // the number of the device's solve that was this one's last
+  static constexpr std::int64_t long_ago = -recent;
+  std::int64_t last_ =
+      long_ago;  // the number of the device's solve that was this one's last and may not have ended
 };
 
 }  // namespace parafield

@@ -163,8 +163,8 @@ TEST_P(LargeMotion, TheDefaultDoesNotMatchWhereFlowIsFound) {
   expect_equal(found, solve(images[0], images[1], method));
 }
 
-/// Each pair of a stream decides by itself, the first one, too, after one that decided otherwise, and for the
-/// flow back.
+/// Each pair of a stream decides by itself: the first one, one after a pair that decided otherwise, and for
+/// the flow back.
 TEST_P(LargeMotion, EachPairOfAStreamDecides) {
   const Board board(32, 16);
   FlowEstimator estimator(AdaptiveRidge{}, Board::size, {.device = device(), .fb_check = 1});

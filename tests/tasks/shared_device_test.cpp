@@ -13,12 +13,17 @@ constexpr int frame_count = 12;
 
 class SharedDeviceOn : public OnDevice {
  protected:
-  /// Hashes of the results of a sequence's frames, pushed and called. Other estimators solve from frame `begin`
-  /// to frame `end` - 1.
+  bool on_gpu() const { return device().kind == Device::Kind::cuda; }
+
+  /// Hashes of the results of a sequence's frames, pushed and called. Other estimators have work on the device from
+  /// frame `begin` to frame `end` - 1.
   std::vector<std::uint64_t> hashes(const FlowMethod& method, const std::vector<FrameBuffer>& frames,
                                     int begin, int end) const {
     const Size size = frames[0].size();
     FlowEstimator estimator(method, size, {.device = device()});
+    const Memory memory = on_gpu() ? Memory::cuda(device().index) : Memory::host();
+    const FrameBuffer there[] = {frames[0].to(memory),
+                                 frames[1].to(memory)};  // nobody waits for their results
     std::optional<std::vector<FlowEstimator>> others;
     std::vector<std::uint64_t> results;
     for (int i = 0; i < frame_count; ++i) {
@@ -28,8 +33,10 @@ class SharedDeviceOn : public OnDevice {
           others->emplace_back(LucasKanade{}, size, FlowOptions{.device = device()});
       }
       if (i == end) others.reset();
-      if (others)
-        for (FlowEstimator& other : *others) other(frames[0], frames[1]);
+      if (others) {
+        for (FlowEstimator& other : *others) other(there[0], there[1]);
+        if (on_gpu()) EXPECT_TRUE(DeviceUse(device().index).begin_solve()) << "the device is shared";
+      }
       // A call makes the sequence begin again.
       const int length = std::visit([](const auto& one) { return int(one.frames); }, method);
       const bool calls = i % 6 == 5 && length == 2;
@@ -42,8 +49,7 @@ class SharedDeviceOn : public OnDevice {
 };
 
 TEST_P(SharedDeviceOn, AMethodGivesTheResultsOfOneAlone) {
-  const bool on_gpu = device().kind == Device::Kind::cuda;
-  const Size size = on_gpu ? Size{333, 217} : Size{70, 52};  // a CPU has no other kernels
+  const Size size = on_gpu() ? Size{333, 217} : Size{70, 52};  // a CPU has no other kernels
   const Scene scene = render_scene("layers", {.size = size, .frames = frame_count});
   std::vector<std::pair<std::string, FlowMethod>> methods;
   for (const auto& preset : presets(AdaptiveRidge{})) methods.emplace_back(preset.name, preset.method);

@@ -46,10 +46,11 @@ Cuda::~Cuda() {
   }
 }
 
-void Cuda::synchronize() const {
+void Cuda::synchronize() {
   const auto current = activate();
   for (const cudaStream_t stream : {uploads_.handle, stream_, downloads_.handle})
     if (stream) PF_CUDA(cudaStreamSynchronize(stream));
+  use_.end_solves();
 }
 
 std::size_t Cuda::available_memory() const {

@@ -34,7 +34,7 @@ class Cuda {
 
   Memory memory() const { return Memory::cuda(device_); }
   Stream stream() const { return {stream_}; }
-  void synchronize() const;
+  void synchronize();
   std::size_t scratch_bytes() const { return 0; }
   void reserve_scratch(std::size_t) {}  // kernels use shared memory instead
   std::size_t free_memory() const { return available_memory(); }
@@ -42,7 +42,8 @@ class Cuda {
   /// Multiprocessors that the kernels of a recorded solve should fill. While several estimators share the
   /// device, these are a quarter of it: kernels with large tiles do less work in all, and others fill the rest.
   int multiprocessors() const { return shares_device() ? (multiprocessors_ + 3) / 4 : multiprocessors_; }
-  /// Whether several estimators share the device. A solve that has asked is recorded once for either case.
+  /// Whether several estimators share the device. A solve whose steps ask is recorded twice, once for each
+  /// answer.
   bool shares_device() const {
     recorded_.depends_on_sharing = true;
     return shares_device_;
@@ -60,26 +61,17 @@ class Cuda {
   /// Runs the steps of a solve. The first time for a key, it records them into a graph and launches the
   /// graph. Later it runs the steps on the host only to give the kernels of `launch_input` their new
   /// arguments, and launches the graph as soon as the last one has them. So for one key the steps must launch
-  /// the same kernels. Their arguments must be the same, too, except those of `launch_input`. Steps that ask
-  /// whether the device is shared are recorded again when that changes.
+  /// the same kernels. Their arguments must be the same, too, except those of `launch_input`. Steps after the
+  /// last of those write nothing that the graph reads. Steps that ask whether the device is shared are recorded
+  /// once more the first time that the answer differs.
   template <class Steps>
   void replay(int key, Steps steps) {
     shares_device_ = use_.begin_solve();
-    if (Graph* const graph = find_graph(key)) {
-      begin_replay(*graph);
-      steps();
-      if (graph->inputs.empty()) launch_graph(*graph);  // others are launched with their last input
-    } else {
-      const cuda::Exclusive exclusive;
-      begin_recording();
-      try {
-        steps();
-      } catch (...) {
-        abandon_recording();
-        throw;
-      }
-      launch_graph(end_recording(key));
-    }
+    Graph* const graph = find_graph(key);
+    if (!graph) return launch_graph(record(key, steps));
+    begin_replay(*graph);
+    steps();
+    end_replay();
   }
 
   /// Runs decide(condition), and then steps if a kernel of it has decided so (see kernel.cuh). `value`, in
@@ -192,7 +184,7 @@ class Cuda {
   struct Graph {
     std::deque<Part> parts;           // launched one after the other
     std::vector<Input> inputs;        // in order
-    bool depends_on_sharing = false;  // it is only for a device that is shared, or only for another
+    bool depends_on_sharing = false;  // its steps asked shares_device(): it suits one answer only
   };
   /// The solves of a key: for a device that is not shared, and for one that is.
   struct Graphs {
@@ -227,8 +219,21 @@ class Cuda {
 
   /// The stream of a queue, made when it is first used.
   cudaStream_t stream_of(Queue queue);
-  /// The recorded solve of a key that is right now. None: null.
+  /// The recorded solve of a key that suits shares_device_, or null.
   Graph* find_graph(int key);
+  /// Records the steps of a solve.
+  template <class Steps>
+  Graph& record(int key, Steps& steps) {
+    const cuda::Exclusive exclusive;
+    begin_recording();
+    try {
+      steps();
+    } catch (...) {
+      abandon_recording();
+      throw;
+    }
+    return end_recording(key);
+  }
   void begin_recording();
   Graph& end_recording(int key);
   void abandon_recording();
@@ -243,6 +248,8 @@ class Cuda {
   void end_condition();
   void abandon_condition();
   void begin_replay(Graph& graph);
+  /// Launches a graph without inputs. Others are launched with their last input.
+  void end_replay();
   void launch_graph(const Graph& graph);
   void launch_with(const void* kernel, dim3 grid, dim3 block, std::size_t shared_bytes, void** arguments,
                    bool is_input);

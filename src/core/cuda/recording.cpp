@@ -233,6 +233,13 @@ void Cuda::begin_replay(Graph& graph) {
   next_input_ = 0;
 }
 
+void Cuda::end_replay() {
+  const std::size_t count = replayed_->inputs.size();
+  if (next_input_ != count)
+    fail(ErrorCode::device, "a replay gave ", next_input_, " of ", count, " kernels their arguments");
+  if (count == 0) launch_graph(*replayed_);
+}
+
 void Cuda::launch_graph(const Graph& graph) {
   for (const Part& part : graph.parts) PF_CUDA(cudaGraphLaunch(part.executable, stream_));
 }

@@ -36,7 +36,7 @@ class MatchedFlow {
   FlowPlanes back() const { return back_; }     ///< flow of the second frame, from matches alone
   FlowPlanes spare() const { return filled_; }  ///< planes that nobody needs after `fuse`
 
-  /// New frames have been kept in `count` slots from `slot` on.
+  /// New frames have been kept in `count` slots from `slot` on. Those of the call before have been described.
   void prepare(int slot, int count) {
     first_new_ = slot;
     new_count_ = count;
@@ -111,7 +111,7 @@ class MatchedFlow {
   Backend& backend_;
   const int levels_;
   int first_new_ = 0, new_count_ = 0;  // slots whose frames are still to be described
-  const int fewest_visible_;  // seeds of a region of visible pixels
+  const int fewest_visible_;           // seeds of a region of visible pixels
 };
 
 }  // namespace parafield

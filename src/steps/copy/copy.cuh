@@ -94,7 +94,7 @@ inline WordCopy word_copy(PlaneCopy plane) {
   return {plane, bits % 16 == 0 ? 16 : bits % 4 == 0 ? 4 : 1};
 }
 
-constexpr std::ptrdiff_t most_copy_blocks = 2048;  // 16 for each multiprocessor of an H100
+constexpr std::ptrdiff_t most_copy_blocks = 2048;  // about 16 for each multiprocessor of an H100
 
 /// Blocks for a copy: so many that each has a row, or that each thread has a word.
 inline std::ptrdiff_t blocks_of(const WordCopy& copy) {

@@ -6,7 +6,8 @@
 // A solution is one launch. A block makes a tile. The products of all pixels under its windows go to shared
 // memory, then their sums along the rows, then those down the columns, and each pixel is solved. Levels that
 // fill the device get large tiles, whose height is chosen so that the blocks fill the multiprocessors evenly.
-// Other levels get small ones, all of which have room at once.
+// Other levels get small ones, all of which have room at once. Where estimators share the device, each counts on a
+// quarter of it.
 //
 // All of these kernels allow the next launch only when the kernel ahead of them has ended. So whatever comes
 // after a solution begins when the frames are complete: see `follows`.

@@ -3,12 +3,13 @@
 #include "core/cuda/kernel.cuh"
 #include "steps/matches/descriptors.hpp"
 
-// Two launches describe all levels of both frames. The first pools gradients: a block has the gradients of
+// Two launches describe all levels of one frame or two. The first pools gradients: a block has the gradients of
 // its tile and 3 px around in shared memory. The second normalizes them by the energy of 6 px around.
 //
 // Floor: a pixel reads 4 bytes of luma, writes and reads 20 on the way, and writes 8. For 1242x375 with its
 // levels and both frames that is 65 MB: 22 us from an H100's memory (3.0 TB/s), less from its cache of 50 MB,
-// which holds what is on the way. About 400 instructions a pixel take 15 us. Not measured yet.
+// which holds what is on the way. 910 instructions a pixel take 33 us. Levels of 160x120 to 40x30 of two frames
+// take 6.8 and 7.3 us (ncu, H100, commit 979f4b7): that is the latency of a block.
 
 namespace parafield {
 namespace {

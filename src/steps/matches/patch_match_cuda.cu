@@ -11,7 +11,7 @@
 // Floor: at 1242x375 and a stride of 4 there are 29140 seeds at the finest level and a third of that at the
 // others. With 11 matches in each of 4 iterations, both ways, 3.5 million patches of 128 bytes are compared:
 // 450 MB, which takes an H100 80 us from its second cache (5.5 TB/s) and a fifth of that from the first,
-// where most of it is. The 64 instructions for a patch take 8 us. There are 27 launches, 1 to 2 us each. An
+// where most of it is. The 64 instructions for a patch take 8 us. There are 18 launches, 1 to 2 us each. An
 // iteration on a level of 80x60 or 160x120 took 2 to 3.5 us of an H100 in a solve at 640x480 (commit 06dd96d,
 // where a lane read a patch alone).
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "core/device_use.hpp"
-
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <optional>
 #include <thread>
 #include <vector>
+
+#include "core/device_use.hpp"
 
 namespace parafield {
 namespace {
@@ -49,6 +49,36 @@ TEST(DeviceUse, IsNotSharedWithThoseThatRestOrAreGone) {
   EXPECT_TRUE(one.begin_solve());
   others.reset();
   EXPECT_FALSE(one.begin_solve()) << "the others are gone";
+}
+
+TEST(DeviceUse, IsNotSharedWithThoseWhoseSolvesHaveEnded) {
+  std::deque<DeviceUse> uses;
+  for (int i = 0; i < 5; ++i) uses.emplace_back(a_device);
+  for (int i = 0; i < 50; ++i) {
+    DeviceUse& use = uses[std::size_t(i % 5)];
+    EXPECT_FALSE(use.begin_solve()) << "one thread waits for each solve";
+    use.end_solves();
+  }
+  solve(uses);
+  for (int i = 0; i < 3; ++i) uses[std::size_t(i)].end_solves();
+  EXPECT_TRUE(uses[0].begin_solve()) << "two others have solves";
+  uses[3].end_solves();
+  EXPECT_FALSE(uses[0].begin_solve()) << "one other has solves";
+}
+
+/// Each pushes eight frames, waits for all of them, and begins again. The device ends the frames in the order in
+/// which they were begun.
+TEST(DeviceUse, IsSharedByThoseThatWaitForEightFramesAtATime) {
+  constexpr std::size_t count = 8;
+  std::deque<DeviceUse> uses;
+  for (std::size_t i = 0; i < count; ++i) uses.emplace_back(a_device);
+  int shared = 0;
+  for (int turn = 0; turn < 400; ++turn) {
+    DeviceUse& use = uses[std::size_t(turn) % count];
+    use.end_solves();
+    for (int i = 0; i < 8; ++i) shared += use.begin_solve();
+  }
+  EXPECT_GE(shared, 400 * 8 - 16) << "all but the first of the first turns";
 }
 
 TEST(DeviceUse, IsNotSharedWithOtherDevices) {
