@@ -62,11 +62,16 @@ struct PairFindings {
   int disparities = 1;  ///< number of disparities, from 0 or from below 0 on, that the pair needs
   float matched = 0;    ///< share, 0..1, of the left image's pixels whose matches agree in both directions
   float negative = 0;   ///< share, 0..1, of the matched pixels with a disparity below -1 px or so
+  /// Correlation, -1..1, of the values that matched pixels have in the left and in the right image. It is the
+  /// share of their variance that both images have in common; the rest is noise.
+  float correlation = 0;
   /// Whether the views seem to be swapped: most of the matched pixels lie farther right in the right image.
-  /// Where few are matched, nothing is said.
-  bool swapped() const { return negative > 0.6f && matched > 0.4f; }
-  /// Whether next to nothing is matched, as in a pair that is black: then `disparities` says nothing.
-  bool blank() const { return matched < 0.05f; }
+  /// Where few are matched, or the pair is blank, nothing is said.
+  bool swapped() const { return negative > 0.6f && matched > 0.4f && !blank(); }
+  /// Whether `disparities` says nothing: next to nothing is matched, as in a black pair, or the matches have
+  /// more noise than texture, as those of covered cameras. Unrelated noise has a correlation of up to 0.4,
+  /// where a window of 7 x 7 px takes the best of 100 places.
+  bool blank() const { return matched < 0.05f || correlation < 0.5f; }
 };
 
 /// Examines a rectified pair at a width of at most 128 px: finds disparities of both signs up to 0.4 of the

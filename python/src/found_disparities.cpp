@@ -38,15 +38,18 @@ std::optional<Request<Stereo>> with_disparities(const Request<Stereo>& request, 
   if (energy.disparities > 0) return {};
   std::atomic<bool> cancelled = false;
   std::string warning;
+  int most_of_blank = 0;  // counts only where all pairs are blank
   const auto work = [&] {
     if (!array.memory.on_host()) synchronize(device, Stream{array.stream});
     for (int i = 0; i < count && !cancelled; ++i) {
       const std::vector<Frame> pair = pair_of(i);
       const PairFindings findings = examine_pair(pair[0], pair[1], energy.min_disparity);
-      energy.disparities = std::max(energy.disparities, findings.disparities);
+      int& most = findings.blank() ? most_of_blank : energy.disparities;
+      most = std::max(most, findings.disparities);
       for (const std::string& text : pair_warnings(findings, {}))
         if (warning.empty()) warning = (count > 1 ? "pair " + std::to_string(i) + ": " : "") + text;
     }
+    if (energy.disparities == 0) energy.disparities = most_of_blank;
   };
   run_without_lock(count > 1, work, [&] { cancelled = true; });
   if (!warning.empty()) warn_of_pair(warning);
@@ -61,14 +64,19 @@ void bind_examination(nb::module_& module) {
               "Share, 0 to 1, of the left image's pixels whose matches agree in both directions.")
       .def_ro("negative", &PairFindings::negative,
               "Share, 0 to 1, of the matched pixels whose match lies to the right in the right image.")
+      .def_ro(
+          "correlation", &PairFindings::correlation,
+          "Correlation, -1 to 1, of the values that matched pixels have in the left and in the right image.")
       .def_prop_ro("swapped", &PairFindings::swapped,
                    "Whether the views seem to be swapped: most of the matches lie to the right.")
-      .def_prop_ro("blank", &PairFindings::blank,
-                   "Whether next to nothing is matched, as in a black pair: then disparities says nothing.")
+      .def_prop_ro(
+          "blank", &PairFindings::blank,
+          "Whether next to nothing is matched, as in a black pair, or the matches are more noise than "
+          "texture, as those of covered cameras: then disparities says nothing.")
       .def("__repr__", [](const PairFindings& self) {
         return "PairFindings(disparities=" + std::to_string(self.disparities) +
                ", matched=" + detail::text_of(self.matched) + ", negative=" + detail::text_of(self.negative) +
-               ")";
+               ", correlation=" + detail::text_of(self.correlation) + ")";
       });
   const nb::none none;
   module.def(

@@ -21,6 +21,11 @@ def pair(disparity, shape=SHAPE, seed=1):
     return noise[:, :width].copy(), noise[:, disparity:disparity + width].copy()
 
 
+def covered(seed):
+    """What two covered cameras see."""
+    return np.random.default_rng(seed).normal(8, 3, (2, *SHAPE)).clip(0, 255).round().astype(np.uint8)
+
+
 @pytest.fixture(scope="module")
 def few():
     return pair(4)
@@ -40,6 +45,7 @@ def test_examine_pair(few, many):
     assert 46 <= found.disparities <= 90 and found.disparities > number(few) > 4
     assert found.matched > 0.4 and found.negative < 0.1 and found.swapped is False
     assert found.blank is False and pf.examine_pair(0 * many[0], 0 * many[1]).blank is True
+    assert found.correlation > 0.8 and pf.examine_pair(*covered(1)).blank is True
     assert repr(found).startswith(f"PairFindings(disparities={found.disparities}, matched=0.")
     swapped = pf.examine_pair(many[1], many[0])
     assert swapped.swapped is True and swapped.negative > 0.8
@@ -84,6 +90,14 @@ def test_stacks_take_the_largest_number(few, many, same):
     left, right = (np.stack(sides) for sides in zip(few, many, few))
     assert same(pf.estimate_disparity(left, right, axes="nhw"),
                 pf.estimate_disparity(left, right, axes="nhw", disparities=number(many)))
+
+
+def test_blank_pairs_of_a_stack_do_not_count(few, same):
+    blank = [covered(seed) for seed in range(8)]
+    assert max(map(number, blank)) > number(few)
+    left, right = (np.stack(sides) for sides in zip(few, *blank))
+    assert same(pf.estimate_disparity(left, right, axes="nhw"),
+                pf.estimate_disparity(left, right, axes="nhw", disparities=number(few)))
 
 
 def test_estimators_say_the_number_that_they_found(few, many):

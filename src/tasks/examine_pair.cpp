@@ -60,6 +60,32 @@ FrameBuffer shrunk(const Frame& frame, int factor) {
   return small;
 }
 
+/// Correlation of pairs of values. Those that are not finite do not count.
+class Correlation {
+ public:
+  void add(double a, double b) {
+    if (!std::isfinite(a) || !std::isfinite(b)) return;
+    const double from_a = a - mean_a_, from_b = b - mean_b_;
+    mean_a_ += from_a / ++count_;
+    mean_b_ += from_b / count_;
+    aa_ += from_a * (a - mean_a_);
+    bb_ += from_b * (b - mean_b_);
+    ab_ += from_a * (b - mean_b_);
+  }
+  /// -1..1; 0 where one side does not vary.
+  float value() const { return aa_ > 0 && bb_ > 0 ? float(ab_ / std::sqrt(aa_ * bb_)) : 0.0f; }
+
+ private:
+  double count_ = 0, mean_a_ = 0, mean_b_ = 0, aa_ = 0, bb_ = 0, ab_ = 0;
+};
+
+/// The sum of the samples of pixel (x, y) of a frame that `shrunk` made.
+double sum_at(const FrameBuffer& small, int x, int y) {
+  const int samples = channels(small.format());
+  const float* const pixel = static_cast<const float*>(small.row(y)) + x * samples;
+  return samples == 1 ? double(pixel[0]) : double(pixel[0]) + pixel[1] + pixel[2];
+}
+
 }  // namespace
 
 PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min_disparity) {
@@ -83,6 +109,7 @@ PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min
 
   std::vector<int> counts(std::size_t(2 * reach + 1));
   int matched = 0, negative = 0;
+  Correlation correlation;
   for (int y = 0; y < field.size().height; ++y)
     for (int x = 0; x < width; ++x) {
       if (!field.valid(x, y)) continue;
@@ -91,6 +118,7 @@ PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min
       ++counts[std::size_t(d + reach)];
       ++matched;
       negative += d < 0;
+      if (x - d >= 0 && x - d < width) correlation.add(sum_at(small[0], x, y), sum_at(small[1], x - d, y));
     }
   // The largest disparity that more than a few pixels have, the error of a coarse one, and a margin.
   int most = reach, beyond = 0;
@@ -101,6 +129,7 @@ PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min
   findings.disparities = std::clamp((std::max(needed, 1) + 15) / 16 * 16, 1, std::max(1, room));
   findings.matched = float(matched) / float(width * field.size().height);
   findings.negative = matched ? float(negative) / float(matched) : 0.0f;
+  findings.correlation = correlation.value();
   return findings;
 }
 

@@ -20,7 +20,8 @@ std::vector<std::string> pair_warnings(const PairFindings& findings, const RowAl
   if (findings.swapped())
     all.push_back(text("the views seem to be swapped: ", rounded(100 * findings.negative, 0),
                        " % of the matches lie farther right in the right image"));
-  else if (disparities > 0 && findings.disparities > disparities + 16)  // examine_pair counts in steps of 16
+  else if (disparities > 0 && !findings.blank() &&
+           findings.disparities > disparities + 16)  // examine_pair counts in steps of 16
     all.push_back(
         text(disparities, " disparities seem to be too few: the pair needs about ", findings.disparities));
   const bool measured = rows.tracks >= RowAlignment::least_tracks;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "support.hpp"
+#include "tasks/dim_frame.hpp"
 #include "tasks/on_device.hpp"
 #include "tasks/wall_pair.hpp"
 
@@ -108,6 +109,40 @@ TEST(ExaminePair, TakesImagesWithoutTextureAndNoise) {
   const PairFindings found = examine_pair(nothing, nothing);
   EXPECT_EQ(found.matched, 0);
   EXPECT_FALSE(found.swapped());
+}
+
+TEST(ExaminePair, NoiseIsBlankAndDarkScenesAreNot) {
+  for (const Size size : {Size{80, 60}, Size{160, 120}, Size{320, 240}}) {
+    const FrameBuffer black(size, PixelFormat::gray_u8);
+    const Scene scene = render_scene("stereo", {.size = size});
+    const FrameBuffer &left = scene.frames[0], &right = scene.frames[1];
+    EXPECT_GT(examine_pair(left, right).correlation, 0.95f);
+    for (const double sigma : {1, 2, 3, 4})
+      for (unsigned seed = 1; seed <= 4; ++seed) {
+        const std::string what = std::to_string(size.width) + " px wide, noise of " + std::to_string(sigma) +
+                                 ", seed " + std::to_string(seed);
+        const PairFindings noise =
+            examine_pair(dim(black, 1, 2 * seed, sigma, seed), dim(black, 1, 2 * seed, sigma, seed + 1000));
+        EXPECT_TRUE(noise.blank()) << what << ": " << noise.correlation;
+        EXPECT_FALSE(noise.swapped()) << what;
+        const PairFindings dark =
+            examine_pair(dim(left, 8, 2 * seed, sigma, seed), dim(right, 8, 2 * seed, sigma, seed + 1000));
+        EXPECT_FALSE(dark.blank()) << what << ": " << dark.correlation;
+      }
+  }
+}
+
+TEST(ExaminePair, CorrelationLeavesOutUnknownPixels) {
+  const Size size{200, 100};
+  WallPair pair(size, 10, 30, PixelFormat::gray_f32);
+  for (FrameBuffer* frame : {&pair.left, &pair.right}) {
+    frame->set_range({0, 255});
+    for (int y = 0; y < 20; ++y)
+      std::fill_n(static_cast<float*>(frame->row(y)), 60, std::numeric_limits<float>::quiet_NaN());
+  }
+  const PairFindings found = examine_pair(pair.left, pair.right);
+  EXPECT_GT(found.correlation, 0.9f);
+  EXPECT_FALSE(found.blank());
 }
 
 TEST(ExaminePair, RefusesFramesThatDoNotFit) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tasks/dim_frame.hpp"
 #include "tasks/on_device.hpp"
 #include "tasks/wall_pair.hpp"
 
@@ -72,6 +73,43 @@ TEST_P(FoundOn, ABlankPairSaysNothing) {
     result(black, black);
     result(few.left, few.right);
     EXPECT_EQ(disparities_of(estimator.method()), found) << "later pairs change nothing";
+  }
+}
+
+TEST_P(FoundOn, ACoveredCameraSaysNothing) {
+  const Size size{160, 120};
+  const Scene scene = render_scene("stereo", {.size = size});
+  const FrameBuffer &left = scene.frames[0], &right = scene.frames[1];
+  const FrameBuffer black(size, PixelFormat::gray_u8);
+  const int expected = examine_pair(left, right).disparities;
+  unsigned seed = 0;
+  for (const double sigma : {1, 2, 3, 4})
+    for (const double base : {2, 6, 10})
+      for (const bool pushes : {false, true}) {
+        StereoEstimator estimator({}, size, {.device = device()});
+        const auto next = [&](const FrameBuffer& one, const FrameBuffer& other) {
+          values_of(pushes ? estimator.push(one, other) : estimator(one, other));
+        };
+        for (int i = 0; i < 2; ++i) {
+          ++seed;
+          next(dim(black, 1, base, sigma, seed), dim(black, 1, base, sigma, seed + 1000));
+        }
+        next(left, right);
+        EXPECT_EQ(disparities_of(estimator.method()), expected)
+            << "noise of " << sigma << " around " << base << ", seeds up to " << seed;
+      }
+}
+
+TEST_P(FoundOn, ADarkScenePairSaysTheNumber) {
+  const Size size{160, 120};
+  const Scene scene = render_scene("stereo", {.size = size});
+  const WallPair many(size, 20, 50);
+  for (const double sigma : {1, 2, 3, 4}) {
+    StereoEstimator estimator({}, size, {.device = device()});
+    values_of(estimator(dim(scene.frames[0], 8, 2, sigma, 1), dim(scene.frames[1], 8, 2, sigma, 2)));
+    values_of(estimator(many.left, many.right));
+    EXPECT_EQ(disparities_of(estimator.method()), examine_pair(scene.frames[0], scene.frames[1]).disparities)
+        << "noise of " << sigma;
   }
 }
 

@@ -10,24 +10,37 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+/// Findings of a pair whose matches are clear.
+constexpr PairFindings clear{.disparities = 64, .matched = 0.7f, .correlation = 0.9f};
+
 TEST(PairWarnings, AGoodPairHasNone) {
-  EXPECT_EQ(pair_warnings({.disparities = 64}, {.tracks = 300, .median_error = 0.7, .rotation = -0.3}),
-            Texts{});
-  EXPECT_EQ(pair_warnings({.disparities = 64, .negative = 0.6f}, {}, 48), Texts{}) << "steps of 16";
+  EXPECT_EQ(pair_warnings(clear, {.tracks = 300, .median_error = 0.7, .rotation = -0.3}), Texts{});
+  PairFindings some = clear;
+  some.negative = 0.6f;
+  EXPECT_EQ(pair_warnings(some, {}, 48), Texts{}) << "steps of 16";
 }
 
 TEST(PairWarnings, SwappedViewsHaveNoNumberOfDisparities) {
-  const PairFindings swapped{.disparities = 64, .matched = 0.41f, .negative = 0.874f};
+  const PairFindings swapped{.disparities = 64, .matched = 0.41f, .negative = 0.874f, .correlation = 0.9f};
   const Texts expected = {
       "the views seem to be swapped: 87 % of the matches lie farther right in the right image"};
   EXPECT_EQ(pair_warnings(swapped, {}), expected);
   EXPECT_EQ(pair_warnings(swapped, {}, 16), expected);
-  EXPECT_EQ(pair_warnings({.disparities = 64, .matched = 0.39f, .negative = 1}, {}), Texts{});
+  EXPECT_EQ(pair_warnings({.disparities = 64, .matched = 0.39f, .negative = 1, .correlation = 0.9f}, {}),
+            Texts{});
 }
 
 TEST(PairWarnings, TooFewDisparities) {
-  EXPECT_EQ(pair_warnings({.disparities = 64}, {}, 47),
+  EXPECT_EQ(pair_warnings(clear, {}, 47),
             Texts{"47 disparities seem to be too few: the pair needs about 64"});
+}
+
+TEST(PairWarnings, NoiseSaysNothing) {
+  PairFindings noise = clear;
+  noise.correlation = 0.4f;
+  EXPECT_EQ(pair_warnings(noise, {}, 16), Texts{});
+  noise.negative = 1;
+  EXPECT_EQ(pair_warnings(noise, {}), Texts{});
 }
 
 TEST(PairWarnings, RowsAreJudgedByEnoughTracks) {
