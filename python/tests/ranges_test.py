@@ -156,3 +156,15 @@ def test_modules_of_the_package_warn_at_the_line_of_their_caller(deep, tmp_path)
         np.save(folder / f"{number}.npy", frame)
     texts = told(lambda: pf.extract(folder, tmp_path / "flow", device="cpu", workers=0, quiet=True))
     assert len(texts) == 1 and "range=(0, 1023)" in texts[0]
+
+
+def test_processes_of_an_extraction_warn_once(deep, tmp_path):
+    for name in ("a", "b", "c"):
+        folder = tmp_path / "images" / name
+        folder.mkdir(parents=True)
+        for number, frame in enumerate(deep):
+            np.save(folder / f"{number}.npy", frame)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        assert pf.extract(tmp_path / "images", tmp_path / "flow", device="cpu", workers=2, quiet=True).ok
+    assert [(warning.category, warning.filename) for warning in caught] == [(pf.RangeWarning, __file__)]
