@@ -2,6 +2,7 @@
 #include "cameras.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 
 #include "fields.hpp"
+#include "states.hpp"
 #include "texts.hpp"
 
 namespace parafield::python {
@@ -228,8 +230,8 @@ void bind_plan(nb::module_& module) {
                        named("cy", self.cy), named("doffs", self.doffs)});
       });
   bind_value(type);
-  nb::class_<Rectification>(module, "Rectification", "How both views of a pair are rectified.")
-      .def_prop_ro(
+  nb::class_<Rectification> plan(module, "Rectification", "How both views of a pair are rectified.");
+  plan.def_prop_ro(
           "shape", [](const Rectification& self) { return shape_or_none(self.size); },
           nb::sig("def shape(self) -> tuple[int, int]"), "Height and width of both views.")
       .def_ro("geometry", &Rectification::geometry)
@@ -243,6 +245,16 @@ void bind_plan(nb::module_& module) {
       .def("__repr__", [](const Rectification& self) {
         return joined("Rectification", {"shape=" + str_text(nb::repr(shape_or_none(self.size))),
                                         "geometry=" + str_text(nb::repr(nb::cast(self.geometry)))});
+      });
+  bind_state(
+      plan,
+      [](const Rectification& self) {
+        return std::tuple(self.size.width, self.size.height, self.geometry, self.left_rotation,
+                          self.right_rotation);
+      },
+      [](const auto& state) {
+        const auto& [width, height, geometry, left, right] = state;
+        return Rectification{{width, height}, geometry, left, right};
       });
   module.def(
       "plan_rectification",

@@ -11,7 +11,7 @@ namespace nb = nanobind;
 namespace parafield::python {
 namespace {
 
-PyObject *error_type = nullptr, *pair_warning_type = nullptr;
+PyObject *error_type = nullptr, *pair_warning_type = nullptr, *range_warning_type = nullptr;
 
 const char* name_of(ErrorCode code) {
   switch (code) {
@@ -48,6 +48,21 @@ void translate(const std::exception_ptr& pointer, void*) {
   }
 }
 
+/// Level of the innermost function of Python that is none of the package; 1 = the one that called it.
+int level_of_caller() {
+  int level = 1;
+  nb::object frame = nb::module_::import_("sys").attr("_getframe")();
+  for (; !frame.is_none(); frame = frame.attr("f_back"), ++level) {
+    const std::string module = str_text(frame.attr("f_globals").attr("get")("__name__", ""));
+    if (module != "parafield" && !module.starts_with("parafield.")) return level;
+  }
+  return 1;
+}
+
+void warn(PyObject* type, const std::string& text) {
+  if (PyErr_WarnEx(type, text.c_str(), level_of_caller()) != 0) throw nb::python_error();
+}
+
 }  // namespace
 
 std::string str_text(nb::handle object) {
@@ -81,9 +96,9 @@ int read_whole_number(nb::handle number, const char* name, int least, int most) 
   return value;
 }
 
-void warn_of_pair(const std::string& text) {
-  if (PyErr_WarnEx(pair_warning_type, text.c_str(), 1) != 0) throw nb::python_error();
-}
+void warn_of_pair(const std::string& text) { warn(pair_warning_type, text); }
+
+void warn_of_range(const std::string& text) { warn(range_warning_type, text); }
 
 void bind_errors(nb::module_& module) {
   // The class stands in Python, since its instances have a field and are pickled.
@@ -109,12 +124,18 @@ class Error(ValueError):
 
 class PairWarning(UserWarning):
     """Something seems to be wrong with a stereo pair: see check_pair."""
+
+
+class RangeWarning(UserWarning):
+    """Which values are black and white is a guess, from the values of the frames: `range` says it."""
 )",
            scope);
   error_type = nb::object(scope["Error"]).release().ptr();
   module.attr("Error") = nb::handle(error_type);
   pair_warning_type = nb::object(scope["PairWarning"]).release().ptr();
   module.attr("PairWarning") = nb::handle(pair_warning_type);
+  range_warning_type = nb::object(scope["RangeWarning"]).release().ptr();
+  module.attr("RangeWarning") = nb::handle(range_warning_type);
   nb::register_exception_translator(translate);
 }
 

@@ -32,10 +32,12 @@ int read_whole_number(nanobind::handle number, const char* name, int least, int 
 /// Name of an object's type, as messages show it: "list", "torch.Tensor".
 std::string type_text(nanobind::handle object);
 
-/// Gives a PairWarning, at the line of Python that calls. Throws python_error where warnings are exceptions.
+/// Give a PairWarning or a RangeWarning, at the line of Python that calls the package. Other threads may run
+/// meanwhile. Throw python_error where warnings are exceptions.
 void warn_of_pair(const std::string& text);
+void warn_of_range(const std::string& text);
 
-/// Makes the exception `Error` and the class PairWarning, and lets the library's errors be thrown as it.
+/// Makes the exception `Error` and the classes of warnings, and lets the library's errors be thrown as it.
 void bind_errors(nanobind::module_& module);
 
 }  // namespace parafield::python

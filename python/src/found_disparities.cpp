@@ -7,6 +7,7 @@
 
 #include "cameras.hpp"
 #include "interrupt.hpp"
+#include "states.hpp"
 
 namespace parafield::python {
 namespace {
@@ -58,8 +59,8 @@ std::optional<Request<Stereo>> with_disparities(const Request<Stereo>& request, 
 }
 
 void bind_examination(nb::module_& module) {
-  nb::class_<PairFindings>(module, "PairFindings", "What examine_pair finds out.")
-      .def_ro("disparities", &PairFindings::disparities, "Number of disparities that the pair needs.")
+  nb::class_<PairFindings> type(module, "PairFindings", "What examine_pair finds out.");
+  type.def_ro("disparities", &PairFindings::disparities, "Number of disparities that the pair needs.")
       .def_ro("matched", &PairFindings::matched,
               "Share, 0 to 1, of the left image's pixels whose matches agree in both directions.")
       .def_ro("negative", &PairFindings::negative,
@@ -78,6 +79,7 @@ void bind_examination(nb::module_& module) {
                ", matched=" + detail::text_of(self.matched) + ", negative=" + detail::text_of(self.negative) +
                ", correlation=" + detail::text_of(self.correlation) + ")";
       });
+  bind_fields_state(type, &PairFindings::disparities, &PairFindings::matched, &PairFindings::negative);
   const nb::none none;
   module.def(
       "examine_pair",

@@ -70,10 +70,27 @@ std::string place_text(const Array& array) {
   return array.memory.on_host() ? "in host memory" : "on cuda:" + std::to_string(array.memory.device);
 }
 
+/// Warns of a range that was found in frames, if it is not the usual one of their type. The extremes of values
+/// that fit no known range stay out of the text: it is the same for all frames, so that Python shows it once.
+void warn_of_guess(ValueRange range, Values type) {
+  if (range == ValueRange{0, type == Values::u16 ? 65535.0f : 255.0f}) return;
+  constexpr std::array<float, 6> whites = {1, 255, 1023, 4095, 16383, 65535};
+  const bool known = (range.black == 0 && std::ranges::find(whites, range.white) != whites.end()) ||
+                     range == ValueRange{-1, 1};
+  if (!known)
+    return warn_of_range(
+        "black is the smallest value of these frames and white the largest; give range=(black, white), the "
+        "same "
+        "for all frames");
+  const std::string black = std::to_string(int(range.black)), white = std::to_string(int(range.white));
+  warn_of_range(black + " is black and " + white + " is white, from the values of the frames; give range=(" +
+                black + ", " + white + "), or the right one");
+}
+
 }  // namespace
 
 FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels) {
-  FrameLayout layout;
+  FrameLayout layout{.warns = true};
   if (!axes.is_none()) {
     layout.axes = name_text(axes);
     if (std::ranges::find(known_axes, layout.axes) == known_axes.end())
@@ -95,6 +112,12 @@ FrameLayout read_layout(nb::handle axes, nb::handle range, nb::handle channels) 
     if (text != "rgb" && text != "bgr") fail("channels cannot be '", text, "': rgb or bgr");
     layout.bgr = text == "bgr";
   }
+  return layout;
+}
+
+FrameLayout read_axes(nb::handle axes) {
+  FrameLayout layout = read_layout(axes, nb::none(), nb::none());
+  layout.warns = false;
   return layout;
 }
 
@@ -185,6 +208,7 @@ void match(std::span<FrameStack> frames, const FrameLayout& layout) {
   const ValueRange range = find_value_range(unknown);
   for (FrameStack& stack : frames)
     if (!stack.array.from_u8) stack.first.range = range;
+  if (layout.warns) warn_of_guess(range, found->array.values);
 }
 
 }  // namespace parafield::python

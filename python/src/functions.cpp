@@ -29,7 +29,8 @@ axes : "hw", "hwc", "chw", "nhw", "nhwc" or "nchw"
     shapes need it.
 range : (black, white)
     Values of black and white. Not given: (0, 255) of uint8. Of uint16 and float32 what the values of the
-    frames suggest; on a CUDA device it has to be given, since looking at the values would wait for them.
+    frames suggest; a RangeWarning says what, if it is not (0, 65535) of uint16 or (0, 255) of float32. On a
+    CUDA device it has to be given, since looking at the values would wait for them.
 channels : "rgb" or "bgr"
     Order of the colors. Not given: rgb.
 threads : int

@@ -93,7 +93,7 @@ void bind_masks(nb::module_& module) {
   module.def(
       "known_pixels",
       [](nb::handle frame, nb::handle order) {
-        return known_array(read_host_frame(frame, "frame", read_layout(order, nb::none(), nb::none())).first);
+        return known_array(read_host_frame(frame, "frame", read_axes(order)).first);
       },
       arg("frame").none(), nb::kw_only(), arg("axes") = none, nb::sig(known_signature.c_str()),
       "Where a frame has a value: bool, H x W. It is false where a channel is NaN, infinite or masked "
@@ -103,7 +103,7 @@ void bind_masks(nb::module_& module) {
   module.def(
       "filled",
       [](nb::handle frame, nb::handle known, nb::handle order) {
-        const FrameLayout layout = read_layout(order, nb::none(), nb::none());
+        const FrameLayout layout = read_axes(order);
         const FrameStack read = read_host_frame(frame, "frame", layout);
         const Mask mask(known, "known");
         NewFrame copy(read.array, read.first.size(), read.first.format);

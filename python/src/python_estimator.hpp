@@ -248,6 +248,10 @@ class PythonEstimator {
     FrameLayout layout = layout_;
     if (!layout.range && range_) layout.range = range_;
     match(frames, layout);
+    if (!layout.range && range_) {  // found by another thread, while this one gave a warning
+      layout.range = range_;
+      match(frames, layout);
+    }
     const FrameStack& first = frames[0];
     check_size(first);
     for (const FrameStack& frame : frames)

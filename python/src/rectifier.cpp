@@ -9,6 +9,7 @@
 #include "found_disparities.hpp"
 #include "new_frame.hpp"
 #include "pictures.hpp"
+#include "states.hpp"
 #include "texts.hpp"
 
 namespace parafield::python {
@@ -137,12 +138,13 @@ std::string with_layout(const std::string& head, const std::string& more, const 
 }
 
 void bind_rectifier(nb::module_& module) {
-  nb::class_<Views>(module, "RectifiedPair", "Both views of rectify().")
-      .def_ro("left", &Views::left, nb::sig("def left(self) -> typing.Any"),
+  nb::class_<Views> pair(module, "RectifiedPair", "Both views of rectify().");
+  pair.def_ro("left", &Views::left, nb::sig("def left(self) -> typing.Any"),
               "float32, H x W or H x W x 3. NaN where it shows nothing of the image.")
       .def_ro("right", &Views::right, nb::sig("def right(self) -> typing.Any"), "Likewise.")
       .def_ro("range", &Views::range, "Black and white in both views, as estimate_disparity takes them.")
       .def_ro("geometry", &Views::geometry, "The cameras of the views, as points_of takes them.");
+  bind_fields_state(pair, &Views::left, &Views::right, &Views::range, &Views::geometry);
   const nb::none none;
   nb::class_<PythonRectifier>(module, "Rectifier", rectifier_doc)
       .def(
@@ -211,8 +213,8 @@ void bind_rectifier(nb::module_& module) {
 }
 
 void bind_alignment(nb::module_& module) {
-  nb::class_<RowAlignment>(module, "RowAlignment", alignment_doc)
-      .def_ro("tracks", &RowAlignment::tracks, "Number of tracks that are used.")
+  nb::class_<RowAlignment> type(module, "RowAlignment", alignment_doc);
+  type.def_ro("tracks", &RowAlignment::tracks, "Number of tracks that are used.")
       .def_ro("median_dy", &RowAlignment::median_dy, "px.")
       .def_ro("median_error", &RowAlignment::median_error, "Median of |dy|, px.")
       .def_ro("error_90", &RowAlignment::error_90, "90 % of the tracks have a smaller |dy|, px.")
@@ -229,6 +231,10 @@ void bind_alignment(nb::module_& module) {
         return joined("RowAlignment", {named("tracks", self.tracks), named("median_error", self.median_error),
                                        named("error_90", self.error_90), named("rotation", self.rotation)});
       });
+  using Rows = RowAlignment;
+  bind_fields_state(type, &Rows::tracks, &Rows::median_dy, &Rows::median_error, &Rows::error_90,
+                    &Rows::above_1, &Rows::rotation, &Rows::scale, &Rows::least_disparity,
+                    &Rows::largest_disparity);
   const nb::none none;
   static const std::string measure_signature =
       with_layout("measure_row_alignment(left: typing.Any, right: typing.Any, device: str | None = None", "",

@@ -4,10 +4,10 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "pictures.hpp"
+#include "states.hpp"
 #include "texts.hpp"
 
 namespace parafield::python {
@@ -18,11 +18,7 @@ template <class Struct, class... Values>
 void bind_numbers(nb::class_<Struct>& type, const char* name,
                   const std::pair<const char*, Values Struct::*>&... fields) {
   (type.def_ro(fields.first, fields.second), ...);
-  type.def("__getstate__", [fields...](const Struct& self) { return std::tuple(self.*fields.second...); })
-      .def("__setstate__", [fields...](Struct& self, const std::tuple<Values...>& state) {
-        new (&self) Struct{};
-        std::apply([&](const Values&... values) { ((self.*fields.second = values), ...); }, state);
-      });
+  bind_fields_state(type, fields.second...);
   type.def("__repr__", [name, fields...](const Struct& self) {
     return joined(name, {named(fields.first, self.*fields.second)...});
   });
@@ -126,25 +122,33 @@ nb::object evaluate_any(nb::handle estimate, nb::handle truth, nb::handle mask, 
 }
 
 void bind_scenes(nb::module_& module) {
-  nb::class_<SceneInfo>(module, "SceneInfo", "Name of a scene, and what it shows.")
-      .def_ro("name", &SceneInfo::name)
+  nb::class_<SceneInfo> info(module, "SceneInfo", "Name of a scene, and what it shows.");
+  info.def_ro("name", &SceneInfo::name)
       .def_ro("help", &SceneInfo::help)
       .def("__repr__",
            [](const SceneInfo& self) { return "SceneInfo(name='" + std::string(self.name) + "')"; });
+  bind_state(
+      info, [](const SceneInfo& self) { return std::tuple(std::string(self.name)); },
+      [](const std::tuple<std::string>& state) {
+        const auto found = std::ranges::find(scenes(), std::get<0>(state), &SceneInfo::name);
+        if (found == scenes().end())
+          fail("the pickled scene '", std::get<0>(state), "' is none of this version");
+        return *found;
+      });
   module.def(
       "scenes", [] { return std::vector<SceneInfo>(scenes().begin(), scenes().end()); },
       nb::sig("def scenes() -> list[SceneInfo]"), "Every scene that render_scene knows.");
   struct PythonScene {
     nb::list frames, flow, occluded, depth, disparity, moving;
   };
-  nb::class_<PythonScene>(
+  nb::class_<PythonScene> type(
       module, "Scene",
       "A rendered sequence with its exact truth. Every field is a list.\n\n"
       "frames: arrays H x W (H x W x 3 in color), uint8. flow[i]: FlowField from frame i to i + 1 (in clouds "
       "i + 2; square has none). "
       "occluded[i]: bool, where frame i + 1 does not show a pixel of frame i. depth, disparity and moving "
-      "are empty if the scene has none.")
-      .def_ro("frames", &PythonScene::frames,
+      "are empty if the scene has none.");
+  type.def_ro("frames", &PythonScene::frames,
               nb::sig("def frames(self) -> list[numpy.typing.NDArray[numpy.uint8]]"))
       .def_ro("flow", &PythonScene::flow, nb::sig("def flow(self) -> list[FlowField]"))
       .def_ro("occluded", &PythonScene::occluded,
@@ -154,6 +158,8 @@ void bind_scenes(nb::module_& module) {
       .def_ro("disparity", &PythonScene::disparity, nb::sig("def disparity(self) -> list[DisparityField]"))
       .def_ro("moving", &PythonScene::moving,
               nb::sig("def moving(self) -> list[numpy.typing.NDArray[numpy.bool_]]"));
+  bind_fields_state(type, &PythonScene::frames, &PythonScene::flow, &PythonScene::occluded,
+                    &PythonScene::depth, &PythonScene::disparity, &PythonScene::moving);
   module.def(
       "render_scene",
       [](const std::string& name, std::pair<int, int> shape, int frames, std::uint64_t seed, bool fine,
@@ -194,6 +200,37 @@ void bind_scenes(nb::module_& module) {
       "'jumping' (light), 'stopping' (a car stops for 100 frames) or 'noisy'.");
 }
 
+void bind_devices(nb::module_& module) {
+  nb::class_<DeviceInfo> type(module, "DeviceInfo", "Facts about a device.");
+  type.def_prop_ro(
+          "device", [](const DeviceInfo& self) { return to_string(self.device); },
+          "Its name as an argument: \"cpu\" or \"cuda:0\".")
+      .def_ro("name", &DeviceInfo::name, "The name that the processor or the GPU gives itself.")
+      .def_ro("instruction_set", &DeviceInfo::instruction_set)
+      .def_ro("threads", &DeviceInfo::threads)
+      .def_ro("memory", &DeviceInfo::memory, "Bytes.")
+      .def("__repr__", [](const DeviceInfo& self) {
+        return joined("DeviceInfo", {named("device", to_string(self.device)), named("name", self.name)});
+      });
+  bind_state(
+      type,
+      [](const DeviceInfo& self) {
+        return std::tuple(self.device.kind == Device::Kind::cuda, self.device.index, self.device.threads,
+                          self.name, self.instruction_set, self.threads, self.memory);
+      },
+      [](const auto& state) {  // the device may be one of another machine
+        const auto& [cuda, index, most, name, instruction_set, threads, memory] = state;
+        return DeviceInfo{.device = {cuda ? Device::Kind::cuda : Device::Kind::cpu, index, most},
+                          .name = name,
+                          .instruction_set = instruction_set,
+                          .threads = threads,
+                          .memory = memory};
+      });
+  module.def("devices", &devices, nb::sig("def devices() -> list[DeviceInfo]"),
+             "Every usable device, the CPU first.");
+  module.def("why_no_cuda", &why_no_cuda, "The reason why no CUDA device can be used; empty if one can.");
+}
+
 }  // namespace
 
 void bind_tools(nb::module_& module) {
@@ -226,17 +263,6 @@ void bind_tools(nb::module_& module) {
           "numpy.typing.NDArray[numpy.float32]"),
       "Depths, H x W: focal_length * baseline / (d + offset), in the unit of `baseline`.\n\n"
       "Depth is infinity where the disparity is not valid, or where d + offset is not above 0.");
-  nb::class_<DeviceInfo>(module, "DeviceInfo", "Facts about a device.")
-      .def_prop_ro(
-          "device", [](const DeviceInfo& self) { return to_string(self.device); },
-          "Its name as an argument: \"cpu\" or \"cuda:0\".")
-      .def_ro("name", &DeviceInfo::name, "The name that the processor or the GPU gives itself.")
-      .def_ro("instruction_set", &DeviceInfo::instruction_set)
-      .def_ro("threads", &DeviceInfo::threads)
-      .def_ro("memory", &DeviceInfo::memory, "Bytes.")
-      .def("__repr__", [](const DeviceInfo& self) {
-        return joined("DeviceInfo", {named("device", to_string(self.device)), named("name", self.name)});
-      });
   module.def(
       "pinned_empty",
       [](nb::handle shape, nb::handle type) {
@@ -256,9 +282,7 @@ void bind_tools(nb::module_& module) {
       "A NumPy array in pinned memory, which a GPU copies while it works. Its values are not set. Without a "
       "GPU "
       "it is an array like others.");
-  module.def("devices", &devices, nb::sig("def devices() -> list[DeviceInfo]"),
-             "Every usable device, the CPU first.");
-  module.def("why_no_cuda", &why_no_cuda, "The reason why no CUDA device can be used; empty if one can.");
+  bind_devices(module);
 }
 
 }  // namespace parafield::python

@@ -5,9 +5,12 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
 from multiprocessing import connection
 from typing import Any
+
+import parafield as pf
 
 from .errors import argument_error
 from .settings import Settings
@@ -80,7 +83,10 @@ class LocalProcesses:
             task, worker.task = worker.task, None
             assert task is not None
             try:
-                complete.append((task, worker.connection.recv()))
+                outcome, texts = worker.connection.recv()
+                complete.append((task, outcome))
+                for text in texts:  # each worker says it, and Python shows it once
+                    warnings.warn(text, pf.RangeWarning, _level_of_caller())
             except (EOFError, OSError, pickle.UnpicklingError):
                 complete.append((task, Died(worker.end(patience=5))))
                 self._workers[worker.number] = self._start(worker.number)
@@ -134,15 +140,39 @@ class _Worker:
         return f"its process ended with code {code}"
 
 
+def _level_of_caller() -> int:
+    """Level of the function that called the package, as warnings.warn takes it where this one is called."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and str(frame.f_globals["__name__"]).startswith("parafield."):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 def serve(file: int) -> None:
-    """What a process does: it receives the settings, then task after task, and sends the outcomes."""
+    """What a process does: it receives the settings, then task after task, and sends the outcomes.
+
+    Warnings of a guessed range go with the outcome.
+    """
     import signal
+    texts: list[str] = []
+    show = warnings.showwarning
+
+    def keep(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if issubclass(category, pf.RangeWarning):
+            texts.append(str(message))
+        else:
+            show(message, category, *place)
+
+    warnings.showwarning = keep  # type: ignore[assignment]
+    warnings.simplefilter("default", pf.RangeWarning)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process ends this one
     with connection.Connection(file) as main:
         try:
             settings = main.recv()
             main.send("ready")
             while True:
-                main.send(run_task(main.recv(), settings))
+                texts.clear()
+                outcome = run_task(main.recv(), settings)
+                main.send((outcome, texts))
         except (EOFError, BrokenPipeError, ConnectionResetError):
             pass
