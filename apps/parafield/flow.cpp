@@ -215,8 +215,8 @@ void add_flow(App& program) {
       "first of two frames, or of the middle one where the method takes more");
   command.add_option("-o,--output FILE", options.files.flow,
                      "write the flow: .flo, .pfm, .npy or KITTI's .png. A .png has 16 bit and is no picture "
-                     "to look at; --color draws one. For more frames "
-                     "it is a series, like flow%04d.flo: flow0001.flo is that of the first pair");
+                     "to look at; --color draws one. A name with a number is a series, for any "
+                     "number of frames: of flow%04d.flo, flow0001.flo is that of the first pair");
   command.add_option("--valid FILE", options.files.valid,
                      "write where the flow is valid: .png or .pgm. Valid pixels are 255, others 0");
   command.add_option(

@@ -8,7 +8,7 @@
 namespace parafield::command {
 namespace {
 
-/// Throws UsageError for what only the flow of one pair has.
+/// Throws UsageError for what is not for outputs that are named as a series.
 void check_words(const FlowCommandOptions& options) {
   const auto refuse = [](bool given, const char* option, const char* instead = "") {
     if (given) throw UsageError(fmt::format("{} is not for a series of flows{}", option, instead));
@@ -51,10 +51,6 @@ void run_series(const FlowCommandOptions& options, const FlowMethod& method, con
   if (source.count() < window)
     throw UsageError(
         fmt::format("FRAMES: {} takes {} frames or more, not {}", name_of(method), window, source.count()));
-  if (source.count() == window && counted)
-    throw UsageError(
-        fmt::format("{}: names a series, but {} frames have one flow; name one file, like flow.flo",
-                    options.files.flow.empty() ? "the output" : options.files.flow, window));
   const Size size = source.size();
   FlowOptions how = task;
   how.device = device;

@@ -166,8 +166,8 @@ void add_stereo(App& program) {
   const Option output = command.add_option("-o,--output FILE", options.files.disparity);
   output.help(
       "write the disparities: .pfm, .npy or .png. They are those of the left image. A .pfm or .npy has px at "
-      "every pixel. A .png has px * scale in 16 bit, and 0 where not valid. For a video it is a series, "
-      "like d%04d.pfm");
+      "every pixel. A .png has px * scale in 16 bit, and 0 where not valid. A name with a "
+      "number, like d%04d.pfm, is a series, for any number of pairs");
   const Option scale = add_scale(command, "--scale", options.scale,
                                  "with -o FILE.png: the file's value of 1 px. Without it 256, as KITTI");
   scale.needs(output);

@@ -10,7 +10,7 @@
 namespace parafield::command {
 namespace {
 
-/// Throws UsageError for what only a single pair has.
+/// Throws UsageError for what is not for outputs that are named as a series.
 void check_words(const StereoCommandOptions& options) {
   const auto refuse = [](bool given, const char* option, const char* instead = "") {
     if (given) throw UsageError(fmt::format("{} is not for a series of pairs{}", option, instead));
@@ -66,8 +66,8 @@ class PairSource {
   int expected() const { return int(left_files_.size()); }
   /// Whether every file has one image, as far as they have been read.
   bool is_counted() const { return left_.count() <= expected(); }
-  /// Whether there is no second pair.
-  bool is_single() const { return std::max(left_.count(), right_.count()) < 2; }
+  /// Whether neither camera has an image.
+  bool is_empty() const { return left_.count() == 0 && right_.count() == 0; }
 
  private:
   static constexpr int ahead = 2;
@@ -108,12 +108,7 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   const DeviceInfo info = describe_device(device);
 
   PairSource source(options);
-  if (source.is_single()) {
-    const std::vector<std::string> names = options.names();
-    throw UsageError(
-        fmt::format("{}: names a series, but there is one pair; name one file, like disparity.pfm",
-                    *std::ranges::find_if(names, has_number)));
-  }
+  if (source.is_empty()) throw UsageError("IMAGES: stereo takes one pair or more, not 0");
   Cameras cameras(options.camera, device);
   StereoEnergy& energy = energy_of(method);
   const int given = energy.disparities;
@@ -174,7 +169,8 @@ void run_series(const StereoCommandOptions& options, StereoMethod method, const 
   add_times(report, name_of(method), info, size, times_of(milliseconds));
   report.json["pairs"] = writer.count();
   report.json["seconds"] = seconds;
-  report.text += fmt::format("{} pairs in {:.2f} s with reading and writing\n", writer.count(), seconds);
+  report.text += fmt::format("{} pair{} in {:.2f} s with reading and writing\n", writer.count(),
+                             writer.count() == 1 ? "" : "s", seconds);
   add_range(report, source.range());
   reported.add_to(report);
   add_findings(report, findings);

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,6 +45,15 @@ std::mutex& mutex() {
   return one;
 }
 
+/// Opens a file that takes what is given up; -1 if it fails. A file in memory obeys the limit of file sizes,
+/// too. /dev/null does not, but it cannot be truncated. HDF5 does that after it failed to write a plane above
+/// 64 MiB, and still crashes then.
+int open_sink() {
+  rlimit limit = {};
+  const bool limited = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? ::open("/dev/null", O_RDWR | O_CLOEXEC) : ::memfd_create("parafield", MFD_CLOEXEC);
+}
+
 }  // namespace
 
 const Netcdf& netcdf() {
@@ -75,10 +85,10 @@ void detach_from_disk(int file) {
     const int descriptor = std::atoi(entry.path().filename().c_str());
     if (descriptor == file || ::fstat(descriptor, &one) != 0) continue;
     if (one.st_dev != same.st_dev || one.st_ino != same.st_ino) continue;
-    const int memory = ::memfd_create("parafield", MFD_CLOEXEC);
-    if (memory < 0) return;
-    ::dup3(memory, descriptor, O_CLOEXEC);
-    ::close(memory);
+    const int sink = open_sink();
+    if (sink < 0) return;
+    ::dup3(sink, descriptor, O_CLOEXEC);
+    ::close(sink);
   }
 }
 

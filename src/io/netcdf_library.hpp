@@ -54,9 +54,9 @@ class NetcdfCalls {
   void *printer_ = nullptr, *data_ = nullptr;
 };
 
-/// What other descriptors than `file` write to its file goes to memory from now on. Call it before a file
-/// that is given up is closed: HDF5 (1.10) crashes at the end of a program where it could not close one, as on
-/// a full disk.
+/// What other descriptors than `file` write to its file is lost from now on. Call it before a file that is
+/// given up is closed: HDF5 (1.10) crashes at the end of a program where it could not close one, as on a full
+/// disk or above the limit of file sizes.
 void detach_from_disk(int file);
 
 }  // namespace parafield::io

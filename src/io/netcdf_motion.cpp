@@ -97,10 +97,12 @@ struct MotionFile::Impl {
 
   void expect(int status) const {
     if (status == NC_NOERR) return;
-    // HDF5 keeps the system's reason to itself. One more block has the same one, if the disk is full.
+    // HDF5 keeps the system's reason to itself. One more block has the same one, if the disk is full. Where a
+    // part of it is written, the next one has it.
     const std::vector<std::uint8_t> block(4096);
-    const ssize_t put =
-        ::pwrite(file.descriptor(), block.data(), block.size(), ::lseek(file.descriptor(), 0, SEEK_END));
+    ssize_t put = 0;
+    do put = ::pwrite(file.descriptor(), block.data(), block.size(), ::lseek(file.descriptor(), 0, SEEK_END));
+    while (put > 0 && put < ssize_t(block.size()));
     if (put == ssize_t(block.size())) io::fail_writing(netcdf().why(status));
     io::fail_writing(io::reason(put < 0 ? errno : ENOSPC));
   }

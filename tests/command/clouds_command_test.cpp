@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <sys/resource.h>
+
 #include <cmath>
 
 #include "run_command.hpp"
@@ -236,6 +238,24 @@ TEST_F(CloudsCommand, MotionGoesIntoNetCdf) {
   expect_failure(2, join({"clouds"}, join(lefts(3), {"--netcdf", path("motion.txt")})), {".nc"});
   expect_failure(1, {"clouds", path("motion.nc"), "--variable", "u", "--netcdf", path("motion.nc")},
                  {"is an input"});
+}
+
+TEST_F(CloudsCommand, ALimitOfFileSizesIsAnErrorOfNetCdfAndNoCrash) {
+  if (const std::string why = why_no_netcdf(); !why.empty()) GTEST_SKIP() << why;
+  render_pairs(3, "192x128");
+  rlimit old{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  for (const rlim_t kibibytes : {4, 20, 100, 200, 300}) {
+    const rlimit small{kibibytes * 1024, old.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const pid_t process = start(join({"clouds", "--netcdf", path("motion.nc"), "-q"}, lefts(3)));
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
+    const Outcome outcome = finish(process);
+    EXPECT_EQ(outcome.code, 1) << kibibytes;
+    EXPECT_NE(outcome.err.find("motion.nc: cannot be written: File too large"), std::string::npos)
+        << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(path("motion.nc"))) << kibibytes;
+  }
 }
 
 TEST_F(CloudsCommand, WrongWordsAreErrors) {

@@ -67,6 +67,18 @@ TEST_F(StereoVideoCommand, EachPairIsThatOfThePairAlone) {
   EXPECT_FALSE(std::filesystem::exists(path("d04.pfm")));
 }
 
+TEST_F(StereoVideoCommand, OnePairIsASeriesOfOne) {
+  const Words pair = {image(0, 0), image(0, 1)};
+  const Outcome outcome = run_well(stereo(
+      pair, {"-o", path("d%04d.pfm"), "--depth", path("z%d.pfm"), "--focal", "100", "--baseline", "0.17"}));
+  EXPECT_NE(outcome.out.find("1 pair in"), std::string::npos) << outcome.out;
+  run_well(stereo(pair, {"-o", path("one.pfm"), "-q"}));
+  EXPECT_TRUE(read_text(path("d0001.pfm")) == read_text(path("one.pfm")));
+  EXPECT_TRUE(std::filesystem::exists(path("z1.pfm")));
+  run_well(stereo({film("left.y4m", 0, 1), film("right.y4m", 1, 1)}, {"-o", path("f%d.pfm"), "-q"}));
+  EXPECT_TRUE(read_text(path("f1.pfm")) == read_text(path("one.pfm")));
+}
+
 TEST_F(StereoVideoCommand, FilmsArePairedFrameByFrame) {
   const Words films = {film("left.y4m", 0), film("right.y4m", 1)};
   run_well(stereo(join(side(0), side(1)), {"-o", path("d%d.pfm"), "-q"}));
@@ -119,7 +131,6 @@ TEST_F(StereoVideoCommand, RefusesImagesThatDoNotPair) {
   fails(2, {image(0, 0), image(1, 0), image(0, 1), image(1, 1)}, {"-o", path("s.pfm")},
         {"not 4 files", "%04d"});
   fails(2, {image(0, 0)}, series, {"1 file cannot be halved"});
-  fails(2, {image(0, 0), image(0, 1)}, series, {"s%d.pfm", "there is one pair"});
   fails(2, {image(0, 0), image(0, 1)}, {"--noise", "2"}, {"--noise 2", "%04d"});
   fails(2, {"-", "-"}, series, {"standard input, once"});
   fails(2, join(side(0), side(1)), join(series, {"--gt", path("x.pfm")}), {"--gt", "eval"});
