@@ -70,18 +70,19 @@ std::string place_text(const Array& array) {
   return array.memory.on_host() ? "in host memory" : "on cuda:" + std::to_string(array.memory.device);
 }
 
-/// Warns of a range that was found in frames, if it is not the usual one of their type. The extremes of values
-/// that fit no known range stay out of the text: it is the same for all frames, so that Python shows it once.
+/// Warns of a range that was found in frames, if it is not a usual one of their type: floats of images are 0 to 1
+/// in most Python packages. The extremes of values that fit no known range stay out of the text: it is the same
+/// for all frames, so that Python shows it once.
 void warn_of_guess(ValueRange range, Values type) {
   if (range == ValueRange{0, type == Values::u16 ? 65535.0f : 255.0f}) return;
+  if (range == ValueRange{0, 1} && type != Values::u16) return;
   constexpr std::array<float, 6> whites = {1, 255, 1023, 4095, 16383, 65535};
   const bool known = (range.black == 0 && std::ranges::find(whites, range.white) != whites.end()) ||
                      range == ValueRange{-1, 1};
   if (!known)
     return warn_of_range(
         "black is the smallest value of these frames and white the largest; give range=(black, white), the "
-        "same "
-        "for all frames");
+        "same for all frames");
   const std::string black = std::to_string(int(range.black)), white = std::to_string(int(range.white));
   warn_of_range(black + " is black and " + white + " is white, from the values of the frames; give range=(" +
                 black + ", " + white + "), or the right one");
