@@ -79,7 +79,8 @@ void bind_examination(nb::module_& module) {
                ", matched=" + detail::text_of(self.matched) + ", negative=" + detail::text_of(self.negative) +
                ", correlation=" + detail::text_of(self.correlation) + ")";
       });
-  bind_fields_state(type, &PairFindings::disparities, &PairFindings::matched, &PairFindings::negative);
+  bind_fields_state(type, &PairFindings::disparities, &PairFindings::matched, &PairFindings::negative,
+                    &PairFindings::correlation);
   const nb::none none;
   module.def(
       "examine_pair",
