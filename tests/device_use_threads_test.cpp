@@ -66,8 +66,8 @@ TEST(DeviceUse, IsNotSharedWithThoseWhoseSolvesHaveEnded) {
   EXPECT_FALSE(uses[0].begin_solve()) << "one other has solves";
 }
 
-/// Each pushes eight frames, waits for all of them, and begins again. The device ends the frames in the order in
-/// which they were begun.
+/// Each pushes eight frames, waits for all of them, and begins again. The device ends the frames in the order
+/// in which they were begun.
 TEST(DeviceUse, IsSharedByThoseThatWaitForEightFramesAtATime) {
   constexpr std::size_t count = 8;
   std::deque<DeviceUse> uses;

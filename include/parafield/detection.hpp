@@ -6,7 +6,7 @@
 
 #include "parafield/estimator.hpp"
 #include "parafield/fields.hpp"
-#include "parafield/methods/label_solvers.hpp"
+#include "parafield/methods/label_presets.hpp"
 
 namespace parafield {
 

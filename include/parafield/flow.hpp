@@ -9,7 +9,7 @@
 #include "parafield/methods/adaptive_ridge.hpp"
 #include "parafield/methods/direct_interpolation.hpp"
 #include "parafield/methods/gradient_tensor.hpp"
-#include "parafield/methods/label_solvers.hpp"
+#include "parafield/methods/label_presets.hpp"
 #include "parafield/methods/lucas_kanade.hpp"
 #include "parafield/methods/multi_hypothesis.hpp"
 #include "parafield/methods/ridge_regression.hpp"

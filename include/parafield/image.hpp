@@ -149,8 +149,8 @@ class Image {
     copy.take(*this);
     return copy;
   }
-  /// Copies the pixels of an image of the same size; for another it throws Error(invalid_argument). Returns when the
-  /// copy is complete.
+  /// Copies the pixels of an image of the same size; for another it throws Error(invalid_argument). Returns
+  /// when the copy is complete.
   void take(const Image& from) {
     detail::check_copy(size_, from.size_);
     detail::copy(allocation_.data.get(), allocation_.pitch, memory_, from.allocation_.data.get(),

@@ -110,8 +110,8 @@ class Pipeline {
   /// end. VideoReader::next is one.
   using Source = std::function<bool(VideoFrame& frame)>;
   /// Takes a result, with the frame that it belongs to: the middle one of those that the method takes, the
-  /// first of two; for motion detection the newest one. Both are the pipeline's; the sink may change the result, or
-  /// move it away to keep it.
+  /// first of two; for motion detection the newest one. Both are the pipeline's; the sink may change the result,
+  /// or move it away to keep it.
   using Sink = std::function<void(const VideoFrame& frame, Result& result)>;
 
   /// The estimator has to outlive the pipeline. Throws Error(invalid_argument) for a depth outside 1..1000.

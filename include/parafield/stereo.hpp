@@ -8,7 +8,7 @@
 
 #include "parafield/estimator.hpp"
 #include "parafield/fields.hpp"
-#include "parafield/methods/label_solvers.hpp"
+#include "parafield/methods/label_presets.hpp"
 
 namespace parafield {
 
@@ -47,8 +47,8 @@ struct PARAFIELD_API Stereo {
 };
 
 /// Estimator of disparities. Call it as operator()(left, right), or push the pairs of a stereo camera's video.
-/// Both images are rectified: a match lies on the same row. A method with disparities = 0 gets their number from the
-/// first pair that is not blank, by `examine_pair`; method() says it then, and `reset()` forgets it.
+/// Both images are rectified: a match lies on the same row. A method with disparities = 0 gets their number
+/// from the first pair that is not blank, by `examine_pair`; method() says it then, and `reset()` forgets it.
 using StereoEstimator = Estimator<Stereo>;
 
 /// One-shot form of the estimator: the disparities of the left image, in the memory of the frames. Throws

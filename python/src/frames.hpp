@@ -51,8 +51,8 @@ FrameStack read_frames(nb::handle object, const std::string& name, const FrameLa
 
 /// Checks that all frames have one size and lie in one memory, and gives them all the same range: the
 /// layout's; otherwise 0..255 for uint8, and for uint16 and float32 the one that the values suggest. Where the
-/// layout says so, it warns of a range that is not the usual one of its type, 0..65535 or 0..255: other threads
-/// may run meanwhile. Throws Error(invalid_argument) if the range is not given and the frames are on a device.
+/// layout says so, it warns of a range that is not a usual one of its type (0..65535; 0..255 or 0..1): other
+/// threads may run meanwhile. Throws Error(invalid_argument) if the range is not given and the frames are on a device.
 void match(std::span<FrameStack> frames, const FrameLayout& layout);
 
 }  // namespace parafield::python

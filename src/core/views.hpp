@@ -50,7 +50,8 @@ View<T> values_of(FrameBuffer& frame) {
   return {static_cast<T*>(frame.row(0)), values.width, values.height, values.pitch};
 }
 
-/// Throws Error(invalid_argument) for a plane whose rows overlap. `what` and `part` name it: "the flow field", "'s u".
+/// Throws Error(invalid_argument) for a plane whose rows overlap. `what` and `part` name it: "the flow field",
+/// "'s u".
 template <class T>
 void check_pitch(const View<T>& plane, const char* what, const char* part = "") {
   const std::ptrdiff_t row_bytes = std::ptrdiff_t(sizeof(T)) * plane.width;
@@ -73,8 +74,8 @@ inline void check_trust(Size size, View<const std::uint8_t> valid, View<const fl
   check_pitch(confidence, what, "'s confidence");
 }
 
-/// Throws Error(invalid_argument) for a field without pixels, whose planes differ in size, or whose rows overlap;
-/// `what` names it.
+/// Throws Error(invalid_argument) for a field without pixels, whose planes differ in size, or whose rows
+/// overlap; `what` names it.
 inline void check_flow(const FlowView& flow, const char* what) {
   const auto& [u, v, valid, confidence] = flow;
   if (!u || !v || u.width < 1 || u.height < 1) fail(ErrorCode::invalid_argument, what, " has no pixels");

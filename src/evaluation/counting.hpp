@@ -15,8 +15,8 @@ inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 inline double share(double part, std::int64_t whole) { return whole ? part / double(whole) : nan; }
 inline double share(std::int64_t part, std::int64_t whole) { return share(double(part), whole); }
 
-/// Throws Error(invalid_argument) for an estimate or a mask that has not the truth's size, and for a mask whose rows
-/// overlap. `what` and `truth` name the fields.
+/// Throws Error(invalid_argument) for an estimate or a mask that has not the truth's size, and for a mask
+/// whose rows overlap. `what` and `truth` name the fields.
 inline void check_sizes(const char* what, Size size, const char* truth, Size true_size,
                         const EvaluationOptions& options) {
   const auto check = [&](const char* name, Size other) {

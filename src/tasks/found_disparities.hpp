@@ -10,8 +10,8 @@
 
 namespace parafield {
 
-/// A session of stereo whose method does not say how many disparities there are. The first pair that is not blank shows
-/// it, and a session with that number does the work.
+/// A session of stereo whose method does not say how many disparities there are. The first pair that is not
+/// blank shows it, and a session with that number does the work.
 template <class Backend>
 class FoundDisparities final : public Session<Stereo> {
  public:

@@ -15,8 +15,8 @@ class SharedDeviceOn : public OnDevice {
  protected:
   bool on_gpu() const { return device().kind == Device::Kind::cuda; }
 
-  /// Hashes of the results of a sequence's frames, pushed and called. Other estimators have work on the device from
-  /// frame `begin` to frame `end` - 1.
+  /// Hashes of the results of a sequence's frames, pushed and called. Other estimators have work on the device
+  /// from frame `begin` to frame `end` - 1.
   std::vector<std::uint64_t> hashes(const FlowMethod& method, const std::vector<FrameBuffer>& frames,
                                     int begin, int end) const {
     const Size size = frames[0].size();

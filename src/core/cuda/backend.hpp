@@ -40,11 +40,12 @@ class Cuda {
   std::size_t free_memory() const { return available_memory(); }
   std::size_t available_memory() const;  // free memory of the device, bytes
   /// Multiprocessors that the kernels of a recorded solve should fill. While several estimators share the
-  /// device, these are a quarter of it: kernels with large tiles do less work in all, and others fill the rest.
-  int multiprocessors() const { return shares_device() ? (multiprocessors_ + 3) / 4 : multiprocessors_; }
+  /// device, these are a quarter of it: kernels with large tiles do less work in all, and others fill the
+  /// rest.
+  int multiprocessors() { return shares_device() ? (multiprocessors_ + 3) / 4 : multiprocessors_; }
   /// Whether several estimators share the device. A solve whose steps ask is recorded twice, once for each
   /// answer.
-  bool shares_device() const {
+  bool shares_device() {
     recorded_.depends_on_sharing = true;
     return shares_device_;
   }
@@ -62,8 +63,8 @@ class Cuda {
   /// graph. Later it runs the steps on the host only to give the kernels of `launch_input` their new
   /// arguments, and launches the graph as soon as the last one has them. So for one key the steps must launch
   /// the same kernels. Their arguments must be the same, too, except those of `launch_input`. Steps after the
-  /// last of those write nothing that the graph reads. Steps that ask whether the device is shared are recorded
-  /// once more the first time that the answer differs.
+  /// last of those write nothing that the graph reads. Steps that ask whether the device is shared are
+  /// recorded once more the first time that the answer differs.
   template <class Steps>
   void replay(int key, Steps steps) {
     shares_device_ = use_.begin_solve();
@@ -108,8 +109,9 @@ class Cuda {
     join_aside();
   }
 
-  /// Where several estimators share the device, launches the next kernel only when those before it have ended.
-  /// Launched early, its blocks would hold places on the multiprocessors while they wait for a long kernel.
+  /// Where several estimators share the device, launches the next kernel only when those before it have
+  /// ended. Launched early, its blocks would hold places on the multiprocessors while they wait for a long
+  /// kernel.
   void hold_next_if_shared() { waits_ = waits_ || shares_device(); }
 
   /// Launches a kernel that uses only the workspace and the estimator's own results. Its arguments are
@@ -274,7 +276,7 @@ class Cuda {
   Mode mode_ = Mode::recording;
   Graph* replayed_ = nullptr;
   std::size_t next_input_ = 0;
-  mutable Graph recorded_;                    // what has been recorded so far
+  Graph recorded_;                            // what has been recorded so far
   std::vector<cudaGraphNode_t> part_inputs_;  // of the part that is being recorded
   std::map<int, Graphs> graphs_;
   std::deque<Notice> notices_;  // of all graphs; their nodes point here

@@ -6,8 +6,8 @@
 // A solution is one launch. A block makes a tile. The products of all pixels under its windows go to shared
 // memory, then their sums along the rows, then those down the columns, and each pixel is solved. Levels that
 // fill the device get large tiles, whose height is chosen so that the blocks fill the multiprocessors evenly.
-// Other levels get small ones, all of which have room at once. Where estimators share the device, each counts on a
-// quarter of it.
+// Other levels get small ones, all of which have room at once. Where estimators share the device, each counts
+// on a quarter of it.
 //
 // All of these kernels allow the next launch only when the kernel ahead of them has ended. So whatever comes
 // after a solution begins when the frames are complete: see `follows`.
@@ -33,7 +33,7 @@ std::size_t shared_bytes(int tile_rows, const LeastSquares& p) {
 
 /// Rows of a large tile that give the busiest multiprocessor the least work, halo included. In whole strips
 /// they are a multiple of 4; otherwise that is so above 16, and above 8 a multiple of 2.
-int choose_tile_rows(const Cuda& cuda, Size size, const LeastSquares& p, bool whole_strips) {
+int choose_tile_rows(Cuda& cuda, Size size, const LeastSquares& p, bool whole_strips) {
   const auto step = [=](int rows) { return whole_strips || rows >= 16 ? 4 : rows < 8 ? 1 : 2; };
   int best = 0;
   double least = 1e30;

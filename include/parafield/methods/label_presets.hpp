@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "parafield/methods/label_solvers.hpp"
+
+namespace parafield {
+
+// Presets of the methods that find a label field. The accurate ones are found by measurement (docs/accuracy.md).
+
+/// The method with the papers' parameters.
+template <LabelMethod Method>
+Method paper_parameters() {
+  Method paper;
+  paper.energy = typename Method::Energy{};
+  if constexpr (requires { paper.order; }) {
+    paper.sweeps = 10;
+    paper.order = SiteOrder::all_at_once;
+  } else if constexpr (requires { paper.t_max; }) {
+    paper.sweeps = 500;
+    paper.t_max = 20;
+    paper.t_min = 0.5f;
+  } else if constexpr (requires { paper.precision; }) {
+    paper.energy = Method::paper_energy();
+    paper.levels = 5;
+    paper.iterations = 7;
+    paper.finest_iterations = -1;
+    paper.uniqueness = 0;
+    paper.precision = Precision::exact;
+  }
+  return paper;
+}
+
+/// Presets for motion masks.
+template <LabelMethod Method>
+std::array<Preset<Method>, 3> presets(const Method&) {
+  Method accurate;
+  std::string_view help;
+  if constexpr (requires { accurate.order; }) {
+    accurate.energy = {.mean = 11.5f, .beta = 0.7f, .temporal = 0.7f};
+    accurate.sweeps = 50;
+    accurate.order = SiteOrder::colored;
+    help = "More sweeps, in which neighbors take turns.";
+  } else if constexpr (requires { accurate.t_max; }) {
+    accurate.sweeps = 200;
+    help = "More sweeps.";
+  } else {
+    accurate.energy = {.mean = 20};
+    help = "A higher threshold: fewer false alarms, more misses.";
+  }
+  return {{{"default", Method{}, "The best for most scenes."},
+           {"accurate", accurate, help},
+           {"paper", paper_parameters<Method>(), "The paper's model."}}};
+}
+
+/// Presets for masks against a learned background.
+template <LabelMethod Method>
+requires Method::learns std::array < Preset<Method>,
+2 > presets(const Method&) {
+  Method accurate;
+  std::string_view help = "The same: no better parameters are known.";
+  if constexpr (requires { accurate.order; }) {
+    accurate.sweeps = 20;
+    accurate.order = SiteOrder::colored;
+    help = "More sweeps, in which neighbors take turns.";
+  }
+  return {{{"default", Method{}, "The best for most scenes."}, {"accurate", accurate, help}}};
+}
+
+/// Presets for disparities and displacements; belief propagation has others.
+template <LabelMethod Method>
+requires requires(Method method) { method.energy.cost; }
+std::array<Preset<Method>, 3> presets(const Method&) {
+  constexpr bool flow = requires(Method method) { method.energy.max_displacement; };
+  Method accurate;
+  MatchingCost& cost = accurate.energy.cost;
+  std::string_view help = "A larger window.";
+  if (flow) cost.aggregation = 19;
+  if constexpr (requires { accurate.order; }) {
+    if (flow) {
+      accurate.sweeps = 10;
+      accurate.energy.smoothness.beta = 20;
+      help = "A larger window and more sweeps.";
+    } else {
+      help = "The same: no better parameters are known.";
+    }
+  } else if constexpr (requires { accurate.t_max; }) {
+    accurate.sweeps = 100;
+    help = "Five times the sweeps, and for flow a larger window.";
+  } else {
+    if (flow)
+      cost.aggregation = 25, cost.aggregation_sigma = 5;
+    else
+      help = "The same: no better parameters are known.";
+  }
+  return {{{"default", Method{}, "The best for most pairs: census or several data terms, sub-pixel."},
+           {"accurate", accurate, help},
+           {"paper", paper_parameters<Method>(), "The paper's model."}}};
+}
+
+/// Presets of belief propagation for displacements.
+inline std::array<Preset<BeliefPropagation<DisplacementEnergy>>, 4> presets(
+    const BeliefPropagation<DisplacementEnergy>&) {
+  using Method = BeliefPropagation<DisplacementEnergy>;
+  Method accurate, clouds = paper_parameters<Method>();
+  accurate.energy.cost.aggregation = 19;
+  accurate.iterations = 8;
+  accurate.precision = Precision::exact;
+  clouds.energy.sub_pixel = true;
+  clouds.finest_iterations = 0;
+  clouds.precision = Precision::fast;
+  return {{{"default", Method{}, "The best for most pairs: census, sub-pixel."},
+           {"accurate", accurate, "A larger window, more iterations, and messages of 32 bits."},
+           {"clouds", clouds, "The paper's model, faster and sub-pixel: clouds, which grow and fade."},
+           {"paper", paper_parameters<Method>(), "The paper's model."}}};
+}
+
+/// Presets of belief propagation for disparities.
+inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
+    const BeliefPropagation<StereoEnergy>&) {
+  using Method = BeliefPropagation<StereoEnergy>;
+  Method fast, accurate;
+  fast.iterations = 2;
+  fast.finest_iterations = 0;
+  fast.energy.checks.right_view = RightView::projected;
+  fast.energy.checks.color_median = 0;
+  accurate.iterations = accurate.finest_iterations = 8;
+  accurate.precision = Precision::exact;
+  return {{{"quality", Method{}, "The best for most pairs: several data terms, checks and filling."},
+           {"fast", fast, "No messages between single pixels, and only the left image is solved."},
+           {"accurate", accurate, "Twice the iterations, and messages of 32 bits."},
+           {"paper", paper_parameters<Method>(), "The paper's model."}}};
+}
+
+}  // namespace parafield
