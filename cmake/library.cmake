@@ -116,10 +116,21 @@ if(PARAFIELD_HAS_CUDA)
   string(REPLACE ";" "," host_options_list "${host_options}")
   set(cuda_options -std=c++20 --fmad=false --expt-relaxed-constexpr --diag-suppress=554
                    -Xcompiler=${host_options_list},-Wall,-Wno-unknown-pragmas)
+  # Machine code for many GPUs is large, and this takes a third. Drivers older than CUDA 13's cannot read it.
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    list(APPEND cuda_options --compress-mode=size)
+  endif()
   target_compile_options(parafield_cuda PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options}>")
   target_link_libraries(parafield_cuda PRIVATE parafield_build CUDA::cudart_static)
   list(APPEND objects $<TARGET_OBJECTS:parafield_cuda>)
 endif()
+
+# Exports nothing but what `map` names. A toolchain may link libstdc++ statically, and symbols of that copy, some of
+# which the dynamic linker makes unique in a process, must not be mixed with another copy's, such as NumPy's.
+function(export_only target map)
+  target_link_options(${target} PRIVATE LINKER:--version-script=${map})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
+endfunction()
 
 # The static library is the target parafield, which tests link: they use what the shared one hides. The shared
 # library is parafield_shared. Both have the same objects. parafield::parafield is the one that
@@ -142,6 +153,7 @@ if(PROJECT_IS_TOP_LEVEL OR NOT BUILD_SHARED_LIBS)
 endif()
 if(PROJECT_IS_TOP_LEVEL OR BUILD_SHARED_LIBS)
   add_kind(parafield_shared SHARED)
+  export_only(parafield_shared ${PROJECT_SOURCE_DIR}/cmake/exports.map)
   # Before 1.0 a minor version may change what programs are linked with.
   set_target_properties(parafield_shared PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})

@@ -71,13 +71,12 @@ struct EstimationOptions : ReportOptions {
   typename Task::Options task;
   MethodOptions<Methods> method;
 
-  /// `own`: a value of a parameter that is the command's own.
-  void add_to(App& command, const CommandValue* own = nullptr) {
+  void add_to(App& command) {
     const Option energies = add_energy(command, energy);
     ReportOptions::add_to(command);
     device.add_to(command);
     describe(task, TaskOptions{command});
-    method.add_to(command, own);
+    method.add_to(command);
     command.before_help([this, energies] {
       if (!minimizes(method.named_method())) energies.group("");
     });

@@ -5,9 +5,9 @@
 #include <cstdio>
 
 #include "commands.hpp"
+#include "feature_parameters.hpp"
 #include "fields.hpp"
 #include "interrupt.hpp"
-#include "sift.hpp"
 
 namespace parafield::command {
 
@@ -121,16 +121,13 @@ void run(const FlowCommandOptions& options) {
     throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", count));
   FeatureTracking* const tracking = tracking_of(method);
   if (tracking)
-    check_feature_parameters(options.method.named(), tracking->features, options.method.has_own());
+    check_feature_parameters(options.method.named(), tracking->features);
   if (options.is_series()) return run_series(options, method, task);
   const std::string& tracks_file = options.guides.tracks;
   FlowInput given{.frames = {}, .rotation = options.guides.camera()};
   if (!tracking && (!tracks_file.empty() || given.rotation))
     throw UsageError(fmt::format("{}: {} does not use it", tracks_file.empty() ? "--rotation" : "--tracks",
                                  name_of(method)));
-  const bool sift = options.method.has_own();
-  if (sift && !tracks_file.empty())
-    throw UsageError("--tracks and --features sift exclude each other: both give the tracks");
   if (int(options.frames.size()) > count && has_extension(options.frames.back(), ".flo"))
     throw UsageError(fmt::format("FRAMES: {0} is no frame; -o {0} writes it", options.frames.back()));
   std::vector<Path> inputs(options.frames.begin(), options.frames.end());
@@ -154,23 +151,11 @@ void run(const FlowCommandOptions& options) {
     given.tracks = tracks;
     tracking->max_features = std::max(tracking->max_features, int(tracks.size()));
   }
-  double sift_milliseconds = 0;
-  if (sift) {
-    Timer timer(Device::cpu());
-    timer.start();
-    tracks = sift_tracks(frames[0], frames[1], *tracking, options.device.threads);
-    sift_milliseconds = timer.stop();
-    given.tracks = tracks;
-  }
 
   auto [flow, times, energies, blocks] = estimate<Flow>(method, device, frames, task, options, given);
   mark_unknown(flow, known[std::size_t(middle)], known[std::size_t(middle) + 1]);
   Report report = options.begin("flow", method, frame.size(), blocks);
   if (given.tracks) report.json["tracks"] = tracks.size();
-  if (sift) {
-    add_sift(report.json["parameters"]);
-    report.json["sift_milliseconds"] = sift_milliseconds;
-  }
   report.json.update(parameters_json(parameters_of(task)));
   add_times(report, name_of(method), info, frame.size(), times);
   add_range(report, frame.range());
@@ -178,8 +163,6 @@ void run(const FlowCommandOptions& options) {
   findings.add(flow, known[std::size_t(middle)]);
   add_findings(report, findings);
   add_energies(report, task.energies, energies);
-  if (sift)
-    report.text += fmt::format("{} tracks by SIFT, {:.1f} ms more\n", tracks.size(), sift_milliseconds);
   if (truth.u) {
     const EvaluationOptions how{.mask = mask,
                                 .valid_only = options.truth.valid_only,
@@ -230,7 +213,7 @@ void add_flow(App& program) {
   options.reading.add_mask_to(command);
   options.guides.add_to(command);
   options.truth.add_to(command, "true flow to compare with: .flo, .pfm, .npy or .png");
-  options.add_to(command, &sift_features);
+  options.add_to(command);
   for (const char* name :
        {"--aggregation-sigma", "--texture-aware", "--uniqueness", "--block-overlap", "--match-stride",
         "--match-levels", "--match-iterations", "--match-check", "--match-region"})

@@ -18,7 +18,6 @@ void check_words(const FlowCommandOptions& options) {
   refuse(options.energy != "none", "--energy");
   refuse(!options.guides.tracks.empty(), "--tracks");
   refuse(!options.guides.rotation.empty(), "--rotation");
-  refuse(options.method.has_own(), "--features sift");
 }
 
 std::vector<Path> inputs_of(const FlowCommandOptions& options) {

@@ -68,15 +68,9 @@ std::string parameter_group(const std::vector<ParameterOf>& of, std::size_t coun
   return "Parameters of " + (of.size() == count && count > 1 ? "every method" : methods_text(of));
 }
 
-void ParameterOptions::add_parameters(App& command, const std::vector<MethodParameters>& methods,
-                                      const CommandValue* own) {
-  own_ = own;
+void ParameterOptions::add_parameters(App& command, const std::vector<MethodParameters>& methods) {
   for (const auto& [method, parameters] : methods)
-    for (ParameterValue parameter : parameters) {
-      if (own && own->parameter == parameter.name) {
-        parameter.choices.emplace_back(own->value);
-        parameter.help += fmt::format(" {}", own->help);
-      }
+    for (const ParameterValue& parameter : parameters) {
       std::vector<std::string> choices;
       for (const Value& choice : parameter.choices) choices.push_back(text_of(choice));
       auto given = std::ranges::find(options_, parameter.name, &Given::parameter);
@@ -114,23 +108,10 @@ std::vector<const ParameterOptions::Given*> ParameterOptions::given() const {
   return list;
 }
 
-void ParameterOptions::set(std::string_view method, const Given& given,
-                           const std::function<void()>& set) const {
+void ParameterOptions::check_is_parameter(std::string_view method, const Given& given) {
   if (std::ranges::find(given.of, method, &ParameterOf::method) == given.of.end())
     throw UsageError(fmt::format("{} has no parameter {}; it is one of {}", method,
                                  option_name(given.parameter), methods_text(given.of)));
-  if (given.is(own_)) return;
-  try {
-    set();
-  } catch (const Error& error) {
-    if (!own_ || own_->parameter != given.parameter) throw;
-    throw Error(error.code(),
-                fmt::format("{}, {}", error.what(), own_->value));  // the message ends in a list
-  }
-}
-
-bool ParameterOptions::has_own() const {
-  return std::ranges::any_of(given(), [&](const Given* each) { return each->is(own_); });
 }
 
 std::vector<std::string_view> ParameterOptions::named() const {

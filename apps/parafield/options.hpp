@@ -83,28 +83,23 @@ struct MethodParameters {
   std::vector<ParameterValue> parameters;
 };
 
-/// A value of a parameter that only the command knows, no method. `help` follows the parameter's help.
-struct CommandValue {
-  std::string_view parameter, value, help;
-};
-
 /// Options for parameters of methods, as text. An object stays where it is until the command has run.
 class ParameterOptions {
  public:
   /// Prepares --help: only the parameters of one method are printed.
   void show_only(std::string_view method) const;
-  /// Adds an option for each parameter. `own` is the command's own value and lives as long as this object.
-  void add_parameters(App& command, const std::vector<MethodParameters>& methods, const CommandValue* own);
+  /// Adds an option for each parameter.
+  void add_parameters(App& command, const std::vector<MethodParameters>& methods);
 
-  /// Sets the method's parameters that the command line names, but none to the command's own value. Throws
-  /// UsageError for a parameter of another method, Error(invalid_argument) for a value out of range.
+  /// Sets the method's parameters that the command line names. Throws UsageError for a parameter of another
+  /// method, Error(invalid_argument) for a value out of range.
   template <class Method>
   void set(Method& method) const {
-    for (const Given* each : given())
-      set(Method::name, *each, [&] { set_parameter(method, each->parameter, each->text); });
+    for (const Given* each : given()) {
+      check_is_parameter(Method::name, *each);
+      set_parameter(method, each->parameter, each->text);
+    }
   }
-  /// Whether the command line has the command's own value.
-  bool has_own() const;
   /// The parameters that the command line names.
   std::vector<std::string_view> named() const;
 
@@ -113,17 +108,13 @@ class ParameterOptions {
     std::string parameter, text;
     std::vector<ParameterOf> of;
     Option option = {};
-
-    bool is(const CommandValue* own) const {
-      return own && own->parameter == parameter && own->value == text;
-    }
   };
 
   /// The options that the command line has.
   std::vector<const Given*> given() const;
-  void set(std::string_view method, const Given& given, const std::function<void()>& set) const;
+  /// Throws UsageError if the method lacks the parameter.
+  static void check_is_parameter(std::string_view method, const Given& given);
 
-  const CommandValue* own_ = nullptr;
   std::deque<Given> options_;  // CLI11's options point into it
 };
 
@@ -134,7 +125,7 @@ class MethodOptions : public ParameterOptions {
   std::string preset;
   bool background = false;  ///< --background of detect: the named method against a learned background
 
-  void add_to(App& command, const CommandValue* own = nullptr) {
+  void add_to(App& command) {
     std::vector<MethodParameters> methods;
     std::vector<std::string> names, preset_names;
     for_each_method<Methods>([&]<class Method>(const Method& method) {
@@ -147,7 +138,7 @@ class MethodOptions : public ParameterOptions {
     const Option presets = command.add_option("--preset NAME", preset)
                                .suggest(preset_names)
                                .help("preset of the method. parafield methods lists them");
-    add_parameters(command, methods, own);
+    add_parameters(command, methods);
     command.before_help([this, presets] { show_only(presets); });
   }
 

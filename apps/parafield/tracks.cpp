@@ -3,9 +3,9 @@
 
 #include "commands.hpp"
 #include "estimation.hpp"
+#include "feature_parameters.hpp"
 #include "frames.hpp"
 #include "interrupt.hpp"
-#include "sift.hpp"
 
 namespace parafield::command {
 namespace {
@@ -64,20 +64,11 @@ FrameBuffer picture_of(const Frame& frame, const std::vector<Track>& tracks) {
   return draw_arrows(frame, flow, {.step = 1, .scale = 1});
 }
 
-Device device_of(DeviceOptions options, bool sift) {
-  if (sift && options.name == "auto") options.name = "cpu";
-  const Device device = options.device();
-  if (sift && device.kind != Device::Kind::cpu)
-    throw UsageError(fmt::format("--device {}: --features sift runs on the CPU only", options.name));
-  return device;
-}
-
 void run(const TracksOptions& options) {
   FeatureTracking tracking;
   typed([&] { options.tracking.set(tracking); });
-  const bool sift = options.tracking.has_own();
-  check_feature_parameters(options.tracking.named(), tracking.features, sift);
-  const Device device = device_of(options.device, sift);
+  check_feature_parameters(options.tracking.named(), tracking.features);
+  const Device device = options.device.device();
   check_outputs({{"-o", options.output, {".csv", ".txt"}}, {"--color", options.color, picture_extensions}},
                 {options.frame0, options.frame1, options.truth, options.reading.mask});
   const DeviceInfo info = describe_device(device);
@@ -89,8 +80,7 @@ void run(const TracksOptions& options) {
 
   const FrameBuffer there[] = {frames[0].to(memory_of(device)), frames[1].to(memory_of(device))};
   const auto find = [&] {
-    std::vector<Track> all = sift ? sift_tracks(there[0], there[1], tracking, options.device.threads)
-                                  : find_tracks(there[0], there[1], tracking, device);
+    std::vector<Track> all = find_tracks(there[0], there[1], tracking, device);
     drop_unknown(all, known[0], known[1]);
     return all;
   };
@@ -104,18 +94,13 @@ void run(const TracksOptions& options) {
   add_range(report, frames[0].range());
   report.json["parameters"] = parameters_json(parameters_of(tracking));
   add_times(report, "tracks", info, size, times);
-  if (sift) {
-    add_sift(report.json["parameters"]);
-    report.text += fmt::format("{} features are matched, at most {}\n", tracks.size(), tracking.max_features);
-  } else {
-    const Size cells = feature_grid(size, tracking.max_features);
-    const int asked = cells.width * cells.height;
-    report.json["columns"] = cells.width;
-    report.json["rows"] = cells.height;
-    report.json["cells"] = asked;
-    report.text += fmt::format("{} of {} features ({} x {} cells) are kept\n", tracks.size(), asked,
-                               cells.width, cells.height);
-  }
+  const Size cells = feature_grid(size, tracking.max_features);
+  const int asked = cells.width * cells.height;
+  report.json["columns"] = cells.width;
+  report.json["rows"] = cells.height;
+  report.json["cells"] = asked;
+  report.text += fmt::format("{} of {} features ({} x {} cells) are kept\n", tracks.size(), asked, cells.width,
+                             cells.height);
   report.json["kept"] = tracks.size();
   if (truth.u) {
     const TrackScores scores = scores_of(tracks, truth);
@@ -157,7 +142,7 @@ void add_tracks(App& program) {
   options.add_to(command);
   options.device.add_to(command);
   const std::vector<ParameterValue> parameters = parameters_of(FeatureTracking{});
-  options.tracking.add_parameters(command, {{FeatureTracking::name, parameters}}, &sift_features);
+  options.tracking.add_parameters(command, {{FeatureTracking::name, parameters}});
   command.before_help([&tracking = options.tracking] { tracking.show_only(FeatureTracking::name); });
   command.examples({"tracks a.png b.png -o tracks.csv --color tracks.png",
                     "tracks a.png b.png --features corners --max-features 500 --json",

@@ -69,6 +69,24 @@ std::string name_of(const AVInputFormat& format, const std::string& input) {
   return names.substr(0, names.find(','));
 }
 
+/// Threads that may decode the codec. With frame threads some decoders (MPEG-4 part 2, for one) end the process by an
+/// assertion where a frame is damaged and damage is an error. So frame threads are for codecs whose decoders bear
+/// it: those of most films, and those whose frames depend on no others.
+int thread_types(AVCodecID codec) {
+  const AVCodecDescriptor* const kind = avcodec_descriptor_get(codec);
+  const bool independent = kind && (kind->props & AV_CODEC_PROP_INTRA_ONLY) != 0;
+  switch (codec) {
+    case AV_CODEC_ID_H264:
+    case AV_CODEC_ID_HEVC:
+    case AV_CODEC_ID_VP8:
+    case AV_CODEC_ID_VP9:
+    case AV_CODEC_ID_AV1:
+      return FF_THREAD_FRAME | FF_THREAD_SLICE;
+    default:
+      return independent ? FF_THREAD_FRAME | FF_THREAD_SLICE : FF_THREAD_SLICE;
+  }
+}
+
 const std::int32_t* display_matrix(const AVStream& stream) {
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
   const AVPacketSideData* const data = av_packet_side_data_get(
@@ -159,7 +177,7 @@ class FfmpegSource : public Source {
     int failed = avcodec_parameters_to_context(decoder_.get(), stream.codecpar);
     decoder_->pkt_timebase = stream.time_base;
     decoder_->thread_count = options.threads;
-    decoder_->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
+    decoder_->thread_type = thread_types(codec->id);
     decoder_->err_recognition = AV_EF_EXPLODE;  // damage is an error, not something to hide
     if (failed >= 0) failed = avcodec_open2(decoder_.get(), codec, nullptr);
     if (failed < 0) fail(code_of(failed), "its ", codec->name, " cannot be decoded: ", av_reason(failed));

@@ -92,32 +92,6 @@ TEST(MethodOptions, PresetsBelongToTheirMethod) {
   EXPECT_EQ(std::get<Second>(parse({"--preset", "heavy", "-m", "second"})).weight, 1);
 }
 
-TEST(MethodOptions, AValueOfTheCommandsOwnIsNotTheMethods) {
-  static constexpr command::CommandValue own{"fast", "soon", "soon: not now"};
-  const auto parsed = [](std::vector<std::string> words) {
-    CLI::App app;
-    command::App command(app);
-    command::MethodOptions<Methods> options;
-    options.add_to(command, &own);
-    EXPECT_EQ(app.get_option("--fast")->get_description(),
-              "Hurry. soon: not now (true or false, default false)");
-    std::ranges::reverse(words);
-    app.parse(words);
-    try {
-      const Methods method = options.method();
-      return fmt::format("{} {} {}", method.index(), options.has_own(), fmt::join(options.named(), ", "));
-    } catch (const command::UsageError& error) {
-      return std::string(error.what());
-    }
-  };
-  EXPECT_EQ(parsed({"--window", "7"}), "0 false window");
-  EXPECT_EQ(parsed({"--fast=true"}), "0 false fast");
-  EXPECT_EQ(parsed({"--fast=soon", "--window", "7"}), "0 true window, fast");
-  EXPECT_EQ(parsed({"--fast=late"}), "first: fast cannot be late; allowed: true or false, soon");
-  EXPECT_EQ(parsed({"--window", "10"}), "first: window cannot be 10; allowed: 1 to 9");
-  EXPECT_EQ(parsed({"--fast=soon", "-m", "second"}), "second has no parameter --fast; it is one of first");
-}
-
 TEST(MethodOptions, TextOfOptionsNamesWhatDiffers) {
   EXPECT_EQ(options_text(First{}), "");
   EXPECT_EQ(options_text(First{.window = 4, .fast = true}), "--window 4 --fast");

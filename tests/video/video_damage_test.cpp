@@ -6,6 +6,7 @@
 #include <csignal>
 #include <random>
 
+#include "support.hpp"
 #include "video/videos.hpp"
 
 namespace parafield::test {
@@ -63,6 +64,36 @@ TEST(VideoDamage, ACutVideoGivesItsFirstFrames) {
       }
     }
   }
+}
+
+// FFmpeg's decoder of MPEG-4 part 2 aborts the process on this damage if it decodes several frames at once.
+TEST(VideoDamage, ACutMpeg4VideoGivesItsWholeFrames) {
+  NEEDS_FFMPEG();
+  const Folder folder;
+  const std::string path = folder / "whole.avi", cut = folder / "cut.avi";
+  write_video(path, scene_frames({160, 120}, 24), {.codec = "mpeg4"});
+  const Video whole = read_video(path);
+  ASSERT_EQ(whole.frames.size(), 24u) << whole.error;
+  auto bytes = bytes_in(path);
+  bytes.resize(bytes.size() * 6 / 10);
+  write_bytes(cut, bytes);
+  for (const int threads : {0, 1, 2, 5}) {
+    const Video video = read_video(cut, {.threads = threads});
+    EXPECT_GE(video.frames.size(), 10u);
+    EXPECT_NE(video.error.find("frame " + std::to_string(video.frames.size() + 1) + ": damaged data"),
+              std::string::npos)
+        << video.error;
+    for (std::size_t i = 0; i < video.frames.size(); ++i)
+      EXPECT_TRUE(same_pixels(video.frames[i].frame, whole.frames[i].frame)) << "frame " << i + 1;
+  }
+}
+
+TEST(VideoDamage, TheSharedDamagedFilmGivesItsWholeFrames) {
+  NEEDS_FFMPEG();
+  PARAFIELD_DATA_OR_SKIP(folder, "faults");
+  const Video video = read_video(folder / "crash_truncated_mpeg4_small.avi");
+  EXPECT_EQ(video.frames.size(), 14u);
+  EXPECT_NE(video.error.find("frame 15: damaged data"), std::string::npos) << video.error;
 }
 
 TEST(VideoDamage, DamagedBytesCrashNothing) {

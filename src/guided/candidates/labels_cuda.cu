@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "core/cuda/warp_reductions.cuh"
 #include "guided/candidates/labels.hpp"
 #include "guided/support/record.cuh"
 
@@ -15,15 +16,6 @@ namespace {
 constexpr int warps = 4, threads = 32 * warps, few_threads = 1024;
 
 __device__ int warp_of_grid() { return int(blockIdx.x) * warps + int(threadIdx.x) / 32; }
-
-__device__ int least_of_warp(int value) {
-  for (int step = 16; step > 0; step /= 2) value = smaller(value, __shfl_xor_sync(~0u, value, step));
-  return value;
-}
-__device__ int sum_of_warp(int value) {
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
-  return value;
-}
 
 /// A warp writes a feature's votes for all labels, that of the rotation, too.
 template <class LabelMotion>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "core/cuda/warp_reductions.cuh"
 #include "guided/support/features.hpp"
 
 /// Tiles of pixels on CUDA, a warp each.
@@ -33,23 +34,6 @@ struct TileLane {
   __device__ int x() const { return left() + lane % tile::width; }
   __device__ int y() const { return top() + lane / tile::width; }
 };
-
-/// A float as a whole number in the same order, for reductions.
-__device__ inline int ordered(float value) {
-  const int bits = __float_as_int(value);
-  return bits ^ (bits >> 31 & 0x7fffffff);
-}
-__device__ inline float from_ordered(int bits) { return __int_as_float(bits ^ (bits >> 31 & 0x7fffffff)); }
-__device__ inline float least_of_warp(float value) {
-#if __CUDA_ARCH__ >= 800
-  return from_ordered(__reduce_min_sync(~0u, ordered(value)));
-#else
-  PF_UNROLL
-  for (int step = lanes / 2; step > 0; step /= 2) value = smaller(value, __shfl_xor_sync(~0u, value, step));
-  return value;
-#endif
-}
-__device__ inline float most_of_warp(float value) { return -least_of_warp(-value); }
 
 /// Places of a lane's group of pixels, inside the image; returns the tile's box. `shared`: three planes.
 __device__ inline PlaceBox place_pixels(const TileLane& lane, const Colors& colors, LikelihoodScale scale,

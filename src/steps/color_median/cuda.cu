@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "core/cuda/warp_reductions.cuh"
 #include "steps/color_median/color_median.hpp"
 
 // A warp looks at a few pixels of a row. Together its lanes filter the unsure ones, one after the other: each lane
@@ -41,12 +42,12 @@ __global__ void __launch_bounds__(32 * warps_of_block)
                                 median.valid(at_x, at_y) != 0);
       sum += weight[i];
     }
-    const int all = __reduce_add_sync(~0u, sum);
+    const int all = sum_of_warp(sum);
     const int found = weighted_median(median.least, median.most, all, [&](int most) {
       int part = 0;
       PF_UNROLL
       for (int i = 0; i < OfLane; ++i) part += value[i] <= most ? weight[i] : 0;
-      return __reduce_add_sync(~0u, part);
+      return sum_of_warp(part);
     });
     if (lane == 0) out(x, y) = float(found);
   }

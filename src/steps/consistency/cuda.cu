@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "core/cuda/warp_reductions.cuh"
 #include "steps/consistency/consistency.hpp"
 
 namespace parafield {
@@ -27,15 +28,7 @@ __global__ void disparities_kernel(View<const float> left, View<const float> rig
   if (unsure) unsure(x, y) = !kept || difference > 0;
 }
 
-// Disparities are projected as whole numbers that have their order: so an atomic maximum finds the largest.
-
-__device__ int ordered_bits(float value) {
-  const int bits = __float_as_int(value);
-  return bits >= 0 ? bits : bits ^ 0x7fffffff;
-}
-__device__ float value_of_bits(int ordered) {
-  return __int_as_float(ordered >= 0 ? ordered : ordered ^ 0x7fffffff);
-}
+// Disparities are projected as integers of the same order, so that an atomic maximum finds the largest.
 
 __global__ void begin_projection_kernel(View<int> right) {
   begin_kernel();
@@ -53,7 +46,7 @@ __global__ void project_kernel(View<const float> left, View<int> right) {
 __global__ void end_projection_kernel(View<int> ordered, View<float> right) {
   begin_kernel();
   const int x = int(blockIdx.x * blockDim.x + threadIdx.x), y = int(blockIdx.y * blockDim.y + threadIdx.y);
-  if (x < right.width && y < right.height) right(x, y) = value_of_bits(ordered(x, y));
+  if (x < right.width && y < right.height) right(x, y) = from_ordered_bits(ordered(x, y));
 }
 
 const dim3 block(32, 8);

@@ -3,6 +3,7 @@
 
 #include "core/cuda/backend.hpp"
 #include "core/cuda/kernel.cuh"
+#include "core/cuda/warp_reductions.cuh"
 #include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
 
 // Most pixels are far from boundaries: they are marked and copied, 24 bytes each. Colors and trust are found
@@ -136,9 +137,9 @@ __device__ void sharpen_pixel(View<const Color> colors, View<const float> trust,
     low_v = smaller(low_v, v[i]), high_v = larger(high_v, v[i]);
     sum += weight[i];
   }
-  const int all = __reduce_add_sync(~0u, sum);
-  low_u = __reduce_min_sync(~0u, low_u), high_u = __reduce_max_sync(~0u, high_u);
-  low_v = __reduce_min_sync(~0u, low_v), high_v = __reduce_max_sync(~0u, high_v);
+  const int all = sum_of_warp(sum);
+  low_u = least_of_warp(low_u), high_u = most_of_warp(high_u);
+  low_v = least_of_warp(low_v), high_v = most_of_warp(high_v);
   while (low_u < high_u || low_v < high_v) {
     const int middle_u = (low_u + high_u) >> 1, middle_v = (low_v + high_v) >> 1;
     int part_u = 0, part_v = 0;
@@ -147,8 +148,8 @@ __device__ void sharpen_pixel(View<const Color> colors, View<const float> trust,
       part_u += u[i] <= middle_u ? weight[i] : 0;
       part_v += v[i] <= middle_v ? weight[i] : 0;
     }
-    part_u = __reduce_add_sync(~0u, part_u);
-    part_v = __reduce_add_sync(~0u, part_v);
+    part_u = sum_of_warp(part_u);
+    part_v = sum_of_warp(part_v);
     2 * part_u >= all ? high_u = middle_u : low_u = middle_u + 1;
     2 * part_v >= all ? high_v = middle_v : low_v = middle_v + 1;
   }

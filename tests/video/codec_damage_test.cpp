@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Damaged videos of every codec that the program ffmpeg can write. Each is read in a process of its own, which
+// must end by itself: FFmpeg's decoders abort on some damage if they are used in the wrong way.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+
+#include "video/videos.hpp"
+
+namespace parafield::test {
+namespace {
+
+/// Names of the encoders of videos that need no special hardware.
+std::vector<std::string> encoders(const Folder& folder) {
+  const std::string list = folder / "encoders";
+  EXPECT_EQ(std::system(("ffmpeg -hide_banner -encoders >" + list + " 2>/dev/null").c_str()), 0);
+  std::ifstream lines(list);
+  std::vector<std::string> names;
+  bool begun = false;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string kind, name;
+    words >> kind >> name;
+    begun = begun || kind.starts_with("---");
+    const bool is_hardware = std::ranges::any_of(
+        std::vector{"_nvenc", "_omx", "_qsv", "_v4l2m2m", "_vaapi", "_amf", "_vulkan", "_mf"},
+        [&, encoder = name](const char* end) { return encoder.ends_with(end); });
+    if (begun && kind.starts_with("V") && !is_hardware) names.push_back(name);
+  }
+  return names;
+}
+
+/// What an encoder needs beyond its name.
+std::string options_of(const std::string& encoder) {
+  if (encoder == "dvvideo") return "-s 720x576 -r 25 -pix_fmt yuv420p";
+  if (encoder == "dnxhd") return "-s 256x144 -profile:v dnxhr_lb -pix_fmt yuv422p";
+  if (encoder == "cfhd") return "-s 256x144";
+  if (encoder == "roqvideo") return "-s 128x128 -r 30";
+  if (encoder == "avui") return "-s 720x576";
+  if (encoder == "amv") return "-s 160x112 -pix_fmt yuvj420p";
+  if (encoder == "xface") return "-s 48x48";
+  if (encoder == "libaom-av1") return "-cpu-used 8";
+  if (encoder == "librav1e") return "-speed 10";
+  if (encoder == "libsvtav1") return "-preset 12";
+  return "";
+}
+
+/// Encodes the frames; an empty path if no container or reader takes the codec.
+std::string encoded(const Folder& folder, const std::string& frames, const std::string& encoder) {
+  for (const char* extension : {".avi", ".mkv", ".mov", ".nut", ".mpg", ".flv", ".roq", ".gif", ".apng", ".webp"}) {
+    const std::string path = folder / (encoder + extension);
+    if (ffmpeg("-threads 1 -i " + frames + " -strict -2 " + options_of(encoder) + " -c:v " + encoder + " " + path +
+               " 2>/dev/null") &&
+        !read_video(path).frames.empty())
+      return path;
+    std::filesystem::remove(path);
+  }
+  return "";
+}
+
+struct Outcome {
+  int signal = 0, status = 0;
+};
+
+/// Reads a video in a process of its own: status 0 for the whole of it, 1 for an error.
+Outcome outcome_of(const std::string& path, int threads) {
+  const pid_t child = fork();
+  if (child == 0) {
+    ::alarm(60);  // a signal, if it never ends
+    int status = 0;
+    try {
+      VideoReader reader(path, {.threads = threads});
+      VideoFrame frame;
+      while (reader.next(frame)) {
+      }
+    } catch (const Error& error) {
+      status = std::string(error.what()).starts_with(path) ? 1 : 2;
+    } catch (...) {
+      status = 3;
+    }
+    ::_exit(status);
+  }
+  int state = 0;
+  EXPECT_EQ(::waitpid(child, &state, 0), child);
+  return WIFSIGNALED(state) ? Outcome{WTERMSIG(state), 0} : Outcome{0, WEXITSTATUS(state)};
+}
+
+TEST(CodecDamage, DamageOfAnyCodecEndsNoProcess) {
+  NEEDS_FFMPEG_PROGRAM();
+  const Folder folder;
+  const std::string frames = folder / "frames.y4m";
+  write_video(frames, scene_frames({176, 144}, 12));
+  std::mt19937 random(3);
+  int videos = 0, errors = 0;
+  std::string skipped;
+  for (const std::string& encoder : encoders(folder)) {
+    const std::string path = encoded(folder, frames, encoder);
+    if (path.empty()) {
+      skipped += ' ' + encoder;
+      continue;
+    }
+    const std::vector<std::uint8_t> whole = bytes_in(path);
+    const std::string damaged = folder / ("damaged" + std::filesystem::path(path).extension().string());
+    for (int i = 0; i < 4; ++i) {
+      auto bytes = whole;
+      if (i % 2 == 0) bytes.resize(bytes.size() * std::size_t(50 + 20 * i) / 100);  // cut off
+      if (i > 0)  // changed, but for the first bytes, which say what the file is
+        for (int k = 0; k < 10 * i; ++k)
+          bytes[bytes.size() / 8 + random() % (bytes.size() - bytes.size() / 8)] = std::uint8_t(random());
+      std::ofstream(damaged, std::ios::binary)
+          .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
+      const int threads = 1 + i % 4;
+      const Outcome outcome = outcome_of(damaged, threads);
+      EXPECT_EQ(outcome.signal, 0) << encoder << " in " << path << ", damage " << i << ", threads " << threads;
+      EXPECT_LE(outcome.status, 1) << encoder << " in " << path << ", damage " << i << ", threads " << threads;
+      errors += outcome.status == 1;
+      ++videos;
+    }
+    std::filesystem::remove(damaged);
+    std::filesystem::remove(path);
+  }
+  std::printf("%d damaged videos, %d of them with an error; encoders without a video:%s\n", videos, errors,
+              skipped.c_str());
+  EXPECT_GT(videos, 100);
+  EXPECT_GT(errors, videos / 4);
+}
+
+}  // namespace
+}  // namespace parafield::test
