@@ -25,19 +25,23 @@ class Torch:
         return tensor.cpu().numpy()
 
 
+# Tests name the GPU: without a name, PyTorch and CuPy take the thread's current one, which other libraries change.
 class TorchCuda(Torch):
-    device = "cuda:0"
+    """Tensors on the last GPU."""
 
     def __init__(self):
         super().__init__()
         if not self.module.cuda.is_available():
             pytest.skip("PyTorch finds no CUDA device")
+        self.device = f"cuda:{self.module.cuda.device_count() - 1}"
 
     def array(self, values):
-        return self.module.tensor(values, device="cuda")
+        return self.module.tensor(values, device=self.device)
 
 
 class CuPy:
+    """Arrays on the first GPU."""
+
     device = "cuda:0"
 
     def __init__(self):
@@ -45,7 +49,8 @@ class CuPy:
         self.type = self.module.ndarray
 
     def array(self, values):
-        return self.module.array(values)
+        with self.module.cuda.Device(0):
+            return self.module.array(values)
 
     def numpy(self, array):
         return array.get()
