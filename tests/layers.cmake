@@ -8,7 +8,8 @@
 #   video               io, core
 #   io color evaluation scenes masks      core
 #   core
-# Of the public headers, those that list methods (flow, stereo, detection) are for tasks alone.
+# Of the public headers, those that list methods (flow, stereo, detection) are for tasks alone. No file of src calls a
+# task's public function: what tasks share is below these functions, so that no circle of calls can arise.
 #   cmake -DSOURCE=<repository> -P layers.cmake
 cmake_minimum_required(VERSION 3.25)
 set(below_core core)
@@ -41,6 +42,11 @@ foreach(folder ${folders})
   file(GLOB_RECURSE files ${SOURCE}/src/${folder}/*.hpp ${SOURCE}/src/${folder}/*.cpp
     ${SOURCE}/src/${folder}/*.cuh ${SOURCE}/src/${folder}/*.cu)
   foreach(file ${files})
+    file(STRINGS ${file} calls REGEX "[^A-Za-z_:](estimate_flow|estimate_disparity|detect_motion|examine_pair)\\(")
+    list(FILTER calls EXCLUDE REGEX "^ *//|^(FlowField|DisparityField|MotionMask|PairFindings) ")
+    foreach(call ${calls})
+      message(SEND_ERROR "${file} calls a task's public function: ${call}")
+    endforeach()
     includes_of(${file} includes)
     foreach(include ${includes})
       math(EXPR checked "${checked} + 1")

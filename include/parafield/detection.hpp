@@ -24,6 +24,11 @@ struct DetectionOptions {
   /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
+  /// push() returns the previous frame's result while the device works on the new frame: see Estimator::push.
+  PF_FIELD(bool, pipelined, false);
+  /// CUDA: set it if three or more estimators share the device. Kernels then do less work in all but take longer for
+  /// one frame alone. Results are the same.
+  PF_FIELD(bool, throughput, false);
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< for slow methods: ICM, annealing
 };
@@ -37,7 +42,6 @@ using DetectionMethod =
 struct PARAFIELD_API Detection {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
   static constexpr bool pairs = false;
-  static constexpr bool halves = false;
   using Method = DetectionMethod;
   using Input = DetectionInput;
   using Options = DetectionOptions;

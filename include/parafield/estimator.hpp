@@ -9,7 +9,7 @@
 
 namespace parafield {
 
-/// Which energies an estimator reports. Only the label methods minimize an energy; the others report none.
+/// Which energies an estimator reports. Only the label methods minimize an energy; other methods report none.
 /// Each reported energy takes one more pass over the pixels.
 enum class EnergyReport {
   none,
@@ -28,25 +28,23 @@ struct SolvedBlocks {
   bool seamless = true;  ///< the margins are so wide that the result has the bits of one block
 };
 
-/// Function that is called with the share of a solve that is done, 0 to 1. The share never falls, and there
-/// are at most 50 calls a solve. On the CPU the thread that solves calls it. On CUDA a thread of the driver
-/// calls it while the device works; the function must not call CUDA then. It must not throw. It is copied,
-/// and the copy lives as long as the estimator.
+/// Progress callback; receives the completed fraction of a solve, 0 to 1. The fraction never falls, and a solve
+/// makes at most 50 calls. On the CPU the solving thread makes them. On CUDA a thread of the driver makes them
+/// while the device works, so the callback must not call CUDA. It must not throw. The estimator keeps a copy.
 using ProgressCallback = std::function<void(double)>;
 
 /// A solver of one task (flow, stereo, motion detection) by one method, for frames of one size, on one
 /// device. The constructor checks the arguments and allocates. After the first call, calls allocate nothing
-/// if their frames lie in the same kind of memory as its frames. But on CUDA the first calls while two other
-/// estimators work on the device record, and so allocate, once more.
+/// if their frames lie in the same kind of memory as its frames.
 ///
 /// Threads: any number of estimators may be made, used, moved and destroyed at the same time, each by one
-/// thread at a time. The program may do CUDA work and stream captures of its own meanwhile. No call waits for
-/// a whole device or for the legacy stream, with one exception: CUDA's driver may wait for the device when it
-/// needs more memory for graphs. That can happen when an estimator records a solve and more estimators exist
-/// than ever before, and in the destructor of one of AdaptiveRidge with `matches` = automatic when more than
-/// 32 of other sizes were destroyed. Only `cancel` may be called while another thread uses the same estimator.
+/// thread at a time, while the program does CUDA work and stream captures of its own. Only `cancel` may be
+/// called while another thread uses the same estimator. No call waits for a whole device or for the legacy
+/// stream, with one exception: CUDA's driver may wait for the device when it needs more memory for graphs. That
+/// can happen when an estimator records a solve and more estimators exist than ever before, and when an
+/// estimator of AdaptiveRidge with `matches` = automatic is destroyed after many others of different sizes.
 ///
-/// Results lie where the frames lie. For host frames the result is complete, in host memory, when the call
+/// Results are where the frames are. For host frames the result is complete, in host memory, when the call
 /// returns. For CUDA frames it is in the memory of that device, written asynchronously on the estimator's
 /// stream; `synchronize()` waits for it. The estimator owns the result that a call returns. It is valid until
 /// the next call: copy it with `to()`, or give the call a field to write into.
@@ -68,7 +66,7 @@ class PARAFIELD_API Estimator {
   /// than 2^29 pixels, or if a parameter is out of range. Throws Error(device) and Error(memory).
   Estimator(Method method, Size size, Options options = {});
   ~Estimator();
-  /// One that was moved away can be given another or be destroyed, nothing else.
+  /// A moved-from estimator can only be assigned to or destroyed.
   Estimator(Estimator&&) noexcept;
   Estimator& operator=(Estimator&&) noexcept;
 
@@ -79,38 +77,28 @@ class PARAFIELD_API Estimator {
   /// Solves and writes into `output`. Its planes have the estimator's size and lie where the frames lie; for
   /// other planes it throws Error(invalid_argument). Planes that `output` lacks are not written.
   void operator()(const Input& input, Result& output);
-  /// Does the same, but writes the flow as halves.
-  void operator()(const Input& input, HalfFlowField& output) requires Task::halves;
 
-  /// Takes the next frame of a sequence. Returns null until the method has as many frames as it needs; from
-  /// then on it returns the result of the newest ones. Each frame is converted once. A call of operator()
-  /// forgets the frames pushed before.
-  const Result* push(const In<Frame>& frame) requires Task::streams;
-  /// Does the same, but writes into `output` as operator() does. Returns whether there is a result.
-  bool push(const In<Frame>& frame, Result& output) requires Task::streams;
-  bool push(const In<Frame>& frame, HalfFlowField& output) requires Task::halves;
-
-  /// Takes the next frame of a sequence, as push() does, but returns the result of the call before, which has its
-  /// own memory until the next call. Null if that call had none. So on a GPU, with frames in host memory, the
-  /// frame goes up and the result before comes down while the device solves. The call returns when the frame has
-  /// been read and the result is complete. finish() returns the last result.
+  /// Adds the next frame of a sequence. Returns null until enough frames have arrived; from then on it returns
+  /// the result of the newest frames. Each frame is converted once. A call of operator() starts a new sequence.
   ///
-  /// Results are those of push(), on every device. Only pinned memory (Memory::pinned()) is copied while others
-  /// work. Calls of push() or operator() forget a result that is still to come.
-  const Result* push_ahead(const In<Frame>& frame) requires Task::streams;
-  /// Does the same, but the frame's result goes into `output`. It is complete when the next call of push_ahead()
-  /// or finish() returns; until then it has to stay where it is. Returns whether the output of the call before
-  /// is complete now; false if that call had no result.
-  bool push_ahead(const In<Frame>& frame, Result& output) requires Task::streams;
-  bool push_ahead(const In<Frame>& frame, HalfFlowField& output) requires Task::halves;
-  /// Waits for the result that push_ahead() still owes and returns it: the estimator's, valid until the next call,
-  /// or the output that push_ahead() was given. Null if there is none, or if it is of halves. More frames may
-  /// follow.
+  /// If the options say `pipelined`, it returns the result of the previous call instead, or null if that call
+  /// had none, and finish() returns the last one: while the device works on the new frame, the next one can be
+  /// uploaded and the previous result downloaded. Results are the same as without, one call later. The call
+  /// returns when the frame has been read and the returned result is complete. Copies overlap with work on the
+  /// device only if frames and outputs are in pinned memory (Memory::pinned()).
+  const Result* push(const In<Frame>& frame) requires Task::streams;
+  /// Does the same, but writes into `output` as operator() does. Returns whether there is a result. If the
+  /// options say `pipelined`, `output` must stay alive until it is complete, when the next call of push() or
+  /// finish() returns; this call returns whether the output of the previous call is complete now.
+  bool push(const In<Frame>& frame, Result& output) requires Task::streams;
+  /// Waits for the result that a pipelined estimator has not returned yet and returns it: the estimator's own,
+  /// valid until the next call, or the output that push() was given. Null if there is none. The sequence may go
+  /// on afterwards.
   const Result* finish() requires Task::streams;
 
-  /// Takes the next pair of a stereo camera's video, left and right, and returns its result. It is that of
-  /// operator(), unless the method has noise > 0 (see StereoEnergy): then frames are averaged with those of the
-  /// pairs pushed before. A call of operator() forgets these.
+  /// Adds the next pair of a stereo camera's video, left and right, and returns its result. The result equals
+  /// that of operator(), unless the method has noise > 0 (see StereoEnergy): then frames are averaged with the
+  /// frames of the pairs pushed before. A call of operator() starts a new sequence.
   const Result& push(const In<Frame>& left, const In<Frame>& right) requires Task::pairs;
   /// Does the same, but writes into `output` as operator() does.
   void push(const In<Frame>& left, const In<Frame>& right, Result& output) requires Task::pairs;

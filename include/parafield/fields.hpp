@@ -56,60 +56,6 @@ struct FlowField {
   operator FlowView() const&& = delete;  // the view would outlive the field
 };
 
-/// A 16-bit floating-point number, as IEEE 754's binary16, NumPy's float16 and CUDA's __half.
-struct Half {
-  std::uint16_t bits = 0;
-
-  Half() = default;
-  /// The nearest one; of two, the even one. Numbers of 65520 and more become infinite.
-  PF_HD explicit Half(float value) {
-    std::uint32_t all = __builtin_bit_cast(std::uint32_t, value);
-    const std::uint32_t sign = all & 0x80000000u;
-    all ^= sign;
-    std::uint32_t half = 0;
-    if (all >= 0x47800000u) {  // 65536 and more, infinite or NaN
-      half = all > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    } else if (all < 0x38800000u) {  // below 2^-14: the sum's last bits are the half's
-      half = __builtin_bit_cast(std::uint32_t, __builtin_bit_cast(float, all) + 0.5f) - 0x3f000000u;
-    } else {
-      half = (all + 0xc8000fffu + (all >> 13 & 1)) >> 13;
-    }
-    bits = std::uint16_t(half | sign >> 16);
-  }
-  /// Its value, exactly.
-  operator float() const {
-    const std::uint32_t sign = std::uint32_t(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-    std::uint32_t all = (rest << 13) + 0x38000000u;
-    if (rest >= 0x7c00u) {
-      all += 0x38000000u;  // infinite or NaN
-    } else if (rest < 0x0400u) {
-      all = __builtin_bit_cast(std::uint32_t, float(rest) * 0x1p-24f);
-    }
-    return __builtin_bit_cast(float, all | sign);
-  }
-};
-
-/// A flow field of halves, a form of results for memory and transfers: the flow of a FlowField, rounded to 11
-/// significant bits. So the error of a motion below 16 px is at most 1/256 px, below 128 px at most 1/32 px.
-struct HalfFlowField {
-  Image<Half> u, v;           ///< px per frame, to the right and down
-  Image<std::uint8_t> valid;  ///< as in FlowField
-  Image<float> confidence;    ///< as in FlowField
-
-  HalfFlowField() = default;
-  /// Zero-filled. Throws like Image.
-  explicit HalfFlowField(Size size, Memory memory = {}, bool has_confidence = true, bool has_valid = true) {
-    detail::allocate_planes(*this, size, memory, has_confidence, has_valid);
-  }
-
-  Size size() const { return u.size(); }
-  Memory memory() const { return u.memory(); }
-  auto planes() { return std::tie(u, v, valid, confidence); }
-  auto planes() const { return std::tie(u, v, valid, confidence); }
-  /// A copy in another memory. Returns when it is complete.
-  HalfFlowField to(Memory memory) const { return detail::copy_of(*this, memory); }
-};
-
 /// The disparities of the left image. Estimators write them at every pixel, also where `valid` is 0.
 struct DisparityField {
   Image<float> d;             ///< px, x_right = x_left - d

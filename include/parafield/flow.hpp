@@ -34,6 +34,11 @@ struct FlowOptions {
   /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
+  /// push() returns the previous frame's result while the device works on the new frame: see Estimator::push.
+  PF_FIELD(bool, pipelined, false);
+  /// CUDA: set it if three or more estimators share the device. Kernels then do less work in all but take longer for
+  /// one frame alone. Results are the same.
+  PF_FIELD(bool, throughput, false);
   PF_PARAMETER(
       float, fb_check, 0, range(0, 1e6, "px"),
       "Forward-backward check, 0 = none. Flow is valid only where the second frame's flow leads back to "
@@ -62,7 +67,6 @@ using FlowMethod =
 struct PARAFIELD_API Flow {
   static constexpr bool streams = true;  ///< frames follow each other: they can be pushed
   static constexpr bool pairs = false;
-  static constexpr bool halves = true;  ///< results can be written as halves
   using Method = FlowMethod;
   using Input = FlowInput;
   using Options = FlowOptions;

@@ -27,6 +27,9 @@ struct StereoOptions {
   /// Device of the estimator. Not given: Device::best(). One-shot forms take the device of CUDA frames.
   PF_FIELD(std::optional<Device>, device, {});
   PF_FIELD(Stream, stream, {});  ///< CUDA: the stream to work on; not given: the estimator's own
+  /// CUDA: set it if three or more estimators share the device. Kernels then do less work in all but take longer for
+  /// one frame alone. Results are the same.
+  PF_FIELD(bool, throughput, false);
   PF_FIELD(EnergyReport, energies, EnergyReport::none);
   PF_FIELD(ProgressCallback, progress, {});  ///< called by slow methods: ICM, annealing, belief propagation
 };
@@ -39,7 +42,6 @@ using StereoMethod = std::variant<BeliefPropagation<StereoEnergy>, WinnerTakesAl
 struct PARAFIELD_API Stereo {
   static constexpr bool streams = false;  ///< frames come in pairs
   static constexpr bool pairs = true;     ///< which can be pushed
-  static constexpr bool halves = false;
   using Method = StereoMethod;
   using Input = StereoInput;
   using Options = StereoOptions;

@@ -59,6 +59,9 @@ Items items_of(const Request<Task>& request, const std::vector<FrameStack>& fram
   return {frames, first.count, taken, follow_each_other(frames)};
 }
 
+/// A stack of at least as many results is solved for throughput: by so many estimators at once at least.
+constexpr int shared_from = 3;
+
 /// Estimators that work at the same time on a stack: no more than the cache keeps.
 template <class Task>
 int estimators_for(const typename EstimatorCache<Task>::Lease& first, int most, int count) {
@@ -134,10 +137,13 @@ void solve_on_device(const Request<Task>& request, const Items& items, const Dev
     if (waits) lease->synchronize();
     return;
   }
+  const auto take = [&] {
+    return Cache::take(request, field.size, device, {}, items.count >= shared_from);
+  };
   std::vector<typename Cache::Lease> leases;
-  leases.push_back(Cache::take(request, field.size, device, {}));
+  leases.push_back(take());
   const int streams = estimators_for<Task>(leases[0], 8, items.count);
-  while (int(leases.size()) < streams) leases.push_back(Cache::take(request, field.size, device, {}));
+  while (int(leases.size()) < streams) leases.push_back(take());
   try {
     // A stream gets its whole part before the next one gets any: streams that all begin at once go through
     // the same levels at the same time, which takes longer.
@@ -200,14 +206,17 @@ void solve_on_host(const Request<Task>& request, const Items& items, const Devic
   const auto work = [&] {
     Device each = device;
     if (on_cpu && items.count > 1) each.threads = std::max(1, cores / items.count);
-    auto first = Cache::take(request, field.size, each, {});
+    const auto take = [&] {
+      return Cache::take(request, field.size, each, {}, !on_cpu && items.count >= shared_from);
+    };
+    auto first = take();
     const int workers = items.count == 1 ? 1 : estimators_for<Task>(first, on_cpu ? cores : 4, items.count);
     parts = std::min(items.count, workers == 1 ? 1 : 4 * workers);  // so that all end at about the same time
     std::vector<std::jthread> threads;
     for (int i = 1; i < workers; ++i)
       threads.emplace_back([&] {
         try {
-          auto lease = Cache::take(request, field.size, each, {});
+          auto lease = take();
           work_through(lease);
         } catch (...) {
           const std::lock_guard lock(mutex);

@@ -130,13 +130,16 @@ class EstimatorCache {
     std::unique_ptr<Estimator<Task>> estimator_;
   };
 
-  /// Takes an estimator, or makes one. Does not need Python's lock.
-  static Lease take(const Request<Task>& request, Size size, const Device& device, Stream stream) {
-    std::string key = key_of(request, size, device, stream);
+  /// Takes an estimator, or makes one. `throughput`: several of them share the device. Does not need Python's
+  /// lock.
+  static Lease take(const Request<Task>& request, Size size, const Device& device, Stream stream,
+                    bool throughput = false) {
+    std::string key = key_of(request, size, device, stream, throughput);
     if (auto found = cache.find(key)) return {std::move(key), std::move(found)};
     typename Task::Options options = request.options;
     options.device = device;
     options.stream = stream;
+    options.throughput = throughput;
     return {std::move(key), std::make_unique<Estimator<Task>>(request.method, size, options)};
   }
 
@@ -157,7 +160,8 @@ class EstimatorCache {
   /// It lives to the end of the process, since CUDA may be gone before.
   inline static EstimatorCache& cache = *new EstimatorCache;
 
-  static std::string key_of(const Request<Task>& request, Size size, const Device& device, Stream stream) {
+  static std::string key_of(const Request<Task>& request, Size size, const Device& device, Stream stream,
+                            bool throughput) {
     std::string key = request.key;
     const auto add = [&](const auto& value) {
       key.append(reinterpret_cast<const char*>(&value), sizeof(value));
@@ -167,6 +171,7 @@ class EstimatorCache {
     add(device.index);
     add(device.threads);
     add(stream.handle);
+    add(throughput);
     return key;
   }
 

@@ -19,19 +19,24 @@ EnergyReport read_energies(nb::handle energies) {
   return EnergyReport(found - names.begin());
 }
 
-/// Takes valid and confidence out of the parameters of flow.
-template <class Task>
-nb::dict without_planes(const nb::kwargs& given, bool& valid, bool& confidence) {
+/// Moves the options that are True or False from the keyword arguments `given` into `options`. Returns the rest,
+/// the parameters of the method.
+template <class Options>
+nb::dict without_flags(const nb::kwargs& given, Options& options) {
+  std::vector<std::pair<std::string_view, bool*>> flags = {{"throughput", &options.throughput}};
+  if constexpr (requires { options.pipelined; }) flags.emplace_back("pipelined", &options.pipelined);
+  if constexpr (requires { options.confidence; }) {
+    flags.emplace_back("valid", &options.valid);
+    flags.emplace_back("confidence", &options.confidence);
+  }
   nb::dict parameters;
   for (const auto [name, value] : given) {
-    bool* const plane = !Task::halves                     ? nullptr
-                        : name_text(name) == "valid"      ? &valid
-                        : name_text(name) == "confidence" ? &confidence
-                                                          : nullptr;
-    if (!plane)
+    const auto text = name_text(name);
+    const auto flag = std::ranges::find(flags, text, &std::pair<std::string_view, bool*>::first);
+    if (flag == flags.end())
       parameters[name] = value;
-    else if (!nb::try_cast(value, *plane))
-      fail(name_text(name), " cannot be ", repr_text(value), ": True or False");
+    else if (!nb::try_cast(value, *flag->second))
+      fail(text, " cannot be ", repr_text(value), ": True or False");
   }
   return parameters;
 }
@@ -53,9 +58,9 @@ OutArray read_out(nb::handle out, Size size) {
   if (!nb::try_cast(out, array, false) || array.ndim() != 3 || array.shape(0) != 2 ||
       array.shape(1) != std::size_t(size.height) || array.shape(2) != std::size_t(size.width) ||
       array.dtype().code != std::uint8_t(nb::dlpack::dtype_code::Float) ||
-      (array.dtype().bits != 16 && array.dtype().bits != 32))
-    fail("out cannot be ", type_text(out), "; it is an array that can be written, 2 x ", size.height, " x ",
-         size.width, ", float32 or float16, in host memory and without gaps");
+      array.dtype().bits != 32)
+    fail("out cannot be ", type_text(out), "; it must be a writable array of 2 x ", size.height, " x ",
+         size.width, " float32, in host memory and without gaps");
   return array;
 }
 
@@ -82,18 +87,22 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
                                 {Py_tp_clear, reinterpret_cast<void*>(&Self::clear)},
                                 {0, nullptr}};
   auto type = nb::class_<Self>(module, name, nb::type_slots(slots), doc);
-  const std::string planes = Task::halves ? ", valid: bool = True, confidence: bool = True" : "";
+  std::string flags = Task::streams ? ", pipelined: bool = False, throughput: bool = False"
+                                    : ", throughput: bool = False";
+  if (std::is_same_v<Task, Flow>) flags += ", valid: bool = True, confidence: bool = True";
   type.def(
       "__init__",
       [](Self* self, nb::handle method, nb::handle preset, nb::handle device, nb::handle shape,
          nb::handle axes, nb::handle range, nb::handle channels, nb::handle threads, nb::handle energies,
          nb::handle progress, const nb::kwargs& parameters) {
-        bool valid = true, confidence = true;
-        const nb::dict rest = without_planes<Task>(parameters, valid, confidence);
+        typename Task::Options flags;
+        const nb::dict rest = without_flags(parameters, flags);
         Request<Task> request = read_request<Task>(method, preset, device, threads, rest);
-        if constexpr (Task::halves) {
-          request.options.valid = valid;
-          request.options.confidence = confidence;
+        request.options.throughput = flags.throughput;
+        if constexpr (Task::streams) request.options.pipelined = flags.pipelined;
+        if constexpr (std::is_same_v<Task, Flow>) {
+          request.options.valid = flags.valid;
+          request.options.confidence = flags.confidence;
         }
         request.options.energies = read_energies(energies);
         new (self) Self(std::move(request), read_layout(axes, range, channels), read_shape(shape),
@@ -110,7 +119,7 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
            "typing.Literal[\"rgb\", \"bgr\"] | None = None, threads: int | None = None, energies: "
            "typing.Literal[\"none\", \"result\", \"sweeps\"] = \"none\", progress: "
            "collections.abc.Callable[[float], object] | None = None" +
-           planes + ", **parameters: bool | int | float | str) -> None")
+           flags + ", **parameters: bool | int | float | str) -> None")
               .c_str()));
   const std::string extra =
       std::is_same_v<Task, Flow> ? ", tracks: typing.Any = None, rotation: CameraRotation | None = None" : "";
@@ -151,54 +160,31 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
         nb::sig(signature.c_str()), call_doc);
   if constexpr (Task::streams)
     type.def(
-        "push", [](Self& self, nb::handle frame) { return self.push(self.read(frame, "frame")); },
-        nb::arg("frame").none(),
-        nb::sig(("def push(self, frame: typing.Any) -> " + result + " | None").c_str()),
-        "Takes the next frame of a sequence. Gives None until the method has as many frames as it takes, "
-        "then the result of the newest ones. Each frame is converted once.");
-  if constexpr (Task::streams) {
-    if constexpr (Task::halves)
-      type.def(
-          "push",
-          [](Self& self, nb::handle frame, nb::handle out) {
-            FrameStack newest = self.read(frame, "frame");
-            const OutArray array = read_out(out, newest.first.size());
-            return self.push(std::move(newest), array);
-          },
-          nb::arg("frame").none(), nb::arg("out"),
-          nb::sig("def push(self, frame: typing.Any, out: typing.Any) -> bool"),
-          "Does the same, but writes the flow into `out`: an array in host memory, 2 x H x W, float32 or "
-          "float16. "
-          "Gives whether there is a result. The frame is in host memory, too.");
+            "push", [](Self& self, nb::handle frame) { return self.push(self.read(frame, "frame")); },
+            nb::arg("frame").none(),
+            nb::sig(("def push(self, frame: typing.Any) -> " + result + " | None").c_str()),
+            "Adds the next frame of a sequence. Returns None until enough frames have arrived, then the result of "
+            "the newest ones. Each frame is converted once.\n\n"
+            "A pipelined estimator returns the result of the previous call instead (None if it had none), and "
+            "finish() returns the last one: while a GPU works on the new frame, frames are uploaded and results "
+            "downloaded.")
+        .def("finish", &Self::finish, nb::sig(("def finish(self) -> " + result + " | None").c_str()),
+             "Waits for the result that a pipelined estimator has not returned yet, and returns it. None if there "
+             "is none, or if it goes into an `out`.");
+  if constexpr (std::is_same_v<Task, Flow>)
     type.def(
-        "push_ahead", [](Self& self, nb::handle frame) { return self.push_ahead(self.read(frame, "frame")); },
-        nb::arg("frame").none(),
-        nb::sig(("def push_ahead(self, frame: typing.Any) -> " + result + " | None").c_str()),
-        "Takes the next frame of a sequence, as push() does, but gives the result of the call before; None "
-        "if it "
-        "had none. So on a GPU, with frames in host memory, a frame goes up and a result comes down while "
-        "the "
-        "device solves. finish() gives the last result.");
-    if constexpr (Task::halves)
-      type.def(
-          "push_ahead",
-          [](Self& self, nb::handle frame, nb::handle out) {
-            FrameStack newest = self.read(frame, "frame");
-            const OutArray array = read_out(out, newest.first.size());
-            return self.push_ahead(std::move(newest), array);
-          },
-          nb::arg("frame").none(), nb::arg("out"),
-          nb::sig("def push_ahead(self, frame: typing.Any, out: typing.Any) -> bool"),
-          "Does the same, but the frame's flow goes into `out`: see push(). It is complete when the next "
-          "call of "
-          "push_ahead() or finish() returns. Gives whether the `out` of the call before is complete. Only "
-          "arrays "
-          "of pinned memory (pinned_empty) are copied while the device works.");
-    type.def(
-        "finish", &Self::finish, nb::sig(("def finish(self) -> " + result + " | None").c_str()),
-        "Waits for the result that push_ahead() still owes, and gives it; None if there is none, or if it "
-        "goes into an `out`.");
-  }
+        "push",
+        [](Self& self, nb::handle frame, nb::handle out) {
+          FrameStack newest = self.read(frame, "frame");
+          const OutArray array = read_out(out, newest.first.size());
+          return self.push(std::move(newest), array);
+        },
+        nb::arg("frame").none(), nb::arg("out"),
+        nb::sig("def push(self, frame: typing.Any, out: typing.Any) -> bool"),
+        "Does the same, but writes the flow into `out`: a float32 array of 2 x H x W in host memory, where the "
+        "frame must be, too. Returns whether there is a result. With a pipelined estimator, `out` is complete when "
+        "the next call of push() or finish() returns, and the call returns whether the previous `out` is complete "
+        "now. Only pinned memory (pinned_empty) is copied while the GPU works.");
   if constexpr (Task::pairs)
     type.def(
         "push",
@@ -258,9 +244,10 @@ void bind_estimators(nb::module_& module) {
       "It keeps its memory from call to call. Arguments are those of estimate_flow. `shape` is (height, "
       "width); if it is not given, the first frames say it. `range`, if it is not given, is found in the "
       "first frames and kept. `energies` asks methods that minimize an energy for it. `progress` is called "
-      "with the share of a long solve that is done. Results lack the planes for which `valid` or "
-      "`confidence` is "
-      "False: that saves time and memory.\n\n"
+      "with the completed fraction of a long solve. Results lack the planes for which `valid` or `confidence` is "
+      "False: that saves time and memory. `pipelined` makes push() return the previous result while a GPU works on "
+      "the new frame. `throughput` is for several estimators that share a GPU: each takes longer for a frame, all "
+      "together take less.\n\n"
       "Any number of estimators may work at once, in any threads. Calls of one estimator take turns. Each "
       "result owns its memory.");
   bind_estimator<Stereo>(

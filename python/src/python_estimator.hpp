@@ -12,7 +12,7 @@
 
 namespace parafield::python {
 
-/// An array of the caller for flow: 2 x H x W, float32 or float16, in host memory.
+/// An array of the caller for flow: 2 x H x W, float32, in host memory.
 using OutArray = nb::ndarray<nb::c_contig, nb::device::cpu>;
 
 /// Reads the argument `out`. Throws Error(invalid_argument).
@@ -85,64 +85,42 @@ class PythonEstimator {
                  });
   }
 
-  /// Nothing until the method has as many frames as it takes.
+  /// The result of the newest frames, or, if the estimator is pipelined, that of the previous call. Empty where
+  /// there is none.
   std::optional<Field<Task>> push(FrameStack frame) requires Task::streams {
     prepare({&frame, 1});
-    Field<Task> field = output_for(frame);
-    bool complete = false;
-    run(frame, [&] {
-      typename Task::Result output = field.result(0);
-      complete = estimator_->push(frame.first, output);
-    });
-    if (!complete) return {};
-    return field;
-  }
-
-  /// Takes the next frame, and gives the result of the call before.
-  std::optional<Field<Task>> push_ahead(FrameStack frame) requires Task::streams {
-    prepare({&frame, 1});
-    auto next = std::make_unique<Coming>();
+    auto next = std::make_unique<Pending>();
     next->field = output_for(frame);
     next->output = next->field->result(0);
-    const auto before = push_ahead(frame, std::move(next), [this](const Frame& newest, Coming& coming) {
-      return estimator_->push_ahead(newest, coming.output);
-    });
-    return before ? before->field : std::nullopt;
+    const auto complete = push(frame, std::move(next));
+    return complete ? complete->field : std::nullopt;
   }
-  /// The same; the flow goes into an array, 2 x H x W. Gives whether the call before had a result.
-  bool push_ahead(FrameStack frame, const OutArray& out) requires Task::halves {
+  /// The same for flow that goes into an array of the caller, 2 x H x W. Returns whether a result is complete.
+  bool push(FrameStack frame, const OutArray& out) requires std::is_same_v<Task, Flow> {
     prepare({&frame, 1});
-    auto next = std::make_unique<Coming>();
+    auto next = std::make_unique<Pending>();
     next->array = out;
-    const auto before = push_ahead(frame, std::move(next), [&](const Frame& newest, Coming& coming) {
-      return with_output(out, *size_, coming,
-                         [&](auto& output) { return estimator_->push_ahead(newest, output); });
-    });
-    return before != nullptr;
-  }
-  /// Takes the next frame; the flow goes into an array. Gives whether there is one.
-  bool push(FrameStack frame, const OutArray& out) requires Task::halves {
-    prepare({&frame, 1});
-    Coming coming;
-    bool complete = false;
-    run(frame, [&] {
-      complete = with_output(out, *size_, coming,
-                             [&](auto& output) { return estimator_->push(frame.first, output); });
-    });
-    return complete;
+    const auto plane = [&](Image<float>& image, int i) {
+      float* const data = static_cast<float*>(out.data()) + std::ptrdiff_t(i) * size_->width * size_->height;
+      image = Image<float>(
+          View<float>{data, size_->width, size_->height, std::ptrdiff_t(sizeof(float)) * size_->width}, {});
+    };
+    plane(next->output.u, 0);
+    plane(next->output.v, 1);
+    return push(frame, std::move(next)) != nullptr;
   }
 
-  /// The result of the last push_ahead.
+  /// The result that a pipelined estimator has not returned yet.
   std::optional<Field<Task>> finish() requires Task::streams {
     if (!estimator_) return {};
     check_not_reporting();
-    std::unique_ptr<Coming> last;
+    std::unique_ptr<Pending> last;
     bool complete = false;
     {
       const nb::gil_scoped_release released;
       const std::lock_guard lock(mutex_);
       complete = estimator_->finish() != nullptr;
-      last = std::move(coming_);
+      last = std::move(pending_);
     }
     return complete && last ? last->field : std::nullopt;
   }
@@ -189,38 +167,22 @@ class PythonEstimator {
   }
 
  private:
-  /// A result that comes with the next call. Its field, or the caller's array.
-  struct Coming {
+  /// A result and where it goes: into a field, or into an array of the caller.
+  struct Pending {
     std::optional<Field<Task>> field;
     typename Task::Result output;
-    HalfFlowField halves;
     OutArray array;
   };
-  /// Calls f with the planes of an array.
-  template <class F>
-  static bool with_output(const OutArray& out, Size size, Coming& coming, F f) {
-    const auto plane = [&]<class T>(Image<T>& image, int i) {
-      T* const data = static_cast<T*>(out.data()) + std::ptrdiff_t(i) * size.width * size.height;
-      image = Image<T>(View<T>{data, size.width, size.height, std::ptrdiff_t(sizeof(T)) * size.width}, {});
-    };
-    const auto fill = [&](auto& output) {
-      plane(output.u, 0);
-      plane(output.v, 1);
-      return f(output);
-    };
-    return out.dtype().bits == 16 ? fill(coming.halves) : fill(coming.output);
-  }
-  /// Calls work(frame, next). Returns what was coming, if it is complete.
-  template <class Work>
-  std::unique_ptr<Coming> push_ahead(const FrameStack& frame, std::unique_ptr<Coming> next, Work work) {
-    std::unique_ptr<Coming> before;
+  /// Pushes the frame, whose result goes into next->output. Returns what is complete now: the frame's result, or
+  /// the previous one if the estimator is pipelined. Null if there is none.
+  std::unique_ptr<Pending> push(const FrameStack& frame, std::unique_ptr<Pending> next) {
     bool complete = false;
     run(frame, [&] {
-      complete = work(frame.first, *next);
-      before = std::exchange(coming_, std::move(next));
+      complete = estimator_->push(frame.first, next->output);
+      if (request_.options.pipelined) next = std::exchange(pending_, std::move(next));
     });
     if (!complete) return {};
-    return before;
+    return next;
   }
 
   /// The result that work(frames, output) writes.
@@ -329,7 +291,7 @@ class PythonEstimator {
   std::optional<Size> size_;
   std::optional<typename Task::Method> method_;  ///< that of the last call; under Python's lock
   std::optional<ValueRange> range_;              ///< that of the first frames, if none is given
-  std::unique_ptr<Coming> coming_;               ///< what push_ahead has begun; under the mutex
+  std::unique_ptr<Pending> pending_;             ///< of a pipelined estimator; under the mutex
   std::unique_ptr<Estimator<Task>> estimator_;   ///< goes before what it writes
   std::mutex mutex_;
   std::atomic<bool> cancelled_ = false;

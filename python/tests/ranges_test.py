@@ -101,15 +101,15 @@ def test_a_line_warns_once(deep):
         assert len(caught) == 2
 
 
-@pytest.mark.parametrize("push", ["push", "push_ahead"])
-def test_an_estimator_warns_of_its_first_frame(push, deep):
-    estimator = pf.FlowEstimator("lucas-kanade")
-    take = getattr(estimator, push)
+@pytest.mark.parametrize("pipelined", [False, True])
+def test_an_estimator_warns_of_its_first_frame(pipelined, deep):
+    estimator = pf.FlowEstimator("lucas-kanade", pipelined=pipelined)
+    take = estimator.push
     assert len(told(lambda: [take(deep[0]), take(deep[1]), estimator(*deep)])) == 1
     estimator.reset()
     assert len(told(lambda: take(deep[0]))) == 1
-    given = pf.FlowEstimator("lucas-kanade", range=(0, 1023))
-    assert told(lambda: [getattr(given, push)(frame) for frame in deep]) == []
+    given = pf.FlowEstimator("lucas-kanade", pipelined=pipelined, range=(0, 1023))
+    assert told(lambda: [given.push(frame) for frame in deep]) == []
 
 
 def test_warnings_may_be_errors(deep, same):

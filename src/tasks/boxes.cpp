@@ -58,7 +58,7 @@ class BoxesOn final : public BoxSession {
     const View<const std::uint8_t> there{static_cast<const std::uint8_t*>(frame.data), frame.width,
                                          frame.height, frame.pitch};
     if constexpr (!Backend::is_gpu) reserve(count_runs(there));
-    backend_.replay(0, [&] { find_regions(backend_, there, min_area_, scratch_, list_); });
+    backend_.replay({}, [&] { find_regions(backend_, there, min_area_, scratch_, list_); });
     const std::span<const Region> regions = on_host();
     boxes_.clear();
     for (const Region& region : regions)

@@ -3,7 +3,8 @@
 #include <array>
 #include <new>
 
-#include "tasks/solver_session.hpp"
+#include "tasks/frame_session.hpp"
+#include "tasks/pair_session.hpp"
 
 namespace parafield {
 
@@ -38,7 +39,10 @@ std::unique_ptr<Session<Task>> make_session(const typename Task::Method& method,
       [&]<class Method>(const Method& chosen) {
         return with_backend(device, [&]<class Backend>() -> std::unique_ptr<Session<Task>> {
           using Solver = TaskSolver<Backend, typename SolverOf<Method, Backend>::type>;
-          return std::make_unique<SolverSession<Task, Backend, Solver>>(chosen, size, device, options);
+          if constexpr (Task::streams)
+            return std::make_unique<FrameSession<Task, Backend, Solver>>(chosen, size, device, options);
+          else
+            return std::make_unique<PairSession<Task, Backend, Solver>>(chosen, size, device, options);
         });
       },
       method);
@@ -57,15 +61,6 @@ Estimator<Task>::Estimator(Method method, Size size, Options options) {
 }
 template <class Task>
 Estimator<Task>::~Estimator() = default;
-/// An output of halves. Compilers may look at it for tasks without halves, too.
-template <class Task>
-Output<Task> into_halves([[maybe_unused]] HalfFlowField& output) {
-  if constexpr (Task::halves)
-    return {nullptr, &output};
-  else
-    return {};
-}
-
 template <class Task>
 Estimator<Task>::Estimator(Estimator&&) noexcept = default;
 template <class Task>
@@ -73,7 +68,7 @@ Estimator<Task>& Estimator<Task>::operator=(Estimator&&) noexcept = default;
 
 template <class Task>
 auto Estimator<Task>::operator()(const Input& input) -> const Result& {
-  return with_errors([&]() -> const Result& { return *impl_->session->call(input, {}); });
+  return with_errors([&]() -> const Result& { return impl_->session->call(input, nullptr); });
 }
 template <class Task>
 auto Estimator<Task>::operator()(const In<Frame>& frame0, const In<Frame>& frame1) -> const Result& {
@@ -81,49 +76,29 @@ auto Estimator<Task>::operator()(const In<Frame>& frame0, const In<Frame>& frame
 }
 template <class Task>
 void Estimator<Task>::operator()(const Input& input, Result& output) {
-  with_errors([&] { impl_->session->call(input, {&output}); });
-}
-template <class Task>
-void Estimator<Task>::operator()(const Input& input, HalfFlowField& output) requires Task::halves {
-  with_errors([&] { impl_->session->call(input, into_halves<Task>(output)); });
+  with_errors([&] { impl_->session->call(input, &output); });
 }
 template <class Task>
 auto Estimator<Task>::push(const In<Frame>& frame) -> const Result* requires Task::streams {
-  return with_errors([&] { return impl_->session->push(frame, {}).field; });
+  return with_errors([&] { return impl_->session->push(frame, nullptr); });
 }
 template <class Task>
 bool Estimator<Task>::push(const In<Frame>& frame, Result& output) requires Task::streams {
-  return with_errors([&] { return bool(impl_->session->push(frame, {&output})); });
-}
-template <class Task>
-bool Estimator<Task>::push(const In<Frame>& frame, HalfFlowField& output) requires Task::halves {
-  return with_errors([&] { return bool(impl_->session->push(frame, into_halves<Task>(output))); });
-}
-template <class Task>
-auto Estimator<Task>::push_ahead(const In<Frame>& frame) -> const Result* requires Task::streams {
-  return with_errors([&] { return impl_->session->push_ahead(frame, {}).field; });
-}
-template <class Task>
-bool Estimator<Task>::push_ahead(const In<Frame>& frame, Result& output) requires Task::streams {
-  return with_errors([&] { return bool(impl_->session->push_ahead(frame, {&output})); });
-}
-template <class Task>
-bool Estimator<Task>::push_ahead(const In<Frame>& frame, HalfFlowField& output) requires Task::halves {
-  return with_errors([&] { return bool(impl_->session->push_ahead(frame, into_halves<Task>(output))); });
+  return with_errors([&] { return impl_->session->push(frame, &output) != nullptr; });
 }
 template <class Task>
 auto Estimator<Task>::finish() -> const Result* requires Task::streams {
-  return with_errors([&] { return impl_->session->finish().field; });
+  return with_errors([&] { return impl_->session->finish(); });
 }
 template <class Task>
 auto Estimator<Task>::push(const In<Frame>& left, const In<Frame>& right)
     -> const Result& requires Task::pairs {
-  return with_errors([&]() -> const Result& { return *impl_->session->push_pair(left, right, {}); });
+  return with_errors([&]() -> const Result& { return impl_->session->push(left, right, nullptr); });
 }
 template <class Task>
 void Estimator<Task>::push(const In<Frame>& left, const In<Frame>& right,
                            Result& output) requires Task::pairs {
-  with_errors([&] { impl_->session->push_pair(left, right, {&output}); });
+  with_errors([&] { impl_->session->push(left, right, &output); });
 }
 template <class Task>
 void Estimator<Task>::reset() {

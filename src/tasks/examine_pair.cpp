@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <vector>
 
 #include "core/views.hpp"
-#include "parafield/stereo.hpp"
-#include "tasks/session.hpp"
+#include "tasks/stereo_session.hpp"
 
 namespace parafield {
 namespace {
@@ -89,23 +89,32 @@ double sum_at(const FrameBuffer& small, int x, int y) {
 }  // namespace
 
 PairFindings examine_pair(const In<Frame>& left, const In<Frame>& right, int min_disparity) {
-  constexpr int most_width = 128;
   const Frame both[] = {left, right};
-  FrameBuffer copies[2], small[2];
-  const Size size = both[0].size();
-  const int factor = std::max(1, (size.width + most_width - 1) / most_width);
-  for (int i = 0; i < 2; ++i) {
-    const Frame& frame = both[i];
-    const Device device = frame.memory.on_host() ? Device::cpu() : Device::cuda(frame.memory.device);
-    small[i] = shrunk(on_host(checked(frame, i == 0 ? "left" : "right", size, device), copies[i]), factor);
+  Frame frames[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Memory memory = both[i].memory;
+    frames[i] = checked(both[i], i == 0 ? "left" : "right", both[0].size(),
+                        memory.on_host() ? Device::cpu() : Device::cuda(memory.device));
   }
+  return find_disparities(frames[0], frames[1], min_disparity);
+}
+
+PairFindings find_disparities(const Frame& left, const Frame& right, int min_disparity) {
+  constexpr int most_width = 128;
+  const Size size = left.size();
+  const int factor = std::max(1, (size.width + most_width - 1) / most_width);
+  FrameBuffer copy;
+  const FrameBuffer small[] = {shrunk(on_host(left, copy), factor), shrunk(on_host(right, copy), factor)};
   const int width = small[0].size().width, reach = width * 2 / 5;
   BeliefPropagation<StereoEnergy> method;
   method.energy.disparities = 2 * reach + 1;
   method.energy.min_disparity = -reach;
   method.energy.sub_pixel = false;
   method.energy.checks.fill = false;
-  const DisparityField field = estimate_disparity(small[0], small[1], method, {.device = Device::cpu()});
+  check(method);
+  const Device cpu = Device::cpu();
+  const auto session = known_stereo_session(method, small[0].size(), cpu, {.device = cpu});
+  const DisparityField& field = session->call({.frames = std::array<Frame, 2>{small[0], small[1]}}, nullptr);
 
   std::vector<int> counts(std::size_t(2 * reach + 1));
   int matched = 0, negative = 0;

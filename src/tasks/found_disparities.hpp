@@ -5,41 +5,31 @@
 #include <utility>
 
 #include "core/fail.hpp"
-#include "parafield/stereo.hpp"
-#include "tasks/session.hpp"
+#include "tasks/stereo_session.hpp"
 
 namespace parafield {
 
-/// A session of stereo whose method does not say how many disparities there are. The first pair that is not
-/// blank shows it, and a session with that number does the work.
+/// A session of stereo whose method does not say how many disparities there are. It finds the number in the first
+/// pair that is not blank, and a session with that number does the work.
 template <class Backend>
 class FoundDisparities final : public Session<Stereo> {
  public:
-  /// `make(method, options)` makes the session that works.
-  using Make = std::function<std::unique_ptr<Session<Stereo>>(const StereoMethod&, const StereoOptions&)>;
-
-  FoundDisparities(const StereoMethod& method, Size size, const Device& device, const StereoOptions& options,
-                   Make make)
+  FoundDisparities(const StereoMethod& method, Size size, const Device& device, const StereoOptions& options)
       : method_(method),
         size_(size),
         device_(device),
         options_(options),
-        make_(std::move(make)),
-        backend_(device, options.stream) {
+        backend_(device, options.stream, options.throughput) {
     options_.stream = backend_.stream();
   }
 
-  const DisparityField* call(const StereoInput& input, Output<Stereo> output) override {
+  const DisparityField& call(const StereoInput& input, DisparityField* output) override {
     if (!known_) begin(input);
     return session_->call(input, output);
   }
-  // Single frames are no stream.
-  Output<Stereo> push(const Frame&, Output<Stereo>) override { return {}; }
-  Output<Stereo> push_ahead(const Frame&, Output<Stereo>) override { return {}; }
-  Output<Stereo> finish() override { return {}; }
-  const DisparityField* push_pair(const Frame& left, const Frame& right, Output<Stereo> output) override {
+  const DisparityField& push(const Frame& left, const Frame& right, DisparityField* output) override {
     if (!known_) begin({.frames = std::array<Frame, 2>{left, right}});
-    return session_->push_pair(left, right, output);
+    return session_->push(left, right, output);
   }
   void reset() override {
     const std::lock_guard lock(mutex_);
@@ -74,7 +64,7 @@ class FoundDisparities final : public Session<Stereo> {
     const auto [is_new, is_known] = std::visit(
         [&](auto& chosen) {
           StereoEnergy& energy = chosen.energy;
-          const PairFindings findings = examine_pair(left, right, energy.min_disparity);
+          const PairFindings findings = find_disparities(left, right, energy.min_disparity);
           const int before = std::exchange(energy.disparities, findings.disparities);
           return std::pair(before != findings.disparities, !findings.blank());
         },
@@ -83,7 +73,7 @@ class FoundDisparities final : public Session<Stereo> {
     known_ = is_known;
   }
   void begin(const StereoMethod& method) {
-    std::unique_ptr<Session<Stereo>> session = make_(method, options_);
+    std::unique_ptr<Session<Stereo>> session = known_stereo_session(method, size_, device_, options_);
     const std::lock_guard lock(mutex_);
     session_ = std::move(session);
     found_ = method;
@@ -94,7 +84,6 @@ class FoundDisparities final : public Session<Stereo> {
   const Size size_;
   const Device device_;
   StereoOptions options_;
-  const Make make_;
   Backend backend_;
   std::mutex mutex_;  // of session_ and cancelled_, as another thread may cancel
   bool cancelled_ = false;

@@ -56,7 +56,7 @@ class RectifierOn final : public RectifierSession {
       }
     }
     FrameBuffer* const views[2] = {&there_.left, &there_.right};
-    backend_.replay(0, [&] {
+    backend_.replay({}, [&] {
       for (std::size_t i = 0; i < 2; ++i)
         remap(backend_, {frames[i], std::as_const(tables_[i].x).view(), std::as_const(tables_[i].y).view(),
                          values(*views[i])});

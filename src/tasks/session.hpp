@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -25,14 +24,6 @@ void check_start(const FlowView& start, Size size);
 void check_start(const DisparityView& start, Size size);
 void check_start(const MotionMaskView& start, Size size);
 
-/// Planes of a result as halves. Tasks without such results have none.
-struct NoHalves {
-  auto planes() { return std::tuple<>(); }
-  auto planes() const { return std::tuple<>(); }
-};
-template <class Task>
-using HalvesOf = std::conditional_t<Task::halves, HalfFlowField, NoHalves>;
-
 /// Which planes results have.
 struct ResultPlanes {
   bool valid = true, confidence = true;
@@ -48,40 +39,40 @@ Field result_with(ResultPlanes planes, Size size, Memory memory) {
   return Field(size, memory, planes.confidence, planes.valid);
 }
 
-/// Where a result goes: into a field of floats, or of halves. Neither: the estimator chooses.
+/// The part of a session that takes the frames of a sequence one by one.
 template <class Task>
-struct Output {
-  typename Task::Result* field = nullptr;
-  HalvesOf<Task>* halves = nullptr;
+class FrameStream {
+ public:
+  /// Adds the next frame. Writes its result into `output`, or into the session's own if that is null. Returns
+  /// the frame's result, or, if the estimator is pipelined, the previous frame's; null if there is none.
+  virtual const typename Task::Result* push(const Frame& frame, typename Task::Result* output) = 0;
+  /// Completes and returns the result that a pipelined estimator has not returned yet; null if there is none.
+  virtual const typename Task::Result* finish() = 0;
 
-  explicit operator bool() const { return field || halves; }
-  bool operator==(const Output&) const = default;
-  /// Calls f with what there is.
-  template <class F>
-  void visit(F f) const {
-    if (field) f(*field);
-    if (halves) f(*halves);
-  }
+ protected:
+  ~FrameStream() = default;
+};
+
+/// The part of a session that takes the pairs of a stereo video one by one.
+template <class Task>
+class PairStream {
+ public:
+  /// Adds the next pair and solves it. Writes into `output`, or into the session's own result if that is null.
+  virtual const typename Task::Result& push(const Frame& left, const Frame& right,
+                                            typename Task::Result* output) = 0;
+
+ protected:
+  ~PairStream() = default;
 };
 
 /// The inside of an estimator. It hides the method and the backend.
 template <class Task>
-class Session {
+class Session : public std::conditional_t<Task::streams, FrameStream<Task>, PairStream<Task>> {
  public:
   using Result = typename Task::Result;
   virtual ~Session() = default;
-  /// Solves. Writes into `output`, or into the session's own result. Returns the session's own, or the output's
-  /// field.
-  virtual const Result* call(const typename Task::Input& input, Output<Task> output) = 0;
-  /// Takes the next frame of a sequence. Returns no output as long as frames are missing, then where the result
-  /// is.
-  virtual Output<Task> push(const Frame& frame, Output<Task> output) = 0;
-  /// The same, but returns where the result of the call before is, if it had one.
-  virtual Output<Task> push_ahead(const Frame& frame, Output<Task> output) = 0;
-  /// Completes the result of the last push_ahead, if it had one. Returns where it is.
-  virtual Output<Task> finish() = 0;
-  /// Solves the next pair of a sequence of pairs, like `call`.
-  virtual const Result* push_pair(const Frame& first, const Frame& second, Output<Task> output) = 0;
+  /// Solves. Writes into `output`, or into the session's own result if that is null. Returns what it wrote.
+  virtual const Result& call(const typename Task::Input& input, Result* output) = 0;
   virtual void reset() = 0;
   virtual void synchronize() = 0;
   virtual void cancel() noexcept = 0;
@@ -89,7 +80,7 @@ class Session {
   virtual SolvedBlocks blocks() const = 0;
   virtual Stream stream() const = 0;
   virtual std::size_t workspace_bytes() const = 0;
-  /// The method with parameters that the session has found in the first frames, if it finds any.
+  /// The method with parameters that the session has found in the first frames; null if it finds none.
   virtual const typename Task::Method* found() const { return nullptr; }
 };
 

@@ -15,7 +15,7 @@ void copy_plane(Backend& backend, View<const T> from, View<T> to, Queue queue) {
                queue);
 }
 
-/// The results of a session: their memory, and their way from the solver to where they are wanted.
+/// The results of a session: their memory, and how they get from the solver to their destination.
 template <class Task, class Backend>
 class SessionResults {
  public:
@@ -27,68 +27,74 @@ class SessionResults {
   }
 
   ResultPlanes planes() const { return planes_; }
-  /// The turn of the next result that may be on its way when another one is solved: 0 or 1.
-  int turn() const { return turn_; }
-  void next_turn() { turn_ = 1 - turn_; }
 
-  /// Where the result of a solve goes: the solver writes `solved`, the steps end with a copy to `there`, in the
-  /// backend's memory, and from `there` it goes to `output`, on the host.
-  struct Way {
+  /// How a result is delivered. The solver writes `solved`. The recorded steps end with a copy to `there`, in
+  /// the backend's memory, and from there the result is downloaded to `output`. Consecutive fields may be the
+  /// same one: nothing is copied then.
+  struct Delivery {
     Result& solved;
-    Output<Task> there, output;
-    bool is_copied() const { return there.field != &solved; }
+    Result& there;
+    Result& output;
+    bool is_copied() const { return &there != &solved; }
   };
-  /// The way of a result that goes to `output`, or to a result of the session. `ahead`: it may be on its way
-  /// when the next one is solved.
-  Way way_of(Output<Task> output, bool on_host, bool ahead, bool starts_from_last) {
-    const std::size_t turn = ahead ? std::size_t(turn_) : 0;
+  /// Delivery to `output`, or to a result of the session if that is null.
+  Delivery delivery_to(Result* output, bool on_host, bool starts_from_last) {
     if constexpr (Backend::is_gpu) {
       if (!on_host) {
-        if (!output) output.field = ahead ? &in(backend_.memory(), own_[turn]) : &solved_;
-        return {solved_, output, output};
+        Result& there = output ? *output : solved_;
+        return {solved_, there, there};
       }
-      if (!output) output.field = &in(Memory::pinned(), own_[turn]);
-      if constexpr (Task::halves)
-        if (output.halves) return {solved_, {nullptr, &in(backend_.memory(), sent_halves_[turn])}, output};
-      return {solved_, {ahead ? &in(backend_.memory(), sent_[turn]) : &solved_}, output};
+      return {solved_, solved_, output ? *output : in(Memory::pinned(), own_[0])};
     }
-    if (!output && ahead) output.field = &in(Memory::host(), own_[turn]);
-    const bool direct = output.field && !starts_from_last && is_whole(*output.field);
-    Result& solved = direct ? *output.field : in(Memory::host(), solved_);
-    if (!output) output.field = &solved;
-    return {solved, output, output};
+    return host_delivery(output, starts_from_last);
   }
-  /// The copies at the end of the steps. A field of the user may lack planes.
-  PlaneCopies copies_of(const Way& way) const {
+  /// The same for a pipelined estimator, where the next solve begins before the result has been delivered.
+  /// `turn`, 0 and 1 in turn, chooses among two results of the session.
+  Delivery pipelined_delivery_to(Result* output, bool on_host, bool starts_from_last, int turn) {
+    if constexpr (Backend::is_gpu) {
+      if (!on_host) {
+        Result& there = output ? *output : in(backend_.memory(), own_[turn]);
+        return {solved_, there, there};
+      }
+      return {solved_, in(backend_.memory(), sent_[turn]), output ? *output : in(Memory::pinned(), own_[turn])};
+    }
+    return host_delivery(output ? output : &in(Memory::host(), own_[turn]), starts_from_last);
+  }
+
+  /// The copies that the recorded steps end with. A field of the user may lack planes.
+  PlaneCopies copies_of(const Delivery& delivery) const {
     PlaneCopies copies;
-    if (!way.is_copied()) return copies;
-    way.there.visit([&](auto& there) {
-      way.output.visit([&](auto& output) {
-        for_each_of_three(way.solved, there, output, [&](const auto& from, auto& to, const auto& asked) {
-          if (asked) copies.add(from.view(), to.view());
-        });
-      });
-    });
+    if (!delivery.is_copied()) return copies;
+    const auto add = [&](const auto& from, auto& to, const auto& asked) {
+      if (asked) copies.add(from.view(), to.view());
+    };
+    const auto from = std::as_const(delivery.solved).planes();
+    const auto to = delivery.there.planes();
+    const auto asked = delivery.output.planes();
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (add(std::get<I>(from), std::get<I>(to), std::get<I>(asked)), ...);
+    }(std::make_index_sequence<std::tuple_size_v<decltype(to)>>{});
     return copies;
   }
-  /// Copies the result to the host, in the order of a queue.
-  void send(const Way& way, Queue queue) {
-    if (way.there == way.output) return;
-    way.there.visit([&](auto& there) {
-      way.output.visit([&](auto& output) {
-        if constexpr (std::is_same_v<decltype(there), decltype(output)>)
-          detail::for_each_plane(there, output, [&](auto& from, auto& to) {
-            if (to) copy_plane(backend_, std::as_const(from).view(), to.view(), queue);
-          });
-      });
+  /// Downloads the result, in the order of a queue.
+  void download(const Delivery& delivery, Queue queue) {
+    if (&delivery.there == &delivery.output) return;
+    detail::for_each_plane(delivery.there, delivery.output, [&](auto& from, auto& to) {
+      if (to) copy_plane(backend_, std::as_const(from).view(), to.view(), queue);
     });
   }
 
  private:
-  /// Makes the field anew, unless it lies in that memory already. Returns it.
-  template <class Field>
-  Field& in(Memory memory, Field& field) const {
-    if (field.size() != size_ || field.memory() != memory) field = result_with<Field>(planes_, size_, memory);
+  /// On the CPU, where the solver writes the output itself if it can.
+  Delivery host_delivery(Result* output, bool starts_from_last) {
+    const bool direct = output && !starts_from_last && is_whole(*output);
+    Result& solved = direct ? *output : in(Memory::host(), solved_);
+    Result& there = output ? *output : solved;
+    return {solved, there, there};
+  }
+  /// Allocates the field, unless it lies in that memory already. Returns it.
+  Result& in(Memory memory, Result& field) const {
+    if (field.size() != size_ || field.memory() != memory) field = result_with<Result>(planes_, size_, memory);
     return field;
   }
   /// Whether a field has all planes that results have.
@@ -102,28 +108,13 @@ class SessionResults {
              bool(field.confidence) == planes_.confidence;
     return false;
   }
-  /// Calls f(plane, there's, output's) where both have the plane's kind.
-  template <class There, class Asked, class F>
-  static void for_each_of_three(const Result& solved, There& there, Asked& output, F f) {
-    if constexpr (std::is_same_v<There, Asked>) {
-      const auto planes = solved.planes();
-      const auto places = there.planes();
-      const auto asked = output.planes();
-      [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (f(std::get<I>(planes), std::get<I>(places), std::get<I>(asked)), ...);
-      }
-      (std::make_index_sequence<std::tuple_size_v<decltype(there.planes())>>{});
-    }
-  }
 
   Backend& backend_;
   const Size size_;
   const ResultPlanes planes_;
-  Result solved_;                  // on a GPU the solver writes it; on the CPU, if it cannot write the output
-  Result own_[2];                  // results that calls return; in turn, where one is still to come
-  Result sent_[2];                 // on a GPU: results on their way to the host
-  HalvesOf<Task> sent_halves_[2];  // the same
-  int turn_ = 0;
+  Result solved_;   // on a GPU the solver writes it; on the CPU only if it cannot write the output
+  Result own_[2];   // results that calls return; a pipelined estimator uses both in turn
+  Result sent_[2];  // on a GPU: results of a pipelined estimator while they are downloaded
 };
 
 }  // namespace parafield

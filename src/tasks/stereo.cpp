@@ -5,18 +5,21 @@
 #include "tasks/estimator.hpp"
 #include "tasks/found_disparities.hpp"
 #include "tasks/refined.hpp"
+#include "tasks/stereo_session.hpp"
 
 namespace parafield {
+
+std::unique_ptr<Session<Stereo>> known_stereo_session(const StereoMethod& method, Size size,
+                                                      const Device& device, const StereoOptions& options) {
+  return make_session<Stereo, RefinedDisparities>(method, size, device, options);
+}
 
 static std::unique_ptr<Session<Stereo>> session_of(const StereoMethod& method, Size size,
                                                    const Device& device, const StereoOptions& options) {
   const int disparities = std::visit([](const auto& chosen) { return chosen.energy.disparities; }, method);
-  if (disparities > 0) return make_session<Stereo, RefinedDisparities>(method, size, device, options);
+  if (disparities > 0) return known_stereo_session(method, size, device, options);
   return with_backend(device, [&]<class Backend>() -> std::unique_ptr<Session<Stereo>> {
-    return std::make_unique<FoundDisparities<Backend>>(
-        method, size, device, options, [size, device](const StereoMethod& found, const StereoOptions& own) {
-          return make_session<Stereo, RefinedDisparities>(found, size, device, own);
-        });
+    return std::make_unique<FoundDisparities<Backend>>(method, size, device, options);
   });
 }
 

@@ -21,7 +21,7 @@ std::vector<Track> found(const Frame* frames, const FeatureTracking& tracking, c
   if constexpr (Backend::is_gpu)
     for (int i = 0; i < 2; ++i)
       if (frames[i].memory.on_host()) there[i] = staged(backend, frames[i], staging[i]);
-  backend.replay(0, [&] {
+  backend.replay({}, [&] {
     finder.prepare(there, 0, 2);
     finder.find(0, 1);
   });

@@ -25,7 +25,7 @@ class EmulatedCuda {
   void synchronize() const {}
   void reserve_scratch(std::size_t) {}
   int multiprocessors() const { return 4; }
-  void hold_next_if_shared() {}
+  void hold_next_for_throughput() {}
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,
             std::ptrdiff_t row_bytes, int height) const {
     for (int y = 0; y < height; ++y)

@@ -64,7 +64,7 @@ SeedValues visible_with(Backend& backend, const HiddenCase& c, int stride) {
       back{stored(backend, workspace, c.size, c.back_u), stored(backend, workspace, c.size, c.back_v)};
   const Matches matches = make_matches(workspace, seed_grid_of(c.size, stride));
   for (int i = 0; i < 2; ++i)  // on CUDA recorded, then replayed
-    backend.replay(0, [&] { take_visible(backend, flow, back, matches); });
+    backend.replay({}, [&] { take_visible(backend, flow, back, matches); });
   return {values_of(backend, matches.u), values_of(backend, matches.v), values_of(backend, matches.valid)};
 }
 
@@ -79,7 +79,7 @@ FlowValues filled_with(Backend& backend, const HiddenCase& c) {
   for (int i = 0; i < 2; ++i) {
     store(backend, flow.u, c.u);
     store(backend, flow.v, c.v);
-    backend.replay(0, [&] { fill_hidden(backend, flow, back, filled); });
+    backend.replay({}, [&] { fill_hidden(backend, flow, back, filled); });
   }
   return {values_of(backend, flow.u), values_of(backend, flow.v)};
 }

@@ -185,7 +185,7 @@ Finished finished_with(Backend& backend, const FinishCase& c, const int* wanted,
   const FlowPlanes flow{plane(before), plane(before)};
   const Trust trust{stored(backend, workspace, size, std::vector<std::uint8_t>(count, 77)), plane(before)};
   for (int i = 0; i < 2; ++i)  // on CUDA recorded, then replayed
-    backend.replay(0, [&] {
+    backend.replay({}, [&] {
       finish_matched(backend, matched, flow, trust);
       if (judges)
         judge_flow(backend, matched.frame, matched.next, matched.normal, {flow}, matched.max_residual, trust);

@@ -107,7 +107,7 @@ Settled settle_with(Backend& backend, const SettleCase& c) {
     frames.luma[i] = stored(backend, workspace, c.size, c.luma[i]);
   }
   for (int i = 0; i < 2; ++i)  // on CUDA recorded, then replayed
-    backend.replay(0, [&] { settle_matches(backend, matches, frames, settled); });
+    backend.replay({}, [&] { settle_matches(backend, matches, frames, settled); });
   EXPECT_EQ(values_of(backend, matches.u), c.u) << "matches are only read";
   EXPECT_EQ(values_of(backend, matches.valid), c.valid);
   return {values_of(backend, settled.u), values_of(backend, settled.v), values_of(backend, settled.valid)};

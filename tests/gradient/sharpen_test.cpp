@@ -74,7 +74,7 @@ FlowValues sharpened_on(const Target& target, const SharpenCase& c, int threads 
       sharpening.back = {stored(backend, workspace, c.size, c.back_u),
                          stored(backend, workspace, c.size, c.back_v)};
     for (int i = 0; i < 2; ++i)  // on CUDA recorded, then replayed
-      backend.replay(0, [&] {
+      backend.replay({}, [&] {
         keep_frames(backend, frames, 0, 2, sharpening.kept);
         sharpen_flow(backend, sharpening);
       });
@@ -216,7 +216,7 @@ FlowValues sharpened_by_hand(const FlowField& flow, const Frame* frames) {
     const FlowPlanes planes = workspace.flow(size);
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x) planes.u(x, y) = flow.u(x, y), planes.v(x, y) = flow.v(x, y);
-    backend.replay(0, [&] {
+    backend.replay({}, [&] {
       keep_frames(backend, frames, 0, 2, kept);
       sharpener.sharpen(0, 1, planes);
     });

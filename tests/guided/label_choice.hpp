@@ -96,14 +96,14 @@ inline Chosen run_choice(const Target& target, Tracked scene, const MultiHypothe
     const Homography* const rotation =
         scene.rotation ? reinterpret_cast<const Homography*>(rotation_values.view().data) : nullptr;
     for (int i = 0; i < 2; ++i)  // recorded, then replayed
-      backend.replay(0, [&] {
+      backend.replay({}, [&] {
         make_labels(backend, {reinterpret_cast<const Track*>(track_values.view().data), tracks, false}, first,
                     scale, space, rotation, features, labels);
       });
     for (int i = 0; i < 1 + repeats; ++i) {
       backend.synchronize();
       const auto begin = std::chrono::steady_clock::now();
-      backend.replay(1, [&] {
+      backend.replay({.slot = 1}, [&] {
         const ColorTest test{
             first, second, method.change_threshold, method.change_window, rotation, result.valid.view()};
         choose_labels(backend, LabelChoice{features,

@@ -47,7 +47,7 @@ inline GridOfTracks tracks_on(const Target& target, const Frame& frame0, const F
     Workspace workspace(backend.memory());
     TrackFinder<Backend> finder(backend, workspace, tracking, frame0.size(), slots);
     for (int i = 0; i < 2; ++i)
-      backend.replay(0, [&] {
+      backend.replay({}, [&] {
         finder.prepare(frames, slots - 2, 2);
         finder.find(slots - 2, slots - 1);
       });

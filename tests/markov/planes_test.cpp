@@ -87,7 +87,7 @@ TEST_P(PlaneSteps, Clean) {
         for (Movable* image : images) image->move(backend.memory());
         Planes all;
         for (Guarded& plane : planes) all.add(words(plane.view()), 0);
-        backend.replay(0, [&] {
+        backend.replay({}, [&] {
           clean(backend, &all, std::array{known.view()}.data(), 1);
           clean(backend, &all, std::array{known_again.view()}.data(), 1);
         });

@@ -85,7 +85,7 @@ AffineResult interpolate_with(Backend& backend, const AffineCase& c, bool asks_c
   const View<float> confidence = asks_confidence ? workspace.image<float>(c.size) : View<float>{};
   AffineInterpolation<Backend> interpolation(backend, workspace, grid);
   for (int i = 0; i < 2; ++i)  // on CUDA recorded, then replayed
-    backend.replay(0, [&] { interpolation.interpolate(matches, colors, flow, confidence); });
+    backend.replay({}, [&] { interpolation.interpolate(matches, colors, flow, confidence); });
   const auto values = [&]<class T>(View<T> image) {
     std::vector<T> all(std::size_t(image.width) * std::size_t(image.height));
     for (int y = 0; y < image.height; ++y)

@@ -54,20 +54,20 @@ Averages averages_with(Backend& backend, const AverageCase& c) {
       averaged[i].add(fresh[i][j], stored(backend, workspace, c.size, c.plane[0][i][j]));
     }
   }
-  backend.replay(0, [&] { begin_average(backend, counts, frames); });
+  backend.replay({}, [&] { begin_average(backend, counts, frames); });
   for (int time = 1; time < AverageCase::times; ++time) {
     for (int i = 0; i < frames; ++i) {
       for (int j = 0; j < planes; ++j) store(backend, fresh[i][j], c.plane[time][i][j]);
       store(backend, changes[i], c.change[time][i]);
     }
-    backend.replay(1, [&] { average(backend, averaged, changes, AverageCase::noise, frames); });
+    backend.replay({.slot = 1}, [&] { average(backend, averaged, changes, AverageCase::noise, frames); });
   }
   Averages result;
   for (int i = 0; i < frames; ++i) {
     result.count[i] = values_of(backend, counts[i]);
     for (int j = 0; j < planes; ++j) result.mean[i][j] = values_of(backend, averaged[i].mean[j]);
   }
-  backend.replay(2, [&] { find_changes(backend, averaged, changes, frames); });
+  backend.replay({.slot = 2}, [&] { find_changes(backend, averaged, changes, frames); });
   result.change = values_of(backend, changes[0]);
   return result;
 }

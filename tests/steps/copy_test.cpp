@@ -63,36 +63,6 @@ TEST_P(CopyPlanes, OfEveryTypeAndPitchAtOnce) {
   }
 }
 
-TEST_P(CopyPlanes, AsHalves) {
-  for (const Size size : sizes) {
-    Guarded from(size, 7);
-    // Words of 16 bytes and of 4, rows with and without a gap.
-    const Size row{2 * size.width, size.height}, wide{2 * (size.width + 5), size.height};
-    Packed even(row, 0), odd(row, 2), gap(wide, 16), odd_gap(wide, 6);
-    Packed* const all[] = {&even, &odd, &gap, &odd_gap};
-    const auto halves = [&](Packed& bytes) {
-      const View<std::uint8_t> view = bytes.view();
-      return View<Half>{reinterpret_cast<Half*>(view.data), size.width, size.height, view.pitch};
-    };
-    Image<float> before(size);
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) before(x, y) = from.view()(x, y);
-    run_on(GetParam(), {&from, &even, &odd, &gap, &odd_gap}, [&]<class Backend>(Backend& backend) {
-      PlaneCopies copies;
-      for (Packed* to : all) copies.add(View<const float>(from.view()), halves(*to));
-      copy_planes(backend, copies);
-    });
-    for (Packed* to : all) {
-      to->expect_intact_guard();
-      for (int y = 0; y < size.height; ++y) {
-        for (int x = 0; x < size.width; ++x)
-          ASSERT_EQ(halves(*to)(x, y).bits, Half(before(x, y)).bits) << text_of(size) << ' ' << x << ' ' << y;
-        for (int i = row.width; i < to->view().width; ++i) ASSERT_EQ(to->view()(i, y), 0x5a) << "in a gap";
-      }
-    }
-  }
-}
-
 TEST_P(CopyPlanes, AReplayTakesOtherPlanes) {
   const Size size{37, 5};
   std::vector<Packed> planes;

@@ -88,7 +88,7 @@ void run_on(const Target& target, const std::vector<Movable*>& images, Steps ste
   with_backend(device, [&]<class Backend>() {
     Backend backend(device, {});
     for (Movable* image : images) image->move(backend.memory());
-    for (int i = 0; i < runs; ++i) backend.replay(0, [&] { steps(backend); });
+    for (int i = 0; i < runs; ++i) backend.replay({}, [&] { steps(backend); });
     backend.synchronize();
     for (Movable* image : images) image->move(Memory::host());
   });

@@ -68,7 +68,7 @@ inline FoundSeeds matches_on(const Target& target, const Image<float>& frame0, c
     const auto active = backend.activate();
     MatchedPair<Backend> pair(backend, frame0, frame1, matching);
     for (int i = 0; i < 2; ++i)
-      backend.replay(0, [&] {
+      backend.replay({}, [&] {
         pair.prepare();
         pair.matcher.describe(pair.pyramids, 0, 2);
         pair.matcher.find(0, 1, pair.luma[0], pair.luma[1]);

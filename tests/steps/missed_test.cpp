@@ -34,7 +34,7 @@ int missed_on(const Target& target, const Image<float>& frame0, const Image<floa
                       flow_v = stored(backend, workspace, size, v);
     int* const counts = workspace.array<int>(std::size_t(std::max(size.height, 2)));
     int* const missed = workspace.array<int>(1);
-    backend.replay(0, [&] {
+    backend.replay({}, [&] {
       pair.prepare();
       pair.matcher.describe_coarse(pair.pyramids, 0, 2);
       find_missed(backend, pair.matcher.find_coarse(from, 1 - from),

@@ -36,10 +36,6 @@ std::optional<BenchSequence<Task>> chosen_data(const BenchOptions& options) {
   return read_bench_data<Task>(folder);
 }
 
-ResultPlanes planes_named(const std::string& name) {
-  return name == "flow" ? ResultPlanes::flow : name == "halves" ? ResultPlanes::halves : ResultPlanes::all;
-}
-
 /// A run of the command: measures, and prints rows as they come.
 class Bench {
  public:
@@ -88,9 +84,8 @@ class Bench {
       std::optional<BenchSequence<Task>> scene;
       for (const BenchDevice& device : devices_)
         for (const auto& [method, preset] : methods) {
-          const Case<Task> one{
-              method, preset, device.info, size,
-              std::is_same_v<Task, Flow> ? planes_named(options_.planes) : ResultPlanes::all};
+          const Case<Task> one{method, preset, device.info, size,
+                               std::is_same_v<Task, Flow> && options_.planes == "flow"};
           Json row = case_json(one);
           std::vector<std::string> cells = case_cells(one);
           std::string failure;
@@ -207,10 +202,8 @@ void add_bench(App& program) {
       .range(1, 1000000)
       .help("number of timed calls. Without it, as many as fit in 1.5 s, 10 to 2000");
   command.add_setting("--planes NAME", options.planes)
-      .one_of({"all", "flow", "halves"})
-      .help(
-          "planes of flow's results: all, flow (no valid plane and no confidence) or halves (the same; where "
-          "frames are pushed ahead from host memory, results are 16-bit halves)");
+      .one_of({"all", "flow"})
+      .help("planes of flow's results: all, or flow (no valid plane and no confidence)");
   command.add_option("--disparities N", options.disparities)
       .range(1, 4096)
       .help("number of disparities of stereo. Without it, the one that the rendered pair needs");

@@ -76,28 +76,19 @@ BenchScores score_sequence(FlowEstimator& estimator, const BenchSequence<Flow>& 
 BenchScores score_sequence(StereoEstimator& estimator, const BenchSequence<Stereo>& sequence);
 BenchScores score_sequence(MotionDetector& estimator, const BenchSequence<Detection>& sequence);
 
-/// What results have.
-enum class ResultPlanes {
-  all,
-  flow,   ///< no valid plane and no confidence
-  halves  ///< as `flow`; results in host memory are halves
-};
-
 template <class Task>
 struct Case {
   typename Task::Method method;
   std::string preset;
   DeviceInfo device;
   Size size;
-  ResultPlanes planes = ResultPlanes::all;
+  bool flow_alone = false;  ///< results have no valid plane and no confidence
 
   typename Task::Options options() const {
-    if constexpr (std::is_same_v<Task, Flow>) {
-      const bool all = planes == ResultPlanes::all;
-      return {.device = device.device, .valid = all, .confidence = all};
-    } else {
-      return {.device = device.device};
-    }
+    typename Task::Options options;
+    options.device = device.device;
+    if constexpr (std::is_same_v<Task, Flow>) options.valid = options.confidence = !flow_alone;
+    return options;
   }
 };
 
@@ -113,7 +104,7 @@ struct Measurement {
   Times resident;                   ///< one call; frames and result in the device's memory
   Times streaming;                  ///< one frame or pair pushed, in the device's memory
   Times end_to_end;                 ///< one call; frames and result in host memory (pinned, for a GPU)
-  std::optional<Times> overlapped;  ///< one frame pushed ahead; the same memory. Pairs are not.
+  std::optional<Times> overlapped;  ///< one frame pushed to a pipelined estimator; the same memory
   BenchScores scene, data;          ///< data is empty where there is no real sequence for the method
   std::size_t workspace_bytes = 0;
   int disparities = 0;                      ///< stereo: that the method has found; 0 = they are given

@@ -75,42 +75,17 @@ Times measure_stream(Estimator<Task>& estimator, const std::vector<FrameBuffer>&
   return measure(repeats, timer, [&](int) { pusher.push(); });
 }
 
-/// One frame pushed ahead. `outputs`: the user's two, written in turn, or none: results are the estimator's.
-template <class Task, class Output>
-Times measure_ahead(Estimator<Task>& estimator, const std::vector<FrameBuffer>& frames, Output* outputs,
-                    Timer& timer, const Repeats& repeats) {
-  std::size_t next = 0;
-  const auto push = [&](int) {
-    const Frame frame = frames[there_and_back(next, frames.size())];
-    if (outputs)
-      estimator.push_ahead(frame, outputs[next % 2]);
-    else
-      estimator.push_ahead(frame);
-    ++next;
-  };
-  estimator.reset();
-  for (int i = 0; i < warm_up * int(frames_of_call<Task>(estimator.method())); ++i) push(i);
-  const Times times = measure(repeats, timer, push);
-  estimator.finish();
-  return times;
-}
-
+/// One frame pushed to a pipelined estimator. Pairs are not pipelined.
 template <class Task>
-std::optional<Times> measure_overlapped(Estimator<Task>& estimator, const Case<Task>& one,
-                                        const std::vector<FrameBuffer>& frames, Memory memory, Timer& timer,
-                                        const Repeats& repeats) {
+std::optional<Times> measure_overlapped(const Case<Task>& one, const std::vector<FrameBuffer>& frames,
+                                        Timer& timer, const Repeats& repeats) {
   if constexpr (Task::streams) {
-    using Result = typename Task::Result;
-    if constexpr (Task::halves)
-      if (one.planes == ResultPlanes::halves) {
-        HalfFlowField halves[2] = {HalfFlowField(one.size, memory, false, false),
-                                   HalfFlowField(one.size, memory, false, false)};
-        return measure_ahead<Task>(estimator, frames, halves, timer, repeats);
-      }
-    return measure_ahead<Task, Result>(estimator, frames, nullptr, timer, repeats);
-  } else {
-    return {};
+    typename Task::Options options = one.options();
+    options.pipelined = true;
+    Estimator<Task> estimator(one.method, one.size, options);
+    return measure_stream<Task>(estimator, frames, timer, repeats);
   }
+  return {};
 }
 
 /// Frames a second of several estimators at once. Each has a thread of its own, which pushes frames.
@@ -126,7 +101,9 @@ double frames_per_second(const Case<Task>& one, const std::vector<FrameBuffer>& 
   for (std::size_t i = 0; i < pushed.size(); ++i)
     threads.emplace_back([&, i] {
       try {
-        Estimator<Task> estimator(one.method, one.size, one.options());
+        typename Task::Options own = one.options();
+        own.throughput = true;
+        Estimator<Task> estimator(one.method, one.size, own);
         Pusher<Task> pusher(estimator, frames, i);
         estimator.synchronize();
         ++ready;
@@ -186,7 +163,7 @@ Traffic traffic_of(const Case<Task>& one) {
         return std::vector{sizeof(typename std::remove_cvref_t<decltype(plane)>::Value)...};
       },
       result.planes());
-  if (one.planes != ResultPlanes::all)
+  if (one.flow_alone)
     planes.resize(planes.size() - 2);  // valid and confidence are the last two
   const std::size_t of_pixel = std::accumulate(planes.begin(), planes.end(), std::size_t(0));
   const std::size_t pixels = std::size_t(one.size.width) * std::size_t(one.size.height);
@@ -213,7 +190,7 @@ Measurement measure_case(const Case<Task>& one, const BenchSequence<Task>& scene
     measured.energy = energy_of_pushes<Task>(estimator, resident, *effort.meter, measured.streaming.median);
   // With host frames the call returns when the result is in host memory.
   measured.end_to_end = measure_calls<Task>(estimator, host, wall_timer, repeats);
-  measured.overlapped = measure_overlapped<Task>(estimator, one, host, host_memory, wall_timer, repeats);
+  measured.overlapped = measure_overlapped<Task>(one, host, wall_timer, repeats);
   measured.scene = score_sequence(estimator, scene);
   measured.disparities = disparities_of(estimator);
   if (effort.streams > 0) measured.frames_per_second = frames_per_second<Task>(one, resident, effort.streams);

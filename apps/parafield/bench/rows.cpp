@@ -147,7 +147,7 @@ Json case_json(const Case<Task>& one) {
   row["method"] = name_of(one.method);
   row["preset"] = one.preset;
   row["parameters"] = parameters_json(parameters_of(one.method));
-  if (one.planes != ResultPlanes::all) row["planes"] = one.planes == ResultPlanes::flow ? "flow" : "halves";
+  if (one.flow_alone) row["planes"] = "flow";
   add_device(row, one.device);
   row["width"] = one.size.width;
   row["height"] = one.size.height;

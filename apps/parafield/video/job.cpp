@@ -15,12 +15,14 @@ bool compares_colors(const FlowMethod& method) {
          !std::holds_alternative<RidgeRegression>(method);
 }
 
-VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method, int threads)
+VideoJob::VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method, int threads,
+                   int at_once)
     : options_(options),
       target_(std::move(target)),
       method_(method),
       window_(frames_of(method)),
-      threads_(threads) {}
+      threads_(threads),
+      at_once_(at_once) {}
 
 namespace {
 
@@ -98,6 +100,7 @@ void VideoJob::run(const std::stop_token& stop) {
                                       .threads = threads_});
   FlowOptions how = options_.task;
   how.device = options_.device.device();
+  how.throughput = at_once_ > 2;
   how.confidence = false;
   how.valid = (draws && options_.view == "arrows") || (keeps_flow && options_.flow_format == "kitti");
   FlowEstimator estimator(method_, info.size, how);

@@ -143,7 +143,7 @@ void run(const VideoCommandOptions& options) {
       options.device.threads > 0 || at_once == 1 ? options.device.threads : std::max(cores / at_once, 1);
   std::vector<std::unique_ptr<VideoJob>> jobs;
   for (const VideoTarget& target : targets)
-    jobs.push_back(std::make_unique<VideoJob>(options, target, method, threads));
+    jobs.push_back(std::make_unique<VideoJob>(options, target, method, threads, at_once));
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<std::exception_ptr> errors = run_jobs(options, jobs, at_once);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -46,8 +46,8 @@ struct VideoResult {
 /// The work on one input. run() is for one thread; the others watch.
 class VideoJob {
  public:
-  /// `threads` decode, and encode; 0 = all.
-  VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method, int threads);
+  /// `threads`: those that decode, and encode; 0 = all. `at_once`: the number of jobs that run at the same time.
+  VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method, int threads, int at_once);
 
   /// Reads, estimates and writes to the end. Throws Error; what was written before is whole then.
   void run(const std::stop_token& stop);
@@ -71,7 +71,7 @@ class VideoJob {
   const VideoCommandOptions& options_;
   const VideoTarget target_;
   const FlowMethod method_;
-  const int window_, threads_;
+  const int window_, threads_, at_once_;
   VideoResult result_;
   std::atomic<std::int64_t> written_ = 0, skipped_ = 0, expected_ = 0;
   std::atomic<bool> whole_ = true;

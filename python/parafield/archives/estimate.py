@@ -131,11 +131,12 @@ def _range_of(task: Task, settings: Settings, array: Array) -> tuple[float, floa
 def _estimator_for(settings: Settings, array: Array, value_range: tuple[float, float] | None) -> Any:
     """An estimator for frames like this one; the last one of this thread, if it fits."""
     key = (array.shape, array.dtype.str, value_range, repr(settings.method), settings.options,
-           settings.device, settings.threads)
+           settings.device, settings.threads, settings.throughput)
     if getattr(_own, "key", None) != key:
         _own.key = _own.estimator = None  # frees its memory before the next one takes some
         _own.estimator = pf.FlowEstimator(settings.method, device=settings.device, shape=array.shape[:2],
-                                          range=value_range, threads=settings.threads, **settings.options)
+                                          range=value_range, threads=settings.threads,
+                                          throughput=settings.throughput, **settings.options)
         _own.key = key
     return _own.estimator
 

@@ -220,7 +220,8 @@ def _runner(settings: Settings, sequences: list[Sequence], workers: int | None, 
     if workers is None:
         workers = len(gpus) or min(cores, _units(sequences, settings, cores))
     settings = dataclasses.replace(settings, threads=threads or max(1, cores // max(1, workers)),
-                                   device="cuda" if gpus else settings.device)
+                                   device="cuda" if gpus else settings.device,
+                                   throughput=workers > len(gpus) > 0)
     if workers == 0:
         return InProcess(settings)
     return LocalProcesses(settings, workers, gpus)

@@ -27,6 +27,7 @@ class Settings:
     options: dict[str, Any] = field(default_factory=dict)  # the task's options: fb_check, speckle, ...
     device: str | None = None
     threads: int = 1
+    throughput: bool = False  # several processes share a GPU
     dtype: str = "float16"
     bound: float = 20
     valid: bool = False

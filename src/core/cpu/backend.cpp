@@ -35,7 +35,7 @@ static int checked_threads(int threads) {
 }
 
 template <InstructionSet Set>
-CpuBackend<Set>::CpuBackend(const Device& device, Stream)
+CpuBackend<Set>::CpuBackend(const Device& device, Stream, bool)
     : thread_count_(checked_threads(device.threads)),
       last_parts_(new LastPart[std::size_t(thread_count_)]),
       threads_(new Threads(thread_count_)) {}

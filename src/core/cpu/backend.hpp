@@ -10,6 +10,7 @@
 #include "core/cpu/instruction_set.hpp"
 #include "core/cpu/threads.hpp"
 #include "core/queue.hpp"
+#include "core/replay_key.hpp"
 #include "core/step.hpp"
 #include "parafield/device.hpp"
 
@@ -38,7 +39,7 @@ class CpuBackend {
   static constexpr bool is_gpu = false;
   static constexpr InstructionSet instruction_set = Set;
 
-  CpuBackend(const Device& device, Stream);
+  CpuBackend(const Device& device, Stream, bool throughput = false);
   ~CpuBackend();
   CpuBackend(const CpuBackend&) = delete;
   CpuBackend& operator=(const CpuBackend&) = delete;
@@ -70,7 +71,7 @@ class CpuBackend {
 
   /// Runs the steps of a solve. On CUDA they are recorded once for each key and replayed.
   template <class Steps>
-  void replay(int, Steps steps) {
+  void replay(const ReplayKey&, Steps steps) {
     steps();
   }
 

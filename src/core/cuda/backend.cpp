@@ -16,7 +16,8 @@ Cuda::OwnEvent::~OwnEvent() {
 
 void Cuda::OwnStream::create() { PF_CUDA(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking)); }
 
-Cuda::Cuda(const Device& device, Stream stream) : device_(device.index), use_(device.index) {
+Cuda::Cuda(const Device& device, Stream stream, bool throughput)
+    : device_(device.index), throughput_(throughput) {
   cuda::require(device_);
   const auto current = activate();
   const cuda::Exclusive exclusive;
@@ -50,7 +51,6 @@ void Cuda::synchronize() {
   const auto current = activate();
   for (const cudaStream_t stream : {uploads_.handle, stream_, downloads_.handle})
     if (stream) PF_CUDA(cudaStreamSynchronize(stream));
-  use_.end_solves();
 }
 
 std::size_t Cuda::available_memory() const {

@@ -14,8 +14,8 @@
 #include "core/condition.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/runtime.hpp"
-#include "core/device_use.hpp"
 #include "core/queue.hpp"
+#include "core/replay_key.hpp"
 #include "core/step.hpp"
 #include "parafield/image.hpp"
 
@@ -27,7 +27,8 @@ class Cuda {
  public:
   static constexpr bool is_gpu = true;
 
-  Cuda(const Device& device, Stream stream);
+  /// `throughput`: the device is shared with other estimators (see FlowOptions::throughput).
+  Cuda(const Device& device, Stream stream, bool throughput = false);
   ~Cuda();
   Cuda(const Cuda&) = delete;
   Cuda& operator=(const Cuda&) = delete;
@@ -39,16 +40,9 @@ class Cuda {
   void reserve_scratch(std::size_t) {}  // kernels use shared memory instead
   std::size_t free_memory() const { return available_memory(); }
   std::size_t available_memory() const;  // free memory of the device, bytes
-  /// Multiprocessors that the kernels of a recorded solve should fill. While several estimators share the
-  /// device, these are a quarter of it: kernels with large tiles do less work in all, and others fill the
-  /// rest.
-  int multiprocessors() { return shares_device() ? (multiprocessors_ + 3) / 4 : multiprocessors_; }
-  /// Whether several estimators share the device. A solve whose steps ask is recorded twice, once for each
-  /// answer.
-  bool shares_device() {
-    recorded_.depends_on_sharing = true;
-    return shares_device_;
-  }
+  /// Multiprocessors that the kernels of a solve should fill: a quarter of the device for throughput, because
+  /// kernels with large tiles do less work in all, and kernels of other estimators fill the rest.
+  int multiprocessors() const { return throughput_ ? (multiprocessors_ + 3) / 4 : multiprocessors_; }
   /// Bytes of shared memory that a block can have.
   std::size_t shared_memory() const { return std::size_t(shared_memory_); }
   /// From now on recorded kernels ask for `percent` of a multiprocessor's memory as shared memory; the rest
@@ -63,14 +57,12 @@ class Cuda {
   /// graph. Later it runs the steps on the host only to give the kernels of `launch_input` their new
   /// arguments, and launches the graph as soon as the last one has them. So for one key the steps must launch
   /// the same kernels. Their arguments must be the same, too, except those of `launch_input`. Steps after the
-  /// last of those write nothing that the graph reads. Steps that ask whether the device is shared are
-  /// recorded once more the first time that the answer differs.
+  /// last of those write nothing that the graph reads.
   template <class Steps>
-  void replay(int key, Steps steps) {
-    shares_device_ = use_.begin_solve();
-    Graph* const graph = find_graph(key);
-    if (!graph) return launch_graph(record(key, steps));
-    begin_replay(*graph);
+  void replay(const ReplayKey& key, Steps steps) {
+    const auto graph = graphs_.find(key);
+    if (graph == graphs_.end()) return launch_graph(record(key, steps));
+    begin_replay(graph->second);
     steps();
     end_replay();
   }
@@ -109,10 +101,9 @@ class Cuda {
     join_aside();
   }
 
-  /// Where several estimators share the device, launches the next kernel only when those before it have
-  /// ended. Launched early, its blocks would hold places on the multiprocessors while they wait for a long
-  /// kernel.
-  void hold_next_if_shared() { waits_ = waits_ || shares_device(); }
+  /// For throughput, launches the next kernel only when the kernels before it have ended. Launched early, its
+  /// blocks would occupy multiprocessors while they wait for a long kernel, and keep other estimators off them.
+  void hold_next_for_throughput() { waits_ = waits_ || throughput_; }
 
   /// Launches a kernel that uses only the workspace and the estimator's own results. Its arguments are
   /// recorded.
@@ -184,13 +175,8 @@ class Cuda {
   /// A recorded solve. What is under a condition is a part by itself, without inputs: a replay leaves it as it
   /// is.
   struct Graph {
-    std::deque<Part> parts;           // launched one after the other
-    std::vector<Input> inputs;        // in order
-    bool depends_on_sharing = false;  // its steps asked shares_device(): it suits one answer only
-  };
-  /// The solves of a key: for a device that is not shared, and for one that is.
-  struct Graphs {
-    std::optional<Graph> of[2];
+    std::deque<Part> parts;     // launched one after the other
+    std::vector<Input> inputs;  // in order
   };
   /// A stream that does not wait for the legacy stream. It is destroyed with the backend.
   struct OwnStream {
@@ -221,11 +207,9 @@ class Cuda {
 
   /// The stream of a queue, made when it is first used.
   cudaStream_t stream_of(Queue queue);
-  /// The recorded solve of a key that suits shares_device_, or null.
-  Graph* find_graph(int key);
   /// Records the steps of a solve.
   template <class Steps>
-  Graph& record(int key, Steps& steps) {
+  const Graph& record(const ReplayKey& key, Steps& steps) {
     const cuda::Exclusive exclusive;
     begin_recording();
     try {
@@ -237,7 +221,7 @@ class Cuda {
     return end_recording(key);
   }
   void begin_recording();
-  Graph& end_recording(int key);
+  const Graph& end_recording(const ReplayKey& key);
   void abandon_recording();
   void begin_part();
   void end_part(bool has_condition);
@@ -257,8 +241,7 @@ class Cuda {
                    bool is_input);
 
   int device_;
-  DeviceUse use_;
-  bool shares_device_ = false;
+  const bool throughput_;
   int multiprocessors_ = 0;
   int shared_memory_ = 0;
   int shared_percent_ = -1;      // -1: each kernel has its own share
@@ -278,7 +261,7 @@ class Cuda {
   std::size_t next_input_ = 0;
   Graph recorded_;                            // what has been recorded so far
   std::vector<cudaGraphNode_t> part_inputs_;  // of the part that is being recorded
-  std::map<int, Graphs> graphs_;
+  std::map<ReplayKey, Graph> graphs_;
   std::deque<Notice> notices_;  // of all graphs; their nodes point here
 };
 

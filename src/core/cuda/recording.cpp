@@ -72,15 +72,6 @@ Cuda::Part::~Part() {
   if (graph) cudaGraphDestroy(graph);
 }
 
-Cuda::Graph* Cuda::find_graph(int key) {
-  const auto found = graphs_.find(key);
-  if (found == graphs_.end()) return nullptr;
-  auto& [alone, shared] = found->second.of;
-  std::optional<Graph>&own = shares_device_ ? shared : alone, &other = shares_device_ ? alone : shared;
-  if (own) return &*own;
-  return other && !other->depends_on_sharing ? &*other : nullptr;
-}
-
 void Cuda::begin_recording() {
   mode_ = Mode::recording;
   recorded_ = {};
@@ -107,11 +98,9 @@ void Cuda::end_part(bool has_condition) {
   for (const cudaGraphNode_t node : part_inputs_) recorded_.inputs.push_back({part.executable, node});
 }
 
-Cuda::Graph& Cuda::end_recording(int key) {
+const Cuda::Graph& Cuda::end_recording(const ReplayKey& key) {
   end_part(false);
-  Graph& graph = graphs_[key].of[shares_device_].emplace(std::move(recorded_));
-  recorded_ = {};
-  return graph;
+  return graphs_.insert_or_assign(key, std::exchange(recorded_, {})).first->second;
 }
 
 void Cuda::abandon_recording() {

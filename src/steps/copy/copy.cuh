@@ -12,7 +12,7 @@ namespace parafield {
 
 constexpr int copy_threads = 256;
 
-/// A plane, and the size of its words: as many bytes as one instruction can copy. For halves they are the source's.
+/// A plane, and the size of its words: as many bytes as one instruction can copy.
 struct WordCopy {
   PlaneCopy plane;
   int word_bytes;
@@ -29,65 +29,33 @@ __device__ void copy_row(const char* from, char* to, std::ptrdiff_t row_bytes, s
   if (rest < row_bytes) to[rest] = from[rest];  // fewer bytes than a word has, and than a block has threads
 }
 
-/// Writes a row of floats as halves, from word `first` on, each `step`-th word.
 template <class Word>
-__device__ void halve_row(const char* from, char* to, std::ptrdiff_t row_bytes, std::ptrdiff_t first,
-                          std::ptrdiff_t step) {
-  constexpr int count = sizeof(Word) / sizeof(float);
-  struct alignas(sizeof(Word) / 2) Halves {
-    Half value[count];
-  };
-  const std::ptrdiff_t words = row_bytes / std::ptrdiff_t(sizeof(Word));
-  const auto half_of = [=](std::ptrdiff_t i) { return Half(reinterpret_cast<const float*>(from)[i]); };
-  for (std::ptrdiff_t i = first; i < words; i += step) {
-    Halves halves;
-    if constexpr (count == 4) {
-      const float4 values = reinterpret_cast<const float4*>(from)[i];
-      halves = {{Half(values.x), Half(values.y), Half(values.z), Half(values.w)}};
-    } else {
-      halves = {{half_of(i)}};
-    }
-    reinterpret_cast<Halves*>(to)[i] = halves;
-  }
-  const std::ptrdiff_t rest = words * count + first;
-  if (rest < row_bytes / std::ptrdiff_t(sizeof(float))) reinterpret_cast<Half*>(to)[rest] = half_of(rest);
-}
-
-template <class Word, bool halves>
 __device__ void copy_rows(const PlaneCopy& plane, int block, int blocks) {
-  const auto take_row = [&](const char* from, char* to, std::ptrdiff_t first, std::ptrdiff_t step) {
-    if constexpr (halves && sizeof(Word) >= sizeof(float))
-      if (plane.to_halves) return halve_row<Word>(from, to, plane.row_bytes, first, step);
-    copy_row<Word>(from, to, plane.row_bytes, first, step);
-  };
   if (plane.height == 1)
-    return take_row(plane.from, plane.to, std::ptrdiff_t(block) * copy_threads + std::ptrdiff_t(threadIdx.x),
-                    std::ptrdiff_t(blocks) * copy_threads);
+    return copy_row<Word>(plane.from, plane.to, plane.row_bytes,
+                          std::ptrdiff_t(block) * copy_threads + std::ptrdiff_t(threadIdx.x),
+                          std::ptrdiff_t(blocks) * copy_threads);
   for (int y = block; y < plane.height; y += blocks)
-    take_row(plane.from + y * plane.from_pitch, plane.to + y * plane.to_pitch, std::ptrdiff_t(threadIdx.x),
-             copy_threads);
+    copy_row<Word>(plane.from + y * plane.from_pitch, plane.to + y * plane.to_pitch, plane.row_bytes,
+                   std::ptrdiff_t(threadIdx.x), copy_threads);
 }
 
-/// Copies a block's part of a plane. `blocks`: how many copy it. `halves`: whether it may be one to write as
-/// halves.
-template <bool halves = false>
-__device__ void copy_rows(const WordCopy& copy, int block, int blocks) {
+/// Copies a block's part of a plane. `blocks`: the number of blocks that copy it.
+__device__ inline void copy_rows(const WordCopy& copy, int block, int blocks) {
   switch (copy.word_bytes) {
     case 16:
-      return copy_rows<uint4, halves>(copy.plane, block, blocks);
+      return copy_rows<uint4>(copy.plane, block, blocks);
     case 4:
-      return copy_rows<std::uint32_t, halves>(copy.plane, block, blocks);
+      return copy_rows<std::uint32_t>(copy.plane, block, blocks);
     default:
-      return copy_rows<char, halves>(copy.plane, block, blocks);
+      return copy_rows<char>(copy.plane, block, blocks);
   }
 }
 
 inline WordCopy word_copy(PlaneCopy plane) {
-  const int shrinks = plane.to_halves ? 2 : 1;  // a word of halves has half as many bytes
-  const auto bits = reinterpret_cast<std::uintptr_t>(plane.from) |
-                    shrinks * reinterpret_cast<std::uintptr_t>(plane.to) | std::uintptr_t(plane.from_pitch) |
-                    std::uintptr_t(shrinks * plane.to_pitch);
-  if (plane.from_pitch == plane.row_bytes && shrinks * plane.to_pitch == plane.row_bytes) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(plane.from) | reinterpret_cast<std::uintptr_t>(plane.to) |
+                    std::uintptr_t(plane.from_pitch) | std::uintptr_t(plane.to_pitch);
+  if (plane.from_pitch == plane.row_bytes && plane.to_pitch == plane.row_bytes) {
     plane.row_bytes *= plane.height;
     plane.height = 1;
   }

@@ -9,13 +9,12 @@
 
 namespace parafield {
 
-/// Rows of bytes to copy, or of floats to write as halves.
+/// Rows of bytes to copy.
 struct PlaneCopy {
   const char* from;
   char* to;
-  std::ptrdiff_t from_pitch, to_pitch, row_bytes;  ///< row_bytes: of `from`
+  std::ptrdiff_t from_pitch, to_pitch, row_bytes;
   int height;
-  bool to_halves = false;
 };
 
 /// The planes of a result to copy.
@@ -31,12 +30,7 @@ struct PlaneCopies {
                        from.pitch,
                        to.pitch,
                        from.width * std::ptrdiff_t(sizeof(T)),
-                       from.height,
-                       false};
-  }
-  void add(View<const float> from, View<Half> to) {
-    add(from, View<float>{reinterpret_cast<float*>(to.data), to.width, to.height, to.pitch});
-    planes[count - 1].to_halves = true;
+                       from.height};
   }
 };
 

@@ -11,7 +11,7 @@ struct WordCopies {
 
 __global__ void __launch_bounds__(copy_threads) copy_kernel(const __grid_constant__ WordCopies words) {
   begin_kernel();
-  copy_rows<true>(words.copies[blockIdx.y], int(blockIdx.x), int(gridDim.x));
+  copy_rows(words.copies[blockIdx.y], int(blockIdx.x), int(gridDim.x));
 }
 
 }  // namespace

@@ -192,9 +192,9 @@ void describe(Backend& cuda, const Pyramid* pyramids, int count, const Descripto
   }
   const dim3 grid(unsigned(blocks), 1, unsigned(count)), block(block_threads);
   cuda.launch(pool_gradients_kernel, grid, block, 0, all);
-  cuda.hold_next_if_shared();
+  cuda.hold_next_for_throughput();
   cuda.launch(normalize_kernel, grid, block, 0, all);
-  cuda.hold_next_if_shared();
+  cuda.hold_next_for_throughput();
 }
 
 PF_STEP(describe<Cuda>);

@@ -278,7 +278,7 @@ void search_level(Backend& cuda, const LevelSearch& search) {
   if (search.is_coarsest && grid.count() <= few_seeds) {
     cuda.launch(improve_few_kernel, dim3(2), dim3(blocks_for(grid.count(), warp / patch_lanes) * warp), 0,
                 search);
-    return cuda.hold_next_if_shared();
+    return cuda.hold_next_for_throughput();
   }
   for (int i = 0; i < search.iterations; ++i) {
     SeedMatch* const* const found = search.matches_after(i + 1);

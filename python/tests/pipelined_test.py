@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Results that come a call later, results without some planes, and flow in arrays of the caller."""
+"""Pipelined estimators, results without some planes, and flow in arrays of the caller."""
 
 import pickle
 import threading
@@ -21,11 +21,11 @@ def results_of(estimator, frames):
     return [result for result in map(estimator.push, frames) if result]
 
 
-def results_ahead(estimator, frames):
+def results_pipelined(estimator, frames):
     results = []
     for frame in frames:
         own = frame.copy()
-        results.append(estimator.push_ahead(own))
+        results.append(estimator.push(own))
         own[:] = 7  # the frame has been read
     results.append(estimator.finish())
     return [result for result in results if result]
@@ -35,45 +35,52 @@ def results_ahead(estimator, frames):
 @pytest.mark.parametrize("estimator", [pf.FlowEstimator, pf.MotionDetector])
 def test_the_results_of_push(estimator, device, sequence, same):
     expected = results_of(estimator(device=device), sequence)
-    ahead = estimator(device=device)
+    ahead = estimator(device=device, pipelined=True)
     assert ahead.finish() is None
     for _ in range(2):
-        results = results_ahead(ahead, sequence)
+        results = results_pipelined(ahead, sequence)
         assert len(results) == len(expected) and all(map(same, results, expected))
         assert ahead.finish() is None
         ahead.reset()
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_other_calls_forget_what_is_still_to_come(device, sequence, same):
+def test_a_call_starts_a_new_sequence(device, sequence, same):
     expected = results_of(pf.FlowEstimator(device=device), sequence)
-    estimator = pf.FlowEstimator(device=device)
-    assert estimator.push_ahead(sequence[0]) is None
-    assert estimator.push_ahead(sequence[1]) is None
-    assert same(estimator.push(sequence[2]), expected[1])
+    estimator = pf.FlowEstimator(device=device, pipelined=True)
+    assert estimator.push(sequence[0]) is None
+    assert estimator.push(sequence[1]) is None
+    assert same(estimator(sequence[1], sequence[2]), expected[1])
     assert estimator.finish() is None
-    assert estimator.push_ahead(sequence[3]) is None
-    assert same(estimator.push_ahead(sequence[4]), expected[2])
+    assert estimator.push(sequence[3]) is None
+    assert estimator.push(sequence[4]) is None
     assert same(estimator.finish(), expected[3])
-    estimator.push_ahead(sequence[5])
+    estimator.push(sequence[5])
     estimator.reset()
     assert estimator.finish() is None
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("type", ["float32", "float16"])
+@pytest.mark.parametrize("estimator", [pf.FlowEstimator, pf.MotionDetector])
+def test_throughput_has_the_same_results(estimator, device, sequence, same):
+    expected = results_of(estimator(device=device), sequence)
+    results = results_of(estimator(device=device, throughput=True), sequence)
+    assert len(results) == len(expected) and all(map(same, results, expected))
+
+
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("empty", [np.empty, pf.pinned_empty])
-def test_flow_in_arrays_of_the_caller(device, type, empty, sequence):
-    expected = [flow.uv.astype(type) for flow in results_of(pf.FlowEstimator(device=device), sequence)]
-    outs = [empty((2, *sequence[0].shape), type) for _ in sequence]
+def test_flow_in_arrays_of_the_caller(device, empty, sequence):
+    expected = [flow.uv for flow in results_of(pf.FlowEstimator(device=device), sequence)]
+    outs = [empty((2, *sequence[0].shape), "float32") for _ in sequence]
     estimator = pf.FlowEstimator(device=device)
     assert [estimator.push(frame, out) for frame, out in zip(sequence, outs)] == [False] + 5 * [True]
     assert all(map(np.array_equal, outs[1:], expected))
     for out in outs:
         out[:] = 0
-    estimator.reset()
+    estimator = pf.FlowEstimator(device=device, pipelined=True)
     for i, (frame, out) in enumerate(zip(sequence, outs)):
-        assert estimator.push_ahead(frame, out=out) == (i > 1)
+        assert estimator.push(frame, out=out) == (i > 1)
         assert i < 2 or np.array_equal(outs[i - 1], expected[i - 2])
     assert estimator.finish() is None
     assert np.array_equal(outs[5], expected[4])
@@ -84,14 +91,12 @@ def test_arrays_that_flow_does_not_fit_in(sequence):
     shape = (2, *sequence[0].shape)
     readonly = np.zeros(shape, "float32")
     readonly.flags.writeable = False
-    for out in (np.zeros(shape, "float64"), np.zeros(shape, "int32"), np.zeros(shape[1:], "float32"),
+    for out in (np.zeros(shape, "float64"), np.zeros(shape, "float16"), np.zeros(shape, "int32"), np.zeros(shape[1:], "float32"),
                 np.zeros((2, shape[2], shape[1] + 1), "float32"), np.zeros((*shape[:2], 2 * shape[2]), "float32")[:, :, ::2],
                 readonly, 5):
-        with pytest.raises(pf.Error, match="out cannot be .*float32 or float16"):
+        with pytest.raises(pf.Error, match="out cannot be .*float32"):
             estimator.push(sequence[0], out)
-        with pytest.raises(pf.Error, match="out cannot be"):
-            estimator.push_ahead(sequence[0], out)
-    assert estimator.push(sequence[0], np.zeros(shape, "float16")) is False
+    assert estimator.push(sequence[0], np.zeros(shape, "float32")) is False
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -99,9 +104,9 @@ def test_arrays_that_flow_does_not_fit_in(sequence):
 @pytest.mark.parametrize("confidence", [True, False])
 def test_planes_that_are_left_out(device, valid, confidence, sequence, tmp_path):
     expected = results_of(pf.FlowEstimator(device=device), sequence)
-    estimator = pf.FlowEstimator(device=device, valid=valid, confidence=confidence)
-    for results in (results_of(estimator, sequence), results_ahead(estimator, sequence)[-5:]):
-        estimator.reset()
+    options = {"device": device, "valid": valid, "confidence": confidence}
+    for results in (results_of(pf.FlowEstimator(**options), sequence),
+                    results_pipelined(pf.FlowEstimator(**options, pipelined=True), sequence)):
         assert len(results) == 5
         for flow, whole in zip(results, expected):
             assert np.array_equal(flow.uv, whole.uv)
@@ -124,10 +129,10 @@ def test_two_threads(device, sequence, same):
     wrong = []
 
     def work():
-        estimator = pf.FlowEstimator(device=device)
+        estimator = pf.FlowEstimator(device=device, pipelined=True)
         for _ in range(5):
             estimator.reset()
-            results = results_ahead(estimator, sequence)
+            results = results_pipelined(estimator, sequence)
             wrong.extend(i for i, pair in enumerate(zip(results, expected, strict=True)) if not same(*pair))
 
     threads = [threading.Thread(target=work) for _ in range(2)]
