@@ -4,15 +4,15 @@
 
 #include "parafield/image.hpp"
 
-/// Results of estimators: flow fields, disparity fields and motion masks. The planes of a field lie in one
-/// allocation, one behind the other, with one pitch. So u and v of a flow field are one array of shape
-/// 2 x height x width, with strides of pitch * height, pitch and 4 bytes.
+/// Results of estimators: flow fields, disparity fields and motion masks. All planes of a field are in one
+/// allocation, one after the other, with the same pitch. As a result, u and v of a flow field form an array
+/// of shape 2 x height x width with strides of pitch * height, pitch and 4 bytes.
 namespace parafield {
 
 /// A non-owning flow field: frame0(x) matches frame1(x + flow(x)).
 struct FlowView {
   View<const float> u, v;               ///< px per frame, to the right and down
-  View<const std::uint8_t> valid = {};  ///< 0 where flow is unknown or not to be trusted; no data = all valid
+  View<const std::uint8_t> valid = {};  ///< 0 where flow is unknown or unreliable; no data = all valid
   View<const float> confidence = {};    ///< grows with certainty; may have no data
 
   Size size() const { return u.size(); }
@@ -20,8 +20,8 @@ struct FlowView {
 
 /// A non-owning disparity field.
 struct DisparityView {
-  View<const float> d;                  ///< px, x_right = x_left - d
-  View<const std::uint8_t> valid = {};  ///< 0 where d is unknown or not to be trusted; no data = all valid
+  View<const float> d;                  ///< px: x_right = x_left - d
+  View<const std::uint8_t> valid = {};  ///< 0 where d is unknown or unreliable; no data = all valid
   View<const float> confidence = {};    ///< grows with certainty; may have no data
 
   Size size() const { return d.size(); }
@@ -34,10 +34,10 @@ struct MotionMaskView {
   Size size() const { return moving.size(); }
 };
 
-/// A flow field. Estimators write flow at every pixel, also where `valid` is 0.
+/// A flow field. Estimators write flow at every pixel, even where `valid` is 0.
 struct FlowField {
   Image<float> u, v;          ///< px per frame, to the right and down
-  Image<std::uint8_t> valid;  ///< 1 where the flow is to be trusted, otherwise 0
+  Image<std::uint8_t> valid;  ///< 1 where the flow is reliable, otherwise 0
   Image<float> confidence;    ///< >= 0, grows with the method's certainty; fields from files have none
 
   FlowField() = default;
@@ -56,27 +56,27 @@ struct FlowField {
   operator FlowView() const&& = delete;  // the view would outlive the field
 };
 
-/// A 16-bit floating-point number, as IEEE 754's binary16, NumPy's float16 and CUDA's __half.
+/// A 16-bit floating-point number with the format of IEEE 754's binary16, NumPy's float16 and CUDA's __half.
 struct Half {
   std::uint16_t bits = 0;
 
   Half() = default;
-  /// The nearest one; of two, the even one. Numbers of 65520 and more become infinite.
+  /// Rounds to the nearest half, ties to even. Absolute values of 65520 and above become infinite.
   PF_HD explicit Half(float value) {
     std::uint32_t all = __builtin_bit_cast(std::uint32_t, value);
     const std::uint32_t sign = all & 0x80000000u;
     all ^= sign;
     std::uint32_t half = 0;
-    if (all >= 0x47800000u) {  // 65536 and more, infinite or NaN
+    if (all >= 0x47800000u) {  // 65536 and above, infinite or NaN
       half = all > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    } else if (all < 0x38800000u) {  // below 2^-14: the sum's last bits are the half's
+    } else if (all < 0x38800000u) {  // below 2^-14: the sum's last bits are the half's bits
       half = __builtin_bit_cast(std::uint32_t, __builtin_bit_cast(float, all) + 0.5f) - 0x3f000000u;
     } else {
       half = (all + 0xc8000fffu + (all >> 13 & 1)) >> 13;
     }
     bits = std::uint16_t(half | sign >> 16);
   }
-  /// Its value, exactly.
+  /// The exact value.
   operator float() const {
     const std::uint32_t sign = std::uint32_t(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
     std::uint32_t all = (rest << 13) + 0x38000000u;
@@ -89,8 +89,9 @@ struct Half {
   }
 };
 
-/// A flow field of halves, a form of results for memory and transfers: the flow of a FlowField, rounded to 11
-/// significant bits. So the error of a motion below 16 px is at most 1/256 px, below 128 px at most 1/32 px.
+/// A flow field of halves, which saves memory and transfer time: a FlowField whose flow is rounded to 11
+/// significant bits. The rounding error is at most 1/256 px for motion below 16 px and at most 1/32 px for
+/// motion below 128 px.
 struct HalfFlowField {
   Image<Half> u, v;           ///< px per frame, to the right and down
   Image<std::uint8_t> valid;  ///< as in FlowField
@@ -110,10 +111,10 @@ struct HalfFlowField {
   HalfFlowField to(Memory memory) const { return detail::copy_of(*this, memory); }
 };
 
-/// The disparities of the left image. Estimators write them at every pixel, also where `valid` is 0.
+/// The disparities of the left image. Estimators write a disparity at every pixel, even where `valid` is 0.
 struct DisparityField {
-  Image<float> d;             ///< px, x_right = x_left - d
-  Image<std::uint8_t> valid;  ///< 1 where the disparity is to be trusted, otherwise 0
+  Image<float> d;             ///< px: x_right = x_left - d
+  Image<std::uint8_t> valid;  ///< 1 where the disparity is reliable, otherwise 0
   Image<float> confidence;    ///< >= 0, grows with the method's certainty; fields from files have none
 
   DisparityField() = default;
@@ -134,9 +135,9 @@ struct DisparityField {
 
 /// A motion mask.
 struct MotionMask {
-  Image<std::uint8_t> moving;  ///< 1 where something moves in the newer frame, or where something left
+  Image<std::uint8_t> moving;  ///< 1 where something moves in the newer frame or has just left
   Image<std::uint8_t> valid;   ///< 0 where a frame's pixel is not finite, otherwise 1
-  Image<float> confidence;     ///< >= 0: by how much the other label would raise the pixel's own energy
+  Image<float> confidence;     ///< >= 0: how much the opposite label would raise the pixel's own energy
 
   MotionMask() = default;
   /// Zero-filled. Throws like Image.
