@@ -7,6 +7,7 @@
 
 namespace parafield {
 
+/// Kind of an Error.
 enum class ErrorCode {
   invalid_argument,  ///< a value, size or parameter that is not allowed
   format,            ///< a file that is damaged or of the wrong kind

@@ -10,8 +10,8 @@
 
 #include "parafield/device.hpp"
 
-/// Marks a function that host code and kernels call. It is always inlined. Such functions implement the
-/// arithmetic of one pixel, once for the CPU and CUDA.
+/// Marks a function that host code and kernels call. It is always inlined. The arithmetic of one pixel is
+/// written once, in functions with this mark, for the CPU and CUDA.
 #if defined(__CUDACC__)
 #define PF_HD __host__ __device__ __forceinline__
 #else

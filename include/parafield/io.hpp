@@ -48,8 +48,8 @@ namespace parafield {
 /// From a pipe, PGM, PPM, PFM and Y4M can be read; other formats throw Error(unsupported). A file or pipe
 /// that holds more than one frame throws Error(format); use FrameReader for it.
 ///
-/// A PNG, JPEG or TIFF file with an orientation (for PNG and JPEG, in its EXIF data) is shown as a
-/// viewer shows it, which is why the frame's width may be the stored height.
+/// A PNG, JPEG or TIFF file with an orientation (for PNG and JPEG, in its EXIF data) is turned as
+/// an image viewer shows it, which is why the frame's width may be the stored height.
 PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path);
 
 /// Reads frames one after the other from a file, a pipe, a socket or standard input, in the formats of

@@ -52,7 +52,7 @@ struct StereoGeometry {
 struct Rectification {
   Size size;  ///< px: size of both views
   StereoGeometry geometry;
-  /// OpenCV's R1 and R2, row by row: they map a camera's coordinates to those of its rectified view.
+  /// OpenCV's R1 and R2, row by row: they map a camera's coordinates to its rectified view's coordinates.
   std::array<double, 9> left_rotation, right_rotation;
 };
 

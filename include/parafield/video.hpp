@@ -31,6 +31,7 @@ struct VideoInfo {
   std::string codec;        ///< for example "h264"
 };
 
+/// Options of VideoReader.
 struct VideoReaderOptions {
   bool gray = false;  ///< return gray frames; this is cheap, since most videos store brightness separately
   int threads = 0;    ///< decoding threads; 0 = as many as the machine has
@@ -85,6 +86,7 @@ class PARAFIELD_API VideoReader {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Options of VideoWriter.
 struct VideoWriterOptions {
   double rate = 25;  ///< frames per second, 0.001 to 1000
   std::string codec =

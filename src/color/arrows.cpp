@@ -22,7 +22,7 @@ void draw(FrameBuffer& picture, const Segment& line, double radius, const std::a
   const int top = int(std::clamp(std::min(line.y0, line.y1) - reach, 0.0, double(size.height))),
             bottom = int(std::clamp(std::max(line.y0, line.y1) + reach + 1, 0.0, double(size.height)));
   for (int y = top; y < bottom; ++y) {
-    // The part of the line that reaches this row.
+    // The part of the line that affects this row.
     double first = 0, last = 1;
     if (std::abs(dy) > 1e-9) {
       first = (y - line.y0 - std::copysign(reach, dy)) / dy;

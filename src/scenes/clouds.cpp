@@ -33,7 +33,7 @@ struct Weather {
   }
 };
 
-/// The scene at the time of one pair. Each thread has its own copy.
+/// The scene at the time of one pair. Each thread must use its own copy.
 struct Sky {
   Weather weather;
   Texture cloud, ground;

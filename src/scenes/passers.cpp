@@ -17,7 +17,7 @@ bool in_box(double x, double y, double half_width, double half_height) {
 
 bool in_circle(double x, double y, double radius) { return x * x + y * y <= radius * radius; }
 
-/// Whether a point is on one of two legs that start at height `top` and end `apart` to both sides.
+/// Whether a point is on a pair of legs that start at height `top` and end `apart` to both sides.
 bool in_legs(double x, double y, double top, double apart, double half_width) {
   if (y < 0 || y > top) return false;
   const double off = apart * (1 - y / top);

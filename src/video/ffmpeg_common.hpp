@@ -35,7 +35,7 @@ T* allocated(T* object) {
   return object;
 }
 
-/// What FFmpeg's error number means.
+/// Describes FFmpeg's error number.
 std::string av_reason(int error);
 /// Maps FFmpeg's error number to an ErrorCode.
 ErrorCode code_of(int error);

@@ -82,8 +82,8 @@ void OutputFile::check() {
 
 void OutputFile::take_place() {
   avio_flush(context_);
-  if (!error_ && ::ftruncate(file_.descriptor(), off_t(size_)) != 0)
-    error_ = errno;  // frees the reserved space
+  // Free the reserved space.
+  if (!error_ && ::ftruncate(file_.descriptor(), off_t(size_)) != 0) error_ = errno;
   file_.take_place();
   check();
 }

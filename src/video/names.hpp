@@ -19,8 +19,8 @@ struct Pattern {
   std::filesystem::path file(std::int64_t number) const;
 };
 
-/// Parses a path as a pattern, whose file name has one %d, %4d or %04d. Returns nothing for a name without %.
-/// Throws Error(invalid_argument) for any other use of %.
+/// Parses a path as a pattern: its file name must contain exactly one %d, %4d or %04d. Returns nothing for a
+/// name without %. Throws Error(invalid_argument) for any other use of %.
 std::optional<Pattern> pattern_of(const std::filesystem::path& path);
 
 /// The smallest and the largest number among the existing files. Throws Error(file) if there are none.
