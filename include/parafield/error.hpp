@@ -7,8 +7,9 @@
 
 namespace parafield {
 
+/// Kind of an Error.
 enum class ErrorCode {
-  invalid_argument,  ///< a value, size or parameter that cannot be used
+  invalid_argument,  ///< a value, size or parameter that is not allowed
   format,            ///< a file that is damaged or of the wrong kind
   unsupported,       ///< a format or feature that this build or machine lacks
   file,              ///< a file that cannot be opened, read or written
@@ -17,8 +18,9 @@ enum class ErrorCode {
   cancelled          ///< Estimator::cancel ended the call
 };
 
-/// The only exception that the library throws. `what()` is one line: it names the parameter, the value and
-/// the allowed range. It is thrown where a value enters: by constructors, readers and estimator calls.
+/// The only exception that the library throws. `what()` is a single line that names the parameter, its value
+/// and the allowed range. Errors are thrown where a value enters the library: by constructors, readers and
+/// estimator calls.
 class PARAFIELD_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Marks what the shared library exports. Everything else in it is hidden.
+/// Marks the symbols that the shared library exports. All others are hidden.
 #define PARAFIELD_API __attribute__((visibility("default")))

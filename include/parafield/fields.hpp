@@ -4,15 +4,15 @@
 
 #include "parafield/image.hpp"
 
-/// Results of estimators: flow fields, disparity fields and motion masks. The planes of a field lie in one
-/// allocation, one behind the other, with one pitch. So u and v of a flow field are one array of shape
-/// 2 x height x width, with strides of pitch * height, pitch and 4 bytes.
+/// Results of estimators: flow fields, disparity fields and motion masks. All planes of a field are in one
+/// allocation, one after the other, with the same pitch. As a result, u and v of a flow field form an array
+/// of shape 2 x height x width with strides of pitch * height, pitch and 4 bytes.
 namespace parafield {
 
 /// A non-owning flow field: frame0(x) matches frame1(x + flow(x)).
 struct FlowView {
   View<const float> u, v;               ///< px per frame, to the right and down
-  View<const std::uint8_t> valid = {};  ///< 0 where flow is unknown or not to be trusted; no data = all valid
+  View<const std::uint8_t> valid = {};  ///< 0 where flow is unknown or unreliable; no data = all valid
   View<const float> confidence = {};    ///< grows with certainty; may have no data
 
   Size size() const { return u.size(); }
@@ -20,8 +20,8 @@ struct FlowView {
 
 /// A non-owning disparity field.
 struct DisparityView {
-  View<const float> d;                  ///< px, x_right = x_left - d
-  View<const std::uint8_t> valid = {};  ///< 0 where d is unknown or not to be trusted; no data = all valid
+  View<const float> d;                  ///< px: x_right = x_left - d
+  View<const std::uint8_t> valid = {};  ///< 0 where d is unknown or unreliable; no data = all valid
   View<const float> confidence = {};    ///< grows with certainty; may have no data
 
   Size size() const { return d.size(); }
@@ -34,10 +34,10 @@ struct MotionMaskView {
   Size size() const { return moving.size(); }
 };
 
-/// A flow field. Estimators write flow at every pixel, also where `valid` is 0.
+/// A flow field. Estimators write flow at every pixel, even where `valid` is 0.
 struct FlowField {
   Image<float> u, v;          ///< px per frame, to the right and down
-  Image<std::uint8_t> valid;  ///< 1 where the flow is to be trusted, otherwise 0
+  Image<std::uint8_t> valid;  ///< 1 where the flow is reliable, otherwise 0
   Image<float> confidence;    ///< >= 0, grows with the method's certainty; fields from files have none
 
   FlowField() = default;
@@ -56,10 +56,10 @@ struct FlowField {
   operator FlowView() const&& = delete;  // the view would outlive the field
 };
 
-/// The disparities of the left image. Estimators write them at every pixel, also where `valid` is 0.
+/// The disparities of the left image. Estimators write a disparity at every pixel, even where `valid` is 0.
 struct DisparityField {
-  Image<float> d;             ///< px, x_right = x_left - d
-  Image<std::uint8_t> valid;  ///< 1 where the disparity is to be trusted, otherwise 0
+  Image<float> d;             ///< px: x_right = x_left - d
+  Image<std::uint8_t> valid;  ///< 1 where the disparity is reliable, otherwise 0
   Image<float> confidence;    ///< >= 0, grows with the method's certainty; fields from files have none
 
   DisparityField() = default;
@@ -80,9 +80,9 @@ struct DisparityField {
 
 /// A motion mask.
 struct MotionMask {
-  Image<std::uint8_t> moving;  ///< 1 where something moves in the newer frame, or where something left
+  Image<std::uint8_t> moving;  ///< 1 where something moves in the newer frame or has just left
   Image<std::uint8_t> valid;   ///< 0 where a frame's pixel is not finite, otherwise 1
-  Image<float> confidence;     ///< >= 0: by how much the other label would raise the pixel's own energy
+  Image<float> confidence;     ///< >= 0: how much the opposite label would raise the pixel's own energy
 
   MotionMask() = default;
   /// Zero-filled. Throws like Image.

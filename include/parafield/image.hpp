@@ -11,7 +11,7 @@
 #include "parafield/device.hpp"
 
 /// Marks a function that host code and kernels call. It is always inlined. The arithmetic of one pixel is
-/// written once, in such functions.
+/// written once, in functions with this mark, for the CPU and CUDA.
 #if defined(__CUDACC__)
 #define PF_HD __host__ __device__ __forceinline__
 #else
@@ -26,13 +26,13 @@ struct Size {
   bool operator==(const Size&) const = default;
 };
 
-/// A non-owning 2-D image. It is trivially copyable and passed by value, also to kernels. A view whose `data`
-/// is null is no image.
+/// A non-owning 2-D image. It is trivially copyable; pass it by value, also to kernels. A view whose `data`
+/// is null is not an image.
 template <class T>
 struct View {
   T* data = nullptr;
   int width = 0, height = 0;
-  std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next; give it also where there is no gap
+  std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next; required even if rows are contiguous
 
   PF_HD T* row(int y) const {
     using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
@@ -42,44 +42,47 @@ struct View {
   PF_HD operator View<const T>() const requires(!std::is_const_v<T>) { return {data, width, height, pitch}; }
   PF_HD explicit operator bool() const { return data != nullptr; }
   Size size() const { return {width, height}; }
-  /// Values from one row to the next.
+  /// Number of values from one row to the next.
   PF_HD std::ptrdiff_t stride() const { return pitch / std::ptrdiff_t(sizeof(T)); }
 };
 
-/// Pixel format of a frame. Channels are interleaved.
+/// Pixel format of a frame; channels are interleaved.
 enum class PixelFormat { gray_u8, gray_u16, gray_f32, rgb_u8, rgb_u16, rgb_f32, bgr_u8, rgba_u8, bgra_u8 };
 
 PARAFIELD_API int channels(PixelFormat format);
 PARAFIELD_API int bytes_per_pixel(PixelFormat format);
 PARAFIELD_API const char* to_string(PixelFormat format);
 
-/// The values of black and white in a frame. Methods scale them to 0..255, in which their parameters are. Values
-/// beyond are scaled too, not clipped. {0, 0} stands for the usual range of the pixel format: 0..255 for u8 and
-/// f32, 0..65535 for u16. Other values need it: floats of 0..1 are {0, 1}, 10-bit values in 16 bits {0, 1023}.
+/// The values of black and white in a frame. Methods scale values from this range to 0..255, the unit of
+/// their parameters; values outside are scaled too, not clipped. {0, 0} means the usual range of the pixel
+/// format: 0..255 for u8 and f32, 0..65535 for u16. Set it for other data, for example {0, 1} for floats in
+/// 0..1, or {0, 1023} for 10-bit values in 16 bits.
 struct ValueRange {
   float black = 0, white = 0;
   bool operator==(const ValueRange&) const = default;
 };
 
-/// A non-owning frame, the input of estimators. Brightness of a color frame is its BT.601 luma. A NaN pixel
-/// (f32) has no weight, and its flow is not valid.
+/// A non-owning frame, the input of estimators. The brightness of a color frame is its BT.601 luma. A NaN
+/// pixel (f32) has no weight, and its flow is not valid.
 struct Frame {
   const void* data = nullptr;
   int width = 0, height = 0;
   std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next; 0 = no gap between rows
   PixelFormat format = PixelFormat::gray_u8;
-  Memory memory = {};     ///< where `data` lies
-  ValueRange range = {};  ///< of one camera's frames it should be the same
+  Memory memory = {};     ///< where `data` is
+  ValueRange range = {};  ///< should be the same for all frames of a camera
 
   Size size() const { return {width, height}; }
 };
 
-/// The range that the values of frames suggest, for frames that do not say it. The frames lie in host memory.
+/// Guesses the value range of frames whose range is not known, from their values. The frames must be in host
+/// memory.
 /// - u8: 0..255.
-/// - u16: 0 to the largest value of 8, 10, 12, 14 or 16 bits, whichever is the first that no value exceeds.
-/// - f32: 0..1, -1..1, 0..255 or 0 to the largest value of 10, 12, 14 or 16 bits, whichever is the first that
-///   the values fit. They may exceed it by half, as resampling may make them. Values that fit none, or are all
-///   within -0.1..0.1: from the smallest to the largest. NaN and infinite values do not count.
+/// - u16: 0 to the largest value of 8, 10, 12, 14 or 16 bits: the first that no value exceeds.
+/// - f32: the first of 0..1, -1..1, 0..255 and 0 to the largest value of 10, 12, 14 or 16 bits that the
+///   values fit. They may exceed it by half its width, since resampling can overshoot. If they fit none of
+///   these, or if all are within -0.1..0.1, it is the range from the smallest to the largest value. NaN and
+///   infinite values are ignored.
 ///
 /// Throws Error(invalid_argument) for a frame without pixels or outside host memory.
 PARAFIELD_API ValueRange find_value_range(std::span<const Frame> frames);
@@ -95,28 +98,27 @@ PARAFIELD_API Allocation allocate(std::ptrdiff_t row_bytes, std::ptrdiff_t rows,
 /// Copies rows of bytes from one memory to another. Returns when the copy is complete.
 PARAFIELD_API void copy(void* to, std::ptrdiff_t to_pitch, Memory to_memory, const void* from,
                         std::ptrdiff_t from_pitch, Memory from_memory, std::ptrdiff_t row_bytes, int height);
-/// Throws Error(invalid_argument) if an image of `from` cannot be copied into one of `size`.
+/// Throws Error(invalid_argument) unless an image of size `from` can be copied into one of `size`.
 PARAFIELD_API void check_copy(Size size, Size from);
 }  // namespace detail
 
-/// An image in host or CUDA memory. It owns its memory, which begins zero-filled, or it uses memory that
-/// somebody else keeps alive. Moves are cheap, and leave an image without pixels, of size 0x0. Only `to()` and
-/// `take()` copy pixels.
+/// An image in host or CUDA memory. It owns its memory, which starts zero-filled, or refers to memory that
+/// someone else keeps alive. Moves are cheap and leave the source without pixels, with size 0x0. Only `to()`
+/// and `take()` copy pixels.
 template <class T>
 class Image {
  public:
   using Value = T;
 
   Image() = default;
-  /// An image in memory of its own. Throws Error(invalid_argument) for a size below 1x1, Error(memory),
-  /// Error(device).
+  /// Allocates an image. Throws Error(invalid_argument) for a size below 1x1, Error(memory), Error(device).
   explicit Image(Size size, Memory memory = {})
       : Image(size, memory, detail::allocate(size.width * std::ptrdiff_t(sizeof(T)), size.height, memory)) {}
-  /// An image in somebody else's memory, which `owner` keeps alive. If no owner is given, the memory has to
-  /// outlive the image.
+  /// Refers to existing memory, which `owner` keeps alive. Without an owner, the memory must outlive the
+  /// image.
   Image(View<T> view, Memory memory, const std::shared_ptr<void>& owner = {})
       : Image(view.size(), memory, {std::shared_ptr<void>(owner, view.data), view.pitch}) {}
-  /// An image in part of an allocation.
+  /// Refers to part of an allocation.
   Image(Size size, Memory memory, detail::Allocation allocation)
       : size_(size), memory_(memory), allocation_(std::move(allocation)) {}
   Image(Image&& from) noexcept { *this = std::move(from); }
@@ -149,8 +151,8 @@ class Image {
     copy.take(*this);
     return copy;
   }
-  /// Copies the pixels of an image of the same size; for another it throws Error(invalid_argument). Returns
-  /// when the copy is complete.
+  /// Copies the pixels of an image of the same size. Returns when the copy is complete. Throws
+  /// Error(invalid_argument) for another size.
   void take(const Image& from) {
     detail::check_copy(size_, from.size_);
     detail::copy(allocation_.data.get(), allocation_.pitch, memory_, from.allocation_.data.get(),
@@ -165,13 +167,13 @@ class Image {
 
 namespace detail {
 
-/// Gives a field its planes, in one allocation with one pitch. The last two planes, valid and confidence, are left
-/// out if `has_valid` or `has_confidence` is false.
+/// Allocates the planes of a field, in one allocation with one pitch. Leaves out the last two planes, valid
+/// and confidence, if `has_valid` or `has_confidence` is false.
 template <class Field>
 void allocate_planes(Field& field, Size size, Memory memory, bool has_confidence, bool has_valid = true) {
   const auto planes = field.planes();
   const int last = int(std::tuple_size_v<decltype(field.planes())>) - 1;
-  /// Calls f(plane) for each plane that the field gets.
+  /// Calls f(plane) for each plane to allocate.
   const auto for_each_wanted = [&](auto f) {
     int index = 0;
     const auto visit = [&](auto& plane) {
@@ -193,7 +195,7 @@ void allocate_planes(Field& field, Size size, Memory memory, bool has_confidence
   });
 }
 
-/// Calls f(plane, other plane) for each pair of planes of two fields of one kind.
+/// Calls f(plane, other plane) for each pair of corresponding planes of two fields.
 template <class Field, class Other, class F>
 void for_each_plane(Field& field, Other& other, F f) {
   const auto planes = field.planes();
@@ -202,7 +204,7 @@ void for_each_plane(Field& field, Other& other, F f) {
   (std::make_index_sequence<std::tuple_size_v<decltype(field.planes())>>{});
 }
 
-/// A copy of a field in another memory. Planes that the field lacks, the copy lacks too.
+/// Copies a field to another memory, without the planes that the field lacks.
 template <class Field>
 Field copy_of(const Field& field, Memory memory) {
   if (field.size() == Size{}) return {};
@@ -218,9 +220,9 @@ Field copy_of(const Field& field, Memory memory) {
 
 }  // namespace detail
 
-/// Type of a parameter that a function reads only during the call. It accepts a T (Frame, FlowView) or an
-/// owner of one (FrameBuffer, FlowField), also a temporary owner. Elsewhere a temporary owner does not
-/// convert to T, as the T would outlive it.
+/// Type of a parameter that a function uses only during the call. It accepts a T (Frame, FlowView) or an
+/// owner of one (FrameBuffer, FlowField), including a temporary owner. Elsewhere, a temporary owner does not
+/// convert to T, because the T would outlive it.
 template <class T>
 struct In : T {
   In(const T& value) : T(value) {}
@@ -230,11 +232,12 @@ struct In : T {
   requires(sizeof...(Fields) > 1) In(const Fields&... fields) : T{fields...} {}  // {data, width, height}
 };
 
-/// An owning frame, as `read_frame` and `render_scene` return it. It converts to Frame. Moves are those of Image.
+/// An owning frame, as returned by `read_frame` and `render_scene`. It converts to Frame, and it moves like
+/// Image.
 class PARAFIELD_API FrameBuffer {
  public:
   FrameBuffer() = default;
-  /// A frame in memory of its own, zero-filled. Throws like Image.
+  /// Allocates a zero-filled frame. Throws like Image.
   FrameBuffer(Size size, PixelFormat format, Memory memory = {});
   FrameBuffer(FrameBuffer&& from) noexcept { *this = std::move(from); }
   FrameBuffer& operator=(FrameBuffer&& from) noexcept {

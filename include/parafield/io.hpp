@@ -13,63 +13,67 @@
 
 /// Files of frames, fields, masks, tracks, calibrations, depths and points.
 ///
-/// Readers go by the content of a file, never by its name. They check every size against the file before they
-/// allocate, and return host memory. They throw Error(file) for a file that is missing or cannot be read,
-/// Error(format) for one that is damaged or holds something else, and Error(unsupported) for a format that
-/// this build lacks. Frames and masks are also read from pipes, sockets and standard input (-, or
-/// /dev/stdin); the other readers need regular files.
+/// Readers detect the format from the content of a file, never from its name. They check every size against
+/// the file before they allocate, and return host memory. They throw Error(file) for a file that is missing
+/// or cannot be read, Error(format) for a file that is damaged or holds something else, and
+/// Error(unsupported) for a format that this build lacks. Frames and masks can also be read from pipes,
+/// sockets and standard input (-, or /dev/stdin); the other readers need regular files.
 ///
-/// Writers go by the extension of the name and take host memory. They write a temporary file beside the named
-/// one and rename it, so that no file is ever half written. They throw Error(file) for a path that cannot be
-/// written or is no regular file (a pipe, a device), and Error(invalid_argument) for an extension or a value
-/// that the format does not hold. Every message starts with the name of the file.
+/// Writers choose the format by the extension of the name and take host memory. They write a temporary file
+/// in the same folder and rename it, which is why a file is never left half written. They throw Error(file)
+/// for a path that cannot be written or is not a regular file (a pipe, a device), and Error(invalid_argument)
+/// for an extension or a value that the format cannot hold. Every message starts with the name of the file.
 namespace parafield {
 
 /// Reads a frame, gray or rgb, u8, u16 or f32:
-/// - PNG: 1 to 16 bit, gray, palette or RGB. Alpha is dropped; read_alpha reads it.
-/// - JPEG: 8 bit, gray or color, baseline or progressive. CMYK is Error(unsupported).
-/// - TIFF and BigTIFF: gray or RGB of 1 to 16 bit, float32 or float64 (read as f32, values as they are),
-///   palette, YCbCr of 8 bit; strips or tiles, every compression of the installed libtiff. Alpha is dropped.
-///   CMYK and a file of several images are Error(unsupported); overviews and masks do not count.
-/// - PGM and PPM, plain or raw. Values are scaled to 0..255 or 0..65535 if the file's maximum is another one.
-/// - PFM: f32, values as they are. The absolute value of the file's scale is ignored.
+/// - PNG: 1 to 16 bits, gray, palette or RGB. Alpha is dropped; read_alpha reads it.
+/// - JPEG: 8 bits, gray or color, baseline or progressive. CMYK throws Error(unsupported).
+/// - TIFF and BigTIFF: gray or RGB of 1 to 16 bits, float32 or float64 (read as f32, values unchanged),
+///   palette, YCbCr of 8 bits; strips or tiles, with every compression that the installed libtiff supports.
+///   Alpha is dropped. CMYK and files with several images throw Error(unsupported); overviews and masks do
+///   not count as images.
+/// - PGM and PPM, plain or raw. Values are scaled to 0..255 or 0..65535 if the file has another maximum.
+/// - PFM: f32, values unchanged. The absolute value of the file's scale is ignored.
 /// - .npy: a NumPy array of uint8, uint16, float32 or float64 (read as f32), in either byte order, height x
-///   width, height x width x 1 or height x width x 3, in C order. Values as they are.
-/// - NetCDF (classic or NetCDF-4, where the netCDF library is: see netcdf.hpp): a variable of rows and
-///   columns, or of time, rows and columns. Values are unpacked to f32; missing ones are NaN. Where the rows'
-///   coordinate is a latitude or a projection's y, the northernmost row comes first. Where coordinates tell
-///   another order of dimensions, it is Error(unsupported).
-/// - Y4M (YUV4MPEG2): mono, 4:2:0, 4:2:2 or 4:4:4 of 8 to 16 bit. Mono is gray, values as they are. Color
-///   becomes rgb by BT.601, of limited range unless the header says XCOLORRANGE=FULL. More than 8 bit become
-///   u16. 4:1:1 and alpha are Error(unsupported). Interlaced frames are read as they are stored.
+///   width, height x width x 1 or height x width x 3, in C order. Values are unchanged.
+/// - NetCDF (classic or NetCDF-4, if the netCDF library is available: see netcdf.hpp): a variable with the
+///   dimensions rows and columns, or time, rows and columns. Values are unpacked to f32; missing values are
+///   NaN. If the coordinate of the rows is a latitude or a projection's y, the northernmost row comes first.
+///   If the coordinates show that the dimensions are in another order, the file is Error(unsupported).
+/// - Y4M (YUV4MPEG2): mono, 4:2:0, 4:2:2 or 4:4:4 of 8 to 16 bits. Mono becomes gray; values of 9 to 15 bits
+///   are scaled to 0..65535, other values are unchanged. Color becomes rgb by BT.601, in limited range unless
+///   the header says XCOLORRANGE=FULL. More than 8 bits become u16. 4:1:1 and alpha throw Error(unsupported).
+///   Interlaced frames are read as they are stored.
 ///
-/// A pipe takes PGM, PPM, PFM and Y4M; the other formats are Error(unsupported) there. A file or pipe that
-/// holds more than one frame is Error(format): see FrameReader.
+/// From a pipe, PGM, PPM, PFM and Y4M can be read; other formats throw Error(unsupported). A file or pipe
+/// that holds more than one frame throws Error(format); use FrameReader for it.
 ///
-/// A PNG, JPEG or TIFF file with an orientation (EXIF's, in PNG and JPEG) is turned as a viewer shows it; its
-/// width may be the stored height.
+/// A PNG, JPEG or TIFF file with an orientation (for PNG and JPEG, in its EXIF data) is turned as
+/// an image viewer shows it, which is why the frame's width may be the stored height.
 PARAFIELD_API FrameBuffer read_frame(const std::filesystem::path& path);
 
 /// Reads frames one after the other from a file, a pipe, a socket or standard input, in the formats of
-/// read_frame. It keeps one frame at most, so a stream may be endless.
+/// read_frame. It keeps at most one frame, so a stream may be endless.
 ///
-/// PGM, PPM and PFM may follow one another, with or without white space between, and each has a size and a
-/// format of its own. A Y4M stream has one header and any number of frames, and another stream may follow. A
-/// NetCDF file, which is read whole, gives its images. A file of another format gives one frame.
+/// PGM, PPM and PFM images may follow one another, with or without white space between them, each with its
+/// own size and format. A Y4M stream has one header and any number of frames, and another stream may follow
+/// it. A NetCDF file is loaded whole and yields its images one by one. A file of any other format yields one
+/// frame.
 class PARAFIELD_API FrameReader {
  public:
-  /// Opens a file; - is standard input. `variable` names the one of NetCDF files that holds the images; it is
-  /// needed where several may. Throws Error(file).
+  /// Opens a file; - is standard input. `variable` names the variable that holds the images of a NetCDF file;
+  /// it is required if several variables could. Throws Error(file).
   explicit FrameReader(const std::filesystem::path& path, const std::string& variable = {});
   ~FrameReader();
   FrameReader(FrameReader&&) noexcept;
   FrameReader& operator=(FrameReader&&) noexcept;
 
-  /// The next frame; nothing at the end. It waits for the bytes of this frame only, not for the next one.
-  /// Some bytes that follow may be taken, so two readers cannot share a pipe.
+  /// Returns the next frame, or nothing at the end. It waits only for the bytes of this frame, not for the
+  /// next one, but it may already take some of the bytes that follow, which is why two readers cannot share a
+  /// pipe.
   ///
-  /// Throws like read_frame, with the number of the frame, from 1: "standard input: frame 17: ends after 300
-  /// of 460800 bytes of pixels". After an error there is nothing more.
+  /// Throws like read_frame, with the number of the frame, counted from 1: "standard input: frame 17: ends
+  /// after 300 of 460800 bytes of pixels". After an error, it returns nothing.
   std::optional<FrameBuffer> next();
 
  private:
@@ -77,91 +81,97 @@ class PARAFIELD_API FrameReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Writes a frame: .png (u8, u16; gray or rgb), .jpg or .jpeg (u8; gray or rgb; quality 95, all pixels' color
-/// kept, at most 65500x65500), .pgm (u8, u16; gray), .ppm (u8, u16; rgb) or .pfm (f32; gray as one channel,
-/// rgb as three; values as they are, also infinity and NaN).
+/// Writes a frame: .png (u8, u16; gray or rgb), .jpg or .jpeg (u8; gray or rgb; quality 95 without chroma
+/// subsampling, at most 65500x65500), .pgm (u8, u16; gray), .ppm (u8, u16; rgb) or .pfm (f32; one channel for
+/// gray, three for rgb; values unchanged, including infinity and NaN).
 PARAFIELD_API void write_frame(const std::filesystem::path& path, const In<Frame>& frame);
 
 /// Reads a flow field, px, without confidence:
 /// - Middlebury's .flo.
 /// - PFM of three channels (PF), in either byte order: u, v and a channel that is ignored.
 /// - .npy: a NumPy array of little-endian float32 or float64, height x width x 2, in C order.
-/// - KITTI's RGB PNG of 16 bit: u, v = (value - 32768) / 64, the third channel is `valid`. Three zeros are
-///   NaN.
+/// - KITTI's RGB PNG of 16 bits: u, v = (value - 32768) / 64, the third channel is `valid`. Three zeros
+///   become NaN.
 ///
-/// In the first three formats flow with |u| or |v| > 1e9 or NaN is unknown, and its `valid` is 0.
+/// In the first three formats, flow with |u| or |v| > 1e9 or NaN is unknown, and its `valid` is 0.
 PARAFIELD_API FlowField read_flow(const std::filesystem::path& path);
 
-/// Writes a flow field: .flo, .pfm, .npy (float32) or .png (KITTI). The first three hold the flow of every
-/// pixel, but not `valid`. With `mark_invalid` they hold 1e10, which readers take for unknown, where `valid`
-/// is 0; .flo holds it where the flow is NaN, too. KITTI's PNG holds flow rounded to 1/64 px, and `valid`.
-/// Valid flow outside -512..511.98 px is Error(invalid_argument). Unknown flow is three zeros there; where
-/// flow is not valid and does not fit, it is 0.
+/// Writes a flow field: .flo, .pfm, .npy (float32) or .png (KITTI). The first three store the flow of every
+/// pixel, but not `valid`. With `mark_invalid` they store 1e10, which readers take as unknown, where `valid`
+/// is 0; .flo also stores 1e10 where the flow is NaN. KITTI's PNG stores flow rounded to 1/64 px, and
+/// `valid`. It stores unknown flow as three zeros, and 0 for flow that is neither valid nor in the range
+/// -512..511.98 px. Valid flow outside that range throws Error(invalid_argument).
 PARAFIELD_API void write_flow(const std::filesystem::path& path, const In<FlowView>& flow,
                               bool mark_invalid = false);
 
 /// Reads a disparity field, px, without confidence:
-/// - PFM of one channel (Pf) and .npy (little-endian float32 or float64, height x width, C order): values as
-///   they are. A disparity that is not finite is unknown.
-/// - Gray PNG of 8 or 16 bit: value / `scale`. 0 is unknown and read as infinity.
+/// - PFM of one channel (Pf) and .npy (little-endian float32 or float64, height x width, C order): values
+///   unchanged. A disparity that is not finite is unknown.
+/// - Gray PNG of 8 or 16 bits: value / `scale`. 0 means unknown and is read as infinity.
 ///
-/// Where the disparity is unknown, `valid` is 0. `scale` is the file's value of 1 px, which a PNG does not
-/// say itself. 0 = KITTI's 256 for 16 bit. For 8 bit there is no usual scale, and 0 is
+/// Where the disparity is unknown, `valid` is 0. `scale` is the stored value of 1 px, which a PNG does not
+/// record. For 16 bits, 0 means KITTI's 256. For 8 bits there is no usual scale, and 0 throws
 /// Error(invalid_argument) (Middlebury: tsukuba 16, venus 8, cones 4, art and aloe 3).
 PARAFIELD_API DisparityField read_disparity(const std::filesystem::path& path, float scale = 0);
 
-/// Writes a disparity field: .pfm, .npy (float32) or .png (gray, 16 bit). The first two hold the disparity of
-/// every pixel, but not `valid`. With `mark_invalid` they hold infinity where `valid` is 0. The PNG holds
-/// disparity * `scale`, rounded (KITTI: 256), and 0 where the disparity is unknown or not valid; a valid
-/// disparity is at least 1 there. A valid one below 0 or above 65535 / scale is Error(invalid_argument).
+/// Writes a disparity field: .pfm, .npy (float32) or .png (gray, 16 bits). The first two store the disparity
+/// of every pixel, but not `valid`. With `mark_invalid` they store infinity where `valid` is 0. The PNG
+/// stores disparity * `scale`, rounded (KITTI: 256), and 0 where the disparity is unknown or not valid; a
+/// valid disparity is stored as at least 1. A valid disparity below 0 or above 65535 / scale throws
+/// Error(invalid_argument).
 PARAFIELD_API void write_disparity(const std::filesystem::path& path, const In<DisparityView>& disparity,
                                    float scale = 256, bool mark_invalid = false);
 
-/// Reads a mask from any file that read_frame reads: 1 where a channel of the pixel is above 0, otherwise 0.
+/// Reads a mask from any file that read_frame can read: 1 where any channel of the pixel is above 0,
+/// otherwise 0.
 PARAFIELD_API Image<std::uint8_t> read_mask(const std::filesystem::path& path);
 
-/// Reads the alpha of a PNG file, turned as read_frame turns its pixels: 0 where it is 0, otherwise 1. No data
-/// if the file is no PNG, has no alpha, or is a pipe or standard input.
+/// Reads the alpha channel of a PNG file, rotated like the pixels of read_frame: 0 where alpha is 0,
+/// otherwise 1. The result has no data if the file is not a PNG, has no alpha, or is a pipe or standard
+/// input.
 PARAFIELD_API Image<std::uint8_t> read_alpha(const std::filesystem::path& path);
 
-/// Writes a mask: .png or .pgm, 255 where it is not 0, otherwise 0. A pitch of 0 means that rows touch.
+/// Writes a mask as .png or .pgm: 255 where it is not 0, otherwise 0. A pitch of 0 means that rows are
+/// contiguous.
 PARAFIELD_API void write_mask(const std::filesystem::path& path, View<const std::uint8_t> mask);
 
-/// Reads tracks from text: x, y, u and v in each line, px, separated by commas, semicolons, tabs or spaces,
-/// with a decimal point in every locale. nan and inf are allowed. The first line may name the columns
-/// (x,y,u,v). Empty lines and text after # are ignored. Error(format) names the first line that is wrong.
+/// Reads tracks from text. Each line has x, y, u and v, px, separated by commas, semicolons, tabs or spaces,
+/// with a decimal point in every locale; nan and inf are allowed. The first line may name the columns
+/// (x,y,u,v). Empty lines and text after # are ignored. Error(format) names the first bad line.
 PARAFIELD_API std::vector<Track> read_tracks(const std::filesystem::path& path);
 
-/// Writes tracks as text: a line x,y,u,v, then one line for each track, with as many digits as the reader
-/// needs to get the same floats.
+/// Writes tracks as text: a line x,y,u,v, then one line per track, with enough digits to read back the same
+/// floats.
 PARAFIELD_API void write_tracks(const std::filesystem::path& path, std::span<const Track> tracks);
 
-/// Reads the calibration of a stereo camera, by its content:
-/// - OpenCV's YAML, as FileStorage writes it: the matrices K1 or M1, D1 (4, 5 or 8 coefficients), K2 or M2,
-///   D2, R and T; the size of the images, if it is there (image_width and image_height, or imageSize). Other
-///   entries are ignored. A `second` file may have what the first lacks: OpenCV's sample writes R and T to
-///   extrinsics.yml.
-/// - Middlebury's calib.txt: cam0, cam1, baseline, doffs, width and height. The images are rectified already.
+/// Reads the calibration of a stereo camera and detects its format:
+/// - OpenCV's YAML, as FileStorage writes it: the matrices K1 or M1, D1 (4, 5 or 8 coefficients, or 12 or 14
+///   if those after the eighth are 0), K2 or M2, D2, R and T, and optionally the size of the images
+///   (image_width and image_height, or imageSize). Other entries are ignored. A `second` file may supply what
+///   the first lacks, because OpenCV's sample program writes R and T to extrinsics.yml.
+/// - Middlebury's calib.txt: cam0, cam1, baseline, doffs, width and height. These images are already
+///   rectified.
 ///
-/// Error(format) names the line. Other checks of the values are those of plan_rectification.
+/// Error(format) names the line. plan_rectification checks the values further.
 PARAFIELD_API StereoCalibration read_calibration(const std::filesystem::path& path,
                                                  const std::filesystem::path& second = {});
 
-/// Writes depths: .pfm or .npy (float32) as they are, infinite where unknown, or .png (gray, 16 bit). The PNG
-/// holds depth * `scale`, rounded, and 0 where the depth is unknown or above 65535 / scale.
+/// Writes depths as .pfm, .npy (float32) or .png (gray, 16 bits). The first two store them unchanged,
+/// infinite where unknown. The PNG stores depth * `scale`, rounded, and 0 where the depth is unknown or above
+/// 65535 / scale.
 PARAFIELD_API void write_depth(const std::filesystem::path& path, const View<const float>& depth,
                                float scale = 1);
 
-/// Writes points: .ply, binary and little-endian, with x, y and z (float) and red, green and blue (uchar).
+/// Writes points as .ply, binary and little-endian, with x, y and z (float) and red, green and blue (uchar).
 PARAFIELD_API void write_points(const std::filesystem::path& path, std::span<const ColorPoint> points);
 
 /// What a file holds.
 enum class FileKind { frame, flow, disparity, unknown };
 
-/// Kind of a regular file, by its first bytes. An RGB PNG of 16 bit, a PFM of three channels and .npy of
-/// floats, height x width x 2, are flow. A PFM of one channel and .npy of floats of two dimensions are
-/// disparity. A gray PNG may hold disparity, but is called a frame. Throws Error(file), also for a pipe: what
-/// is read from it is lost for others.
+/// Detects the kind of a regular file from its first bytes. RGB PNG of 16 bits, PFM of three channels and
+/// .npy of floats, height x width x 2, are flow. PFM of one channel and two-dimensional .npy of floats are
+/// disparity. A gray PNG may hold disparities but is reported as a frame. Throws Error(file), also for a
+/// pipe, because bytes read from it would be lost to other readers.
 PARAFIELD_API FileKind file_kind(const std::filesystem::path& path);
 
 }  // namespace parafield

@@ -14,14 +14,15 @@ struct Segment {
   double x0, y0, x1, y1;
 };
 
-/// Draws a line with round ends. The coverage of a pixel follows from the distance of its center.
+/// Draws a line with round ends. The coverage of a pixel is computed from the distance of its center to the
+/// line.
 void draw(FrameBuffer& picture, const Segment& line, double radius, const std::array<double, 3>& color) {
   const Size size = picture.size();
   const double dx = line.x1 - line.x0, dy = line.y1 - line.y0, square = dx * dx + dy * dy, reach = radius + 1;
   const int top = int(std::clamp(std::min(line.y0, line.y1) - reach, 0.0, double(size.height))),
             bottom = int(std::clamp(std::max(line.y0, line.y1) + reach + 1, 0.0, double(size.height)));
   for (int y = top; y < bottom; ++y) {
-    // The part of the line that reaches this row.
+    // The part of the line that affects this row.
     double first = 0, last = 1;
     if (std::abs(dy) > 1e-9) {
       first = (y - line.y0 - std::copysign(reach, dy)) / dy;
@@ -43,7 +44,7 @@ void draw(FrameBuffer& picture, const Segment& line, double radius, const std::a
 
 constexpr std::array<double, 3> yellow{255, 225, 0}, dark{20, 20, 20};
 
-/// Draws an arrow from (x, y) by (u, v), px. One that is too short is a dot.
+/// Draws an arrow from (x, y) to (x + u, y + v), px. An arrow shorter than 1 px becomes a dot.
 void draw_arrow(FrameBuffer& picture, double x, double y, double u, double v) {
   const double length = std::sqrt(u * u + v * v), tip_x = x + u, tip_y = y + v;
   // The shaft, then the two sides of the head, 27 degrees (slope 1/2) off the shaft.

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int wheel_hues = 55;
 
-/// The wheel of Baker et al. 2011. From each of the six pure hues to the next, one channel rises or falls in
-/// equal steps. Their number grows with the differences that the eye sees there.
+/// The color wheel of Baker et al. 2011. From each of the six pure hues to the next, one channel rises or
+/// falls in equal steps. The number of steps is larger where the eye sees larger differences.
 constexpr std::array<Color, wheel_hues> make_wheel() {
   struct Arc {
     int hues, channel;
@@ -46,13 +46,13 @@ constexpr std::array<Color, wheel_hues> make_wheel() {
   return wheel;
 }
 
-/// Color of a vector in Middlebury's scheme. `length` 1 = full color, 0 = white; longer vectors are darker.
+/// Color of a vector in Middlebury's scheme. `length` 0 = white, 1 = full color; longer vectors are darker.
 /// As in the color code of the Middlebury benchmark, a whole turn takes 54 steps, from the first hue to the
-/// last, and levels are cut off, not rounded: the pictures equal those of other programs.
+/// last, and levels are truncated, not rounded, so that pictures match other programs' pictures.
 Color middlebury(double u, double v, double length) {
   static constexpr std::array<Color, wheel_hues> wheel = make_wheel();
-  // In turns, clockwise on the screen from "to the right". For v = 0 and v = -0 atan2 would give different
-  // hues.
+  // In turns, clockwise on the screen from "to the right". v = 0 is handled separately because atan2 would
+  // give different hues for 0 and -0.
   const double angle = v == 0 ? (u < 0 ? 0.5 : 0) : std::atan2(-v, -u) / (2 * std::numbers::pi) + 0.5;
   const double position = angle * (wheel_hues - 1);
   const int first = std::min(int(position), wheel_hues - 2);
@@ -71,7 +71,7 @@ Color marzat(double u, double v, double length) {
   const double value = 255 * std::min(length, 1.0);
   Color color;
   for (int channel = 0; channel < 3; ++channel) {
-    // A channel is full up to a sixth of a turn from its own hue and falls to 0 within the next sixth.
+    // A channel is full up to a sixth of a turn from its own hue, and falls to 0 within the next sixth.
     const double turn = angle - channel / 3.0;
     const double away = std::abs(turn - std::round(turn));
     color[channel] = std::uint8_t(std::lround(value * std::clamp(2 - 6 * away, 0.0, 1.0)));
@@ -153,7 +153,7 @@ FrameBuffer with_legend(const In<Frame>& picture, ColorScheme scheme, float max_
       const auto* color = static_cast<const std::uint8_t*>(wheel.row(y)) + 3 * x;
       const double from_rim = radius - length_of(x - center, y - center);
       blend(out, {double(color[0]), double(color[1]), double(color[2])}, from_rim);
-      // A thin ring separates it from any background.
+      // A thin ring separates the wheel from any background.
       blend(out, {96, 96, 96}, std::min(from_rim, 2 - from_rim));
     }
   if (max_motion > 0) {

@@ -11,7 +11,8 @@ namespace {
 
 using Triple = std::array<double, 3>;
 
-/// Oklab (Ottosson 2020) to linear RGB. Distances in Oklab are about as large as they look.
+/// Converts Oklab (Ottosson 2020) to linear RGB. Distances in Oklab are roughly proportional to perceived
+/// differences.
 Triple to_linear_rgb(const Triple& lab) {
   const auto [lightness, a, b] = lab;
   const auto cube = [](double x) { return x * x * x; };
@@ -23,7 +24,7 @@ Triple to_linear_rgb(const Triple& lab) {
           -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
 }
 
-/// Level of a linear value by sRGB's transfer curve (IEC 61966-2-1).
+/// Converts a linear value to a level with sRGB's transfer curve (IEC 61966-2-1).
 std::uint8_t to_level(double linear) {
   const double x = std::clamp(linear, 0.0, 1.0);
   return std::uint8_t(std::lround(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * std::pow(x, 1 / 2.4) - 0.055)));
@@ -33,8 +34,9 @@ Triple lab_of(double lightness, double chroma, double hue) {
   return {lightness, chroma * std::cos(hue), chroma * std::sin(hue)};
 }
 
-/// Path through Oklab, t = 0..1, from a dark violet blue over green and yellow to a dark red. The lightness
-/// rises up to the yellow and falls after it. The chroma is as large as RGB allows, with a limit.
+/// Path through Oklab, t = 0..1, from a dark violet blue through green and yellow to a dark red. The
+/// lightness rises up to yellow and falls after it. The chroma is 95 % of the largest that RGB can show, but
+/// at most 0.2.
 Triple path(double t) {
   const double hue = (285 - 257 * t) * std::numbers::pi / 180;
   constexpr double brightest = 0.62;
@@ -50,7 +52,7 @@ Triple path(double t) {
   return lab_of(lightness, std::min(0.95 * low, 0.2), hue);
 }
 
-/// Points at equal distances along the path.
+/// Colors at equal distances along the path.
 std::array<Color, 256> make_map() {
   constexpr int samples = 4096;
   std::vector<Triple> points;

@@ -5,8 +5,8 @@
 
 namespace parafield {
 
-/// Letters of 5x7 px, from the space to z in ASCII: a byte for each column, with the topmost pixel in its
-/// lowest bit.
+/// Glyphs of 5x7 px for ASCII from the space to z: one byte per column, with the topmost pixel in the lowest
+/// bit.
 constexpr std::array<std::array<std::uint8_t, 5>, 91> letters{{
     {0x00, 0x00, 0x00, 0x00, 0x00},  // space
     {0x00, 0x00, 0x5F, 0x00, 0x00}, {0x00, 0x07, 0x00, 0x07, 0x00}, {0x14, 0x7F, 0x14, 0x7F, 0x14},

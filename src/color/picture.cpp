@@ -11,7 +11,7 @@
 namespace parafield {
 namespace {
 
-/// Copies a row as rgb_u8. `order` has the channels of red, green and blue.
+/// Copies a row as rgb_u8. `order` has the channel indices of red, green and blue.
 template <class T>
 void copy_row(const char* from, int width, int channels, std::array<int, 3> order, ValueRange range,
               std::uint8_t* to) {

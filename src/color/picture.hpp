@@ -9,15 +9,15 @@
 
 namespace parafield {
 
-/// A frame of any format as rgb_u8. Throws Error(invalid_argument) for a frame without pixels or outside host
-/// memory; `what` names it.
+/// Converts a frame of any format to rgb_u8. Throws Error(invalid_argument) for a frame without pixels or
+/// outside host memory; `what` names the frame.
 FrameBuffer to_rgb(const Frame& frame, const char* what);
 
-/// Width of a text, px, with the gap behind each letter.
+/// Width of a text, px, including the gap after each letter.
 int text_width(std::string_view text, int size);
 
-/// Writes text of 5x7 px letters, each px `size` wide, from (left, top) on, over a light ground. Letters are those
-/// of ASCII up to z.
+/// Writes text on a light background, with its upper left corner at (left, top). Letters have 5x7 squares of
+/// `size` px; characters must be ASCII from the space to z.
 void write_text(FrameBuffer& picture, std::string_view text, int left, int top, int size);
 
 /// Blends a color into a pixel. `coverage` is clamped to 0..1.

@@ -6,7 +6,7 @@
 #include "core/views.hpp"
 #include "parafield/evaluation.hpp"
 
-/// Shared by the scores of all tasks.
+/// Code that the scores of all tasks share.
 namespace parafield {
 
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -15,8 +15,8 @@ inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 inline double share(double part, std::int64_t whole) { return whole ? part / double(whole) : nan; }
 inline double share(std::int64_t part, std::int64_t whole) { return share(double(part), whole); }
 
-/// Throws Error(invalid_argument) for an estimate or a mask that has not the truth's size, and for a mask
-/// whose rows overlap. `what` and `truth` name the fields.
+/// Throws Error(invalid_argument) for an estimate or a mask that differs in size from the truth, and for a
+/// mask whose rows overlap. `what` and `truth` name the fields.
 inline void check_sizes(const char* what, Size size, const char* truth, Size true_size,
                         const EvaluationOptions& options) {
   const auto check = [&](const char* name, Size other) {
@@ -32,7 +32,7 @@ inline void check_sizes(const char* what, Size size, const char* truth, Size tru
 inline bool is_known(const FlowView& field, int x, int y) { return has_value(field.u(x, y), field.v(x, y)); }
 inline bool is_known(const DisparityView& field, int x, int y) { return has_value(field.d(x, y)); }
 
-/// Throws Error(invalid_argument) if the score of a confidence is asked for that the estimate has not.
+/// Throws Error(invalid_argument) if the options ask to score the confidence and the estimate has none.
 inline void check_confidence(const char* what, View<const float> confidence,
                              const EvaluationOptions& options) {
   if (options.confidence && !confidence)

@@ -31,7 +31,7 @@ DisparityScores evaluate(const In<DisparityView>& estimate, const In<DisparityVi
   });
 
   if (options.confidence) std::tie(scores.auc, scores.auc_best) = areas_under_curves(ranked);
-  // So far they are sums over the pixels; counts are exact in float64.
+  // Up to here they are sums over the pixels; counts are exact in float64.
   for (double* score :
        {&scores.bad_0_5, &scores.bad_1, &scores.bad_2, &scores.bad_4, &scores.average, &scores.d1_all})
     *score = share(*score, scores.pixels);

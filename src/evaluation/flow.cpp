@@ -11,8 +11,8 @@
 namespace parafield {
 namespace {
 
-/// Running mean and deviation (Welford 1962). With a plain sum of squares, equal errors at all pixels would
-/// give a deviation above 0.
+/// Running mean and deviation (Welford 1962). A plain sum of squares would give a deviation above 0 even if
+/// the errors of all pixels are equal.
 struct Moments {
   double mean = 0, squares = 0;
   std::int64_t count = 0;
@@ -65,7 +65,7 @@ FlowScores evaluate(const In<FlowView>& estimate, const In<FlowView>& truth,
   scores.epe = scores.pixels ? endpoint.mean : nan;
   scores.epe_std = endpoint.deviation();
   if (options.confidence) std::tie(scores.auc, scores.auc_best) = areas_under_curves(ranked);
-  // So far they are counts, exact in float64.
+  // Up to here they are counts, which are exact in float64.
   for (double* score : {&scores.r1, &scores.r3, &scores.r5}) *score = share(*score, scores.pixels);
   return scores;
 }

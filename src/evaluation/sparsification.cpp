@@ -9,7 +9,7 @@
 namespace parafield {
 namespace {
 
-/// Running mean. Equal values have exactly their value as mean.
+/// Running mean. The mean of equal values is exactly that value.
 struct Mean {
   double value = 0;
   std::int64_t count = 0;
@@ -33,7 +33,7 @@ struct Curve {
 std::pair<double, double> areas_under_curves(std::span<RankedError> pixels) {
   for (RankedError& pixel : pixels)
     if (std::isnan(pixel.confidence)) pixel.confidence = -std::numeric_limits<float>::infinity();
-  // Sorted by both, so that sums have one order whatever the order of the pixels is.
+  // Sorting by both keys gives the sums the same order whatever the order of the pixels.
   std::ranges::sort(pixels, [](const RankedError& a, const RankedError& b) {
     return a.confidence != b.confidence ? a.confidence > b.confidence : a.error < b.error;
   });

@@ -3,8 +3,8 @@
 #include <span>
 #include <utility>
 
-/// How well a confidence ranks errors, by the sparsification curve: the mean error of the pixels that are kept,
-/// over how many are kept, those of highest confidence first.
+/// How well a confidence ranks errors, measured by the sparsification curve: the mean error of the most
+/// confident pixels as a function of how many of them are kept.
 namespace parafield {
 
 struct RankedError {
@@ -12,10 +12,10 @@ struct RankedError {
   double error;
 };
 
-/// The area under the curve: the mean over k = 1..n of the mean error of the k first pixels. The first area is
-/// in the order of the confidence, where pixels of equal confidence share their mean error; the second in the
-/// order of the errors, which no confidence can beat. Sorts `pixels`, whose order does not matter. NaN without
-/// pixels.
+/// Returns two areas under the curve: the mean over k = 1..n of the mean error of the first k pixels. The
+/// first area orders pixels by confidence, and pixels of equal confidence share their mean error. The second
+/// orders them by error, which no confidence can beat. Sorts `pixels`, whose initial order does not matter.
+/// NaN without pixels.
 std::pair<double, double> areas_under_curves(std::span<RankedError> pixels);
 
 }  // namespace parafield

@@ -3,10 +3,10 @@
 #include <bit>
 #include <cstdint>
 
-/// Numbers and characters of files. The byte order is the file's, whatever the machine's is.
+/// Numbers and characters of files. The byte order is the file's, not the machine's.
 namespace parafield::io {
 
-/// White space of text headers, in every locale.
+/// White space of text headers, independent of the locale.
 inline bool is_space(std::uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 inline std::uint32_t load_u32(const std::uint8_t* p, std::endian order = std::endian::little) {
@@ -22,7 +22,7 @@ inline double load_double(const std::uint8_t* p, std::endian order = std::endian
   return std::bit_cast<double>(load_u32(p + low, order) | std::uint64_t(load_u32(p + 4 - low, order)) << 32);
 }
 
-/// Writes a number, little-endian. Returns the place of the next one.
+/// Writes a number, little-endian. Returns the position after it.
 inline std::uint8_t* store_u32(std::uint8_t* p, std::uint32_t value) {
   for (int shift = 0; shift < 32; shift += 8) *p++ = std::uint8_t(value >> shift);
   return p;

@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 
-/// Entries of OpenCV's YAML at the left margin: "name: value". Lines that are indented, or begin with no
-/// name, belong to the entry before.
+/// Finds the entries "name: value" of OpenCV's YAML that start at the left margin. Lines that are indented or
+/// do not start with a name belong to the previous entry.
 std::vector<CalibrationEntry> entries_of(std::string_view text) {
   std::vector<CalibrationEntry> entries;
-  const char* begin = nullptr;  // of the last entry's value
+  const char* begin = nullptr;  // start of the last entry's value
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = next_line(text);
     const std::size_t first = line.find_first_not_of(blanks);
@@ -46,7 +46,7 @@ std::vector<CalibrationEntry> entries_of(std::string_view text) {
   return entries;
 }
 
-/// A node "!!opencv-matrix" with rows, cols, dt and data.
+/// Reads a node "!!opencv-matrix" with rows, cols, dt and data.
 Matrix opencv_matrix(CalibrationText& text) {
   if (!text.accept("!!opencv-matrix")) text.fail(" should be an !!opencv-matrix");
   int rows = 0, columns = 0;
@@ -78,7 +78,7 @@ Matrix opencv_matrix(CalibrationText& text) {
   return matrix;
 }
 
-/// D: k1 k2 p1 p2, then k3, then k4 k5 k6.
+/// Converts D: k1 k2 p1 p2, then k3, then k4 k5 k6.
 LensDistortion lens_of(const Matrix& matrix, const CalibrationText& text) {
   const std::size_t count = matrix.values.size();
   const bool is_vector = matrix.rows == 1 || matrix.columns == 1;
@@ -99,14 +99,14 @@ std::array<double, Count> values_of_matrix(const Matrix& matrix) {
   return values;
 }
 
-/// Stores a value that may stand once.
+/// Stores a value that must occur only once.
 template <class T>
 void set(std::optional<T>& place, const T& value, const CalibrationText& text) {
   if (place) text.fail(" stands twice (M1 and M2 are other names of K1 and K2)");
   place = value;
 }
 
-/// Sides of the images under the names that programs write.
+/// Image sizes, under the names that different programs write.
 struct Sides {
   std::optional<int> width, height;
   std::optional<Size> both;
@@ -232,7 +232,7 @@ StereoCalibration decode_middlebury(ByteSpan bytes) {
     else if (entry.name == "width" || entry.name == "height")
       set(entry.name == "width" ? width : height, value.count(), value);
     else
-      continue;  // ndisp, vmin, vmax and others say nothing of the cameras
+      continue;  // ndisp, vmin, vmax and others do not describe the cameras
     value.end();
   }
   std::string missing;

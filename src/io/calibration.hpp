@@ -8,14 +8,14 @@
 #include "io/formats.hpp"
 #include "parafield/rectification.hpp"
 
-/// Files of calibrations. Errors say the line, and not the file.
+/// Calibration files. Errors name the line, but not the file.
 namespace parafield::io {
 
 /// A named entry of a calibration.
 struct CalibrationEntry {
   std::string_view name;
   std::size_t line = 0;    ///< number of its first line
-  std::string_view value;  ///< after the name, up to the next entry; may have several lines
+  std::string_view value;  ///< text after the name, up to the next entry; may span several lines
 };
 
 /// Values of a matrix, row by row.
@@ -26,7 +26,7 @@ struct Matrix {
   bool is(int height, int width) const { return rows == height && columns == width; }
 };
 
-/// Text with the number of its line. It is read from the front.
+/// Text that is read from the front, with the current line number for errors.
 class CalibrationText {
  public:
   explicit CalibrationText(const CalibrationEntry& entry)
@@ -40,7 +40,7 @@ class CalibrationText {
   std::string_view word();
   double number();
   int count();  ///< a whole number above 0
-  /// Throws if something follows.
+  /// Throws if anything follows.
   void end();
   [[noreturn]] void fail(const auto&... parts) const {
     fail_format("line ", line_, ": ", detail::value_text(name_), parts...);
@@ -54,10 +54,10 @@ class CalibrationText {
   std::string_view name_;
 };
 
-/// Values in brackets: "[a b c; d e f]" as Middlebury has them, or "[ a, b, c ]".
+/// Reads values in brackets: "[a b c; d e f]", as in Middlebury's files, or "[ a, b, c ]".
 Matrix bracketed(CalibrationText& text);
 
-/// What one of OpenCV's files has of a calibration.
+/// The parts of a calibration that one of OpenCV's files has.
 struct CalibrationParts {
   std::optional<CalibratedCamera> camera[2];  ///< K1 and K2, without distortion
   std::optional<LensDistortion> lens[2];      ///< D1 and D2
@@ -66,18 +66,19 @@ struct CalibrationParts {
   std::optional<Size> size;
 };
 CalibrationParts decode_opencv(ByteSpan bytes);
-/// The calibration of one file or two. Error(format) names what both lack or have.
+/// Combines the parts of one or two files. Error(format) names the parts that are missing, or that both files
+/// have.
 StereoCalibration calibration_of(CalibrationParts parts, const CalibrationParts& more = {});
 
-/// Middlebury's calib.txt, which has lines "name=value".
+/// Whether a file is Middlebury's calib.txt, which has lines "name=value".
 bool is_middlebury(ByteSpan bytes);
 StereoCalibration decode_middlebury(ByteSpan bytes);
 
-/// Text of a file. Error(format) if it has bytes of 0.
+/// The text of a file. Throws Error(format) if it contains zero bytes.
 std::string_view plain_text(ByteSpan bytes);
-/// Takes the next line from the front.
+/// Removes the next line from the front and returns it.
 std::string_view next_line(std::string_view& text);
-/// CalibratedCamera of a matrix (fx 0 cx; 0 fy cy; 0 0 1).
+/// Converts a matrix (fx 0 cx; 0 fy cy; 0 0 1) to a camera.
 CalibratedCamera camera_of(const Matrix& matrix, const CalibrationText& text);
 
 }  // namespace parafield::io

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words and numbers in calibrations.
+// Words and numbers of calibration files.
 #include <charconv>
 #include <cmath>
 

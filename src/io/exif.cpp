@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXIF's orientation: tag 0x0112 of the first directory of a TIFF structure (CIPA DC-008, 4.6.4). A camera
-// stores the pixels as its sensor lies, and in this tag how it was held.
+// stores pixels in the order of its sensor and records in this tag how it was held.
 #include <cstring>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace parafield::io {
 namespace {
 
-/// Numbers of a TIFF structure, in its byte order. A number past its end is 0.
+/// Numbers of a TIFF structure, in its byte order. A number past the end is 0.
 struct Tiff {
   ByteSpan bytes;
   bool big_endian;
@@ -53,7 +53,7 @@ FrameBuffer turned(FrameBuffer frame, int orientation) {
 }
 
 void turn(const Frame& frame, int orientation, FrameBuffer& to) {
-  // Which stored corner is shown at the top left, and whether rows are shown as columns.
+  // Which stored corner is shown at the top left, and whether stored rows are shown as columns.
   const bool transposed = orientation >= 5;
   const bool from_right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8,
              from_bottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
@@ -65,7 +65,7 @@ void turn(const Frame& frame, int orientation, FrameBuffer& to) {
   std::ptrdiff_t right = from_right ? -pixel_bytes : pixel_bytes, down = from_bottom ? -pitch : pitch;
   if (transposed) std::swap(right, down);
   reserve(to, transposed ? Size{height, width} : Size{width, height}, frame.format);
-  // Gray and RGB of u8, u16 and f32.
+  // Pixel sizes of gray and RGB frames of u8, u16 and f32.
   with_one_of<1, 2, 3, 4, 6, 12>(pixel_bytes, [&]<int bytes>() {
     for (int y = 0; y < to.size().height; ++y)
       for (int x = 0; x < to.size().width; ++x)

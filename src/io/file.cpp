@@ -16,7 +16,7 @@ namespace parafield::io {
 namespace fs = std::filesystem;
 namespace {
 
-/// The file that a write to `path` replaces: links are followed.
+/// The file that a write to `path` replaces, with links resolved.
 fs::path followed(const fs::path& path) {
   if (path.filename().empty()) fail(ErrorCode::file, "the path names no file");
   std::error_code error;
@@ -28,10 +28,10 @@ fs::path followed(const fs::path& path) {
 
 }  // namespace
 
-// Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
+// Without O_NONBLOCK, opening a pipe that has no writer would block forever.
 InputFile::InputFile(const fs::path& path)
     : InputFile(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-  // From here on the destructor closes the file, whatever is thrown.
+  // From here on, the destructor closes the file if anything throws.
   struct stat status = {};
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail_reading(reason(errno));
   if (!S_ISREG(status.st_mode))
@@ -50,7 +50,7 @@ Bytes InputFile::first(std::uint64_t count) const {
     const ssize_t got = ::pread(descriptor_, bytes.data() + done, bytes.size() - done, off_t(done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_reading(reason(errno));
-    if (got == 0) break;  // the file was cut meanwhile: the reader of its format reports it
+    if (got == 0) break;  // the file was truncated meanwhile; the reader of its format reports it
     done += std::size_t(got);
   }
   bytes.resize(done);
@@ -62,20 +62,21 @@ NewFile::NewFile(const fs::path& path) : target_(followed(path)) {
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
   if (replaces && S_ISDIR(old.st_mode)) fail_writing("it is a directory");
   if (replaces && !S_ISREG(old.st_mode)) fail_writing("not a regular file, and a file is replaced whole");
-  // A rename would silently replace a write-protected file.
+  // Renaming would silently replace a write-protected file.
   if (replaces && ::access(target_.c_str(), W_OK) != 0) fail_writing(reason(errno));
 
   static std::atomic<unsigned> count = 0;
   int error = EEXIST;
   for (int attempt = 0; attempt < 1000 && error == EEXIST; ++attempt) {
-    // Short, so that a target with the longest name that the file system allows can be written.
+    // The name is short so that it is valid even if the target has the longest name that the file system
+    // allows.
     path_ = target_.parent_path() / text(".parafield-", ::getpid(), "-", count++, ".part");
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     error = descriptor_ < 0 ? errno : 0;
   }
   const fs::path folder = target_.parent_path().empty() ? "." : target_.parent_path();
   if (error) fail_writing("no file can be made in the folder ", shown(folder), ": ", reason(error));
-  // The permissions of the old file are kept where the system allows it.
+  // Keep the old file's permissions if the system allows it.
   if (replaces) (void)!::fchmod(descriptor_, old.st_mode & 07777);
 }
 
@@ -94,7 +95,7 @@ void NewFile::write(ByteSpan bytes) {
 }
 
 void NewFile::take_place() {
-  // Some file systems report a full disk only here.
+  // Some file systems report a full disk only on close.
   const int closed = ::close(std::exchange(descriptor_, -1));
   if (closed != 0 || ::rename(path_.c_str(), target_.c_str()) != 0) fail_writing(reason(errno));
   renamed_ = true;

@@ -10,13 +10,14 @@
 #include "core/fail.hpp"
 #include "parafield/detail/text.hpp"
 
-/// Files as bytes. Errors thrown here do not name the file; `naming` adds its name to every message.
+/// Files as bytes. Errors thrown here do not name the file; `naming` adds the name to every message.
 namespace parafield::io {
 
 using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
-/// A regular file, open for reading. Pipes and devices are refused: they have no size and may never end.
+/// A regular file that is open for reading. Pipes and devices are rejected because they have no size and may
+/// never end.
 class InputFile {
  public:
   /// Throws Error(file).
@@ -26,7 +27,7 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   std::uint64_t size() const { return size_; }
-  /// The first `count` bytes of the file, or all if it has fewer. Throws Error(file).
+  /// Returns the first `count` bytes of the file, or all if it has fewer. Throws Error(file).
   Bytes first(std::uint64_t count) const;
 
  private:
@@ -36,20 +37,20 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// A file that will replace the one at `path`. Until then it lies beside it under another name; the
-/// destructor removes it unless it has taken its place.
+/// A file that will replace the file at `path`. Until then it has a temporary name in the same folder; the
+/// destructor removes it if take_place() has not succeeded.
 class PARAFIELD_API NewFile {
  public:
-  /// Throws Error(file) for a path that cannot be written or is no regular file.
+  /// Throws Error(file) for a path that cannot be written or is not a regular file.
   explicit NewFile(const std::filesystem::path& path);
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }  ///< that of the temporary file
+  const std::filesystem::path& path() const { return path_; }  ///< path of the temporary file
   void write(ByteSpan bytes);
   int descriptor() const { return descriptor_; }
-  /// Renames it. Throws Error(file).
+  /// Closes the file and renames it. Throws Error(file).
   void take_place();
 
  private:
@@ -58,19 +59,19 @@ class PARAFIELD_API NewFile {
   bool renamed_ = false;
 };
 
-/// Writes a temporary file beside `path` and renames it. If that fails, the temporary file is removed and the
-/// file at `path` is unchanged. Throws Error(file).
+/// Writes a temporary file in the folder of `path` and renames it. On failure, the temporary file is removed
+/// and the file at `path` is unchanged. Throws Error(file).
 void write_file(const std::filesystem::path& path, ByteSpan bytes);
 
 [[noreturn]] void fail_reading(const auto&... why) { fail(ErrorCode::file, "cannot be read: ", why...); }
 [[noreturn]] void fail_writing(const auto&... why) { fail(ErrorCode::file, "cannot be written: ", why...); }
-/// What an error number of the system means.
+/// Describes an error number of the system.
 PARAFIELD_API std::string reason(int error);
 
-/// The path as messages show it.
+/// The path as shown in messages.
 inline std::string shown(const std::filesystem::path& path) { return detail::printable(path.string()); }
 
-/// Calls `work`. If it throws, the name of the file is put before the message.
+/// Calls `work`. If it throws, the name of the file is prepended to the message.
 template <class Work>
 auto naming(const std::filesystem::path& path, Work work) {
   try {

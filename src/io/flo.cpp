@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Middlebury's .flo: the float 202021.25 ("PIEH"), width and height as 32-bit integers, then u and v of each
-// pixel as floats, row by row; all little-endian (Baker et al. 2011, flow-code).
+// pixel as floats, row by row; everything little-endian (Baker et al. 2011, flow-code).
 #include "io/floats.hpp"
 
 namespace parafield::io {
@@ -13,7 +13,7 @@ Floats open_flo(ByteSpan bytes) {
   const auto width = std::int32_t(load_u32(bytes.data() + 4)),
              height = std::int32_t(load_u32(bytes.data() + 8));
   check_sides("a .flo file", width, height);
-  // A file that is too long is damaged, too: its width or height is wrong.
+  // A file that is too long is also damaged: its width or height is wrong.
   const std::uint64_t needed = header_bytes + 8 * std::uint64_t(width) * std::uint64_t(height);
   if (bytes.size() != needed)
     fail_format(width, "x", height, " pixels need ", needed, " bytes, the file has ", bytes.size());

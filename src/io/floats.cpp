@@ -9,8 +9,8 @@
 namespace parafield::io {
 namespace {
 
-/// A file of float32, little-endian. value(x, y, channel) is a channel of a pixel. PFM has the lowest row
-/// first.
+/// Encodes a file of little-endian float32. value(x, y, channel) is one channel of a pixel. PFM stores the
+/// lowest row first.
 template <class Value>
 Bytes encode_floats(Content format, Size size, int channels, Value value) {
   const std::string header = format == Content::flo   ? flo_header(size)
@@ -51,7 +51,7 @@ FlowField flow_of(const Floats& floats) {
 Bytes encode_pfm_frame(const Frame& frame) {
   const int count = channels(frame.format);
   return encode_floats(Content::pfm, frame.size(), count, [&](int x, int y, int channel) {
-    float value;  // the pitch need not be a multiple of 4
+    float value;  // the pitch may not be a multiple of 4
     std::memcpy(&value, static_cast<const char*>(frame.data) + y * frame.pitch + 4 * (count * x + channel),
                 4);
     return value;
@@ -65,7 +65,7 @@ Bytes encode_flow(Content format, const FlowView& flow, bool mark_invalid) {
     constexpr float unknown = 1e10f;
     const float u = flow.u(x, y), v = flow.v(x, y);
     if (mark_invalid && !is_set(flow.valid, x, y)) return unknown;
-    if (format == Content::flo && (std::isnan(u) || std::isnan(v))) return unknown;  // as Middlebury's
+    if (format == Content::flo && (std::isnan(u) || std::isnan(v))) return unknown;  // like Middlebury's code
     return channel == 0 ? u : v;
   });
 }

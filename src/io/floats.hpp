@@ -3,19 +3,19 @@
 #include "io/bytes.hpp"
 #include "io/formats.hpp"
 
-/// Files that are a header and an array of floats: .flo, PFM and .npy.
+/// Files that consist of a header and an array of floats: .flo, PFM and .npy.
 namespace parafield::io {
 
-/// An array of floats in the bytes of a file: pixel by pixel, row by row.
+/// An array of floats inside the bytes of a file: pixel by pixel, row by row.
 struct Floats {
   Size size;
   int channels;
   const std::uint8_t* values;
   std::endian order = std::endian::little;
-  int value_bytes = 4;        ///< 8 = float64
-  bool lowest_first = false;  ///< order of the rows
+  int value_bytes = 4;        ///< 4 = float32, 8 = float64
+  bool lowest_first = false;  ///< the lowest row comes first
 
-  /// A channel of the pixel (x, y); y = 0 is the top row.
+  /// One channel of the pixel (x, y); y = 0 is the top row.
   float operator()(int x, int y, int channel = 0) const {
     const auto row = std::size_t(lowest_first ? size.height - 1 - y : y);
     const std::size_t pixel = row * std::size_t(size.width) + std::size_t(x);
@@ -25,7 +25,7 @@ struct Floats {
   }
 };
 
-/// Read the header. They check the array's size against the number of bytes.
+/// Parse the header and check the array's size against the number of bytes. Throw Error(format).
 Floats open_flo(ByteSpan bytes);
 Floats open_pfm(ByteSpan bytes);
 Floats open_npy(ByteSpan bytes, int channels);  ///< 2 = flow, 1 = disparities
@@ -36,10 +36,10 @@ std::string pfm_header(Size size, int channels);
 std::string npy_header(Size size, int channels);
 
 FrameBuffer frame_of(const Floats& floats);
-/// The flow in the first two channels. Large values mean unknown (Middlebury's convention).
+/// Flow from the first two channels. Large values mean unknown (Middlebury's convention).
 FlowField flow_of(const Floats& floats);
 
-/// A field without confidence. value(x, y) is the disparity of a pixel; infinity and NaN are unknown.
+/// Makes a field without confidence. value(x, y) is the disparity of a pixel; infinity and NaN are unknown.
 template <class Value>
 DisparityField disparity_of(Size size, const Value& value) {
   DisparityField field(size, {}, false);

@@ -6,29 +6,30 @@
 #include "io/file.hpp"
 #include "parafield/io.hpp"
 
-/// The formats, in memory. A decoder takes all bytes of a file, and a reader as many of a stream as it needs.
-/// Both check every size against the number of bytes before they allocate, and throw Error(format) without
-/// the name of the file. An encoder returns the bytes of a file. It expects arguments that the checks below
-/// accept.
+/// Encoders and decoders of the formats, in memory. A decoder takes all bytes of a file; a reader takes as
+/// many bytes of a stream as it needs. Both check every size against the number of bytes before they
+/// allocate, and throw Error(format) without the name of the file. An encoder returns the bytes of a file;
+/// its arguments must satisfy the checks below.
 namespace parafield::io {
 
 class ByteStream;
 
-/// Largest width and height. A header with more is damaged; sizes in bytes cannot overflow below it.
+/// Largest width and height. A header with larger values is damaged; below this limit, sizes in bytes cannot
+/// overflow.
 inline constexpr int max_side = 1'000'000;
 
 enum class Content { png, jpeg, tiff, netcdf, pnm, pfm, y4m, flo, npy, unknown };
 
-/// Content of a file, by its first bytes; `recognized_by` of them are enough.
+/// Detects the content of a file from its first bytes; `recognized_by` bytes are enough.
 PARAFIELD_API Content content_of(ByteSpan bytes);
 inline constexpr std::size_t recognized_by = 64;
 
-/// Throws Error(format) for a file or a stream, as `what` says, that holds something else than `wanted`.
-/// `formats` are those that would be read.
+/// Throws Error(format) for a file or stream (`what`) that does not hold `wanted`. `formats` lists the
+/// formats that would be read.
 [[noreturn]] void fail_content(ByteSpan bytes, const char* wanted, const char* formats,
                                const char* what = "file");
 
-/// Decode a file of any format. Error(format) if the file holds something else.
+/// Decode a file of any supported format. Throw Error(format) if the file holds something else.
 FrameBuffer decode_frame(ByteSpan bytes);
 FlowField decode_flow(ByteSpan bytes);
 DisparityField decode_disparity(ByteSpan bytes, float scale);
@@ -42,28 +43,29 @@ struct PngHeader {
   bool is_flow() const { return bit_depth == 16 && color_type == 2; }
 };
 PngHeader png_header(ByteSpan bytes);  ///< works without libpng
-/// Pixels as they are stored, or turned as the EXIF data of the file says.
+/// Whether pixels are returned as stored, or turned as the file's EXIF data say.
 enum class Orientation { stored, as_viewed };
 FrameBuffer decode_png(ByteSpan bytes, Orientation orientation = Orientation::as_viewed);
-/// The alpha of a PNG file, 255 where it is not 0, turned likewise; no data if it has none.
+/// The alpha of a PNG file, 255 where it is not 0, turned as the EXIF data say; without data if the file has
+/// none.
 FrameBuffer decode_png_alpha(ByteSpan bytes);
-Bytes encode_png(const Frame& frame);  ///< like decode_png, Error(unsupported) without libpng
+Bytes encode_png(const Frame& frame);  ///< u8, u16. Throws Error(unsupported) without libpng, like decode_png
 
-/// A frame, turned as its EXIF data says. Error(unsupported) without libjpeg.
+/// Decodes a frame, turned as its EXIF data say. Throws Error(unsupported) without libjpeg.
 FrameBuffer decode_jpeg(ByteSpan bytes);
-Bytes encode_jpeg(const Frame& frame);  ///< u8; likewise
+Bytes encode_jpeg(const Frame& frame);  ///< u8. Throws Error(unsupported) without libjpeg
 
 bool is_tiff(ByteSpan bytes);
-/// A frame, turned as the file says. Error(unsupported) without libtiff.
+/// Decodes a frame, turned as the file says. Throws Error(unsupported) without libtiff.
 FrameBuffer decode_tiff(ByteSpan bytes);
 
-/// EXIF's orientation, 1 to 8, in a TIFF structure. 1 (as stored) if it is damaged or has none.
+/// EXIF's orientation, 1 to 8, from a TIFF structure. 1 (as stored) if the structure is damaged or has none.
 int exif_orientation(ByteSpan tiff);
-/// The frame as a viewer would show it.
+/// Turns a frame as a viewer would show it.
 FrameBuffer turned(FrameBuffer frame, int exif_orientation);
-/// The same into a frame whose memory is used again.
+/// The same into `to`, whose memory is reused if it fits.
 PARAFIELD_API void turn(const Frame& frame, int exif_orientation, FrameBuffer& to);
-/// Gives a frame a size and a format. Its memory is used again if it has them already.
+/// Gives a frame a size and a format. Keeps its memory if it already has them.
 inline void reserve(FrameBuffer& frame, Size size, PixelFormat format) {
   if (frame.size() != size || frame.format() != format || !frame.frame().memory.on_host())
     frame = FrameBuffer(size, format);
@@ -74,21 +76,22 @@ FrameBuffer read_pnm(ByteStream& stream);
 Bytes encode_pnm(const Frame& frame);  ///< gray: PGM, rgb: PPM
 
 bool is_pfm(ByteSpan bytes);
-bool is_pfm_of_flow(ByteSpan bytes);       ///< three channels; decode_frame takes them for colors
+bool is_pfm_of_flow(ByteSpan bytes);       ///< three channels, which decode_frame reads as colors
 FrameBuffer read_pfm(ByteStream& stream);  ///< f32
 bool is_npy(ByteSpan bytes);
-FileKind kind_of_npy(ByteSpan bytes);  ///< needs the header only; flow if it is damaged
+FileKind kind_of_npy(ByteSpan bytes);  ///< needs only the header; flow if it is damaged
 FrameBuffer decode_npy(ByteSpan bytes);
-Bytes encode_pfm_frame(const Frame& frame);  ///< f32 only; the other encoders take u8 and u16
+Bytes encode_pfm_frame(const Frame& frame);  ///< f32; the other encoders of frames take u8 and u16
 
-/// Encode flo (flow only), pfm or npy.
+/// Encode as flo (flow only), pfm or npy.
 Bytes encode_flow(Content format, const FlowView& flow, bool mark_invalid);
 Bytes encode_disparity(Content format, const DisparityView& disparity, bool mark_invalid);
 
 FlowField decode_kitti(ByteSpan bytes);
 Bytes encode_kitti(const FlowView& flow);
 
-/// `scale` is the file's value of 1 px. 0 = KITTI's 256 for 16 bit, Error(invalid_argument) for 8 bit.
+/// `scale` is the stored value of 1 px. 0 means KITTI's 256 for 16 bits and throws Error(invalid_argument)
+/// for 8 bits.
 DisparityField decode_png_disparity(ByteSpan bytes, float scale);
 Bytes encode_png_disparity(const DisparityView& disparity, float scale);
 
@@ -97,18 +100,20 @@ Bytes encode_tracks(std::span<const Track> tracks);
 
 [[noreturn]] void fail_format(const auto&... parts) { fail(ErrorCode::format, parts...); }
 
-/// Throws Error(format) for a header with a side that is not 1 to `max_side`. `file` is as "a PNG file".
+/// Throws Error(format) for a header with a side outside 1 to `max_side`. `file` is a phrase such as "a PNG
+/// file".
 PARAFIELD_API void check_sides(const char* file, std::int64_t width, std::int64_t height);
-/// Throws Error(unsupported) for more than `most_pixels`: a small compressed file can ask for much memory.
+/// Throws Error(unsupported) for more than `most_pixels`, because a small compressed file can claim a huge
+/// image.
 PARAFIELD_API void check_pixels(const char* file, std::int64_t width, std::int64_t height);
 /// Throws Error(invalid_argument) unless the frame is gray or rgb and in host memory. Returns it with its
-/// pitch.
+/// actual pitch.
 PARAFIELD_API Frame check_frame(const Frame& frame);
 void check_flow(const FlowView& flow);
 void check_disparity(const DisparityView& disparity);
 void check_scale(float scale, bool may_be_0);
 
-/// Format of a frame of u8, or u16 if it is wide.
+/// Format of a u8 frame, or a u16 frame if `wide`.
 inline PixelFormat integer_format(bool rgb, bool wide) {
   if (rgb) return wide ? PixelFormat::rgb_u16 : PixelFormat::rgb_u8;
   return wide ? PixelFormat::gray_u16 : PixelFormat::gray_u8;

@@ -11,7 +11,7 @@
 namespace parafield::io {
 namespace {
 
-/// A format of one image.
+/// A format whose files hold one image.
 struct FileFormat {
   Content content;
   const char* name;
@@ -24,7 +24,7 @@ constexpr FileFormat formats_of_files[] = {
     {Content::npy, ".npy", decode_npy},
 };
 
-/// Between the frames of some programs there are line ends.
+/// Some programs write line ends between frames.
 void skip_space(ByteStream& bytes) {
   constexpr int most = 1 << 16;
   for (int count = 0; bytes.look() >= 0 && is_space(std::uint8_t(bytes.look())); ++count) {

@@ -7,29 +7,31 @@
 
 namespace parafield::io {
 
-/// The frames of a stream of bytes, of any format. A format that holds one image is read from streams that
-/// know their size only.
+/// The frames of a stream of bytes, of any format. Formats that hold one image can be read only from streams
+/// whose size is known.
 class PARAFIELD_API FrameStream {
  public:
-  /// `variable`: that of NetCDF files which holds the images; empty if only one may. `gray`: only the luma of Y4M
-  /// is wanted.
+  /// `variable` names the variable of a NetCDF file that holds the images; it may be empty if only one could.
+  /// `gray`: return only the luma of Y4M.
   explicit FrameStream(ByteStream& bytes, std::string variable = {}, bool gray = false)
       : bytes_(bytes), variable_(std::move(variable)), gray_(gray) {}
   ~FrameStream();
   FrameStream(const FrameStream&) = delete;
   FrameStream& operator=(const FrameStream&) = delete;
 
-  /// The next frame; nothing at the end, and after an error.
+  /// Returns the next frame, or nothing at the end and after an error.
   std::optional<FrameBuffer> next();
-  /// The same; false at the end. Of Y4M, memory of the right size and format is used again.
+  /// Reads the next frame into `frame`, or returns false. For Y4M, memory of the right size and format is
+  /// reused.
   bool next(FrameBuffer& frame);
-  Content content() const { return content_; }             ///< of the last frame
-  double rate() const { return y4m_ ? y4m_->rate() : 0; }  ///< frames a second; 0 = not known
-  /// The first frame. Throws Error(format) if there is none or if more follows.
+  Content content() const { return content_; }             ///< content of the last frame
+  double rate() const { return y4m_ ? y4m_->rate() : 0; }  ///< frames per second; 0 = unknown
+  /// Returns the first frame. Throws Error(format) if there is none or if anything follows it.
   FrameBuffer only();
 
  private:
-  /// Content of what follows, by as many bytes as it needs: more may never come.
+  /// Detects the content of what follows from as few bytes as possible, because a pipe may never deliver
+  /// more.
   Content upcoming();
   bool has_next();
   void read(FrameBuffer& frame);

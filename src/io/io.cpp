@@ -12,7 +12,7 @@ namespace parafield {
 namespace io {
 namespace {
 
-/// The bytes of a file. If its kind is unknown, only the first ones: it may be huge.
+/// Reads a file. If its format is unknown, it reads only the first bytes, because the file may be huge.
 Bytes read_content(const std::filesystem::path& path) {
   const InputFile file(path);
   Bytes head = file.first(recognized_by);
@@ -26,12 +26,12 @@ std::string lower_extension(const std::filesystem::path& path) {
   return extension;
 }
 
-/// How messages call a stream of frames.
+/// The name of a stream of frames in messages.
 std::filesystem::path name_of_stream(const std::filesystem::path& path) {
   return path == "-" ? "standard input" : path;
 }
 
-/// Writes the file that encode(extension) returns.
+/// Writes the bytes that encode(extension) returns.
 template <class Encode>
 void write(const std::filesystem::path& path, Encode encode) {
   naming(path, [&] { write_file(path, encode(lower_extension(path))); });
@@ -191,7 +191,7 @@ void write_disparity(const std::filesystem::path& path, const In<DisparityView>&
 
 namespace {
 
-/// 1 where a channel of the pixel is above 0.
+/// 1 where any channel of the pixel is above 0.
 Image<std::uint8_t> mask_of(const FrameBuffer& frame) {
   Image<std::uint8_t> mask(frame.size());
   const int count = channels(frame.format());

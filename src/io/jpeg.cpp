@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT JPEG (ITU-T T.81) through libjpeg: baseline and progressive, gray or color of
-// 8 bit. Written are baseline files.
+// SPDX-License-Identifier: MIT
+// JPEG (ITU-T T.81) through libjpeg. It reads baseline and progressive files, gray or color of 8 bits, and
+// writes baseline files.
 #include "io/formats.hpp"
 
 #ifdef PARAFIELD_HAS_JPEG
@@ -20,13 +21,13 @@ namespace parafield::io {
 
 #ifdef PARAFIELD_HAS_JPEG
 
-// libjpeg reports errors by longjmp, as libpng does (see png.cpp): each sequence of its calls stands in a
-// function of its own, which sets the target of the jump, uses plain values only, and returns false after a
-// jump.
+// libjpeg reports errors by longjmp, like libpng (see png.cpp). Each sequence of libjpeg calls is therefore
+// in a function of its own, which sets the target of the jump, uses only trivial types, and returns false
+// after a jump.
 namespace {
 
-/// Limit against small files that take long: a scan of a progressive file visits every block, but may have a
-/// few bytes only. Encoders write about ten scans.
+/// Limit against small files that take long to decode: a scan of a progressive file visits every block, but
+/// may have only a few bytes. Encoders write about ten scans.
 constexpr int most_scans = 100;
 
 struct Codec {
@@ -87,12 +88,13 @@ Writer& writer_of(j_compress_ptr jpeg) {
   std::longjmp(codec.target, 1);
 }
 
-/// libjpeg's warnings (level -1) mean data that is missing or wrong; it would go on with gray blocks.
+/// libjpeg's warnings (level -1) mean that data are missing or wrong; without this, libjpeg would continue
+/// with gray blocks.
 void leave_on_warning(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   const jpeg_error_mgr& error = *jpeg->err;
-  // Harmless: an unknown color transform or version, and a few bytes between the last pixel and the end of
-  // the image, which many webcams write.
+  // These are harmless: an unknown color transform or version, and a few bytes between the last pixel and the
+  // end of the image, which many webcams write.
   if (error.msg_code == JWRN_ADOBE_XFORM || error.msg_code == JWRN_JFIF_MAJOR) return;
   constexpr int few = 16, end_of_image = 0xd9;
   if (error.msg_code == JWRN_EXTRANEOUS_DATA && error.msg_parm.i[0] <= few &&
@@ -101,7 +103,7 @@ void leave_on_warning(j_common_ptr jpeg, int level) {
   leave(jpeg);
 }
 
-/// Called for more bytes. All were given at the start, so the file is too short.
+/// Called when libjpeg needs more bytes. It got all of them at the start, so the file is too short.
 boolean next_bytes(j_decompress_ptr jpeg) {
   reader_of(reinterpret_cast<j_common_ptr>(jpeg)).ended = true;
   leave(reinterpret_cast<j_common_ptr>(jpeg));
@@ -156,7 +158,7 @@ bool read_pixels(Reader& reader, View<std::uint8_t> rows) {
   return true;
 }
 
-/// Refuses images that are not read or cannot fit into the file, before memory of the image's size is
+/// Rejects images that are not supported or cannot fit into the file, before memory of the image's size is
 /// allocated.
 void check_header(const jpeg_decompress_struct& jpeg, std::size_t file_bytes) {
   const bool gray = jpeg.num_components == 1 && jpeg.jpeg_color_space == JCS_GRAYSCALE,
@@ -171,7 +173,7 @@ void check_header(const jpeg_decompress_struct& jpeg, std::size_t file_bytes) {
     fail(ErrorCode::unsupported, "a JPEG file of ", jpeg.data_precision, " bit is not read; 8 bit are");
   if (jpeg.arith_code) fail(ErrorCode::unsupported, "a JPEG file with arithmetic coding is not read");
   const auto width = std::int64_t(jpeg.image_width), height = std::int64_t(jpeg.image_height);
-  // A block of 64 pixels takes at least a bit of Huffman's code.
+  // A block of 64 pixels takes at least one bit of Huffman code.
   if (width * height > 512 * std::int64_t(file_bytes))
     fail_format("damaged JPEG file: ", width, "x", height, " pixels do not fit into its ", file_bytes,
                 " bytes");
@@ -184,7 +186,7 @@ void start_buffer(j_compress_ptr jpeg) {
   writer.destination.free_in_buffer = sizeof writer.buffer;
 }
 
-/// Takes the bytes of the buffer. Returns false without memory.
+/// Appends the first `count` bytes of the buffer. Returns false if memory runs out.
 bool take_buffer(Writer& writer, std::size_t count) {
   try {
     writer.bytes.insert(writer.bytes.end(), writer.buffer, writer.buffer + count);
@@ -194,7 +196,7 @@ bool take_buffer(Writer& writer, std::size_t count) {
   }
 }
 
-/// Called when the buffer is full, whatever its counters say.
+/// Called when the buffer is full; libjpeg's counters must be ignored here.
 boolean empty_buffer(j_compress_ptr jpeg) {
   Writer& writer = writer_of(jpeg);
   if (!take_buffer(writer, sizeof writer.buffer)) ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
@@ -227,12 +229,12 @@ bool write_image(Writer& writer, const Frame& frame) {
   jpeg.in_color_space = rgb ? JCS_RGB : JCS_GRAYSCALE;
   jpeg_set_defaults(&jpeg);
   jpeg_set_quality(&jpeg, 95, TRUE);
-  // 4:4:4: no color is averaged over pixels.
+  // 4:4:4: chroma is not subsampled.
   for (int c = 0; c < jpeg.num_components; ++c)
     jpeg.comp_info[c].h_samp_factor = jpeg.comp_info[c].v_samp_factor = 1;
   jpeg_start_compress(&jpeg, TRUE);
   while (jpeg.next_scanline < jpeg.image_height) {
-    // libjpeg does not change it.
+    // libjpeg does not modify it.
     auto* row = const_cast<JSAMPROW>(static_cast<const JSAMPLE*>(frame.data) +
                                      std::ptrdiff_t(jpeg.next_scanline) * frame.pitch);
     jpeg_write_scanlines(&jpeg, &row, 1);
@@ -263,7 +265,7 @@ FrameBuffer decode_jpeg(ByteSpan bytes) {
 }
 
 Bytes encode_jpeg(const Frame& frame) {
-  constexpr int most = 65500;  // libjpeg's
+  constexpr int most = 65500;  // libjpeg's limit
   if (frame.width > most || frame.height > most)
     fail(ErrorCode::invalid_argument, "a frame of ", frame.width, "x", frame.height,
          " pixels cannot be written as JPEG; each side is at most ", most);

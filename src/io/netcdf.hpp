@@ -9,12 +9,13 @@ namespace parafield::io {
 
 bool is_netcdf(ByteSpan bytes);
 
-/// Images of a NetCDF file in memory: a variable of two dimensions, rows and columns, or of three, of which
-/// the first is time. Values are unpacked to f32; those that are missing are NaN.
+/// The images of a NetCDF file in memory: of a variable with the dimensions rows and columns, or time, rows
+/// and columns. Values are unpacked to f32; missing values are NaN.
 class NetcdfReader {
  public:
-  /// The bytes have to outlive the reader. `variable`: its name, or empty if only one holds images. Throws
-  /// Error(format), Error(invalid_argument) for the name, Error(unsupported) without the netCDF library.
+  /// The bytes must outlive the reader. `variable` is the name of the variable, or empty if only one holds
+  /// images. Throws Error(format), Error(invalid_argument) for a name that is missing or wrong,
+  /// Error(unsupported) without the netCDF library.
   NetcdfReader(ByteSpan bytes, std::string_view variable);
   ~NetcdfReader();
   NetcdfReader(NetcdfReader&&) noexcept;

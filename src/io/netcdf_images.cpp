@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Images of NetCDF files, classic and NetCDF-4.
+// Reads images of NetCDF files, classic and NetCDF-4.
 #include "io/netcdf.hpp"
 #include "parafield/netcdf.hpp"
 
@@ -25,7 +25,7 @@ bool is_netcdf(ByteSpan bytes) {
 #ifdef PARAFIELD_HAS_NETCDF
 namespace {
 
-/// The attribute's text, characters or one string; empty if there is none or it is no text.
+/// The text of an attribute, characters or one string; empty if there is none or it is not text.
 std::string text_attribute(int file, int variable, const char* name) {
   nc_type type = NC_NAT;
   std::size_t length = 0;
@@ -43,7 +43,7 @@ std::string text_attribute(int file, int variable, const char* name) {
   return value.substr(0, value.find('\0'));
 }
 
-/// The attribute's numbers.
+/// The numbers of an attribute; empty if there are none.
 std::vector<double> attribute(int file, int variable, const char* name) {
   nc_type type = NC_NAT;
   std::size_t length = 0;
@@ -83,22 +83,22 @@ std::size_t length_of(int file, int dimension, std::string* name = nullptr) {
   return length;
 }
 
-/// What a dimension is.
+/// Kind of a dimension.
 enum class Axis { unknown, time, north, east };
 
-/// By the unit of its places, in any of CF's spellings of degrees north and east.
+/// Kind of a dimension by the unit of its coordinate, in any of CF's spellings of degrees north and east.
 Axis axis_of_unit(std::string_view unit) {
   if (!unit.starts_with("degree")) return Axis::unknown;
   if (unit.ends_with("_north") || unit.ends_with('N')) return Axis::north;
   return unit.ends_with("_east") || unit.ends_with('E') ? Axis::east : Axis::unknown;
 }
 
-/// A dimension, and the coordinate that has its name.
+/// A dimension, and the coordinate variable of the same name.
 struct Dimension {
   std::string name;
   std::size_t length = 0;
   Axis axis = Axis::unknown;
-  int coordinate = -1;  ///< -1: none
+  int coordinate = -1;  ///< variable; -1 = none
 };
 
 Dimension dimension_of(int file, int id) {
@@ -121,7 +121,8 @@ Dimension dimension_of(int file, int id) {
   return found;
 }
 
-/// Whether a variable may hold images: numbers of two dimensions or more, but no flags, places or bounds.
+/// Whether a variable may hold images: it has numbers in two or more dimensions, and they are not flags,
+/// coordinates or bounds.
 bool holds_images(int file, const Variable& variable) {
   const std::size_t count = variable.dimensions.size();
   if (count < 2 || variable.type == NC_CHAR || variable.type > NC_UINT64) return false;
@@ -131,9 +132,9 @@ bool holds_images(int file, const Variable& variable) {
          axis_of_unit(text_attribute(file, variable.id, "units")) == Axis::unknown;
 }
 
-/// The values of a variable that are missing, and how others are unpacked.
+/// Which values of a variable are missing, and how the others are unpacked.
 struct Packing {
-  double scale = 1, offset = 0, wrap = 0;  ///< wrap: added to values below 0 of an unsigned type
+  double scale = 1, offset = 0, wrap = 0;  ///< wrap: added to negative values of an unsigned type
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   std::vector<double> missing;
 
@@ -156,7 +157,7 @@ struct Packing {
     if (const auto value = numbers("valid_min", 1); !value.empty()) least = value[0];
     if (const auto value = numbers("valid_max", 1); !value.empty()) most = value[0];
     if (variable.type == NC_FLOAT || variable.type == NC_DOUBLE)
-      most = std::min(most, 9e36);  // never written
+      most = std::min(most, 9e36);  // above is netCDF's fill value for data that were never written
   }
   double unsigned_value(double value) const { return value < 0 ? value + wrap : value; }
   float operator()(double packed) const {
@@ -173,13 +174,13 @@ struct NetcdfReader::Impl {
   Variable variable;
   std::optional<Packing> packing;
   std::size_t width = 0, height = 0, count = 1, at = 0;
-  int counted = -1;     ///< index of the dimension of the images; -1 = one image
-  bool upward = false;  ///< the first row is the southernmost one
+  int counted = -1;     ///< index of the dimension over which the images are counted; -1 = one image
+  bool upward = false;  ///< the first row is the southernmost
 
   Impl(ByteSpan bytes, std::string_view name) {
     const Netcdf& nc = loaded_netcdf();
     const NetcdfCalls calls;
-    // The library does not write to the memory of a file that it only reads.
+    // The library does not write to the memory of a file that is opened read-only.
     if (const int status = nc.nc_open_mem("memory", NC_NOWRITE, bytes.size(),
                                           const_cast<std::uint8_t*>(bytes.data()), &file))
       fail_format("not a NetCDF file, or a damaged one: ", netcdf().why(status));
@@ -253,7 +254,7 @@ struct NetcdfReader::Impl {
     if (places.dimensions.size() != 1 || netcdf().nc_get_vara_double(file, places.id, &start, &one, &first) ||
         netcdf().nc_get_vara_double(file, places.id, &end, &one, &last))
       return;
-    const Packing unpacked(file, places);  // those of GOES-R count rows from the north, with a scale below 0
+    const Packing unpacked(file, places);  // GOES-R's coordinates count from the north with a negative scale
     upward = unpacked(last) > unpacked(first);
   }
 
@@ -262,7 +263,7 @@ struct NetcdfReader::Impl {
     if (counted >= 0) start[std::size_t(counted)] = at;
     lengths[lengths.size() - 2] = height;
     lengths.back() = width;
-    std::vector<double> values(width * height);  // at once: a row may need its whole compressed image
+    std::vector<double> values(width * height);  // at once: one row may need the whole image decompressed
     {
       const NetcdfCalls calls;
       if (const int status =

@@ -32,8 +32,8 @@ Netcdf load() {
   PF_NETCDF_FUNCTIONS(PF_FIND)
 #undef PF_FIND
   if (!all.why_not.empty()) return all;
-  // It turns HDF5's printing off in this thread, on which the program's own calls rely. So it comes before any
-  // NetcdfCalls.
+  // nc_initialize() turns off HDF5's error printing in this thread, and the program's own netCDF calls rely
+  // on that. It must run before any NetcdfCalls, which would turn printing on again when they end.
   if (const int status = all.nc_initialize()) all.why_not = text("NetCDF: ", all.why(status));
   all.get_printer = reinterpret_cast<decltype(all.get_printer)>(::dlsym(library, "H5Eget_auto2"));
   all.set_printer = reinterpret_cast<decltype(all.set_printer)>(::dlsym(library, "H5Eset_auto2"));
@@ -45,9 +45,9 @@ std::mutex& mutex() {
   return one;
 }
 
-/// Opens a file that takes what is given up; -1 if it fails. A file in memory obeys the limit of file sizes,
-/// too. /dev/null does not, but it cannot be truncated. HDF5 does that after it failed to write a plane above
-/// 64 MiB, and still crashes then.
+/// Opens a file that absorbs discarded writes; -1 on failure. A file in memory also obeys the limit of file
+/// sizes. /dev/null does not, but it cannot be truncated, which HDF5 does after it failed to write a plane
+/// above 64 MiB; in that case HDF5 still crashes.
 int open_sink() {
   rlimit limit = {};
   const bool limited = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;

@@ -9,7 +9,7 @@
 
 #include "core/fail.hpp"
 
-/// The netCDF C library. It is loaded when it is used: it brings some forty other libraries, which most
+/// The netCDF C library, which is loaded on first use. It brings some forty other libraries, which most
 /// programs do not need.
 namespace parafield::io {
 
@@ -21,14 +21,14 @@ namespace parafield::io {
               F(nc_inq_var) F(nc_inq_varid) F(nc_inq_dim) F(nc_inq_att) F(nc_get_att_text)                  \
                   F(nc_get_att_string) F(nc_free_string) F(nc_get_att_double) F(nc_get_vara_double)
 
-/// Its functions.
+/// The library's functions.
 struct Netcdf {
 #define PF_MEMBER(name) decltype(&::name) name = nullptr;
   PF_NETCDF_FUNCTIONS(PF_MEMBER)
 #undef PF_MEMBER
   std::string why_not;  ///< empty if it is loaded
-  /// H5Eget_auto2 and H5Eset_auto2 of HDF5: what prints the errors of a thread. 0 names the thread's own
-  /// errors. Null where the library comes without HDF5.
+  /// HDF5's H5Eget_auto2 and H5Eset_auto2: get and set the function that prints the errors of a thread. 0
+  /// selects the thread's default error stack. Null if the library comes without HDF5.
   int (*get_printer)(std::int64_t, void** function, void** data) = nullptr;
   int (*set_printer)(std::int64_t, void* function, void* data) = nullptr;
 
@@ -36,11 +36,12 @@ struct Netcdf {
 };
 
 const Netcdf& netcdf();
-/// Throws Error(unsupported) where it cannot be loaded.
+/// Throws Error(unsupported) if the library cannot be loaded.
 const Netcdf& loaded_netcdf();
 
-/// Held by calls. One thread calls at a time, since the library has no threads. Meanwhile HDF5 prints no
-/// errors in it: the library expects some, and turns printing off in the first thread alone.
+/// Hold this during calls. It lets only one thread call at a time, because the library is not thread-safe. It
+/// also keeps HDF5 from printing errors in this thread: the library provokes some errors deliberately, and
+/// turns printing off only in the first thread.
 class NetcdfCalls {
  public:
   NetcdfCalls();
@@ -54,9 +55,9 @@ class NetcdfCalls {
   void *printer_ = nullptr, *data_ = nullptr;
 };
 
-/// What other descriptors than `file` write to its file is lost from now on. Call it before a file that is
-/// given up is closed: HDF5 (1.10) crashes at the end of a program where it could not close one, as on a full
-/// disk or above the limit of file sizes.
+/// Discards everything that descriptors other than `file` write to its file from now on. Call it before
+/// closing a file that is abandoned: HDF5 (1.10) crashes at the end of the program if it could not close a
+/// file, for example on a full disk or above the limit of file sizes.
 void detach_from_disk(int file);
 
 }  // namespace parafield::io

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Motion of a sequence as NetCDF-4, by the CF conventions.
+// Writes the motion of a sequence as NetCDF-4, following the CF conventions.
 #include "parafield/netcdf.hpp"
 
 #ifdef PARAFIELD_HAS_NETCDF
@@ -26,7 +26,7 @@ constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 [[noreturn]] void fail_value(const auto&... parts) { fail(ErrorCode::invalid_argument, parts...); }
 
-/// "minutes since 2017-09-06 12:00:00" of "2017-09-06T12:00".
+/// Converts "2017-09-06T12:00" to "minutes since 2017-09-06 12:00:00".
 std::string units_of_time(const std::string& start) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, end = 0, more = 0;
   const bool date =
@@ -97,8 +97,8 @@ struct MotionFile::Impl {
 
   void expect(int status) const {
     if (status == NC_NOERR) return;
-    // HDF5 keeps the system's reason to itself. One more block has the same one, if the disk is full. Where a
-    // part of it is written, the next one has it.
+    // HDF5 does not report the system's error. If the disk is full, writing one more block fails with the
+    // same error; if only a part of the block fits, the next write fails.
     const std::vector<std::uint8_t> block(4096);
     ssize_t put = 0;
     do put = ::pwrite(file.descriptor(), block.data(), block.size(), ::lseek(file.descriptor(), 0, SEEK_END));
@@ -118,7 +118,7 @@ struct MotionFile::Impl {
     if (!units.empty()) say(variable, "units", units);
     return variable;
   }
-  /// A variable of one image a time, compressed.
+  /// A compressed variable with one image per time.
   int defined_plane(const char* name, nc_type type, const char* long_name, const char* standard_name,
                     const std::string& units) const {
     const int variable =
@@ -175,7 +175,7 @@ struct MotionFile::Impl {
   }
   void put_places(int variable, int number, double step) const {
     std::vector<double> values;
-    for (int i = 0; i < number; ++i) values.push_back(i ? i * step : 0);  // not -0
+    for (int i = 0; i < number; ++i) values.push_back(i ? i * step : 0);  // 0, not -0
     const std::size_t start = 0, length = values.size();
     expect(netcdf().nc_put_vara_double(id, variable, &start, &length, values.data()));
   }

@@ -20,7 +20,7 @@ struct Npy {
   ByteSpan values = {};  // all bytes after the header
 };
 
-/// Reads the few words of Python that NumPy writes, and no others.
+/// Parses only the subset of Python that NumPy writes.
 class HeaderReader {
  public:
   explicit HeaderReader(std::string_view header) : text_(header) {}
@@ -63,7 +63,7 @@ class HeaderReader {
   void expect(char c) {
     if (!accept(c)) fail_damaged();
   }
-  /// Calls read_item() for each item. Items have commas between them, also after the last.
+  /// Calls read_item() for each item. Items are separated by commas; a comma after the last is allowed.
   template <class ReadItem>
   void read_list(char open, char close, ReadItem read_item) {
     expect(open);
@@ -79,7 +79,7 @@ class HeaderReader {
     if (quote == '"') expect('"');
     const std::size_t end = std::min(text_.find(quote, at_), text_.size());
     const std::string value(text_.substr(at_, end - at_));
-    // Messages show it.
+    // Messages show the text, so it must be short and printable.
     const auto plain = [](char c) { return c >= ' ' && c <= '~'; };
     if (value.size() > 40 || !std::all_of(value.begin(), value.end(), plain)) fail_damaged();
     at_ = end;
@@ -120,7 +120,8 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 }
 
 Npy read_header(ByteSpan bytes) {
-  // The length has two bytes in version 1, four in later ones (longer headers, names in UTF-8).
+  // The length has two bytes in version 1, and four in later versions, which allow longer headers and names
+  // in UTF-8.
   const int version = bytes.size() > 6 ? bytes[6] : 1;
   const std::size_t start = version == 1 ? 10 : 12;
   if (bytes.size() < start)
@@ -140,7 +141,7 @@ Npy read_header(ByteSpan bytes) {
   fail_format("an array in Fortran order is not read; save numpy.ascontiguousarray(", what, ")");
 }
 
-/// Throws Error(format) if a side is not 1 to max_side or the bytes do not fit the shape.
+/// Throws Error(format) if a side is not in 1..max_side or the number of bytes does not match the shape.
 void check_array(const Npy& npy, const char* what, int channels, int value_bytes) {
   const auto& shape = npy.shape;
   if (shape[0] < 1 || shape[1] < 1 || shape[0] > max_side || shape[1] > max_side)
@@ -155,7 +156,7 @@ bool is_image(const std::vector<std::int64_t>& shape) {
   return shape.size() == 2 || (shape.size() == 3 && (shape[2] == 1 || shape[2] == 3));
 }
 
-/// Type of a value: its letter and size ("u2"), and the order of its bytes.
+/// Type of a value: its letter and size ("u2"), and its byte order.
 struct ValueType {
   std::string_view name;
   std::endian order;
@@ -237,8 +238,7 @@ std::string npy_header(Size size, int channels) {
   constexpr std::size_t alignment = 64;
   std::string header = text("{'descr': '<f4', 'fortran_order': False, 'shape': (", size.height, ", ",
                             size.width, channels == 2 ? ", 2" : "", "), }");
-  // As in NumPy's own files, the values begin at a multiple of 64 and a line end is the last byte of the
-  // header.
+  // As in NumPy's own files, the values start at a multiple of 64, and the header ends with a line end.
   while ((10 + header.size() + 1) % alignment != 0) header += ' ';
   header += '\n';
   std::string start(signature);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// PFM (Debevec): "PF" (three channels) or "Pf" (one), width, height and scale as text, one white space after
-// each, then 32-bit floats, the lowest row first. A scale below 0 means little-endian. Flow has u and v in
-// the first two channels (FlyingThings3D: Mayer et al. 2016).
+// PFM (Debevec): "PF" (three channels) or "Pf" (one), width, height and scale as text, each followed by one
+// white space, then 32-bit floats, the lowest row first. A scale below 0 means little-endian. Flow has u and
+// v in the first two channels (FlyingThings3D: Mayer et al. 2016).
 #include <charconv>
 #include <cmath>
 
@@ -19,10 +19,10 @@ struct Header {
   std::uint64_t bytes() const { return 4 * std::uint64_t(channels) * size.width * size.height; }
 };
 
-/// Reads the next number of the header and the white space after it. `what` names it in errors.
+/// Reads the next number of the header and the white space after it. `what` names the number in errors.
 template <class T>
 T next_number(ByteStream& stream, const char* what) {
-  constexpr std::size_t longest = 40;  // no number is that long, and no gap
+  constexpr std::size_t longest = 40;  // no number and no gap is longer
   std::string word;
   std::size_t gap = 0;
   for (; stream.look() >= 0 && is_space(std::uint8_t(stream.look())) && gap <= longest; ++gap)
@@ -48,7 +48,7 @@ Header read_header(ByteStream& stream) {
   const int channels = stream.peek(2)[1] == 'F' ? 3 : 1;
   for (int i = 0; i < 2; ++i) stream.advance();
   const int width = next_number<int>(stream, "width"), height = next_number<int>(stream, "height");
-  // Its sign is the byte order. Its absolute value, a unit of the values, is used by nobody.
+  // The sign is the byte order. The absolute value, a unit of the values, is ignored in practice.
   const auto scale = next_number<float>(stream, "scale");
   if (!std::isfinite(scale) || scale == 0)
     fail_format("the scale is ", scale, "; below 0 it means little-endian, above 0 big-endian");

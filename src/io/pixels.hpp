@@ -8,10 +8,10 @@
 #include "io/formats.hpp"
 #include "io/stream.hpp"
 
-/// What the readers of frames share.
+/// Code that the readers of frames share.
 namespace parafield::io {
 
-/// The values 0..maximum of a file, scaled to those of a frame: 0..255 or 0..65535.
+/// A table that scales the values 0..maximum of a file to a frame's range, 0..255 or 0..65535.
 template <class T>
 std::vector<T> full_range(std::uint32_t maximum) {
   constexpr std::uint32_t full = std::numeric_limits<T>::max();
@@ -21,7 +21,8 @@ std::vector<T> full_range(std::uint32_t maximum) {
   return scaled;
 }
 
-/// A row of luma of `depth` bits, 0..2^depth - 1 if `full_range`, otherwise 16..235 for 8 bits, becomes gray values.
+/// Converts a row of luma of `depth` bits, 0..2^depth - 1 if `full_range`, otherwise 16..235 for 8 bits, to
+/// gray values.
 template <class T>
 void expand(const T* luma, int width, int depth, bool full_range, T* gray) {
   constexpr std::uint32_t full = std::numeric_limits<T>::max();
@@ -40,7 +41,7 @@ inline void swap_bytes(View<std::uint16_t> values) {
     for (std::uint16_t *value = values.row(y), *end = value + values.width; value != end; ++value)
       *value = std::uint16_t(*value >> 8 | *value << 8);
 }
-/// The same for values of four bytes, in rows of bytes.
+/// The same for four-byte values, in rows of bytes.
 inline void swap_bytes_of_4(View<std::uint8_t> rows) {
   for (int y = 0; y < rows.height; ++y)
     for (std::uint8_t *p = rows.row(y), *end = p + rows.width; p != end; p += 4) {
@@ -65,8 +66,8 @@ inline Rows rows_of(FrameBuffer& frame) {
   fail_format("ends after ", count, " of ", at_least, needed, " bytes of pixels");
 }
 
-/// Throws Error(format) if `needed` bytes of pixels do not follow, as far as a stream tells it. Readers call
-/// it before they allocate a frame.
+/// Throws Error(format) if fewer than `needed` bytes of pixels follow, as far as the stream can tell. Readers
+/// must call it before they allocate a frame.
 inline void check_follow(ByteStream& stream, Size size, std::uint64_t needed, const char* at_least = "") {
   const std::uint64_t coming = stream.coming(needed);
   if (coming == needed) return;

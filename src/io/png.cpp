@@ -33,9 +33,9 @@ PngHeader png_header(ByteSpan bytes) {
 
 #ifdef PARAFIELD_HAS_PNG
 
-// libpng reports errors by longjmp, which must not skip destructors: each sequence of its calls stands in a
-// function of its own, which sets the target of the jump, uses plain values only, and returns false after a
-// jump. C++ exceptions never pass through libpng.
+// libpng reports errors by longjmp, which must not skip destructors. Each sequence of libpng calls is
+// therefore in a function of its own, which sets the target of the jump, uses only trivial types, and returns
+// false after a jump. C++ exceptions never pass through libpng.
 namespace {
 
 struct Codec {
@@ -89,11 +89,12 @@ void next_bytes(png_structp png, png_bytep to, std::size_t count) {
   reader->at += count;
 }
 
-/// Reads up to the first row. Rows will be gray or RGB of 8 or 16 bit in the machine's byte order.
+/// Reads up to the first row. Rows will be gray or RGB of 8 or 16 bits, with alpha if `keep_alpha`, in native
+/// byte order.
 bool start_reading(Reader& reader, bool keep_alpha = false) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   png_set_read_fn(reader.png, &reader, next_bytes);
-  // Text, time, color profiles and the like are not read.
+  // Do not read text, time, color profiles and similar chunks.
   png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
 #ifdef PNG_READ_eXIf_SUPPORTED
   constexpr png_byte exif[] = "eXIf";
@@ -161,8 +162,8 @@ bool write_image(Writer& writer, const Frame& frame, bool rgb, bool wide) {
   png_set_IHDR(writer.png, writer.info, png_uint_32(frame.width), png_uint_32(frame.height), wide ? 16 : 8,
                rgb ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  // Run lengths of filtered rows: files of video frames are as small as with libpng's default, in a quarter
-  // of the time.
+  // Run-length encoding of filtered rows: files of video frames are as small as with libpng's default, and
+  // take a quarter of the time.
   constexpr int z_rle = 3;
   png_set_compression_level(writer.png, 1);
   png_set_compression_strategy(writer.png, z_rle);
@@ -176,9 +177,9 @@ bool write_image(Writer& writer, const Frame& frame, bool rgb, bool wide) {
 
 }  // namespace
 
-/// Throws for a header that promises more pixels than the file or the memory can hold.
+/// Throws for a header that claims more pixels than the file or the memory can hold.
 static void check_header(ByteSpan bytes) {
-  // Deflate makes at most 1032 bytes out of one. A header that promises more is damaged.
+  // Deflate expands one byte to at most 1032 bytes. A header that claims more is damaged.
   const PngHeader header = png_header(bytes);
   constexpr int channels_of[] = {1, 1, 3, 1, 2, 1, 4};
   const int bits = header.bit_depth * channels_of[std::min(header.color_type, 6)];
@@ -186,7 +187,7 @@ static void check_header(ByteSpan bytes) {
   if (packed_row * std::uint64_t(header.size.height) > 1032 * std::uint64_t(bytes.size()))
     fail_format("damaged PNG file: ", header.size.width, "x", header.size.height, " pixels of ", bits,
                 " bit do not fit into its ", bytes.size(), " bytes");
-  // A small file of one color can hold a picture that is larger than the memory. No estimator takes it.
+  // A small file of a single color can hold an image that exceeds the memory. No estimator accepts it.
   check_pixels("a PNG file", header.size.width, header.size.height);
 }
 
@@ -214,7 +215,7 @@ FrameBuffer decode_png_alpha(ByteSpan bytes) {
   reader.check();
   if (!start_reading(reader, true)) reader.fail_damaged();
   const std::size_t channels = png_get_channels(reader.png, reader.info);
-  if (channels % 2 != 0) return {};  // gray or RGB
+  if (channels % 2 != 0) return {};  // gray or RGB without alpha
   const std::size_t bytes_each = png_get_bit_depth(reader.png, reader.info) / 8;
   Image<std::uint8_t> rows({int(png_get_rowbytes(reader.png, reader.info)), header.size.height});
   if (!read_rows(reader, rows)) reader.fail_damaged();

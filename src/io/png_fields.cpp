@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Fields in PNG files of 16 bit (KITTI: Menze and Geiger 2015, development kit).
-// Flow is RGB: u, v = (value - 32768) / 64, the third channel is 1 where the flow is known.
-// Three zeros are this library's own: no flow at all, not even a doubtful one.
-// Disparities are gray: value / scale, 0 = unknown; also of 8 bit (Middlebury: Scharstein and Szeliski 2002).
+// Fields in 16-bit PNG files (KITTI: Menze and Geiger 2015, development kit).
+//
+// Flow is RGB: u, v = (value - 32768) / 64; the third channel is 1 where the flow is known. Three zeros are
+// this library's extension: no flow at all, not even an unreliable one.
+//
+// Disparities are gray: value / scale, 0 = unknown; they may also have 8 bits (Middlebury: Scharstein and
+// Szeliski 2002).
 #include <cmath>
 #include <limits>
 
@@ -11,7 +14,7 @@
 namespace parafield::io {
 namespace {
 
-/// The 16-bit value of a component of the flow, rounded to 1/64 px. (x, y) is named in errors.
+/// The 16-bit value of a flow component, rounded to 1/64 px. Errors name the pixel (x, y).
 std::uint16_t to_value(float component, int x, int y) {
   const float value = std::round(component * 64) + 32768;
   if (!(value >= 0 && value <= 65535))
@@ -30,8 +33,8 @@ FlowField decode_kitti(ByteSpan bytes) {
                 kinds[header.color_type <= 6 ? header.color_type : 1],
                 ": not flow; KITTI's flow is a PNG of 16 bit, RGB");
   }
-  // An EXIF orientation is ignored: a flow field is no photograph, and its vectors would have to be turned,
-  // too.
+  // An EXIF orientation is ignored: a flow field is not a photograph, and its vectors would have to be
+  // rotated too.
   const FrameBuffer frame = decode_png(bytes, Orientation::stored);
   const View<const std::uint16_t> values = values_of<std::uint16_t>(frame);
   FlowField flow(frame.size(), {}, false);
@@ -54,7 +57,7 @@ Bytes encode_kitti(const FlowView& flow) {
       const float u = flow.u(x, y), v = flow.v(x, y);
       const bool valid = has_value(u, v) && is_set(flow.valid, x, y);
       if (!has_value(u, v)) continue;  // three zeros: unknown
-      // Flow that is not valid may be anything. If it does not fit, it becomes 0, as in KITTI's own files.
+      // Flow that is not valid may have any value. If it does not fit, it becomes 0, as in KITTI's own files.
       const bool fits = std::abs(u) < 511.98f && std::abs(v) < 511.98f;
       values(3 * x, y) = to_value(valid || fits ? u : 0, x, y);
       values(3 * x + 1, y) = to_value(valid || fits ? v : 0, x, y);
@@ -94,7 +97,7 @@ Bytes encode_png_disparity(const DisparityView& disparity, float scale) {
       if (!(d >= 0 && value <= 65535))
         fail(ErrorCode::invalid_argument, "disparity ", d, " px at pixel (", x, ", ", y, "); a PNG of scale ",
              scale, " holds 0 to ", 65535 / scale, " px; take a smaller scale or write a .pfm file");
-      // 0 means unknown. As in KITTI's development kit, a disparity of 0 becomes the smallest other value.
+      // 0 means unknown. As in KITTI's development kit, a disparity that rounds to 0 is stored as 1.
       values(x, y) = value < 1 ? 1 : std::uint16_t(value);
     }
   return encode_png(frame);

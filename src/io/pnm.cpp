@@ -23,7 +23,7 @@ class Scanner {
     for (int c = stream_.look(); c >= 0 && c != '\n' && c != '\r'; c = stream_.look()) advance();
   }
 
-  /// Skips the one white space between the header and raw pixels, and a comment before it.
+  /// Skips the single white space between the header and raw pixels, and a comment before it.
   void skip_one_space() {
     gap_ = 0;
     if (stream_.look() == '#') skip_comment();
@@ -32,7 +32,7 @@ class Scanner {
     stream_.advance();
   }
 
-  /// The next number, at most `max`. `what` names it in errors.
+  /// Reads the next number, at most `max`. `what` names the number in errors.
   int number(const char* what, int max) {
     gap_ = 0;
     for (int c = stream_.look(); c == '#' || (c >= 0 && is_space(std::uint8_t(c))); c = stream_.look())
@@ -54,7 +54,7 @@ class Scanner {
   }
 
  private:
-  /// A stream may go on for ever with comments, white space or zeros.
+  /// Limits a gap, because a stream may continue forever with comments, white space or zeros.
   void advance() {
     constexpr int most = 1 << 16;
     if (++gap_ > most) fail_format("no number in the ", most, " bytes before byte ", stream_.position());
@@ -65,7 +65,7 @@ class Scanner {
   int gap_ = 0;
 };
 
-/// Scales the values of raw pixels, 0..maximum, to those of a frame.
+/// Scales the values of raw pixels, 0..maximum, to the frame's range.
 template <class T>
 void scale(FrameBuffer& frame, std::uint32_t maximum) {
   const std::vector<T> scaled = full_range<T>(maximum);
@@ -115,7 +115,7 @@ FrameBuffer read_pnm(ByteStream& stream) {
   if (maximum < 1) fail_format("the maximum is 0; it should be 1 to 65535");
   if (raw) scan.skip_one_space();
 
-  // A plain value is at least a digit, and white space unless it is the last one.
+  // A plain value takes at least one digit, and white space unless it is the last one.
   const bool wide = maximum > 255;
   const std::uint64_t values = std::uint64_t(width) * std::uint64_t(height) * (rgb ? 3 : 1);
   if (raw)

@@ -27,7 +27,7 @@ Bytes encode_points(std::span<const ColorPoint> points) {
   return bytes;
 }
 
-/// 16-bit PNG of depth * scale; 0 where it is unknown or does not fit.
+/// 16-bit PNG of depth * scale; 0 where the depth is unknown or does not fit.
 Bytes encode_png_depth(View<const float> depth, float scale) {
   FrameBuffer frame(depth.size(), PixelFormat::gray_u16);
   const View<std::uint16_t> values = values_of<std::uint16_t>(frame);

@@ -19,10 +19,10 @@
 namespace parafield::io {
 namespace {
 
-/// What is kept: enough for headers, little to copy.
+/// Size of the buffer: enough for headers, and little to copy.
 constexpr std::size_t buffer_bytes = 4 * ByteStream::most_peeked;
 
-/// The descriptor that a path names: /dev/stdin and /dev/fd/N. -1 for other paths.
+/// The descriptor that a path names (/dev/stdin, /dev/fd/N), or -1 for other paths.
 int named_descriptor(const std::string& path) {
   constexpr std::string_view folder = "/dev/fd/";
   if (path == "/dev/stdin") return STDIN_FILENO;
@@ -32,7 +32,8 @@ int named_descriptor(const std::string& path) {
   return error == std::errc{} && end == path.data() + path.size() ? number : -1;
 }
 
-/// Linux does not open a socket by such a name, nor another user's file.
+/// Opens a file. Linux cannot open a socket, or another user's file, through a path like /dev/stdin; in that
+/// case the descriptor is duplicated.
 int open_file(const std::filesystem::path& path) {
   const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (opened >= 0) return opened;
@@ -62,7 +63,7 @@ ByteStream::ByteStream(const std::filesystem::path& path)
   }
   sized_ = S_ISREG(status.st_mode);
 #ifdef F_SETPIPE_SZ
-  // A pipe that holds more needs fewer changes between the programs. If the system refuses, it works as well.
+  // A larger pipe needs fewer switches between the programs. If the system refuses, the default also works.
   if (S_ISFIFO(status.st_mode)) (void)::fcntl(descriptor_, F_SETPIPE_SZ, 1 << 20);
 #endif
 }
@@ -81,7 +82,7 @@ ByteStream::~ByteStream() {
 std::optional<std::uint64_t> ByteStream::left() const {
   if (!sized_) return {};
   if (descriptor_ < 0) return kept();
-  // Asked each time, as the file may grow. Standard input may begin anywhere in it.
+  // Asked each time because the file may grow. Standard input may start anywhere in it.
   struct stat status = {};
   const off_t at = ::lseek(descriptor_, 0, SEEK_CUR);
   if (at < 0 || ::fstat(descriptor_, &status) != 0) fail_reading(reason(errno));
@@ -98,7 +99,7 @@ std::size_t ByteStream::receive(const iovec* parts, int count) {
     if (got == 0) ended_ = true;
     if (got == 0 || errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) fail_reading(reason(errno));
-    // Whoever shares the pipe has made it one that does not wait.
+    // Another process that shares the pipe has made it non-blocking.
     pollfd wait = {descriptor_, POLLIN, 0};
     ::poll(&wait, 1, -1);
   }
@@ -178,7 +179,7 @@ std::size_t ByteStream::read_some(std::uint8_t* to, std::size_t most) {
 ByteSpan ByteStream::rest() {
   if (descriptor_ < 0) return {std::exchange(next_, end_), end_};
   rest_.resize(std::size_t(left().value()));
-  // If the file was cut meanwhile, the reader of its format reports it.
+  // If the file was truncated meanwhile, the reader of its format reports it.
   rest_.resize(std::size_t(read({rest_.data(), rest_.size(), 1, 0})));
   return rest_;
 }

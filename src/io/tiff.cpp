@@ -28,7 +28,7 @@ namespace {
 using tiff::Layout;
 using tiff::Reader;
 
-/// Values of a row, by their index. Of fewer than 16 bit, they are packed, the highest bit first.
+/// Values of a row by index. Values of fewer than 16 bits are packed, with the highest bit first.
 struct PackedRow {
   const std::uint8_t* data;
   std::size_t bytes;
@@ -41,7 +41,7 @@ struct PackedRow {
     return window >> (24 - i * bits % 8 - bits) & ((1u << bits) - 1);
   }
 };
-/// Values of whole bytes.
+/// Values that take whole bytes.
 template <class T>
 struct PlainRow {
   const std::uint8_t* data;
@@ -53,7 +53,7 @@ struct PlainRow {
   }
 };
 
-/// Reads blocks and puts their values into the frame.
+/// Reads blocks and stores their values in the frame.
 class Decoder {
  public:
   Decoder(Reader& reader, const Layout& layout) : reader_(reader), layout_(layout) {
@@ -62,7 +62,7 @@ class Decoder {
 
   FrameBuffer decode() {
     const auto [width, height] = layout_.size;
-    // Not cleared: a damaged file fails before most of it is touched.
+    // calloc gives memory that is not touched yet: a damaged file fails before most of it is used.
     block_.reset(static_cast<std::uint8_t*>(std::calloc(std::size_t(layout_.block_bytes), 1)));
     if (!block_) throw std::bad_alloc();
     for (int plane = 0; plane < (layout_.separate ? layout_.channels() : 1); ++plane)
@@ -70,7 +70,7 @@ class Decoder {
         for (int x = 0; x < width; x += layout_.block.width) {
           const int rows = std::min(layout_.block.height, height - y);
           read_block(x, y, rows, plane);
-          // The first block has to be sound before the frame is allocated.
+          // The first block must decode before the frame is allocated.
           if (frame_.size() == Size{}) frame_ = FrameBuffer(layout_.size, pixel_format());
           put_block(x, y, std::min(layout_.block.width, width - x), rows, plane);
         }
@@ -83,7 +83,7 @@ class Decoder {
     return integer_format(layout_.is_rgb(), layout_.bits > 8 && !layout_.is_palette());
   }
 
-  /// What values become.
+  /// Makes the tables that map the file's values to the frame's.
   void make_tables() {
     const std::uint32_t largest = (1u << layout_.bits) - 1;
     if (layout_.is_palette()) {
@@ -139,7 +139,7 @@ class Decoder {
     }
   }
 
-  /// Part of a row of the frame, and a channel of it where planes are separate.
+  /// Part of a row of the frame, and the channel to write if planes are separate.
   struct Place {
     int x, y, width, plane;
   };
@@ -160,7 +160,7 @@ class Decoder {
       put<std::uint8_t>(row, to, [table](std::size_t value) { return std::uint8_t(table[value]); });
   }
 
-  /// `scaled` makes a value of the frame from one of the file.
+  /// `scaled` converts a value of the file to a value of the frame.
   template <class T>
   void put(const auto& row, const Place& to, const auto& scaled) {
     const auto channels = std::size_t(layout_.channels()), read = layout_.separate ? 1 : channels,
@@ -180,10 +180,10 @@ class Decoder {
   const Layout& layout_;
   FrameBuffer frame_;
   std::unique_ptr<std::uint8_t[], Free> block_;
-  std::vector<std::uint16_t> tables_[3];  // gray and RGB: of all channels; palette: one for each
+  std::vector<std::uint16_t> tables_[3];  // gray and RGB: one for all channels; palette: one per channel
 };
 
-/// libtiff converts YCbCr, whose values of color may belong to several pixels.
+/// libtiff converts YCbCr, whose chroma may be subsampled.
 FrameBuffer decode_ycbcr(Reader& reader, const Layout& layout) {
   char why[1024] = "";
   if (!TIFFRGBAImageOK(reader.tiff, why))
@@ -191,7 +191,7 @@ FrameBuffer decode_ycbcr(Reader& reader, const Layout& layout) {
   const auto [width, height] = layout.size;
   std::vector<std::uint32_t> pixels(std::size_t(width) * std::size_t(height));
   reader.failed = false;
-  // In the file's own orientation: nothing is turned.
+  // Request the file's own orientation so that libtiff does not turn anything.
   if (!TIFFReadRGBAImageOriented(reader.tiff, std::uint32_t(width), std::uint32_t(height), pixels.data(),
                                  layout.orientation, 1) ||
       reader.failed)

@@ -37,10 +37,11 @@ toff_t seek(thandle_t data, toff_t offset, int from) {
   return reader.at;
 }
 
-/// libtiff allocates no more at once: strips, tiles, tables.
+/// Limit of libtiff's single allocations: strips, tiles, tables.
 constexpr std::int64_t most_block_bytes = std::int64_t(1) << 30;
 
-/// Whether the current directory is an image in full resolution: no overview and no mask of another.
+/// Whether the current directory is an image in full resolution, neither an overview nor a mask of another
+/// image.
 bool is_image(TIFF* tiff) {
   std::uint32_t kind = 0;
   std::uint16_t old_kind = 0;
@@ -114,7 +115,7 @@ void check_kind(const Layout& layout) {
   }
 }
 
-/// Most bytes that a compression makes out of one. The others can make any number.
+/// The most bytes to which a compression can expand one byte; 0 = unlimited.
 std::uint64_t most_expanded(std::uint16_t compression) {
   if (compression == COMPRESSION_NONE) return 1;
   if (compression == COMPRESSION_PACKBITS) return 64;
@@ -124,10 +125,10 @@ std::uint64_t most_expanded(std::uint16_t compression) {
   return 0;
 }
 
-/// Refuses images that cannot fit into the file or are too large, before memory of their size is allocated.
+/// Rejects images that cannot fit into the file or are too large, before memory of their size is allocated.
 void check_size(const Layout& layout, std::uint64_t file_bytes) {
   const auto [width, height] = layout.size;
-  // YCbCr may have fewer values of color than pixels.
+  // YCbCr may have fewer chroma values than pixels.
   const int values = layout.is_ycbcr() ? 1 : layout.samples;
   const std::uint64_t bytes =
       (std::uint64_t(width) * std::uint64_t(layout.bits * values) + 7) / 8 * std::uint64_t(height);
@@ -156,7 +157,7 @@ Reader::Reader(ByteSpan b) : bytes(b) {
   TIFFOpenOptionsSetWarningHandlerExtR(
       options.get(), [](TIFF*, void*, const char*, const char*, std::va_list) { return 1; }, nullptr);
   TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), tmsize_t(most_block_bytes));
-  // "m": not through addresses of the file, which damaged codes could leave.
+  // "m": do not map the file into memory, because damaged data could make libtiff read outside it.
   tiff = TIFFClientOpenExt(
       "TIFF", "rm", this, next_bytes, [](thandle_t, void*, tmsize_t) { return tmsize_t(0); }, seek,
       [](thandle_t) { return 0; }, [](thandle_t data) { return toff_t(reader_of(data).bytes.size()); },

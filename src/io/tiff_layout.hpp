@@ -4,15 +4,16 @@
 
 #include "io/formats.hpp"
 
-/// TIFF files in libtiff's hands: where their pixels are, before any is read.
+/// Access to TIFF files through libtiff: the layout of their pixels, before any are read.
 namespace parafield::io::tiff {
 
-/// A file in memory. libtiff reads it through functions, reports errors to another, and opens no other files.
+/// A file in memory. libtiff reads it through callbacks, reports errors to another callback, and opens no
+/// other files.
 struct Reader {
   ByteSpan bytes;
   std::uint64_t at = 0;
   bool failed = false;
-  char message[200] = "";  // the first since `failed` was reset
+  char message[200] = "";  // first message since `failed` was reset
   TIFF* tiff = nullptr;
 
   explicit Reader(ByteSpan b);
@@ -26,7 +27,7 @@ struct Reader {
     fail_format("damaged TIFF file: ", *message ? shown(message) : "libtiff does not say why");
   }
 
-  /// A field of the directory. libtiff knows the defaults of most.
+  /// A field of the directory. libtiff supplies the defaults of most fields.
   template <class T>
   T field(std::uint32_t tag) const {
     T value = {};
@@ -35,33 +36,33 @@ struct Reader {
   }
 };
 
-/// What the directory says about the pixels.
+/// The directory's description of the pixels.
 struct Layout {
   Size size;
-  int bits, samples;  // of a value; of a pixel, alpha included
+  int bits, samples;  // bits per value; values per pixel, including alpha
   std::uint16_t format, photometric, compression, orientation;
-  bool separate, tiled;  // planes; blocks are tiles, not strips
+  bool separate, tiled;  // separate planes; tiles instead of strips
   Size block;
-  std::uint64_t row_bytes, block_bytes;  // of a block
+  std::uint64_t row_bytes, block_bytes;  // bytes of a block's row and of a block
 
   bool is_float() const { return format == SAMPLEFORMAT_IEEEFP; }
   bool is_palette() const { return photometric == PHOTOMETRIC_PALETTE; }
   bool is_ycbcr() const { return photometric == PHOTOMETRIC_YCBCR; }
   bool is_rgb() const { return photometric == PHOTOMETRIC_RGB || is_palette() || is_ycbcr(); }
-  /// Channels of a pixel that are read: no alpha.
+  /// Channels of a pixel that are read, without alpha.
   int channels() const { return photometric == PHOTOMETRIC_RGB ? 3 : 1; }
   /// Values of a pixel in a block.
   int together() const { return separate ? 1 : samples; }
 };
 
-/// Throws Error(unsupported) for a sound file that is not read.
+/// Throws Error(unsupported) for an undamaged file of a kind that is not supported.
 [[noreturn]] void fail_kind(const auto&... parts) {
   fail(ErrorCode::unsupported, "a TIFF file ", parts...,
        " is not read; gray, palette and RGB of 1 to 16 bit or float are");
 }
 
-/// Finds the only image of the file in full resolution, and checks that it is of a kind that is read and that
-/// its size fits the file. Throws Error(format) or Error(unsupported).
+/// Finds the only full-resolution image of the file, and checks that its kind is supported and that its size
+/// fits the file. Throws Error(format) or Error(unsupported).
 Layout open_image(Reader& reader);
 
 }  // namespace parafield::io::tiff

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tracks as text: x,y,u,v in each line.
+// Tracks as text, with x,y,u,v in each line.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -25,7 +25,7 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(0, line.find_last_not_of(blanks) + 1);
 }
 
-/// The words of a line that is not empty, at most one more than expected.
+/// The fields of a line that is not empty, at most one more than expected.
 std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
   while (fields.size() <= values) {
@@ -67,7 +67,7 @@ Track track_of(std::span<const std::string_view> fields, std::string_view line, 
 
 std::vector<Track> decode_tracks(ByteSpan bytes) {
   std::string_view rest = text_of(bytes);
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // as spreadsheets write
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // written by spreadsheet programs
   if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
   std::vector<Track> tracks;
   bool is_first = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// YUV4MPEG2 (yuv4mpeg(5) of MJPEG tools): a line with the sizes of the frames, then for each frame a line
-// FRAME and its planes Y, Cb and Cr, row by row. Values of more than 8 bit have two bytes, little-endian.
+// YUV4MPEG2 (yuv4mpeg(5) of MJPEG tools): a line with the size of the frames, then for each frame a line
+// FRAME and its planes Y, Cb and Cr, row by row. Values of more than 8 bits take two bytes, little-endian.
 #include "io/y4m.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace parafield::io {
 namespace {
 
-/// The rest of a line, without its end.
+/// Reads the rest of a line, without its end.
 std::string rest_of_line(ByteStream& stream, const char* what) {
   constexpr std::size_t longest = 1000;
   const std::uint64_t start = stream.position();
@@ -41,7 +41,7 @@ int number(std::string_view word) {
   return value;
 }
 
-/// "F30000:1001"; 0 for what is none.
+/// Parses "F30000:1001"; 0 if it is not a ratio.
 double ratio(std::string_view word) {
   const std::size_t colon = word.find(':');
   if (colon == word.npos) return 0;
@@ -51,20 +51,20 @@ double ratio(std::string_view word) {
   return a > 0 && b > 0 ? double(a) / b : 0;
 }
 
-/// Where a value at position i of a plane comes from in one of half the size: from two values of it.
+/// How to interpolate the value at position i of a plane from two values of a plane of half its size.
 struct Taps {
   int a, b;
   float weight_of_b;
 };
-/// `first`: a value lies at the first of its two positions; otherwise it lies between them.
+/// `first`: the half-size value is at the first of its two positions; otherwise it is between them.
 Taps taps_at(int i, int count, bool first) {
   const int at = i / 2;
   if (first) return {at, smaller(at + i % 2, count - 1), 0.5f * float(i % 2)};
   return {at, i % 2 ? smaller(at + 1, count - 1) : larger(at - 1, 0), 0.25f};
 }
 
-/// One row of a plane of chroma, less `zero`, in the size of luma. `line` and `to` have room for two values
-/// more than a row of luma.
+/// Upsamples one row of chroma to the size of luma and subtracts `zero`. `line` and `to` must have room for
+/// two values more than a row of luma.
 template <class T>
 void upsample(View<const T> plane, Size size, int y, bool left, bool top, float zero, float* line,
               float* to) {
@@ -90,7 +90,7 @@ void upsample(View<const T> plane, Size size, int y, bool left, bool top, float 
   }
 }
 
-/// Values of the three planes become those of RGB, by BT.601.
+/// Converts the values of the three planes to RGB, by BT.601.
 struct Conversion {
   float black, luma, zero, chroma, full;
 
@@ -103,7 +103,7 @@ struct Conversion {
     chroma = full / (full_range ? largest : std::ldexp(224.f, depth - 8));
   }
 
-  /// `cb` and `cr` are less their zero. `red`, `green` and `blue` are rows for its own use.
+  /// `cb` and `cr` must have their zero subtracted. `red`, `green` and `blue` are scratch rows.
   template <class T>
   void row(const T* y, const float* cb, const float* cr, int width, T* red, T* green, T* blue, T* rgb) const {
     const auto [from_black, gain, from_zero, chroma_gain, most] = *this;
@@ -127,7 +127,7 @@ struct Conversion {
   }
 };
 
-/// Values of `depth` bits become values of 16.
+/// Scales values of `depth` bits to 16 bits.
 void stretch(FrameBuffer& frame, int depth) {
   const std::uint32_t largest = (1u << depth) - 1;
   const std::vector<std::uint16_t> scaled = full_range<std::uint16_t>(largest);

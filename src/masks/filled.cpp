@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pixels without a value are filled in two steps. A pyramid of means gives each a first value; then sweeps of
-// successive over-relaxation bring it to the solution of Laplace's equation.
+// Pixels without a value are filled in two steps: a pyramid of means gives each an initial value, then sweeps
+// of successive over-relaxation bring it close to the solution of Laplace's equation.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,7 +18,7 @@ struct Level {
   explicit Level(Size size) : value(size), weight(size) {}
 };
 
-/// Means of 2x2 known pixels.
+/// Means of the known pixels in each block of 2x2.
 Level halved(const Level& fine) {
   const Size size = fine.value.size();
   Level coarse({(size.width + 1) / 2, (size.height + 1) / 2});
@@ -37,7 +37,7 @@ Level halved(const Level& fine) {
   return coarse;
 }
 
-/// Bilinear value of the coarse level, whole, at a pixel of the fine one.
+/// Bilinear interpolation of the coarse level, which has a value at every pixel, at a pixel of the fine one.
 float enlarged(View<const float> coarse, int x, int y) {
   const auto around = [](int i, int last, int& first, int& second) {
     first = i / 2;
@@ -62,7 +62,7 @@ void fill_coarsely(Level& fine) {
       if (fine.weight(x, y) == 0) fine.value(x, y) = enlarged(coarse.value, x, y);
 }
 
-/// Sweeps over the pixels of weight 0, each toward the mean of its neighbors.
+/// Sweeps over the pixels of weight 0 and moves each toward the mean of its neighbors.
 void relax(Level& level) {
   constexpr int sweeps = 40;
   constexpr float over = 1.6f;

@@ -15,7 +15,8 @@ void check_mask(Size field, MaskView mask) {
   check_pitch(mask, "the mask");
 }
 
-/// Marks a field. erase(x, y) removes the value of a pixel; match(x, y) is where it leads.
+/// Marks a field. erase(x, y) removes the value of a pixel; match(x, y) returns its matching position in the
+/// other frame.
 template <class Field, class Erase, class Find>
 void mark(Field& field, MaskView known0, MaskView known1, Erase erase, Find match) {
   const Size size = field.size();

@@ -32,7 +32,7 @@ struct Affine {
     return {linear.xx, linear.xy, linear.yx, linear.yy, -b.x, -b.y};
   }
 
-  /// The map that does about `center` what this one does about the origin.
+  /// The map that does around `center` what this one does around the origin.
   Affine about(Point center) const {
     Affine moved = *this;
     moved.x = x + center.x - xx * center.x - xy * center.y;

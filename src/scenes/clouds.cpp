@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Clouds over ground, seen by two satellites. The clouds are a layer whose opacity and height are smooth
-// functions of the place in the cloud, so their edges are translucent. The ground has disparity 0.
+// functions of the position in the cloud, which makes their edges translucent. The ground has disparity 0.
 #include <cmath>
 
 #include "scenes/dye.hpp"
@@ -11,11 +11,11 @@
 namespace parafield {
 namespace {
 
-/// Sizes and motions of a seed, px. Like those of other scenes they are given for 640x480.
+/// Sizes and motions for a seed, px. As in other scenes, they are given for 640x480.
 struct Weather {
   double scale;
-  Affine wind, drift;  ///< maps from every left image to the next: of the clouds, of the ground
-  double least, most;  ///< disparities of the clouds
+  Affine wind, drift;  ///< motion of the clouds and of the ground, from every left image to the next
+  double least, most;  ///< range of the clouds' disparities
 
   explicit Weather(const SceneOptions& options) {
     const auto draw = [&](std::uint64_t i, double low, double high) {
@@ -33,7 +33,7 @@ struct Weather {
   }
 };
 
-/// The scene at the time of one pair. Each thread has its own copy.
+/// The scene at the time of one pair. Each thread must use its own copy.
 struct Sky {
   Weather weather;
   Texture cloud, ground;
@@ -69,8 +69,8 @@ struct Sky {
     const Point q = to_start(p);
     return weather.least + (weather.most - weather.least) * smooth_step(-0.6, 0.6, height(q.x, q.y));
   }
-  /// The point of the left image whose cloud a pixel of the right image sees. Heights change so slowly that
-  /// each step comes nearer.
+  /// The point of the left image that shows the same cloud as a pixel of the right image. Heights change so
+  /// slowly that the iteration converges.
   Point left_of(Point right) {
     Point left = right;
     for (int i = 0; i < 40; ++i) {
@@ -93,7 +93,7 @@ struct Sky {
 
 bool is_cloud(double opacity) { return opacity >= 0.5; }
 
-/// Truth of the motion of a left or right image to the next one of its side.
+/// Writes the true motion from a left or right image to the next one of the same side.
 void write_truth(Passes& passes, const Sky& now, const Sky& next, bool right, FlowField& flow,
                  Image<std::uint8_t>& occluded) {
   passes.run(flow.size().height, flow.size().width, [&](int y) {
@@ -115,7 +115,7 @@ void write_truth(Passes& passes, const Sky& now, const Sky& next, bool right, Fl
 Scene render_clouds(const SceneOptions& options) {
   Scene scene;
   Passes passes(options, 2 * options.frames);
-  Sky sky(options), last = sky;  // of this pair and of the one before
+  Sky sky(options), last = sky;  // the current pair and the previous one
   for (int i = 0; i < options.frames; ++i) {
     const bool right = i % 2 == 1;
     if (i > 0 && !right) {

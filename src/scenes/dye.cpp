@@ -6,8 +6,8 @@
 namespace parafield {
 namespace {
 
-/// Hue of an object, as a tint of length 1. It turns by the golden angle from one index to the next, so that
-/// the hues of a few objects differ clearly.
+/// Hue of an object, as a tint of length 1. It turns by the golden angle from one index to the next, which
+/// makes the hues of a few objects clearly different.
 Tint hue(std::uint64_t seed, std::size_t index) {
   const auto draw = [&](std::uint64_t i) { return 2 * to_unit(random_bits(seed, i)) - 1; };
   Tint tint{draw(0), draw(1)};

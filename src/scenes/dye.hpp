@@ -10,27 +10,27 @@
 
 namespace parafield {
 
-/// Color of a pixel beside its gray value: how far red and blue are above it at middle gray,
-/// -`limit`..`limit`. Green balances both, so that the luma (BT.601) is the gray value. The color fades
-/// towards black and white.
+/// Color of a pixel in addition to its gray value: how far red and blue are above the gray value at middle
+/// gray, -`limit`..`limit`. Green compensates for both, so that the luma (BT.601) equals the gray value. The
+/// color fades toward black and white.
 struct Tint {
-  static constexpr double limit = 63;  ///< with more, a channel could leave 0..255
+  static constexpr double limit = 63;  ///< above this, a channel could leave 0..255
   double red = 0, blue = 0;
 
   Tint operator+(Tint other) const { return {red + other.red, blue + other.blue}; }
   Tint operator*(double factor) const { return {factor * red, factor * blue}; }
-  /// Mixture: this tint at share 0, `other` at share 1.
+  /// Mixes two tints: this one at share 0, `other` at share 1.
   Tint mixed(Tint other, double share) const { return *this * (1 - share) + other * share; }
 };
 
-/// Colors of a surface: a mean tint, and slow changes of it over the plane. Each thread takes its own copy.
+/// Colors of a surface: a mean tint that varies slowly over the plane. Each thread must use its own copy.
 class Dye {
  public:
   Dye(std::uint64_t seed, Tint mean, double change);
 
-  /// Dye of object `index` of a scene. Hues of neighboring indices differ clearly.
+  /// Dye of object `index` of a scene. Neighboring indices have clearly different hues.
   static Dye object(std::uint64_t seed, std::size_t index);
-  /// Dye of the background: paler, but with more change.
+  /// Dye of the background: paler, but with more variation.
   static Dye ground(std::uint64_t seed, std::size_t index);
 
   /// Tint at a point of the plane.
@@ -39,14 +39,14 @@ class Dye {
  private:
   Tint mean_;
   double change_;
-  std::array<Octave, 4> octaves_;  ///< red and blue, coarse; red and blue, finer
+  std::array<Octave, 4> octaves_;  ///< red and blue, coarse; then red and blue, finer
 };
 
 inline std::uint8_t to_u8(double value) {
   return std::uint8_t(value < 0 ? 0 : value > 255 ? 255 : std::floor(value + 0.5));
 }
 
-/// Row of a frame, gray_u8 or rgb_u8, to be painted.
+/// A row of a gray_u8 or rgb_u8 frame to paint.
 class Row {
  public:
   Row(FrameBuffer& frame, int y)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A camera, or a stereo rig, flies along a valley, similar to the Yosemite sequence. The ray of each pixel is followed to the
-// terrain in float64. Its flow comes from projecting the point found there into the next camera. The camera
-// is level, so a column of the image looks along one vertical plane. In a column a higher pixel never sees a
-// nearer point than a lower one, and its search starts where the last one ended.
+// A camera or a stereo rig flies along a valley, similar to the Yosemite sequence. The ray of each pixel is
+// traced to the terrain in float64. The pixel's flow is computed by projecting the point that was hit into
+// the next camera. The camera is level, which means that each image column looks along one vertical plane. A
+// pixel never sees a nearer point than a lower pixel of the same column, so its search starts where the lower
+// pixel's search ended.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,10 +16,10 @@ namespace parafield {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nearest = 0.2, farthest = 60;  ///< range of depths in which terrain is drawn
+constexpr double nearest = 0.2, farthest = 60;  ///< range of depths in which terrain is rendered
 constexpr double stereo_baseline = 0.17;
 
-/// Focal length, px: 0.8 times the width of the smallest picture of 4:3 that holds the image.
+/// Focal length, px: 0.8 times the width of the smallest 4:3 picture that contains the image.
 double focal_length(Size size) { return 0.8 * std::max(double(size.width), size.height * 4.0 / 3); }
 
 struct Pixel {
@@ -27,11 +28,11 @@ struct Pixel {
 
 struct Camera {
   double x = 0, z = 0, height = 0;
-  double ahead_x = 0, ahead_z = 1;            ///< the viewing direction, of length 1
+  double ahead_x = 0, ahead_z = 1;            ///< viewing direction, of length 1
   double focal = 1, center = 0, horizon = 0;  ///< px
   double drift = 0;                           ///< motion of the sky since frame 0, as a slope to the right
 
-  /// Ray of a pixel: its x, z and sinking for each unit of depth.
+  /// Ray of a pixel: change of x and z, and descent, per unit of depth.
   struct Ray {
     double x, z, sinks;
   };
@@ -40,7 +41,7 @@ struct Camera {
     return {ahead_x + aside * ahead_z, ahead_z - aside * ahead_x, (row - horizon) / focal};
   }
 
-  /// Pixel that sees a direction or a point. Coordinates are relative to the camera.
+  /// Pixel that sees a direction or a point, given relative to the camera.
   Pixel project(double right_x, double right_z, double up) const {
     const double depth = right_x * ahead_x + right_z * ahead_z;
     return {center + focal * (right_x * ahead_z - right_z * ahead_x) / depth, horizon - focal * up / depth,
@@ -48,13 +49,13 @@ struct Camera {
   }
 };
 
-/// The camera of a frame, on its flight along the valley.
+/// The camera of a frame on its flight along the valley.
 Camera flying_camera(const Landscape& terrain, const SceneOptions& options, int frame) {
   const auto draw = [&](std::uint64_t i, double low, double high) {
     return low + (high - low) * to_unit(random_bits(random_bits(options.seed, 2000), i));
   };
   const double focal = focal_length(options.size);
-  // With tiny images the camera flies faster; otherwise nothing would move.
+  // In tiny images the camera flies faster, because otherwise nothing would move.
   const double speed = std::clamp(128 / focal, 1.0, 16.0) * draw(0, 0.022, 0.028);
   const double wind =
       (draw(1, -1, 1) < 0 ? -1 : 1) * draw(2, 0.0028, 0.0042) * std::clamp(128 / focal, 1.0, 4.0);
@@ -74,8 +75,8 @@ Camera flying_camera(const Landscape& terrain, const SceneOptions& options, int 
   return camera;
 }
 
-/// The camera of a frame of the stereo rig: of frames 2 i and 2 i + 1, the second one's is to the right of the
-/// first one's.
+/// The camera of a frame of the stereo rig: the camera of frame 2 i + 1 is to the right of the camera of
+/// frame 2 i.
 Camera rig_camera(const Landscape& landscape, const SceneOptions& options, int frame) {
   Camera camera = flying_camera(landscape, options, frame / 2);
   if (frame % 2 == 1) {
@@ -85,18 +86,18 @@ Camera rig_camera(const Landscape& landscape, const SceneOptions& options, int f
   return camera;
 }
 
-/// View of the landscape from one camera. Each thread has its own.
+/// View of the landscape from one camera. Each thread must have its own.
 class Eye {
  public:
   Eye(const Landscape& landscape, const Camera& camera) : camera_(camera), landscape_(landscape) {}
 
-  /// The depth in `from`..`to` at which a ray first meets the terrain; infinity if it does not.
+  /// The depth in `from`..`to` at which a ray first meets the terrain, or infinity.
   double first_hit(const Camera::Ray& ray, double from, double to) {
     double depth = from, above = clearance(ray, depth);
     while (above > 0) {
       if (depth >= to || (ray.sinks <= 0 && camera_.height - depth * ray.sinks > Landscape::highest))
         return infinity;
-      // A step of at least half a pixel's width, larger if the terrain is far below.
+      // A step is at least half a pixel's width, and larger if the terrain is far below.
       const double next = std::min(depth + std::max(0.4 * above, 0.5 * depth / camera_.focal), to);
       const double next_above = clearance(ray, next);
       if (next_above <= 0) return refine(ray, depth, above, next, next_above);
@@ -114,8 +115,8 @@ class Eye {
 
   Seen ground(const Camera::Ray& ray, double depth, double finer, bool colored) {
     const double x = camera_.x + depth * ray.x, z = camera_.z + depth * ray.z;
-    // The pixel's footprint on the tangent plane: `across` wide, `along` long. Long footprints are averaged
-    // over a few points; otherwise distant texture would be blurred across, too.
+    // The pixel's footprint on the tangent plane is `across` wide and `along` long. Long footprints are
+    // averaged over a few points, because otherwise distant texture would also be blurred across.
     const double across = depth / camera_.focal;
     const Slope slope = slope_at(x, z, across);
     const double rise = slope.x * ray.x + slope.z * ray.z;
@@ -132,7 +133,7 @@ class Eye {
       sum += point.gray;
       snow += point.snow;
     }
-    // The sun stands on the left behind the camera. Slopes are measured over the size of the footprint.
+    // The sun is behind the camera on the left. Slopes are measured over the size of the footprint.
     const Slope shade = slope_at(x, z, finer * footprint);
     const double facing =
         (0.62 * shade.x + 0.35 * shade.z + 0.70) / std::sqrt(shade.x * shade.x + shade.z * shade.z + 1);
@@ -160,14 +161,14 @@ class Eye {
            landscape_.height(camera_.x + depth * ray.x, camera_.z + depth * ray.z);
   }
 
-  /// Mean slope over `width` in both directions.
+  /// Mean slope over `width` to each side.
   Slope slope_at(double x, double z, double width) {
     return {(landscape_.height(x + width, z) - landscape_.height(x - width, z)) / (2 * width),
             (landscape_.height(x, z + width) - landscape_.height(x, z - width)) / (2 * width)};
   }
 
-  /// Depth of the terrain between depth `a`, where the ray is above it, and `b`, where it is below: the
-  /// Illinois form of false position.
+  /// Depth of the terrain between depth `a`, where the ray is above it, and depth `b`, where the ray is below
+  /// it, found by the Illinois variant of false position.
   double refine(const Camera::Ray& ray, double a, double above_a, double b, double above_b) {
     double last = 0;
     for (int i = 0; i < 60 && b - a > 1e-13 * b; ++i) {
@@ -221,7 +222,7 @@ void paint(Passes& passes, const Landscape& landscape, const Camera& camera, con
   });
 }
 
-/// Pixel of the next camera that sees the point seen at (x, y) now.
+/// Pixel of the next camera that sees the point that is seen at (x, y) now.
 Pixel follow(const Camera& now, const Camera& next, int x, int y, double depth) {
   const Camera::Ray ray = now.ray(x, y);
   if (depth < infinity)
@@ -242,12 +243,12 @@ void write_truth(Passes& passes, const Landscape& landscape, const Camera& now, 
       const Pixel match = follow(now, next, x, y, depth(x, y));
       occluded(x, y) = 1;
       if (!write_flow(flow, x, y, {match.x, match.y})) continue;
-      // Is anything in front of the point there? The search starts at the depth of the pixels below: it is
-      // smaller, and nothing is in front of it.
+      // Is anything in front of the point in the next frame? The search starts at the depth of the pixels
+      // below, which is smaller, and nothing is in front of that depth.
       const int left = int(match.x), right = std::min(left + 1, size.width - 1),
                 below = std::min(int(match.y) + 1, size.height - 1);
       const double start = std::min(next_depth(left, below), next_depth(right, below));
-      // It ends half a pixel's width before the point itself.
+      // The search ends half a pixel's width before the point itself.
       const double end = match.depth < infinity ? match.depth * (1 - 0.5 / next.focal) : farthest;
       occluded(x, y) =
           start < end && eye.first_hit(next.ray(match.x, match.y), 0.999 * start, end) < infinity;

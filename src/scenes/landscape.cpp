@@ -9,13 +9,13 @@ namespace parafield {
 namespace {
 
 /// Weight of an octave where a pixel covers `footprint`: 1 for wavelengths above about five pixels, 0 below
-/// three.
+/// three pixels.
 double visible(const Octave& octave, double footprint) {
   return smooth_step(1.2 * footprint, 2.4 * footprint, octave.spacing());
 }
 
 /// Sum of octaves, coarsest first, without structure finer than `footprint`. Each has `fade` times the
-/// contrast of the one before.
+/// contrast of the previous one.
 double sum_of(std::vector<Octave>& octaves, double x, double y, double footprint, double fade) {
   double sum = 0, contrast = 1;
   for (Octave& octave : octaves) {
@@ -48,7 +48,7 @@ Landscape::Landscape(std::uint64_t seed, double finest)
 
 double Landscape::height(double x, double z) {
   const auto noise = [&](std::size_t i) { return relief_[i](x, z); };
-  // 0 in the valley, 1 in the mountains. Ridges are where the noise changes its sign.
+  // 0 in the valley, 1 in the mountains. Ridges are where the noise changes sign.
   const double aside = (x - middle(z)) / 2.2, square = aside * aside;
   const double mountains = square / (1 + square);
   const double slope = noise(0) + 0.5 * noise(1);

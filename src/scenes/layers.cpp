@@ -28,7 +28,7 @@ std::size_t nearest(std::span<const Placed> placed, Point p) {
   return i;
 }
 
-/// Paints the layers before the picture; without one, all of them.
+/// Paints the layers over the picture, which replaces the last layer, or all layers if there is no picture.
 void paint(Passes& passes, std::span<const Placed> placed, const FrameBuffer& picture, FrameBuffer& frame) {
   const bool has_picture = picture.size() != Size{};
   const std::size_t row_bytes =

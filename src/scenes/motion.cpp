@@ -10,8 +10,8 @@
 
 namespace parafield {
 
-/// Random numbers and lengths of a scene's motion. Pixels depend on them, so they use only + - * / and sqrt,
-/// which give the same bits on every machine.
+/// Random numbers and lengths for a scene's motion. Pixels depend on them, which is why only + - * / and sqrt
+/// are used: they give the same bits on every machine.
 class Draw {
  public:
   Draw(Size size, std::uint64_t seed) : size_(size), key_(random_bits(seed, 1000)) {}
@@ -30,8 +30,8 @@ class Draw {
   double height() const { return size_.height; }
   double shorter_side() const { return std::min(size_.width, size_.height); }
 
-  /// Factor of shifts and of the widths of thin objects, which are given for 640x480. It grows with the side
-  /// of the image, within limits: motion neither vanishes nor exceeds usual search ranges.
+  /// Factor for shifts and widths of thin objects, which are given for 640x480. It grows with the side of the
+  /// image within limits, so that motion neither vanishes nor exceeds usual search ranges.
   double scale() const {
     return std::clamp(std::sqrt(double(size_.width) * size_.height / (640.0 * 480.0)), 0.25, 4.0);
   }
@@ -45,8 +45,8 @@ class Draw {
 
 namespace {
 
-/// Rotation by an angle below 0.1 radians. The series of sine and cosine are exact to the rounding of float64
-/// there.
+/// Rotation by an angle below 0.1 radians, for which the truncated series of sine and cosine are exact to
+/// float64 rounding.
 Affine rotation(double angle) {
   const double square = angle * angle;
   const double sine = angle * (1 - square / 6 * (1 - square / 20 * (1 - square / 42 * (1 - square / 72))));
@@ -66,13 +66,13 @@ std::vector<Layer> turning(Draw draw) {
   return {{rotation(draw.either_side(0.5, 0.9) * degree).about(draw.center()), {}}};
 }
 
-/// A zoom towards the viewer. Texture that shrinks would soon be finer than the pixels.
+/// A zoom toward the viewer. Texture that shrinks would soon be finer than the pixels.
 std::vector<Layer> zoom(Draw draw) {
   const double factor = draw.between(1.008, 1.016);
   return {{Affine{factor, 0, 0, factor}.about(draw.center()), {}}};
 }
 
-/// A stretch, a shear and a shift. The shears have opposite signs, so that no direction shrinks for long.
+/// A stretch, a shear and a shift. The shears have opposite signs so that no direction shrinks for long.
 std::vector<Layer> affine(Draw draw) {
   const double turn = draw.sign();
   const Affine linear{1 + draw.between(0.004, 0.010), -turn * draw.between(0.004, 0.009),
@@ -81,7 +81,7 @@ std::vector<Layer> affine(Draw draw) {
   return {{draw.shift(x, y) * linear.about(draw.center()), {}}};
 }
 
-/// An ellipse that moves and turns over a background that moves the other way.
+/// An ellipse that moves and rotates over a background that moves the opposite way.
 std::vector<Layer> layers(Draw draw) {
   const double x = draw.sign(), y = draw.sign();
   const double back_x = -x * draw.between(0.8, 2), back_y = -y * draw.between(0.3, 1.2);
@@ -93,7 +93,7 @@ std::vector<Layer> layers(Draw draw) {
   return {{draw.shift(front_x, front_y) * turn, shape}, {draw.shift(back_x, back_y), {}}};
 }
 
-/// A thin vertical pole, as high as the image, over a background that moves the other way.
+/// A thin vertical pole, as tall as the image, over a background that moves the opposite way.
 std::vector<Layer> pole(Draw draw) {
   const double x = draw.sign(), y = draw.sign();
   const double front_x = x * draw.between(2.5, 4.5), front_y = y * draw.between(0.4, 1.2);
@@ -103,7 +103,8 @@ std::vector<Layer> pole(Draw draw) {
   return {{draw.shift(front_x, front_y), shape, false, 55}, {draw.shift(back_x, back_y), {}}};
 }
 
-/// A near object passes a camera that turns fast: everything moves the same way, the near object further.
+/// A near object passes a camera that turns fast: everything moves in the same direction, the near object
+/// farther.
 std::vector<Layer> large(Draw draw) {
   const double x = draw.sign(), y = draw.sign();
   const double far_x = x * draw.between(40, 48), far_y = y * draw.between(4, 10);
@@ -114,9 +115,9 @@ std::vector<Layer> large(Draw draw) {
   return {{draw.shift(near_x, near_y), shape, true}, {draw.shift(far_x, far_y), {}, true}};
 }
 
-/// A vertical bar, as high as the image, that moves six times as far as the background, as the pole of Kim,
-/// Hwangbo and Kanade (2009, figures 3 to 5). At 320x240 it is 4 px wide and moves by 12 px, the background
-/// by 2.
+/// A vertical bar, as tall as the image, that moves six times as far as the background, like the pole of Kim,
+/// Hwangbo and Kanade (2009, figures 3 to 5). At 320x240 it is 4 px wide and moves by 12 px, and the
+/// background moves by 2.
 std::vector<Layer> bar_over_background(Draw draw, double light, bool camouflaged) {
   const double x = draw.sign();
   const Point center{draw.center().x - x * draw.between(0.02, 0.2) * draw.width(), 0};
@@ -130,8 +131,8 @@ std::vector<Layer> bar_over_background(Draw draw, double light, bool camouflaged
 std::vector<Layer> bar(Draw draw) { return bar_over_background(draw, 45, false); }
 std::vector<Layer> camouflage(Draw draw) { return bar_over_background(draw, 0, true); }
 
-/// Similar to their merry-go-round (figures 6 and 7): everything moves to one side, near objects further.
-/// Thin poles stand at different depths; half of them carry a load.
+/// Similar to the merry-go-round of Kim, Hwangbo and Kanade (figures 6 and 7): everything moves to one side,
+/// near objects farther. Thin poles are at different depths, and about half of them carry a load.
 std::vector<Layer> poles(Draw draw) {
   const double x = draw.sign(), slope = draw.between(-0.1, 0.1);
   const double width = draw.width(), height = draw.height(), side = draw.shorter_side();
@@ -162,20 +163,20 @@ std::vector<Layer> poles(Draw draw) {
     const Point center{width * (i + draw.between(0.2, 0.8)) / 3, height * draw.between(0.8, 0.95)};
     list.push_back({step(44, 50), ellipse(center, 0.10, 0.17), true});
   }
-  // Nearest first; a load before its pole.
+  // Nearest first, and a load before its pole.
   std::ranges::stable_sort(list, std::greater{}, [&](const Layer& layer) { return x * layer.step.x; });
   list.push_back({step(8, 12), {}, true});
   return list;
 }
 
-/// Balloons of different sizes, blown to one side. Near ones, which are larger, move further.
+/// Balloons of different sizes, blown to one side. Near balloons are larger and move farther.
 std::vector<Layer> balloons(Draw draw) {
   const double x = draw.sign(), side = draw.shorter_side();
   constexpr int count = 5;
   std::vector<Layer> list;
   for (int i = 0; i < count; ++i) {
     const double size = 0.13 - 0.018 * i + draw.between(0, 0.012);
-    const int place = (i * 2) % count;  // large and small ones alternate
+    const int place = (i * 2) % count;  // large and small balloons alternate
     const Point center{draw.width() * (place + draw.between(0.3, 0.7)) / count,
                        draw.height() * draw.between(0.22, 0.62)};
     const Affine step = draw.shift(x * 35 * size, draw.between(-1.5, 0.5));
@@ -185,8 +186,8 @@ std::vector<Layer> balloons(Draw draw) {
   return list;
 }
 
-/// Two facades of equal windows, seen by a camera that moves sideways and towards them. Each window looks like the one
-/// beside it, 8 or 12 px away, and moves by less than that.
+/// Two facades of identical windows, seen by a camera that moves sideways and toward them. Each window looks
+/// like its neighbor, 8 or 12 px away, and moves by less than that distance.
 std::vector<Layer> facade(Draw draw) {
   const double x = draw.sign(), y = draw.either_side(0.2, 0.6);
   const double far_x = x * draw.between(1, 1.8), near_x = x * draw.between(2.5, 4);
@@ -215,7 +216,7 @@ constexpr LayeredScene list[] = {
      facade},
 };
 
-/// A part of a motion: 0 = no motion, 1 = all of it.
+/// A fraction of a motion: 0 = no motion, 1 = all of it.
 Affine part_of(const Affine& step, double part) {
   return {1 + part * (step.xx - 1), part * step.xy, part * step.yx,
           1 + part * (step.yy - 1), part * step.x,  part * step.y};

@@ -8,8 +8,8 @@
 
 namespace parafield {
 
-/// Patch of the plane in frame 0: an ellipse, a vertical strip if `radius_y` is infinite, or the whole plane
-/// if both radii are 0.
+/// A patch of the plane in frame 0: an ellipse, a vertical strip if `radius_y` is infinite, or the whole
+/// plane if both radii are 0.
 struct Shape {
   Point center;
   double radius_x = 0, radius_y = 0;
@@ -21,14 +21,14 @@ struct Shape {
   }
 };
 
-/// Textured patch that moves by the map `step` from every frame to the next.
+/// A textured patch that moves by the map `step` from every frame to the next.
 struct Layer {
   Affine step;
   Shape shape;
   bool coarse = false;       ///< texture also has large structure
   double light = 0;          ///< added to the gray values of the texture
   bool camouflaged = false;  ///< has the colors of the last layer at the same place in frame 0
-  double windows = 0;        ///< px from one window to the next of a facade; 0 = the texture alone
+  double windows = 0;        ///< px between the windows of a facade; 0 = texture without windows
 };
 
 class Draw;
@@ -36,7 +36,7 @@ class Draw;
 struct LayeredScene {
   SceneInfo info;
   std::vector<Layer> (*layers)(Draw);
-  /// The last layer stands still, and a view of the fly-through takes its place. The scene has true masks.
+  /// The last layer is still and is replaced by a view of the fly-through. The scene has true masks.
   bool before_landscape = false;
 };
 
@@ -46,7 +46,7 @@ std::span<const LayeredScene> layered_scenes();
 /// Layers of a scene, nearest first. The last one fills the plane.
 std::vector<Layer> scene_layers(const LayeredScene& scene, Size size, std::uint64_t seed);
 
-/// Map of a layer from frame `pair` to the next one. `ground`: it is the last layer of several.
+/// Map of a layer from frame `pair` to the next one. `ground` says that it is the last of several layers.
 Affine step_of(const Layer& layer, bool ground, const SceneOptions& options, int pair);
 
 }  // namespace parafield

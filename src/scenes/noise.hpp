@@ -4,10 +4,10 @@
 
 namespace parafield {
 
-/// Octave of random structure over the plane: a cubic B-spline over a lattice of independent random numbers
-/// in -1..1, a smooth function of real coordinates. By the B-spline's spectrum, sinc^4, it is weak at
-/// wavelengths near twice the spacing and 0 at the spacing. It keeps the lattice values around the last point
-/// that was read, so each thread takes its own copy.
+/// An octave of random structure over the plane: a cubic B-spline over a lattice of independent random
+/// numbers in -1..1, which is a smooth function of real coordinates. According to the B-spline's spectrum,
+/// sinc^4, it is weak at wavelengths near twice the spacing and 0 at the spacing. It caches the lattice
+/// values around the last point that was read, which is why each thread must use its own copy.
 class Octave {
  public:
   Octave() = default;
@@ -18,7 +18,7 @@ class Octave {
 
  private:
   double spacing_ = 1;
-  double shift_x_ = 0, shift_y_ = 0;  ///< of the lattice, in its units; no two octaves' lattices coincide
+  double shift_x_ = 0, shift_y_ = 0;  ///< shift of the lattice, in its units; different for each octave
   std::uint64_t key_ = 0;
   std::int64_t column_ = INT64_MIN, row_ = INT64_MIN;
   double values_[4][4] = {};

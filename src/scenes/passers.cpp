@@ -17,7 +17,7 @@ bool in_box(double x, double y, double half_width, double half_height) {
 
 bool in_circle(double x, double y, double radius) { return x * x + y * y <= radius * radius; }
 
-/// Whether a point belongs to one of two legs that hang `top` high and end `apart` to both sides.
+/// Whether a point is on a pair of legs that start at height `top` and end `apart` to both sides.
 bool in_legs(double x, double y, double top, double apart, double half_width) {
   if (y < 0 || y > top) return false;
   const double off = apart * (1 - y / top);
@@ -78,7 +78,7 @@ Passers::Passers(const SceneOptions& options) : size_(options.size), key_(random
   add(Kind::walker, 0.97, 0.35, 3.0, -side);
   if (options.conditions != Conditions::stopping) return;
   lanes_[2].stop = stop_frames;
-  lanes_[2].start = 0.95;  // so that a car stops early in the sequence
+  lanes_[2].start = 0.95;  // a car should stop early in the sequence
 }
 
 std::vector<Passer> Passers::at(int frame) const {
@@ -105,7 +105,7 @@ std::vector<Passer> Passers::at(int frame) const {
                    size_.height * (lane.foot + lane.slope * (walked / way - 0.5))};
     passer.stride = wave(walked / (0.9 * height));
     const double side =
-        (std::int64_t(number) + std::int64_t(i)) % 2 == 0 ? 1 : -1;  // bright and dark in turns
+        (std::int64_t(number) + std::int64_t(i)) % 2 == 0 ? 1 : -1;  // bright and dark alternate
     passer.light = 120 + side * between(2, 45, 85);
     passer.other = lane.kind == Passer::Kind::car ? 40 : 120 + (between(3, -1, 1) < 0 ? -65 : 65);
     list.push_back(passer);

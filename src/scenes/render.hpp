@@ -7,7 +7,7 @@
 
 namespace parafield {
 
-/// Render a scene. The options have been checked. If a picture is given, it takes the place of the last layer.
+/// Render a scene. The options must have been checked. If a picture is given, it replaces the last layer.
 Scene render_layers(const LayeredScene& layered, const SceneOptions& options,
                     const FrameBuffer& picture = {});
 Scene render_flythrough(const SceneOptions& options);
@@ -20,10 +20,10 @@ class Passes {
  public:
   Passes(const SceneOptions& options, int count) : progress_(options.progress), count_(count) {}
 
-  /// The next pass: calls f(i) for each of `lines` rows or columns of `length` pixels, in any order.
+  /// Runs the next pass: calls f(i) for each of `lines` rows or columns of `length` pixels, in any order.
   template <class F>
   void run(int lines, int length, const F& f) {
-    constexpr int pixels = 1 << 20;  // between two reports
+    constexpr int pixels = 1 << 20;  // pixels between two progress reports
     const int most = progress_ ? std::max(pixels / length, 1) : lines;
     for (int first = 0; first < lines; first += most) {
       const int now = std::min(most, lines - first);
@@ -38,7 +38,7 @@ class Passes {
   int count_, done_ = 0;
 };
 
-/// Writes the flow of a pixel to its match. Returns whether the match is inside the image.
+/// Writes the flow from a pixel to its match. Returns whether the match is inside the image.
 inline bool write_flow(FlowField& flow, int x, int y, Point match) {
   flow.u(x, y) = float(match.x - x);
   flow.v(x, y) = float(match.y - y);

@@ -35,7 +35,7 @@ std::span<const SceneInfo> scenes() {
   return infos;
 }
 
-/// The first view of the fly-through, for scenes of layers before it. It reports no progress of its own.
+/// The first view of the fly-through, the background of layered scenes. It reports no progress of its own.
 static FrameBuffer picture_behind(const LayeredScene& scene, SceneOptions options) {
   if (!scene.before_landscape) return {};
   options.frames = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A still camera looks at a square: a facade, trees, a road. Walkers, cars and a dog cross it. The conditions
-// are what motion detection has to bear with: leaves that sway, light that changes, noise, a car that stops.
+// A still camera looks at a square with a facade, trees and a road. Walkers, cars and a dog cross it. The
+// conditions are the disturbances that motion detection must tolerate: swaying leaves, changing light, noise,
+// a car that stops.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -19,18 +20,18 @@ namespace {
 
 constexpr double mean_gray = 127.5;
 
-/// Shifts a gray value by noise, which is nearly Gaussian: the sum of 8 random bytes.
+/// Noise to add to a gray value. It is the sum of 8 random bytes, which is nearly Gaussian.
 double noise(double sigma, std::uint64_t bits) {
   int sum = -1020;
   for (int i = 0; i < 8; ++i) sum += int(bits >> (8 * i) & 255);
   return sigma / 209.0215 * sum;
 }
 
-/// Factor of the light at each pixel of a frame: a plane over the image.
+/// Light factor at each pixel of a frame: a plane over the image.
 struct Light {
-  double middle = 1, slope_x = 0, slope_y = 0;  ///< slopes: from the middle to the border
+  double middle = 1, slope_x = 0, slope_y = 0;  ///< slopes are from the middle to the border
 
-  /// Light of a frame of the whole sequence.
+  /// Light of one frame of the sequence.
   Light(const SceneOptions& options, int frame) {
     const double side = to_unit(random_bits(random_bits(options.seed, 6100), 0)) < 0.5 ? -1 : 1;
     if (options.conditions == Conditions::jumping && frame >= options.frames / 2) middle = 1 + 0.2 * side;
@@ -45,13 +46,14 @@ struct Light {
   }
 };
 
-/// A tree's crown or a bush. Its leaves sway by up to `most` px to each side.
+/// A tree's crown or a bush. Its leaves sway by up to `most` px in each direction.
 struct Crown {
   Point center;
   double radius_x, radius_y, most;
-  double periods[3], phases[3];  ///< of three waves; periods in frames
+  double periods[3], phases[3];  ///< three waves; periods in frames
 
-  /// How far the leaves are moved. Leaves nearby move alike: `lag`, in turns, changes slowly with the place.
+  /// Displacement of the leaves. Nearby leaves move alike, because `lag`, in turns, changes slowly with the
+  /// position.
   Point moved(int frame, double lag) const {
     constexpr double weights[] = {0.45, 0.3, 0.25};
     Point sum;
@@ -64,7 +66,7 @@ struct Crown {
   }
 };
 
-/// Everything that does not cross the square. Each thread has its own copy.
+/// Everything that does not cross the square. Each thread must have its own copy.
 class Ground {
  public:
   Ground(const SceneOptions& options)
@@ -105,7 +107,7 @@ class Ground {
     if (std::abs(down - 0.56) < 0.006 && (32 * x / size_.width) % 3 != 0) gray = 190 + 0.2 * texture;
     return {gray, colored ? dye_(x, y) : Tint{}};
   }
-  /// The same pixel behind the leaves that are there at the time of a frame. `lag`: of the place.
+  /// The same pixel covered by the leaves of a frame. `lag` is the lag at the pixel.
   Seen with_leaves(Seen seen, int number, int x, int y, int frame, double lag, bool colored) {
     const Crown& crown = crowns_[std::size_t(number)];
     const Point moved = crown.moved(frame, lag), leaf{x + moved.x, y + moved.y};
@@ -115,7 +117,7 @@ class Ground {
     return {seen.gray + share * (gray - seen.gray),
             colored ? seen.tint.mixed(leaf_dye_(x, y), share) : Tint{}};
   }
-  /// Number of the crown whose leaves may cover a pixel; -1 without one.
+  /// Index of the crown whose leaves may cover a pixel, or -1.
   int crown_near(int x, int y) const {
     for (std::size_t i = 0; i < crowns_.size(); ++i) {
       Crown larger = crowns_[i];
@@ -128,7 +130,7 @@ class Ground {
   double lag(int x, int y) { return 0.7 * lag_(x, y); }
 
  private:
-  /// 1 in the middle of a crown, 0 on its ellipse, below 0 outside.
+  /// 1 in the middle of a crown, 0 on its ellipse, negative outside.
   static double inside(const Crown& crown, Point p) {
     const double x = (p.x - crown.center.x) / crown.radius_x, y = (p.y - crown.center.y) / crown.radius_y;
     return 1 - x * x - y * y;
@@ -141,7 +143,7 @@ class Ground {
   std::vector<Crown> crowns_;
 };
 
-/// Someone who crosses, with texture and colors.
+/// A passer with texture and colors.
 struct Clothed {
   Passer passer;
   Texture texture;
@@ -164,8 +166,8 @@ struct Clothed {
 
 /// A pixel of the background.
 struct Place {
-  Ground::Seen seen;  ///< without leaves where these move
-  int crown = -1;     ///< whose leaves move before it; -1 = none
+  Ground::Seen seen;  ///< without leaves if they sway
+  int crown = -1;     ///< crown whose leaves sway in front of it; -1 = none
   double lag = 0;
 };
 

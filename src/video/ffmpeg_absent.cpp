@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In the place of ffmpeg_*.cpp in a build without FFmpeg.
+// Replaces ffmpeg_*.cpp in a build without FFmpeg.
 #include "core/fail.hpp"
 #include "video/sink.hpp"
 #include "video/source.hpp"

@@ -57,9 +57,9 @@ int matrix_of(AVColorSpace space, int width, int height) {
 
 Scaler make_scaler(int width, int height, AVPixelFormat from, bool from_full, int from_matrix,
                    AVPixelFormat to, bool to_full, int to_matrix, int threads) {
-  // Exact, and the same on every processor.
+  // Exact, with the same result on every processor.
   constexpr int flags = SWS_BILINEAR | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INT;
-  // A thread is worth its start from about this many pixels on.
+  // A thread pays off from about this many pixels on.
   constexpr int most = 8, pixels_of_thread = 1 << 16;
   const int cores = std::max(int(std::thread::hardware_concurrency()), 1);
   const std::int64_t useful = std::int64_t(width) * height / pixels_of_thread;
@@ -90,7 +90,7 @@ PictureFrame borrowed(const void* pixels, std::ptrdiff_t pitch, Size size, AVPix
   picture->format = format;
   picture->linesize[0] = int(pitch);
   picture->data[0] = static_cast<std::uint8_t*>(const_cast<void*>(pixels));
-  // FFmpeg copies a picture that counts no references.
+  // FFmpeg would copy a picture that is not reference-counted.
   picture->buf[0] = allocated(av_buffer_create(
       picture->data[0], std::size_t(pitch) * std::size_t(size.height), [](void*, std::uint8_t*) {}, nullptr,
       0));

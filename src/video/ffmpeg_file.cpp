@@ -64,12 +64,12 @@ void OutputFile::make_room(std::uint64_t bytes, std::uint64_t for_end) {
       std::uint64_t(needed) > std::uint64_t(limit.rlim_cur))
     error_ = EFBIG;
 #ifdef FALLOC_FL_KEEP_SIZE
-  // A step at a time, as each call takes time.
+  // Reserve in large steps, because each call takes time.
   constexpr std::int64_t step = 4 << 20;
   const auto reserve = [&](std::int64_t end) {
     const int failed = ::fallocate(file_.descriptor(), FALLOC_FL_KEEP_SIZE, off_t(size_), off_t(end - size_));
     if (failed == 0) room_ = end;
-    return failed == 0 || errno != ENOSPC;  // some file systems keep no room
+    return failed == 0 || errno != ENOSPC;  // some file systems cannot reserve space
   };
   if (needed > room_ && !error_ && !reserve(needed + step) && !reserve(needed)) error_ = ENOSPC;
 #endif
@@ -82,7 +82,8 @@ void OutputFile::check() {
 
 void OutputFile::take_place() {
   avio_flush(context_);
-  if (!error_ && ::ftruncate(file_.descriptor(), off_t(size_)) != 0) error_ = errno;  // gives back the room
+  // Free the reserved space.
+  if (!error_ && ::ftruncate(file_.descriptor(), off_t(size_)) != 0) error_ = errno;
   file_.take_place();
   check();
 }

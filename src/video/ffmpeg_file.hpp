@@ -5,8 +5,8 @@
 
 namespace parafield::video {
 
-/// A file that FFmpeg writes, which takes its place at the end. Room for that end, which many formats need to
-/// be read at all, is kept free on the disk.
+/// A file that FFmpeg writes and that replaces the target at the end. It keeps disk space reserved for the
+/// file's trailer, without which many formats cannot be read at all.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& path);
@@ -15,12 +15,12 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   AVIOContext* context() { return context_; }
-  /// Makes sure that a file of so many bytes, some of which FFmpeg may still hold, can be written, and
-  /// `for_end` bytes after them. Throws Error(file).
+  /// Makes sure that a file of `bytes` bytes, some of which FFmpeg may still buffer, can be written, followed
+  /// by `for_end` bytes. Throws Error(file).
   void make_room(std::uint64_t bytes, std::uint64_t for_end);
-  /// Throws Error(file) if something could not be written since the last call.
+  /// Throws Error(file) if a write has failed since the last call.
   void check();
-  /// Gives the file its name, and throws what check() throws.
+  /// Gives the file its name. Throws like check().
   void take_place();
 
  private:
@@ -30,7 +30,7 @@ class OutputFile {
   io::NewFile file_;
   AVIOContext* context_ = nullptr;
   std::int64_t position_ = 0, size_ = 0, room_ = 0;
-  int error_ = 0;  // the system's number
+  int error_ = 0;  // errno; 0 = no error
 };
 
 }  // namespace parafield::video

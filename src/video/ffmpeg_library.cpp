@@ -21,7 +21,7 @@ void* load(const char* name) {
   return library;
 }
 
-/// The function of a library or of the libraries that it needs.
+/// Finds a function in a library, in the libraries that it depends on, or in `other`.
 template <class Function>
 Function find(void* library, void* other, const char* name) {
   void* const found = ::dlsym(library, name);

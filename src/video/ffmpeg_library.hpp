@@ -8,8 +8,8 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
-/// FFmpeg's libraries. They are loaded when they are used: with their own they are some two hundred, which most
-/// programs do not need.
+/// FFmpeg's libraries, which are loaded on first use. With their dependencies they are about two hundred, and
+/// most programs do not need them.
 namespace parafield::video {
 
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
@@ -36,18 +36,19 @@ namespace parafield::video {
   F(sws_scale_frame) F(sws_setColorspaceDetails) PF_FFMPEG_SIDE_DATA(F)
 // clang-format on
 
-/// Its functions by their own names, which hide FFmpeg's declarations in this namespace. They are null until
-/// begin_ffmpeg() has returned.
+/// FFmpeg's functions under their own names, which hide FFmpeg's declarations in this namespace. They are
+/// null until begin_ffmpeg() has returned.
 #define PF_POINTER(name) inline decltype(&::name) name = nullptr;
 PF_FFMPEG_FUNCTIONS(PF_POINTER)
 #undef PF_POINTER
 
-/// Is called before anything else of FFmpeg. FFmpeg's own messages go to standard error, where a library
-/// should write nothing: only the worst stay, unless the program has chosen a level itself. Throws
-/// Error(unsupported) where the libraries cannot be loaded.
+/// Loads FFmpeg. Call it before anything else of FFmpeg. FFmpeg prints messages to standard error, where a
+/// library should print nothing, so only the most severe ones are kept, unless the program has set a log
+/// level itself. Throws Error(unsupported) if the libraries cannot be loaded.
 void begin_ffmpeg();
 
-/// Makes FFmpeg's devices, such as cameras, known as formats of input. Throws Error(unsupported) likewise.
+/// Registers FFmpeg's devices, such as cameras, as input formats. Throws Error(unsupported) if their library
+/// cannot be loaded.
 void register_devices();
 
 }  // namespace parafield::video

@@ -12,7 +12,7 @@ namespace {
 
 bool has(const AVPixFmtDescriptor& format, std::uint64_t flag) { return (format.flags & flag) != 0; }
 
-/// yuvj420p and the like are old names of yuv420p in full range.
+/// yuvj420p and similar names are old names of yuv420p and so on in full range.
 AVPixelFormat without_range(int format) {
   switch (format) {
     case AV_PIX_FMT_YUVJ420P:
@@ -41,7 +41,8 @@ bool is_full_range(const AVFrame& picture, const AVPixFmtDescriptor& format) {
          without_range(picture.format) != picture.format;
 }
 
-/// Whether brightness is a plane of its own, or every second byte, in this machine's numbers.
+/// Whether brightness can be read directly: it is a plane of its own, or every second byte, in native byte
+/// order.
 bool has_luma(const AVPixFmtDescriptor& format) {
   const AVComponentDescriptor& luma = format.comp[0];
   const int bytes = luma.depth > 8 ? 2 : 1;

@@ -5,20 +5,21 @@
 
 namespace parafield::video {
 
-/// Turns decoded pictures into frames.
+/// Converts decoded pictures to frames.
 class PixelReader {
  public:
-  /// `gray`: only brightness is wanted. It works on `threads` threads, 0 = all.
+  /// `gray`: return only brightness. It uses `threads` threads; 0 = all.
   PixelReader(bool gray, int threads) : gray_(gray), threads_(threads) {}
 
-  /// Converts a picture. `orientation` is EXIF's, 1 to 8. The memory of `frame` is used again where it fits.
+  /// Converts a picture. `orientation` is an EXIF orientation, 1 to 8. The memory of `frame` is reused if it
+  /// fits.
   void read(const AVFrame& picture, int orientation, FrameBuffer& frame);
 
  private:
   void convert(const AVFrame& picture, FrameBuffer& frame);
   void scale(const AVFrame& picture, const AVPixFmtDescriptor& format, bool gray, FrameBuffer& frame);
 
-  /// What the scaler was made for.
+  /// The input that the scaler was made for.
   struct Kind {
     int width = 0, height = 0, format = -1, matrix = 0;
     bool full = false;
@@ -29,10 +30,10 @@ class PixelReader {
   const int threads_;
   Kind kind_;
   Scaler scaler_;
-  FrameBuffer stored_;  // before it is turned
+  FrameBuffer stored_;  // the picture as stored, before it is rotated
 };
 
-/// EXIF's orientation that shows a picture as a display matrix (libavutil/display.h) does.
+/// The EXIF orientation that is equivalent to a display matrix (libavutil/display.h).
 int orientation_of(const std::int32_t* matrix);
 
 }  // namespace parafield::video

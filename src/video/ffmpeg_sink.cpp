@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Video files, as FFmpeg writes them.
+// Writes video files with FFmpeg.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -47,12 +47,12 @@ const AVCodec* encoder_of(const std::string& extension, const std::string& name)
   fail(ErrorCode::unsupported, "this FFmpeg has no encoder for ", extension, " files");
 }
 
-/// 4:2:0 if the encoder loses something anyway, otherwise what keeps the frame's values.
+/// 4:2:0 if the encoder is lossy anyway, otherwise the format that keeps the frame's values.
 AVPixelFormat encoded_format(const AVCodec& codec, PixelFormat frame) {
   const AVCodecDescriptor* const kind = avcodec_descriptor_get(codec.id);
   const bool lossless =
       kind && (kind->props & AV_CODEC_PROP_LOSSLESS) != 0 && (kind->props & AV_CODEC_PROP_LOSSY) == 0;
-  if (codec.id == AV_CODEC_ID_MJPEG) return AV_PIX_FMT_YUVJ420P;  // JPEG is of full range
+  if (codec.id == AV_CODEC_ID_MJPEG) return AV_PIX_FMT_YUVJ420P;  // JPEG uses full range
   const AVPixelFormat wanted = lossless ? format_of(frame) : AV_PIX_FMT_YUV420P;
   if (!codec.pix_fmts) return wanted;
   return avcodec_find_best_pix_fmt_of_list(codec.pix_fmts, wanted, 0, nullptr);
@@ -105,7 +105,7 @@ class FfmpegSink : public Sink {
   }
 
  private:
-  /// The first frame says the format, and whether frames have times.
+  /// Starts the encoder and the file. The first frame determines the format and whether frames have times.
   void start(PixelFormat format, bool variable) {
     const AVPixelFormat encoded = encoded_format(*codec_, format);
     const AVPixFmtDescriptor& pixels = *av_pix_fmt_desc_get(encoded);
@@ -120,9 +120,9 @@ class FfmpegSink : public Sink {
     to.thread_count = options_.threads;
     to.framerate = av_d2q(options_.rate, 60000);
     to.time_base = av_inv_q(to.framerate);
-    if (variable && !is_avi_)  // MPEG-4 counts to 65535
+    if (variable && !is_avi_)  // MPEG-4 time bases are at most 65535
       to.time_base = {1, counts_milliseconds_ ? 1000 : codec_->id == AV_CODEC_ID_MPEG4 ? 60000 : 90000};
-    if (is_avi_) to.max_b_frames = 0;  // the file has one order of frames
+    if (is_avi_) to.max_b_frames = 0;  // AVI cannot store reordered frames
     if (muxer_->oformat->flags & AVFMT_GLOBALHEADER) to.flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     set_colors(pixels);
     set_quality();
@@ -176,8 +176,8 @@ class FfmpegSink : public Sink {
       av_opt_set(to.priv_data, option, value.c_str(), 0);
     };
     if (name == "libx264" || name == "libx265") {
-      // A fifth of the time of "veryfast", for files a third larger that look the same: with the filter against
-      // blocks, which costs little, and which "ultrafast" leaves out.
+      // "ultrafast" takes a fifth of the time of "veryfast", for files that are a third larger and look the
+      // same if the deblocking filter, which "ultrafast" omits and which costs little, is on.
       set("preset", "ultrafast");
       if (name == "libx264") set("x264-params", "no-deblock=0");
       set("crf", text(options_.quality));
@@ -187,7 +187,7 @@ class FfmpegSink : public Sink {
       set("deadline", "good");
       set("cpu-used", "5");
       if (name == "libvpx-vp9") set("row-mt", "1");
-      to.bit_rate = name == "libvpx" ? 50'000'000 : 0;  // VP8 keeps below it
+      to.bit_rate = name == "libvpx" ? 50'000'000 : 0;  // upper limit for VP8
     } else {
       to.flags |= AV_CODEC_FLAG_QSCALE;
       to.global_quality = FF_QP2LAMBDA * std::clamp(options_.quality / 6, 1, 31);
@@ -198,7 +198,7 @@ class FfmpegSink : public Sink {
   void fill(const Frame& frame) {
     Frame from = frame;
     if (padded_ != size_) {
-      // The last column and row are doubled.
+      // Repeat the last column and row.
       io::reserve(staged_, padded_, frame.format);
       const auto bytes = std::size_t(row_bytes(frame)), pixel = std::size_t(bytes_per_pixel(frame.format));
       for (int y = 0; y < padded_.height; ++y) {
@@ -214,7 +214,7 @@ class FfmpegSink : public Sink {
     convert(scaler_, *borrowed(from.data, from.pitch, padded_, format_of(from.format)), *picture_);
   }
 
-  /// Encodes a picture, or what is left, and writes what comes.
+  /// Encodes a picture, or flushes the encoder if `picture` is null, and writes the resulting packets.
   void encode(const AVFrame* picture) {
     int failed = avcodec_send_frame(encoder_.get(), picture);
     AVStream& stream = *muxer_->streams[0];
@@ -227,7 +227,7 @@ class FfmpegSink : public Sink {
         packet_->duration =
             std::max<std::int64_t>(1, std::llround(1 / (options_.rate * av_q2d(encoder_->time_base))));
       av_packet_rescale_ts(packet_.get(), encoder_->time_base, stream.time_base);
-      // The lists at the end have up to 64 bytes a frame.
+      // The index at the end of the file takes up to 64 bytes per frame.
       ++packets_;
       bytes_ += std::uint64_t(packet_->size) + 64;
       file_->make_room(bytes_, std::uint64_t(packet_->size) + (1 << 17) + 64 * packets_);
@@ -244,7 +244,7 @@ class FfmpegSink : public Sink {
   const bool is_avi_;
   bool counts_milliseconds_ = false, started_ = false, failed_ = false;
   const AVCodec* codec_ = nullptr;
-  std::optional<OutputFile> file_;  // the muxer writes it, so it goes last
+  std::optional<OutputFile> file_;  // before the muxer, which uses it: it is destroyed last
   Muxer muxer_;
   CodecContext encoder_;
   PictureFrame picture_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Videos and cameras, as FFmpeg reads them.
+// Reads videos and cameras with FFmpeg.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace parafield::video {
 namespace {
 
-/// Bytes of a stream as FFmpeg reads them. They cannot be read again.
+/// Lets FFmpeg read a stream of bytes, without seeking.
 class StreamInput {
  public:
   explicit StreamInput(std::unique_ptr<io::ByteStream> bytes) : bytes_(std::move(bytes)) {
@@ -60,7 +60,8 @@ const AVInputFormat* input_format(const std::string& input, const std::string& n
   return format;
 }
 
-/// The format's name: of several that share a reader the one that is the file's extension, or the first.
+/// The format's name. If several formats share a reader, it is the one that matches the file's extension, or
+/// the first.
 std::string name_of(const AVInputFormat& format, const std::string& input) {
   const std::string names = format.name, extension = extension_of(input);
   const std::string listed = text(',', names, ','),
@@ -154,7 +155,7 @@ class FfmpegSource : public Source {
     } else if (std::error_code error; std::filesystem::is_regular_file(input, error)) {
       url = "file:" + input;
     }
-    // FFmpeg frees the context if it fails.
+    // FFmpeg frees the context on failure.
     const int failed = avformat_open_input(&context, url.c_str(), format, nullptr);
     if (failed == AVERROR_INVALIDDATA)
       io::fail_format("no video or picture that is known, or damaged at its start");
@@ -178,7 +179,7 @@ class FfmpegSource : public Source {
     decoder_->pkt_timebase = stream.time_base;
     decoder_->thread_count = options.threads;
     decoder_->thread_type = thread_types(codec->id);
-    decoder_->err_recognition = AV_EF_EXPLODE;  // damage is an error, not something to hide
+    decoder_->err_recognition = AV_EF_EXPLODE;  // report damage as an error; do not conceal it
     if (failed >= 0) failed = avcodec_open2(decoder_.get(), codec, nullptr);
     if (failed < 0) fail(code_of(failed), "its ", codec->name, " cannot be decoded: ", av_reason(failed));
     if (const std::int32_t* matrix = display_matrix(stream)) orientation_ = orientation_of(matrix);
@@ -186,7 +187,8 @@ class FfmpegSource : public Source {
     packet_.reset(allocated(av_packet_alloc()));
   }
 
-  /// Decodes the next picture; false at the end, and when what was decoded before an error has come.
+  /// Decodes the next picture. Returns false at the end, and after an error once all pictures before it have
+  /// been returned.
   bool receive() {
     while (true) {
       const int got = avcodec_receive_frame(decoder_.get(), picture_.get());
@@ -200,7 +202,7 @@ class FfmpegSource : public Source {
     }
   }
 
-  /// Gives the decoder the next packet of the video, or the end.
+  /// Sends the next packet of the video to the decoder, or the end.
   void send() {
     int got = 0;
     do {
@@ -224,7 +226,7 @@ class FfmpegSource : public Source {
     drain();
   }
 
-  /// An MP4 file has a list of its packets.
+  /// Detects a truncated MP4 file from its list of packets.
   void check_complete() {
     const int listed = avformat_index_get_entries_count(demuxer_->streams[stream_]);
     if (std::string_view(demuxer_->iformat->name).starts_with("mov,") && packets_ < listed) {
@@ -234,7 +236,7 @@ class FfmpegSource : public Source {
   }
 
   void decoding_failed(int error) {
-    // Streams and cameras may begin with pictures that need others before them.
+    // Streams and cameras may start with pictures that depend on earlier, missing ones.
     constexpr int begin_anywhere = AVFMT_TS_DISCONT | AVFMT_NOTIMESTAMPS | AVFMT_NOFILE;
     if (delivered_ == 0 && (demuxer_->iformat->flags & begin_anywhere) != 0 && error == AVERROR_INVALIDDATA) {
       first_problem_ = "no frame of it can be decoded";
@@ -242,7 +244,8 @@ class FfmpegSource : public Source {
       if (draining_) drain();
       return;
     }
-    // The damaged packet is one of those that threads have. Frames before them are sound.
+    // The damaged packet is one of the packets that decoding threads are working on. Frames before those
+    // packets are undamaged.
     const bool frame_threads = (decoder_->active_thread_type & FF_THREAD_FRAME) != 0;
     const std::int64_t in_work = frame_threads ? decoder_->thread_count : 1;
     const auto kept = std::int64_t(stamps_.size());
@@ -259,7 +262,7 @@ class FfmpegSource : public Source {
     problem_ = error == AVERROR_INVALIDDATA ? std::string(what) : text(what, ": ", av_reason(error));
   }
 
-  /// The decoder gives what it has.
+  /// Makes the decoder return its pending pictures.
   void drain() {
     draining_ = true;
     const int sent = avcodec_send_packet(decoder_.get(), nullptr);
@@ -272,7 +275,7 @@ class FfmpegSource : public Source {
 
   double frame_time() const { return 1 / (info.rate > 0 ? info.rate : usual_rate); }
 
-  /// Time of the picture, from the first one. A stream without times has its rate.
+  /// Time of the picture since the first one, s. If the stream has no times, it follows from the frame rate.
   double next_time() {
     const std::int64_t stamp = picture_->best_effort_timestamp;
     if (delivered_ == 0) first_stamp_ = stamp;
@@ -283,19 +286,19 @@ class FfmpegSource : public Source {
     return delivered_ == 0 ? 0 : last_time_ + frame_time();
   }
 
-  std::optional<StreamInput> stream_input_;  // the demuxer reads it, so it goes last
+  std::optional<StreamInput> stream_input_;  // before the demuxer, which uses it: it is destroyed last
   Demuxer demuxer_;
   CodecContext decoder_;
   PictureFrame picture_;
   Packet packet_;
   PixelReader pixels_;
   int stream_ = -1, orientation_ = 1;
-  std::array<std::int64_t, 64> stamps_ = {};                              // of the last packets
-  std::int64_t sound_before_ = std::numeric_limits<std::int64_t>::max();  // after an error
+  std::array<std::int64_t, 64> stamps_ = {};                              // time stamps of the last packets
+  std::int64_t sound_before_ = std::numeric_limits<std::int64_t>::max();  // undamaged before it
   std::int64_t packets_ = 0, delivered_ = 0, first_stamp_ = AV_NOPTS_VALUE;
   double last_time_ = 0;
   bool draining_ = false;
-  std::string problem_;        // thrown after the pictures before it
+  std::string problem_;        // thrown after the pictures before it have been returned
   std::string first_problem_;  // thrown if there are no pictures
   ErrorCode problem_code_ = ErrorCode::format;
 };

@@ -24,7 +24,7 @@ fs::directory_iterator files_of(const fs::path& folder) {
   return files;
 }
 
-/// Whether a comes before b. Digits that follow one another are a number.
+/// Natural order: whether a comes before b if consecutive digits are compared as a number.
 bool comes_before(std::string_view a, std::string_view b) {
   const std::string_view whole_a = a, whole_b = b;
   const auto digits = [](std::string_view& text) {
@@ -90,7 +90,7 @@ std::pair<std::int64_t, std::int64_t> numbers_of(const Pattern& pattern) {
       continue;
     const char *first = name.data() + pattern.before.size(),
                *last = name.data() + name.size() - pattern.after.size();
-    while (first != last && *first == ' ') ++first;  // %4d fills with spaces
+    while (first != last && *first == ' ') ++first;  // %4d pads with spaces
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(first, last, number);
     if (error != std::errc{} || end != last || number < 0 || pattern.file(number).filename() != name)

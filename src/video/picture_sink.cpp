@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures of a pattern, each a file of its own.
+// Writes the pictures of a pattern, each to its own file.
 #include <system_error>
 
 #include "core/fail.hpp"

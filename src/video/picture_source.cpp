@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures as a video: of a stream, a folder or a pattern.
+// Reads pictures from a stream, a folder or a pattern as a video.
 #include <utility>
 
 #include "core/views.hpp"
@@ -52,7 +52,7 @@ class StreamSource : public Source {
   std::int64_t count_ = 0;
 };
 
-/// Pictures that are files of their own: file(0), file(1)...
+/// Pictures in separate files: file(0), file(1)...
 template <class File>
 class PictureSource : public Source {
  public:

@@ -12,12 +12,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether FrameReader reads it.
+/// Whether FrameReader can read the stream.
 bool is_for_frame_reader(io::ByteStream& bytes) {
-  // Few bytes first: more may never come.
+  // Peek at few bytes first, because a pipe may never deliver more.
   for (const std::size_t count : {std::size_t(3), std::size_t(10), io::recognized_by})
     if (io::content_of(bytes.peek(count)) != io::Content::unknown) return true;
-  return bytes.look() < 0;  // its error says that it is empty
+  return bytes.look() < 0;  // FrameReader reports that it is empty
 }
 
 std::unique_ptr<Source> open(const std::string& input, const VideoReaderOptions& options) {

@@ -62,7 +62,7 @@ struct VideoWriter::Impl {
       try {
         sink->write(frame, time);
       } catch (const Error& error) {
-        // What was written before is kept.
+        // Keep the frames before.
         const auto closed = std::exchange(sink, nullptr);
         std::string kept;
         if (count > 0) {
@@ -113,7 +113,7 @@ struct VideoWriter::Impl {
 
   std::filesystem::path name;
   Size size;
-  std::unique_ptr<video::Sink> sink;  // none when the video is finished
+  std::unique_ptr<video::Sink> sink;  // null when the video is finished
   PixelFormat format = {};
   std::int64_t count = 0;
   std::optional<double> last_time;

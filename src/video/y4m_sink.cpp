@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// YUV4MPEG2, as src/io/y4m.cpp reads it: BT.601 of limited range. 4:2:0 has its chroma between four pixels
-// (420jpeg).
+// Writes YUV4MPEG2 as src/io/y4m.cpp reads it: BT.601 in limited range. In 4:2:0, chroma is centered between
+// four pixels (420jpeg).
 #include <poll.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 namespace parafield::video {
 namespace {
 
-/// Frames a second as a fraction: of seconds, of 1001 parts as of television, or of millionths.
+/// Frames per second as a fraction with the denominator 1, 1001 (as in television), 1000 or 100000.
 std::string fraction(double rate) {
   for (const int parts : {1, 1001, 1000})
     if (const double count = std::round(rate * parts); std::abs(count / parts - rate) < 2e-5 * rate)
@@ -25,7 +25,7 @@ std::string fraction(double rate) {
   return text(std::int64_t(std::round(rate * 1e5)), ":", 100000);
 }
 
-/// A row of RGB becomes luma, and chroma for each pixel.
+/// Converts a row of RGB to luma, and to chroma at full resolution.
 template <class T>
 void convert_row(const T* rgb, int width, T* y, float* cb, float* cr) {
   constexpr float scale = sizeof(T) == 2 ? 256 : 1, full = sizeof(T) == 2 ? 65535 : 255;
@@ -68,7 +68,7 @@ class Y4mSink : public Sink {
 
   void finish() override {
     if (!file_) return;
-    // After an error a part of a frame may be there.
+    // After an error, the file may end with an incomplete frame.
     if (::ftruncate(file_->descriptor(), off_t(complete_)) != 0) io::fail_writing(io::reason(errno));
     file_->take_place();
   }
@@ -97,7 +97,7 @@ class Y4mSink : public Sink {
       convert_row(values.row(y), size_.width, luma, cb.data(), cr.data());
       T* const to_b = planes.data() + area(size_) + std::size_t(half ? y / 2 : y) * std::size_t(chroma.width);
       T* const to_r = to_b + area(chroma);
-      // The last column and row of an odd size stand alone.
+      // The last column and row of an odd size have no partner.
       const int rows = half && (y % 2 == 1 || y + 1 < size_.height) ? 2 : 1;
       for (int x = 0; x < chroma.width; ++x) {
         const auto sum = [&](const std::vector<float>& row) {
@@ -138,10 +138,10 @@ class Y4mSink : public Sink {
   const Size size_;
   const double rate_;
   const bool half_;
-  std::optional<io::NewFile> file_;  // none: standard output
+  std::optional<io::NewFile> file_;  // empty = standard output
   io::Bytes bytes_;
   std::vector<float> sum_b_, sum_r_;
-  std::uint64_t complete_ = 0;  // bytes of the frames that were written whole
+  std::uint64_t complete_ = 0;  // bytes of completely written frames
 };
 
 }  // namespace
