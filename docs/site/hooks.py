@@ -18,7 +18,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["*.md", "docs/**/*.md", "bench/README.md", "bench/results/*.md"]
+PAGES = ["*.md", "docs/**/*.md", "bench/*.md", "bench/results/*.md"]
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".json": "json", ".py": "python", ".yml": "yaml"}
 PICTURES = {".png", ".jpg", ".jpeg", ".svg", ".webp"}
