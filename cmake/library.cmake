@@ -107,9 +107,6 @@ foreach(target ${PARAFIELD_TARGETS})
 endforeach()
 
 if(PARAFIELD_HAS_CUDA)
-  if(unity_build AND CMAKE_CUDA_ARCHITECTURES MATCHES "-virtual$")
-    include(cmake/cuda_together.cmake)
-  endif()
   # CMake 3.25 does not know -std=c++20 for nvcc 13 and drops CUDA_STANDARD 20, so it is given as an option.
   add_library(parafield_cuda OBJECT ${cuda_sources})
   set_target_properties(parafield_cuda PROPERTIES CUDA_STANDARD_REQUIRED OFF CUDA_SEPARABLE_COMPILATION OFF)

@@ -120,8 +120,7 @@ void run(const FlowCommandOptions& options) {
   if (task.fb_check > 0 && count != 2)
     throw UsageError(fmt::format("--fb-check needs a method of two frames, not of {}", count));
   FeatureTracking* const tracking = tracking_of(method);
-  if (tracking)
-    check_feature_parameters(options.method.named(), tracking->features);
+  if (tracking) check_feature_parameters(options.method.named(), tracking->features);
   if (options.is_series()) return run_series(options, method, task);
   const std::string& tracks_file = options.guides.tracks;
   FlowInput given{.frames = {}, .rotation = options.guides.camera()};
@@ -192,10 +191,10 @@ std::vector<std::string> examples_of(FlowMethod method) {
 void add_flow(App& program) {
   auto [command, options] = add_command<FlowCommandOptions>(
       program, "flow", "Estimate the optical flow from one frame to the next", run);
-  command.add_option(
-      "FRAMES FILE", options.frames,
-      "frames in time order: PNG, JPEG, TIFF, PNM, PFM, .npy, Y4M. All have one size. The flow is that of the "
-      "first of two frames, or of the middle one where the method takes more");
+  command.add_option("FRAMES FILE", options.frames,
+                     "frames in time order: PNG, JPEG, TIFF, PNM, PFM, .npy, Y4M. All have one size. The "
+                     "flow is that of the "
+                     "first of two frames, or of the middle one where the method takes more");
   command.add_option("-o,--output FILE", options.files.flow,
                      "write the flow: .flo, .pfm, .npy or KITTI's .png. A .png has 16 bit and is no picture "
                      "to look at; --color draws one. A name with a number is a series, for any "

@@ -99,8 +99,8 @@ void run(const TracksOptions& options) {
   report.json["columns"] = cells.width;
   report.json["rows"] = cells.height;
   report.json["cells"] = asked;
-  report.text += fmt::format("{} of {} features ({} x {} cells) are kept\n", tracks.size(), asked, cells.width,
-                             cells.height);
+  report.text += fmt::format("{} of {} features ({} x {} cells) are kept\n", tracks.size(), asked,
+                             cells.width, cells.height);
   report.json["kept"] = tracks.size();
   if (truth.u) {
     const TrackScores scores = scores_of(tracks, truth);

@@ -137,9 +137,7 @@ void solve_on_device(const Request<Task>& request, const Items& items, const Dev
     if (waits) lease->synchronize();
     return;
   }
-  const auto take = [&] {
-    return Cache::take(request, field.size, device, {}, items.count >= shared_from);
-  };
+  const auto take = [&] { return Cache::take(request, field.size, device, {}, items.count >= shared_from); };
   std::vector<typename Cache::Lease> leases;
   leases.push_back(take());
   const int streams = estimators_for<Task>(leases[0], 8, items.count);

@@ -57,8 +57,7 @@ OutArray read_out(nb::handle out, Size size) {
   OutArray array;
   if (!nb::try_cast(out, array, false) || array.ndim() != 3 || array.shape(0) != 2 ||
       array.shape(1) != std::size_t(size.height) || array.shape(2) != std::size_t(size.width) ||
-      array.dtype().code != std::uint8_t(nb::dlpack::dtype_code::Float) ||
-      array.dtype().bits != 32)
+      array.dtype().code != std::uint8_t(nb::dlpack::dtype_code::Float) || array.dtype().bits != 32)
     fail("out cannot be ", type_text(out), "; it must be a writable array of 2 x ", size.height, " x ",
          size.width, " float32, in host memory and without gaps");
   return array;
@@ -87,8 +86,8 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
                                 {Py_tp_clear, reinterpret_cast<void*>(&Self::clear)},
                                 {0, nullptr}};
   auto type = nb::class_<Self>(module, name, nb::type_slots(slots), doc);
-  std::string flags = Task::streams ? ", pipelined: bool = False, throughput: bool = False"
-                                    : ", throughput: bool = False";
+  std::string flags =
+      Task::streams ? ", pipelined: bool = False, throughput: bool = False" : ", throughput: bool = False";
   if (std::is_same_v<Task, Flow>) flags += ", valid: bool = True, confidence: bool = True";
   type.def(
       "__init__",
@@ -163,13 +162,17 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
             "push", [](Self& self, nb::handle frame) { return self.push(self.read(frame, "frame")); },
             nb::arg("frame").none(),
             nb::sig(("def push(self, frame: typing.Any) -> " + result + " | None").c_str()),
-            "Adds the next frame of a sequence. Returns None until enough frames have arrived, then the result of "
+            "Adds the next frame of a sequence. Returns None until enough frames have arrived, then the "
+            "result of "
             "the newest ones. Each frame is converted once.\n\n"
-            "A pipelined estimator returns the result of the previous call instead (None if it had none), and "
-            "finish() returns the last one: while a GPU works on the new frame, frames are uploaded and results "
+            "A pipelined estimator returns the result of the previous call instead (None if it had none), "
+            "and "
+            "finish() returns the last one: while a GPU works on the new frame, frames are uploaded and "
+            "results "
             "downloaded.")
         .def("finish", &Self::finish, nb::sig(("def finish(self) -> " + result + " | None").c_str()),
-             "Waits for the result that a pipelined estimator has not returned yet, and returns it. None if there "
+             "Waits for the result that a pipelined estimator has not returned yet, and returns it. None if "
+             "there "
              "is none, or if it goes into an `out`.");
   if constexpr (std::is_same_v<Task, Flow>)
     type.def(
@@ -181,9 +184,12 @@ nb::class_<PythonEstimator<Task>> bind_estimator(nb::module_& module, const char
         },
         nb::arg("frame").none(), nb::arg("out"),
         nb::sig("def push(self, frame: typing.Any, out: typing.Any) -> bool"),
-        "Does the same, but writes the flow into `out`: a float32 array of 2 x H x W in host memory, where the "
-        "frame must be, too. Returns whether there is a result. With a pipelined estimator, `out` is complete when "
-        "the next call of push() or finish() returns, and the call returns whether the previous `out` is complete "
+        "Does the same, but writes the flow into `out`: a float32 array of 2 x H x W in host memory, where "
+        "the "
+        "frame must be, too. Returns whether there is a result. With a pipelined estimator, `out` is "
+        "complete when "
+        "the next call of push() or finish() returns, and the call returns whether the previous `out` is "
+        "complete "
         "now. Only pinned memory (pinned_empty) is copied while the GPU works.");
   if constexpr (Task::pairs)
     type.def(
@@ -244,9 +250,12 @@ void bind_estimators(nb::module_& module) {
       "It keeps its memory from call to call. Arguments are those of estimate_flow. `shape` is (height, "
       "width); if it is not given, the first frames say it. `range`, if it is not given, is found in the "
       "first frames and kept. `energies` asks methods that minimize an energy for it. `progress` is called "
-      "with the completed fraction of a long solve. Results lack the planes for which `valid` or `confidence` is "
-      "False: that saves time and memory. `pipelined` makes push() return the previous result while a GPU works on "
-      "the new frame. `throughput` is for several estimators that share a GPU: each takes longer for a frame, all "
+      "with the completed fraction of a long solve. Results lack the planes for which `valid` or "
+      "`confidence` is "
+      "False: that saves time and memory. `pipelined` makes push() return the previous result while a GPU "
+      "works on "
+      "the new frame. `throughput` is for several estimators that share a GPU: each takes longer for a "
+      "frame, all "
       "together take less.\n\n"
       "Any number of estimators may work at once, in any threads. Calls of one estimator take turns. Each "
       "result owns its memory.");

@@ -12,8 +12,8 @@ namespace parafield {
 template <class Task, class Backend, class Solver>
 class FrameSession final : public SolverSession<Task, Backend, Solver> {
   using Base = SolverSession<Task, Backend, Solver>;
-  using typename Base::Delivery, typename Base::Start;
   using Base::backend_, Base::results_, Base::solver_, Base::slots_;
+  using typename Base::Delivery, typename Base::Start;
 
  public:
   using Result = typename Task::Result;
@@ -37,8 +37,8 @@ class FrameSession final : public SolverSession<Task, Backend, Solver> {
                                   ? results_.pipelined_delivery_to(output, on_host, starts_from_last, turn_)
                                   : results_.delivery_to(output, on_host, starts_from_last);
     const Start last = delivery.solved;
-    this->replay({.entry = ReplayKey::Entry::frame, .slot = slot, .complete = complete, .warm = warm}, delivery,
-                 complete, [&] {
+    this->replay({.entry = ReplayKey::Entry::frame, .slot = slot, .complete = complete, .warm = warm},
+                 delivery, complete, [&] {
                    if (complete)
                      solver_.solve_newest(frame, slot, oldest, warm ? &last : nullptr, delivery.solved);
                    else

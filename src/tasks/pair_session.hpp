@@ -22,9 +22,11 @@ class PairSession final : public SolverSession<Task, Backend, Solver> {
     this->check_call(output, on_host);
     const auto active = this->backend_.activate();
     solver_.take({}, on_host);
-    const bool follows = std::exchange(follows_, false) && solver_.averages();  // a pair that fails is not followed
-    const Result& result = this->solve({.entry = ReplayKey::Entry::pair, .follows = follows}, on_host, nullptr,
-                                       output, [&] { solver_.prepare_next(frames_.data(), follows); });
+    const bool follows =
+        std::exchange(follows_, false) && solver_.averages();  // a pair that fails is not followed
+    const Result& result =
+        this->solve({.entry = ReplayKey::Entry::pair, .follows = follows}, on_host, nullptr, output,
+                    [&] { solver_.prepare_next(frames_.data(), follows); });
     follows_ = true;
     return result;
   }

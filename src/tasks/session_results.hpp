@@ -56,7 +56,8 @@ class SessionResults {
         Result& there = output ? *output : in(backend_.memory(), own_[turn]);
         return {solved_, there, there};
       }
-      return {solved_, in(backend_.memory(), sent_[turn]), output ? *output : in(Memory::pinned(), own_[turn])};
+      return {solved_, in(backend_.memory(), sent_[turn]),
+              output ? *output : in(Memory::pinned(), own_[turn])};
     }
     return host_delivery(output ? output : &in(Memory::host(), own_[turn]), starts_from_last);
   }
@@ -73,7 +74,8 @@ class SessionResults {
     const auto asked = delivery.output.planes();
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (add(std::get<I>(from), std::get<I>(to), std::get<I>(asked)), ...);
-    }(std::make_index_sequence<std::tuple_size_v<decltype(to)>>{});
+    }
+    (std::make_index_sequence<std::tuple_size_v<decltype(to)>>{});
     return copies;
   }
   /// Downloads the result, in the order of a queue.
@@ -94,7 +96,8 @@ class SessionResults {
   }
   /// Allocates the field, unless it lies in that memory already. Returns it.
   Result& in(Memory memory, Result& field) const {
-    if (field.size() != size_ || field.memory() != memory) field = result_with<Result>(planes_, size_, memory);
+    if (field.size() != size_ || field.memory() != memory)
+      field = result_with<Result>(planes_, size_, memory);
     return field;
   }
   /// Whether a field has all planes that results have.

@@ -79,8 +79,9 @@ TEST_P(PipelinedOn, GivesTheSameResultsForEveryMethod) {
     EXPECT_EQ(pushed(pipelined, resident), expected);
     EXPECT_EQ(pushed(plain, resident), expected);
   };
-  for_each_method<FlowMethod>(
-      [&](const auto& method) { compare(static_cast<const Flow*>(nullptr), fitted(restrained(method), size)); });
+  for_each_method<FlowMethod>([&](const auto& method) {
+    compare(static_cast<const Flow*>(nullptr), fitted(restrained(method), size));
+  });
   for_each_method<DetectionMethod>([&](const auto& method) {
     compare(static_cast<const Detection*>(nullptr), fitted(restrained(method), size));
   });
@@ -174,8 +175,8 @@ TEST_P(PipelinedOn, LeavesOutPlanes) {
                   0);
           });
         };
-        FlowEstimator pipelined(method, size,
-                                {.device = device(), .pipelined = true, .valid = valid, .confidence = confidence});
+        FlowEstimator pipelined(
+            method, size, {.device = device(), .pipelined = true, .valid = valid, .confidence = confidence});
         std::size_t count = 0, late = 0;
         for (const FrameBuffer& frame : frames)
           if (const FlowField* flow = some.push(frame)) compare(*flow, count++);

@@ -50,10 +50,11 @@ std::string options_of(const std::string& encoder) {
 
 /// Encodes the frames; an empty path if no container or reader takes the codec.
 std::string encoded(const Folder& folder, const std::string& frames, const std::string& encoder) {
-  for (const char* extension : {".avi", ".mkv", ".mov", ".nut", ".mpg", ".flv", ".roq", ".gif", ".apng", ".webp"}) {
+  for (const char* extension :
+       {".avi", ".mkv", ".mov", ".nut", ".mpg", ".flv", ".roq", ".gif", ".apng", ".webp"}) {
     const std::string path = folder / (encoder + extension);
-    if (ffmpeg("-threads 1 -i " + frames + " -strict -2 " + options_of(encoder) + " -c:v " + encoder + " " + path +
-               " 2>/dev/null") &&
+    if (ffmpeg("-threads 1 -i " + frames + " -strict -2 " + options_of(encoder) + " -c:v " + encoder + " " +
+               path + " 2>/dev/null") &&
         !read_video(path).frames.empty())
       return path;
     std::filesystem::remove(path);
@@ -114,8 +115,10 @@ TEST(CodecDamage, DamageOfAnyCodecEndsNoProcess) {
           .write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
       const int threads = 1 + i % 4;
       const Outcome outcome = outcome_of(damaged, threads);
-      EXPECT_EQ(outcome.signal, 0) << encoder << " in " << path << ", damage " << i << ", threads " << threads;
-      EXPECT_LE(outcome.status, 1) << encoder << " in " << path << ", damage " << i << ", threads " << threads;
+      EXPECT_EQ(outcome.signal, 0) << encoder << " in " << path << ", damage " << i << ", threads "
+                                   << threads;
+      EXPECT_LE(outcome.status, 1) << encoder << " in " << path << ", damage " << i << ", threads "
+                                   << threads;
       errors += outcome.status == 1;
       ++videos;
     }

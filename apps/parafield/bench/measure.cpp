@@ -163,8 +163,7 @@ Traffic traffic_of(const Case<Task>& one) {
         return std::vector{sizeof(typename std::remove_cvref_t<decltype(plane)>::Value)...};
       },
       result.planes());
-  if (one.flow_alone)
-    planes.resize(planes.size() - 2);  // valid and confidence are the last two
+  if (one.flow_alone) planes.resize(planes.size() - 2);  // valid and confidence are the last two
   const std::size_t of_pixel = std::accumulate(planes.begin(), planes.end(), std::size_t(0));
   const std::size_t pixels = std::size_t(one.size.width) * std::size_t(one.size.height);
   return {pixels * (frames_of_call<Task>(one.method) + of_pixel), pixels * (frames_of_step<Task> + of_pixel)};

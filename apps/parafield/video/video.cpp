@@ -26,9 +26,7 @@ bool is_folder_there(const Path& path) {
 }
 bool is_folder(const std::string& name) { return name.ends_with('/') || is_folder_there(name); }
 
-bool is_picture(const std::string& name) {
-  return !has_number(name) && has_one_of(name, picture_extensions);
-}
+bool is_picture(const std::string& name) { return !has_number(name) && has_one_of(name, picture_extensions); }
 
 /// What is written of each input. Throws UsageError.
 std::vector<VideoTarget> targets_of(const VideoCommandOptions& options) {

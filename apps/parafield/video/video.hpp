@@ -47,7 +47,8 @@ struct VideoResult {
 class VideoJob {
  public:
   /// `threads`: those that decode, and encode; 0 = all. `at_once`: the number of jobs that run at the same time.
-  VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method, int threads, int at_once);
+  VideoJob(const VideoCommandOptions& options, VideoTarget target, FlowMethod method, int threads,
+           int at_once);
 
   /// Reads, estimates and writes to the end. Throws Error; what was written before is whole then.
   void run(const std::stop_token& stop);

@@ -53,8 +53,9 @@ __device__ inline void copy_rows(const WordCopy& copy, int block, int blocks) {
 }
 
 inline WordCopy word_copy(PlaneCopy plane) {
-  const auto bits = reinterpret_cast<std::uintptr_t>(plane.from) | reinterpret_cast<std::uintptr_t>(plane.to) |
-                    std::uintptr_t(plane.from_pitch) | std::uintptr_t(plane.to_pitch);
+  const auto bits = reinterpret_cast<std::uintptr_t>(plane.from) |
+                    reinterpret_cast<std::uintptr_t>(plane.to) | std::uintptr_t(plane.from_pitch) |
+                    std::uintptr_t(plane.to_pitch);
   if (plane.from_pitch == plane.row_bytes && plane.to_pitch == plane.row_bytes) {
     plane.row_bytes *= plane.height;
     plane.height = 1;
