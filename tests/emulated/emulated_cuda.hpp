@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 
+#include "core/replay_key.hpp"
 #include "parafield/device.hpp"
 
 /// Backend that runs CUDA's kernels on the CPU, for tests where there is no GPU. Kernels are compiled as C++,
@@ -33,7 +34,7 @@ class EmulatedCuda {
                   std::size_t(row_bytes));
   }
   template <class Steps>
-  void replay(int, Steps steps) {
+  void replay(const ReplayKey&, Steps steps) {
     steps();
   }
   template <class... Parameters, class... Arguments>
