@@ -12,7 +12,8 @@
 
 namespace parafield {
 
-/// Kim's Alg. 1, or affine models of matches. A second round uses features of the first one's checked flow.
+/// Kim's Alg. 1, or affine models of matches. A second round, if any, uses features resampled from the first
+/// round's checked flow.
 template <class Backend>
 class DirectInterpolationSolver
     : public GuidedSolver<DirectInterpolationSolver<Backend>, Backend, DirectInterpolation> {
@@ -52,7 +53,8 @@ class DirectInterpolationSolver
     return Base::take(known, on_host);
   }
 
-  /// Without trust there is no color test, unless it decides between the features' flow and the rotation's.
+  /// Without `trust`, colors are tested only if the test must choose between the features' flow and the
+  /// rotation's.
   void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
     const int second = 1 - first;
     const FlowPlanes interpolated = method_.median ? unsmoothed_ : result;
@@ -104,15 +106,15 @@ class DirectInterpolationSolver
 
   const LikelihoodScale first_scale_, second_scale_;
   const LeastSquares step_ = least_squares(11, 1e-5f);
-  std::optional<AffineInterpolation<Backend>> affine_;  // for model = affine: no features, tracks or rounds
+  std::optional<AffineInterpolation<Backend>> affine_;  // for model = affine, without tracks or rounds
   FlowFeatures features_;
   FlowPlanes unsmoothed_;                // before the median
-  FlowPlanes there_, back_, candidate_;  // the first of two rounds: its flow, and a refined one
+  FlowPlanes there_, back_, candidate_;  // first round: flow, flow back, and a refined flow
   View<float> gain_;
-  View<std::uint8_t> accepted_;  // where flow passes that `trust` does not ask for
+  View<std::uint8_t> accepted_;  // results of color tests that are not part of `trust`
   FeatureGrid grid_;
   Track* resampled_ = nullptr;  // features of the second round
-  Track* kept_ = nullptr;       // those without outliers; null = all are kept
+  Track* kept_ = nullptr;       // features without outliers; null = no outlier test
 };
 
 template <class Backend>

@@ -11,8 +11,7 @@
 
 namespace parafield {
 
-/// K R K^-1 of a camera: how the image of everything far away moves when the camera turns. Throws as check()
-/// does.
+/// K R K^-1 of a camera: how the image of distant points moves when the camera turns. Throws as check() does.
 inline Homography homography_of(const CameraRotation& camera) {
   const double x = camera.x, y = camera.y, z = camera.z, fx = camera.fx, fy = camera.fy, cx = camera.cx,
                cy = camera.cy;
@@ -38,13 +37,13 @@ inline Homography homography_of(const CameraRotation& camera) {
   return result;
 }
 
-/// Base of solvers that tracks guide. The user gives the tracks, or the solver finds them. Given tracks begin
-/// in the frame in slot 0.
+/// Base of solvers that are guided by tracks, which the user gives or the solver finds. Given tracks start in
+/// the frame in slot 0.
 template <class Solver, class Backend, class Method>
 class GuidedSolver : public SolverBase<Solver> {
  public:
   /// Takes the known motion of a solve. Returns its kind: bit 0 for given tracks, bit 1 for a rotation, bit 2
-  /// for at most few_features given tracks. Solves of one kind take the same steps.
+  /// for at most few_features given tracks. Solves of the same kind run the same steps.
   int take(const KnownMotion& known, bool on_host) {
     has_tracks_ = known.tracks.has_value();
     has_rotation_ = known.rotation.has_value();
@@ -76,8 +75,8 @@ class GuidedSolver : public SolverBase<Solver> {
   }
 
  protected:
-  /// `both_ways`: flow from the second frame is solved, too. `needs_luma`: the solver needs the frames' luma
-  /// even where tracks are given.
+  /// `both_ways`: also solve the flow from the second frame. `needs_luma`: the solver needs the frames' luma
+  /// even if tracks are given.
   GuidedSolver(Backend& backend, Workspace& workspace, const Method& method, Size size, bool both_ways,
                bool needs_luma)
       : backend_(backend),
@@ -91,14 +90,14 @@ class GuidedSolver : public SolverBase<Solver> {
       staged_ = workspace.array<Track>(std::size_t(method.tracking.max_features));
   }
 
-  /// Tracks that begin in the frame in slot `first`.
+  /// Tracks that start in the frame in slot `first`.
   TrackList tracks_from(int first) {
     if (has_tracks_) return {given_, count_, first == 1};
     finder_.find(first, 1 - first);
     return {finder_.tracks(), finder_.count(), false};
   }
 
-  /// Color test for flow from the frame in slot `first`.
+  /// Color test for the flow from the frame in slot `first`.
   ColorTest color_test(int first, View<std::uint8_t> valid) const {
     return {colors_.raw(first),
             colors_.raw(1 - first),
@@ -115,7 +114,7 @@ class GuidedSolver : public SolverBase<Solver> {
 
  private:
   const bool both_ways_, needs_luma_;
-  Track* staged_ = nullptr;      // the backend's copy of given tracks, on CUDA
+  Track* staged_ = nullptr;      // device copy of given tracks, on CUDA only
   Homography* const rotations_;  // from frame 0 to frame 1, and back
   const Track* given_ = nullptr;
   int count_ = 0;  // number of given tracks

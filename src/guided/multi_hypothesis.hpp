@@ -7,7 +7,7 @@
 
 namespace parafield {
 
-/// Kim's Algs. 2 and 3: choice among many hypotheses of flow.
+/// Kim's Algs. 2 and 3: chooses among many hypotheses of flow.
 template <class Backend>
 class MultiHypothesisSolver : public GuidedSolver<MultiHypothesisSolver<Backend>, Backend, MultiHypothesis> {
   using Base = GuidedSolver<MultiHypothesisSolver<Backend>, Backend, MultiHypothesis>;
@@ -24,7 +24,7 @@ class MultiHypothesisSolver : public GuidedSolver<MultiHypothesisSolver<Backend>
     backend.reserve_scratch(tile_scratch(method.tracking.max_features, choice_planes(method.max_labels)));
   }
 
-  /// `asked`: this is the flow that the caller asked for, not the way back of a check.
+  /// `asked`: whether the caller asked for this flow, which is not the case for the flow back of a check.
   void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool asked) {
     const Colors colors = colors_.smoothed(first);
     const ColorTest test = this->color_test(first, trust.valid);
@@ -35,7 +35,8 @@ class MultiHypothesisSolver : public GuidedSolver<MultiHypothesisSolver<Backend>
                                         choice_parameters(method_, space_), result, trust.confidence});
   }
 
-  /// Waits for the last solve. Throws Error(invalid_argument) if it needed too many labels: nothing is valid.
+  /// Waits for the last solve. Throws Error(invalid_argument) if it needed too many labels; no pixel is valid
+  /// then.
   void check() const {
     LabelCount counts[label_counts];
     copy_to_host(backend_, counts, labels_.count, sizeof counts);

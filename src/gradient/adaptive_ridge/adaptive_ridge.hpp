@@ -27,13 +27,13 @@ inline TensorWeights tensor_weights(const AdaptiveRidge& method) {
   return weights;
 }
 
-/// Whether flow may come from matches.
+/// Whether the flow may use matches.
 inline bool uses_matches(const AdaptiveRidge& method) {
   return method.frames == 2 && method.matches != UseOfMatches::never;
 }
 
-/// Ridge regression toward the local mean flow, from coarse to fine. Each frame lies in a slot, with its
-/// pyramid. More frames than two refine the flow of the middle pair.
+/// Ridge regression toward the local mean flow, from coarse to fine. Each frame is kept in a slot, with its
+/// pyramid. With more than two frames, the additional ones refine the flow of the middle pair.
 template <class Backend>
 class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
  public:
@@ -53,7 +53,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
                          method.sharpen == Sharpen::two_way && method.frames == 2);
     const int levels = levels_of(method, size);
     std::vector<Size> sizes = pyramid_sizes(size, levels);
-    if (is_spaced()) sizes.push_back(grid_of(sizes.back()));  // brightness of the coarsest level's grid
+    if (is_spaced()) sizes.push_back(grid_of(sizes.back()));  // brightness for the coarsest level's grid
     std::vector<Size> described;
     if (matched_) described = pyramid_sizes(size, matched_->levels());
     for (Pyramid& pyramid : pyramids_)
@@ -82,10 +82,10 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     backend.reserve_scratch(steady_scratch(size.width));
   }
 
-  /// Makes the pyramids of `count` frames, in the slots from `slot` on.
+  /// Builds the pyramids of `count` frames, in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
     prepare_frames(frames, slot, count);
-    // A sequence's first frame is described at once, as the next solve describes only its newest one.
+    // A sequence's first frame is described at once, because the next solve describes only its newest frame.
     if (matched_ && count == 1) matched_->describe_new(pyramids_.data());
   }
 
@@ -95,8 +95,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     solve(first, start, result...);
   }
 
-  /// Estimates flow. `first`: slot of the oldest frame; the others follow in a ring. `start`: flow of level 0
-  /// to start from, or null.
+  /// Estimates flow. `first`: slot of the oldest frame; the later frames follow in a ring. `start`: initial
+  /// flow at level 0, or null.
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
     if (sharpener_ && sharpener_->back().u) {
       descend(1 - first, no_motion_, int(flows_.size()) - 1, sharpener_->back(),
@@ -162,7 +162,8 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
                         solved(result), method_.max_residual * 255, trust);
   }
 
-  /// Replaces flow by that with matches. On CUDA it does so only if *wanted is not 0, or `wanted` is null.
+  /// Replaces the flow by the flow with matches. On CUDA, it does so only if `wanted` is null or *wanted is
+  /// not 0.
   void take_matches(int first, FlowPlanes result, Trust trust, const int* wanted) {
     matched_->fuse(first, 1 - first, pyramids_.data(), result);
     const FlowPlanes refined = matched_->spare();
@@ -174,32 +175,32 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
                    result, trust);
   }
 
-  /// On CUDA: room for two of the largest tiles on an H100.
+  /// On CUDA: enough for two of the largest tiles on an H100.
   static constexpr int shared_percent = 70;
   static constexpr int more_iterations = 2;  // on the finest level, with more frames than two
 
   bool is_spaced() const { return method_.spacing > 1; }
-  /// What `descend` has found. With a spacing, it is still to be enlarged to the result's size.
+  /// The result of `descend`. With a spacing, it must still be enlarged to the size of `result`.
   StartingFlow solved(FlowPlanes result) const { return {result, is_spaced() ? flows_[0] : FlowPlanes{}}; }
-  /// Enlarges what `descend` has found, if it has a spacing.
+  /// Enlarges the result of `descend` if it has a spacing.
   void complete(FlowPlanes result) {
     if (is_spaced()) enlarge_flow(backend_, flows_[0], result);
   }
 
-  /// What `descend` uses: the frames in the middle, iterations on each level, the spacing of solutions, and
-  /// memory for normal equations.
+  /// What `descend` uses: number of middle frames, iterations per level, spacing of the solutions, and memory
+  /// for normal equations.
   struct Pass {
     int frames, iterations, spacing;
     const NormalPlanes& normal;
   };
   Pass of_pair() const { return {2, method_.iterations, method_.spacing, normal_}; }
-  /// Where the flow of a level is. With a spacing, all levels have memory of their own; otherwise that of the finest
-  /// one is the result.
+  /// The planes of a level's flow. With a spacing, every level has its own; otherwise the finest level uses
+  /// the result's.
   FlowPlanes flow_at(int level, bool spaced, FlowPlanes result) const {
     return level > 0 || spaced ? flows_[std::size_t(level)] : result;
   }
-  /// Estimates flow from level `coarsest` to the finest. `flow`: the start there. With a spacing, flow is that of the
-  /// levels' grids, and the last one is in flows_[0] instead of `result`.
+  /// Estimates flow from level `coarsest` to the finest. `flow`: initial flow at `coarsest`. With a spacing,
+  /// flow is defined on the levels' grids, and the final flow is in flows_[0] instead of `result`.
   void descend(int first, FlowPlanes flow, int coarsest, FlowPlanes result, const Pass& pass) {
     const bool spaced = pass.spacing > 1;
     for (int level = coarsest; level >= 0; --level) {
@@ -212,7 +213,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
       const FlowPlanes here = flow_at(level, spaced, result);
       StartingFlow start{flow};
       if (level < coarsest) start = {here, flow};
-      // Where matches find what moves far, more solutions on coarse levels change nothing on finer ones.
+      // If matches find large motions, more iterations on coarse levels do not change the finer ones.
       const int iterations = matched_ && level >= 2 ? 1 : pass.iterations;
       for (int i = 1; i <= iterations; ++i) {
         if (spaced)
@@ -236,7 +237,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     }
   }
 
-  /// The `count` frames in the middle.
+  /// The middle `count` frames.
   WarpFrames frames_at(int level, int first, int count) const {
     WarpFrames frames{{}, count, (count - 1) / 2};
     const int oldest = first + (method_.frames - 1) / 2 - frames.middle;
@@ -245,7 +246,7 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
     return frames;
   }
 
-  /// Part of a plane for a coarser level.
+  /// The part of a plane that a coarser level uses.
   static View<float> part(View<float> plane, Size size) {
     plane.width = size.width;
     plane.height = size.height;
@@ -270,14 +271,14 @@ class AdaptiveRidgeSolver : public SolverBase<AdaptiveRidgeSolver<Backend>> {
   Backend& backend_;
   const AdaptiveRidge method_;
   const TensorWeights weights_, grid_weights_;
-  std::vector<Pyramid> pyramids_;   // for each slot
-  std::vector<FlowPlanes> flows_;   // for each level, or its grid: see flow_at
-  FlowPlanes unsmoothed_;           // flow before the median, on the CPU: see shrink_flow
+  std::vector<Pyramid> pyramids_;   // one for each slot
+  std::vector<FlowPlanes> flows_;   // one for each level or its grid: see flow_at
+  FlowPlanes unsmoothed_;           // flow before the median, on the CPU only: see shrink_flow
   NormalPlanes normal_;             // of the last iteration
   Cells cells_[2];                  // statistics before and after a round, in turn
-  FlowPlanes no_motion_;            // for the coarsest level; always zero
+  FlowPlanes no_motion_;            // start of the coarsest level; always zero
   std::optional<KeptFrames> kept_;  // in the same slots
-  TwoFlows flows_of_;               // with more frames than two
+  TwoFlows flows_of_;               // only with more than two frames
   SteadyCells steady_cells_;
   std::optional<MatchedFlow<Backend>> matched_;
   std::optional<FlowSharpener<Backend>> sharpener_;

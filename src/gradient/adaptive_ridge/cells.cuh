@@ -4,27 +4,27 @@
 
 namespace parafield {
 
-/// The sum of a value over the eight neighboring lanes that have a cell, in each of them.
+/// Sums a value over the eight neighboring lanes that share a cell. Each of them gets the sum.
 __device__ inline float sum_over_cell(float value) {
   PF_UNROLL
   for (int step = 1; step < cell_side; step *= 2) value += __shfl_xor_sync(~0u, value, step);
   return value;
 }
-/// The same for all sums.
+/// The same for each of the sums.
 __device__ inline CellSums sum_over_cell(const CellSums& sums) {
   return {sum_over_cell(sums.weight), sum_over_cell(sums.u), sum_over_cell(sums.v),
           sum_over_cell(sums.squares)};
 }
 
 /// Stores the statistics of the cells of a tile: the `columns` x `rows` pixels at (x0, y0) of a level of
-/// width x height. du, dv, weight: flow and weight of its pixels in shared memory, `pitch` floats a row.
-/// near(cell_x, cell_y): the flow that du and dv are relative to. Pixels of the tile beyond the level are 0. Eight
-/// neighboring lanes add up a cell.
+/// width x height. du, dv, weight: flow and weight of its pixels in shared memory, with `pitch` floats per
+/// row; 0 at pixels of the tile outside the level. near(cell_x, cell_y): the flow that du and dv are relative
+/// to. Eight neighboring lanes add up a cell.
 template <class Near>
 __device__ void store_cells(const Cells& cells, const float* du, const float* dv, const float* weight,
                             int pitch, int width, int height, int x0, int y0, int columns, int rows,
                             int thread, int threads, Near near) {
-  const int lanes = rows / cell_side * columns;  // a lane for each column of each row of cells
+  const int lanes = rows / cell_side * columns;  // one lane for each column of each row of cells
   for (int i = thread; i < (lanes + 31) / 32 * 32; i += threads) {  // whole warps
     const int cell_row = i / columns, column = i - cell_row * columns;
     const int x = x0 + column, top = y0 + cell_row * cell_side;
@@ -47,7 +47,7 @@ __device__ void store_cells(const Cells& cells, const float* du, const float* dv
   }
 }
 
-/// Stores the mean brightness of the cells of a tile, likewise.
+/// Stores the mean brightness of the cells of a tile in the same way.
 __device__ inline void store_lumas(const Cells& cells, View<const float> luma, int x0, int y0, int columns,
                                    int rows, int thread, int threads) {
   const int lanes = rows / cell_side * columns, width = luma.width, height = luma.height;

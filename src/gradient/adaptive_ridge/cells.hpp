@@ -3,11 +3,11 @@
 #include "core/arithmetic.hpp"
 #include "core/workspace.hpp"
 
-/// Statistics of a flow in cells of 8x8 pixels: step 3 of parafield/methods/adaptive_ridge.hpp.
+/// Statistics of a flow in cells of 8x8 pixels (step 3 of parafield/methods/adaptive_ridge.hpp).
 namespace parafield {
 
 constexpr int cell_side = 8;    ///< px
-constexpr int cells_reach = 2;  ///< a mean is taken over 5x5 cells
+constexpr int cells_reach = 2;  ///< means are taken over 5x5 cells
 
 /// Number of cells that cover a side of a level.
 PF_HD constexpr int cells_along(int pixels) { return (pixels + cell_side - 1) / cell_side; }
@@ -17,7 +17,7 @@ struct Cell {
   float u, v, spread, weight, luma;
 };
 
-/// Planes with one value for each cell. All have one pitch.
+/// Planes with one value per cell, all with the same pitch.
 struct Cells {
   View<float> u, v;    ///< mean flow, each pixel weighted by how well its flow is determined
   View<float> spread;  ///< mean squared distance from the mean flow, px^2
@@ -32,7 +32,7 @@ struct Cells {
   }
 };
 
-/// Sums over a cell's pixels. Flow is relative to the flow of a pixel nearby, so that little cancels.
+/// Sums over a cell's pixels. Flow is relative to the flow of a nearby pixel, which keeps cancellation small.
 struct CellSums {
   float weight = 0, u = 0, v = 0, squares = 0;
 
@@ -44,14 +44,14 @@ struct CellSums {
   }
 };
 
-/// Total of a cell's `count` columns, at most 8.
+/// Total over a cell's `count` columns, at most 8.
 PF_HD float cell_total(const float* columns, int count) {
   const auto at = [=](int i) { return i < count ? columns[i] : 0.0f; };
   return ((at(0) + at(1)) + (at(2) + at(3))) + ((at(4) + at(5)) + (at(6) + at(7)));
 }
 
-/// Stores a cell's mean, spread and weight. u0, v0: the flow that its sums are relative to. `pixels`: pixels
-/// of the cell.
+/// Stores a cell's mean, spread and weight. u0, v0: the flow that its sums are relative to. `pixels`: number
+/// of pixels in the cell.
 PF_HD void store_flow(const Cells& cells, int x, int y, const CellSums& sum, float u0, float v0, int pixels) {
   const float inverse = reciprocal(sum.weight);
   const float du = sum.u * inverse, dv = sum.v * inverse;
@@ -67,7 +67,7 @@ PF_HD void store_luma(const Cells& cells, int x, int y, float sum, int pixels) {
   cells.luma(x, y) = is_finite(sum) ? sum * reciprocal(float(pixels)) : 0.0f;
 }
 
-/// Sums of a row of cells in the making, one for each column of pixels; for the CPU.
+/// Sums for a row of cells in progress, one for each pixel column; used on the CPU.
 struct CellColumns {
   float *weight, *u, *v, *squares;
 
@@ -80,8 +80,8 @@ struct CellColumns {
     sums.add(du, dv, w);
     weight[x] = sums.weight, u[x] = sums.u, v[x] = sums.v, squares[x] = sums.squares;
   }
-  /// Stores row y of the cells. u0, v0: for each column, the flow that its sums are relative to. `rows`: rows
-  /// of pixels.
+  /// Stores row y of the cells. u0, v0: for each pixel column, the flow that its sums are relative to.
+  /// `rows`: number of pixel rows in the cells.
   PF_HD void store_row(const Cells& cells, int y, const float* u0, const float* v0, int width,
                        int rows) const {
     for (int x = 0; x < cells.u.width; ++x) {
@@ -93,7 +93,7 @@ struct CellColumns {
   }
 };
 
-/// Mean flow and its spread (px^2) around a cell or pixel, toward which the pixel's flow shrinks.
+/// Mean flow around a cell or pixel, toward which its flow shrinks, and the spread around it (px^2).
 struct Neighborhood {
   float u, v, spread;
 };
@@ -103,7 +103,7 @@ struct NeighborSums {
   float weight = 0, u = 0, v = 0, squares = 0;
 
   PF_HD void add(const Cell& cell, const Cell& middle, float tap, float likeness2) {
-    constexpr float most = 1e9f;  // its square is far from infinity
+    constexpr float most = 1e9f;  // small enough that its square does not overflow
     const float du = cell.u - middle.u, dv = cell.v - middle.v,
                 difference = smaller_number(magnitude(cell.luma - middle.luma), most);
     const float w = quotient(tap * cell.weight * likeness2, fma(difference, difference, likeness2));
@@ -120,8 +120,8 @@ PF_HD constexpr float cell_tap(int distance) {
   return taps[distance < 0 ? -distance : distance];
 }
 
-/// Sums over the cells around cell (x, y) that lie `row` rows below it; beyond the border the nearest cell
-/// stands in. `Inside`: there are cells_reach cells left and right of the cell, so that none has to stand in.
+/// Sums over the five cells centered `row` rows below cell (x, y). Beyond the border, the nearest cell is
+/// used. `Inside`: the cell has cells_reach cells on its left and right, so no column needs clamping.
 template <bool Inside = false>
 PF_HD NeighborSums row_of_cells(const Cells& cells, int x, int y, int row, float likeness2) {
   NeighborSums sums;
@@ -134,7 +134,7 @@ PF_HD NeighborSums row_of_cells(const Cells& cells, int x, int y, int row, float
   return sums;
 }
 
-/// Total of the five rows of cells around a cell.
+/// Total over the five rows of cells around a cell.
 PF_HD NeighborSums total(const NeighborSums& a, const NeighborSums& b, const NeighborSums& c,
                          const NeighborSums& d, const NeighborSums& e) {
   return {((a.weight + b.weight) + (c.weight + d.weight)) + e.weight, ((a.u + b.u) + (c.u + d.u)) + e.u,

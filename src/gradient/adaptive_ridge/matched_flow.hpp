@@ -9,8 +9,8 @@
 
 namespace parafield {
 
-/// Flow from matches of two frames, where it differs from flow by least squares. Coarse matches say whether
-/// least squares have missed something; `fuse` does the rest.
+/// Flow from matches of two frames, used where it differs from the least-squares flow. Coarse matches tell
+/// whether least squares missed any motion; `fuse` does the rest.
 template <class Backend>
 class MatchedFlow {
  public:
@@ -31,12 +31,13 @@ class MatchedFlow {
         levels_(int(FeatureMatcher<Backend>::level_sizes(matching, size).size())),
         fewest_visible_(matching.match_region / 2) {}
 
-  int levels() const { return levels_; }        ///< of the pyramids that frames are described by
-  FlowPlanes fused() const { return fused_; }   ///< what `fuse` has found
+  int levels() const { return levels_; }        ///< number of pyramid levels used to describe frames
+  FlowPlanes fused() const { return fused_; }   ///< result of `fuse`
   FlowPlanes back() const { return back_; }     ///< flow of the second frame, from matches alone
-  FlowPlanes spare() const { return filled_; }  ///< planes that nobody needs after `fuse`
+  FlowPlanes spare() const { return filled_; }  ///< planes that are free after `fuse`
 
-  /// New frames have been kept in `count` slots from `slot` on. Those of the call before have been described.
+  /// Records that `count` slots from `slot` on hold new frames. The previous call's frames must already be
+  /// described.
   void prepare(int slot, int count) {
     first_new_ = slot;
     new_count_ = count;
@@ -50,25 +51,26 @@ class MatchedFlow {
     new_count_ = 0;
   }
 
-  /// Finds the coarse matches that find_missed and fuse start from, unless it has been done since `prepare`.
+  /// Finds the coarse matches that find_missed and fuse start from, unless this was done since `prepare`.
   /// `pyramids`: of both slots.
   void find_coarse(const Pyramid* pyramids) {
     describe_new(pyramids);
     matcher_.find_coarse(0, 1);
   }
 
-  /// Compares flow from slot `from` to slot `to` with coarse matches. Sets `missed` to whether it has missed
-  /// something.
+  /// Compares the flow from slot `from` to slot `to` with the coarse matches. Sets `missed` to whether the
+  /// flow missed any motion.
   void find_missed(int from, int to, FlowPlanes flow, const Condition& missed) {
     const int level = matcher_.coarse_level();
     parafield::find_missed(backend_, matcher_.find_coarse(from, to),
                            {from < to ? 0 : 1, level, flow.u, flow.v}, missed_counts_, missed);
   }
-  /// Memory for the answer of find_missed.
+  /// Where find_missed stores its answer.
   int* missed() const { return missed_; }
 
-  /// Finds the flow from the frame in slot `from` to that in slot `to`: `first`, or that of matches where it
-  /// differs. Hidden pixels take the flow of visible ones around, guided by color.
+  /// Computes the flow from the frame in slot `from` to the frame in slot `to`: `first`, or the flow of
+  /// matches where the two differ. Hidden pixels take the flow of visible pixels around them, guided by
+  /// color.
   void fuse(int from, int to, const Pyramid* pyramids, FlowPlanes first) {
     const Pyramid described[] = {described_part(pyramids[0]), described_part(pyramids[1])};
     matcher_.describe_fine(described, 0, 2);
@@ -93,7 +95,7 @@ class MatchedFlow {
   }
 
  private:
-  static constexpr float color_sigma = 1;  // px: noise is smoothed before colors are compared
+  static constexpr float color_sigma = 1;  // px: smooths out noise before colors are compared
 
   Pyramid described_part(Pyramid pyramid) const {
     pyramid.levels = levels_;
@@ -105,13 +107,13 @@ class MatchedFlow {
   const KeptFrames kept_;
   const Colors colors_[2];  // smoothed
   AffineInterpolation<Backend> interpolation_;
-  const Matches settled_;  // matches that settled, then the seeds of visible pixels
+  const Matches settled_;  // matches after settling, then the seeds of visible pixels
   const FlowPlanes fused_, filled_, back_;
   int *const missed_counts_, *const missed_;
   Backend& backend_;
   const int levels_;
-  int first_new_ = 0, new_count_ = 0;  // slots whose frames are still to be described
-  const int fewest_visible_;           // seeds of a region of visible pixels
+  int first_new_ = 0, new_count_ = 0;  // slots whose frames are not yet described
+  const int fewest_visible_;           // smallest region of visible pixels to keep, in seeds
 };
 
 }  // namespace parafield

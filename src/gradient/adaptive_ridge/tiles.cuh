@@ -4,8 +4,8 @@
 
 #include "core/cuda/backend.hpp"
 
-/// Tiles of levels. A tile is a struct in a block's shared memory that makes `width` x `height` pixels. For
-/// these it works on `rows` rows of `columns`.
+/// Tiles of levels. A tile is a struct in a block's shared memory that produces `width` x `height` pixels. To
+/// do so, it processes `rows` rows of `columns` pixels.
 namespace parafield {
 
 template <class Tile>
@@ -13,18 +13,20 @@ dim3 tiles_over(Size level) {
   return {blocks_for(level.width, Tile::width), blocks_for(level.height, Tile::height)};
 }
 
-/// Pixels that a multiprocessor works on if it gets its share of the tiles, as a measure of time. Two tiles at once
-/// take hardly longer than one. Without room for a tile, more than any level has.
+/// Estimated time of one multiprocessor for its share of the tiles, measured in processed pixels. Two tiles
+/// at once take hardly longer than one. If a tile does not fit into shared memory, the result is larger than
+/// for any level.
 template <class Tile>
 double pixels_in_turn(Cuda& cuda, Size level) {
-  constexpr double beginning = 100;  // a tile's latency, in pixels
+  constexpr double beginning = 100;  // latency of a tile, in pixels
   const dim3 tiles = tiles_over<Tile>(level);
   const double each = blocks_for(int(tiles.x * tiles.y), cuda.multiprocessors());
   if (sizeof(Tile) > cuda.shared_memory()) return 1e30;
   return std::max(each, 1.75) * (Tile::columns * Tile::rows + beginning);
 }
 
-/// Calls launch(tile) with a null pointer to the type of tile that is ready first, of those the first of `Tiles`.
+/// Calls launch(tile) with a null pointer whose type is the fastest of `Tiles`, or the first of them in a
+/// tie.
 template <class... Tiles, class Launch>
 void with_fastest_tile(Cuda& cuda, Size level, Launch launch) {
   double least = 1e31;

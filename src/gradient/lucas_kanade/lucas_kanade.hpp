@@ -10,8 +10,8 @@
 
 namespace parafield {
 
-/// Pyramidal iterative Lucas-Kanade (Marzat, sections 2.2 and 2.3). Frames lie in slots: each frame is
-/// prepared once, and then takes part in two pairs of a stream.
+/// Pyramidal iterative Lucas-Kanade (Marzat, sections 2.2 and 2.3). Each frame of a stream is prepared once,
+/// in a slot, and used in two consecutive pairs.
 template <class Backend>
 class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
  public:
@@ -35,7 +35,7 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
     backend.reserve_scratch(larger(least_squares_scratch(step_), smooth_scratch(taps_, size.width)));
   }
 
-  /// Makes the pyramids of `count` frames, in the slots from `slot` on.
+  /// Builds the pyramids of `count` frames, in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
     if (!(method_.presmooth > 0)) return convert_pyramids(backend_, frames, pyramids_ + slot, count);
     View<float> luma[slots];
@@ -44,8 +44,8 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
     build_pyramids(backend_, pyramids_ + slot, count);
   }
 
-  /// Estimates flow from the frame in slot `first` to the frame in the other slot. `start`: flow of level 0
-  /// to start from, or null.
+  /// Estimates flow from the frame in slot `first` to the frame in the other slot. `start`: initial flow at
+  /// level 0, or null.
   void solve(int first, const FlowView* start, FlowPlanes result, Trust trust, bool) {
     const Pyramid &pyramid0 = pyramids_[first], &pyramid1 = pyramids_[1 - first];
     const int coarsest = int(flows_.size()) - 1;
@@ -71,7 +71,7 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
           const View<float> from_planes[] = {solved.u, solved.v}, to_planes[] = {flow.u, flow.v};
           median(backend_, from_planes, method_.median, to_planes, 2);
         }
-        next = filters ? solved : other;  // not where the flow is
+        next = filters ? solved : other;  // keep the current flow intact
         from = {flow};
       }
     }
@@ -86,9 +86,9 @@ class LucasKanadeSolver : public SolverBase<LucasKanadeSolver<Backend>> {
   const LucasKanade method_;
   const LeastSquares step_;
   const Taps taps_;
-  Pyramid pyramids_[slots];                 // for each slot
-  std::vector<FlowPlanes> flows_, others_;  // two for each level, which hold the flow so far in turn
-  FlowPlanes no_motion_;                    // for the coarsest level; always zero
+  Pyramid pyramids_[slots];                 // one for each slot
+  std::vector<FlowPlanes> flows_, others_;  // two per level, which hold the current flow in turn
+  FlowPlanes no_motion_;                    // start of the coarsest level; always zero
 };
 
 template <class Backend>

@@ -6,15 +6,16 @@
 
 namespace parafield {
 
-/// Ridge regression (Bodily, chapter 4). Smoothing in time by (1 2 1) / 4 commutes with the derivatives:
-/// those in x and y are taken from three frames blended, the one in time has seven weights.
+/// Ridge regression (Bodily, chapter 4). Smoothing in time by (1 2 1) / 4 commutes with differentiation, so
+/// the derivatives in x and y come from a blend of three frames, and the derivative in time has seven
+/// weights.
 struct RidgeRegressionModel {
   using Method = RidgeRegression;
   static constexpr int frames = Method::frames, products = 6, frame_radius = 2;
   static constexpr bool blends_frames = true, smooths_flow = true;
 
-  float min_determinant;    ///< flow is valid above it
-  float ridge_determinant;  ///< k is added below it
+  float min_determinant;    ///< flow is valid above this determinant
+  float ridge_determinant;  ///< k is added below this determinant
 
   explicit RidgeRegressionModel(const Method& method)
       : min_determinant(method.min_determinant), ridge_determinant(method.ridge_determinant) {}
@@ -24,7 +25,7 @@ struct RidgeRegressionModel {
   /// Smoothing of the flow: (1 1 1 2 1 1 1) / 8.
   static Taps flow_taps() { return {3, {2 / 8.0f, 1 / 8.0f, 1 / 8.0f, 1 / 8.0f}}; }
 
-  /// The image whose derivatives in x and y are taken: (1 2 1) / 4 of the three frames in the middle.
+  /// The image that is differentiated in x and y: the three middle frames blended by (1 2 1) / 4.
   PF_HD static float blended(float before, float middle, float after) {
     return fma(2, middle, before + after) * 0.25f;
   }
@@ -40,7 +41,8 @@ struct RidgeRegressionModel {
     return fma(6, middle, 5 * (before + after)) * (1.0f / 16);
   }
 
-  /// Flow with k = 0; where the tensor is nearly singular, flow with the k that follows from this flow.
+  /// The flow for k = 0, or, where the tensor is nearly singular, the flow for the k computed from that first
+  /// flow.
   PF_HD TensorFlow flow_of(const Tensor& t) const {
     const float determinant = determinant_of(t);
     const Motion least = solution(t, determinant);

@@ -2,9 +2,8 @@
 #include "core/cpu/backend.hpp"
 #include "gradient/temporal/step.hpp"
 
-// A thread goes down a band of rows. It keeps products in a ring of three rows and blended frames in a ring
-// of five, so that each row is made once in a band, and everything between frames and flow stays in the
-// cache.
+// Each thread works down a band of rows, with the products in a ring of three rows and the blended frames in
+// a ring of five. Each row of a band is therefore computed once, and all intermediate data stay in the cache.
 namespace parafield {
 namespace {
 
@@ -23,7 +22,7 @@ struct Rows {
   }
 };
 
-/// Row y of the image whose derivatives in x and y are taken.
+/// Row y of the image that is differentiated in x and y.
 template <class Model>
 const float* blended_row(const FrameWindow<Model>& in, Rows rows, int y) {
   constexpr int middle = Model::frames / 2;
@@ -48,7 +47,7 @@ void differentiate_along(const float* row, int width, float* out) {
   for (int x = inner; x < width; ++x) out[x] = derivative_at(row, x, width);
 }
 
-/// Makes the products of row y.
+/// Computes the products of row y.
 template <class Model>
 void multiply(const FrameWindow<Model>& in, int y, Rows rows) {
   constexpr int middle = Model::frames / 2, newest = Model::frames - 1;
@@ -74,7 +73,7 @@ void multiply(const FrameWindow<Model>& in, int y, Rows rows) {
   }
 }
 
-/// Solves row y, from the products around it.
+/// Solves row y from the products of rows y - 1 to y + 1.
 template <class Model>
 void solve(Rows rows, const Model& given, int y, FlowPlanes out, Trust trust) {
   const int width = out.u.width, bottom = out.u.height - 1;

@@ -4,17 +4,18 @@
 #include "gradient/temporal/step.hpp"
 #include "steps/convert/convert.hpp"
 
-// One kernel, without shared memory: a warp makes four rows of 56 pixels. A lane holds two columns of all
-// rows that it needs in registers, and gets neighboring columns from neighboring lanes. A frame that was just
-// pushed is smoothed on the way: only the derivative in time needs it, and no further than one pixel around,
-// so few rows are smoothed twice. It is stored for the next pushes and not read back.
+// A single kernel without shared memory: each warp computes four rows of 56 pixels. A lane keeps two columns
+// of all rows it needs in registers and reads neighboring columns from neighboring lanes. A newly pushed
+// frame is smoothed in the same pass. Only the derivative in time needs it, and only one pixel around each
+// result, so few rows are smoothed twice. The smoothed frame is stored for the next pushes and not read back.
 //
-// Floor of a pushed frame (gray_u8), bytes a pixel: gradient-tensor reads 1 + 4 * 4 and writes 4 + 13, which
-// makes 34; ridge-regression reads 8 more and moves another 16 to smooth the flow, 58. An H100 (3.0 TB/s)
-// needs 3.5 us and 0.094 ms for 34 at 640x480 and 3840x2160, 5.9 us and 0.160 ms for 58. They do about 90 and
-// 150 operations a pixel, smoothing included. Frames that come in together cost 5 bytes each (steps/smooth).
-// Measured, pushed one after the other (commit e5689ad): 6.8 us and 0.111 ms, 85 % of the bandwidth; 12.0 us
-// and 0.196 ms, 82 %. At 640x480 half of the time is the launch and one trip to memory.
+// Lower bound for a pushed frame (gray_u8), in bytes per pixel: gradient-tensor reads 1 + 4 * 4 and writes 4
+// + 13, 34 in all; ridge-regression reads 8 more and moves another 16 to smooth the flow, 58 in all. On an
+// H100 (3.0 TB/s), 34 bytes take 3.5 us at 640x480 and 0.094 ms at 3840x2160; 58 bytes take 5.9 us and 0.160
+// ms. The methods do about 90 and 150 operations per pixel, including the smoothing. Frames that arrive
+// together cost 5 bytes each (steps/smooth). Measured when pushed one after the other (commit e5689ad):
+// gradient-tensor 6.8 us and 0.111 ms, 85 % of the bandwidth; ridge-regression 12.0 us and 0.196 ms, 82 %. At
+// 640x480, half of the time is the launch and one round trip to memory.
 
 namespace parafield {
 namespace {
@@ -31,16 +32,16 @@ template <class F>
 __device__ Two both(F f) {
   return {f(&Two::left), f(&Two::right)};
 }
-/// Values of the lane `distance` to the left or to the right.
+/// Value of the lane `distance` lanes to the left or to the right.
 __device__ float from_left(float value, int distance = 1) { return __shfl_up_sync(~0u, value, distance); }
 __device__ float from_right(float value, int distance = 1) { return __shfl_down_sync(~0u, value, distance); }
 
-/// The two columns of a lane, x and x + 1. Beyond the border the nearest pixel stands in.
+/// The two columns of a lane, x and x + 1. Beyond the border, the nearest pixel is repeated.
 struct Columns {
   int x, last;
-  bool at_border;  // a lane of the warp has a column beyond the border
+  bool at_border;  // whether any lane of the warp has a column beyond the border
 
-  /// A column from which two floats can be loaded: rows have room for an even number.
+  /// A column from which two floats can be loaded: row storage is padded to an even number of floats.
   __device__ int first() const { return clamp(x, 0, last & ~1); }
   __device__ Two extended(float2 loaded) const {
     Two two{loaded.x, loaded.y};
@@ -51,14 +52,14 @@ struct Columns {
     }
     return two;
   }
-  /// Derivatives along the row; beyond the border the nearest pixel's.
+  /// Derivatives along the row. Beyond the border, the nearest pixel's derivative is repeated.
   __device__ Two derivatives(Two here) const {
     const float left1 = from_left(here.right), left2 = from_left(here.left), right1 = from_right(here.left),
                 right2 = from_right(here.right);
     return continued(
         {derivative(left2, left1, here.right, right1), derivative(left1, here.left, right1, right2)});
   }
-  /// Values smoothed along the row; beyond the border the nearest pixel's.
+  /// Values smoothed along the row. Beyond the border, the nearest pixel's value is repeated.
   template <int Radius>
   __device__ Two smoothed(Two here, const Taps& taps) const {
     float around[each + 2 * Radius];  // x - Radius to x + 1 + Radius
@@ -80,7 +81,7 @@ struct Columns {
   }
 
  private:
-  /// Gives the column beyond the border the value at the border. Columns further out are not used.
+  /// Copies the value at the border to the adjacent column outside. Columns further out are unused.
   __device__ Two continued(Two result) const {
     if (at_border) {
       const float before = from_left(result.right), after = from_right(result.left);
@@ -92,7 +93,7 @@ struct Columns {
   }
 };
 
-/// Frames and results. All float images have one pitch.
+/// Frames and results. All float images have the same pitch.
 template <class Model>
 struct Planes {
   const float* frame[Model::frames];
@@ -104,13 +105,13 @@ struct Planes {
 /// The newest frame before it is smoothed.
 struct Raw {
   Frame frame;
-  bool in_pairs;  // gray_u8, from which two pixels can be loaded at once
+  bool in_pairs;  // gray_u8, aligned so that two pixels can be loaded at once
   Taps taps;
-  float* smoothed;  // memory for the smoothed frame
+  float* smoothed;  // destination of the smoothed frame
 };
 enum class Newest { smoothed, raw, raw_in_pairs };
 
-/// Loads the luma of `rows` rows from y on.
+/// Loads the luma of `rows` rows, starting at row y.
 template <Newest newest, int rows>
 __device__ void load_raw(const Raw& raw, const Columns& columns, int y, int bottom, Two (&in)[rows]) {
   const auto raw_row = [&](int i) {
@@ -145,7 +146,7 @@ __device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Ra
   const int lane = int(threadIdx.x), left = int(blockIdx.x) * tile_width - halo;
   const int y0 = (int(blockIdx.y) * warps + int(threadIdx.y)) * rows_each, bottom = planes.height - 1;
   const Columns columns{left + lane * each, planes.width - 1, left < 0 || left + lanes * each > planes.width};
-  int at[blended_rows];  // from row y0 - reach on
+  int at[blended_rows];  // starting at row y0 - reach
   PF_UNROLL
   for (int i = 0; i < blended_rows; ++i)
     at[i] = clamp(y0 + i - reach, 0, bottom) * planes.pitch + columns.first();
@@ -154,8 +155,8 @@ __device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Ra
   const auto load = [&](int frame, int row) {
     return columns.extended(*reinterpret_cast<const float2*>(planes.frame[frame] + at[row]));
   };
-  // Beyond the border a product is the nearest row's. Loads are clamped, which gives it all values but those
-  // made of several rows; these are copied.
+  // Beyond the border, the nearest row's products are repeated. Clamped loads already ensure this, except for
+  // values computed from several rows, which are copied here.
   const auto continue_rows = [&](Two* of) {
     if (y0 == 0) of[0] = of[1];
     PF_UNROLL
@@ -221,7 +222,7 @@ __device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Ra
   }
   const bool is_own = lane >= halo / each && lane < lanes - halo / each && columns.x <= columns.last;
   if constexpr (
-      is_raw) {  // after all loads, as the compiler moves no load before a store; cached, as it is soon read
+      is_raw) {  // after all loads, which the compiler never moves ahead of a store; cached for the next push
     PF_UNROLL
     for (int i = 0; i < rows_each; ++i)
       if (is_own && y0 + i <= bottom)
@@ -249,7 +250,7 @@ __device__ __forceinline__ void solve_tile(const Planes<Model>& planes, const Ra
       auto* const v = reinterpret_cast<float2*>(planes.v + to);
       const float2 us = make_float2(flow0.u, flow1.u), vs = make_float2(flow0.v, flow1.v);
       if constexpr (Model::smooths_flow)
-        *u = us, *v = vs;  // cached, as the smoothing reads them soon
+        *u = us, *v = vs;  // cached, because the smoothing reads them soon
       else
         __stcs(u, us), __stcs(v, vs);
       __stcs(reinterpret_cast<float2*>(planes.confidence + to), make_float2(confidence0, confidence1));
@@ -296,7 +297,7 @@ void temporal_flow(Backend& cuda, const FrameWindow<Model>& in, const Model& mod
       block(lanes, warps);
   const Planes<Model> planes = planes_of(in, out, trust);
   if (!newest) return cuda.launch(temporal_kernel<Model>, grid, block, 0, planes, model);
-  // With an odd width the last pair of pixels would reach beyond its row.
+  // With an odd width, the last pair of pixels would extend past the end of its row.
   const auto bits = reinterpret_cast<std::size_t>(newest->data) | std::size_t(newest->pitch | newest->width);
   const Raw raw{*newest, newest->format == PixelFormat::gray_u8 && bits % 2 == 0, Model::frame_taps(),
                 in.frame[Model::frames - 1].data};

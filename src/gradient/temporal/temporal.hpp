@@ -8,7 +8,7 @@
 namespace parafield {
 
 /// Flow at the middle of five or seven frames (Bodily, chapters 3 and 4). Smoothing in space commutes with
-/// derivatives, so each frame is smoothed once, when it comes in. Smoothed frames lie in slots.
+/// differentiation, so each frame is smoothed only once, when it arrives. Smoothed frames are kept in slots.
 template <class Backend, class Model>
 class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
  public:
@@ -30,13 +30,13 @@ class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
       smooth_luma(backend_, frames + i, Model::frame_taps(), smoothed_ + slot + i, smaller(2, count - i));
   }
 
-  /// Estimates flow. `first`: slot of the oldest frame; the others follow in a ring.
+  /// Estimates flow. `first`: slot of the oldest frame; the later frames follow in a ring.
   void solve(int first, const FlowView*, FlowPlanes result, Trust trust, bool) {
     temporal_flow(backend_, window(first), model_, rough(result), trust);
     smooth_flow(result);
   }
 
-  /// Prepares the newest frame, in the last slot of the ring, and solves, in one pass.
+  /// Prepares the newest frame in the last slot of the ring and solves, all in one pass.
   void solve_newest(const Frame& newest, int, int first, const FlowView*, FlowPlanes result, Trust trust,
                     bool) {
     temporal_flow(backend_, window(first), model_, rough(result), trust, &newest);
@@ -49,7 +49,7 @@ class TemporalSolver : public SolverBase<TemporalSolver<Backend, Model>> {
     for (int i = 0; i < slots; ++i) window.frame[i] = smoothed_[(first + i) % slots];
     return window;
   }
-  /// Memory for the flow before it is smoothed.
+  /// Destination of the flow before it is smoothed.
   FlowPlanes rough(FlowPlanes result) const { return Model::smooths_flow ? rough_ : result; }
   void smooth_flow(FlowPlanes result) {
     if constexpr (Model::smooths_flow) {

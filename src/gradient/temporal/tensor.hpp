@@ -2,11 +2,11 @@
 #pragma once
 #include "core/arithmetic.hpp"
 
-/// Arithmetic of a pixel that gradient-tensor and ridge-regression share. Each method has a model in its
-/// folder, with its filters and its solution; CUDA's kernels take it by value.
+/// Per-pixel arithmetic shared by gradient-tensor and ridge-regression. Each method's folder has a model with
+/// its filters and its solution, which CUDA kernels take by value.
 namespace parafield {
 
-/// Products of the derivatives in x, y and time, or their means around a pixel.
+/// Products of the derivatives in x, y and time, or means of these products around a pixel.
 struct Tensor {
   float xx, yy, xy, xt, yt, tt;
 };
@@ -29,7 +29,7 @@ PF_HD Motion solution(const Tensor& t, float determinant) {
   return {fma(t.yt, t.xy, -(t.xt * t.yy)) * inverse, fma(t.xt, t.xy, -(t.yt * t.xx)) * inverse};
 }
 
-/// Flow of a pixel; 0 where it is not valid.
+/// Flow of a pixel; 0 where it is invalid.
 struct TensorFlow {
   float u, v;
   std::uint8_t valid;  ///< 0 or 1; with a bool g++ 12 does not vectorize the loops

@@ -4,39 +4,40 @@
 #include "guided/color_test/color_test.hpp"
 #include "guided/support/features.hpp"
 
-/// Candidates of a pixel's flow: labels, nodes of the flow space, and their votes (Kim, section 4.2, Fig. 1).
+/// Candidates for a pixel's flow: labels, which are nodes of the flow space, and their votes (Kim, section
+/// 4.2, Fig. 1).
 namespace parafield {
 
 /// Discretized flow.
 struct FlowSpace {
-  bool grid;  ///< labels are all nodes between the features' flows, otherwise those that a flow is rounded to
-  float step;        ///< from node to node, px
-  float vote_scale;  ///< factor of flows that makes their squared distance the exponent to base 2
+  bool grid;  ///< labels are all nodes between the features' flows; otherwise only the nodes of rounded flows
+  float step;        ///< distance between nodes, px
+  float vote_scale;  ///< factor of flows that turns their squared distance into an exponent to base 2
 };
 inline FlowSpace flow_space(bool grid, float step, float sigma_flow) {
   return {grid, step, likelihood_scale(sigma_flow * step, 1).position};
 }
 
-/// A node as a number that sorts by v, then u.
+/// A node as an integer that sorts by v, then u.
 using NodeKey = unsigned long long;
 constexpr NodeKey no_node = ~0ull;
 
 /// Number of labels.
 struct LabelCount {
-  int labels;         ///< 0 where more are needed than there is memory for
+  int labels;         ///< 0 if more are needed than fit into memory
   int columns, rows;  ///< of the grid
   long long needed;
 };
 
 constexpr int label_counts = 2;
 
-/// Labels, ascending by v, then u. A camera's rotation is one more, the last. Features have rows of votes.
+/// Labels, sorted by v, then u. A camera's rotation is one more, at the end. Each feature has a row of votes.
 struct Labels {
   float *u, *v;       ///< px
-  float* votes;       ///< rows of `stride` labels; 0 behind the last label, up to a multiple of 32
-  unsigned* voted;    ///< rows of stride / 32 words: bit i says that the vote for label i is not 0
-  LabelCount* count;  ///< label_counts of them: of the flow, and of the way back where that is checked
-  NodeKey* key;       ///< a node for each feature: scratch memory
+  float* votes;       ///< rows of `stride` labels; 0 after the last label, up to a multiple of 32
+  unsigned* voted;    ///< rows of stride / 32 words: bit i is set if the vote for label i is not 0
+  LabelCount* count;  ///< label_counts entries: for the flow, and for the flow back if it is checked
+  NodeKey* key;       ///< scratch memory: a node for each feature
   int capacity, stride;
 
   PF_HD float* votes_of(int feature) const { return votes + std::size_t(feature) * std::size_t(stride); }
@@ -59,14 +60,15 @@ inline Labels make_label_memory(Workspace& workspace, int features, int capacity
   return labels;
 }
 
-/// Gathers the features of tracks (gather_features), finds the labels of their flows and each feature's
-/// votes. `rotation` is in the backend's memory; null = none.
+/// Gathers the features of tracks (gather_features), and computes the labels of their flows and each
+/// feature's votes. `rotation` is in the backend's memory; null = none.
 template <class Backend>
 void make_labels(Backend& backend, const TrackList& tracks, const Colors& colors, LikelihoodScale scale,
                  const FlowSpace& space, const Homography* rotation, const FlowFeatures& features,
                  const Labels& labels);
 
-/// Throws Error(invalid_argument) where labels needed more than their memory. `count` is in host memory.
+/// Throws Error(invalid_argument) if more labels were needed than fit into memory. `count` must be in host
+/// memory.
 inline void check_labels(const LabelCount& count, const FlowSpace& space, int capacity) {
   if (count.needed <= capacity) return;
   const std::string remedy = text(", more than max_labels = ", capacity, "; raise max_labels or label_step");
@@ -77,11 +79,11 @@ inline void check_labels(const LabelCount& count, const FlowSpace& space, int ca
        " px", remedy);
 }
 
-/// Nodes have numbers within +-most_node; flows beyond belong to the last one.
+/// Nodes have indices from -most_node to most_node; larger flows belong to the outermost node.
 constexpr float most_node = 2097152;
 
 PF_HD int node_of(float flow, const FlowSpace& space) {
-  constexpr float rounds = 12582912;  // a sum with it is rounded to a whole number
+  constexpr float rounds = 12582912;  // adding it rounds to an integer
   return int((clamp(flow * (1 / space.step), -most_node, most_node) + rounds) - rounds);
 }
 PF_HD float flow_of(int node, float step) { return float(node) * step; }
@@ -123,13 +125,13 @@ PF_HD Motion grid_motion(int left, int top, int columns, float step, int label) 
   return {flow_of(left + label % columns, step), flow_of(top + label / columns, step)};
 }
 
-/// Vote of a feature for a label, whose flows differ by (du, dv): a gaussian; 0 where it is under 2^-cutoff.
+/// Vote of a feature for a label whose flow differs by (du, dv): a gaussian, or 0 if it is below 2^-cutoff.
 PF_HD float vote_of(float du, float dv, float vote_scale) {
   const float x = du * vote_scale, y = dv * vote_scale, e = fma(y, y, x * x);
   return e <= cutoff ? exponential2(-e) : 0.0f;
 }
 
-/// Flow of a feature at a scaled position if only the camera rotates.
+/// Flow at a feature's scaled position if only the camera rotates.
 PF_HD Motion rotation_flow(float x, float y, LikelihoodScale scale, const Homography& rotation) {
   return rotation.flow(x / scale.position, y / scale.position);
 }

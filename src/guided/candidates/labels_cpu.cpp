@@ -5,7 +5,7 @@
 namespace parafield {
 namespace {
 
-/// Inserts a key into sorted ones unless it is there; returns how many there are then.
+/// Inserts a key into sorted keys unless it is already there. Returns the new number of keys.
 int insert(NodeKey* keys, int count, NodeKey key) {
   int low = 0, high = count;
   while (low < high) {

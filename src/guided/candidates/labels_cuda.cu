@@ -5,10 +5,11 @@
 #include "guided/candidates/labels.hpp"
 #include "guided/support/record.cuh"
 
-// For few features one kernel does everything, which takes 8 us less on an H100 than one a step. For more
-// there is one a step. Only the device knows the numbers of features and labels: grids are made for the
-// capacities. Distinct labels are found without sorting: a warp compares a feature with all others,
-// coalesced; 65536 features take 4e9 comparisons twice, some ms.
+// For few features, one kernel does everything, which takes 8 us less on an H100 than one kernel per step.
+// With more features, each step has its own kernel. Only the device knows the numbers of features and labels,
+// so grids are sized for the capacities. Distinct labels are found without sorting: each warp compares one
+// feature with all others, in coalesced reads. For 65536 features this makes 4e9 comparisons twice, which
+// take a few ms.
 
 namespace parafield {
 namespace {
@@ -17,7 +18,7 @@ constexpr int warps = 4, threads = 32 * warps, few_threads = 1024;
 
 __device__ int warp_of_grid() { return int(blockIdx.x) * warps + int(threadIdx.x) / 32; }
 
-/// A warp writes a feature's votes for all labels, that of the rotation, too.
+/// Writes a feature's votes for all labels, including the rotation's, using one warp.
 template <class LabelMotion>
 __device__ void write_votes(int feature, Motion flow, Motion rotated, bool votes, int count, int all,
                             float vote_scale, const Labels& labels, LabelMotion label_motion) {
@@ -37,18 +38,18 @@ __device__ void write_votes(int feature, Motion flow, Motion rotated, bool votes
   }
 }
 
-/// Labels of a block of few_threads.
+/// The labels that a block of few_threads finds.
 struct FewLabels {
   LabelCount count;
   int left, top;                         // first node of the grid
   int distinct;                          // number of distinct labels
   float u[few_threads], v[few_threads];  // flows of distinct labels
-  NodeKey key[few_threads];              // nodes of distinct labels, in no order
-  NodeKey table[2 * few_threads];  // hash table of them: a key lies at or behind its place; no_node is free
+  NodeKey key[few_threads];              // nodes of distinct labels, unsorted
+  NodeKey table[2 * few_threads];        // hash table of these nodes, with linear probing; no_node = free
   int of_warp[4][32];
 };
 
-/// Bounds of the nodes of all threads of a block of few_threads.
+/// Bounds over the nodes of all threads of a block of few_threads.
 __device__ NodeBounds bounds_of_block(const NodeBounds& bounds, int (&of_warp)[4][32]) {
   const int lane = int(threadIdx.x) % 32;
   const int side[4] = {bounds.left, bounds.top, -bounds.right, -bounds.bottom};
@@ -62,7 +63,7 @@ __device__ NodeBounds bounds_of_block(const NodeBounds& bounds, int (&of_warp)[4
           -least_of_warp(of_warp[3][lane])};
 }
 
-/// Finds the grid of the nodes of the threads' features.
+/// Computes the grid of the nodes of the threads' features.
 __device__ void find_grid(bool somewhere, const Motion& flow, const FlowSpace& space, int capacity,
                           FewLabels& few) {
   NodeBounds bounds;
@@ -75,7 +76,7 @@ __device__ void find_grid(bool somewhere, const Motion& flow, const FlowSpace& s
   __syncthreads();
 }
 
-/// Finds the distinct nodes of the threads' features, in order.
+/// Finds the distinct nodes of the threads' features, sorted.
 __device__ void find_distinct(bool somewhere, const Motion& flow, const FlowSpace& space, int capacity,
                               FewLabels& few) {
   constexpr int places = 2 * few_threads;
@@ -104,14 +105,15 @@ __device__ void find_distinct(bool somewhere, const Motion& flow, const FlowSpac
   __syncthreads();
 }
 
-/// Makes the labels of few features. Each block gathers all, one a thread, and finds all labels: faster than
-/// another kernel. It writes a chunk of features and votes, a warp each; the first block the labels.
+/// Makes the labels of few features. Each block gathers all features, one per thread, and finds all labels,
+/// which is faster than another kernel. It then writes the features and votes of its own chunk, one feature
+/// per warp; the first block also writes the labels.
 __global__ void __launch_bounds__(few_threads)
     few_labels_kernel(TrackList tracks, Colors colors, LikelihoodScale scale, FlowSpace space,
                       const Homography* rotation, FlowFeatures features, Labels labels) {
   __shared__ FewLabels few;
   __shared__ FlowFeature chunk[chunk_size];
-  await_last();  // choice_kernel is not launched early
+  await_last();  // no launch_next: choice_kernel is not launched early
   const int thread = int(threadIdx.x), warp = thread / 32, first = int(blockIdx.x) * chunk_size;
   if (first > 0 && first >= tracks.count) return;
   const FlowFeature feature = flow_feature(tracks, thread, colors, scale);
@@ -139,7 +141,7 @@ __global__ void __launch_bounds__(few_threads)
   write_votes(i, own.flow, rotated, votes, count, all, space.vote_scale, labels, label_motion);
 }
 
-/// One block finds all labels of the grid.
+/// Computes all labels of the grid, using one block.
 __global__ void __launch_bounds__(few_threads)
     grid_kernel(FlowFeatures features, FlowSpace space, Labels labels) {
   begin_kernel();
@@ -155,7 +157,7 @@ __global__ void __launch_bounds__(few_threads)
     labels.set(i, grid_motion(bounds.left, bounds.top, found.columns, space.step, i));
 }
 
-/// Writes each feature's node, or no_node where a feature before it has the same.
+/// Writes each feature's node, or no_node if an earlier feature has the same node.
 __global__ void __launch_bounds__(threads)
     first_kernel(FlowFeatures features, FlowSpace space, Labels labels) {
   begin_kernel();
@@ -168,7 +170,7 @@ __global__ void __launch_bounds__(threads)
   if (lane == 0) labels.key[i] = met ? no_node : key;
 }
 
-/// Nodes that first_kernel wrote become labels, numbered by rank. The warp of feature 0 counts them.
+/// Turns the nodes that first_kernel wrote into labels, numbered by rank. The warp of feature 0 counts them.
 __global__ void __launch_bounds__(threads)
     rank_kernel(FlowFeatures features, FlowSpace space, Labels labels) {
   begin_kernel();
@@ -189,7 +191,7 @@ __global__ void __launch_bounds__(threads)
   labels.set(rank, motion_of(key, space.step));
 }
 
-/// A warp has a feature, a lane a label.
+/// Each warp has a feature, and each lane a label.
 __global__ void __launch_bounds__(threads)
     vote_for_labels_kernel(FlowFeatures features, LikelihoodScale scale, FlowSpace space,
                            const Homography* rotation, Labels labels) {

@@ -6,14 +6,14 @@
 /// Scores of labels, and the best label that passes the color test (Kim, Algs. 2 and 3).
 namespace parafield {
 
-/// The method's parameters that the choice of labels needs.
+/// Parameters of the method that affect the choice of labels.
 struct ChoiceParameters {
-  float softness;    ///< 0 = labels pass the color test or fail
-  int ranked;        ///< only so many labels of the best scores can be chosen; 0 = all
-  bool unvoted;      ///< labels of score 0 are tested last; with softness they are never chosen
-  bool sub_pixel;    ///< flow is the mean of the features' flows by their votes
-  bool fast;         ///< fast_cutoff, and on CUDA the device's own exponentials
-  float vote_scale;  ///< that of the FlowSpace
+  float softness;    ///< 0 = labels either pass the color test or fail
+  int ranked;        ///< only this many labels with the best scores can be chosen; 0 = all
+  bool unvoted;      ///< labels of score 0 are tested last; with softness, they are never chosen
+  bool sub_pixel;    ///< flow is the mean of the features' flows, weighted by their votes
+  bool fast;         ///< use fast_cutoff and, on CUDA, the device's own exponentials
+  float vote_scale;  ///< vote_scale of the FlowSpace
 };
 inline ChoiceParameters choice_parameters(const MultiHypothesis& method, const FlowSpace& space) {
   const bool fast = method.precision == Precision::fast;
@@ -24,33 +24,33 @@ inline ChoiceParameters choice_parameters(const MultiHypothesis& method, const F
 struct LabelChoice {
   FlowFeatures features;
   Labels labels;
-  Colors colors;  ///< likelihoods compare them
+  Colors colors;  ///< colors that likelihoods compare
   LikelihoodScale scale;
-  ColorTest test;  ///< its `valid` may be no image
+  ColorTest test;  ///< its `valid` may be empty
   ChoiceParameters p;
   FlowPlanes flow;
-  View<float> confidence;  ///< may be no image
+  View<float> confidence;  ///< may be empty
 };
 
-/// Chooses each pixel's label. A label's score is the sum of the features' votes, weighted by their
-/// likelihoods. The label of the best score that passes the color test is chosen, the first of equals; if
-/// none passes, that of the best score, not valid. Without features or labels, flow and confidence are 0.
-/// Confidence: the score's share of all weights. A CPU thread needs tile_scratch(features,
-/// choice_planes(labels)).
+/// Chooses each pixel's label. A label's score is the sum of the features' votes for it, weighted by their
+/// likelihoods. Among the labels that pass the color test, the one with the best score is chosen; the lowest
+/// label wins ties. If none passes, the label with the best score is taken, and the pixel is invalid. Without
+/// features or labels, flow and confidence are 0. Confidence: the score divided by the sum of all weights. A
+/// CPU thread needs tile_scratch(features, choice_planes(labels)).
 template <class Backend>
 void choose_labels(Backend& backend, const LabelChoice& choice);
 
 PF_HD constexpr int choice_planes(int labels) { return 31 + labels; }
 
-/// Value of a label whose colors differ by `difference` (NaN where it ends outside); 0 = it cannot be chosen.
-/// It is never above the score: a label whose score is too low need not be tested.
+/// Value of a label whose colors differ by `difference` (NaN if the match is outside); 0 = it cannot be
+/// chosen. The value never exceeds the score, so a label whose score is too low need not be tested.
 PF_HD float value_of(float score, float difference, float threshold, float softness) {
   const bool passes = softness > 0 ? difference >= 0 : difference < threshold;
   if (!passes) return 0;
   return softness > 0 ? score * exponential(-difference / softness) : score;
 }
 
-/// The best label so far. Labels may come in any order.
+/// The best label so far. Labels can be compared in any order.
 struct BestLabel {
   float value = 0, difference = __builtin_nanf(""), score = 0;
   int label = -1;
@@ -67,17 +67,17 @@ struct BestLabel {
   }
 };
 
-/// Whether labels of score 0 are tested: where no other passed.
+/// Whether labels of score 0 are tested, which happens only if no other label has passed.
 PF_HD bool tests_unvoted(const BestLabel& best, const ChoiceParameters& p) {
   return p.unvoted & (p.softness == 0) & (best.label < 0);
 }
 
-/// Whether a label has a better score than the best label, or the same and a lower number.
+/// Whether a label has a better score than the best label, or the same score and a lower index.
 PF_HD bool is_ahead(float score, int label, float best_score, int best) {
   return (score > best_score) | ((score == best_score) & (label < best));
 }
 
-/// Whether the rotation has a flow at a pixel: otherwise its label scores 0.
+/// Whether the rotation has a flow at a pixel. If not, its label scores 0.
 PF_HD bool is_motion(const Motion& motion) { return is_finite(motion.u) & is_finite(motion.v); }
 
 }  // namespace parafield

@@ -4,16 +4,18 @@
 #include "guided/color_test/window.hpp"
 #include "guided/support/tile.hpp"
 
-// A batch of the features that support a tile is weighted for all pixels, then added to the scores of every
-// label, which stay in the cache if labels are few. A pixel and a feature take 34 operations and one a label:
-// 0.65e9 for 320x240 pixels, 200 features and 8 labels, of which tiles leave out what is far. Then each
-// pixel's best label is tested, all pixels together, and label by label those that can still be better.
+// For each batch of the features that support a tile, the weights are computed for all pixels and then added
+// to the scores of every label, which stay in the cache if labels are few. This takes 34 operations per pixel
+// and feature, plus one per label: 0.65e9 for 320x240 pixels, 200 features and 8 labels, less the distant
+// features that tiles skip. Then the best label of every pixel is tested, for all pixels together. Finally,
+// the other labels are tested one by one, each at the pixels where it can still win.
 namespace parafield {
 namespace {
 
 constexpr int batch_size = 8;  // features whose votes are added together
 
-/// Scores of a tile's pixels, and all that the choice needs: planes of tile_pixels each, in scratch memory.
+/// Scores of a tile's pixels and everything else that the choice needs, in planes of tile_pixels in scratch
+/// memory.
 struct TileScores {
   float *best, *weight;                            // best exponent; sum of all weights
   float* top;                                      // best score of any label
@@ -23,11 +25,11 @@ struct TileScores {
   float *u, *v;                                    // flow
   MeanPlanes sums;                                 // for sub-pixel flow
   float *rotation_u, *rotation_v;                  // flow of the rotation
-  int* pending;                                    // pixels whose best label can lose
-  int *queued, *x, *y;                             // pixels to be tested, and where they lie
-  float *queued_u, *queued_v, *queued_difference;  // their flows, and what the test found
-  float* weights;                                  // of a batch's features
-  float* scores;                                   // of each label
+  int* pending;                                    // pixels whose best label can still lose
+  int *queued, *x, *y;                             // pixels to test, and their positions
+  float *queued_u, *queued_v, *queued_difference;  // their flows, and the measured differences
+  float* weights;                                  // weights of a batch's features
+  float* scores;                                   // scores of each label
 
   static_assert(choice_planes(0) == 22 + batch_size + 1, "planes, and those of labels and a rotation");
   PF_HD explicit TileScores(float* next) {
@@ -47,10 +49,10 @@ struct TileScores {
   }
 };
 
-/// The choice of a tile's labels.
+/// Inputs and scratch memory for choosing the labels of a tile.
 struct TileChoice {
   const LabelChoice& choice;
-  int labels, rotation_label;  // number of labels, and the rotation's, or -1
+  int labels, rotation_label;  // number of labels; index of the rotation's, or -1
   const Tile& tile;
   const TileScores& scores;
 };
@@ -61,7 +63,7 @@ PF_HD Motion motion_of(const TileChoice& here, int label, int i) {
   return {here.choice.labels.u[label], here.choice.labels.v[label]};
 }
 
-/// Queues a pixel and a label for the color test.
+/// Queues a pixel with a label for the color test.
 PF_HD void queue_pixel(const TileChoice& here, int at, int i, int label) {
   const TileScores& scores = here.scores;
   const Motion motion = motion_of(here, label, i);
@@ -71,7 +73,6 @@ PF_HD void queue_pixel(const TileChoice& here, int at, int i, int label) {
   scores.queued_u[at] = motion.u, scores.queued_v[at] = motion.v;
 }
 
-/// Tests the queued pixels.
 PF_HD void test_queued(const TileChoice& here, int count) {
   const TileScores& scores = here.scores;
   const int *const x = scores.x, *const y = scores.y;
@@ -80,7 +81,7 @@ PF_HD void test_queued(const TileChoice& here, int count) {
       scores.queued_v, scores.queued_difference);
 }
 
-/// Weights of a feature for all pixels, which also add to the sums.
+/// Computes a feature's weights for all pixels and adds them to the sums.
 void add_weights(const Tile& tile, const Place& feature, float cutoff, const float* __restrict best,
                  float* __restrict weight, float* __restrict sum) {
   const int count = tile.count;
@@ -105,7 +106,7 @@ void add_votes(const float* __restrict weights, const float (&votes)[batch_size]
   }
 }
 
-/// Scores of all labels, and the sums of the weights.
+/// Computes the scores of all labels and the sums of the weights.
 void score_labels(const TileChoice& here) {
   const Labels& labels = here.choice.labels;
   const Tile& tile = here.tile;
@@ -126,7 +127,7 @@ void score_labels(const TileChoice& here) {
         add_weights(tile, places_of(here.choice.features)[feature], cutoff_of(here.choice.p.fast),
                     scores.best, weight, scores.weight);
       else
-        for (int i = 0; i < tile.count; ++i) weight[i] = 0;  // which changes no score
+        for (int i = 0; i < tile.count; ++i) weight[i] = 0;  // leaves scores unchanged
     }
     for (int word = 0; word < (here.labels + 31) / 32; ++word) {
       unsigned voted = 0;
@@ -141,7 +142,7 @@ void score_labels(const TileChoice& here) {
   }
 }
 
-/// Flow of the camera's rotation at each pixel. Where there is none its label scores 0.
+/// Computes the flow of the camera's rotation at each pixel. Where there is none, its label scores 0.
 void find_rotation(const TileChoice& here, const Homography& rotation) {
   const Tile& tile = here.tile;
   float* const score = here.scores.score(here.rotation_label);
@@ -170,7 +171,7 @@ void find_top(const TileChoice& here) {
   }
 }
 
-/// Tests the queued pixels and compares a label, or -1 = each one's top label, with their best ones.
+/// Tests the queued pixels and compares a label (-1 = each pixel's top label) with their best labels.
 void compare_queued(const TileChoice& here, int count, int label) {
   const TileScores& scores = here.scores;
   test_queued(here, count);
@@ -184,7 +185,7 @@ void compare_queued(const TileChoice& here, int count, int label) {
   }
 }
 
-/// Where no label has passed, takes the first label of score 0 that does.
+/// At pixels where no label has passed, takes the first label of score 0 that passes.
 void test_unvoted(const TileChoice& here) {
   const TileScores& scores = here.scores;
   if (!here.choice.p.unvoted || here.choice.p.softness > 0) return;
@@ -201,7 +202,7 @@ void test_unvoted(const TileChoice& here) {
   }
 }
 
-/// Alg. 3.
+/// Finds each pixel's best label (Alg. 3).
 void find_best(const TileChoice& here) {
   const TileScores& scores = here.scores;
   const int count = here.tile.count;
@@ -230,7 +231,7 @@ void find_best(const TileChoice& here) {
   test_unvoted(here);
 }
 
-/// Alg. 2: a label cannot be chosen if as many labels as may be tested are ahead of it.
+/// Alg. 2: drops a pixel's best label if at least `ranked` labels are ahead of it.
 void drop_low_ranks(const TileChoice& here) {
   int* __restrict ahead = here.scores.queued;
   const float* const best_score = here.scores.best_score;
@@ -245,7 +246,7 @@ void drop_low_ranks(const TileChoice& here) {
     if (ahead[i] >= here.choice.p.ranked) here.scores.set(i, {});
 }
 
-/// Flow becomes the features' mean flow, by their votes for each pixel's label.
+/// Replaces flow by the mean of the features' flows, weighted by their votes for each pixel's label.
 void refine(const TileChoice& here) {
   const TileScores& scores = here.scores;
   const MeanPlanes& sums = scores.sums;
@@ -261,7 +262,7 @@ void refine(const TileChoice& here) {
   }
 }
 
-/// Flow of the best label, or, where none has passed, of the label of the best score.
+/// Sets flow to the flow of the best label or, where none has passed, of the label with the best score.
 void find_flow(const TileChoice& here) {
   const TileScores& scores = here.scores;
   for (int i = 0; i < here.tile.count; ++i) {

@@ -5,17 +5,17 @@
 #include "guided/color_test/window.cuh"
 #include "guided/support/weights.cuh"
 
-// A block is one warp and has a tile of 8x4 pixels. Labels are taken in chunks of 8 or 32. For each chunk the
-// weights of the tile's support are computed in batches for all pixels. Scores are the product of these
-// weights and the features' votes: a lane keeps four pixels and a quarter of the labels in registers, since a
-// read of shared memory costs as much as 4 fma. Then each lane tests its own pixel's labels from the best
-// score on, until no other can be better: mostly one.
+// Each block is one warp with a tile of 8x4 pixels. Labels are processed in chunks of 8 or 32. For each
+// chunk, the weights of the tile's support are computed in batches for all pixels. Scores are the product of
+// these weights and the features' votes: a lane keeps four pixels and a quarter of the labels in registers,
+// because a read from shared memory costs as much as 4 fma. Then each lane tests the labels of its own pixel
+// in order of decreasing score until no other can be better, which mostly takes one test.
 //
-// Floor of a pixel and a feature: 10 operations for the best exponent, 24 for the weight (once a chunk), one
-// fma a label. For 320x240 pixels on an H100 (29e12 a second) that is 22 us with 200 features and 8 labels,
-// 66 us with 422 and 25; a quarter is left in a colored texture. The call takes 33.5 and 79.0 us (fast 28.1
-// and 59.0; commit 375afe2), launches included. Tensor cores (tf32) gained 2 % at 25 labels and lost 4 % at
-// 8.
+// Lower bound per pixel and feature: 10 operations for the best exponent, 24 for the weight (once per chunk),
+// and one fma per label. For 320x240 pixels on an H100 (29e12 per second), this is 22 us with 200 features
+// and 8 labels, 66 us with 422 features and 25 labels; in a colored texture, a quarter is left. The call
+// takes 33.5 and 79.0 us (fast 28.1 and 59.0; commit 375afe2), including launches. Tensor cores (tf32) gained
+// 2 % with 25 labels and lost 4 % with 8.
 
 namespace parafield {
 namespace {
@@ -36,25 +36,25 @@ struct ChoiceMemory {
   };
 };
 
-/// Scores of the pixel of a thread.
+/// Scores of a thread's pixel.
 struct PixelScores {
-  float weight = 0;  // of all features
+  float weight = 0;  // sum of all features' weights
   float top = 0;     // best score of any label
   int top_label = -1;
-  int ahead = 0;   // labels of better scores than the best label
-  BestLabel best;  // of labels that passed
+  int ahead = 0;   // labels with better scores than the best label
+  BestLabel best;  // among the labels that passed
 };
 
 /// The lane's pixels and their support.
 struct LanePixels {
-  int x, y;  // the lane's own pixel; beyond the image the nearest one
+  int x, y;  // the lane's own pixel, clamped to the image
   bool inside;
   Place place[tile::each];
-  float best[tile::each];  // exponents
+  float best[tile::each];  // best exponents
   TileLane lane;
   FeatureRecords features;
   Support support;
-  int labels, rotation_label;  // number of labels; the rotation's, or -1
+  int labels, rotation_label;  // number of labels; index of the rotation's, or -1
 };
 
 template <int Count>
@@ -71,13 +71,14 @@ __device__ void read(const float* from, float (&to)[Count]) {
   }
 }
 
-/// Weight of a feature for a pixel of the lane's group.
+/// Weight of a feature for pixel i of the lane's group.
 template <bool Fast>
 __device__ float weight_of(const LanePixels& pixels, const Record& feature, int i) {
   return relative_likelihood_of<Fast>(exponent(pixels.place[i], feature.place()), pixels.best[i]);
 }
 
-/// Scores of the labels from `first` on: weights times votes. A lane has a part of labels and pixels.
+/// Computes the scores of the labels from `first` on: weights times votes. Each lane has some of the labels
+/// and pixels.
 template <bool Fast, int Chunk>
 __device__ void add_votes(const LabelChoice& choice, const LanePixels& pixels, int first,
                           ChoiceMemory& memory, PixelScores& scores) {
@@ -86,7 +87,7 @@ __device__ void add_votes(const LabelChoice& choice, const LanePixels& pixels, i
   const int group = lane.group() * tile::each, label = lane.part() * some;
   const std::size_t stride = std::size_t(choice.labels.stride);
   const auto row = [&](int feature) { return std::size_t(feature) * stride + std::size_t(first); };
-  // A feature without a vote changes only the sum of the weights.
+  // A feature without votes affects only the sum of the weights, which is taken from the first chunk.
   const bool some_vote = first > 0 && !pixels.support.all;
   Support support = pixels.support;
   if (some_vote)
@@ -136,12 +137,12 @@ __device__ Motion motion_of(const LabelChoice& choice, const LanePixels& pixels,
   return {choice.labels.u[label], choice.labels.v[label]};
 }
 
-/// By how much the pixel differs if it moves like a label.
+/// How much the pixel differs from its match if it moves like a label.
 __device__ float difference_of(const LabelChoice& choice, const LanePixels& pixels, int label) {
   return window_difference(choice.test, pixels.x, pixels.y, motion_of(choice, pixels, label));
 }
 
-/// Tests labels of a chunk, the best score first, and makes their scores negative.
+/// Tests the labels of a chunk in order of decreasing score, and negates the scores of tested labels.
 __device__ void test_labels(const LabelChoice& choice, const LanePixels& pixels, int first, int chunk,
                             float* score, PixelScores& scores) {
   while (true) {
@@ -164,11 +165,11 @@ __device__ void test_labels(const LabelChoice& choice, const LanePixels& pixels,
     const float difference = difference_of(choice, pixels, label);
     scores.best.compare(value_of(top, difference, choice.test.threshold, choice.p.softness), difference, top,
                         label);
-    if (scores.best.value == top) return;  // the others score less, or come later
+    if (scores.best.value == top) return;  // all others score less or come later
   }
 }
 
-/// Takes the first label that passes. Labels of a score above 0 have failed, and fail again.
+/// Takes the first label that passes. Labels with a score above 0 have already failed, and fail again.
 __device__ void test_unvoted(const LabelChoice& choice, const LanePixels& pixels, PixelScores& scores) {
   if (!tests_unvoted(scores.best, choice.p)) return;
   for (int label = 0; label < pixels.labels; ++label) {
@@ -180,7 +181,8 @@ __device__ void test_unvoted(const LabelChoice& choice, const LanePixels& pixels
   }
 }
 
-/// Alg. 3, and Alg. 2: whether too many labels are ahead of the best. For that, chunks are scored twice.
+/// Finds the best label (Alg. 3) and whether too many labels are ahead of it (Alg. 2). With several chunks,
+/// Alg. 2 scores each of them twice.
 template <bool Fast>
 __device__ void find_best(const LabelChoice& choice, const LanePixels& pixels, ChoiceMemory& memory,
                           PixelScores& scores) {
@@ -196,7 +198,7 @@ __device__ void find_best(const LabelChoice& choice, const LanePixels& pixels, C
       add_votes<Fast, most_chunk>(choice, pixels, first, memory, scores);
     if (!pixels.inside) continue;
     float* const score = memory.score[0] + pixels.lane.lane;
-    const int rotation = pixels.rotation_label - first;  // scores 0 without a flow
+    const int rotation = pixels.rotation_label - first;  // scores 0 if it has no flow
     if (pixels.rotation_label >= 0 && rotation >= 0 && rotation < chunk &&
         !is_motion(motion_of(choice, pixels, pixels.rotation_label)))
       score[rotation * tile::pixels] = 0;
@@ -210,7 +212,7 @@ __device__ void find_best(const LabelChoice& choice, const LanePixels& pixels, C
   if (counts && scores.ahead >= ranked) scores.best = {};
 }
 
-/// Flow becomes the features' mean flow, by their votes for the label.
+/// Replaces flow by the mean of the features' flows, weighted by their votes for the label.
 template <bool Fast>
 __device__ void refine(const LabelChoice& choice, const LanePixels& pixels, int label, ChoiceMemory& memory,
                        Motion& motion) {

@@ -2,10 +2,10 @@
 #pragma once
 #include "steps/colors/color.hpp"
 
-/// Whether a pixel has the same color in the second frame, at the place that a hypothesis of its flow names.
+/// Tests whether the second frame shows a pixel's color at the match given by a flow hypothesis.
 namespace parafield {
 
-/// A camera's rotation: a pixel p of what is far away moves to H p.
+/// A camera's rotation: the image of a distant point moves from pixel p to H p.
 struct Homography {
   float h[9];
 
@@ -20,33 +20,33 @@ struct Homography {
 /// Frames, limit and result of a color test.
 struct ColorTest {
   Colors frame0, frame1;
-  float threshold;             ///< colors of a smaller mean difference are the same; 0..255
-  int window;                  ///< side of the square that differences are averaged over, px; odd
+  float threshold;             ///< colors with a smaller mean difference count as equal; 0..255
+  int window;                  ///< side of the square over which differences are averaged, px; odd
   const Homography* rotation;  ///< second hypothesis, in the backend's memory; null = none
-  View<std::uint8_t> valid;    ///< result; no image = no test
+  View<std::uint8_t> valid;    ///< result; empty = no test
 };
 
-/// Tests each pixel's flow. `valid`: its window, moved by the flow, differs by less than the threshold, and
-/// it ends inside the second frame. Where the flow fails and the rotation's passes, that is taken. NaN
-/// becomes 0.
+/// Tests each pixel's flow. A pixel is valid if the window around it, moved by the flow, differs by less than
+/// the threshold and the pixel ends inside the second frame. Where only the rotation's flow passes, it
+/// replaces the pixel's flow. NaN flow becomes 0.
 template <class Backend>
 void test_colors(Backend& backend, const ColorTest& test, FlowPlanes flow);
 
 PF_HD float known(float flow) { return flow == flow ? flow : 0.0f; }
 
-/// By how much the pixel (x, y) differs where the flow moves it. Beyond the borders of both frames the
-/// nearest pixel stands in. `Frame`: ColorPlanes or View<Color>.
+/// Color difference between pixel (x, y) and its match under the flow. Beyond the borders of either frame,
+/// the nearest pixel is used. `Frame`: ColorPlanes or View<Color>.
 template <class Frame>
 PF_HD float moved_difference(const Frame& frame0, const Frame& frame1, int x, int y, Motion flow) {
   const int width = frame0.width, height = frame0.height;
   const int column = clamp(x, 0, width - 1), row = clamp(y, 0, height - 1);
   const Match match = locate(float(column) + flow.u, float(row) + flow.v, width, height);
-  // Frame 0 first: in the other order multi-hypothesis takes 6 % longer on a CPU.
+  // Frame 0 is read first: the opposite order makes multi-hypothesis 6 % slower on a CPU.
   const Color here = color_at(frame0, column, row), there = color_at(frame1, match);
   return mean_difference(here, there);
 }
 
-/// Mean difference of the window around (x, y), from the sum over its pixels; NaN where (x, y) moves outside.
+/// Mean difference over the window around (x, y), from the sum over its pixels; NaN if (x, y) moves outside.
 template <class Frame>
 PF_HD float window_mean(const Frame& frame, float sum, int window, int x, int y, Motion flow) {
   const bool inside = locate(float(x) + flow.u, float(y) + flow.v, frame.width, frame.height).inside;

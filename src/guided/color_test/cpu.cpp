@@ -6,9 +6,9 @@
 namespace parafield {
 namespace {
 
-constexpr int chunk = 256;  // pixels of a row that are taken together
+constexpr int chunk = 256;  // pixels of a row that are processed together
 
-/// Whether columns x0 .. x0 + count of row y pass with flow u, v.
+/// Tests columns x0 to x0 + count - 1 of row y with flow u, v.
 void test_part(const ColorTest& test, int y, int x0, int count, const float* __restrict u,
                const float* __restrict v, std::uint8_t* __restrict passed) {
   float differences[chunk];

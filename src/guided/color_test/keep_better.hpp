@@ -5,15 +5,16 @@
 
 namespace parafield {
 
-/// Takes a pixel's candidate flow where that lowers the sum over the 5x5 pixels p around of |frame1(p +
-/// flow(p)) - frame0(p)|. Pixels beyond the border are left out. `gain` is scratch memory.
+/// Replaces a pixel's flow by the candidate if this lowers the sum of |frame1(p + flow(p)) - frame0(p)| over
+/// the 5x5 pixels p around it. Pixels outside the frame are ignored. `gain`: scratch image.
 template <class Backend>
 void keep_better(Backend& backend, View<const float> frame0, View<const float> frame1, FlowPlanes candidate,
                  View<float> gain, FlowPlanes flow);
 
 constexpr int better_reach = 2;
 
-/// By how much less a pixel differs with the candidate; 0 where not finite or where that leaves the frame.
+/// By how much the candidate lowers a pixel's difference; 0 if this is not finite or the candidate leaves the
+/// frame.
 PF_HD float gain_of(float luma, const float* frame1, int stride, int width, int height, float x, float y,
                     Motion flow, Motion candidate) {
   const Match before = locate(x + flow.u, y + flow.v, width, height),

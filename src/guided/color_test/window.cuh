@@ -5,7 +5,7 @@
 /// The color test of a pixel on CUDA.
 namespace parafield {
 
-/// Mean difference of the window around (x, y), which moves by the flow; NaN where (x, y) moves outside.
+/// Mean difference over the window around (x, y), moved by the flow; NaN if (x, y) moves outside.
 __device__ inline float window_difference(const ColorTest& test, int x, int y, Motion flow) {
   const View<Color>&frame0 = test.frame0.pixels, &frame1 = test.frame1.pixels;
   const int radius = test.window / 2;
@@ -15,7 +15,7 @@ __device__ inline float window_difference(const ColorTest& test, int x, int y, M
   return window_mean(frame0, sum, test.window, x, y, flow);
 }
 
-/// Tests a pixel. Its flow becomes the one that passes.
+/// Tests a pixel. `flow` becomes the rotation's if only that passes. If neither passes, NaN becomes 0.
 __device__ inline bool passes_test(const ColorTest& test, int x, int y, Motion& flow) {
   const auto passes = [&](Motion hypothesis) {
     return window_difference(test, x, y, hypothesis) < test.threshold;

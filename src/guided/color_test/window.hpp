@@ -4,8 +4,8 @@
 
 namespace parafield {
 
-/// Mean differences of the windows around many pixels on the CPU: pixel i lies at (x_of(i), y_of(i)) and
-/// moves by u[i], v[i]. Pixels are the inner loop, which vectorizes.
+/// Mean differences over the windows around many pixels on the CPU. Pixel i is at (x_of(i), y_of(i)) and
+/// moves by (u[i], v[i]). The inner loop runs over pixels, so that it vectorizes.
 template <class X, class Y>
 PF_HD void window_differences(const ColorTest& test, int count, X x_of, Y y_of, const float* __restrict u,
                               const float* __restrict v, float* __restrict differences) {

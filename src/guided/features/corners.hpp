@@ -6,15 +6,16 @@
 /// Corners (Shi, Tomasi: Good features to track, 1994), scored by an eigenvalue of the gradient tensor.
 namespace parafield {
 
-/// Finds each cell's strongest corner: the pixel of the largest score of at least `least_corner` that is a
-/// maximum of the 3x3 pixels around it; the first of equals, by rows. The score is the smaller eigenvalue of
-/// the mean gradient tensor of 3x3 pixels; beyond the border the nearest pixel stands in. A pixel whose score
-/// is not finite is no corner. `scores`: scratch image. `corners`: one a cell, NaN = none.
+/// Finds each cell's strongest corner: the pixel with the largest score among the pixels that score at least
+/// `least_corner` and are a maximum of the 3x3 pixels around them. The first pixel in row order wins ties.
+/// The score is the smaller eigenvalue of the gradient tensor averaged over 3x3 pixels; beyond the border,
+/// the nearest pixel is used. A pixel whose score is not finite is not a corner. `scores`: scratch image.
+/// `corners`: one per cell, NaN = none.
 template <class Backend>
 void find_corners(Backend& backend, View<const float> luma, const FeatureGrid& grid, View<float> scores,
                   Feature* corners);
 
-/// Least score of a corner, for intensities 0..255. It depends on no other part of the frame.
+/// Smallest score of a corner, for intensities 0..255. It does not depend on the rest of the frame.
 constexpr float least_corner = 0.1f;
 
 /// Gradient tensor of a pixel, or a sum of several.
@@ -38,13 +39,14 @@ PF_HD CornerTensor corner_tensor_at(View<const float> luma, int x, int y) {
                        derivative(line(y - 2), line(y - 1), line(y + 1), line(y + 2)));
 }
 
-/// Score from the sum of nine tensors; -1 where it is not finite.
+/// Score from the sum of nine tensors; -1 if it is not finite.
 PF_HD float corner_score(const CornerTensor& sum) {
   const float score = smaller_eigenvalue(sum.xx, sum.xy, sum.yy) * (1.0f / 9);
   return is_finite(sum.xx + sum.yy) ? score : -1.0f;
 }
 
-/// Whether pixel (x, y) has the largest score of the 3x3 pixels around it, and is the first of equals.
+/// Whether pixel (x, y) has the largest score of the 3x3 pixels around it. The first pixel in row order wins
+/// ties.
 PF_HD bool is_peak(View<const float> scores, int x, int y) {
   const float here = scores(x, y);
   bool is_largest = true;

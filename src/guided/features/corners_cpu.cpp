@@ -5,15 +5,15 @@
 namespace parafield {
 namespace {
 
-/// Columns that are computed together: their tensors stay on the stack.
+/// Columns that are computed together, with their tensors on the stack.
 constexpr int chunk = 256;
 
-/// Sum of three tensors below each other, for each column.
+/// For each column, the sum of three vertically adjacent tensors.
 struct Columns {
   float xx[chunk + 2], xy[chunk + 2], yy[chunk + 2];
 };
 
-/// Writes the sums of the columns from `first` on; beyond the border those of the nearest column.
+/// Writes the sums of `count` columns from `first` on. Beyond the border, the nearest column is repeated.
 void sum_down(View<const float> luma, int y, int first, int count, Columns& out) {
   const int width = luma.width, bottom = luma.height - 1;
   const int middle[3] = {clamp(y - 1, 0, bottom), y, clamp(y + 1, 0, bottom)};

@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-constexpr int threads = 64;  // few: a thousand cells run at once
+constexpr int threads = 64;  // small, so that a thousand cells occupy many multiprocessors
 
 __global__ void __launch_bounds__(threads)
     take_matches_kernel(Matches matches, FeatureGrid grid, Track* tracks) {

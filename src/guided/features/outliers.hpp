@@ -4,23 +4,24 @@
 
 namespace parafield {
 
-/// Drops each track (u = v = NaN) whose flow differs by `outliers` * max(MAD, 0.7 px) or more from the median
-/// flow (of u and of v) of the valid tracks in the 3x3 cells around, itself included. MAD is the median
-/// distance from it. An even number of values has the lower middle one as its median. With fewer than 3 valid
-/// a track is kept. `kept` is other memory than `tracks`: all are compared as they came in.
+/// Drops each track (u = v = NaN) whose flow is `outliers` * max(MAD, 0.7 px) or more away from the median
+/// flow (the medians of u and of v) of the valid tracks in the 3x3 cells around it, including itself. MAD is
+/// the median distance of these tracks from the median flow. The median of an even number of values is the
+/// lower of the two in the middle. A track is kept if fewer than 3 are valid. `kept` must not overlap
+/// `tracks`, because every track is compared with the input.
 template <class Backend>
 void drop_outliers(Backend& backend, const Track* tracks, const FeatureGrid& grid, float outliers,
                    Track* kept);
 
 constexpr float least_spread2 = 0.7f * 0.7f;  ///< px^2
 
-/// Values of the cells around; `none` where there is no valid track.
+/// Values of the surrounding cells; `none` where there is no valid track.
 struct Neighbors {
   static constexpr int most = 9;
   static constexpr float none = 3e38f;
   float value[most];
 
-  /// Value of a rank, 0 = the smallest.
+  /// The value of a rank, 0 = smallest.
   PF_HD float ranked(int rank) const {
     float found = none;
     PF_UNROLL

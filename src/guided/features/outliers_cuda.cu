@@ -6,7 +6,7 @@
 namespace parafield {
 namespace {
 
-constexpr int threads = 64;  // few: a thousand features run at once
+constexpr int threads = 64;  // small, so that a thousand features occupy many multiprocessors
 
 __global__ void __launch_bounds__(threads)
     outlier_kernel(const Track* tracks, FeatureGrid grid, float outliers, Track* kept) {

@@ -2,17 +2,18 @@
 #pragma once
 #include "guided/features/tracking.hpp"
 
-/// Propagation of flow to dropped features (Barnes et al.: PatchMatch, 2009). A small thing that moves far
-/// vanishes at the coarse levels; its few features that were found tell the others where to look.
+/// Propagation of flow to dropped features (Barnes et al.: PatchMatch, 2009). A small object with a large
+/// motion vanishes at the coarse levels, but its few tracked features provide starts for its other features.
 namespace parafield {
 
-constexpr int directions = 8;        ///< directions in which a cell looks for starts
-constexpr int start_reach = 8;       ///< cells that it looks at in a direction
-constexpr float start_spacing2 = 1;  ///< starts nearer to each other end alike, px^2
-constexpr float largest_error2 = 2;  ///< a feature that matches worse is dropped, px^2
+constexpr int directions = 8;        ///< directions in which a cell searches for starts
+constexpr int start_reach = 8;       ///< cells that it searches in each direction
+constexpr float start_spacing2 = 1;  ///< px^2; starts closer together lead to the same result
+constexpr float largest_error2 = 2;  ///< px^2; features that match worse are dropped
 
-/// Parameters of another try, measured on KITTI and Middlebury: only level 0 and fewer solutions, since a
-/// start is near or wrong. A feature has to come back nearer, since one of many starts may do so by chance.
+/// Parameters of a retry, tuned on KITTI and Middlebury: only level 0 and fewer iterations, because a start
+/// is either close or wrong. The check there and back is stricter, because one of many starts may pass it by
+/// chance.
 inline TrackingParameters again(TrackingParameters p) {
   p.levels = 1;
   p.iterations = smaller(p.iterations, 15);
@@ -24,8 +25,8 @@ PF_HD bool has_flow(const Track& track) { return track.u == track.u; }
 
 PF_HD bool is_dropped(const Track& track) { return (track.x == track.x) & !has_flow(track); }
 
-/// Flow of the nearest track in a direction (left, right, up, down, then the diagonals); NaN where none is
-/// near, or where it was tried the round before: tracks stay, and new ones lie before old ones.
+/// Flow of the nearest track in a direction (left, right, up, down, then the diagonals). NaN if no track is
+/// near, or if the nearest one was already there in the previous round and has therefore been tried.
 PF_HD Motion start_of(const Track* before, const Track* tracks, const FeatureGrid& grid, int column, int row,
                       int direction) {
   const int side = direction % 2 ? 1 : -1;
@@ -42,14 +43,15 @@ PF_HD Motion start_of(const Track* before, const Track* tracks, const FeatureGri
   return no_track();
 }
 
-/// Whether two starts are so near that one stands for both; false where one is NaN.
+/// Whether two starts are so close that one can stand for both; false if either is NaN.
 PF_HD bool are_alike(const Motion& a, const Motion& b) {
   const float u = a.u - b.u, v = a.v - b.v;
   return fma(u, u, v * v) < start_spacing2;
 }
 
-/// Takes a start's track if it comes back and its squared error is below `least2`, which becomes that error.
-/// track(back, x, y, start, error2) gives the flow one way, NaN where it is lost, and its squared error.
+/// Takes a start's track if it passes the check there and back and its squared error is below `least2`, which
+/// is then set to that error. track(back, x, y, start, error2) returns the flow one way, or NaN if the
+/// feature is lost, and sets its squared error.
 template <class TrackOneWay>
 PF_HD void try_start(const Motion& start, float check2, TrackOneWay track, float& least2, Track& feature) {
   float error2 = 0, unused = 0;
@@ -64,8 +66,8 @@ PF_HD void try_start(const Motion& start, float check2, TrackOneWay track, float
   feature.v = flow.v;
 }
 
-/// Squared error of a match, px^2: by how much the window's pixels differ from their matches, as a distance
-/// along the gradient: sum e^2 / sum |grad I|^2 over the pixels that count.
+/// Squared error of a match, px^2. The differences between the window's pixels and their matches are
+/// expressed as a distance along the gradient: sum e^2 / sum |grad I|^2 over the pixels that count.
 PF_HD float match_error2(float squares, const WindowTensor& sum) { return squares / (sum.xx + sum.yy); }
 
 }  // namespace parafield

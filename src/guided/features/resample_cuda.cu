@@ -8,7 +8,7 @@ namespace {
 
 constexpr int warps = 4;
 
-/// A warp finds the pixel of a cell. Distances are not negative, so that their bits sort as they do.
+/// Each warp finds the pixel of one cell. Distances are not negative, so their bits sort in the same order.
 __global__ void __launch_bounds__(32 * warps)
     resample_kernel(FlowPlanes flow, View<const std::uint8_t> valid, FeatureGrid grid, Track* tracks) {
   begin_kernel();

@@ -13,8 +13,8 @@
 
 namespace parafield {
 
-/// Finds features in a frame and tracks or matches them, from any slot to any other. Each slot has a frame's
-/// pyramid.
+/// Finds features in a frame and tracks or matches them, from any slot to any other. Each slot holds a
+/// frame's pyramid.
 template <class Backend>
 class TrackFinder {
  public:
@@ -43,14 +43,14 @@ class TrackFinder {
     }
   }
 
-  /// Takes one frame or two into the slots from `slot` on: luma, and its pyramid.
+  /// Converts one or two frames into luma pyramids, in the slots from `slot` on.
   void prepare(const Frame* frames, int slot, int count) {
     const Pyramid* const pyramids = pyramids_.data() + slot;
     convert_pyramids(backend_, frames, pyramids, count);
     if (matcher_) matcher_->describe(pyramids, slot, count);
   }
 
-  /// Finds the features of the frame in slot `from` and tracks them to the one in slot `to`.
+  /// Finds the features of the frame in slot `from` and tracks them to the frame in slot `to`.
   void find(int from, int to) {
     if (matcher_) return take_matches(backend_, find_matches(from, to), grid_, found_);
     if (corners_) find_corners(backend_, pyramid(from).level[0], grid_, scores_, corners_);
@@ -65,27 +65,27 @@ class TrackFinder {
       drop_outliers(backend_, buffer(rounds), grid_, tracking_.track_outliers, buffer(rounds + 1));
   }
 
-  /// Matches the frame in slot `from` with the one in slot `to`. It is for features = matches.
+  /// Matches the frame in slot `from` with the frame in slot `to`. Only for features = matches.
   const Matches& find_matches(int from, int to) {
     return matcher_->find(from, to, pyramid(from).level[0], pyramid(to).level[0]);
   }
 
-  /// Tracks, one a cell, in the backend's memory. A dropped one has u = v = NaN; no corner or no match: x =
-  /// y = NaN, too.
+  /// Tracks, one per cell, in the backend's memory. A dropped feature has u = v = NaN. If there was no corner
+  /// or no match, x = y = NaN as well.
   const Track* tracks() const { return found_; }
   int count() const { return grid_.count(); }
   FeatureGrid grid() const { return grid_; }
   const Pyramid& pyramid(int slot) const { return pyramids_[std::size_t(slot)]; }
 
  private:
-  static constexpr int buffers = 3;  // a round writes one and reads those of the two rounds before
+  static constexpr int buffers = 3;  // a round writes one buffer and reads the two written before it
 
   Backend& backend_;
   const FeatureTracking tracking_;
   const FeatureGrid grid_;
   std::vector<Pyramid> pyramids_;  // one for each slot
-  Track* tracks_[buffers] = {};    // taken in turn by tracking, rounds and outliers
-  Track* found_ = nullptr;         // the last step's
+  Track* tracks_[buffers] = {};    // used in turn by tracking, rounds and outliers
+  Track* found_ = nullptr;         // result of the last step
   View<float> scores_;
   std::optional<FeatureMatcher<Backend>> matcher_;
   Feature* corners_ = nullptr;  // null = features are at the centers of the cells

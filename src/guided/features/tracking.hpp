@@ -6,23 +6,23 @@
 #include "steps/reduce/reduce.hpp"
 #include "steps/warp/warp.hpp"
 
-/// Lucas-Kanade of single features (Lucas, Kanade 1981; Bouguet: Pyramidal implementation of the affine Lucas
-/// Kanade feature tracker, 2000). W is the window around a feature, I and J are levels of the two frames;
-/// pixels have weight 1 or 0:
+/// Lucas-Kanade tracking of single features (Lucas, Kanade 1981; Bouguet: Pyramidal implementation of the
+/// affine Lucas Kanade feature tracker, 2000). W is the window around a feature, I and J are levels of the
+/// two frames, and pixels have weight 1 or 0:
 ///   G = sum_W grad I grad I^T,  b = sum_W grad I (I(p) - J(p + flow))
 ///   flow <- flow + G^-1 b
 namespace parafield {
 
-/// Parameters as the arithmetic needs them.
+/// Parameters in the units of the arithmetic.
 struct TrackingParameters {
   int window;       ///< side, px; odd
-  int levels;       ///< levels of the pyramids from the finest on, at most
-  int iterations;   ///< on each level, at most
-  float check2;     ///< limit of the squared error there and back, px^2; 0 = not tracked back
-  float least_sum;  ///< least smaller eigenvalue of G
+  int levels;       ///< largest number of levels, counted from the finest
+  int iterations;   ///< largest number of iterations on each level
+  float check2;     ///< limit of the squared error there and back, px^2; 0 = do not track back
+  float least_sum;  ///< lower limit of the smaller eigenvalue of G
 };
 
-/// Least smaller eigenvalue of a G that can be solved, as a mean over the window, for intensities 0..255.
+/// Lower limit of the smaller eigenvalue of G, as a mean over the window, for intensities 0..255.
 constexpr float least_texture = 0.05f;
 
 inline TrackingParameters tracking_parameters(const FeatureTracking& tracking) {
@@ -31,27 +31,29 @@ inline TrackingParameters tracking_parameters(const FeatureTracking& tracking) {
           least_texture * float(tracking.track_window * tracking.track_window)};
 }
 
-/// Tracks each cell's feature from one frame to the other, coarse to fine from no flow, and back from where
-/// it ends. A level is done when a solution moves by less than 0.01 px or G cannot be solved. A feature is
-/// dropped (u = v = NaN) if, there or back, G cannot be solved at level 0, or it starts or ends outside a
-/// frame or at a pixel that is not finite, or if it does not come back. Pixels of the window have weight 0
-/// outside I, where their match is outside J, and where a value is not finite. Null `features`: the centers.
+/// Tracks each cell's feature from one frame to the other, coarse to fine, starting without flow, and then
+/// back from where it ends. A level is finished when a step is shorter than 0.01 px or G cannot be solved. A
+/// feature is dropped (u = v = NaN) if it does not come back, or if, in either direction, G cannot be solved
+/// at level 0 or the feature starts or ends outside a frame or at a pixel that is not finite. Pixels of the
+/// window have weight 0 outside I, where their match is outside J, and where a value is not finite. Null
+/// `features`: features are at the cell centers.
 ///
-/// Sums over a window have a fixed order, that of steps/reduce: pixels are numbered by rows; lane j of 32
+/// Sums over a window are in the fixed order of steps/reduce: pixels are numbered in row order; lane j of 32
 /// adds pixels j, j + 32 and so on; then lane j adds lane j + 16 for all j < 16, then lane j + 8 and so on.
 template <class Backend>
 void track_features(Backend& backend, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
                     const Feature* features, const TrackingParameters& p, Track* tracks);
 
-/// A round of propagation. Each dropped feature tries the flows of tracks around (propagation.hpp) as starts
-/// at the finest level and takes the best that comes back. Other tracks are copied. `kept` is other memory
-/// than `tracks`. `before`: tracks of the round before, whose flows have been tried; null = none.
+/// One round of propagation. Each dropped feature tries the flows of surrounding tracks (propagation.hpp) as
+/// starts at the finest level and takes the best track that comes back. Other tracks are copied. `kept` must
+/// not overlap `tracks`. `before`: tracks of the previous round, whose flows have already been tried; null =
+/// none.
 template <class Backend>
 void retry_features(Backend& backend, const Pyramid& from, const Pyramid& to, const FeatureGrid& grid,
                     const TrackingParameters& p, const Track* before, const Track* tracks, Track* kept);
 
 constexpr int lanes_of_window = sum_lanes;
-/// A solution that moves by less is the last one of its level, px^2.
+/// Squared length of a step below which a level is finished, px^2.
 constexpr float least_step2 = 1e-4f;
 constexpr int derivative_reach = 2;
 constexpr int max_window = 21, max_patch = max_window + 2 * derivative_reach;
@@ -66,13 +68,15 @@ PF_HD Level level_of(const Pyramid& pyramid, int level) {
   return {view.data, int(view.stride()), view.width, view.height};
 }
 
-/// Middle of a window: the pixel to its upper left, and shares of the next ones, as for all its pixels.
+/// Center of a window: the pixel to its upper left, and the interpolation shares of the next pixels, which
+/// are the same for all pixels of the window.
 struct WindowPlace {
   int x, y;
   float share_x, share_y;
 };
 
-/// The place (x, y). One far outside is moved nearer, to where no window touches the level. NaN is outside.
+/// The place of (x, y). A position far outside is moved closer, but not so close that its window touches the
+/// level. NaN counts as outside.
 PF_HD WindowPlace place_at(float x, float y, const Level& level) {
   constexpr float beyond = 2 * max_patch;
   x = clamp(x, -beyond, float(level.width) + beyond);
@@ -83,14 +87,15 @@ PF_HD WindowPlace place_at(float x, float y, const Level& level) {
   return {column, row, x - float(column), y - float(row)};
 }
 
-/// Whether the window's pixel (dx, dy) off its middle lies within the level.
+/// Whether the window pixel at offset (dx, dy) from the center is inside the level.
 PF_HD bool is_inside(const Level& level, const WindowPlace& place, int dx, int dy) {
   const int x = place.x + dx, y = place.y + dy;
   return (x >= 0) & (x + (place.share_x > 0) < level.width) & (y >= 0) &
          (y + (place.share_y > 0) < level.height);
 }
 
-/// Bilinear value of the window's pixel (dx, dy) off its middle; beyond the border that of the nearest pixel.
+/// Bilinear value of the window pixel at offset (dx, dy) from the center. Beyond the border, the nearest
+/// pixel is used.
 PF_HD float value_at(const Level& level, const WindowPlace& place, int dx, int dy) {
   const int right = level.width - 1, bottom = level.height - 1;
   const int x = place.x + dx, y = place.y + dy;
@@ -101,12 +106,12 @@ PF_HD float value_at(const Level& level, const WindowPlace& place, int dx, int d
                      interpolate(pixels[down + x0], pixels[down + x1], place.share_x), place.share_y);
 }
 
-/// A pixel of the window: I and its gradient. Where its weight is 0 they are NaN and 0.
+/// A pixel of the window: I and its gradient, or NaN and 0 if the pixel has weight 0.
 struct WindowPixel {
   float value, gx, gy;
 };
 
-/// `patch`: values of I in rows of `side`; the pixel is number `at`.
+/// `patch`: values of I in rows of `side`. `at`: index of the pixel.
 PF_HD WindowPixel window_pixel(const float* patch, int at, int side, bool inside) {
   const float value = patch[at];
   const float gx = derivative(patch[at - 2], patch[at - 1], patch[at + 1], patch[at + 2]);
@@ -115,7 +120,7 @@ PF_HD WindowPixel window_pixel(const float* patch, int at, int side, bool inside
   return {counts ? value : __builtin_nanf(""), counts ? gx : 0.0f, counts ? gy : 0.0f};
 }
 
-/// Difference of a pixel of the window from its match; 0 where the match does not count.
+/// Difference between a pixel of the window and its match; 0 if the match does not count.
 struct Residual {
   float e;
   int counts;  ///< 0 or 1: loops over a bool do not vectorize
@@ -137,7 +142,8 @@ struct WindowTensor {
   }
 };
 
-/// Whether both eigenvalues of G are at least `least`. One, e, of (a b; b c) solves (a - e) (c - e) = b^2.
+/// Whether both eigenvalues of G are at least `least`. An eigenvalue e of (a b; b c) solves (a - e) (c - e) =
+/// b^2.
 PF_HD bool is_solvable(const WindowTensor& sum, float least) {
   const float a = sum.xx - least, c = sum.yy - least;
   return (a >= 0) & (c >= 0) & (fma(a, c, -(sum.xy * sum.xy)) >= 0);
@@ -150,22 +156,22 @@ PF_HD Motion solution(const WindowTensor& sum, float bx, float by) {
 }
 
 PF_HD bool is_last(const Motion& step) {
-  return !(fma(step.u, step.u, step.v * step.v) >= least_step2);  // NaN: nothing follows
+  return !(fma(step.u, step.u, step.v * step.v) >= least_step2);  // also true for NaN
 }
 
-/// Whether a feature can start or end at (x, y): inside the frame, where the value is finite.
+/// Whether a feature can start or end at (x, y): the position must be inside the frame and its value finite.
 PF_HD bool is_seen(const Level& frame, float x, float y) {
   const Match match = locate(x, y, frame.width, frame.height);
   return match.inside & is_finite(sample(frame.pixels, frame.stride, frame.width, frame.height, match));
 }
 
-/// Whether a feature that moves there and back ends near where it was.
+/// Whether a feature that moves there and back ends close to where it started.
 PF_HD bool comes_back(const Motion& there, const Motion& back, float check2) {
   const float u = there.u + back.u, v = there.v + back.v;
   return fma(u, u, v * v) < check2;
 }
 
-/// Flow at a level whose pixels are 2^levels px.
+/// Flow in pixels of a level, each of which is 2^levels px.
 PF_HD Motion reduced(const Motion& flow, int levels) {
   const float scale = 1 / float(1 << levels);
   return {flow.u * scale, flow.v * scale};
@@ -179,9 +185,10 @@ PF_HD Feature feature_of(const FeatureGrid& grid, const Feature* features, int c
   return {grid.center_x(cell - row * grid.columns), grid.center_y(row)};
 }
 
-/// Tracks one way from a start; NaN where the feature is lost. `error2` gets its squared error, px^2; it may
-/// be null. `window` holds the feature's window at one level: read(level, place) reads it; compare(level,
-/// place, b) computes b and returns G of the pixels that count; error2(level, place) is its squared error.
+/// Tracks one way from a start. Returns NaN if the feature is lost. `error2`: set to the squared error, px^2;
+/// may be null. `window` holds the feature's window at one level: read(level, place) reads it; compare(level,
+/// place, b) computes b and returns G of the pixels that count; error2(level, place) returns its squared
+/// error.
 template <class Window>
 PF_HD Motion track_window(const Pyramid& from, const Pyramid& to, const TrackingParameters& p, float x,
                           float y, const Motion& start, float* error2, Window& window) {
@@ -209,7 +216,7 @@ PF_HD Motion track_window(const Pyramid& from, const Pyramid& to, const Tracking
   return is_seen(level_of(to, 0), x + flow.u, y + flow.v) ? flow : no_track();
 }
 
-/// Tracks a feature there and back. track(back, x, y) gives its flow one way, NaN where it is lost.
+/// Tracks a feature there and back. track(back, x, y) returns its flow one way, or NaN if it is lost.
 template <class TrackOneWay>
 PF_HD Track there_and_back(const Feature& feature, float check2, TrackOneWay track) {
   Motion flow = track(false, feature.x, feature.y);

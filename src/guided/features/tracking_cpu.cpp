@@ -2,21 +2,21 @@
 #include "core/cpu/backend.hpp"
 #include "guided/features/propagation.hpp"
 
-// A thread tracks a row of cells. Loops run over whole rows of a window, or over all its pixels as vectors
-// whose lanes are those of the sums. Gathering the pixels instead takes three times as long.
+// Each thread tracks a row of cells. Loops run over whole rows of a window, or over all its pixels in vectors
+// whose lanes are the lanes of the sums. Gathering the pixels instead takes three times as long.
 namespace parafield {
 namespace {
 
 constexpr int lanes = lanes_of_window;
 constexpr int whole(int count) { return (count + lanes - 1) / lanes * lanes; }
-constexpr int max_row = 32;  // what a loop along a row of a square may write
+constexpr int max_row = 32;  // longest row that a loop over a square may write
 constexpr int max_pixels = whole(max_window * max_window), max_patch_pixels = whole(max_patch * max_patch);
 
-/// Pixels of a square, numbered by rows, in whole vectors.
+/// Pixels of a square, numbered in row order and padded to whole vectors.
 struct Square {
   int side, count;
-  alignas(64) int dx[max_patch_pixels], dy[max_patch_pixels];  // off its middle
-  alignas(64) int exists[max_patch_pixels];                    // 0 after the last one
+  alignas(64) int dx[max_patch_pixels], dy[max_patch_pixels];  // offset from the center
+  alignas(64) int exists[max_patch_pixels];                    // 0 after the last pixel
 
   explicit Square(int side) : side(side), count(whole(side * side)) {
     for (int i = 0; i < count; ++i) {
@@ -27,15 +27,15 @@ struct Square {
   }
 };
 
-/// Squares of all features: the window, and the patch of values that its gradients need.
+/// The squares of every feature: the window, and the patch of values that its gradients need.
 struct Squares {
   Square window, patch;
 
   explicit Squares(const TrackingParameters& p) : window(p.window), patch(p.window + 2 * derivative_reach) {}
 };
 
-/// Calls f(row, number of its first pixel, column) for all pixels of a square. Rows are as long as vectors:
-/// values that a row writes beyond its end are overwritten by the next.
+/// Calls f(row, index of the row's first pixel, column) for all pixels of a square. Rows are extended to
+/// whole vectors: the values that a row writes past its end are overwritten by the next row.
 template <class F>
 PF_HD void for_each_row(int side, F f) {
   if (side <= 16) {
@@ -51,8 +51,8 @@ PF_HD void for_each_row(int side, F f) {
   }
 }
 
-/// Reads the level's values in a square, 0 after the last one; returns which of them lie inside the level.
-/// `out` has room for max_row pixels more, which are not defined.
+/// Reads the level's values in a square and fills the rest of the last vector with 0. Returns which of the
+/// values are inside the level. `out` must have room for max_row more pixels, which are left undefined.
 const int* read_values(const Level& from, const WindowPlace& place, const Square& square,
                        float* __restrict out, int* __restrict inside) {
   const Level level = from;
@@ -90,7 +90,7 @@ float add_lanes(float* lane) {
 struct Window {
   const Squares& squares;
   alignas(64) float value[max_pixels + max_row], gx[max_pixels + max_row], gy[max_pixels + max_row];
-  alignas(64) int counts[max_pixels];  // whether the match counts
+  alignas(64) int counts[max_pixels];  // whether each pixel's match counts
   WindowTensor all;                    // G of all pixels
 
   explicit Window(const Squares& squares) : squares(squares) {}
@@ -123,7 +123,7 @@ struct Window {
 
   WindowTensor compare(const Level& to, const WindowPlace& place, Motion& b) {
     alignas(64) float bx[lanes] = {}, by[lanes] = {};
-    alignas(64) int lost[lanes] = {};  // whether the match of a pixel of weight 1 does not count
+    alignas(64) int lost[lanes] = {};  // whether any pixel of weight 1 has a match that does not count
     for_each_residual(
         to, place, [&](const Residual& r, float gx, float gy, int j) __attribute__((always_inline)) {
           bx[j] = fma(gx, r.e, bx[j]);
@@ -146,7 +146,7 @@ struct Window {
   }
 
  private:
-  /// Calls f(residual, gx, gy, lane) for each pixel's match at a place. Sets `counts`.
+  /// Calls f(residual, gx, gy, lane) for each pixel and its match at a place. Sets `counts`.
   template <class F>
   PF_HD void for_each_residual(const Level& to, const WindowPlace& place, F f) {
     alignas(64) float matches[max_pixels + max_row];
@@ -164,7 +164,7 @@ struct Window {
     }
   }
 
-  /// G of all pixels, or of those whose match counts.
+  /// G of all pixels, or only of the pixels whose match counts.
   template <bool All>
   WindowTensor tensor() const {
     alignas(64) float xx[lanes] = {}, xy[lanes] = {}, yy[lanes] = {};

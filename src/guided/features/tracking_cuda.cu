@@ -3,21 +3,22 @@
 #include "core/cuda/kernel.cuh"
 #include "guided/features/propagation.hpp"
 
-// One launch, and one for each round of propagation. A warp tracks a feature there and back; its lanes are
-// those of the sums, and each keeps its pixels of the window. In a round, warps of features that are not
-// dropped only copy. A block has two warps, so that a few hundred features reach all multiprocessors.
+// One launch, and one more for each round of propagation. A warp tracks a feature there and back. Its lanes
+// are the lanes of the sums, and each lane keeps its pixels of the window. In a round, the warps of features
+// that are not dropped only copy. A block has just two warps, so that a few hundred features occupy all
+// multiprocessors.
 //
-// Floor of 1000 features, window 9, 4 levels: operations that wait for each other. A patch takes about 700
-// cycles a level (reads, shared memory, five steps of additions across the lanes), a solution 450. Eight
-// levels there and back with four solutions each are 20000 cycles, 12 us of an H100; with ten, the most by
-// default, 23 us. (Counted, not measured.)
+// Lower bound for 1000 features, window 9, 4 levels, from the chain of dependent operations: a patch takes
+// about 700 cycles per level (reads, shared memory, five steps of additions across the lanes) and an
+// iteration 450. Four levels there and back with four iterations each are 20000 cycles, 12 us on an H100;
+// with ten iterations 23 us. (Counted, not measured.)
 namespace parafield {
 namespace {
 
 constexpr int lanes = lanes_of_window, warps = 2;
 static_assert(lanes == 32);
 
-/// Every lane gets the sum. Lane j adds the same two values as lane j - 16, in the other order.
+/// Every lane gets the sum. Lane j adds the same two values as lane j - 16, in the opposite order.
 __device__ float add_lanes(float value) {
   PF_UNROLL
   for (int step = lanes / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
@@ -28,7 +29,7 @@ __device__ WindowTensor add_lanes(const WindowTensor& sum) {
   return {add_lanes(sum.xx), add_lanes(sum.xy), add_lanes(sum.yy)};
 }
 
-/// The pixels that a lane has of a window at one level. `Side`: the window's.
+/// A lane's pixels of a window at one level. `Side`: side of the window.
 template <int Side>
 struct LaneWindow {
   static constexpr int pixels = (Side * Side + lanes - 1) / lanes;
@@ -47,7 +48,7 @@ struct LaneWindow {
   __device__ int dy(int i) const { return row(i) - Side / 2; }
 
   __device__ void read(const Level& level, const WindowPlace& place) {
-    __syncwarp();  // the patch of the level before has been read
+    __syncwarp();  // the previous level's patch must have been read
     PF_UNROLL
     for (int first = 0; first < patch_pixels; first += lanes) {
       const int i = first + lane;
@@ -66,7 +67,7 @@ struct LaneWindow {
     all = add_lanes(sum);
   }
 
-  /// Residual of the lane's pixel i at a place; adds the pixel to G if its match counts.
+  /// Residual of the lane's pixel i at a place. Adds the pixel to `sum`, a part of G, if its match counts.
   __device__ Residual add_residual(const Level& to, const WindowPlace& place, int i,
                                    WindowTensor& sum) const {
     const float match = value_at(to, place, dx(i), dy(i));
@@ -91,7 +92,7 @@ struct LaneWindow {
     return __any_sync(~0u, is_lost) ? add_lanes(sum) : all;
   }
 
-  /// The same for all lanes.
+  /// The squared error of the window's match, the same on all lanes.
   __device__ float error2(const Level& to, const WindowPlace& place) const {
     float squares = 0;
     WindowTensor sum{0, 0, 0};
@@ -120,7 +121,8 @@ __global__ void __launch_bounds__(lanes* warps)
   if (lane == 0) tracks[cell] = found;
 }
 
-/// Bits of the starts to try: the first of those alike. The first lanes have one direction's start each.
+/// Bit mask of the starts to try: the first of each group of similar starts. The first lanes have one
+/// direction's start each.
 __device__ unsigned new_starts(const Motion& start, int lane) {
   bool is_new = (lane < directions) & (start.u == start.u);
   PF_UNROLL

@@ -3,8 +3,9 @@
 #include "guided/interpolation/interpolation.hpp"
 #include "guided/support/tile.hpp"
 
-// Each feature that supports a tile is added to all pixels of the tile, whose sums stay in the cache. A pixel
-// and a feature take about 35 operations: 10 twice for the exponent, 12 for the exponential, 3 for the sums.
+// Each feature that supports a tile is added to all of the tile's pixels, whose sums stay in the cache. This
+// takes about 35 operations per pixel and feature: 10 twice for the exponent, 12 for the exponential, 3 for
+// the sums.
 namespace parafield {
 namespace {
 

@@ -5,18 +5,19 @@
 #include "guided/interpolation/interpolation.hpp"
 #include "guided/support/weights.cuh"
 
-// A warp has a tile of 8x4 pixels, finds its support and computes weights in batches for all pixels; each
-// lane adds up those of its own pixel. Warps do not wait for each other.
+// Each warp has a tile of 8x4 pixels, finds its support and computes weights in batches for all pixels; each
+// lane then adds up the weights of its own pixel. Warps do not wait for each other.
 //
-// Floor: 48 bytes a pixel are read and 13 written, 1.6 us at 320x240 on an H100 (3.0 TB/s). A pixel and a
-// feature take 10 operations for the best exponent, 26 for the weight and the sums: 17 us for 200 features, 2
-// us for the 26 that are left in a colored texture. The call takes 16.8 us (fast 14.7), launches included
-// (commit 375afe2). The rest is waiting: 4 or 5 warps have to fill a scheduler.
+// Lower bound: 48 bytes per pixel are read and 13 written, 1.6 us at 320x240 on an H100 (3.0 TB/s). Per pixel
+// and feature, the best exponent takes 10 operations, and the weight and the sums take 26: 17 us for 200
+// features, 2 us for the 26 that are left in a colored texture. The call takes 16.8 us (fast 14.7), including
+// launches (commit 375afe2). The rest is latency, because only 4 or 5 warps are available to keep a scheduler
+// busy.
 
 namespace parafield {
 namespace {
 
-/// Warps of a block, and features that have room in a list.
+/// Warps of a block, and the number of features that fit into a list.
 template <bool Gathers>
 constexpr int warps_of = Gathers ? 4 : 1;
 template <bool Gathers>
@@ -33,7 +34,8 @@ struct Memory {
   };
 };
 
-/// Gathers: each block gathers the features itself, at most few_features, which is faster than a kernel more.
+/// Gathers: each block gathers the features itself (at most few_features), which is faster than a separate
+/// kernel.
 template <bool Fast, bool Gathers>
 __global__ void __launch_bounds__(lanes* warps_of<Gathers>)
     interpolate_kernel(TrackList tracks, FlowFeatures features, Colors colors, LikelihoodScale scale,

@@ -5,11 +5,12 @@
 
 namespace parafield {
 
-/// Interpolates flow from tracks: gathers their features (gather_features; on CUDA a few are not written),
-/// then takes each pixel's mean of the features' flows, weighted by likelihood (Kim, eq. 4), and tests it
-/// where `test` has an image for the result. `likelihood` is that of the best feature. Without features it is
-/// 0, and the flow is NaN, which fails the test and then is 0. `fast`: the larger cutoff, and on CUDA the
-/// device's own exponentials. On the CPU a thread needs tile_scratch(capacity, interpolation_planes).
+/// Interpolates flow from tracks: gathers their features (see gather_features; on CUDA, a few features are
+/// not written to memory), takes each pixel's mean of the features' flows, weighted by likelihood (Kim, eq.
+/// 4), and tests it if `test.valid` is an image. `likelihood`: likelihood of the best feature. Without
+/// features, `likelihood` is 0 and the flow is NaN, which the test rejects and sets to 0. `fast`: use the
+/// larger cutoff and, on CUDA, the device's own exponentials. A CPU thread needs tile_scratch(capacity,
+/// interpolation_planes).
 template <class Backend>
 void interpolate_flow(Backend& backend, const TrackList& tracks, const FlowFeatures& features,
                       const Colors& colors, LikelihoodScale scale, bool fast, FlowPlanes flow,

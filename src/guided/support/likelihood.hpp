@@ -5,7 +5,7 @@
 /// Likelihood of a pixel and a feature (Kim, eqs. 1 to 3), as an exponent to base 2.
 namespace parafield {
 
-/// Factors of positions and colors that make their squared distance the exponent.
+/// Factors of positions and colors that turn their squared distance into the exponent.
 struct LikelihoodScale {
   float position, color;
 };
@@ -19,7 +19,7 @@ struct Place {
   float x, y, red, green, blue;
 };
 
-/// Many places, a plane for each dimension.
+/// Many places, with one plane per dimension.
 struct Places {
   const float *x, *y, *red, *green, *blue;
 
@@ -36,16 +36,16 @@ PF_HD float exponent(const Place& pixel, const Place& feature) {
                     pixel.green - feature.green, pixel.blue - feature.blue);
 }
 
-/// Every exponent is below it, except those of features without a place.
+/// Upper bound of all exponents, except for features without a place.
 constexpr float no_feature = 1e29f;
 
-/// A likelihood under 2^-cutoff of the pixel's best counts as 0: features too far for a whole tile are left
-/// out, and no bit changes. That changes a mean of n by at most n 2^-cutoff of their range. Fast: less than
-/// 1/256.
+/// A likelihood below 2^-cutoff of the pixel's best counts as 0, so features that are too far from a whole
+/// tile can be skipped without changing a bit. The cutoff changes a mean of n flows by at most n 2^-cutoff of
+/// their range. With fast_cutoff, the likelihoods that count as 0 are below 1/256.
 constexpr float cutoff = 24, fast_cutoff = 8;
 PF_HD constexpr float cutoff_of(bool fast) { return fast ? fast_cutoff : cutoff; }
 
-/// Likelihood as a share of the pixel's best.
+/// Likelihood relative to the pixel's best.
 PF_HD float relative_likelihood(float exponent, float best, float cutoff) {
   const float below = exponent - best;
   return below <= cutoff ? exponential2(-below) : 0.0f;
@@ -61,7 +61,7 @@ PF_HD float beyond(float low, float high, float value) {
   return larger_number(larger_number(low - value, value - high), 0.0f);
 }
 
-/// Least exponent that a feature can have for a pixel of the box.
+/// Smallest exponent that a feature can have for any pixel of the box.
 PF_HD float least_exponent(const PlaceBox& box, const Place& feature) {
   return square_sum(beyond(box.low.x, box.high.x, feature.x), beyond(box.low.y, box.high.y, feature.y),
                     beyond(box.low.red, box.high.red, feature.red),
@@ -69,7 +69,7 @@ PF_HD float least_exponent(const PlaceBox& box, const Place& feature) {
                     beyond(box.low.blue, box.high.blue, feature.blue));
 }
 
-/// Least exponent that a feature of another box can have for a pixel of the box.
+/// Smallest exponent that any feature of another box can have for any pixel of the box.
 PF_HD float least_exponent(const PlaceBox& box, const PlaceBox& features) {
   const auto apart = [](float low, float high, float other_low, float other_high) {
     return larger_number(larger_number(other_low - high, low - other_high), 0.0f);
@@ -81,14 +81,15 @@ PF_HD float least_exponent(const PlaceBox& box, const PlaceBox& features) {
                     apart(box.low.blue, box.high.blue, features.low.blue, features.high.blue));
 }
 
-/// Limits of least exponents for a box whose pixels have best exponents up to `most`, with room for rounding:
-/// a feature above the first limit lowers no pixel's best, one above the second has weight 0.
+/// Limits of least exponents for a box whose pixels have best exponents up to `most`, with a margin for
+/// rounding. A feature above reach_of(most) does not lower any pixel's best exponent; a feature above
+/// limit_of(most, cutoff) has weight 0.
 PF_HD float reach_of(float most) { return fma(most, 1.00001f, 0.001f); }
 PF_HD float limit_of(float most, float cutoff) { return fma(most, 1.00001f, cutoff + 0.001f); }
-/// The nearest features are compared first: those of least exponents up to so much above the lowest.
+/// The nearest features are compared first: their least exponents are at most this far above the lowest.
 constexpr float first_reach = 2;
 
-/// A channel, scaled; 0 if it is not finite. Others are limited so that exponents stay below no_feature.
+/// A channel, scaled; 0 if it is not finite. Other values are clamped to keep exponents below no_feature.
 PF_HD float scaled_color(float value, float scale) {
   return is_finite(value) ? clamp(value, -1e12f, 1e12f) * scale : 0.0f;
 }

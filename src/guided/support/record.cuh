@@ -4,7 +4,7 @@
 
 namespace parafield {
 
-/// A feature in CUDA's memory: x, y, red, green; blue, u, v, 0.
+/// A feature in CUDA memory: x, y, red, green; blue, u, v, 0.
 struct Record {
   float4 position, rest;
 
@@ -16,7 +16,8 @@ __device__ inline Record record_of(const FlowFeature& feature) {
           make_float4(feature.place.blue, feature.flow.u, feature.flow.v, 0)};
 }
 
-/// Loads the features of the tracks i, i + apart and so on, so that loads do not wait for each other.
+/// Loads the features of tracks i, i + apart and so on. The loads are issued together, so they do not wait
+/// for each other.
 template <int Count>
 __device__ void load_features(const TrackList& tracks, int i, int apart, const Colors& colors,
                               LikelihoodScale scale, FlowFeature (&features)[Count]) {
@@ -41,7 +42,7 @@ __device__ inline FlowFeature flow_feature(const TrackList& tracks, int i, const
   return feature[0];
 }
 
-/// A warp writes the features of a chunk, one a lane, and its box.
+/// Writes the features of a chunk and its box, using one warp with one feature per lane.
 __device__ inline void store_chunk(const FlowFeature& feature, int i, const FlowFeatures& to) {
   store_feature(feature, i, to);
   reinterpret_cast<Record*>(to.records)[i] = record_of(feature);

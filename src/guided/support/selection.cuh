@@ -6,10 +6,10 @@
 /// Selects the features that may support a tile on CUDA, by their least exponents.
 namespace parafield {
 
-/// Up to so many features are listed without a look at the boxes of their chunks.
+/// Up to this many features are listed without checking the boxes of their chunks.
 constexpr int max_listed = 512;
 
-/// All features, in whole chunks, whose boxes are needed where there are more features than max_listed.
+/// All features, in whole chunks. Their boxes are needed only if there are more than max_listed features.
 struct FeatureRecords {
   const Record* record;
   int count;
@@ -18,7 +18,7 @@ struct FeatureRecords {
   __device__ PlaceBox box(int chunk) const { return chunk_box(*boxes, chunk); }
 };
 
-/// Number of features that support a tile. Where they did not fit into a list, all features count.
+/// Number of features that support a tile. If they did not fit into a list, all features count as support.
 struct Support {
   int count;
   bool all = false;
@@ -39,8 +39,9 @@ struct ExponentMemory {
   unsigned short feature[Most];
 };
 
-/// A lane's view of the least exponents in shared memory. Up to Most features all are listed, by number; of
-/// more, those near the tile. If these do not fit, all count as selected, which changes no bit.
+/// A lane's view of the least exponents in shared memory. Up to Most features are all listed, by index; of
+/// more features, only those near the tile. If these do not fit, all features count as selected, which
+/// changes no bit.
 template <int Most>
 struct ExponentList {
   int lane;
@@ -49,17 +50,17 @@ struct ExponentList {
   bool all = true, fits = true;
 };
 
-/// Least exponents of at most Most features in registers: the lane's feature of each chunk.
+/// Least exponents of at most Most features, in registers. Each lane has one feature of each chunk.
 template <int Most>
 struct RegisterList {
   static constexpr int chunks = Most / chunk_size, at_once = 4;
 
   int lane;
-  int count;  // features
+  int count;  // number of features
   float least[chunks];
 };
 
-/// Number of lanes with a bit that come before.
+/// Number of lanes before this one whose bit is set.
 __device__ inline int rank(unsigned bits, int lane) { return __popc(bits & ((1u << lane) - 1)); }
 
 /// The nearest feature that a lane has seen.
@@ -68,7 +69,7 @@ struct Nearest {
   int feature = -1;
 };
 
-/// Returns a feature's least exponent, and keeps the nearest.
+/// Returns a feature's least exponent, and updates the nearest feature.
 __device__ inline float least_of(const FeatureRecords& features, int i, const PlaceBox& box,
                                  Nearest& nearest) {
   const float least = least_exponent(box, features.record[i].place());
@@ -76,7 +77,7 @@ __device__ inline float least_of(const FeatureRecords& features, int i, const Pl
   return least;
 }
 
-/// Lists the features of least exponents up to `most`. Chunks of least exponents above it are skipped.
+/// Lists the features with least exponents up to `most`, skipping chunks above it.
 template <int Most>
 __device__ Nearest list_features(ExponentList<Most>& list, const PlaceBox& box,
                                  const FeatureRecords& features, float most) {
@@ -132,10 +133,11 @@ __device__ Nearest list_features(RegisterList<Most>& list, const PlaceBox& box,
   return nearest;
 }
 
-/// Selects of `count` places those that `is_in`, in order; returns how many. feature_at gives their features.
+/// Selects, in order, the places below `count` for which is_in(place) is true, and writes their features,
+/// feature_at(place). Returns their number.
 template <int Most, class IsIn, class FeatureAt>
 __device__ int select(int lane, int count, SupportList<Most>& selected, IsIn is_in, FeatureAt feature_at) {
-  __syncwarp();  // the selection before has been read
+  __syncwarp();  // the previous selection must have been read
   int found = 0;
 #pragma unroll 2
   for (int first = 0; first < count; first += lanes) {
@@ -149,7 +151,7 @@ __device__ int select(int lane, int count, SupportList<Most>& selected, IsIn is_
   return found;
 }
 
-/// Selects the features of least exponents up to `most`.
+/// Selects the features with least exponents up to `most`.
 template <int Most>
 __device__ Support select(const ExponentList<Most>& list, const FeatureRecords& features, float most,
                           SupportList<Most>& selected) {

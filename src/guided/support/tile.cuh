@@ -3,39 +3,40 @@
 #include "core/cuda/warp_reductions.cuh"
 #include "guided/support/features.hpp"
 
-/// Tiles of pixels on CUDA, a warp each.
+/// Tiles of pixels on CUDA, one per warp.
 namespace parafield {
 
 constexpr int lanes = 32;
 static_assert(lanes == chunk_size);
 
-/// A warp's tile. A lane has a pixel of its own; for weights it has a group of four pixels in a row and every
-/// fourth feature, so that a feature is read for four pixels, and four features are read at a time.
+/// A warp's tile. Each lane has a pixel of its own. For weights, a lane has a group of four adjacent pixels
+/// and every fourth feature, so each feature is read once for four pixels, and four features are read at a
+/// time.
 namespace tile {
 constexpr int width = 8, height = 4, pixels = width * height, each = 4, groups = pixels / each;
 static_assert(pixels == lanes);
 }  // namespace tile
 constexpr int features_at_once = lanes / tile::groups;
 
-/// Grid of blocks with so many warps, a tile each.
+/// Grid of blocks with `warps` warps, each of which has a tile.
 inline dim3 tiles_of(Size size, int warps) {
   return {blocks_for(size.width, tile::width * warps), blocks_for(size.height, tile::height)};
 }
 
-/// A lane of a tile.
 struct TileLane {
-  int lane, column;  // in the warp; of tiles
+  int lane, column;  // index in the warp; column of tiles
 
   __device__ int left() const { return column * tile::width; }
   __device__ int top() const { return int(blockIdx.y) * tile::height; }
   __device__ int group() const { return lane % tile::groups; }
-  /// Number of the lane's feature among those that are read at a time.
+  /// Index of the lane's feature among the features that are read at a time.
   __device__ int part() const { return lane / tile::groups; }
   __device__ int x() const { return left() + lane % tile::width; }
   __device__ int y() const { return top() + lane / tile::width; }
 };
 
-/// Places of a lane's group of pixels, inside the image; returns the tile's box. `shared`: three planes.
+/// Computes the places of a lane's group of pixels, clamped to the image, and returns the tile's box.
+/// `shared`: three planes.
 __device__ inline PlaceBox place_pixels(const TileLane& lane, const Colors& colors, LikelihoodScale scale,
                                         float* shared, Place (&place)[tile::each]) {
   const int right = colors.pixels.width - 1, bottom = colors.pixels.height - 1;
@@ -63,7 +64,7 @@ __device__ inline PlaceBox place_pixels(const TileLane& lane, const Colors& colo
   return box;
 }
 
-/// Value of a lane's own pixel, from the values that lanes have for their groups.
+/// Value of the lane's own pixel, from the values that lanes hold for their groups.
 __device__ inline float own_of(const TileLane& lane, const float (&values)[tile::each],
                                float (&shared)[tile::pixels]) {
   __syncwarp();

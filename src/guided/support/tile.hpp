@@ -2,24 +2,24 @@
 #pragma once
 #include "guided/support/features.hpp"
 
-/// Tiles of pixels on the CPU, and the features that support each tile. A feature supports a tile if it has a
-/// weight above 0 for some pixel of it.
+/// Tiles of pixels on the CPU, and the features that support each tile. A feature supports a tile if it can
+/// have a weight above 0 for some pixel of the tile.
 namespace parafield {
 
 constexpr int tile_width = 64, tile_height = 8, tile_pixels = tile_width * tile_height;
 
-/// A tile, in scratch memory: the places of its pixels, row by row, and its support. likelihood.hpp says what
-/// a place and an exponent are.
+/// A tile in scratch memory: the places of its pixels in row order, and its support. See likelihood.hpp for
+/// places and exponents.
 struct Tile {
   int x0, y0, width, height;
   int count = 0;                      // number of pixels
   float *x, *y, *red, *green, *blue;  // place of each pixel
-  float *least, *chunk_least;         // for each feature, each chunk: least exponent for a pixel of the tile
+  float *least, *chunk_least;         // per feature and per chunk: least exponent for any pixel of the tile
   int* support;                       // indices of the features that support the tile
   int support_count = 0;
 
   static constexpr int places = 5;  // values of a place
-  /// Number of values for `capacity` features: whole chunks, and a vector more.
+  /// Number of values for `capacity` features, in whole chunks, and one more vector.
   PF_HD static std::size_t room(int capacity) {
     return (std::size_t(capacity) + chunk_size - 1) / chunk_size * chunk_size + 16;
   }
@@ -37,13 +37,12 @@ struct Tile {
   PF_HD Places pixels() const { return {x, y, red, green, blue}; }
 };
 
-/// Bytes of scratch memory of a thread: a tile, and behind it `planes` planes of a float for each of its
-/// pixels.
+/// Bytes of scratch memory for each thread: a tile, followed by `planes` planes of one float per pixel.
 PF_HD std::size_t tile_scratch(int capacity, int planes) {
   return Tile::bytes(capacity) + sizeof(float) * tile_pixels * std::size_t(planes);
 }
 
-/// Calls f(tile, planes behind it) for all tiles of an image. A thread takes whole rows of tiles.
+/// Calls f(tile, planes after it) for all tiles of an image. Each thread processes whole rows of tiles.
 template <class Backend, class F>
 static inline void for_each_tile(Backend& cpu, Size size, int capacity, F f) {
   cpu.few_rows((size.height + tile_height - 1) / tile_height, [=](auto rows, char* scratch) {
@@ -56,8 +55,8 @@ static inline void for_each_tile(Backend& cpu, Size size, int capacity, F f) {
   });
 }
 
-/// Picks one of `first` and some values: pick(a, b) returns the one of two that it prefers. It keeps one
-/// picked value for each of 16 lanes, so that the loop vectorizes.
+/// Reduces `first` and some values with pick(a, b), which returns the preferred value of two. A separate
+/// result for each of 16 lanes lets the loop vectorize.
 template <class Pick>
 PF_HD float picked_of(const float* values, int count, float first, Pick pick) {
   constexpr int lanes = 16;
@@ -70,11 +69,11 @@ PF_HD float picked_of(const float* values, int count, float first, Pick pick) {
   for (int lane = 1; lane < lanes; ++lane) picked[0] = pick(picked[0], picked[lane]);
   return picked[0];
 }
-/// Least of some values and `most`.
+/// Smallest of some values and `most`.
 PF_HD float least_of(const float* values, int count, float most) {
   return picked_of(values, count, most, [](float a, float b) { return smaller(a, b); });
 }
-/// Most of some values and `least`.
+/// Largest of some values and `least`.
 PF_HD float most_of(const float* values, int count, float least) {
   return picked_of(values, count, least, [](float a, float b) { return larger(a, b); });
 }
@@ -103,7 +102,7 @@ PF_HD PlaceBox place_pixels(Tile& tile, const Colors& colors, LikelihoodScale sc
           {tile.x[last], tile.y[last], high(tile.red), high(tile.green), high(tile.blue)}};
 }
 
-/// Lowers the best exponent of each pixel to that of a feature, where the feature's is lower.
+/// Lowers the best exponent of each pixel to the feature's, where that is lower.
 PF_HD void lower_best(const Tile& tile, const Place& feature, float* __restrict best) {
   const int count = tile.count;
   const Places pixels = tile.pixels();
@@ -111,7 +110,7 @@ PF_HD void lower_best(const Tile& tile, const Place& feature, float* __restrict 
   for (int i = 0; i < count; ++i) best[i] = smaller(best[i], exponent(pixels[i], feature));
 }
 
-/// Computes `least` for the features of a chunk: their least exponents for a pixel of the box.
+/// Computes `least` for the features of a chunk: their least exponents for any pixel of the box.
 PF_HD void find_chunk_exponents(const Tile& tile, const PlaceBox& box, const FlowFeatures& features,
                                 int chunk) {
   const Places places = places_of(features);
@@ -124,9 +123,9 @@ PF_HD void find_chunk_exponents(const Tile& tile, const PlaceBox& box, const Flo
 /// Computes the places of the pixels, their best exponents (`best`) and the tile's support, in the features'
 /// order. Returns false if there are no features.
 ///
-/// Pass 1 compares the pixels with the features nearest to the tile. So the bounds of pass 2 are low, and it
-/// leaves out most features. Pass 2 compares with all others that can lower a pixel's best. Pass 3 takes as
-/// support the features that can have a weight above 0.
+/// Pass 1 compares the pixels with the features nearest to the tile. This makes the bounds of pass 2 so low
+/// that it skips most features. Pass 2 compares the pixels with all other features that can lower a best
+/// exponent. Pass 3 takes as support all features that can have a weight above 0.
 PF_HD bool find_support(Tile& tile, const Colors& colors, LikelihoodScale scale, const FlowFeatures& features,
                         float cutoff, float* __restrict best) {
   const PlaceBox box = place_pixels(tile, colors, scale);
@@ -175,7 +174,7 @@ PF_HD bool find_support(Tile& tile, const Colors& colors, LikelihoodScale scale,
   return true;
 }
 
-/// Planes of sums for each pixel: the weights, and the flows times their weights. See MeanFlow.
+/// Planes of sums for each pixel: of the weights, and of the flows times their weights. See MeanFlow.
 struct MeanPlanes {
   float *weight, *u, *v;
 };

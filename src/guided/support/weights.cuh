@@ -18,8 +18,8 @@ struct Weights {
   float of[batch_size][tile::pixels];
 };
 
-/// Loads the support in batches, in order, and calls f(number of the first feature, count). Features that lie
-/// nowhere fill a batch up to a multiple of features_at_once.
+/// Loads the support in batches, in order, and calls f(index of the first feature, count). A batch is padded
+/// with features that are nowhere to a multiple of features_at_once.
 template <int Most, class F>
 __device__ void for_each_batch(int lane, const FeatureRecords& features, const Support& support,
                                const SupportList<Most>& list, Batch& batch, F f) {
@@ -36,7 +36,7 @@ __device__ void for_each_batch(int lane, const FeatureRecords& features, const S
   }
 }
 
-/// The same with the features' weights for each pixel: weight_of(feature, pixel of the lane's group).
+/// The same, with the features' weights for each pixel: weight_of(feature, pixel of the lane's group).
 template <int Most, class WeightOf, class F>
 __device__ void for_each_weighted_batch(TileLane lane, const FeatureRecords& features, const Support& support,
                                         const SupportList<Most>& list, Batch& batch, Weights& weights,
@@ -53,7 +53,7 @@ __device__ void for_each_weighted_batch(TileLane lane, const FeatureRecords& fea
   });
 }
 
-/// Finds the least exponents of a lane's group of pixels, and the tile's support: see find_support in
+/// Finds the best exponents of a lane's group of pixels, and the tile's support: see find_support in
 /// tile.hpp. `exponents`: an ExponentList or a RegisterList.
 template <class Exponents, int Most>
 __device__ Support find_support(TileLane lane, const PlaceBox& box, const FeatureRecords& features,
@@ -85,7 +85,7 @@ __device__ Support find_support(TileLane lane, const PlaceBox& box, const Featur
     return most_of_warp(most);
   };
 
-  // The nearest feature of each group of lanes: the lanes of a part compare those of two groups.
+  // The nearest feature of each group of lanes. The lanes of a part compare the features of two groups.
   Nearest nearest = list_features(exponents, box, features, listed);
   PF_UNROLL
   for (int step = tile::groups; step < lanes; step *= 2) {
@@ -108,7 +108,7 @@ __device__ Support find_support(TileLane lane, const PlaceBox& box, const Featur
   return select(exponents, features, limit_of(highest_best(), cutoff), list);
 }
 
-/// Adds a weighted batch to the mean of a lane's own pixel.
+/// Adds a weighted batch to the mean of the lane's own pixel.
 __device__ inline void add_batch(TileLane lane, const Batch& batch, const Weights& weights, int count,
                                  MeanFlow& mean) {
   for (int j = 0; j < count; j += features_at_once) {
@@ -120,7 +120,8 @@ __device__ inline void add_batch(TileLane lane, const Batch& batch, const Weight
   }
 }
 
-/// relative_likelihood without a branch, to compute several at a time. Fast: by the device's exponential.
+/// relative_likelihood without a branch, so that several can be computed at a time. Fast: uses the device's
+/// exponential.
 template <bool Fast>
 __device__ float relative_likelihood_of(float exponent, float best) {
   constexpr float cutoff = cutoff_of(Fast);

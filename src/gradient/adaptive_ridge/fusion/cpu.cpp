@@ -5,7 +5,7 @@
 namespace parafield {
 namespace {
 
-/// Replaces each pixel of `to` by choose(flow's u and v, its own u and v).
+/// Replaces each pixel of `to` by choose(u and v of `flow`, its own u and v).
 template <class Backend, class Choose>
 void choose_flow(Backend& cpu, FlowPlanes flow, FlowPlanes to, Choose choose) {
   cpu.rows(to.u.height, [=](int y) {

@@ -4,39 +4,41 @@
 #include "gradient/adaptive_ridge/trust/trust.hpp"
 #include "steps/matches/patch_match.hpp"
 
-/// Steps that bring flow and matches together. Flow is that of frame 0, px, and may be NaN.
+/// Steps that combine flow and matches. Flow is defined on frame 0, in px, and may be NaN.
 namespace parafield {
 
-/// Matches that the flow at their seed agrees with take it: within `snap_distance` it is more accurate.
+/// Matches within `snap_distance` of the flow at their seed take that flow, which is more accurate.
 template <class Backend>
 void snap_matches(Backend& backend, FlowPlanes flow, const Matches& matches);
 
-/// Replaces interpolated flow by `flow` where the two are within `fuse_distance`, or where it is NaN.
+/// Replaces interpolated flow by `flow` where the two are within `fuse_distance` or the interpolated flow is
+/// NaN.
 template <class Backend>
 void fuse_flow(Backend& backend, FlowPlanes flow, FlowPlanes interpolated);
 
-/// What flow with matches is made of at the end.
+/// The inputs of finish_matched.
 struct RefinedMatches {
-  FlowPlanes fused, refined;  ///< flow before and after it was refined
+  FlowPlanes fused, refined;  ///< flow before and after refinement
   FlowPlanes back;            ///< flow of the second frame
   View<const float> frame, next;
   NormalPlanes normal;  ///< of the refinement
   float max_residual;   ///< 0..255
-  const int* wanted;    ///< on CUDA: nothing is written where *wanted is 0; null = always written
+  const int* wanted;    ///< on CUDA: nothing is written if *wanted is 0; null = always write
 };
 
-/// Writes the refined flow, or `fused` where it went further than `refine_distance` or is NaN, and judges it
-/// like judge_flow unless there is no `trust`. Hidden pixels are not valid and have confidence 0.
+/// Writes the refined flow, or `fused` where the refined flow is NaN or further than `refine_distance` away.
+/// Then judges it as judge_flow does, unless `trust` is empty. Hidden pixels are invalid and have confidence
+/// 0.
 template <class Backend>
 void finish_matched(Backend& backend, const RefinedMatches& matched, FlowPlanes flow, Trust trust);
 
-constexpr float snap_distance = 1.5f;    // px: matches are whole px, fitted to less
-constexpr float fuse_distance = 2.5f;    // px: closer, least squares see the same motion
-constexpr float refine_distance = 1.0f;  // px: further, least squares have found another motion
+constexpr float snap_distance = 1.5f;    // px: matches have whole-pixel motions, fitted to sub-pixel accuracy
+constexpr float fuse_distance = 2.5f;    // px: closer flows show the same motion
+constexpr float refine_distance = 1.0f;  // px: further away, least squares found another motion
 
 // Both backends compute these.
 
-/// Whether two flows are at most `distance` apart; not if one is NaN.
+/// Whether two flows are at most `distance` apart; false if either is NaN.
 PF_HD bool is_within(float u0, float v0, float u1, float v1, float distance) {
   const float u = u1 - u0, v = v1 - v0;
   return fma(u, u, v * v) <= distance * distance;

@@ -9,7 +9,7 @@ namespace {
 template <class F>
 void for_hidden(const FlowPlanes& flow, const FlowPlanes& back, int y, F f) {
   constexpr int chunk = 256;
-  int hidden[chunk];  // as wide as the floats that it comes from, so that the loop is vectorized
+  int hidden[chunk];  // same width as the floats it is computed from, which lets the loop vectorize
   const int width = flow.u.width, height = flow.u.height, pitch = int(back.u.stride());
   const float *const u = flow.u.row(y), *const v = flow.v.row(y), *const back_u = back.u.data,
                      *const back_v = back.v.data;

@@ -4,23 +4,23 @@
 #include "steps/matches/patch_match.hpp"
 #include "steps/warp/warp.hpp"
 
-/// Pixels that the second frame does not show, as a thing in front hides them or they have left the frame:
-/// the flow from the second frame, `back`, does not lead back to them. Where `back` is NaN nothing is known,
-/// and no pixel is hidden.
+/// Hidden (occluded) pixels: the second frame does not show them because an object in front covers them or
+/// because they have left the frame. They are found where the flow from the second frame, `back`, does not
+/// lead back to them. Where `back` is NaN, nothing is known and the pixel counts as visible.
 namespace parafield {
 
-/// Gives each seed the flow at its pixel. It is valid unless the pixel is hidden.
+/// Gives each seed the flow at its pixel and marks it valid unless the pixel is hidden.
 template <class Backend>
 void take_visible(Backend& backend, FlowPlanes flow, FlowPlanes back, const Matches& matches);
 
-/// Replaces the flow of hidden pixels by `filled`, unless that is NaN.
+/// Replaces the flow of hidden pixels by `filled`, except where `filled` is NaN.
 template <class Backend>
 void fill_hidden(Backend& backend, FlowPlanes flow, FlowPlanes back, FlowPlanes filled);
 
 // Both backends compute these.
 
-/// Whether a pixel with flow (u, v) is hidden. It may come back 1.5 px and a twentieth of its motion away.
-/// `pitch`: floats from one row of `back` to the next.
+/// Whether a pixel with flow (u, v) is hidden. A visible pixel returns to within 1.5 px plus a twentieth of
+/// its motion. `pitch`: floats from one row of `back` to the next.
 PF_HD bool is_hidden(float u, float v, const float* back_u, const float* back_v, int pitch, int width,
                      int height, int x, int y) {
   const Match match = locate(float(x) + u, float(y) + v, width, height);

@@ -3,11 +3,11 @@
 #include "gradient/adaptive_ridge/fusion/fusion.hpp"
 #include "gradient/adaptive_ridge/settle/settle.hpp"
 
-// Most seeds have no neighbor whose flow differs, and are only copied.
+// Most seeds have no neighbor with a different flow and are simply copied.
 namespace parafield {
 namespace {
 
-/// A seed's points: what every flow is compared with.
+/// The points around a seed at which each flow is compared.
 struct SeedPoints {
   int x, y;
   Color colors[settle_points];

@@ -4,10 +4,11 @@
 #include "gradient/adaptive_ridge/fusion/fusion.hpp"
 #include "gradient/adaptive_ridge/settle/settle.hpp"
 
-// A seed has a warp: 16 lanes hold the flows of its neighbors, 25 lanes have a point each.
+// Each seed has a warp: 16 lanes hold the flows of its neighbors, and 25 lanes have one point each.
 //
-// Floor: 29140 seeds of 1242x375. One without another flow around it takes about 150 instructions, mostly to
-// find that out: 8 us on an H100 (132 multiprocessors, 4 warps a cycle). A flow that is compared costs 60 more.
+// Lower bound for the 29140 seeds of 1242x375: a seed without a different flow around it takes about 150
+// instructions, mostly to find that out, which is 8 us on an H100 (132 multiprocessors, 4 warps per cycle).
+// Each flow that is compared costs 60 more.
 namespace parafield {
 namespace {
 
@@ -30,7 +31,7 @@ __global__ void __launch_bounds__(settle_threads)
   const bool valid = matches.valid(column, row) != 0;
   if (valid) {
     Motion flow{};
-    bool is_open = false;  // whether the lane's flow has to be compared yet
+    bool is_open = false;  // whether the lane's flow must still be compared
     if (lane < settle_neighbors) {
       const int neighbor = settle_neighbor(grid, column, row, lane);
       if (neighbor >= 0) {

@@ -3,19 +3,19 @@
 #include "core/cpu/lanes.hpp"
 #include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
 
-// A row's pixels are filtered in groups as wide as a register. A group needs, for each of 49 samples, 25
-// operations for its weight and 3 for each halving of the values' range, in u and in v: about 12 halvings, so
-// 4000 operations.
+// Pixels of a row are filtered in groups as wide as a register. For each of its 49 samples, a group needs 25
+// operations to compute the weight, then 3 for u and 3 for v each time the range of values is halved. With
+// about 12 halvings, this makes 4800 operations.
 namespace parafield {
 namespace {
 
 constexpr int group = lanes / 2;
 typedef int Ints __attribute__((vector_size(sizeof(int) * group)));
 
-/// Marks the cells of a row of cells.
+/// Marks the boundary cells in a row of cells.
 void mark_boundaries(const Sharpening& s, int row) {
   constexpr int chunk = 256;
-  int changed[chunk];  // as wide as the floats that it comes from, so that the loop is vectorized
+  int changed[chunk];  // same width as the floats it is computed from, which lets the loop vectorize
   std::uint8_t* const cells = s.boundaries.row(row);
   const int width = s.flow.u.width, height = s.flow.u.height;
   for (int i = 0; i < s.boundaries.width; ++i) cells[i] = 0;
@@ -58,8 +58,7 @@ void find_trust(const Sharpening& s, int y) {
     find([](int, const Match&) { return 0.0f; });
 }
 
-/// Values of a row from x - 9 to the end of the group at x and 9 beyond. Outside the plane they are
-/// `outside`.
+/// Values of a row from 9 px before the group at x to 9 px after it; `outside` where there is no pixel.
 class Row {
  public:
   Row(const View<float>& plane, int x, int y, float outside) {
@@ -73,7 +72,7 @@ class Row {
   }
   Row(const Row&) = delete;
   Row& operator=(const Row&) = delete;
-  /// The group's values, `dx` px to the right.
+  /// The values `dx` px to the right of the group.
   const float* at(int dx) const { return values_ + sharpen_reach + dx; }
 
  private:
@@ -82,7 +81,7 @@ class Row {
   float copy_[count];
 };
 
-/// Samples of a group.
+/// Samples of a group of pixels.
 struct Samples {
   Ints u[sharpen_samples], v[sharpen_samples], weight[sharpen_samples];
   int count = 0;
@@ -127,7 +126,8 @@ bool any(const Ints& values) {
   return all != 0;
 }
 
-/// The least number whose weight, with that of all below it, is at least half of the whole, for each lane.
+/// For each lane, the smallest value for which the total weight of all values up to it is at least half of
+/// the whole.
 Ints weighted_median(const Ints* values, const Ints* weights, int count) {
   Ints low = values[0], high = values[0], all{};
   for (int i = 0; i < count; ++i) {

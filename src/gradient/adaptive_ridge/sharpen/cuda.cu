@@ -6,16 +6,16 @@
 #include "core/cuda/warp_reductions.cuh"
 #include "gradient/adaptive_ridge/sharpen/sharpen.hpp"
 
-// Most pixels are far from boundaries: they are marked and copied, 24 bytes each. Colors and trust are found
-// only for blocks that a median may read. A warp takes a median: each lane has two samples, and warps add
-// whole numbers in one instruction.
-// On an H100, by ncu, the medians take 78 us for Venus (420x380) and 240 us for KITTI (1242x375), near whose
-// many boundaries half of the pixels lie: a dozen halvings of the values' range are about 250 instructions of a
-// warp. The other kernels take 4 to 10 us each.
+// Most pixels are far from boundaries; they are marked and copied, at 24 bytes each. Colors and trust are
+// computed only for blocks that a median may read. Each median is computed by one warp: a lane has two
+// samples, and warps add integers in one instruction. On an H100, measured with ncu, the medians take 78 us
+// for Venus (420x380) and 240 us for KITTI (1242x375), where half of the pixels are near one of its many
+// boundaries. A dozen halvings of the range of values are about 250 instructions per warp. The other kernels
+// take 4 to 10 us each.
 namespace parafield {
 namespace {
 
-constexpr int block_width = 32, block_height = 8;  // of a block, px
+constexpr int block_width = 32, block_height = 8;  // size of a block, px
 constexpr int block_columns = block_width / boundary_cell, block_rows = block_height / boundary_cell;
 const dim3 pixels_of_block(block_width, block_height);
 
@@ -23,8 +23,8 @@ dim3 sharpen_blocks(const Sharpening& s) {
   return {blocks_for(s.flow.u.width, block_width), blocks_for(s.flow.u.height, block_height)};
 }
 
-/// Whether a cell of the block, or one at most `reach` cells away, has a boundary. All threads of the block
-/// call it; it synchronizes them. `thread`: a number, without gaps.
+/// Whether a cell of the block, or a cell at most `reach` cells away, has a boundary. All threads of the
+/// block must call it, because it synchronizes them. `thread`: index of the thread in the block.
 __device__ bool has_boundary_near(View<const std::uint8_t> boundaries, int reach, int thread) {
   const int across = block_columns + 2 * reach;
   bool marked = false;
@@ -36,7 +36,7 @@ __device__ bool has_boundary_near(View<const std::uint8_t> boundaries, int reach
   return __syncthreads_or(marked);
 }
 
-/// Marks cells. A warp has a row of pixels.
+/// Marks boundary cells. Each warp checks a row of pixels.
 __global__ void __launch_bounds__(block_width* block_height)
     mark_boundaries_kernel(FlowPlanes flow, View<std::uint8_t> boundaries) {
   begin_kernel();
@@ -91,7 +91,8 @@ __device__ Color color_at(const Frame& frame, const Match& match) {
   });
 }
 
-/// Finds trust, and colors of the first frame, where a median may read them: up to 4 cells from a boundary.
+/// Computes the trust and the first frame's colors where a median may read them: up to 4 cells from a
+/// boundary.
 __global__ void __launch_bounds__(block_width* block_height)
     find_trust_kernel(const Frame* from, const Frame* to, FlowPlanes flow, FlowPlanes back,
                       View<const std::uint8_t> boundaries, View<float> trust, View<Color> colors) {
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(block_width* block_height)
   reinterpret_cast<float4&>(colors(x, y)) = make_float4(own.red, own.green, own.blue, 0);
 }
 
-/// The weighted median at a pixel, by a warp.
+/// Computes the weighted median at a pixel, using one warp.
 __device__ void sharpen_pixel(View<const Color> colors, View<const float> trust, FlowPlanes flow, int x,
                               int y, FlowPlanes sharpened) {
   constexpr int of_lane = (sharpen_samples + 31) / 32;
@@ -158,7 +159,7 @@ __device__ void sharpen_pixel(View<const Color> colors, View<const float> trust,
 
 constexpr int sharpen_warps = 16;
 
-/// A block lists its pixels near boundaries, and its warps take them in turn.
+/// Each block lists its pixels near boundaries, which its warps then process in turn.
 __global__ void __launch_bounds__(32 * sharpen_warps)
     sharpen_kernel(View<const Color> colors, View<const float> trust, FlowPlanes flow,
                    View<const std::uint8_t> boundaries, FlowPlanes sharpened) {

@@ -6,33 +6,33 @@
 
 namespace parafield {
 
-/// Flow to sharpen, and memory for it.
+/// Flow to sharpen, and the memory that sharpening needs.
 struct Sharpening {
   KeptFrames kept;
   int from = 0, to = 1;           ///< slots of the two frames
   FlowPlanes flow;                ///< finite
   FlowPlanes back;                ///< of the second frame, finite; may be empty
-  View<std::uint8_t> boundaries;  ///< overwritten: whether a cell has a boundary; size_of_boundary_cells
-  View<float> trust;              ///< overwritten where it is needed
-  Colors colors[2];               ///< overwritten; on CUDA only the first, and where it is needed
+  View<std::uint8_t> boundaries;  ///< overwritten: whether a cell has a boundary; see size_of_boundary_cells
+  View<float> trust;              ///< overwritten where needed
+  Colors colors[2];               ///< overwritten; on CUDA only [0], and only where needed
   FlowPlanes sharpened;           ///< the result
 };
 
-/// A weighted median of flow near boundaries of motion; elsewhere flow is copied. A pixel is at a boundary
-/// where flow changes by more than 0.2 px between the pixels before and after it, in x or in y. The median is
-/// taken in cells of 4x4 pixels that have such a pixel or lie next to one that has. It goes over 7x7 pixels,
-/// 3 px apart, and is rounded to 1/256 px. A pixel weighs more the nearer it is, the more its color is like
-/// that of the middle, and the more the color at its match is like its own; with flow back, also the nearer
-/// that ends to the pixel. So a boundary goes where the colors have theirs. Weights that fall with distance
-/// and difference of color are those of Sun, Roth and Black 2010, "Secrets of optical flow estimation and
-/// their principles".
+/// Takes a weighted median of the flow near motion boundaries, and copies the flow elsewhere. A pixel is at a
+/// boundary if flow changes by more than 0.2 px from the pixel before it to the pixel after it, in x or in y.
+/// The median is taken in cells of 4x4 pixels that contain such a pixel, and in all cells adjacent to these.
+/// It is taken over 7x7 pixels, 3 px apart, and rounded to 1/256 px. A pixel's weight is larger the nearer it
+/// is, the more similar its color is to the middle pixel's, and the more similar its color is to its match's.
+/// With flow back, the weight is also larger the closer the flow back ends to the pixel. Motion boundaries
+/// thereby move to color boundaries. Weights that decrease with distance and color difference are from Sun,
+/// Roth and Black 2010, "Secrets of optical flow estimation and their principles".
 template <class Backend>
 void sharpen_flow(Backend& backend, const Sharpening& sharpening);
 
-/// Size of the plane of cells.
+/// Size of the plane of boundary cells.
 inline Size size_of_boundary_cells(Size size) { return {(size.width + 3) / 4, (size.height + 3) / 4}; }
 
-/// Memory for flow of that size.
+/// Allocates what sharpening needs for flow of the given size.
 template <class Backend>
 Sharpening make_sharpening(Workspace& workspace, Size size, const KeptFrames& kept) {
   Sharpening sharpening;
@@ -45,20 +45,21 @@ Sharpening make_sharpening(Workspace& workspace, Size size, const KeptFrames& ke
   return sharpening;
 }
 
-/// Sharpens flow of frames that are kept.
+/// Sharpens flow between kept frames.
 template <class Backend>
 class FlowSharpener {
  public:
-  /// `two_way`: whether `back` is given and used.
+  /// `two_way`: whether `back` is provided and used.
   FlowSharpener(Backend& backend, Workspace& workspace, Size size, const KeptFrames& kept, bool two_way)
       : sharpening_(make_sharpening<Backend>(workspace, size, kept)), backend_(backend) {
     if (two_way) sharpening_.back = workspace.flow(size);
   }
 
-  /// Planes for flow of the second frame; empty if it is not used.
+  /// Planes for the flow of the second frame; empty if unused.
   FlowPlanes back() const { return sharpening_.back; }
 
-  /// Sharpens flow from the frame in slot `from` to that in slot `to`, and takes a median.
+  /// Sharpens the flow from the frame in slot `from` to the frame in slot `to`, in place, and takes a plain
+  /// median.
   void sharpen(int from, int to, FlowPlanes flow) {
     sharpening_.from = from, sharpening_.to = to, sharpening_.flow = flow;
     sharpen_flow(backend_, sharpening_);
@@ -74,21 +75,21 @@ class FlowSharpener {
 // Both backends compute these.
 
 constexpr int boundary_cell = 4;                                        // px
-constexpr int sharpen_across = 7, sharpen_step = 3, sharpen_reach = 9;  // of the samples; px
+constexpr int sharpen_across = 7, sharpen_step = 3, sharpen_reach = 9;  // samples; step, reach in px
 constexpr int sharpen_samples = sharpen_across * sharpen_across;
 
-/// Whether flow changes from the pixel before to that after one.
+/// Whether flow changes between the pixels before and after a pixel.
 PF_HD bool changes(float before, float after) { return magnitude(after - before) > 0.2f; }
 
-/// How much a pixel counts whose color is `own`, by the color of its match and by the square of how far from
-/// the pixel the flow back ends, px^2: 0.1 to 1.
+/// Reliability of a pixel, 0.1 to 1, from its color `own`, the color of its match, and `miss`: the square of
+/// the distance from the pixel at which the flow back ends, px^2.
 PF_HD float trust_of(const Color& own, const Color& match, float miss) {
   const float difference = mean_difference(own, match) * (1.0f / 8);
   return larger(1 / (fma(difference, difference, 1.0f) * fma(4.0f, miss, 1.0f)), 0.1f);
 }
 
-/// Square of the distance at which the flow back ends, px^2. `pitch`: floats from one row of `back` to the
-/// next.
+/// Square of the distance from the pixel at which the flow back ends, px^2. `pitch`: floats from one row of
+/// `back` to the next.
 PF_HD float miss_of(float u, float v, const float* back_u, const float* back_v, int pitch, int width,
                     int height, const Match& match) {
   const float du = u + sample(back_u, pitch, width, height, match),
@@ -96,27 +97,27 @@ PF_HD float miss_of(float u, float v, const float* back_u, const float* back_v, 
   return fma(du, du, dv * dv);
 }
 
-/// Largest magnitude of three channels' differences; one that is NaN does not count.
+/// Largest absolute difference over three channels, ignoring NaN.
 PF_HD float largest_difference(float red, float green, float blue) {
   return larger_number(magnitude(blue), larger_number(magnitude(green), larger_number(magnitude(red), 0.0f)));
 }
 
-/// Weight of a sample, in whole numbers: their sums do not depend on an order. `square`: of its distance in
-/// px.
+/// Weight of a sample, as an integer so that sums do not depend on their order. `square`: squared distance,
+/// px^2.
 PF_HD int sample_weight(float difference, int square, float trust) {
   const float share = exponential(fma(difference, -1.0f / 10, float(square) * (-1.0f / 98)));
   return int(fma(share, trust * 65536, 0.5f));
 }
 
-/// Flow in units of 1/256 px, the nearest whole number; flow beyond 16383 px is taken for 16383.
+/// Flow in units of 1/256 px, rounded to the nearest integer. Flow is clamped to -16383 to 16383 px.
 PF_HD int units_of(float flow) {
-  constexpr float most = 16383 * 256, shift = 12582912;  // shifted, the low bits are the whole number
+  constexpr float most = 16383 * 256, shift = 12582912;  // added to leave the integer in the low bits
   const float shifted = clamp(flow * 256, -most, most) + shift;
   return __builtin_bit_cast(int, shifted) - __builtin_bit_cast(int, shift);
 }
 PF_HD float flow_of(int units) { return float(units) * (1.0f / 256); }
 
-/// Whether the median is taken in a cell.
+/// Whether a cell's pixels take the median.
 PF_HD bool is_sharpened(View<const std::uint8_t> boundaries, int column, int row) {
   const int left = larger(column - 1, 0), right = smaller(column + 1, boundaries.width - 1);
   int any = 0;

@@ -3,16 +3,17 @@
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 #include "steps/median/median.hpp"
 
-// Rows of pixels between the centers of two rows of cells read the same cells. So the cells' values are
-// spread over the columns once for all these rows. The lower row's values then serve the next rows as the
-// upper row's.
+// All pixel rows between the centers of two rows of cells read the same cells. The cells' values are
+// therefore spread over the columns once for all these rows. The lower row's values are then reused as the
+// upper row's for the next pixel rows.
 //
-// 16 pixels with AVX-512: 48 multiplications and fused ones, about as many other operations, 3 divisions and
-// 23 loads, at least 35 cycles. One thread of an AMD EPYC at 3.9 GHz takes 60, which is 1.0 ns a pixel.
+// For 16 pixels with AVX-512: 48 multiplications and fused multiply-adds, about as many other operations, 3
+// divisions and 23 loads, which take at least 35 cycles. One thread of an AMD EPYC at 3.9 GHz takes 60
+// cycles, or 1.0 ns per pixel.
 namespace parafield {
 namespace {
 
-/// Rows of scratch memory: three for the means of a row of cells, then those that begin here.
+/// Rows of scratch memory: three for the means of a row of cells, then the groups that start at these rows.
 constexpr int spread_rows = 3, column_rows = spread_rows + 4 * 2 * 2, near_rows = column_rows + 4,
               flow_rows = near_rows + 2;
 static_assert(flow_rows + 2 <= RidgeRows::count);
@@ -28,8 +29,8 @@ struct Band {
   float* row(int i) const { return scratch + i * ridge_pitch(width()) + ridge_margin; }
   /// Means of a row of cells: u, v, spread.
   float* mean(int which) const { return row(which); }
-  /// For each column, the value of the cell before it (side 0) or after it (1) in a row of cells. `which`: u,
-  /// v, spread, luma.
+  /// For each column, the value of the cell before it (side 0) or after it (side 1) in a row of cells.
+  /// `which`: u, v, spread, luma.
   float* spread_out(int which, int side, int cell_row) const {
     return row(spread_rows + which * 4 + side * 2 + (cell_row & 1));
   }
@@ -38,7 +39,7 @@ struct Band {
   float* flow(int which) const { return row(flow_rows + which); }
 };
 
-/// Makes the means around the cells from `begin` to `end` - 1 of row y.
+/// Computes the means around cells `begin` to `end` - 1 of row y.
 template <bool Inside>
 void find_means(const Band& band, int y, int begin, int end) {
   const Cells cells = band.cells;
@@ -53,7 +54,7 @@ void find_means(const Band& band, int y, int begin, int end) {
   }
 }
 
-/// Makes the means of a row of cells, and spreads them over the columns.
+/// Computes the means of a row of cells and spreads them over the columns.
 void spread_row(const Band& band, int cell_row) {
   const Cells cells = band.cells;
   const int count = cells.u.width, y = clamp(cell_row, 0, cells.u.height - 1);
@@ -65,7 +66,7 @@ void spread_row(const Band& band, int cell_row) {
   for (int which = 0; which < 4; ++which)
     for (int side = 0; side < 2; ++side) {
       float* const to = band.spread_out(which, side, cell_row);
-      for (int before = -1; before < count; ++before) {  // the first and the last reach into the margins
+      for (int before = -1; before < count; ++before) {  // the first and last cells reach into the margins
         const float value = from[which][clamp(before + side, 0, count - 1)];
         float* const columns = to + before * cell_side + cell_side / 2;
         for (int i = 0; i < cell_side; ++i) columns[i] = value;
@@ -73,7 +74,8 @@ void spread_row(const Band& band, int cell_row) {
     }
 }
 
-/// Shrinks the flow of row y, whose rows of cells are spread already. `out_u` and `out_v` may be xt and yt.
+/// Shrinks the flow of row y. The rows of cells around it must already be spread. `out_u` and `out_v` may be
+/// xt and yt.
 void shrink_row(const Band& band, int y, float* out_u, float* out_v) {
   const int width = band.width(), above = cell_before(y);
   const float share_y = share_after(y), gain = band.p.gain, likeness2 = band.p.likeness2;
@@ -102,10 +104,10 @@ void shrink_row(const Band& band, int y, float* out_u, float* out_v) {
   }
 }
 
-/// Calls f(y) for these rows, each with the rows of cells around it spread.
+/// Calls f(y) for each of the rows after spreading the rows of cells around it.
 template <class F>
 void for_rows(const Band& band, RowRange rows, F f) {
-  // The first row of cells that is not spread yet.
+  // The first row of cells that is not yet spread.
   int spread = rows.continues ? cell_before(rows.begin - 1) + 2 : cell_before(rows.begin);
   for (int y = rows.begin; y < rows.end; ++y) {
     for (; spread <= cell_before(y) + 1; ++spread) spread_row(band, spread);

@@ -3,14 +3,15 @@
 #include "gradient/adaptive_ridge/shrink/shrink.cuh"
 #include "gradient/adaptive_ridge/tiles.cuh"
 
-// A block makes a tile; the shrunk flow stays in its shared memory until the median has been taken. With
-// statistics alone a thread has a column of a cell and adds up what it shrinks.
+// Each block computes a tile and keeps the shrunk flow in shared memory until the median is taken. If only
+// the statistics are needed, each thread has one column of a cell and adds up the flow it shrinks.
 //
-// Floor: 28 bytes a pixel are read and 8 written, 3.7 us at 640x480 and 25 us at 1920x1080 on an H100 (3.0
-// TB/s). 435 and 393 instructions a pixel, halo and median included, take 4.0 and 24 us if each scheduler
-// issues one in each cycle (1.98 GHz); minima and maxima issue in every second cycle. Statistics alone read
-// 28 bytes, 2.9 and 19 us, and have 210 and 200 instructions. Measured at commit c1bad4b: 8.1 and 46 us, of
-// eight launches at once 6.4 and 40 us each; statistics 6.2 and 27 us, of eight 3.4 and 21 us.
+// Lower bound: 28 bytes per pixel are read and 8 written, which takes 3.7 us at 640x480 and 25 us at
+// 1920x1080 on an H100 (3.0 TB/s). The 435 and 393 instructions per pixel, including halo and median, take
+// 4.0 and 24 us if each scheduler issues one per cycle (1.98 GHz); minima and maxima issue every second
+// cycle. Statistics alone read 28 bytes, 2.9 and 19 us, and take 210 and 200 instructions. Measured at commit
+// c1bad4b: 8.1 and 46 us, or 6.4 and 40 us per launch with eight at once; statistics 6.2 and 27 us, or 3.4
+// and 21 us with eight at once.
 namespace parafield {
 namespace {
 

@@ -5,18 +5,18 @@
 
 namespace parafield {
 
-/// Most cells along a side of so many pixels whose means the pixels read: centers lie up to a cell before the
-/// first pixel and behind the last.
+/// Largest number of cells whose means are read by `pixels` consecutive pixels of a row or column. The cells'
+/// centers are up to one cell before the first pixel and after the last.
 PF_HD constexpr int cells_under(int pixels) { return (pixels + cell_side - 2) / cell_side + 2; }
 
-/// Cells under and around a tile of Columns x Rows pixels, and the means around those that its pixels read,
-/// in the shared memory of a block of `Threads`. The block waits after `keep`, and again after
+/// Cells under and around a tile of Columns x Rows pixels, and the means that its pixels read, in the shared
+/// memory of a block of `Threads` threads. The block must synchronize after `keep` and again after
 /// `make_means`.
 template <int Columns, int Rows, int Threads>
 struct CellMeans {
   static constexpr int across = cells_under(Columns), down = cells_under(Rows);
 
-  /// Reads a thread's cell for a tile whose first pixel is (x0, y0).
+  /// Reads one cell per thread, for a tile whose first pixel is (x0, y0).
   __device__ static Cell read(const Cells& cells, int x0, int y0, int thread) {
     static_assert(around_across * around_down <= Threads);
     const int row = thread / around_across, column = thread - row * around_across;
@@ -24,7 +24,7 @@ struct CellMeans {
     return cells(clamp(cell_before(x0) - cells_reach + column, 0, cells.u.width - 1),
                  clamp(cell_before(y0) - cells_reach + row, 0, cells.u.height - 1));
   }
-  /// Stores what a thread has read.
+  /// Stores the cell that a thread has read.
   __device__ void keep(const Cell& cell, int thread) {
     const int row = thread / around_across, column = thread - row * around_across;
     if (row >= around_down) return;
@@ -32,7 +32,7 @@ struct CellMeans {
     luma_[row][column] = cell.luma;
   }
 
-  /// Makes the means around the cells. Five lanes have a cell, each sums a row of five cells.
+  /// Computes the means around the cells. Five lanes share a cell; each sums a row of five cells.
   __device__ void make_means(const Cells& cells, float likeness2, int x0, int y0, int thread) {
     const int left = cell_before(x0) - cells_reach, top = cell_before(y0) - cells_reach;
     const int last_x = cells.u.width - 1, last_y = cells.u.height - 1;
@@ -42,7 +42,7 @@ struct CellMeans {
     for (int first = thread / 32 * together; first < count; first += Threads / 32 * together) {
       const int number = smaller(first + lane / lanes, count - 1);
       const int row = number / across, column = number - row * across;
-      // Beyond the border the nearest cell stands in.
+      // Beyond the border, the nearest cell is used.
       const int x = clamp(left + cells_reach + column, 0, last_x) - left,
                 y = clamp(top + cells_reach + row, 0, last_y) - top;
       const Cell middle = cell_at(x, y);
@@ -50,7 +50,7 @@ struct CellMeans {
       PF_UNROLL
       for (int i = -cells_reach; i <= cells_reach; ++i)
         sums.add(cell_at(x + i, y + part - cells_reach), middle, cell_tap(i) * tap, likeness2);
-      const auto joined = [](float a) {  // in the first lane of a cell, in the order of total()
+      const auto joined = [](float a) {  // the sum, in the first lane of a cell, in the order of total()
         const float two = a + __shfl_down_sync(~0u, a, 1);
         const float four = two + __shfl_down_sync(~0u, two, 2);
         return four + __shfl_down_sync(~0u, a, 4);
@@ -63,7 +63,7 @@ struct CellMeans {
     }
   }
 
-  /// Weights of the four cells around a pixel; (row, column): the first of these.
+  /// Weights of the four cells around a pixel. (row, column): the first of the four.
   __device__ CellWeights weights(int row, int column, float share_x, float share_y, float luma,
                                  float likeness2) const {
     const float* const above = &luma_[row + cells_reach][column + cells_reach];
@@ -90,7 +90,7 @@ struct CellMeans {
     return {at.u, at.v, at.spread, at.weight, luma_[y][x]};
   }
 
-  Four flow_[around_down][around_across];  // of the cells that the means are taken from
+  Four flow_[around_down][around_across];  // the cells over which the means are taken
   float luma_[around_down][around_across];
   Four mean_[down][across];
 };

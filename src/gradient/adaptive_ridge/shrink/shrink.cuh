@@ -6,16 +6,16 @@
 
 namespace parafield {
 
-/// Values of a pixel, loaded while the cells' means are made.
+/// Values of a pixel, loaded before the cells' means are computed.
 struct RidgePixel {
   float xx, xy, yy, xt, yt, residual, luma;
 };
 
-/// Loads pixels of a column of a level, `Step` rows apart; beyond the level the nearest pixel.
+/// Loads pixels of one column of a level, `Step` rows apart. Beyond the level, the nearest pixel is loaded.
 template <int Step, int Count>
 __device__ void load_column(const NormalPlanes& normal, View<const float> luma, int x, int y,
                             RidgePixel (&pixels)[Count]) {
-  // All planes have less than 2^32 values, and those of the normal equations one pitch.
+  // All planes have fewer than 2^32 values, and the planes of the normal equations share a pitch.
   const auto pitch = unsigned(normal.xx.stride()), luma_pitch = unsigned(luma.stride());
   const auto column = unsigned(clamp(x, 0, luma.width - 1));
   PF_UNROLL
@@ -38,8 +38,8 @@ __device__ inline Motion shrunk_toward(const Neighborhood& mean, const RidgePixe
                 float(level.width), float(level.height));
 }
 
-/// A block's work on a tile, `PixelsEach` pixels of a thread below each other, a row of cells apart. First
-/// the means of the cells under the tile and around it go to shared memory. Then the threads shrink their
+/// A block's work on a tile. Each thread has `PixelsEach` pixels of one column, a row of cells apart. First
+/// the means of the cells under and around the tile go to shared memory; then the threads shrink their
 /// pixels.
 template <int Columns, int ThreadsY, int PixelsEach>
 struct ShrinkTile {
@@ -52,7 +52,7 @@ struct ShrinkTile {
   __device__ static int thread() { return int(threadIdx.y) * columns + int(threadIdx.x); }
 
   /// Shrinks the tile whose first pixel is (x0, y0). Calls take(row, flow) for each of a thread's pixels.
-  /// Beyond the level the flow means nothing.
+  /// Beyond the level, the flow is undefined.
   template <class Take>
   __device__ void make(const NormalPlanes& normal, View<const float> luma, const Cells& statistics,
                        const Shrinkage& p, int x0, int y0, Take take) {
@@ -63,9 +63,9 @@ struct ShrinkTile {
     cells.keep(cell, thread());
     __syncthreads();
     cells.make_means(statistics, p.likeness2, x0, y0, thread());
-    const float share_x = share_after(x), share_y = share_after(y);  // of all the thread's pixels
+    const float share_x = share_after(x), share_y = share_after(y);  // for all of the thread's pixels
     const int column = cell_before(x) - cell_before(x0), row = cell_before(y) - cell_before(y0);
-    CellWeights weights[PixelsEach];  // made here, as some warps have no means to make
+    CellWeights weights[PixelsEach];  // computed here because some warps have no means to compute
     PF_UNROLL
     for (int i = 0; i < PixelsEach; ++i)
       weights[i] = cells.weights(row + i, column, share_x, share_y, pixels[i].luma, p.likeness2);
@@ -77,10 +77,10 @@ struct ShrinkTile {
   }
 };
 
-/// Most rows that a warp works on, if warps take `each` at once.
+/// Largest number of rows that any warp works on if warps take `each` rows at once.
 constexpr int rows_in_turn(int rows, int each, int warps) { return (rows / each + warps - 1) / warps * each; }
 
-/// A tile whose shrunk flow gets a median of Side x Side pixels before it leaves the block. Side 1: no
+/// A tile whose shrunk flow gets a median over Side x Side pixels before it leaves the block. Side 1: no
 /// median.
 template <int Side, int Columns, int ThreadsY, int PixelsEach>
 struct SmoothedTile {
@@ -89,10 +89,11 @@ struct SmoothedTile {
   static constexpr int rows = Tile::rows, radius = Side / 2, width = columns - 2 * radius,
                        height = rows - 2 * radius;
 
-  /// Planes whose medians a warp takes at once. Both take less time at once than one after the other.
+  /// Planes for which a warp takes medians at once. Taking both at once is faster than one after the other.
   static constexpr int planes = columns == 32 && height <= warps && 2 * height > warps ? 2 : 1;
-  static_assert(planes == 2 || warps % 2 == 0);  // else a warp has rows of one plane
-  /// Rows whose medians a warp takes at once. Two take less work, if no warp then has more rows than others.
+  static_assert(planes == 2 || warps % 2 == 0);  // or each plane gets half of the warps
+  /// Rows for which a warp takes medians at once. Two at once take less work, but only pay off if the busiest
+  /// warp gets no more rows because of it.
   static constexpr int rows_each =
       Side == 5 && columns == 64 && rows_in_turn(2 * height, 2, warps) <= rows_in_turn(2 * height, 1, warps)
           ? 2
@@ -102,7 +103,7 @@ struct SmoothedTile {
   Tile tile;
   alignas(16) float flow[2][rows][columns];
 
-  /// Makes the flow of the tile whose first pixel is (left, top).
+  /// Computes the flow of the tile whose first pixel is (left, top).
   __device__ void make(const NormalPlanes& normal, View<const float> luma, const Cells& statistics,
                        const Shrinkage& p, int left, int top, FlowPlanes out) {
     const int x0 = left - radius, y0 = top - radius;
@@ -117,7 +118,7 @@ struct SmoothedTile {
   }
 
  private:
-  /// Gives pixels beyond the level the flow of the nearest pixel.
+  /// Sets pixels beyond the level to the flow of the nearest pixel.
   __device__ void extend(Size level, int x0, int y0) {
     __syncthreads();
     const int column = int(threadIdx.x), from_column = clamp(x0 + column, 0, level.width - 1) - x0;
@@ -164,8 +165,8 @@ struct SmoothedTile<1, Columns, ThreadsY, PixelsEach> {
   }
 };
 
-/// A block's work on Columns pixels of CellRows rows of cells, of whose shrunk flow only the cells'
-/// statistics are kept. A thread has a column of a cell.
+/// A block's work on Columns pixels of CellRows rows of cells. Only the cells' statistics of the shrunk flow
+/// are kept. Each thread has one column of a cell.
 template <int Columns, int CellRows>
 struct ShrunkCellsTile {
   static constexpr int columns = Columns, threads_y = CellRows, threads = columns * threads_y;
@@ -173,7 +174,8 @@ struct ShrunkCellsTile {
 
   CellMeans<columns, rows, threads> cells;
 
-  /// Makes the statistics of the tile whose first pixel is (x0, y0), the first of a cell.
+  /// Computes the statistics of the tile whose first pixel is (x0, y0), which must be the first pixel of a
+  /// cell.
   __device__ void make(const NormalPlanes& normal, View<const float> luma, const Cells& statistics,
                        const Shrinkage& p, int x0, int y0, const Cells& out) {
     const Size level{luma.width, luma.height};
@@ -184,7 +186,7 @@ struct ShrunkCellsTile {
     const Cell cell = cells.read(statistics, x0, y0, thread);
     RidgePixel pixels[cell_side];
     load_column<1>(normal, luma, x, y, pixels);
-    Motion from{0, 0};  // flow that the cell's sums are relative to
+    Motion from{0, 0};  // the flow that the cell's sums are relative to
     if (has_cell) from = {statistics.u(cell_x, cell_y), statistics.v(cell_x, cell_y)};
     cells.keep(cell, thread);
     __syncthreads();
@@ -194,7 +196,7 @@ struct ShrunkCellsTile {
     CellSums sums;
     PF_UNROLL
     for (int i = 0; i < cell_side; ++i) {
-      const int row = int(threadIdx.y) + (i < cell_side / 2 ? 0 : 1);  // of the cells above the pixel
+      const int row = int(threadIdx.y) + (i < cell_side / 2 ? 0 : 1);  // first row of cells around the pixel
       const RidgePixel& pixel = pixels[i];
       const CellWeights weights =
           cells.weights(row, column, share_after(x), share_after(i), pixel.luma, p.likeness2);

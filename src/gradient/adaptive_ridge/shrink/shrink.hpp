@@ -3,55 +3,55 @@
 #include "gradient/adaptive_ridge/cells.hpp"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
-/// Shrinkage of the flow toward the mean around it: steps 3 and 4 of parafield/methods/adaptive_ridge.hpp.
+/// Shrinkage of the flow toward the mean around it (steps 3 and 4 of parafield/methods/adaptive_ridge.hpp).
 namespace parafield {
 
 struct Shrinkage {
-  float gain;       ///< the method's `shrinkage` at this round
-  float likeness2;  ///< square of the difference of brightness (0..255) at which a cell's weight halves
+  float gain;       ///< `shrinkage` of the method, scaled for this round
+  float likeness2;  ///< square of the brightness difference (0..255) that halves a cell's weight
 };
 
 /// Shrinks the flow of every pixel and takes its median over `side` x `side` pixels: 3, 5, or 0 for none.
-/// `cells`: statistics of the flow before. `unsmoothed`: planes for what comes before the median, on the
-/// CPU; they may be xt and yt of `normal`.
+/// `cells`: statistics of the flow before. `unsmoothed`: planes for the flow before the median, used only on
+/// the CPU; they may be xt and yt of `normal`.
 template <class Backend>
 void shrink_flow(Backend& backend, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                  const Shrinkage& p, int side, FlowPlanes unsmoothed, FlowPlanes out);
 
-/// Makes the statistics of the shrunk flow alone, for another round.
+/// Computes only the statistics of the shrunk flow, for another round.
 template <class Backend>
 void shrink_cells(Backend& backend, const NormalPlanes& normal, View<const float> luma, const Cells& cells,
                   const Shrinkage& p, const Cells& out);
 
-/// The cell whose center is the last one before column or row x; -1 before the first center.
+/// The last cell whose center is before column or row x; -1 if x is before the first center.
 PF_HD int cell_before(int x) { return (x - cell_side / 2) >> 3; }
-/// Share of the next cell at x, 0..1.
+/// Interpolation share of the next cell at x, 0..1.
 PF_HD float share_after(int x) {
   return fma(1.0f / cell_side, float((x - cell_side / 2) & (cell_side - 1)), 0.5f / cell_side);
 }
 
-/// Weights of the four cells around a pixel (a, b above c, d), by nearness and by likeness of brightness.
+/// Weights of the four cells around a pixel (a, b above c, d), from distance and similarity of brightness.
 struct CellWeights {
-  float a, b, c, d, inverse;  ///< inverse: of the sum
+  float a, b, c, d, inverse;  ///< inverse: 1 / their sum
 };
-/// a, b, c, d: brightness of the cells. `luma`: of the pixel.
+/// a, b, c, d: brightness of the cells. `luma`: brightness of the pixel.
 PF_HD CellWeights cell_weights(float a, float b, float c, float d, float share_x, float share_y, float luma,
                                float likeness2) {
-  constexpr float least = 1e-3f;  // weight of a far cell, so that a cell alike can still count
-  constexpr float most = 1e4f;    // largest difference, as three squares of it are multiplied
+  constexpr float least = 1e-3f;  // added to a share, so that a distant similar cell still counts
+  constexpr float most = 1e4f;    // limits a difference, because three squares of differences are multiplied
   const float brightness = is_finite(luma) ? luma : a;
   const auto unlikeness = [=](float other) {
     const float difference = smaller(magnitude(other - brightness), most);
     return fma(difference, difference, likeness2);
   };
   const float p = unlikeness(a), q = unlikeness(b), r = unlikeness(c), s = unlikeness(d);
-  const float top = p * q, bottom = r * s;  // weights are shares over unlikeness, all times p q r s
+  const float top = p * q, bottom = r * s;  // weights are share / unlikeness, scaled by p q r s
   const float x1 = share_x, x0 = 1 - x1, y1 = share_y, y0 = 1 - y1;
   const float wa = fma(x0, y0, least) * q * bottom, wb = fma(x1, y0, least) * p * bottom,
               wc = fma(x0, y1, least) * s * top, wd = fma(x1, y1, least) * r * top;
   return {wa, wb, wc, wd, reciprocal((wa + wb) + (wc + wd))};
 }
-/// The mean around a pixel, from the four cells around it.
+/// The mean around a pixel, interpolated from the four cells around it.
 PF_HD Neighborhood interpolated(const Neighborhood& a, const Neighborhood& b, const Neighborhood& c,
                                 const Neighborhood& d, const CellWeights& weight) {
   const auto mean = [&](float ma, float mb, float mc, float md) {
@@ -61,8 +61,8 @@ PF_HD Neighborhood interpolated(const Neighborhood& a, const Neighborhood& b, co
 }
 
 /// The flow that minimizes the residual plus k times the squared distance to the mean, with k = gain *
-/// residual / spread, after Hoerl, Kennard and Baldwin; the mean where there is none. It is limited to the
-/// level's size (right, bottom).
+/// residual / spread, after Hoerl, Kennard and Baldwin. Where the system has no usable solution, the result
+/// is the mean. The flow is clamped to the level's size (right, bottom).
 PF_HD Motion shrunk(float xx, float xy, float yy, float xt, float yt, float residual,
                     const Neighborhood& mean, float gain, float right, float bottom) {
   constexpr float least_spread = 1e-4f, most_spread = 1e15f, least = 1e-6f, most_determinant = 1e30f;

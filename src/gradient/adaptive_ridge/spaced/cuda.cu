@@ -4,14 +4,15 @@
 #include "gradient/adaptive_ridge/spaced/spaced.hpp"
 #include "gradient/adaptive_ridge/tiles.cuh"
 
-// One launch; a block makes a tile of the grid. Floor of a pair, for a pixel of the frames: 10 bytes are read
-// (two frames, a quarter of u and v) and 6 written, which takes an H100 (3.0 TB/s) 1.6 us at 640x480.
+// One launch, with one tile of the grid per block. Lower bound for a pair: for each pixel of the frames, 10
+// bytes are read (two frames, a quarter of u and v) and 6 written, which takes an H100 (3.0 TB/s) 1.6 us at
+// 640x480.
 namespace parafield {
 namespace {
 
-/// A block's work on a tile of Width x Height pixels of the grid. The instant's images of the frames' pixels
-/// around them go to shared memory; each thread makes products of a few pixels; these are summed over the
-/// windows, and the systems are solved; the solutions are summed up in cells.
+/// A block's work on a tile of Width x Height pixels of the grid. The instant's images of the surrounding
+/// frame pixels go to shared memory, and each thread computes the products of a few grid pixels. These are
+/// summed over the windows, the systems are solved, and the solutions are summed over cells.
 template <int Width, int Height, int Threads>
 struct GridTile {
   static constexpr int width = Width, height = Height, threads = Threads;
@@ -23,7 +24,7 @@ struct GridTile {
   float products[planes][product_rows][product_columns];
   float du[height][width], dv[height][width], weight[height][width];
 
-  /// Makes the normal equations and the cells of the tile whose first pixel of the grid is (x0, y0).
+  /// Computes the normal equations and the cells of the tile whose first pixel of the grid is (x0, y0).
   __device__ void make(View<const float> frame, View<const float> next, View<const float> luma,
                        const StartingFlow& from, const TensorWeights& p, const NormalPlanes& out,
                        const Cells& cells, bool with_luma, int x0, int y0) {
@@ -34,7 +35,7 @@ struct GridTile {
       if (from.coarser.u) return enlarged_flow(from.coarser, x, y);
       return {from.flow.u(x, y), from.flow.v(x, y)};
     };
-    /// Flow at a pixel of the frames, between those of the grid.
+    /// Flow at a pixel of the frames, interpolated from the grid.
     const auto fine_start = [&](int x, int y) -> Motion {
       if (!from.coarser.u) return enlarged_flow(from.flow, x, y);
       const int left = x >> 1, right = smaller(left + 1, grid_width - 1);

@@ -2,10 +2,10 @@
 #pragma once
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
-/// Normal equations at every second pixel of every second row: `spacing` 2 of
-/// parafield/methods/adaptive_ridge.hpp. These pixels are a grid, of the size of the next coarser level. Flow
-/// on the grid is in its own px, which are two px of the frames. Then the steps that follow treat the grid as
-/// a level.
+/// Normal equations at every second pixel of every second row, for `spacing` 2 of
+/// parafield/methods/adaptive_ridge.hpp. These pixels form a grid of the size of the next coarser level. Flow
+/// on the grid is in px of the grid, each of which is two px of the frames. The following steps can therefore
+/// treat the grid as a level.
 namespace parafield {
 
 constexpr int grid_spacing = 2;  ///< px
@@ -13,15 +13,15 @@ constexpr int grid_spacing = 2;  ///< px
 /// Size of the grid of a level.
 PF_HD Size grid_of(Size level) { return {(level.width + 1) / 2, (level.height + 1) / 2}; }
 
-/// Makes normal equations and cells of the grid of two frames. `start`: flow of the grid. `luma`: brightness
-/// of the grid's pixels, for the cells. `with_luma`: also the brightness of the cells.
+/// Computes normal equations and cells on the grid of two frames. `start`: initial flow on the grid. `luma`:
+/// brightness of the grid's pixels. `with_luma`: also compute the brightness of the cells.
 template <class Backend>
 void spaced_tensors(Backend& backend, View<const float> frame, View<const float> next, View<const float> luma,
                     StartingFlow start, const TensorWeights& weights, const NormalPlanes& out,
                     const Cells& cells, bool with_luma);
 
-/// Parameters for px of the grid. `window` holds the taps for each other pixel, of which at most one lies
-/// within the window's reach.
+/// Converts parameters to px of the grid. `window` keeps the taps of every second pixel; at most one of these
+/// on each side is within the window's reach.
 inline TensorWeights grid_weights(TensorWeights weights) {
   constexpr float scale = grid_spacing * grid_spacing;
   weights.contrast *= scale;
@@ -33,11 +33,11 @@ inline TensorWeights grid_weights(TensorWeights weights) {
   return weights;
 }
 
-/// Three rows of a column: what a pixel's derivatives come from, along y.
+/// A column filtered over three rows, from which a grid pixel's derivatives are computed.
 struct FilteredColumn {
   float smooth, slope, change;
 };
-/// w: pixels of the warped next frame; f: those of the frame.
+/// w: pixels of the warped next frame. f: pixels of the frame.
 PF_HD FilteredColumn filtered_column(float w0, float w1, float w2, float f0, float f1, float f2,
                                      float prefilter) {
   const Instant a = instant<2>(f0, w0, 0, prefilter), b = instant<2>(f1, w1, 0, prefilter),
@@ -46,15 +46,15 @@ PF_HD FilteredColumn filtered_column(float w0, float w1, float w2, float f0, flo
           smoothed(a.difference, b.difference, c.difference, prefilter)};
 }
 
-/// A grid pixel's products, from the three columns around it. u, v: its flow. Gradients are those by a px of
-/// the grid.
+/// Products of a grid pixel, from the three columns around it. u, v: its flow. Gradients are per px of the
+/// grid.
 PF_HD Products grid_products(const FilteredColumn& before, const FilteredColumn& here,
                              const FilteredColumn& after, float u, float v, const TensorWeights& p) {
   return products(after.smooth - before.smooth, smoothed(before.slope, here.slope, after.slope, p.prefilter),
                   smoothed(before.change, here.change, after.change, p.prefilter), u, v, 1, p);
 }
 
-/// Weighted sum of three values, b in the middle.
+/// Weighted sum of three values, with b in the middle.
 PF_HD float grid_windowed(float a, float b, float c, const float (&taps)[4]) {
   return fma(taps[1], a + c, taps[0] * b);
 }

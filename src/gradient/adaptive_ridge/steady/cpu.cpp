@@ -5,7 +5,7 @@
 namespace parafield {
 namespace {
 
-/// Sums up row y of the cells.
+/// Computes the sums of row y of the cells.
 void sum_cells(const TwoFlows& flows, const SteadyCells& cells, int y, float* scratch) {
   const FlowPlanes pair = flows.of_pair, more = flows.of_more;
   const NormalPlanes n = flows.pair;

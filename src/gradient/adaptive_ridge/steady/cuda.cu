@@ -3,16 +3,17 @@
 #include "core/cuda/kernel.cuh"
 #include "gradient/adaptive_ridge/steady/steady.hpp"
 
-// Three launches: the sums of cells, their trust, the mixture. Floor of both that go over pixels: 40 bytes a pixel
-// are read for the sums, and 16 read and 8 written for the mixture, which takes an H100 (3.0 TB/s) 6.6 us at 640x480.
-// Five frames take 0.397 ms there in all, two 0.257 (commit 4ead6eb).
+// Three launches: sums over cells, trust of the cells, and the mixture. Lower bound for the two that process
+// pixels: the sums read 40 bytes per pixel, and the mixture reads 16 and writes 8, which takes an H100 (3.0
+// TB/s) 6.6 us at 640x480. There, five frames take 0.397 ms in total and two frames 0.257 ms (commit
+// 4ead6eb).
 namespace parafield {
 namespace {
 
 constexpr int lanes = 32, rows = 8;
 static_assert(lanes % cell_side == 0);
 
-/// A thread adds up a column of a cell; eight neighboring lanes add up the cell.
+/// Each thread adds up a column of a cell, and eight neighboring lanes add up the cell.
 __global__ void __launch_bounds__(lanes* rows)
     steady_sums_kernel(const __grid_constant__ TwoFlows flows, const __grid_constant__ SteadyCells cells) {
   begin_kernel();

@@ -5,12 +5,12 @@
 #include "gradient/adaptive_ridge/shrink/shrink.hpp"
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
-/// Flow of more frames than two, where the motion is steady: see parafield/methods/adaptive_ridge.hpp.
+/// Flow from more than two frames, used where the motion is steady: see parafield/methods/adaptive_ridge.hpp.
 namespace parafield {
 
-/// What flow of more frames does to the equations of the pair, summed over a cell's pixels: A = (xx xy; xy yy), the
-/// gradient (x y) = A f + b at that flow f, the residual of the pair, and d A d for its difference d from the pair's
-/// flow.
+/// How well the flow from more frames fits the equations of the pair, summed over a cell's pixels: A = (xx
+/// xy; xy yy), the gradient (x y) = A f + b at that flow f, the residual of the pair, and the change d A d,
+/// where d is the difference between f and the pair's flow.
 struct SteadySums {
   static constexpr int count = 7;
   float xx = 0, xy = 0, yy = 0, x = 0, y = 0, residual = 0, change = 0;
@@ -20,10 +20,10 @@ struct SteadySums {
   }
 };
 
-/// Planes with one value for each cell.
+/// Planes with one value per cell.
 struct SteadyCells {
   View<float> sums[SteadySums::count];
-  View<float> trust;  ///< in the flow of more frames, 0..1
+  View<float> trust;  ///< trust in the flow from more frames, 0..1
 
   static SteadyCells make(Workspace& workspace, Size size) {
     const Size cells{cells_along(size.width), cells_along(size.height)};
@@ -43,22 +43,23 @@ struct SteadyCells {
   }
 };
 
-/// The flow of a pair of frames, and that of more frames around them.
+/// The flow of a pair of frames, and the flow from more frames around the pair.
 struct TwoFlows {
   FlowPlanes of_pair, of_more;
   NormalPlanes pair;  ///< normal equations of the pair
 };
 
-/// Mixes both flows: takes that of more frames where it fits the pair. `cells`: memory for the level's cells.
+/// Mixes both flows, preferring the flow from more frames where it fits the pair. `cells`: scratch planes for
+/// the level's cells.
 template <class Backend>
 void mix_steady(Backend& backend, const TwoFlows& flows, const SteadyCells& cells, FlowPlanes out);
 
-/// Bytes of scratch memory.
+/// Bytes of scratch memory for each thread.
 inline std::size_t steady_scratch(int width) {
   return sizeof(float) * std::size_t(width) * SteadySums::count;
 }
 
-/// A pixel's part of the sums. (u, v): its flow by the pair; (u1, v1): by more frames.
+/// A pixel's contribution to the sums. (u, v): flow of the pair; (u1, v1): flow from more frames.
 PF_HD SteadySums steady_part(float xx, float xy, float yy, float xt, float yt, float residual, float u,
                              float v, float u1, float v1) {
   const float du = u1 - u, dv = v1 - v;
@@ -73,13 +74,13 @@ PF_HD SteadySums steady_part(float xx, float xy, float yy, float xt, float yt, f
 
 constexpr int steady_reach = 3;  ///< sums are taken over 7x7 cells
 
-/// Trust in the flow of more frames, from the sums around a cell. Two things speak against it: it lies far from the
-/// pair's flow; and all around the cell, a common motion would have to be added to it to fit the pair best. Both are
-/// measured by what they add to the residual of the pair.
+/// Trust in the flow from more frames, given the sums around a cell. It is lower the further this flow is
+/// from the pair's flow, and the more it could still be improved by adding a common motion all around the
+/// cell. Both are measured by what they add to the residual of the pair.
 PF_HD float steady_trust(const SteadySums& sum) {
   constexpr float most_change = 0.15f, most_common = 0.007f;  // shares of the residual that halve the trust
   constexpr float least = 1e-6f;
-  const float hold = fma(1e-3f, sum.xx + sum.yy, least);  // for texture along one line
+  const float hold = fma(1e-3f, sum.xx + sum.yy, least);  // keeps A regular if all gradients are parallel
   const float a = sum.xx + hold, b = sum.xy, c = sum.yy + hold;
   const float added = fma(sum.x, fma(sum.x, c, -2 * sum.y * b), sum.y * sum.y * a);
   const float common = added / larger(fma(a, c, -(b * b)), least * least);
@@ -89,7 +90,7 @@ PF_HD float steady_trust(const SteadySums& sum) {
   return is_finite(doubt) ? 1 / (1 + doubt) : 0.0f;
 }
 
-/// Sums over the cells around a cell.
+/// Sums over the 7x7 cells around a cell.
 PF_HD SteadySums steady_sums_around(const SteadyCells& cells, int x, int y) {
   const int left = larger(x - steady_reach, 0), right = smaller(x + steady_reach, cells.trust.width - 1);
   const int top = larger(y - steady_reach, 0), bottom = smaller(y + steady_reach, cells.trust.height - 1);
@@ -99,7 +100,7 @@ PF_HD SteadySums steady_sums_around(const SteadyCells& cells, int x, int y) {
   return sum;
 }
 
-/// Trust at a pixel, between the four cells around it.
+/// Trust at a pixel, interpolated from the four cells around it.
 PF_HD float trust_between(float a, float b, float c, float d, float share_x, float share_y) {
   const float above = fma(share_x, b - a, a), below = fma(share_x, d - c, c);
   return fma(share_y, below - above, above);

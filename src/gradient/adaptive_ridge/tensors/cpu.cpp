@@ -3,13 +3,13 @@
 #include "gradient/adaptive_ridge/tensors/solve_row.hpp"
 #include "steps/warp/warp_row.hpp"
 
-// A thread goes down rows of cells. It keeps the filtered images of the instants in rings of three rows and
-// the sums of products along rows in rings of ten, so that each row is made once by it and stays in the
-// second cache.
+// Each thread works down rows of cells. It keeps the filtered images of the instants in rings of three rows
+// and the sums of products along rows in rings of ten. Each of its rows is therefore computed once and stays
+// in the L2 cache.
 //
-// Of one thread of an AMD EPYC with AVX-512 at 3.9 GHz, 640x480, ns a pixel: warp 0.9, filters 0.6, products
-// and their sums along rows 0.5, sums over windows 0.45, of which the loads from the second cache alone take
-// 0.4, solutions and cells 0.7. Planes of 32 rows take as long a pixel as those of 480: memory is no limit.
+// Time per pixel on one thread of an AMD EPYC with AVX-512 at 3.9 GHz, 640x480: warp 0.9 ns, filters 0.6,
+// products and their sums along rows 0.5, sums over windows 0.45 (0.4 for the loads from L2 alone), solutions
+// and cells 0.7. A 32-row plane takes as long per pixel as a 480-row plane, so memory is not the bottleneck.
 namespace parafield {
 namespace {
 
@@ -46,7 +46,7 @@ struct Band {
   float* near(int which) const { return row(RidgeRows::near + which); }
 };
 
-/// Filters images along a row, whose margins are filled. Writes up to 15 values beyond its end.
+/// Filters images along a row, whose margins must be filled. Writes up to 15 values past its end.
 void filter_along(const float* mean, const float* difference, int width, float prefilter, float* slope,
                   float* smooth, float* change) {
 #ifdef PF_HAS_FLOATS
@@ -72,7 +72,7 @@ void filter_along(const float* mean, const float* difference, int width, float p
 #endif
 }
 
-/// Warps row y of the frames, and filters each instant's images along it.
+/// Warps row y of the frames and filters each instant's images along it.
 template <int Frames>
 void filter_row(const Band& band, int y) {
   constexpr int instants = instants_of(Frames), middle = (Frames - 1) / 2;
@@ -102,10 +102,10 @@ void filter_row(const Band& band, int y) {
   }
 }
 
-/// Sums over windows along a row, whose margins are filled. Writes up to 15 values beyond its end.
+/// Sums over windows along a row, whose margins must be filled. Writes up to 15 values past its end.
 void sum_along(const float* from, int width, const float (&window)[window_reach + 1], float* to) {
 #ifdef PF_HAS_FLOATS
-  // Loads of seven shifted registers would take twice the time: most of them cross two lines of the cache.
+  // Seven shifted loads would take twice as long, because most of them cross cache lines.
   constexpr int count = Floats::count;
   const Floats taps[] = {Floats(window[0]), Floats(window[1]), Floats(window[2]), Floats(window[3])};
   Floats before = Floats::load(from - count), here = Floats::load(from);
@@ -125,7 +125,7 @@ void sum_along(const float* from, int width, const float (&window)[window_reach 
 #endif
 }
 
-/// Makes the products of row y, and their sums along it.
+/// Computes the products of row y and their sums along the row.
 template <int Frames>
 void product_row(const Band& band, int y) {
   constexpr int instants = instants_of(Frames);
@@ -162,9 +162,9 @@ void product_row(const Band& band, int y) {
   }
 }
 
-/// Makes the normal equations of rows y to y + Count - 1, and adds their solutions to the cells' sums. The
-/// rows read nearly the same sums along rows: so these are loaded once for all, a chunk of columns after the
-/// other.
+/// Computes the normal equations of rows y to y + Count - 1 and adds their solutions to the cells' sums.
+/// These rows read nearly the same sums along rows, so the sums are loaded once for all of them, one chunk of
+/// columns at a time.
 template <int Count>
 void solve_rows(const Band& band, int y) {
   constexpr int chunk = 64, reads = Count + 2 * window_reach;

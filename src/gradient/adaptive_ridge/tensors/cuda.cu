@@ -3,15 +3,15 @@
 #include "gradient/adaptive_ridge/tensors/tensors.cuh"
 #include "gradient/adaptive_ridge/tiles.cuh"
 
-// One launch; a block makes a tile. Small levels get small tiles, so that many threads share the work there:
-// the time of a small level is the latency of the stages, 5300 cycles in a tile of 32x16. Where estimators share
-// the device, large tiles do less work in all.
+// One launch, with one tile per block. A small level takes as long as the stages of a tile, 5300 cycles for a
+// 32x16 tile, so it is split into small tiles that occupy many threads. If estimators share the device, large
+// tiles do less work in total.
 //
-// Floor of a pair: 16 bytes a pixel are read (two frames, u, v) and 24 written, which takes an H100 (3.0
-// TB/s) 4.1 us at 640x480 and 28 us at 1920x1080. 585 instructions a pixel, halo included, take 5.4 and 36 us
-// if each scheduler issues one in each cycle (1.98 GHz); shared memory and cache need as many cycles.
-// Measured at commit 4892bfd: 11.5 and 60.5 us, and 8.2 and 52 us a launch where eight run at once. Half of a
-// tile's time goes to its images, whose reads wait for the flow and then for the frames.
+// Lower bound for a pair: 16 bytes per pixel are read (two frames, u, v) and 24 written, which takes an H100
+// (3.0 TB/s) 4.1 us at 640x480 and 28 us at 1920x1080. The 585 instructions per pixel, including the halo,
+// take 5.4 and 36 us if each scheduler issues one per cycle (1.98 GHz); shared memory and cache need as many
+// cycles. Measured at commit 4892bfd: 11.5 and 60.5 us, or 8.2 and 52 us per launch when eight run at once.
+// Half of a tile's time goes into its images, whose reads wait first for the flow and then for the frames.
 namespace parafield {
 namespace {
 

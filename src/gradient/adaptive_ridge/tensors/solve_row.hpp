@@ -2,22 +2,23 @@
 #pragma once
 #include "gradient/adaptive_ridge/tensors/tensors.hpp"
 
-/// Rows of normal equations on the CPU. In an unnamed namespace: each instruction set has a copy.
+/// Rows of normal equations on the CPU. They are in an unnamed namespace because each instruction set has its
+/// own copy.
 namespace parafield {
 namespace {
 
-/// Repeats the values at the border `reach` times on both sides.
+/// Extends a row on both sides by repeating its border values `reach` times.
 inline void extend(float* row, int width, int reach) {
   for (int x = 1; x <= reach; ++x) row[-x] = row[0], row[width - 1 + x] = row[width - 1];
 }
 
-/// For each column of a row, the value of its cell's first column.
+/// Sets each column of a row to the value at the first column of its cell.
 inline void take_near(const float* row, int width, float* near) {
   for (int x = 0; x < width; ++x) near[x] = row[x / cell_side * cell_side];
 }
 
 /// Stores the normal equations of row y, columns `begin` to `end` - 1, from the sums over their windows, and
-/// adds their solutions to the cells' sums. u0, v0: the flow that those are relative to.
+/// adds their solutions to the cells' sums. u0, v0: the flow that the cells' sums are relative to.
 inline void solve_sums(const float* const (&sums)[Products::count], FlowPlanes flow, int y, int begin,
                        int end, const NormalPlanes& out, const CellColumns& columns, const float* u0,
                        const float* v0) {
@@ -36,8 +37,8 @@ inline void solve_sums(const float* const (&sums)[Products::count], FlowPlanes f
   }
 }
 
-/// Stores the mean brightness of row `cell` of the cells, made of rows `top` to `end` - 1 of `luma`. `sums`:
-/// a row of scratch memory.
+/// Stores the mean brightness of row `cell` of the cells, which covers rows `top` to `end` - 1 of `luma`.
+/// `sums`: a row of scratch memory.
 inline void store_lumas(const Cells& cells, int cell, View<const float> luma, int top, int end, float* sums) {
   const int width = luma.width;
   for (int x = 0; x < width; ++x) sums[x] = 0;

@@ -6,27 +6,27 @@
 
 namespace parafield {
 
-/// What the normal equations are made from.
+/// Inputs of the normal equations.
 struct TensorInput {
   const WarpFrames& frames;
   StartingFlow start;
   const TensorWeights& p;
 };
 
-/// A block's work on a tile of Columns - 8 columns, which have `Columns` with those under the windows. The
-/// flow and the instants' images go to shared memory; each thread goes down a column of them for a few rows
-/// of products; these are summed along the rows in place, then down columns, a few rows a thread; the systems
-/// are solved, and the solutions summed up in cells.
+/// A block's work on a tile of Columns - 8 columns, which becomes `Columns` with the pixels under the
+/// windows. The flow and the instants' images go to shared memory. Each thread computes a few rows of
+/// products in one column. These are summed along the rows in place, then down the columns, a few rows per
+/// thread. Finally, the systems are solved and the solutions summed over cells.
 template <int Frames, int Columns, int ThreadsY, int Height>
 struct TensorTile {
   static constexpr int columns = Columns, threads_y = ThreadsY, threads = columns * threads_y;
   static constexpr int reach = window_reach + 1, width = columns - 2 * reach, height = Height;
   static constexpr int rows = height + 2 * reach, product_rows = height + 2 * window_reach;
   static constexpr int instants = instants_of(Frames), planes = Products::count;
-  /// Floats from one row of products to the next. Four more than columns, so that lanes which read eight
-  /// columns of two rows use each bank once; with five frames two blocks would then not find room.
+  /// Floats from one row of products to the next. The padding of four lets lanes that read eight columns of
+  /// two rows use each bank once. With five frames it would leave no room for a second block.
   static constexpr int pitch = columns + (Frames == 5 ? 0 : 4);
-  /// Rows that a thread solves, all in one cell.
+  /// Rows that a thread solves, all in the same cell.
   static constexpr int rows_each = height <= threads_y ? 1 : height <= 2 * threads_y ? 2 : 4;
   static_assert(rows % threads_y == 0 && width % cell_side == 0 && height % cell_side == 0);
   static_assert(height <= rows_each * threads_y);
@@ -37,8 +37,8 @@ struct TensorTile {
 
   __device__ static int thread() { return int(threadIdx.y) * columns + int(threadIdx.x); }
 
-  /// Loads the flow and makes the instants' images of the tile at (x0, y0) and its halo. A thread makes
-  /// pixels below each other.
+  /// Loads the flow and computes the instants' images for the tile at (x0, y0) and its halo. Each thread
+  /// computes pixels of one column.
   __device__ void fill_images(const TensorInput& in, int x0, int y0) {
     constexpr int middle = (Frames - 1) / 2, each = rows / threads_y;
     const View<const float> reference = in.frames.reference();
@@ -76,12 +76,12 @@ struct TensorTile {
     }
   }
 
-  /// Loads the flow to start from, of a thread's pixels.
+  /// Loads the initial flow of a thread's pixels.
   template <int Each>
   __device__ static void load_start(const StartingFlow& start, int x, const int (&y)[Each], float (&u)[Each],
                                     float (&v)[Each]) {
     if (const FlowPlanes coarser = start.coarser; coarser.u) {
-      constexpr int alike = Each % 2 == 0 ? 2 : 1;  // pixels below each other between the same coarser rows
+      constexpr int alike = Each % 2 == 0 ? 2 : 1;  // vertical neighbors between the same coarser rows
       const int last = coarser.u.width - 1;
       PF_UNROLL
       for (int k = 0; k < Each; ++k) {
@@ -100,8 +100,9 @@ struct TensorTile {
     }
   }
 
-  /// Makes the products of all pixels under the windows, from the images. Left and right of the level they
-  /// are those of the nearest pixel; above and below it they have any value.
+  /// Computes the products of all pixels under the windows from the images. Left and right of the level, the
+  /// nearest pixel's products are repeated. Above and below it, products are arbitrary, because sum_along
+  /// replaces them.
   __device__ void fill_products(const TensorInput& in, int x0) {
     const int level_width = in.frames.reference().width;
     constexpr int each = (product_rows + threads_y - 1) / threads_y;
@@ -148,16 +149,17 @@ struct TensorTile {
     }
   }
 
-  /// Replaces products by their sums along the rows. Rows above and below the level become those of the
-  /// nearest row in it. A lane makes eight columns of some planes; a warp makes as many rows as it covers.
+  /// Replaces products by their sums along the rows. Rows above and below the level become copies of the
+  /// nearest row in it. A lane computes eight columns of some of the planes, and a warp as many rows as its
+  /// lanes cover.
   __device__ void sum_along(const TensorInput& in, int y0) {
     constexpr int lanes = columns / 8, rows_at_once = 32 / lanes, warps = threads / 32;
     constexpr int groups = (product_rows + rows_at_once - 1) / rows_at_once;
-    constexpr int parts = smaller(warps / groups, 3);  // of the planes, shared by warps
+    constexpr int parts = smaller(warps / groups, 3);  // parts of the planes, shared among warps
     constexpr int planes_each = planes / parts;
     static_assert(parts > 0 && width % 8 == 0 && lanes % 4 == 0);
     const int part = thread() / 32 / groups, group = thread() / 32 - part * groups, lane = thread() % 32;
-    // Each eight lanes, which read at once, have four places in two rows.
+    // Each group of eight lanes, which read at the same time, covers four places in two rows.
     const int place = lane % 4 + lane / 8 % (lanes / 4) * 4;
     const int row = group * rows_at_once + lane / 4 % 2 + lane / (2 * lanes) * 2;
     const int top = larger(window_reach - y0, 0);  // rows of the level
@@ -182,7 +184,7 @@ struct TensorTile {
         sum[plane][1] = make_float4(eight[4], eight[5], eight[6], eight[7]);
       }
     }
-    __syncwarp();  // every lane has read the row that is now written over
+    __syncwarp();  // all lanes must have read the row before it is overwritten
     if (!sums) return;
     const int first = row == top ? 0 : row, last = row == bottom ? product_rows - 1 : row;
     float* to = at + (first - row) * pitch + reach;
@@ -196,14 +198,14 @@ struct TensorTile {
     }
   }
 
-  /// Solutions relative to the flow of their cells, and weights: where the images are no longer needed.
+  /// Solutions relative to the flow of their cells, and their weights. They reuse the memory of the images.
   struct Solutions {
     float u[height][width], v[height][width], weight[height][width];
   };
   static_assert(sizeof(Solutions) <= sizeof images);
   __device__ Solutions& solutions() { return reinterpret_cast<Solutions&>(images); }
 
-  /// The flow that the cell of a pixel of the tile is relative to: that of the cell's first pixel.
+  /// The flow that the sums of a pixel's cell are relative to: the flow at the cell's first pixel.
   __device__ Motion flow_of_cell(int row, int column) const {
     const int at_row = row / cell_side * cell_side + reach,
               at_column = column / cell_side * cell_side + reach;
@@ -216,7 +218,7 @@ struct TensorTile {
     const int column = int(threadIdx.x), first = int(threadIdx.y) * rows_each;
     const int rows_in_level = in.frames.reference().height - y0;
     if (column >= width || x0 + column >= in.frames.reference().width || first >= height) return;
-    const auto out_pitch = unsigned(out.xx.stride());  // of all planes, which have less than 2^32 values
+    const auto out_pitch = unsigned(out.xx.stride());  // of all planes, which have fewer than 2^32 values
     const unsigned at = unsigned(y0 + first) * out_pitch + unsigned(x0 + column);
     const Motion from = flow_of_cell(first, column);
     float held[planes][taps];
@@ -255,7 +257,7 @@ struct TensorTile {
       solutions().u[row][column] = solutions().v[row][column] = solutions().weight[row][column] = 0;
   }
 
-  /// Makes the normal equations and the cells of the tile whose first pixel is (x0, y0).
+  /// Computes the normal equations and the cells of the tile whose first pixel is (x0, y0).
   __device__ void make(const TensorInput& in, int x0, int y0, const NormalPlanes& out, const Cells& cells,
                        bool with_luma) {
     const View<const float> luma = in.frames.reference();
@@ -272,7 +274,7 @@ struct TensorTile {
     };
     store_cells(cells, solutions().u[0], solutions().v[0], solutions().weight[0], width, luma.width,
                 luma.height, x0, y0, width, height, thread(), threads, near);
-    if (with_luma)  // other warps than those of the cells above
+    if (with_luma)  // on different warps from the cells above
       store_lumas(cells, luma, x0, y0, width, height, (thread() + threads / 2) % threads, threads);
   }
 };

@@ -24,7 +24,7 @@ void judge_row(View<const float> frame, View<const float> next, FlowRow flow, in
   judge_each(x, width);
 }
 
-/// The confidence of a row of normal equations.
+/// Computes the confidence of a row of normal equations.
 void rate_row(const NormalPlanes& normal, int y, float* confidence) {
   const int width = normal.xx.width;
   const float *const xx = normal.xx.row(y), *const xy = normal.xy.row(y), *const yy = normal.yy.row(y);
@@ -32,7 +32,7 @@ void rate_row(const NormalPlanes& normal, int y, float* confidence) {
   for (int x = 0; x < width; ++x) confidence[x] = smaller_eigenvalue(xx[x], xy[x], yy[x]);
 }
 
-/// Repeats each value.
+/// Writes each value twice.
 void spread(const float* in, float* __restrict out, int width) {
   for (int x = 0; x < width / 2; ++x) out[2 * x] = out[2 * x + 1] = in[x];
   if (width % 2 != 0) out[width - 1] = in[width / 2];
