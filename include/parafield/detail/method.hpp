@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-// How parameters are described, checked and read from text. Users read method.hpp.
+// How parameters are described, checked and read from text. The public interface is in method.hpp.
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -8,14 +8,14 @@
 namespace parafield {
 namespace detail {
 
-// A macro in a struct cannot append to a list. So each described field declares one more overload of a
-// function that is never defined: it returns the list of the overload before with the field's description
-// behind. `Latest` selects the longest list that is declared so far.
+// A macro in a struct cannot append to a list. Instead, each described field declares another overload of a
+// function that is never defined. Its return type is the previous overload's list plus the field's
+// description. `Latest` selects the longest list declared so far.
 template <int N>
 struct Rank : Rank<N - 1> {};
 template <>
 struct Rank<0> {};
-using Latest = Rank<32>;  // the most fields of a struct
+using Latest = Rank<32>;  // maximum number of fields in a struct
 
 template <class... Fields>
 struct Descriptions {
@@ -30,8 +30,8 @@ struct Descriptions {
 };
 Descriptions<> described_fields(Rank<0>, const void*);
 
-// The pointer only tells which field asks. Without it, compilers take all these types of a class template for
-// the same one, nvcc 13 even across templates.
+// The pointer's type identifies the field that uses the list. Without it, compilers treat all these types of
+// a class template as the same type, nvcc 13 even across templates.
 #define PF_DETAIL_LIST(field) \
   decltype(described_fields(::parafield::detail::Latest{}, static_cast<const field##_description*>(nullptr)))
 #define PF_DETAIL_DESCRIBE(field, ...)                                                        \
@@ -85,7 +85,7 @@ requires std::is_same_v<T, bool> || std::is_enum_v<T> Parameter<T> parameter(std
 
 [[noreturn]] PARAFIELD_API void fail_parameter(std::string_view method, std::string_view name,
                                                const std::string& value, const std::string& allowed);
-/// " (did you mean 'icm'?)" if a known name is much like this one or begins like it, otherwise empty.
+/// " (did you mean 'icm'?)" if a known name is similar or starts the same way, otherwise empty.
 PARAFIELD_API std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& known);
 [[noreturn]] PARAFIELD_API void fail_name(std::string_view kind, std::string_view name,
                                           const std::vector<std::string_view>& known);
@@ -95,7 +95,7 @@ PARAFIELD_API std::string text_of(bool value);
 PARAFIELD_API bool read_value(const std::string& text, int& value);
 PARAFIELD_API bool read_value(const std::string& text, float& value);
 PARAFIELD_API bool read_value(const std::string& text, bool& value);
-PARAFIELD_API bool same_name(std::string_view a, std::string_view b);  ///< `_` and `-` are equal
+PARAFIELD_API bool same_name(std::string_view a, std::string_view b);  ///< `_` and `-` count as equal
 
 template <class T>
 requires std::is_enum_v<T> std::string text_of(T value) {
@@ -135,8 +135,8 @@ bool is_allowed(T value, const Parameter<T>& parameter) {
   return value >= parameter.min && value <= parameter.max;
 }
 
-// Visitors are classes, not lambdas in function templates. So each is compiled once for a type of parameter,
-// and the structs that methods share are visited by one function.
+// Visitors are classes rather than lambdas in function templates. Each is therefore compiled only once per
+// parameter type, and structs that several methods share are visited by a single function.
 struct ParameterCheck {
   std::string_view method;
 

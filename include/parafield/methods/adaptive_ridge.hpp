@@ -8,81 +8,80 @@
 
 namespace parafield {
 
-/// Whether flow by least squares gets help from matches.
+/// When feature matches correct the least-squares flow.
 enum class UseOfMatches {
-  automatic,  ///< only for pairs of frames where a coarse comparison says that flow has missed something
+  automatic,  ///< only for frame pairs where a coarse comparison shows that the flow missed something
   always,
   never
 };
 constexpr std::array<std::string_view, 3> names_of(UseOfMatches) { return {"automatic", "always", "never"}; }
 
-/// Whether boundaries of motion go where the colors have theirs.
+/// How motion boundaries are aligned with color boundaries.
 enum class Sharpen {
   none,
-  one_way,  ///< by the first frame's colors and those of its matches
-  two_way   ///< by the flow back, too
+  one_way,  ///< compares the first frame's colors with their matches' colors
+  two_way   ///< also uses the backward flow
 };
 constexpr std::array<std::string_view, 3> names_of(Sharpen) { return {"none", "one-way", "two-way"}; }
 
-/// Dense flow by ridge regression. Where the data are uncertain, a pixel's least-squares flow shrinks toward
-/// the mean flow around it. The method is the library's own. It combines Bodily's ridge regression (thesis,
-/// chapter 4), the ridge parameter of Hoerl, Kennard and Baldwin, and warping from coarse to fine. An
-/// iteration at a level has five steps:
-///   1. Warp the other frames by the flow so far (bicubic). Take the derivatives of all frames: smooth with
-///      the filter (prefilter, 1 - 2 prefilter, prefilter) and differentiate with (-1 0 1) / 2. The results
-///      are the gradient g and the derivative in time gt.
-///   2. Weight the products of a pixel's derivatives by 1 / (|g|^2 + contrast + (gt / robust)^2). Linearize
-///      them at the pixel's own flow. Average them by a gaussian: these are the pixel's normal equations.
-///      Their solution is the flow f; their residual is E.
-///   3. Take the mean and the spread of f over cells of 8x8 pixels. A pixel has more weight where its f is
-///      better determined. Average both over 5x5 cells. A cell's weight is a gaussian of sigma 1 cell times
-///      the likeness of brightness. Then interpolate between the four cells around each pixel, by nearness
-///      and by likeness to the pixel's brightness. This gives the mean m and the spread S.
-///   4. The flow minimizes E(f) + k |f - m|^2 with k = shrinkage E / S. The last iteration of the finest
-///      level repeats steps 3 and 4 with the new flow, so that they run `rounds` times. In the other
-///      iterations they run once, and k is `rounds` times as large.
-///   5. Take a median.
-/// With `spacing` 2, only every second pixel of every second row of a level has a solution: steps 2 to 5
-/// treat these pixels, with their derivatives, as a level of half the size, whose brightness is that of the
-/// next coarser level. For step 1, and in the result, flow is interpolated between them.
+/// Dense flow by coarse-to-fine ridge regression: each pixel's least-squares flow shrinks toward the mean
+/// flow around it, the more so the less certain it is. The method is the library's own. It combines Bodily's
+/// ridge regression (thesis, chapter 4), the ridge parameter of Hoerl, Kennard and Baldwin, and
+/// coarse-to-fine warping. Each iteration at a level has five steps:
+///   1. Warp the other frames by the current flow (bicubic). Compute the derivatives of all frames: smooth
+///      with the filter (prefilter, 1 - 2 prefilter, prefilter) and differentiate with (-1 0 1) / 2. The
+///      results are the gradient g and the temporal derivative gt.
+///   2. Weight the products of each pixel's derivatives by 1 / (|g|^2 + contrast + (gt / robust)^2),
+///      linearize them at the pixel's own flow, and average them with a gaussian. These are the pixel's
+///      normal equations. Their solution is the flow f; their residual is E.
+///   3. Compute the mean and the spread of f over cells of 8x8 pixels, weighting pixels more where f is
+///      better determined. Average both over 5x5 cells; a cell's weight is a gaussian of sigma 1 cell times
+///      the similarity of brightness. Then interpolate between the four cells around each pixel, by distance
+///      and by similarity to the pixel's brightness. This gives the mean m and the spread S.
+///   4. Find the flow that minimizes E(f) + k |f - m|^2 with k = shrinkage E / S. The last iteration of the
+///      finest level runs steps 3 and 4 `rounds` times, each time with the new flow. Other iterations run
+///      them once, with k `rounds` times as large.
+///   5. Apply a median filter.
+/// `spacing` 2 solves only every other pixel and row of a level: steps 2 to 5 treat these pixels, with their
+/// derivatives, as a level of half the size, whose brightness comes from the next coarser level. The flow is
+/// interpolated between them for step 1 and in the result.
 ///
-/// From coarse to fine, a thing is lost that moves far for its size. So flow is estimated like this first.
-/// Then both frames are matched over any distance (FeatureMatching), there and back; with `matches` =
-/// automatic, at first only down to a quarter of the size. A seed there is missed by the flow if its match
-/// comes back within 1.5 px, lies more than 2 px from the flow (8 px of the frame) and costs less than 4 / 5
-/// of it, and the flow does not leave the frame. If at least 3 of 500 seeds are missed, the other steps
-/// follow:
+/// Coarse-to-fine estimation loses objects that move far for their size. Therefore both frames are then also
+/// matched over any distance, forward and backward (FeatureMatching). With `matches` = automatic, matching
+/// first goes down only to a quarter of the size. The flow has missed a seed there if the seed's match comes
+/// back within 1.5 px, is more than 2 px from the flow (8 px of the frame), and costs less than 4 / 5 of what
+/// the flow costs, and if the flow does not leave the frame. If at least 3 of 500 seeds are missed, and
+/// always with `matches` = always, these steps follow:
 ///   6. A match that differs by at most 1.5 px from the flow at its seed takes that flow. Then a match takes
-///      the flow of another one up to 4 seeds away, if that explains the colors around its seed much better:
-///      a patch at the border of a thing has the motion of one side, and its seed may lie on the other.
+///      the flow of another match up to 4 seeds away if that explains the colors around its seed much better,
+///      because a patch at an object's border has the motion of one side while its seed may be on the other.
 ///   7. Affine models of the matches are interpolated, guided by color (see DirectInterpolation, `model` =
-///      affine). Where the interpolated flow differs from the first one by more than 2.5 px, it takes its
-///      place.
-///   8. Pixels are hidden in the second frame where the flow interpolated from the matches back does not lead
-///      back to them. They take flow that is interpolated from the pixels that are not hidden. They are not
-///      valid and have confidence 0.
-///   9. Steps 1 to 5 on the finest level refine the result, by at most 1 px.
-/// With `sharpen`, one step ends all that:
-///   10. A median weighted by color, near boundaries of motion. Near means in cells of 4x4 pixels, and those
-///       next to them, with a pixel where the flow of the pixels before and after it, in x or in y, differs by
-///       more than 0.2 px in u or in v. The median goes over 7x7 pixels, 3 px apart. A pixel's weight is
-///       exp(-D / 10 - r^2 / 98) T: D is the largest difference of a channel (0 to 255), r the distance, and
-///       T = 1 / (1 + (d / 8)^2), at least 0.1, where d is the mean difference of the channels between the
-///       pixel and its match. With two-way, T is divided by 1 + (t / 0.5)^2 first: t is how many px from the
-///       pixel the flow back from its match ends. So hidden pixels take the flow of those that are seen. A
-///       plain median of 5x5 pixels follows. Weights of this kind are those of Sun, Roth and Black 2010,
-///       "Secrets of optical flow estimation and their principles". Validity and confidence are those of the
-///       flow before.
+///      affine). The interpolated flow replaces the first flow where the two differ by more than 2.5 px.
+///   8. Pixels are occluded in the second frame where the flow interpolated from the backward matches does
+///      not lead back to them. They take flow interpolated from visible pixels, are invalid, and have
+///      confidence 0.
+///   9. Steps 1 to 5 on the finest level refine the result by at most 1 px.
+/// `sharpen` adds a last step:
+///   10. A color-weighted median near motion boundaries. A cell of 4x4 pixels is near a boundary if it or an
+///       adjacent cell has a pixel whose previous and next pixels, in x or in y, have flows that differ by
+///       more than 0.2 px in u or in v. The median covers 7x7 pixels, 3 px apart. A pixel's weight is exp(-D
+///       / 10 - r^2 / 98) T: D is the largest difference of a channel (0 to 255), r the distance, and T = 1 /
+///       (1 + (d / 8)^2), at least 0.1, where d is the mean difference of the channels between the pixel and
+///       its match. With two-way, T is first divided by 1 + (t / 0.5)^2, where t is the distance in px
+///       between the pixel and the end of the backward flow from its match. This is how occluded pixels take
+///       the flow of visible ones. A plain 5x5 median follows. Sun, Roth and Black 2010, "Secrets of optical
+///       flow estimation and their principles", use weights of this kind. Validity and confidence do not
+///       change.
 ///
-/// With three or five frames, the flow is that from the middle frame to the next. These two frames give it,
-/// as above but without matches. Then two iterations on the finest level refine it with all frames, whose
-/// derivatives in time the same filters give. Of five frames, those at the middle of the first, second and
-/// last three consecutive ones have the weights 1/8, 1/4 and 5/8: so constant acceleration cancels out. Other
-/// changes of the motion make the refined flow g fit the pair worse. So sums are taken over 7x7 cells of the
-/// normal equations A, b of the pair and its residual E at its own flow f:
-///   q = sum (g - f) A (g - f) / (0.15 sum E): how far the refined flow lies from the pair's;
-///   t = r (sum A)^-1 r / (0.007 sum E) with r = sum (A g + b): what a motion in common would still improve.
-/// The result is f + (g - f) / (1 + q^2 + t^2), the share interpolated between cells.
+/// With three or five frames, the flow goes from the middle frame to the next. It is first estimated from
+/// these two frames as above, but without matches. Two iterations on the finest level then refine it with all
+/// frames; the temporal derivatives come from the same filters. With five frames, the first, second and last
+/// triple of consecutive frames weigh 1/8, 1/4 and 5/8, which cancels constant acceleration. Any other change
+/// of motion makes the refined flow g fit the pair worse. This is measured by sums over 7x7 cells of the
+/// pair's normal equations A, b and of its residual E at its own flow f:
+///   q = sum (g - f) A (g - f) / (0.15 sum E): how far the refined flow is from the pair's flow;
+///   t = r (sum A)^-1 r / (0.007 sum E) with r = sum (A g + b): how much a common motion would still help.
+/// The result is f + (g - f) / (1 + q^2 + t^2), with the factor of g - f interpolated between cells.
 struct AdaptiveRidge {
   static constexpr std::string_view name = "adaptive-ridge";
   static constexpr std::string_view help =
@@ -91,54 +90,50 @@ struct AdaptiveRidge {
       "this library; after Bodily 2009, chapter 4, and Hoerl, Kennard, Baldwin 1975";
 
   PF_PARAMETER(int, frames, 2, one_of({2, 3, 5}),
-               "Frames: 2, 3 or 5. With 3 or 5, those around the middle pair help where motion is steady.");
-  PF_PARAMETER(int, levels, 0, range(0, 16),
-               "Pyramid levels, 0 = as many as fit. These are all whose shorter side has at least 12 px. "
-               "Levels with a shorter side under 4 px are left out, except the finest.");
+               "Number of frames: 2, 3 or 5. With 3 or 5, the frames around the middle pair help where "
+               "motion is steady.");
   PF_PARAMETER(
-      int, spacing, 1, one_of({1, 2}, "px"),
-      "Distance of solutions on each level. With 2, every second pixel of every second row has one, and flow "
-      "between them is interpolated: a quarter of the time. It is for two frames. Matches are still refined "
-      "at every pixel.");
-  PF_PARAMETER(
-      int, iterations, 3, range(1, 100),
-      "Solutions on each level. Each is warped by the one before. With matches, levels of a quarter of the "
-      "size and less take one.");
-  PF_PARAMETER(
-      int, rounds, 3, range(1, 10),
-      "How often the last solution shrinks. It is that on the finest level, and it shrinks each time toward "
-      "the mean of the flow before. Other solutions shrink once, `rounds` times as strongly.");
+      int, levels, 0, range(0, 16),
+      "Pyramid levels, 0 = as many as fit. With 0, these are all levels whose shorter side is at least 12 "
+      "px. Otherwise, levels with a shorter side under 4 px are left out, except the finest.");
+  PF_PARAMETER(int, spacing, 1, one_of({1, 2}, "px"),
+               "Spacing of the solved pixels on each level. With 2, only every other pixel and row is solved "
+               "and the rest is interpolated, which takes a quarter of the time. This needs two frames. "
+               "Matches are still refined at every pixel.");
+  PF_PARAMETER(int, iterations, 3, range(1, 100),
+               "Solutions on each level. Each warps the frames by the previous flow. With matches, levels at "
+               "a quarter of the size or less take only one.");
+  PF_PARAMETER(int, rounds, 3, range(1, 10),
+               "How often the last solution shrinks. On the finest level, each round shrinks the flow toward "
+               "the mean of the previous round. Other solutions shrink once, `rounds` times as strongly.");
   PF_PARAMETER(float, window, 0.85f, range(0.3, 2, "px"),
-               "Sigma of the gaussian window. The window ends at 3 px.");
+               "Sigma of the gaussian window. The window reaches 3 px to each side.");
   PF_PARAMETER(float, prefilter, 0.19f, range(0, 0.25),
-               "Smoothing of frames before derivatives. It is the weight of each of the two neighbors. Noisy "
-               "frames need a larger weight.");
-  PF_PARAMETER(
-      float, contrast, 20, range(0.1, 1e4),
-      "Squared gradient that halves a pixel's weight. It is added to |gradient|^2 in the divisor of the "
-      "products of derivatives. Intensities are 0 to 255.");
+               "Smoothing of the frames before derivatives. This is the weight of each of the two neighbors. "
+               "Noisy frames need a larger weight.");
+  PF_PARAMETER(float, contrast, 20, range(0.1, 1e4),
+               "Squared gradient that halves a pixel's weight. It is added to |gradient|^2 in the "
+               "denominator of the weight. Intensities are 0 to 255.");
   PF_PARAMETER(float, robust, 1.5f, range(0.01, 1e3, "px"),
-               "Motion left that halves a pixel's weight. It holds where the gradient is strong.");
+               "Residual motion that halves a pixel's weight. This applies where the gradient is strong.");
   PF_PARAMETER(float, shrinkage, 1, range(0, 100),
-               "Strength of the shrinking toward the mean. Hoerl, Kennard and Baldwin have 2 / 7.");
+               "Strength of the shrinkage toward the mean. Hoerl, Kennard and Baldwin use 2 / 7.");
   PF_PARAMETER(float, likeness, 6, range(0.1, 1e3),
-               "Difference that halves a cell's weight. It is the difference in brightness, for the mean. "
+               "Brightness difference that halves a weight. It is the weight of a cell in the mean flow. "
                "Intensities are 0 to 255.");
-  PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"), "Side of a median after each solution. 0 = none.");
-  PF_PARAMETER(
-      Sharpen, sharpen, Sharpen::none,
-      "Sharpen boundaries. Near boundaries of motion the result takes a median that is weighted by color. "
-      "one-way: a pixel counts less if its match has another color. two-way: and if the flow back from it "
-      "ends elsewhere, as that of hidden pixels does. That takes the time of one flow more, with at most 3 "
-      "iterations. It is for two frames; with more, two-way is one-way.");
+  PF_PARAMETER(int, median, 5, one_of({0, 3, 5}, "px"), "Side of a median after each solution, 0 = none.");
+  PF_PARAMETER(Sharpen, sharpen, Sharpen::none,
+               "Sharpen boundaries. Near motion boundaries, the flow is filtered by a color-weighted median. "
+               "one-way: pixels whose match has another color count less. two-way: pixels whose backward "
+               "flow ends elsewhere, such as occluded pixels, also count less. This takes another flow with "
+               "at most 3 iterations and needs two frames; with more frames, two-way acts as one-way.");
   PF_PARAMETER(float, max_residual, 0.1f, range(0, 1),
-               "Largest change in brightness of valid flow. It is that between a pixel and its match, which "
-               "has to lie inside the next frame. Intensities are 0 to 1.");
-  PF_PARAMETER(
-      UseOfMatches, matches, UseOfMatches::automatic,
-      "Use matches. They find fast things that are lost otherwise, in about five times the time. "
-      "automatic: where a coarse comparison says that something is lost. It is for two frames; with more, "
-      "automatic is never.");
+               "Largest brightness change of valid flow. It is the difference between a pixel and its match, "
+               "which must lie inside the next frame. Intensities are 0 to 1.");
+  PF_PARAMETER(UseOfMatches, matches, UseOfMatches::automatic,
+               "Use matches. Feature matches find fast objects that are lost otherwise, but take about five "
+               "times the time. automatic: only if a coarse comparison shows that the flow missed something. "
+               "Matches need two frames; with more frames, automatic acts as never.");
   PF_PARAMETERS_OF(FeatureMatching, matching, .match_iterations = 6);
 
   void check_together() const {
@@ -151,7 +146,7 @@ struct AdaptiveRidge {
   }
 };
 
-/// Number of pyramid levels that the method uses for frames of a size.
+/// Number of pyramid levels that the method uses for frames of this size.
 inline int levels_of(const AdaptiveRidge& method, Size size) {
   const int most = method.levels > 0 ? method.levels : 16, shortest = method.levels > 0 ? 4 : 12;
   int levels = 1;
@@ -164,7 +159,7 @@ inline std::array<Preset<AdaptiveRidge>, 7> presets(const AdaptiveRidge&) {
   return {{{"default", AdaptiveRidge{}, "Two frames."},
            {"fast",
             {.iterations = 2, .rounds = 2, .shrinkage = 1.5f, .matches = UseOfMatches::never},
-            "Takes two thirds of the time. Loses fast things."},
+            "Takes two thirds of the time. Loses fast objects."},
            {"fastest",
             {.spacing = 2,
              .iterations = 1,
@@ -172,7 +167,7 @@ inline std::array<Preset<AdaptiveRidge>, 7> presets(const AdaptiveRidge&) {
              .window = 1.4f,
              .robust = 2.5f,
              .matches = UseOfMatches::never},
-            "Takes a fifth of the time. Borders are softer. Loses fast things."},
+            "Takes a fifth of the time. Boundaries are softer. Loses fast objects."},
            {"accurate",
             {.iterations = 10,
              .rounds = 4,
@@ -185,8 +180,8 @@ inline std::array<Preset<AdaptiveRidge>, 7> presets(const AdaptiveRidge&) {
             "Lower error at four times the cost."},
            {"large-motion",
             {.shrinkage = 0.7f, .matches = UseOfMatches::always},
-            "Always matches: fast things, their borders, what they hide. Takes five times the time."},
-           {"sequence", {.frames = 5}, "Five frames, where motion is steady."},
+            "Always uses matches, for fast objects and occlusions. Takes five times the time."},
+           {"sequence", {.frames = 5}, "Five frames, for steady motion."},
            {"clouds",
             {.iterations = 8,
              .rounds = 2,
@@ -197,7 +192,7 @@ inline std::array<Preset<AdaptiveRidge>, 7> presets(const AdaptiveRidge&) {
              .shrinkage = 0.5f,
              .likeness = 7,
              .matches = UseOfMatches::never},
-            "Clouds, which grow and fade. Takes twice the time."}}};
+            "For clouds, which grow and fade. Takes twice the time."}}};
 }
 
 }  // namespace parafield

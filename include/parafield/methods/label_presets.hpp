@@ -7,7 +7,8 @@
 
 namespace parafield {
 
-// Presets of the methods that find a label field. The accurate ones are found by measurement (docs/accuracy.md).
+// Presets of the methods that find a label field. The `accurate` presets were chosen by measurement
+// (docs/accuracy.md).
 
 /// The method with the papers' parameters.
 template <LabelMethod Method>
@@ -41,7 +42,7 @@ std::array<Preset<Method>, 3> presets(const Method&) {
     accurate.energy = {.mean = 11.5f, .beta = 0.7f, .temporal = 0.7f};
     accurate.sweeps = 50;
     accurate.order = SiteOrder::colored;
-    help = "More sweeps, in which neighbors take turns.";
+    help = "More sweeps, with neighbors taking turns.";
   } else if constexpr (requires { accurate.t_max; }) {
     accurate.sweeps = 200;
     help = "More sweeps.";
@@ -49,26 +50,26 @@ std::array<Preset<Method>, 3> presets(const Method&) {
     accurate.energy = {.mean = 20};
     help = "A higher threshold: fewer false alarms, more misses.";
   }
-  return {{{"default", Method{}, "The best for most scenes."},
+  return {{{"default", Method{}, "Best for most scenes."},
            {"accurate", accurate, help},
            {"paper", paper_parameters<Method>(), "The paper's model."}}};
 }
 
-/// Presets for masks against a learned background.
+/// Presets for motion masks with a learned background.
 template <LabelMethod Method>
 requires Method::learns std::array < Preset<Method>,
 2 > presets(const Method&) {
   Method accurate;
-  std::string_view help = "The same: no better parameters are known.";
+  std::string_view help = "Same parameters: no better ones are known.";
   if constexpr (requires { accurate.order; }) {
     accurate.sweeps = 20;
     accurate.order = SiteOrder::colored;
-    help = "More sweeps, in which neighbors take turns.";
+    help = "More sweeps, with neighbors taking turns.";
   }
-  return {{{"default", Method{}, "The best for most scenes."}, {"accurate", accurate, help}}};
+  return {{{"default", Method{}, "Best for most scenes."}, {"accurate", accurate, help}}};
 }
 
-/// Presets for disparities and displacements; belief propagation has others.
+/// Presets for disparities and displacements, except by belief propagation.
 template <LabelMethod Method>
 requires requires(Method method) { method.energy.cost; }
 std::array<Preset<Method>, 3> presets(const Method&) {
@@ -83,18 +84,18 @@ std::array<Preset<Method>, 3> presets(const Method&) {
       accurate.energy.smoothness.beta = 20;
       help = "A larger window and more sweeps.";
     } else {
-      help = "The same: no better parameters are known.";
+      help = "Same parameters: no better ones are known.";
     }
   } else if constexpr (requires { accurate.t_max; }) {
     accurate.sweeps = 100;
-    help = "Five times the sweeps, and for flow a larger window.";
+    help = "Five times the sweeps; for flow also a larger window.";
   } else {
     if (flow)
       cost.aggregation = 25, cost.aggregation_sigma = 5;
     else
-      help = "The same: no better parameters are known.";
+      help = "Same parameters: no better ones are known.";
   }
-  return {{{"default", Method{}, "The best for most pairs: census or several data terms, sub-pixel."},
+  return {{{"default", Method{}, "Best for most pairs: census or several data terms, sub-pixel."},
            {"accurate", accurate, help},
            {"paper", paper_parameters<Method>(), "The paper's model."}}};
 }
@@ -110,9 +111,9 @@ inline std::array<Preset<BeliefPropagation<DisplacementEnergy>>, 4> presets(
   clouds.energy.sub_pixel = true;
   clouds.finest_iterations = 0;
   clouds.precision = Precision::fast;
-  return {{{"default", Method{}, "The best for most pairs: census, sub-pixel."},
-           {"accurate", accurate, "A larger window, more iterations, and messages of 32 bits."},
-           {"clouds", clouds, "The paper's model, faster and sub-pixel: clouds, which grow and fade."},
+  return {{{"default", Method{}, "Best for most pairs: census, sub-pixel."},
+           {"accurate", accurate, "A larger window, more iterations, and 32-bit messages."},
+           {"clouds", clouds, "The paper's model, faster and sub-pixel, for clouds that grow and fade."},
            {"paper", paper_parameters<Method>(), "The paper's model."}}};
 }
 
@@ -127,9 +128,9 @@ inline std::array<Preset<BeliefPropagation<StereoEnergy>>, 4> presets(
   fast.energy.checks.color_median = 0;
   accurate.iterations = accurate.finest_iterations = 8;
   accurate.precision = Precision::exact;
-  return {{{"quality", Method{}, "The best for most pairs: several data terms, checks and filling."},
-           {"fast", fast, "No messages between single pixels, and only the left image is solved."},
-           {"accurate", accurate, "Twice the iterations, and messages of 32 bits."},
+  return {{{"quality", Method{}, "Best for most pairs: several data terms, checks and filling."},
+           {"fast", fast, "No messages at full resolution, and only the left image is solved."},
+           {"accurate", accurate, "Twice the iterations, and 32-bit messages."},
            {"paper", paper_parameters<Method>(), "The paper's model."}}};
 }
 

@@ -7,12 +7,12 @@
 namespace parafield {
 
 // Methods that find a label field of low energy (Jodoin, Mignotte, St-Amour: Markovian energy-based computer
-// vision algorithms on graphics hardware). The energy is the sum of the data costs of all pixels and of the
-// smoothness costs of all pairs of neighbors. Each method solves any energy, but belief propagation needs
-// energies with 4 neighbors. Among labels of the same cost, the lowest is taken.
+// vision algorithms on graphics hardware). The energy is the sum of all pixels' data costs and the smoothness
+// costs of all pairs of neighbors. Each method solves any energy, but belief propagation needs 4 neighbors.
+// Among labels of equal cost, the lowest is taken.
 
-/// Energy and checks of stereo's accurate presets: several data terms, care for areas without texture, smoothness
-/// that is weaker across image edges, a left-right check, filling and medians.
+/// Energy and checks of stereo's accurate presets: several data terms, special treatment of untextured areas,
+/// smoothness that is weaker across image edges, a left-right check, filling and medians.
 constexpr StereoEnergy accurate_disparities() {
   StereoEnergy energy;
   energy.cost = MatchingCost{.data = DataTerm::mix, .rgb = true, .texture_aware = true};
@@ -23,11 +23,11 @@ constexpr StereoEnergy accurate_disparities() {
   return energy;
 }
 
-// Energies of the other methods' defaults. An energy by itself (StereoEnergy{}) has the papers' parameters, and so
-// has each method's preset `paper`.
+// Energies of the other methods' defaults. An energy by itself (StereoEnergy{}) and each method's preset
+// `paper` have the papers' parameters.
 
-/// Disparities from a window's data costs: they are less certain than those by messages, so that small regions
-/// are dropped, too.
+/// Disparities from a window's data costs. They are less certain than disparities by messages, which is why
+/// small regions are dropped, too.
 constexpr StereoEnergy windowed_disparities(int window, float sigma, float beta) {
   StereoEnergy energy = accurate_disparities();
   energy.cost.aggregation = window;
@@ -38,7 +38,8 @@ constexpr StereoEnergy windowed_disparities(int window, float sigma, float beta)
   return energy;
 }
 
-/// Displacements by census transforms of smoothed frames, whose costs have a minimum between whole pixels.
+/// Displacements by census transforms of smoothed frames. Smoothing lets costs have a minimum between whole
+/// pixels.
 constexpr DisplacementEnergy windowed_displacements(int window, float beta) {
   DisplacementEnergy energy;
   energy.max_displacement = 10;
@@ -48,12 +49,12 @@ constexpr DisplacementEnergy windowed_displacements(int window, float beta) {
   return energy;
 }
 
-/// Whether an energy's labels are static and moving.
+/// Whether an energy's labels are `static` and `moving`.
 template <class Energy>
 constexpr bool is_mask_energy =
     std::is_same_v<Energy, ChangeEnergy> || std::is_same_v<Energy, BackgroundEnergy>;
 
-/// Takes the label of least data cost at each pixel. Smoothness counts only in the reported energy.
+/// Takes the label of least data cost at each pixel. Smoothness only affects the reported energy.
 template <class EnergyType>
 struct WinnerTakesAll {
   static constexpr bool learns = std::is_same_v<EnergyType, BackgroundEnergy>;
@@ -80,18 +81,18 @@ struct WinnerTakesAll {
 
 /// Order in which a sweep visits the pixels.
 enum class SiteOrder {
-  /// All pixels change together. They see their neighbors' labels from the last sweep (Jodoin section 5.1).
-  /// The energy can rise.
+  /// All pixels change together, given their neighbors' labels from the last sweep (Jodoin section 5.1). The
+  /// energy can rise.
   all_at_once,
-  /// Pixels are divided into colors, so that no two neighbors have one color. The colors take turns, and
-  /// pixels see the newest labels. There are 2 colors for 4 neighbors and 4 for 8. The energy cannot rise.
+  /// Pixels are divided into colors such that neighbors never share a color: 2 colors for 4 neighbors, 4
+  /// colors for 8. The colors take turns, and pixels see the newest labels. The energy cannot rise.
   colored
 };
 constexpr std::array<std::string_view, 2> names_of(SiteOrder) { return {"all-at-once", "colored"}; }
 
-/// Iterated conditional modes. Each pixel takes the label of least cost, given its neighbors' labels. The
-/// first labels are those of least data cost, or the start that the input gives. The method ends early when a
-/// sweep changes nothing.
+/// Iterated conditional modes. Each pixel takes the label of least cost, given its neighbors' labels. It
+/// starts from the labels of least data cost, or from the input's start. It ends early when a sweep changes
+/// nothing.
 template <class EnergyType>
 struct Icm {
   static constexpr bool learns = std::is_same_v<EnergyType, BackgroundEnergy>;
@@ -121,9 +122,9 @@ struct Icm {
   }
 };
 
-/// Simulated annealing by the Gibbs sampler. A sweep updates pixels that are not neighbors together, one such
-/// set after the other. The temperature falls from t_max in the first sweep to t_min in the last, by the same
-/// factor each time. Random numbers depend only on seed, pixel and sweep.
+/// Simulated annealing by the Gibbs sampler. A sweep updates sets of non-adjacent pixels, one set after the
+/// other. The temperature falls from t_max in the first sweep to t_min in the last, by the same factor each
+/// time. Random numbers depend only on seed, pixel and sweep.
 template <class EnergyType>
 struct Annealing {
   static constexpr bool learns = std::is_same_v<EnergyType, BackgroundEnergy>;
@@ -160,14 +161,14 @@ struct Annealing {
 };
 
 /// Hierarchical min-sum belief propagation for energies with 4 neighbors. An iteration updates the messages
-/// that one set of a checkerboard sends. The coarsest level begins without messages. A pixel of a finer level
-/// begins with the messages that its block of 2x2, one pixel of the coarser level, has received. Levels too
-/// coarse for the image are left out (`levels_of`). The time of a message grows with the number of labels.
-/// With quadratic smoothness it also grows with the difference of labels that the truncation allows.
+/// sent by one color of a checkerboard. The coarsest level starts without messages. Each pixel of a finer
+/// level starts with the messages that its 2x2 block received as one pixel of the coarser level. Levels too
+/// coarse for the image are left out (`levels_of`). The time of a message grows with the number of labels
+/// and, if smoothness is quadratic, with the label difference that the truncation allows.
 ///
-/// Messages of precision `fast` are 16-bit whole numbers. Their unit is at least 1/7168 of the largest cost
-/// of a pair of labels. Both precisions give the same bits on every device. By default the finest level of flow
-/// has no messages of its own: they would change little there.
+/// With precision `fast`, messages are 16-bit integers. Their unit is at least 1/7168 of the largest cost of
+/// a pair of labels. Both precisions give the same bits on every device. By default, flow has no messages at
+/// the finest level because they would change little there.
 template <class EnergyType>
 struct BeliefPropagation {
   static constexpr std::string_view name = "belief-propagation";
@@ -182,29 +183,28 @@ struct BeliefPropagation {
   PF_PARAMETER(int, levels, is_stereo ? 6 : 5, range(1, 12),
                "Number of levels. The finest has the size of the images.");
   PF_PARAMETER(int, iterations, is_stereo ? 4 : 3, range(1, 10000),
-               "Iterations on each level. Each updates the messages from one set of the checkerboard.");
-  PF_PARAMETER(
-      int, finest_iterations, is_stereo ? 3 : 0, range(-1, 10000),
-      "Those of the finest level, -1 = as many. With 0 its pixels read the messages of the next level, "
-      "which takes much less time and memory.");
+               "Iterations on each level. Each updates the messages from one color of the checkerboard.");
+  PF_PARAMETER(int, finest_iterations, is_stereo ? 3 : 0, range(-1, 10000),
+               "Finest level's iterations, -1 = as many. With 0, its pixels read the messages of the next "
+               "level, which takes much less time and memory.");
   PF_PARAMETER(Precision, precision, Precision::fast,
-               "Precision of messages. exact: 32-bit floats. fast: 16 bits, in about half the time. Use fast "
-               "with truncated smoothness: without truncation, if beta times the number of labels is far "
-               "above the data costs, these are lost in rounding.");
+               "Precision of messages. exact: 32-bit floats. fast: 16-bit integers, in about half the time. "
+               "Use fast with truncated smoothness: without truncation, if beta times the number of labels "
+               "is far above the data costs, the data costs are lost in rounding.");
   PF_PARAMETER(
       float, uniqueness, is_stereo ? 1 : 0, range(0, 1e6),
-      "Least margin of a valid label. The margin is by how much the best other label costs more, which is "
-      "not beside it.");
+      "Smallest margin of a valid label. The margin is the extra cost of the best non-adjacent label.");
   PF_PARAMETER(int, blocks, 0, range(0, 4096),
-               "Blocks of the image, 0 = as memory allows. They are solved in turn, which saves memory "
-               "(section 6). With 0 they are as few as fit, and their margins are so wide that the result is "
-               "that of one block, or as wide as fits.");
-  PF_PARAMETER(int, block_overlap, 0, range(0, 4096, "px"),
-               "Margin around each block. It is solved with the block and then dropped. The blocks may have "
-               "32 times the pixels of the image together. With blocks = 0 it is the least margin.");
+               "Blocks of the image, 0 = as memory allows. They are solved one after the other, which saves "
+               "memory (section 6). With 0, as few blocks as fit are used. Their margins are wide enough to "
+               "give the result of a single block, or as wide as fits.");
+  PF_PARAMETER(
+      int, block_overlap, 0, range(0, 4096, "px"),
+      "Margin around each block. It is solved with the block and then dropped. All blocks together must have "
+      "at most 32 times the pixels of the image. With blocks = 0, this is the smallest margin.");
   PF_PARAMETER(int, memory_limit, 0, range(0, 1 << 30, "MiB"),
-               "Most memory for costs and messages, 0 = all. All is the free memory; with a number of blocks "
-               "on a CPU it is the memory of the machine.");
+               "Memory limit for costs and messages, 0 = all. This means all free memory or, on a CPU with a "
+               "given number of blocks, all memory of the machine.");
 
   void check_together() const {
     if (const int neighbors = energy.smoothness.neighbors; neighbors != 4)
@@ -224,7 +224,7 @@ struct BeliefPropagation {
     if constexpr (is_stereo) {
       return accurate_disparities();
     } else {
-      // Weak smoothness: labels blend, and the parabola finds flow between them.
+      // Weak smoothness lets labels blend, and the parabola finds the flow between them.
       Energy energy = windowed_displacements(15, 0.08f);
       energy.smoothness = Smoothness{
           .beta = 0.08f, .smoothness_truncation = 40, .neighbors = 4, .edge_scale = 15, .edge_floor = 0.1f};
@@ -233,18 +233,17 @@ struct BeliefPropagation {
   }
 };
 
-/// Number of levels that belief propagation uses for an image (or a block): at most `levels`, and only as
-/// many as the size has room for. The longer side of the coarsest level has at least 2 px, if that of the
-/// image has.
+/// Number of levels that belief propagation uses for an image or a block: at most `levels`, and only as many
+/// as fit its size. The coarsest level's longer side has at least 2 px, if the image's has.
 PARAFIELD_API int levels_of(int levels, Size size);
 
-/// Size of belief propagation's blocks with their overlaps. Throws Error(invalid_argument) for an image that
-/// cannot be divided into so many blocks, an overlap below 0, or one so large that the blocks together have
-/// more than 32 times the image's pixels.
+/// Size of belief propagation's blocks, including overlaps. Throws Error(invalid_argument) if the image
+/// cannot be divided into this many blocks, if the overlap is negative, or if it is so large that all blocks
+/// together have more than 32 times the image's pixels.
 PARAFIELD_API Size block_size(Size image, int blocks, int overlap);
 
-/// Number of levels that belief propagation uses for an image: as many as its blocks have room for. With
-/// blocks = 0 it is the number for one block.
+/// Number of levels that belief propagation uses for an image: as many as fit its blocks. With blocks = 0,
+/// this is the number for a single block.
 template <class EnergyType>
 int levels_of(const BeliefPropagation<EnergyType>& method, Size image) {
   return levels_of(method.levels,
