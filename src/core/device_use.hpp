@@ -4,8 +4,8 @@
 
 namespace parafield {
 
-/// An estimator's use of a device, beside that of the process's other estimators. Several threads may each
-/// have their own.
+/// An estimator's use of a device that it may share with other estimators of the process. Different threads
+/// may use different objects of one device.
 class DeviceUse {
  public:
   explicit DeviceUse(int device);
@@ -13,14 +13,14 @@ class DeviceUse {
   DeviceUse(const DeviceUse&) = delete;
   DeviceUse& operator=(const DeviceUse&) = delete;
 
-  /// Counts a solve. Returns whether at least `several` estimators, with this one, have had solves among the
-  /// device's last `recent` ones that may not have ended yet.
+  /// Counts a solve. Returns whether the device's last `recent` solves include solves of at least `several`
+  /// estimators, including this one, that may still be running.
   bool begin_solve();
-  /// All solves of this estimator have ended.
+  /// Declares that all solves of this estimator have ended.
   void end_solves();
 
   static constexpr int recent =
-      64;  ///< so many that eight estimators count if each pushes eight frames in a row
+      64;  ///< enough to count eight estimators that each push eight frames in a row
   static constexpr int several = 3;
 
  private:
@@ -30,7 +30,7 @@ class DeviceUse {
   Device& device_;
   static constexpr std::int64_t long_ago = -recent;
   std::int64_t last_ =
-      long_ago;  // the number of the device's solve that was this one's last and may not have ended
+      long_ago;  // number, among the device's solves, of this one's last that may still run
 };
 
 }  // namespace parafield
