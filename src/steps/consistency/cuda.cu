@@ -27,7 +27,8 @@ __global__ void disparities_kernel(View<const float> left, View<const float> rig
   if (unsure) unsure(x, y) = !kept || difference > 0;
 }
 
-// Disparities are projected as whole numbers that have their order: so an atomic maximum finds the largest.
+// Disparities are projected as integers with the same order as the floats, so an atomic maximum finds the
+// largest.
 
 __device__ int ordered_bits(float value) {
   const int bits = __float_as_int(value);

@@ -6,19 +6,20 @@
 #include "core/cuda/backend.hpp"
 #include "steps/copy/copy.hpp"
 
-/// Copies of planes, as parts of kernels. A plane whose rows have no gap is one long row, which all of its
-/// blocks copy together; of others a block copies a row.
+/// Copies of planes, as parts of kernels. A plane whose rows have no gap between them is treated as one long
+/// row, which all its blocks copy together. In other planes, each block copies whole rows.
 namespace parafield {
 
 constexpr int copy_threads = 256;
 
-/// A plane, and the size of its words: as many bytes as one instruction can copy. For halves they are the source's.
+/// A plane and its word size: as many bytes as one instruction can copy. If the plane becomes halves, these
+/// are bytes of the source.
 struct WordCopy {
   PlaneCopy plane;
   int word_bytes;
 };
 
-/// Copies a row from word `first` on, each `step`-th word.
+/// Copies every `step`-th word of a row, beginning with word `first`.
 template <class Word>
 __device__ void copy_row(const char* from, char* to, std::ptrdiff_t row_bytes, std::ptrdiff_t first,
                          std::ptrdiff_t step) {
@@ -26,10 +27,10 @@ __device__ void copy_row(const char* from, char* to, std::ptrdiff_t row_bytes, s
   for (std::ptrdiff_t i = first; i < words; i += step)
     reinterpret_cast<Word*>(to)[i] = reinterpret_cast<const Word*>(from)[i];
   const std::ptrdiff_t rest = words * std::ptrdiff_t(sizeof(Word)) + first;
-  if (rest < row_bytes) to[rest] = from[rest];  // fewer bytes than a word has, and than a block has threads
+  if (rest < row_bytes) to[rest] = from[rest];  // fewer bytes than a word, and than the block has threads
 }
 
-/// Writes a row of floats as halves, from word `first` on, each `step`-th word.
+/// Writes every `step`-th word of a row of floats as halves, beginning with word `first`.
 template <class Word>
 __device__ void halve_row(const char* from, char* to, std::ptrdiff_t row_bytes, std::ptrdiff_t first,
                           std::ptrdiff_t step) {
@@ -68,8 +69,8 @@ __device__ void copy_rows(const PlaneCopy& plane, int block, int blocks) {
              copy_threads);
 }
 
-/// Copies a block's part of a plane. `blocks`: how many copy it. `halves`: whether it may be one to write as
-/// halves.
+/// Copies one block's part of a plane, which `blocks` blocks copy together. `halves`: the plane may have to
+/// become halves.
 template <bool halves = false>
 __device__ void copy_rows(const WordCopy& copy, int block, int blocks) {
   switch (copy.word_bytes) {
@@ -83,7 +84,7 @@ __device__ void copy_rows(const WordCopy& copy, int block, int blocks) {
 }
 
 inline WordCopy word_copy(PlaneCopy plane) {
-  const int shrinks = plane.to_halves ? 2 : 1;  // a word of halves has half as many bytes
+  const int shrinks = plane.to_halves ? 2 : 1;  // halves take half as many bytes
   const auto bits = reinterpret_cast<std::uintptr_t>(plane.from) |
                     shrinks * reinterpret_cast<std::uintptr_t>(plane.to) | std::uintptr_t(plane.from_pitch) |
                     std::uintptr_t(shrinks * plane.to_pitch);
@@ -94,9 +95,9 @@ inline WordCopy word_copy(PlaneCopy plane) {
   return {plane, bits % 16 == 0 ? 16 : bits % 4 == 0 ? 4 : 1};
 }
 
-constexpr std::ptrdiff_t most_copy_blocks = 2048;  // about 16 for each multiprocessor of an H100
+constexpr std::ptrdiff_t most_copy_blocks = 2048;  // about 16 per SM of an H100
 
-/// Blocks for a copy: so many that each has a row, or that each thread has a word.
+/// Number of blocks for a copy: one for each row, or enough that each thread has a word.
 inline std::ptrdiff_t blocks_of(const WordCopy& copy) {
   const PlaneCopy& plane = copy.plane;
   const std::ptrdiff_t blocks =

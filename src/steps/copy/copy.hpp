@@ -9,16 +9,16 @@
 
 namespace parafield {
 
-/// Rows of bytes to copy, or of floats to write as halves.
+/// Rows of bytes to copy, or rows of floats to write as halves.
 struct PlaneCopy {
   const char* from;
   char* to;
-  std::ptrdiff_t from_pitch, to_pitch, row_bytes;  ///< row_bytes: of `from`
+  std::ptrdiff_t from_pitch, to_pitch, row_bytes;  ///< row_bytes: bytes in a row of `from`
   int height;
   bool to_halves = false;
 };
 
-/// The planes of a result to copy.
+/// The planes of a result that must be copied.
 struct PlaneCopies {
   static constexpr int most = 4;
   PlaneCopy planes[most];
@@ -40,8 +40,8 @@ struct PlaneCopies {
   }
 };
 
-/// Copies planes that lie in the backend's memory. On CUDA it is one launch, and the planes are inputs, which a
-/// replay takes anew.
+/// Copies planes within the backend's memory. On CUDA it is one launch, and the planes are inputs, which a
+/// replay sets again.
 template <class Backend>
 void copy_planes(Backend& backend, const PlaneCopies& copies);
 
