@@ -97,7 +97,7 @@ __device__ int cost_of_each(const PatchPart& part, const PatchParts& parts, unsi
   if (!__any_sync(whole_warp, place != nowhere)) return outside_cost;
   PatchPart others[Count];
   PF_UNROLL
-  for (int k = 0; k < Count; ++k) others[k] = parts.at(places[k] == nowhere ? 0 : places[k]);  // these loads overlap
+  for (int k = 0; k < Count; ++k) others[k] = parts.at(places[k] == nowhere ? 0 : places[k]);  // in parallel
   unsigned sums[Count];
   PF_UNROLL
   for (int k = 0; k < Count; ++k) {
