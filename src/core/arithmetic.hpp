@@ -60,8 +60,8 @@ PF_HD constexpr T larger(T a, T b) {
   return a > b ? a : b;
 }
 
-/// The smaller value, in one instruction on CUDA. Neither must be NaN, and the sign of a zero result is
-/// unspecified.
+/// The smaller value, in one instruction on CUDA. The values must not be NaN, and the sign of a zero result
+/// is unspecified.
 PF_HD float smaller_number(float a, float b) {
 #ifdef __CUDA_ARCH__
   return fminf(a, b);
@@ -78,7 +78,7 @@ PF_HD float larger_number(float a, float b) {
 #endif
 }
 
-/// `value` limited to [low, high], neither of which must be -0; NaN becomes `low`.
+/// `value` limited to [low, high]; NaN becomes `low`. The limits must not be -0.
 PF_HD float clamp(float value, float low, float high) {
   return smaller_number(larger_number(value, low), high);
 }

@@ -51,7 +51,7 @@ class CpuBackend {
   };
   Active activate() const { return {}; }
   void synchronize() const {}
-  /// From now on, steps throw Error(cancelled) once the flag is true. The flag must outlive the backend.
+  /// From now on, steps throw Error(cancelled) once the flag is true. The flag must outlive all steps.
   void cancelled_by(const std::atomic<bool>& flag) { cancelled_ = &flag; }
   /// Copies rows of bytes; returns when the copy is complete. All queues are the same here.
   void copy(void* to, std::ptrdiff_t to_pitch, const void* from, std::ptrdiff_t from_pitch,

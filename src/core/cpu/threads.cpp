@@ -67,8 +67,8 @@ struct Threads::Pool {
 
   const int count;
   const std::unique_ptr<Share[]> shares;
-  // The running loop. These values do not change while any of its parts is not taken. A thread that arrives
-  // late may see them change, but then it finds no part to take.
+  // The running loop. These values do not change while it still has parts to take. A thread that arrives late
+  // may see them change, but then it finds no part to take.
   std::atomic<std::uint64_t> order{0};  // packs the loop's number and its number of parts
   std::atomic<Part> part{nullptr};
   std::atomic<const void*> data{nullptr};

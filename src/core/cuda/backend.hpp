@@ -130,7 +130,7 @@ class Cuda {
         values);
   }
 
-  /// Launches a kernel that reads the user's memory. Each replay sets its arguments again.
+  /// Launches a kernel that reads or writes the user's memory. Each replay sets its arguments again.
   template <class... Parameters, class... Arguments>
   void launch_input(void (*kernel)(Parameters...), dim3 grid, dim3 block, const Arguments&... arguments) {
     std::tuple<Parameters...> values{Parameters(arguments)...};

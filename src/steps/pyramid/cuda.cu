@@ -18,8 +18,8 @@
 // 1a56dc5. Blocks of 704 threads take 25.4 us at 1920x1080 and 6.3 at 640x480; tiles of 32 rows take 22.5 and
 // 7.1.
 //
-// The next launch begins early, so that its blocks fit next to these blocks and spread evenly. Otherwise the
-// blocks of lucas-kanade's first solution crowd on some SMs, and so do those of the following solutions (50.6
+// The next launch begins early, so that its blocks fit next to these blocks and spread evenly. Otherwise, the
+// blocks of lucas-kanade's first solution crowd on some SMs, and the following solutions' blocks do too (50.6
 // us per call at 640x480 instead of 50.0).
 
 namespace parafield {
